@@ -69,6 +69,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Draw for a terminal that is WIDTH columns wide')
             [CompletionResult]::new('--terminal-width', '--terminal-width', [CompletionResultType]::ParameterName, 'Draw for a terminal that is WIDTH columns wide')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Print colours: if the terminal can show them (auto, the default), always, or never')
+            [CompletionResult]::new('--theme', '--theme', [CompletionResultType]::ParameterName, 'Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)')
             [CompletionResult]::new('-T', '-T ', [CompletionResultType]::ParameterName, 'Walk with NUMBER threads [default: as many as the storage keeps busy]')
             [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Walk with NUMBER threads [default: as many as the storage keeps busy]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Read settings from FILE instead of the config file')

@@ -66,6 +66,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand -w 'Draw for a terminal that is WIDTH columns wide'
             cand --terminal-width 'Draw for a terminal that is WIDTH columns wide'
             cand --color 'Print colours: if the terminal can show them (auto, the default), always, or never'
+            cand --theme 'Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)'
             cand -T 'Walk with NUMBER threads [default: as many as the storage keeps busy]'
             cand --threads 'Walk with NUMBER threads [default: as many as the storage keeps busy]'
             cand --config 'Read settings from FILE instead of the config file'

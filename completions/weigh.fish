@@ -505,6 +505,10 @@ complete -c weigh -s w -l terminal-width -d 'Draw for a terminal that is WIDTH c
 complete -c weigh -l color -d 'Print colours: if the terminal can show them (auto, the default), always, or never' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c weigh -l theme -d 'Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)' -r -f -a "auto\t''
+dark\t''
+light\t''
+none\t''"
 complete -c weigh -s T -l threads -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]' -r -f
 complete -c weigh -l config -d 'Read settings from FILE instead of the config file' -r -F
 complete -c weigh -l completions -d 'Print the completions for a shell' -r -f -a "bash\t''

@@ -74,6 +74,7 @@
 //! * `snapshot` is the result of a walk in a file. It is written completely or not at all, loaded into any tally
 //!   like a walk, and weighed again if filters leave something out.
 //! * `diff` is the difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
+//! * `causes` finds out why more space is used on a file system than the walk saw in files.
 //! * `history` compares many snapshots: what changed most, at which rate, and when a file system is full.
 //! * `render` turns a result into text. It uses no file system, no clock and no terminal, with one exception: when
 //!   it writes its first date, `sys` looks up the time zone.
@@ -92,12 +93,13 @@
 //!
 //! ```text
 //! main       cli browse signals remove report render terminal problem escape
-//! browse     signals remove report filter git walk total tally sum tree render sys inode measure problem path interrupt weighed escape
+//! browse     signals remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt weighed escape
 //! cli        browse remove report snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
 //! remove     tree sys inode measure problem path escape
 //! signals    interrupt
 //! api        report sys tally tree interrupt invalid measure problem escape
-//! report     diff history filter snapshot sys walk total tally tree measure problem bounds interrupt stats weighed
+//! report     causes diff history filter snapshot sys walk total tally tree measure problem bounds interrupt stats weighed
+//! causes     snapshot walk tally tree sys inode measure problem path escape
 //! terminal   walk render sys
 //! render     history snapshot tree inode invalid measure problem bounds path stats weighed escape
 //! history    diff snapshot tally tree measure parallel problem
@@ -134,11 +136,12 @@
 //! * The walk builds a path only for an error, for the progress line, and for filters that need paths.
 //! * Only directories are opened, relative to their parents and without following symlinks. Exceptions are lists,
 //!   patterns and snapshots that the user names; git's rules, configuration and index, and the tags of caches, if flags
-//!   ask for them; the devices of file systems that are prefetched or read in bulk; the log and the info files of a
-//!   delete; files that are asked what they share; the file of the time zone; the user database; and files in proc and
-//!   sys.
+//!   ask for them; the devices of file systems that are prefetched or read in bulk, or for `--df`; the log and the info
+//!   files of a delete; files that are asked what they share; the file of the time zone; the user database; and files in
+//!   proc and sys.
 //! * A name is copied only when it is certain that its entry is kept.
 //! * Sums are exact, and saturate when they are shown.
+//! * Nothing is asked of other processes, and no mount is copied, but for `--df`.
 //! * There is no process-wide mutable state, and no unsafe code.
 //!
 // Without the program, some of it is unused.
@@ -149,6 +152,7 @@ compile_error!("weigh knows Unix and Windows: see docs/platforms.md");
 
 mod api;
 mod bounds;
+mod causes;
 mod diff;
 mod escape;
 #[cfg(target_os = "linux")]

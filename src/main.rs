@@ -14,7 +14,7 @@ use weigh::internal::escape::escape;
 use weigh::internal::problem::{Operation, Problem, reason, unless_closed};
 use weigh::internal::remove;
 use weigh::internal::render::{self, Output, bounds, doubts, errors, stats};
-use weigh::internal::report::{self, Outcome, Request};
+use weigh::internal::report::{self, Input, Outcome, Request};
 
 /// musl's own allocator has one lock for all threads: with it, walking took up to twice as long (packaging/README.md).
 #[cfg(target_env = "musl")]
@@ -46,8 +46,12 @@ fn main() -> ExitCode {
         let _ = signals::outlive_size_limit();
     }
     let messages = &plan.messages;
-    let mut progress =
-        ProgressLine::new(plan.progress, messages.formats.of(request.walk.view.measure));
+    let roots = match &request.source {
+        Input::Roots(roots) if request.walk.filter.is_off() => roots.clone(),
+        _ => Vec::new(),
+    };
+    let format = messages.formats.of(request.walk.view.measure);
+    let mut progress = ProgressLine::new(plan.progress, format, roots);
     let outcome = report::run(request, |so_far| match so_far {
         Some(so_far) => progress.draw(so_far),
         None => progress.erase(),
@@ -153,12 +157,12 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
         return Ok(());
     }
     let mut out = BufWriter::new(io::stdout().lock());
-    let Outcome { snapshot, file_systems, .. } = outcome;
+    let Outcome { snapshot, file_systems, earlier, .. } = outcome;
     if let Some(history) = &outcome.history {
         render::write_history(&mut out, history, snapshot.view.measure, &output)?;
         return out.flush();
     }
-    render::write(&mut out, snapshot, file_systems, output)?;
+    render::write(&mut out, snapshot, file_systems, earlier.as_ref(), output)?;
     out.flush()
 }
 

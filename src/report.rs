@@ -17,6 +17,7 @@ use std::thread::{self, ScopedJoinHandle};
 pub use crate::bounds::{Bounds, Growth};
 
 use crate::bounds::Exceeded;
+use crate::causes;
 use crate::diff;
 use crate::filter::MANY;
 use crate::history::{self, History};
@@ -24,7 +25,8 @@ use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{
-    self, Destination, Doubt, Expired, FileSystem, Form, Origin, Snapshot, Wanted, packed, schema,
+    self, Destination, Doubt, Expired, FileSystem, Form, Listings, Origin, Snapshot, Wanted,
+    packed, schema,
 };
 use crate::stats::WalkStats;
 use crate::sys;
@@ -135,6 +137,9 @@ pub struct Outcome {
     /// The roots that are not mount points, if that was asked for.
     #[doc(hidden)]
     pub unmounted: Vec<Vec<u8>>,
+    /// Where the earlier snapshot of a comparison comes from, if it says so.
+    #[doc(hidden)]
+    pub earlier: Option<Origin>,
     /// Doubts about a comparison.
     #[doc(hidden)]
     pub doubts: Vec<Doubt>,
@@ -153,6 +158,8 @@ pub struct Browsed {
     pub snapshot: Snapshot,
     /// The earlier tree, if that was asked for.
     pub before: Option<Tree>,
+    /// When and where that was scanned, if it says so.
+    pub since: Option<Origin>,
     /// The file systems whose mount points are roots, if that was asked for.
     pub file_systems: Vec<FileSystem>,
     /// Doubts about a comparison.
@@ -186,9 +193,33 @@ pub fn browse(
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
     let (file_systems, _) = request.file_systems(&snapshot);
     snapshot.has_all &= before.as_ref().is_none_or(|before| before.has_all);
+    let since = before.as_ref().and_then(|before| before.origin.clone());
     let before = before.and_then(|before| before.weighed.report);
     let is_walked = !request.is_loaded();
-    Ok(Browsed { snapshot, before, file_systems, doubts, is_walked, stats })
+    Ok(Browsed { snapshot, before, since, file_systems, doubts, is_walked, stats })
+}
+
+/// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to be
+/// loaded; or if it cannot be read, which loading it says.
+pub fn listings(request: &Request) -> Option<(Browsed, Listings)> {
+    let Input::Snapshots(files) = &request.source else { return None };
+    let ([file], None, true) = (&files[..], &request.since, request.walk.filter.is_off()) else {
+        return None;
+    };
+    let times = request.kept_time().is_some();
+    let wanted = Wanted { measure: request.measure, by_time: false, times };
+    let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
+    let snapshot = request.reweighed(snapshot).ok()?;
+    let browsed = Browsed {
+        snapshot,
+        before: None,
+        since: None,
+        file_systems: Vec::new(),
+        doubts: Vec::new(),
+        is_walked: false,
+        stats: WalkStats::default(),
+    };
+    Some((browsed, listings))
 }
 
 /// Does what the request asks for. During a walk it calls `watch` about ten times a second, on the calling thread,
@@ -224,7 +255,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     let (kept, view) = (request.kept(), snapshot.view);
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
-    let before = before.and_then(|before| before.weighed.report);
+    let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
     snapshot.weighed.report = match (snapshot.weighed.report, before) {
         (Some(now), Some(before)) => Some(match request.keep {
             Keep::Groups(by, limits) => {
@@ -247,7 +278,10 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     let root = snapshot.weighed.report.as_ref().map(|tree| tree.root());
     let was = root.and_then(|root| root.change()?.was);
     let sizes = (was, root.map(|root| root.size()));
-    let (file_systems, unmounted) = request.file_systems(&snapshot);
+    let (mut file_systems, unmounted) = request.file_systems(&snapshot);
+    if !snapshot.weighed.is_interrupted {
+        causes::find(&mut file_systems, &request.walk, &snapshot.weighed.problems);
+    }
     Ok(Outcome {
         snapshot,
         history: None,
@@ -256,6 +290,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         saved: saved.map(drop),
         file_systems,
         unmounted,
+        earlier,
         doubts,
         exceeded: request.bounds.exceeded(sizes),
         stats,
@@ -283,6 +318,7 @@ impl Request {
             saved: Ok(()),
             file_systems: Vec::new(),
             unmounted: Vec::new(),
+            earlier: None,
             doubts: Vec::new(),
             exceeded: Vec::new(),
             stats: WalkStats::default(),
@@ -303,7 +339,8 @@ impl Request {
     }
 
     /// Which inodes to keep, if everything is kept: to be saved, compared, weighed again, or shown.
-    fn kept(&self) -> Option<Inodes> {
+    #[doc(hidden)]
+    pub fn kept(&self) -> Option<Inodes> {
         let (is_loaded, is_saved) = (self.is_loaded(), self.save.is_some());
         let of_all = if self.needs_details() { Inodes::ALL } else { Inodes::LINKED };
         // A snapshot has the times of directories, and a walk does not ask for them. A snapshot that is saved again

@@ -12,7 +12,7 @@ use std::ops::DerefMut;
 pub use add_up::add_up;
 pub use extents::{ExtentCount, Extents};
 pub use freeable::{Doubtful, Sharing, SharingFile};
-pub use replay::{Replay, replay};
+pub use replay::{Replay, replay, stat_of};
 
 use crate::inode::Links;
 use crate::measure::{Figures, Time};

@@ -533,8 +533,14 @@ impl<'a> Child<'a> {
 
     /// This directory and all below it, each after everything below it.
     pub fn all_directories(self) -> impl Iterator<Item = Child<'a>> {
+        self.all_directories_from(0)
+    }
+
+    /// The same without the first `skipped`.
+    pub fn all_directories_from(self, skipped: u64) -> impl Iterator<Item = Child<'a>> {
         let DirectoryId(last) = self.directory;
         let first = u64::from(last).saturating_sub(self.directories_below());
+        let first = first.saturating_add(skipped);
         let row = if self.is_leaf { 0..0 } else { first..u64::from(last) + 1 };
         row.map(move |number| self.tree.directory(DirectoryId(number as u32)))
     }
@@ -600,6 +606,18 @@ impl Named for Child<'_> {
 }
 
 impl Place {
+    /// Bytes that stand for it.
+    pub fn to_bytes(self) -> [u8; 8] {
+        let Self { directory: DirectoryId(directory), offset } = self;
+        ((u64::from(directory) << 32) | u64::from(offset)).to_be_bytes()
+    }
+
+    /// The place for which these bytes stand.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let bits = u64::from_be_bytes(bytes.try_into().ok()?);
+        Some(Self { directory: DirectoryId((bits >> 32) as u32), offset: bits as u32 })
+    }
+
     /// All places in the directory with this number, and below it: where one of `tree` is.
     pub fn within(tree: &Tree, DirectoryId(id): DirectoryId) -> RangeInclusive<Place> {
         let first = DirectoryId(id.saturating_sub(below(&tree.directories, id)));

@@ -9,7 +9,7 @@ use crate::diff::moves::Moves;
 use crate::diff::unchanged::Unchanged;
 use crate::inode::{Identity, Links};
 use crate::measure::Change;
-use crate::tally::Tally;
+use crate::tally::{Limits, Show, Tally};
 use crate::total::{Replay, Shown};
 use crate::tree::{Child, Inode, Named, Node, Step, Sums, Traversal, Tree};
 
@@ -18,6 +18,10 @@ struct OpenPair<'a> {
     sides: Sides<'a>,
     /// Its churn so far.
     churn: Churn,
+    /// Whether nothing in it has a line, except what was moved there.
+    is_closed: bool,
+    /// Whether something was.
+    has_moved: bool,
 }
 
 /// A churn.
@@ -40,21 +44,24 @@ struct Feed<'a, T: Tally> {
     inodes: Option<ChangedInodes>,
 }
 
-/// What `tally` keeps of the difference, perhaps as a list of files. If `is_each_once`, it knows which changes are of
+/// What `tally` keeps of the difference, within `limits`. If `is_each_once`, it knows which changes are of
 /// the same inode.
 pub(super) fn join<T: Tally>(
     root: Sides<'_>,
     (moves, unchanged): (&Moves, &Unchanged),
     tally: T,
-    is_list: bool,
+    limits: Limits,
     is_each_once: bool,
 ) -> Tree {
+    let is_list = limits.show == Show::Files;
     let root_depth = root.now.is_some_and(|now| now.is_total()).into();
     let replay = Replay::new(tally, root_depth);
     let mut feed = Feed { replay, moves, inodes: is_each_once.then(ChangedInodes::default) };
     let mut traversal = Traversal::new(root);
     let mut root_churn = Churn::default();
     while let Some(step) = traversal.next() {
+        let is_inside = matches!(traversal.innermost(), Some(OpenPair { is_closed: true, .. }));
+        let mut has_moved = false;
         let churn = match step {
             // Only roots and changes are shown.
             Step::Node(sides) if traversal.depth() > root_depth && unchanged.has(&sides) => {
@@ -69,10 +76,11 @@ pub(super) fn join<T: Tally>(
                     feed.leaf(file, Churn::of(own_churn(file)));
                 }
                 feed.replay.open();
-                traversal.enter(
-                    OpenPair { sides, churn: Churn::of(own_churn(sides)) },
-                    sides.children(),
-                );
+                let is_one_sided = sides.before.is_none() || sides.now.is_none();
+                let is_closed =
+                    is_inside || is_one_sided && traversal.depth() > 0 && !limits.opens_new;
+                let churn = Churn::of(own_churn(sides));
+                traversal.enter(OpenPair { sides, churn, is_closed, has_moved }, sides.children());
                 continue;
             }
             Step::Node(sides) => {
@@ -82,23 +90,27 @@ pub(super) fn join<T: Tally>(
                     () if moves.is_moved(&sides) && sides.now.is_none() => {}
                     () if sides.is_directory() => {
                         feed.replay.open();
-                        feed.close(sides, churn);
+                        feed.close(sides, churn, true);
+                        has_moved = true;
                     }
+                    () if is_inside => {}
                     () => feed.leaf(sides, churn),
                 }
                 churn
             }
-            Step::End(OpenPair { sides, churn }) => {
+            Step::End(OpenPair { sides, churn, has_moved: has_lines, .. }) => {
+                has_moved = has_lines;
                 // Changes that are in the totals but not in the sizes of kept entries.
                 let churn = Churn { size: churn.size.max(saturated_change(sides)), ..churn };
                 if traversal.depth() > 0 {
-                    feed.close(sides, churn);
+                    feed.close(sides, churn, has_moved || !is_inside);
                 }
                 churn
             }
         };
         match traversal.innermost() {
-            Some(OpenPair { churn: above, .. }) => {
+            Some(OpenPair { churn: above, has_moved: above_has, .. }) => {
+                *above_has |= has_moved;
                 above.size = above.size.saturating_add(churn.size);
                 above.entries += churn.entries;
             }
@@ -116,8 +128,8 @@ impl<T: Tally> Feed<'_, T> {
         }
     }
 
-    fn close(&mut self, sides: Sides<'_>, churn: Churn) {
-        let shown = if self.has(churn) { Shown::Always } else { Shown::Never };
+    fn close(&mut self, sides: Sides<'_>, churn: Churn, is_shown: bool) {
+        let shown = if is_shown && self.has(churn) { Shown::Always } else { Shown::Never };
         self.replay.close(&node(sides, self.moves, churn), shown);
     }
 

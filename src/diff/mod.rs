@@ -14,7 +14,7 @@ mod join;
 mod moves;
 mod unchanged;
 
-use crate::tally::{Limits, Show, Top, Whole};
+use crate::tally::{Limits, Top, Whole};
 use crate::tree::{Child, Order, Tree};
 use join::join;
 use moves::Moves;
@@ -34,11 +34,11 @@ pub fn compare(before: Tree, now: Tree, limits: Option<Limits>) -> Tree {
     let moves = Moves::find(root, &unchanged);
     let known = (&moves, &unchanged);
     let changes = match limits {
-        None => join(root, known, Whole::default(), false, false),
+        None => join(root, known, Whole::default(), Limits::NONE, false),
         Some(limits) => {
             // Unchanged entries have no line.
             let limits = Limits { min_size: limits.min_size.max(1), ..limits };
-            join(root, known, Top::new(view, limits), limits.show == Show::Files, true)
+            join(root, known, Top::new(view, limits), limits, true)
         }
     };
     changes.seen_as(view)

@@ -26,6 +26,11 @@ pub struct Layout {
     descriptor_size: usize,
     /// How many blocks follow each copy of the descriptors, for more of them.
     reserved: u64,
+    /// How many blocks are allocated together.
+    pub(super) cluster: u64,
+    /// The inodes of the quotas by project, and of the inodes that are to be freed; 0 if there are none.
+    pub(super) project_quotas: u64,
+    pub(super) orphan_file: u64,
     /// Where the checksums of inodes start from, if they have any.
     pub(super) checksum_seed: Option<u32>,
     /// The three words with features.
@@ -40,6 +45,8 @@ pub struct InodeTables {
     pub(super) groups: Vec<InodeTable>,
     /// The blocks that the file system needs for itself, in order.
     pub(super) own: Vec<Run>,
+    /// Those of them that no inode has.
+    pub(super) tables: Vec<Run>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +61,8 @@ pub(super) struct InodeTable {
 /// Directory entries have a type.
 pub(super) const ENTRY_TYPES: u32 = 0x2;
 const META_BG: u32 = 0x10;
+/// A block guards against a second mount.
+const GUARD_BLOCK: u32 = 0x100;
 const WIDE: u32 = 0x80;
 const CHECKSUM_SEED: u32 = 0x2000;
 /// The size of a directory has 64 bits.
@@ -73,6 +82,8 @@ const SPARSE: u32 = 0x1;
 pub(super) const HUGE_FILES: u32 = 0x8;
 const GROUP_CHECKSUMS: u32 = 0x10;
 const CHECKSUMS: u32 = 0x400;
+/// Blocks are allocated in clusters.
+const CLUSTERS: u32 = 0x200;
 /// Large files, directory trees, many subdirectories, larger inodes, quotas, clusters.
 const OTHERS_TO_WRITE: u32 = 0x2 | 0x4 | 0x20 | 0x40 | 0x100 | 0x200;
 /// Replicas, read-only, projects, verity, an orphan file.
@@ -81,6 +92,8 @@ const KNOWN_TO_WRITE: u32 =
     SPARSE | HUGE_FILES | GROUP_CHECKSUMS | CHECKSUMS | OTHERS_TO_WRITE | LATER_TO_WRITE;
 
 // Features that an old reader and writer need not know (s_feature_compat).
+/// An inode has the blocks that are reserved for descriptors.
+const RESIZE_INODE: u32 = 0x10;
 /// Directories may have hash trees.
 pub(super) const INDEXES: u32 = 0x20;
 /// There are only two backups of the superblock.
@@ -129,6 +142,12 @@ impl Layout {
             },
             descriptor_size: if is_wide { u16_at(&bytes, 0xfe).into() } else { 32 },
             reserved: u16_at(&bytes, 0xce).into(),
+            cluster: match is_dynamic && read_only & CLUSTERS != 0 {
+                true => 1_u64.checked_shl(four(0x1c).saturating_sub(four(0x18))).unwrap_or(1),
+                false => 1,
+            },
+            project_quotas: four(0x26c).into(),
+            orphan_file: four(0x280).into(),
             checksum_seed: (read_only & CHECKSUMS != 0).then_some(seed),
             compatible,
             incompatible,
@@ -171,8 +190,15 @@ impl Layout {
     }
 
     /// The size of the file system in bytes.
-    pub(super) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.blocks.saturating_mul(self.block_size)
+    }
+
+    /// How many blocks of its own it has besides tables: one of the inode of reserved blocks, and one that guards
+    /// against a second mount.
+    pub(super) fn single_blocks(&self) -> u64 {
+        let has_resize_inode = self.compatible & RESIZE_INODE != 0;
+        u64::from(has_resize_inode) + u64::from(self.incompatible & GUARD_BLOCK != 0)
     }
 
     fn groups(&self) -> u64 {
@@ -221,6 +247,7 @@ impl InodeTables {
         let mut block = vec![0; layout.block_size as usize];
         let (mut groups, mut own) = (Vec::new(), Vec::new());
         let parts = count.div_ceil(a_block);
+        let is_meta = |part| layout.incompatible & META_BG != 0 && part >= layout.first_meta_group;
         for number in 0..parts {
             let at = layout.descriptors_at(number);
             if at >= layout.blocks {
@@ -237,6 +264,13 @@ impl InodeTables {
                     let descriptors = if layout.incompatible & META_BG == 0 { parts } else { 0 };
                     own.push(Run { start, count: 1 + descriptors + layout.reserved });
                 }
+                let at = number % a_block;
+                if is_meta(number / a_block) && (at == 1 || at == a_block - 1) {
+                    // Copies of the first one's.
+                    let start = layout.first_data_block + number * layout.blocks_per_group;
+                    let start = start + u64::from(layout.has_superblock(number));
+                    own.push(Run { start, count: 1 });
+                }
                 let inodes = layout.inodes_per_group * layout.inode_size as u64;
                 own.push(Run { start: table.table, count: inodes.div_ceil(layout.block_size) });
                 let bitmaps = [(0x20, 0), (0x24, 4)].map(|at| address(bytes, at));
@@ -246,7 +280,7 @@ impl InodeTables {
         }
         // A damaged address is a large number.
         own.retain(|run| run.start < layout.blocks);
-        let table = Self { groups, own };
+        let table = Self { groups, own, tables: Vec::new() };
         // Otherwise groups could share one table, and all together take very long to read.
         if table.used().saturating_mul(layout.inode_size as u64) > layout.bytes() {
             return Err(damaged("its inode tables"));

@@ -5,6 +5,7 @@
 //! * `inode`: one inode, as stat(2) returns it.
 //! * `map`: the blocks of a directory, from extents or from the older block map.
 //! * `directory`: the names in a block.
+//! * `own`: what the file system needs for itself.
 //! * `sound`: whether the kernel may refuse an inode.
 //! * `scan`: all inodes, group by group; `packed_inodes`: the attributes of all inodes, packed.
 //!
@@ -21,6 +22,7 @@ mod directory;
 mod inode;
 mod layout;
 mod map;
+mod own;
 mod packed_inodes;
 mod scan;
 mod sound;
@@ -74,6 +76,8 @@ impl RawVolume {
         let mut buffer = Vec::new();
         let journal = inode(&volume, JOURNAL, &mut buffer);
         let journal = journal.and_then(|raw| runs(&volume, &raw, &volume.budget()));
+        volume.groups.tables = joined(mem::take(&mut volume.groups.own), 0);
+        volume.groups.own.clone_from(&volume.groups.tables);
         // If it is damaged, the kernel protects none of it either.
         volume.groups.own.extend(journal.unwrap_or_default());
         volume.groups.own = joined(mem::take(&mut volume.groups.own), 0);

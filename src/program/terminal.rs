@@ -1,14 +1,16 @@
 //! The terminal, and the line on it that shows the progress.
 
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
 
 use terminal_size::{Height, Width, terminal_size};
 
+use weigh::internal::render::palette::{Charset, Depth, Theme};
 use weigh::internal::render::progress;
 use weigh::internal::render::size::Format;
-use weigh::internal::sys::is_capable_terminal;
+use weigh::internal::sys::{self, is_capable_terminal};
 use weigh::internal::walk::Progress;
 
 /// The columns and lines of the terminal, if any.
@@ -42,6 +44,42 @@ fn forbids_colors() -> bool {
     env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
+/// Whether stdout shows links. Linux's own console would show them as text.
+pub fn wants_links() -> bool {
+    is_stdout() && is_capable_terminal() && env::var_os("TERM").is_none_or(|term| term != "linux")
+}
+
+/// What the background is, as COLORFGBG says: `15;0` is white on black. Some terminals set it.
+pub fn theme() -> Theme {
+    let colors = env::var("COLORFGBG").unwrap_or_default();
+    match colors.rsplit(';').next().unwrap_or_default().parse() {
+        Ok(0..=6 | 8) => Theme::Dark,
+        Ok(7 | 9..=15) => Theme::Light,
+        _ => Theme::None,
+    }
+}
+
+/// How many colours there are, as COLORTERM and TERM say. Every console of Windows that shows colours has all.
+pub fn depth() -> Depth {
+    let [all, term] = ["COLORTERM", "TERM"].map(|name| env::var(name).unwrap_or_default());
+    match (&*all, &*term) {
+        ("truecolor" | "24bit", _) => Depth::Rgb,
+        (_, "") if cfg!(windows) => Depth::Rgb,
+        (_, term) if term.contains("direct") => Depth::Rgb,
+        (_, term) if term.contains("256color") => Depth::Fixed,
+        _ => Depth::Ansi,
+    }
+}
+
+/// What can be shown, as the locale says (locale(7)). Where no locale is set, terminals show UTF-8.
+pub fn charset() -> Charset {
+    let mut set = ["LC_ALL", "LC_CTYPE", "LANG"].iter().filter_map(env::var_os);
+    let locale = set.find(|locale| !locale.is_empty()).unwrap_or_default();
+    let locale = locale.to_string_lossy().to_ascii_lowercase();
+    let is_utf8 = locale.is_empty() || locale.contains("utf-8") || locale.contains("utf8");
+    if is_utf8 || cfg!(windows) { Charset::Unicode } else { Charset::Ascii }
+}
+
 /// Whether stderr can show a line that is redrawn.
 pub fn wants_progress() -> bool {
     io::stderr().is_terminal() && is_capable_terminal()
@@ -54,12 +92,15 @@ pub struct ProgressLine {
     format: Format,
     start: Instant,
     is_drawn: bool,
+    roots: Vec<OsString>,
+    /// The inodes in use of all roots, once they were asked for; 0 if a root is no mount point.
+    inodes: Option<u64>,
 }
 
 impl ProgressLine {
-    /// A line that is drawn only if it `is_wanted`. Sizes are in `format`.
-    pub fn new(is_wanted: bool, format: Format) -> Self {
-        Self { is_wanted, format, start: Instant::now(), is_drawn: false }
+    /// A line that is drawn only if it `is_wanted`, about a walk of `roots`. Sizes are in `format`.
+    pub fn new(is_wanted: bool, format: Format, roots: Vec<OsString>) -> Self {
+        Self { is_wanted, format, start: Instant::now(), is_drawn: false, roots, inodes: None }
     }
 
     /// Redraws the line.
@@ -71,9 +112,15 @@ impl ProgressLine {
         let width = size().map_or(80, |(width, _)| width).saturating_sub(3);
         let Progress { entries, size, directory, prefetch, .. } = progress;
         let elapsed = self.start.elapsed();
+        let inodes = *self.inodes.get_or_insert_with(|| {
+            let inodes = self.roots.iter().map(|root| sys::used_inodes(root.as_ref()));
+            inodes.sum::<Option<u64>>().unwrap_or(0)
+        });
         let line = match *prefetch {
             Some((read, of)) => progress::prefetch(read, of, width),
-            None => progress::line(*entries, *size, elapsed, directory, &self.format, width),
+            None => {
+                progress::line((*entries, inodes), *size, elapsed, directory, &self.format, width)
+            }
         };
         replace(&line);
         self.is_drawn = true;

@@ -1,20 +1,26 @@
-//! Colours by LS_COLORS, from what the walk already knows of an inode.
-
-use std::cmp::Ordering;
+//! Colours of names by LS_COLORS, from what the walk already knows of an inode; and the palette for all else.
 
 use lscolors::{Indicator, LsColors};
-use nu_ansi_term::{Color, Style};
+use nu_ansi_term::Style;
 
+use super::palette::Palette;
 use crate::measure::Mode;
 
 /// Chooses the style of a name.
 #[derive(Clone, Debug, Default)]
-pub struct Colors(LsColors);
+pub struct Colors {
+    names: LsColors,
+    /// Whether LS_COLORS is empty. Directories have the accent then: ls's own blue can hardly be read on black.
+    is_empty: bool,
+    /// The colours of what is no name.
+    pub palette: Palette,
+}
 
 impl Colors {
-    /// Colours as in the value of LS_COLORS (dircolors(1)), over ls's own.
-    pub fn new(ls_colors: &str) -> Self {
-        Self(LsColors::from_string(ls_colors))
+    /// Names as in the value of LS_COLORS (dircolors(1)), over ls's own; all else as in `palette`.
+    pub fn new(ls_colors: &str, palette: Palette) -> Self {
+        let (names, is_empty) = (LsColors::from_string(ls_colors), ls_colors.is_empty());
+        Self { names, is_empty, palette }
     }
 
     /// The style of an entry called `name`.
@@ -22,33 +28,22 @@ impl Colors {
         let indicator = match indicator(mode) {
             // A regular file may have a style by its ending.
             special @ (Indicator::Setuid | Indicator::Setgid | Indicator::ExecutableFile)
-                if !self.0.has_explicit_style_for(special) =>
+                if !self.names.has_explicit_style_for(special) =>
             {
                 Indicator::RegularFile
             }
             indicator => indicator,
         };
         let by_ending = match (indicator, std::str::from_utf8(name)) {
-            (Indicator::RegularFile, Ok(name)) => self.0.style_for_str(name),
+            (Indicator::RegularFile, Ok(name)) => self.names.style_for_str(name),
             _ => None,
         };
-        let style = by_ending.or_else(|| self.0.style_for_indicator(indicator));
+        if indicator == Indicator::Directory && self.is_empty {
+            return self.palette.accent();
+        }
+        let style = by_ending.or_else(|| self.names.style_for_indicator(indicator));
         style.map(lscolors::Style::to_nu_ansi_term_style).unwrap_or_default()
     }
-}
-
-/// The style of what grew or shrank. Only LS_COLORS may give the same colours to anything else.
-pub(super) fn direction(direction: Option<Ordering>) -> Style {
-    match direction {
-        Some(Ordering::Greater) => Color::Red.normal(),
-        Some(Ordering::Less) => Color::Green.normal(),
-        _ => Style::new(),
-    }
-}
-
-/// The style of remarks beside a name.
-pub(super) fn aside() -> Style {
-    Style::new().dimmed()
 }
 
 /// What LS_COLORS calls the type and the permissions of an inode. A directory without a style for its permissions has

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use super::lines::Line;
 use super::name::widest;
 use super::size::Format;
+use super::time::TimeFormat;
 use crate::escape::{escape, json_bytes as bytes};
 use crate::measure::{Change, Kind};
-use crate::snapshot::schema;
+use crate::snapshot::{Origin, schema};
 use crate::tree::{Step, Traversal, Tree};
 use crate::weighed::Weighed;
 
@@ -37,7 +38,20 @@ pub(super) fn members(out: &mut impl Write, change: &Change<'_>) -> io::Result<(
     })
 }
 
-/// The figures of `lines` that changed: the size now, and the change.
+/// When and where the earlier snapshot was made, as far as its origin says so.
+pub(super) fn since(earlier: Option<&Origin>, dates: Option<&TimeFormat>) -> String {
+    let mut text = "since ".to_owned();
+    match earlier.filter(|origin| origin.time != 0).zip(dates) {
+        Some((origin, dates)) => text += &dates.write(origin.time),
+        None => text += "an earlier snapshot",
+    }
+    if let Some(origin) = earlier.filter(|origin| !origin.host.is_empty()) {
+        text += &format!(" on {}", escape(&origin.host));
+    }
+    text
+}
+
+/// The figures of `lines` that changed: the size now, and the change. The headings of both columns come last.
 pub(super) fn figures(lines: &[Line<'_>], format: &Format) -> Vec<String> {
     let mut sizes = Vec::new();
     let mut differences = Vec::new();
@@ -45,6 +59,8 @@ pub(super) fn figures(lines: &[Line<'_>], format: &Format) -> Vec<String> {
         sizes.push(format.write(change.is.unwrap_or(0)));
         differences.push(format.write_change(change.difference()));
     }
+    sizes.push("now".to_owned());
+    differences.push("change".to_owned());
     let [size, difference] = [&sizes, &differences].map(widest);
     let figures = sizes.iter().zip(&differences);
     figures.map(|(now, change)| format!("{now:>size$} {change:>difference$}")).collect()

@@ -10,9 +10,11 @@ mod file_systems;
 pub mod folded;
 pub mod history;
 mod lines;
+pub mod link;
 pub mod name;
 pub mod ncdu;
 pub mod page;
+pub mod palette;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(not(feature = "parquet"))]
@@ -33,7 +35,7 @@ use std::io::{self, Write};
 
 use crate::history::History;
 use crate::measure::Measure;
-use crate::snapshot::{FileSystem, Snapshot, schema};
+use crate::snapshot::{FileSystem, Origin, Snapshot, schema};
 use crate::weighed::Weighed;
 use page::PageForm;
 use partial::Partial;
@@ -152,7 +154,7 @@ pub fn write_history(
     }
 }
 
-/// Writes the result of a walk, or a difference. `file_systems` are shown beside the root.
+/// Writes the result of a walk, or a difference to a snapshot from `earlier`. `file_systems` are shown beside the root.
 ///
 /// # Errors
 /// The writer's.
@@ -160,6 +162,7 @@ pub fn write(
     out: &mut impl Write,
     snapshot: &Snapshot,
     file_systems: &[FileSystem],
+    earlier: Option<&Origin>,
     output: Output,
 ) -> io::Result<()> {
     let Snapshot { weighed, view, has_all, origin } = snapshot;
@@ -174,6 +177,7 @@ pub fn write(
         }
         (Output::Tree(mut options, formats), Some(tree)) => {
             adapt(&mut options, &formats, snapshot);
+            options.since = diff::since(earlier, options.dates.as_ref());
             let lines = file_systems::lines(file_systems, &options.format, options.width);
             let (above, below) =
                 if options.is_root_first { (&lines[..], "") } else { ("", &lines[..]) };
@@ -233,4 +237,9 @@ fn adapt(options: &mut tree::PictureOptions, formats: &Formats, snapshot: &Snaps
     let change = weighed.report.as_ref().and_then(|tree| tree.root().change());
     options.knows_own |= origin.is_some() || change.is_some();
     options.partial = Partial::of(weighed);
+    // Nobody can open what is on another host.
+    options.links = options.links.take().filter(|links| match origin {
+        Some(origin) => origin.host == links.host,
+        None => !links.directory.is_empty(),
+    });
 }

@@ -4,7 +4,7 @@
 mod html;
 mod map;
 mod svg;
-mod treemap;
+pub mod treemap;
 
 use std::cmp::{Ordering, Reverse};
 use std::io::{self, Write};

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use super::name;
+use super::percent::percent;
 use super::size::Format;
 use crate::escape::escape;
 
-/// One line of at most `width` cells: entries, size, entries per second, current directory. It leaves out times,
-/// because they do not add up.
+/// One line of at most `width` cells: entries, and their percentage of all `inodes` if that number is known and right;
+/// size, entries per second, current directory. It leaves out times, because they do not add up.
 pub fn line(
-    entries: u64,
+    (entries, inodes): (u64, u64),
     size: u64,
     elapsed: Duration,
     directory: &[u8],
@@ -17,8 +18,10 @@ pub fn line(
     width: usize,
 ) -> String {
     let rate = entries as f64 / elapsed.as_secs_f64().max(0.001);
+    let known =
+        if entries <= inodes { format!(" ({})", percent(entries, inodes)) } else { String::new() };
     let line = format!(
-        "{} entries, {}, {}/s  {}",
+        "{} entries{known}, {}, {}/s  {}",
         Format::Count.write(entries),
         format.write(size),
         Format::Count.write(rate as u64),
@@ -45,8 +48,12 @@ mod tests {
     #[test]
     fn fits() {
         let second = Duration::from_secs(2);
-        let line = |width| line(20_000, 5 << 30, second, b"/usr/\x1bx", &Format::Binary, width);
-        assert_eq!(line(80), "20,000 entries, 5.00Gi, 10,000/s  /usr/\\x1bx");
-        assert_eq!(line(20), "20,000 entries, 5...");
+        let line = |width, inodes| {
+            line((20_000, inodes), 5 << 30, second, b"/usr/\x1bx", &Format::Binary, width)
+        };
+        assert_eq!(line(80, 0), "20,000 entries, 5.00Gi, 10,000/s  /usr/\\x1bx");
+        assert_eq!(line(80, 80_000), "20,000 entries (25%), 5.00Gi, 10,000/s  /usr/\\x1bx");
+        assert_eq!(line(80, 19_999), line(80, 0), "other file systems count, too");
+        assert_eq!(line(20, 0), "20,000 entries, 5...");
     }
 }

@@ -70,6 +70,21 @@ impl TimeFormat {
     }
 }
 
+impl TimeFormat {
+    /// How long ago a time was, in few letters: `today`, `3 d`, `9 mo`, `2 y`.
+    pub fn age(&self, seconds: i64) -> String {
+        const MONTH: i64 = 2_629_746;
+        let ago = self.now.saturating_sub(seconds);
+        match ago / DAY {
+            ..0 => "future".to_owned(),
+            0 => "today".to_owned(),
+            days @ ..60 => format!("{days} d"),
+            _ if ago < 24 * MONTH => format!("{} mo", ago / MONTH),
+            _ => format!("{} y", ago / (12 * MONTH)),
+        }
+    }
+}
+
 /// `seconds` in the largest unit that fits at least once. Months and years are averages, of a year with 365.2425
 /// days.
 fn ago(seconds: i64) -> String {

@@ -9,20 +9,23 @@ mod figures;
 mod rest;
 
 use std::io::{self, Write};
-use std::iter;
+use std::{iter, mem};
 
 use nu_ansi_term::Style;
 
-use super::colors::{self, Colors};
+use super::colors::Colors;
 use super::diff;
-use super::lines::{self, Line, Outer, lay_out};
-use super::name::{cells, cut, shorten};
-use super::partial::Partial;
+use super::lines::{self, Line, Outer, join, lay_out};
+use super::link::Links;
+use super::name::{cells, cut, fit, shorten};
+use super::palette::{Charset, Palette};
+use super::partial::{self, Partial};
 use super::size::Format;
 use super::time::TimeFormat;
 use crate::escape::escape;
-use crate::tree::{Order, Totals, Tree};
-use columns::Columns;
+use crate::path;
+use crate::tree::{Order, Shape, Totals, Tree};
+use columns::{Columns, PERCENT};
 pub(super) use rest::Rest;
 
 /// How a picture is drawn.
@@ -36,6 +39,10 @@ pub struct PictureOptions {
     pub times: Option<TimeFormat>,
     /// Where to draw the bars.
     pub bars: Bars,
+    /// How dates are written.
+    pub dates: Option<TimeFormat>,
+    /// Of a difference: when and where the earlier snapshot was made.
+    pub since: String,
     /// The order of siblings, beginning next to their directory.
     pub order: Order,
     /// The root on top and the largest first, rather than last.
@@ -54,6 +61,10 @@ pub struct PictureOptions {
     pub screen_reader: bool,
     /// Bars in grey, where there are colours.
     pub dim: bool,
+    /// What can be drawn.
+    pub charset: Charset,
+    /// Where names lead, if to anywhere.
+    pub links: Option<Links>,
     /// Colours, if any.
     pub colors: Option<Colors>,
     /// What was not read, to mark figures that lack it.
@@ -81,25 +92,45 @@ pub fn draw(out: &mut impl Write, tree: &Tree, options: &PictureOptions) -> io::
     let is_read = matches!(options.order, Order::Name | Order::Listed(_));
     let is_backwards = is_read && !options.is_root_first;
     let mut lines = lay_out(tree, options.order, is_backwards);
-    let mut asides: Vec<_> = lines.iter().map(|line| aside(line, &options.format)).collect();
+    let asides = lines.iter().map(|line| options.charset.text(aside(line, &options.format)));
+    let mut asides: Vec<_> = asides.collect();
     let rest = Rest::of(&lines, tree, options);
     if let Some(rest) = &rest {
         asides.push(if rest.is_at_least { " (at least)" } else { "" }.to_owned());
         lines.push(Line::of_rest(rest.name.as_bytes(), rest.totals));
     }
-    let figures = figures::figures(&lines, tree, options);
+    let (mut figures, headings) = figures::figures(&lines, tree, options);
+    // Who asks for paths, or for words, gets a line for each entry.
+    if !options.full_paths && !options.screen_reader {
+        let (numbers, joined): (Vec<_>, _) = join(lines, tree.root_depth(), |above, line| {
+            let [(figure, aside), (below, remark)] =
+                [above.0, line.0].map(|i| (&figures[i], &asides[i]));
+            let are_marked = [figure, below].map(|figure| figure.starts_with(partial::MARK));
+            let is_near = are_marked[0] == are_marked[1] && is_near(above.1, line.1, options);
+            aside == remark && (figure == below || is_near)
+        })
+        .into_iter()
+        .unzip();
+        lines = joined;
+        for texts in [&mut figures, &mut asides] {
+            *texts = numbers.iter().map(|i| mem::take(&mut texts[*i])).collect();
+        }
+    }
     let scale = bar::scale(&lines, tree.shape());
-    let outer = options.full_paths.then(|| Outer::of(&lines, options.width));
+    let outer = Outer::of(&lines, options.width);
     let picture = Picture { lines, figures, asides, scale, outer, root: tree, options };
     let first = usize::from(options.skip_total);
     let columns = picture.columns(first);
+    if tree.root().change().is_some() {
+        picture.write_headings(out, &headings, &columns)?;
+    }
     let mut numbers = first..picture.lines.len();
     while let Some(i) = if options.is_root_first { numbers.next() } else { numbers.next_back() } {
         let line = match options.screen_reader {
             true => picture.words(i, &columns),
             false => picture.line(i, &columns),
         };
-        writeln!(out, "{}", line.trim_end_matches(' '))?;
+        writeln!(out, "{}", options.charset.drawing(line.trim_end_matches(' ')))?;
     }
     Ok(())
 }
@@ -114,6 +145,14 @@ pub(super) fn aside(line: &Line<'_>, format: &Format) -> String {
     }
 }
 
+/// Whether a directory's size is that of its only child, but for less than a hundredth. What sums up the rest counts it.
+fn is_near(directory: &Line<'_>, child: &Line<'_>, options: &PictureOptions) -> bool {
+    let [most, weight] = [directory, child].map(|line| u128::from(line.totals.weight));
+    let is_size = options.times.is_none() && child.change.is_none() && child.totals.frees.is_none();
+    let is_rounded = matches!(options.format, Format::Binary | Format::Decimal);
+    is_size && is_rounded && weight * 100 > most * 99
+}
+
 struct Picture<'a> {
     lines: Vec<Line<'a>>,
     /// The figures before the names.
@@ -123,21 +162,47 @@ struct Picture<'a> {
     /// The size of a full bar.
     scale: u64,
     /// Where long paths are cut.
-    outer: Option<Outer>,
+    outer: Outer,
     root: &'a Tree,
     options: &'a PictureOptions,
 }
 
 impl Picture<'_> {
+    /// What the picture compares with, and what its columns show.
+    fn write_headings(
+        &self,
+        out: &mut impl Write,
+        figures: &str,
+        columns: &Columns,
+    ) -> io::Result<()> {
+        let options = self.options;
+        writeln!(out, "{}", self.paint(&fit(&options.since, options.width), Palette::aside))?;
+        if options.screen_reader {
+            return Ok(());
+        }
+        let beside = columns.name + columns.bar + usize::from(columns.bar > 0) + PERCENT + 1;
+        let churn = match (columns.percent, CHURN.len() < beside) {
+            (true, true) => CHURN,
+            (true, false) => "churn",
+            (false, _) => "",
+        };
+        let headings = format!("{figures:>0$}{churn:>beside$}", columns.size);
+        let headings = fit(headings.trim_end(), options.width);
+        writeln!(out, "{}", self.paint(&headings, Palette::aside))
+    }
+
     fn line(&self, i: usize, columns: &Columns) -> String {
         let tree = self.tree(i, columns.room);
         let room = columns.name.saturating_sub(cells(&tree) + 1);
-        let (name, padding) = self.name_in(i, room);
+        let (name, padding, over) = self.name_in(i, room);
         let bar = match columns.bar {
             0 => String::new(),
-            _ => format!("│{} │", self.bar(i, columns)),
+            width if over == 0 => format!(" {}", self.bar(i, width)),
+            // The path takes the place of the bar.
+            width => " ".repeat((width + 1).saturating_sub(over)),
         };
         let (figures, percent) = (self.painted_figures(i, columns), self.percent(i, columns));
+        let tree = self.paint(&tree, Palette::aside);
         format!("{figures} {tree} {name}{padding}{bar}{percent}")
     }
 
@@ -149,56 +214,92 @@ impl Picture<'_> {
         match columns.name.min(self.options.width.saturating_sub(others)) {
             0 => format!("{level}{figures}{percent}"),
             room => {
-                let (name, padding) = self.name_in(i, room);
+                let (name, padding, _) = self.name_in(i, room);
                 format!("{name}{padding} {level}{figures}{percent}")
             }
         }
     }
 
-    /// The name and the remark after it, with colours, and the blanks that fill `room` cells. The remark is left out
-    /// if there would be hardly any room for the name, or too little for a count.
-    fn name_in(&self, i: usize, room: usize) -> (String, String) {
+    /// The name and the remark after it, with colours; the blanks that fill `room` cells; and how many cells of a path
+    /// are over. The remark is left out if there would be hardly any room for the name, or too little for a count.
+    fn name_in(&self, i: usize, room: usize) -> (String, String, usize) {
         let (line, name, mut aside) = (&self.lines[i], self.name(i), self.asides[i].as_str());
         let least = if line.is_rest { usize::MAX } else { NAME_AT_LEAST };
-        if room < cells(aside) + least.min(cells(&name)) {
+        if !self.has_paths() && room < cells(aside) + least.min(cells(&name)) {
             aside = "";
         }
-        let name = shorten(&name, room.saturating_sub(cells(aside)));
-        let padding = " ".repeat(room.saturating_sub(cells(&name) + cells(aside)));
+        let name = match self.has_paths() && line.has_path() && name.len() <= path::LONGEST {
+            true => name,
+            false => shorten(&name, room.saturating_sub(cells(aside))),
+        };
+        let used = cells(&name) + cells(aside);
+        let (padding, over) = (" ".repeat(room.saturating_sub(used)), used.saturating_sub(room));
         let name = match &self.options.colors {
             None => name,
-            Some(_) if line.is_rest => colors::aside().paint(name).to_string(),
+            Some(colors) if line.is_rest => colors.palette.aside().paint(name).to_string(),
             Some(colors) => colors.name(line.name, line.mode).paint(name).to_string(),
         };
-        (name + &self.paint(aside, colors::aside()), padding)
+        (self.linked(i, name) + &self.paint(aside, Palette::aside), padding, over)
+    }
+
+    /// Whether names are paths, which are shown whole.
+    fn has_paths(&self) -> bool {
+        self.options.full_paths || self.root.shape() == Shape::List
     }
 
     /// Levels below the topmost line drawn.
     fn level(&self, i: usize) -> usize {
-        self.lines[i].depth.saturating_sub(usize::from(self.options.skip_total))
+        self.lines[i].indent.saturating_sub(usize::from(self.options.skip_total))
     }
 
     fn painted_figures(&self, i: usize, columns: &Columns) -> String {
         let (line, figures) = (&self.lines[i], cut(&self.figures[i], columns.size));
         let figures = " ".repeat(columns.size.saturating_sub(cells(&figures))) + &figures;
-        let style = colors::direction(line.direction());
-        // The largest of siblings is bold.
-        self.paint(&figures, Style { is_bold: line.is_largest, ..style })
+        // Colours compare with the parent, and weight compares with all.
+        let whole = self.lines[0].totals.weight;
+        let is_bold = line.totals.weight > 0 && line.totals.weight >= whole / LARGE;
+        self.paint(&figures, |palette| match line.direction() {
+            None if line.is_rest => palette.aside(),
+            None => Style { is_bold, ..palette.share(line.totals.weight, self.around(i)) },
+            direction => Style { is_bold, ..palette.change(direction) },
+        })
     }
 
-    fn paint(&self, text: &str, style: Style) -> String {
-        match self.options.colors {
-            Some(_) if !text.is_empty() => style.paint(text).to_string(),
+    fn paint(&self, text: &str, style: impl Fn(Palette) -> Style) -> String {
+        match &self.options.colors {
+            Some(colors) if !text.is_empty() => style(colors.palette).paint(text).to_string(),
             _ => text.to_owned(),
+        }
+    }
+
+    fn path(&self, i: usize) -> Vec<u8> {
+        lines::path(&self.lines, i, self.root, &self.outer)
+    }
+
+    /// `name` with a link to the entry, if that is one and links are wanted.
+    fn linked(&self, i: usize, name: String) -> String {
+        let line = &self.lines[i];
+        let is_gone = line.change.as_ref().is_some_and(|change| change.is.is_none());
+        let is_entry = self.root.shape() != Shape::Groups
+            && line.depth >= self.root.root_depth()
+            && line.has_path();
+        match &self.options.links {
+            Some(links) if is_entry && !is_gone && !line.is_rest => links.on(name, &self.path(i)),
+            _ => name,
         }
     }
 
     fn name(&self, i: usize) -> String {
         let line = &self.lines[i];
-        match &self.outer {
-            Some(outer) if !line.is_rest => escape(&lines::path(&self.lines, i, self.root, outer)),
-            _ => escape(line.name),
-        }
+        let name = match self.options.full_paths && !line.is_rest {
+            true => escape(&self.path(i)),
+            false => {
+                let names: Vec<_> =
+                    line.chain.iter().chain([&line.name]).map(|name| escape(name)).collect();
+                names.join("/")
+            }
+        };
+        self.options.charset.text(name)
     }
 
     /// How many of `room` cells the tree takes before a name.
@@ -238,5 +339,11 @@ impl Picture<'_> {
     }
 }
 
+/// What bars and percentages of a comparison show.
+const CHURN: &str = "churn: what grew and what shrank, added up";
+
 /// However deep a node is, its name has this much room, in cells.
 const NAME_AT_LEAST: usize = 8;
+
+/// One in so many parts of the whole is large.
+const LARGE: u64 = 5;

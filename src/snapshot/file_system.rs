@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::ffi::{CString, OsString};
 use std::path::{Path, PathBuf};
 
+pub use crate::sys::{Cause, Unseen};
+
 use crate::sys::{self, Space, Symlinks};
 use crate::tree::Tree;
 
 /// A file system whose mount point is a root.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileSystem {
     /// The root, as given.
     pub root: Vec<u8>,
@@ -16,6 +18,12 @@ pub struct FileSystem {
     pub space: Space,
     /// The total of the root, in bytes, if it is known.
     pub seen: Option<u64>,
+    /// What uses the rest, as far as that was found out: the largest first.
+    pub causes: Vec<Cause>,
+    /// What could not be looked at.
+    pub unknown: Vec<String>,
+    /// What the file system needs for itself, and df leaves out of its size.
+    pub left_out: Vec<Unseen>,
 }
 
 impl FileSystem {
@@ -24,10 +32,15 @@ impl FileSystem {
         self.space.size.saturating_sub(self.space.free)
     }
 
-    /// How much is used but in no file that the walk saw: metadata, files that are deleted but still open, and what
-    /// was unreadable or left out. Negative where files share blocks.
+    /// How much is used but in no file that the walk saw. Negative where files share blocks.
     pub fn unseen(&self) -> Option<i128> {
         self.seen.map(|seen| i128::from(self.used()) - i128::from(seen))
+    }
+
+    /// How much of that has no known cause. Negative where files share blocks.
+    pub fn unexplained(&self) -> Option<i128> {
+        let known: i128 = self.causes.iter().map(|cause| i128::from(cause.size)).sum();
+        self.unseen().map(|unseen| unseen - known)
     }
 }
 
@@ -42,7 +55,8 @@ pub fn file_systems(roots: &[OsString], tree: &Tree) -> (Vec<FileSystem>, Vec<Ve
         let space = CString::new(name).ok().and_then(|path| sys::space(&path).ok()).flatten();
         match space {
             Some(space) => {
-                let one = FileSystem { root: name.to_vec(), space, seen: seen(name, tree) };
+                let seen = seen(name, tree);
+                let one = FileSystem { root: name.to_vec(), space, seen, ..FileSystem::default() };
                 // A root may be given in two spellings, of which the tree has one.
                 let place = sys::real_path(Path::new(root), Symlinks::Follow).ok();
                 let next = found.len();

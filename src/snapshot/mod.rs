@@ -36,12 +36,14 @@ pub use comparable::difference;
 pub use compression::Form;
 pub use dated::{Expired, all_in, dated, newest, newest_like, remove_old};
 pub use doubts::{Doubt, doubts};
-pub use file_system::{FileSystem, file_systems};
+pub use file_system::{Cause, FileSystem, Unseen, file_systems};
 pub use glance::{Glance, glance};
 pub use origin::{GivenRoot, Origin, Volume};
+pub use packed::Listings;
 pub use reweigh::reweigh;
 pub use several::load_all;
 
+use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -248,6 +250,23 @@ pub fn load_after<T: Tally>(
     loaded.map_err(|error| problem(path, failed, &error))
 }
 
+/// Opens the snapshot at `path` to read its listings one by one, with times: what it says besides its tree, and the
+/// listings. None if its form does not allow that.
+///
+/// # Errors
+/// The system's, and those of an invalid file.
+pub fn listings(path: &Path, wanted: Wanted) -> io::Result<Option<(Snapshot, Listings)>> {
+    // From a pipe it could be read only once.
+    if path == Path::new("-") || !sys::has_content(path) {
+        return Ok(None);
+    }
+    let Opened::Packed(file, _) = open(path)? else { return Ok(None) };
+    let Some((mut snapshot, listings)) = packed::listings(file, wanted)? else { return Ok(None) };
+    ensure_measure(snapshot.view.measure, wanted.measure)?;
+    snapshot.weighed.problems.extend(shares::missing(&[&snapshot]));
+    Ok(Some((snapshot, listings)))
+}
+
 /// [`load_after`], before its errors are problems.
 fn parse<T: Tally>(
     path: &Path,
@@ -271,7 +290,7 @@ fn parse<T: Tally>(
 /// A snapshot that was opened, in its form.
 enum Opened {
     /// After the first bytes, with the size of the file.
-    Packed(Box<dyn Read>, u64),
+    Packed(File, u64),
     Text(Tokens),
 }
 
@@ -281,7 +300,7 @@ fn open(path: &Path) -> io::Result<Opened> {
     let mut start = Vec::new();
     Read::by_ref(&mut file).take(MAGIC.len() as u64).read_to_end(&mut start)?;
     if start == MAGIC {
-        return Ok(Opened::Packed(Box::new(file), size));
+        return Ok(Opened::Packed(file, size));
     }
     compression::unpack(start, file, size).map(Tokens::new).map(Opened::Text)
 }

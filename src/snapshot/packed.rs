@@ -3,12 +3,15 @@
 //!
 //! * `blocks`: the sections of a file, whatever is in them.
 //! * `pieces`: what is in a block: the listings of directories.
+//! * `listings`: those that a picture shows, or a directory, by the index.
 //! * `write`: a tree to blocks, on several threads; `read`: all blocks, from front to back, into a tally.
 
 pub mod blocks;
+mod listings;
 pub mod pieces;
 mod read;
 mod write;
 
-pub(super) use read::read;
+pub use listings::Listings;
+pub(super) use read::{listings, read};
 pub use write::write;

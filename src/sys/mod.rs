@@ -21,13 +21,14 @@
 //!   * `snapshot_file`: who may read a snapshot, and who is writing it.
 //!   * `map_extents`: which parts of a file share their space with others. It opens regular files, but reads none.
 //!   * [`HeldDirectory`]: a directory that is held open to move and remove its entries by name, never by a path.
+//!   * `unlinked_files`, `clone_mount`, `own_space`: what takes space besides files with names (`--df`).
 //!   * [`Bulk`]: a file system whose inodes are read from its device, so that listings in it have attributes.
 //!     [`Prefetch`]: reads a file system's metadata from its device before a walk. Both read ext4 (`ext4`).
 //!
 //! It opens only directories, never triggering an automount, and files that were asked for: files named by the user
 //! (`open_file`, `read_file`), git's rules, configuration and index, and the tags of caches (`open_file_at`), snapshots
 //! ([`Draft`], [`open_snapshot`]), the time zone's and the user database; files that are mapped, only to ask about
-//! them; the device of a file system that is prefetched or read in bulk; and the system's own tables ([`MountTable`],
+//! them; the device of a file system that is prefetched or read in bulk, or asked what it needs for itself; and the system's own tables ([`MountTable`],
 //! `is_rotational`). Errors are the system's own.
 
 use std::fs::{self, File};
@@ -50,6 +51,7 @@ mod snapshot_file;
 mod source;
 mod space;
 mod time_zone;
+mod unseen;
 mod usage;
 /// Names of Windows; its tests run everywhere.
 #[cfg(any(windows, test))]
@@ -81,14 +83,16 @@ pub use snapshot_file::{
     Destination, Draft, files_in, has_content, is_directory, open as open_snapshot, remove_file,
 };
 pub use source::{Handle, Source};
-pub use space::{Space, space};
+pub use space::{Space, space, used_inodes};
 pub use system::{
-    Bulk, HOME, HeldDirectory, Prefetch, errors, free_handles, host, into_path,
+    Bulk, HOME, HeldDirectory, Prefetch, clone_mount, errors, free_handles, host, into_path,
     is_capable_terminal, is_out_of_handles, is_root, is_rotational, is_vanished, make_directories,
-    map_extents, not_found, open_to_append, space_around, stop_others, terminal, threads_with_room,
-    to_path, usage, user_home, user_homes, user_id, user_name,
+    map_extents, not_found, open_outside, open_to_append, own_space, space_around, stop_others,
+    terminal, threads_with_room, to_path, unlinked_files, usage, user_home, user_homes, user_id,
+    user_name,
 };
 pub use time_zone::time_zone;
+pub use unseen::{Cause, Holder, Unseen};
 pub use usage::Usage;
 
 /// As many symlinks as Linux follows in one path (path_resolution(7)).
@@ -291,6 +295,14 @@ pub fn real_path(path: &Path, symlinks: Symlinks) -> io::Result<PathBuf> {
         }
         _ => fs::canonicalize(path),
     }
+}
+
+/// The fingerprint of what is at `path` now ([`Stat::fingerprint`]). A symlink there is not followed.
+///
+/// # Errors
+/// The system's.
+pub fn fingerprint(path: &Path) -> io::Result<u32> {
+    Ok(system::by_path::stat_path(path, Symlinks::Stay)?.fingerprint())
 }
 
 /// Seconds since the epoch.

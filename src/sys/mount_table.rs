@@ -1,6 +1,7 @@
 //! The mounts that the process can reach, as Linux lists them; empty on other systems.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::OnceLock;
 use std::{fs, io};
 
@@ -40,6 +41,8 @@ pub(super) struct ListedMount {
     pub(super) options: Vec<u8>,
     /// What is mounted; for a file system on a device, the device's path.
     pub(super) source: Vec<u8>,
+    /// The options of its file system, with commas between, still escaped.
+    pub(super) own_options: Vec<u8>,
 }
 
 /// Where an entry is in its file system. It is the same through every mount: two bind mounts of a
@@ -144,8 +147,23 @@ impl MountTable {
         self.mounts.values().filter_map(|mount| self.location(mount.parent, &mount.point))
     }
 
+    /// The mount points in `mount` that are below the real path `path`, relative to it, in order.
+    pub fn points_in(&self, mount: u64, path: &[u8]) -> Vec<Vec<u8>> {
+        let points = self.points.keys().filter(|(parent, _)| *parent == mount);
+        let below = points.filter_map(|(_, point)| path::below(point, path));
+        let mut below: Vec<_> =
+            below.filter(|below| !below.is_empty()).map(<[u8]>::to_vec).collect();
+        below.sort_unstable();
+        below
+    }
+
+    /// Whether the real path `path`, which is reached through `mount`, is the root of its file system.
+    pub fn is_root_of_all(&self, mount: u64, path: &[u8]) -> bool {
+        self.listed(mount).is_some_and(|listed| listed.root == b"/" && listed.point == path)
+    }
+
     /// The mount through which the real path `path` is reached.
-    fn mount_at(&self, path: &[u8]) -> u64 {
+    pub(super) fn mount_at(&self, path: &[u8]) -> u64 {
         let mut at = self.outermost();
         let ends = (0..=path.len()).filter(|end| path.get(*end).is_none_or(|byte| *byte == b'/'));
         for end in ends {
@@ -234,7 +252,24 @@ impl MountTable {
     }
 }
 
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 impl ListedMount {
+    /// The mount with the id `id` in the table of the process with this directory in proc.
+    pub(super) fn of_process(process: &Path, id: u64) -> Option<Self> {
+        let table = fs::read(process.join("mountinfo")).ok()?;
+        let mounts = table.split(|b| *b == b'\n').filter_map(Self::parse);
+        mounts.into_iter().find(|(listed, _)| *listed == id).map(|(_, mount)| mount)
+    }
+
+    /// Of an overlay, the directory below it that is written to.
+    pub(super) fn upper(&self) -> Option<Vec<u8>> {
+        let mut options =
+            self.own_options.split(|b| *b == b',').filter(|_| self.kind == b"overlay");
+        let upper = options.find_map(|option| option.strip_prefix(b"upperdir=")).map(unescape);
+        // If it is relative, nobody knows to what.
+        upper.filter(|upper| upper.starts_with(b"/"))
+    }
+
     /// The mount in a `line` of the table, with its id.
     fn parse(line: &[u8]) -> Option<(u64, Self)> {
         let mut fields = line.split(|b| *b == b' ');
@@ -247,7 +282,8 @@ impl ListedMount {
         let mut rest = fields.skip_while(|field| *field != b"-").skip(1);
         let kind = unescape(rest.next().unwrap_or_default());
         let source = unescape(rest.next().unwrap_or_default());
-        Some((id, Self { kind, device, parent, root, point, options, source }))
+        let own_options = rest.next().unwrap_or_default().to_vec();
+        Some((id, Self { kind, device, parent, root, point, options, source, own_options }))
     }
 }
 
@@ -268,7 +304,7 @@ pub(super) fn device_number(major: u32, minor: u32) -> u64 {
 }
 
 /// Decodes a name in which blanks, newlines and backslashes are written as a backslash and three octal digits.
-fn unescape(mut escaped: &[u8]) -> Vec<u8> {
+pub(super) fn unescape(mut escaped: &[u8]) -> Vec<u8> {
     let mut name = Vec::with_capacity(escaped.len());
     while let [first, rest @ ..] = escaped {
         let (byte, rest) = match escaped {

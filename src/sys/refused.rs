@@ -11,7 +11,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use crate::sys::{ExactStat, Handle, Mapped, Mount, Query, Stat};
+use crate::inode::Identity;
+use crate::sys::{Cause, ExactStat, Handle, Mapped, Mount, Query, Stat, Unseen};
 
 /// Methods of a type without values: nobody can call them.
 macro_rules! never_called {
@@ -70,6 +71,21 @@ pub fn map_extents(
     _: &Stat,
     _: impl FnMut(Range<u64>),
 ) -> io::Result<Mapped> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// No process is asked.
+pub fn unlinked_files(_: &[Identity], _: &AtomicBool) -> io::Result<(Vec<Cause>, Vec<String>)> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// Nothing is known of mounts.
+pub fn clone_mount(_: &CStr) -> io::Result<((), Vec<u8>)> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// Nothing is known of file systems.
+pub fn own_space(_: &CStr, _: u64) -> io::Result<Option<(Vec<Unseen>, u64)>> {
     Err(ErrorKind::Unsupported.into())
 }
 

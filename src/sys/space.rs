@@ -1,9 +1,10 @@
 //! The capacity of a file system, as `df` shows it.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::io;
+use std::path::Path;
 
-use super::{Query, Source, Symlinks, space_around};
+use super::{MountTable, Query, Source, Symlinks, space_around};
 
 /// The capacity of a file system, in bytes (statvfs(3)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,6 +15,21 @@ pub struct Space {
     pub free: u64,
     /// Available to every user. The rest of what is free is reserved for root.
     pub available: u64,
+    /// How many inodes are in use; 0 if it does not tell.
+    pub used_inodes: u64,
+}
+
+/// How many inodes the file system that is mounted at `path` has in use, if it can tell. An overlay would tell those
+/// of the file system that its upper directory is on.
+pub fn used_inodes(path: &Path) -> Option<u64> {
+    let real = super::real_path(path, Symlinks::Follow).ok()?;
+    let real = real.as_os_str().as_encoded_bytes();
+    let table = MountTable::read();
+    if table.file_system_type(table.mount_at(real)) == Some(b"overlay") {
+        return None;
+    }
+    let space = space(&CString::new(real).ok()?).ok()??;
+    Some(space.used_inodes).filter(|inodes| *inodes > 0)
 }
 
 /// The capacity of the file system that is mounted at `path`; none if that is not a mount point.

@@ -118,7 +118,7 @@ impl By {
 
     /// Calls `with` with the key of the group of an entry of this `size`.
     #[inline]
-    pub(super) fn with_key<R>(
+    pub fn with_key<R>(
         self,
         name: &[u8],
         stat: &Stat,
@@ -142,7 +142,7 @@ impl By {
     }
 
     /// The name of the group with this `key`.
-    pub(super) fn label(self, key: &[u8]) -> Vec<u8> {
+    pub fn label(self, key: &[u8]) -> Vec<u8> {
         match (self, key) {
             (By::Type, b"") => b"(no extension)".into(),
             (By::Type | By::Size, DIRECTORIES) => b"(directories)".into(),

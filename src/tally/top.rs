@@ -39,6 +39,8 @@ pub struct Limits {
     /// If there are several roots, and no more than this, each has a line however small it is; but not in a list of
     /// files.
     pub roots: usize,
+    /// In a comparison, whether directories that are new or gone have lines for what is in them.
+    pub opens_new: bool,
 }
 
 /// Which kinds of nodes count as lines.
@@ -71,6 +73,7 @@ impl Limits {
         min_size: 0,
         show: Show::Everything,
         roots: 0,
+        opens_new: true,
     };
 }
 
@@ -105,6 +108,10 @@ impl Top {
 
 impl Tally for Top {
     type Part = Candidates;
+
+    fn limits(&self) -> Option<Limits> {
+        Some(self.limits)
+    }
 
     #[inline]
     fn leaf(&self, part: &mut Candidates, entry: &Entry<'_>) {

@@ -39,7 +39,7 @@ impl<T: Tally> Replay<T> {
     pub fn leaf(&mut self, node: &Node<'_>, is_shown: bool) {
         let depth = self.depth();
         let Some(subtotal) = self.open.last_mut() else { return };
-        let stat = stat(node);
+        let stat = stat_of(node);
         let mut entry = entry(node, &stat, depth);
         match &self.rules {
             Some(rules) => subtotal.add(rules, &self.tally, &mut entry, is_shown),
@@ -50,7 +50,7 @@ impl<T: Tally> Replay<T> {
     /// Closes the innermost open directory.
     pub fn close(&mut self, node: &Node<'_>, shown: Shown) {
         let Some(subtotal) = self.open.pop() else { return };
-        let (depth, stat) = (self.depth(), stat(node));
+        let (depth, stat) = (self.depth(), stat_of(node));
         if let Some(above) = self.open.last_mut() {
             let directory = entry(node, &stat, depth);
             close(self.rules.as_ref(), &self.tally, directory, shown, subtotal, || above);
@@ -61,7 +61,7 @@ impl<T: Tally> Replay<T> {
     pub fn finish(mut self, node: &Node<'_>) -> Tree {
         let subtotal = self.open.pop().unwrap_or_default();
         let rules = self.rules.filter(|_| node.mode.kind() == Kind::Directory);
-        finish(rules.as_ref(), &self.tally, entry(node, &stat(node), 0), subtotal)
+        finish(rules.as_ref(), &self.tally, entry(node, &stat_of(node), 0), subtotal)
     }
 
     /// The depth below the root; the node above several roots does not count.
@@ -89,7 +89,8 @@ fn entry<'a>(node: &'a Node<'_>, stat: &'a Stat, depth: u32) -> Entry<'a> {
     Entry { name, depth, stat, mount, links, own, sums, change: change.as_ref() }
 }
 
-fn stat(node: &Node<'_>) -> Stat {
+/// The attributes of its inode, as far as a node knows them.
+pub fn stat_of(node: &Node<'_>) -> Stat {
     let modified = node.modified().unwrap_or(0);
     let mut stat = Stat { mode: node.mode, modified, ..Stat::default() };
     if let Some(Inode { identity, links, details }) = node.inode {

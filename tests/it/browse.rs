@@ -80,7 +80,7 @@ fn listed(browser: &Browser) -> Vec<String> {
 fn press(browser: &mut Browser, keys: &str) -> Vec<Command> {
     let mut is_typing = false;
     keys.chars().fold(Vec::new(), |_, key| {
-        is_typing = matches!(key, '+' | '/') || is_typing && key != '\n';
+        is_typing = matches!(key, '+' | '/' | 'f') || is_typing && key != '\n';
         browser.on(Event::Key(match key {
             '\n' => Key::Enter,
             '\x1b' => Key::Escape,
@@ -308,7 +308,8 @@ fn links_are_freed_with_the_last_of_them() {
 /// What is in a marked directory is marked with it, and marks in it are none of their own any more.
 #[test]
 fn a_marked_directory_holds_what_is_in_it() {
-    let fixture = Fixture::new().file("a/b/c", 10_000).file("a/b/d", 10_000).file("e", 1);
+    let fixture = Fixture::new().file("a/b/c", 10_000).file("a/b/d", 10_000).file("a/x", 1);
+    let fixture = fixture.file("e", 1);
     let mut browser = browser(fixture.path(), 10);
     press(&mut browser, "n>> ");
     assert_eq!(browser.marked().0, 1);
@@ -341,9 +342,9 @@ fn marks_and_the_cursor_stay_with_the_entry() {
     press(&mut browser, "n ");
     let expected = ["6", "5"].map(|name| fixture.at(name).into_os_string().into_encoded_bytes());
     assert_eq!(sorted(browser.marked_paths()), sorted(expected.to_vec()));
-    press(&mut browser, "/7\n");
+    press(&mut browser, "f7\n");
     assert_eq!(listed(&browser), ["7"]);
-    press(&mut browser, "/");
+    press(&mut browser, "f");
     browser.on(Event::Key(Key::Backspace));
     press(&mut browser, "\n");
     assert_eq!(browser.len(), 8);
@@ -417,6 +418,7 @@ fn a_directory_that_is_scanned_again_is_as_it_would_be_at_first() {
 #[test]
 fn a_root_within_another_is_not_marked() {
     let fixture = Fixture::new().file("tree/a/root/file", 10_000).file("tree/b", 20_000);
+    let fixture = fixture.file("tree/a/x", 1);
     let roots = [fixture.at("tree"), fixture.at("tree/a/root")];
     let request = request(roots.iter().map(PathBuf::as_path));
     let mut browser = opened(&request, BrowseOptions::default(), 10);
@@ -533,6 +535,7 @@ fn many_are_marked_at_once() {
         ("*.o", &["a.o", "b.o", "d.o"][..]),
         (">100k", &["b.o", "c.c"]),
         ("older 90d", &["a.o", "old"]),
+        ("older 10y", &["a.o", "old"]),
         ("newer 90d", &["b.o", "c.c", "d.o", "mixed"]),
         ("*.x", &[]),
     ] {

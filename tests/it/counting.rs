@@ -80,7 +80,7 @@ fn count_links_counts_every_link() {
         assert_eq!(of("--inodes").root().size, 7);
         assert_eq!(of("").root().size, du(&["-slB1"], &fixture.at("top")));
     }
-    let picture = weigh("-l -s -b -c -o b -n 100").arg(fixture.at("top")).run().text();
+    let picture = weigh("-l -s -b -c -p -n 100").arg(fixture.at("top")).run().text();
     assert_eq!(picture.lines().count(), 7, "{picture}");
 }
 

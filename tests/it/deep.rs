@@ -2,8 +2,6 @@
 //! A recursion anywhere, a destructor's included, ends these with a stack overflow. The portable
 //! source goes by paths and promises only what a path can name.
 
-use std::collections::HashSet;
-
 use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::oracle::du;
@@ -31,9 +29,13 @@ fn a_chain_that_a_path_can_name_is_exact() {
     let fixture = Fixture::in_memory().chain("d", DEPTH, 5000);
     let document = on(&fixture, "-j -s").run().document();
     check_chain(&document, DEPTH, |_| LEN);
-    let all = on(&fixture, "-s -b -c -o b -w 80 -n 2000").run().text();
+    let all = on(&fixture, "-s -b -c -o b -p -n 2000").run().text();
     assert_eq!(all.lines().count(), DEPTH + 1);
     assert!(all.lines().all(weighs_len));
+    // Without paths, a chain is one line, which says where it ends.
+    let joined = on(&fixture, "-s -b -c -o b -w 80 -n 2000").run().text();
+    assert_eq!(joined.lines().count(), 2, "{joined}");
+    assert!(joined.lines().all(weighs_len) && joined.contains("d/d/end\n"), "{joined}");
 }
 
 #[test]
@@ -55,7 +57,7 @@ fn a_chain_is_exact_to_its_end() {
         assert_eq!(cut.nodes.len(), 4);
         assert!(cut.nodes.iter().all(|node| node.size == LEN));
 
-        let shallow = start("-s -b -c -o b -d 3").run().text();
+        let shallow = start("-s -b -c -o b -p -d 3").run().text();
         assert_eq!(shallow.lines().count(), 4, "{shallow}");
         assert!(shallow.lines().all(weighs_len), "{shallow}");
     }
@@ -79,13 +81,15 @@ fn a_chain_on_the_disk_is_exact() {
 fn a_chain_can_be_drawn_and_cut() {
     native_only!("paths are bounded there");
     let fixture = chain();
-    let few = on(&fixture, "-s -b -c -o b -n 20").run().text();
+    let few = on(&fixture, "-s -b -c -o b -p -n 20").run().text();
     assert_eq!(few.lines().count(), 21, "{few}");
     assert!(few.lines().all(weighs_len), "{few}");
 
-    let all = on(&fixture, "-s -b -c -o b -w 80 -n 200000").run().text();
+    let all = on(&fixture, "-s -b -c -o b -w 80 -R -n 200000").run().text();
     assert_eq!(all.lines().count(), DEPTH + 1);
-    assert!(all.lines().all(weighs_len));
+    let joined = on(&fixture, "-s -b -c -o b -w 80 -n 200000").run().text();
+    assert_eq!(joined.lines().count(), 2, "{joined}");
+    assert!(joined.lines().all(|line| weighs_len(line) && cells(line) <= 80), "{joined}");
 
     let file = on(&fixture, "-s -F -b -c -o b -w 80 -n 3").run().text();
     assert_eq!(file.lines().count(), 2, "{file}");
@@ -111,16 +115,21 @@ fn what_a_line_costs_does_not_grow_with_depth() {
         .chain("d", DEPTH, 5000)
         .sparse("d/more", 1 << 20)
         .sparse("d/d/more", 1 << 16);
-    for flags in ["", "-p -B -r"] {
+    for (flags, lines) in [("", 5), ("-p -B -r", DEPTH + 3), ("--hyperlink=always", 5)] {
         let flags = format!("-s -c -w 80 -n 30000 {flags}");
         let picture = on(&fixture, &flags).limited("-t 10").run().text();
-        assert_eq!(picture.lines().count(), DEPTH + 3, "{flags}");
-        assert!(picture.lines().all(|line| cells(line) == 80), "{flags}");
-        // Deep lines come to less than a cell, and each bar is that of the line above it.
-        let bar = |line: &str| line.rsplit('│').nth(1).unwrap().to_owned();
-        let deep = picture.lines().filter(|line| line.ends_with("<1%"));
-        let bars: HashSet<_> = deep.map(bar).collect();
-        assert!(bars.len() == 1 && bars.iter().all(|bar| bar.contains('░')), "{flags}: {bars:?}");
+        assert_eq!(picture.lines().count(), lines, "{flags}");
+        // No path that is longer than 4,096 bytes can be opened. Such paths are cut, and others are whole.
+        let is_cut = |line: &str| line.contains('…') && cells(line) == 80;
+        let is_whole = |line: &str| !line.contains('…') && line.len() < 5000;
+        assert!(picture.lines().all(|line| is_cut(line) || is_whole(line)), "{flags}");
+    }
+    // No chain: each level has more.
+    let fixture = Fixture::in_memory().comb("level", DEPTH / 4);
+    for flags in ["", "-p", "--hyperlink=always"] {
+        let flags = format!("-s -c -w 80 -n 30000 {flags}");
+        let run = weigh(&flags).arg(fixture.at("level")).limited("-t 10").run();
+        assert!(run.text().lines().count() > DEPTH / 2, "{flags}");
     }
 }
 
@@ -203,9 +212,9 @@ fn the_longest_names_are_no_trouble() {
     let flat = start("-j -s -F -p").run().document();
     let end = flat.nodes.last().unwrap();
     assert_eq!(end.name.len(), fixture.path().as_os_str().len() + LEVELS * 256 + "/end".len());
-    for flags in ["-s -b -c -o b", "-s -b -c -o b -p -w 60"] {
-        let picture = start(&format!("{flags} -n 100")).run().text();
-        assert_eq!(picture.lines().count(), LEVELS + 1, "{picture}");
+    for (flags, lines) in [("", 2), ("-p -w 60", LEVELS + 1), ("-R", LEVELS + 1)] {
+        let picture = start(&format!("-s -b -c -o b -n 100 {flags}")).run().text();
+        assert_eq!(picture.lines().count(), lines, "{picture}");
     }
 }
 

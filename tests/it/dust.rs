@@ -29,8 +29,12 @@ fn within(fixture: &Fixture, flags: &str) -> Weigh {
 
 /// The names in a picture of `top`, from the root on, the largest first.
 fn names(fixture: &Fixture, flags: &str) -> String {
-    let text = within(fixture, &format!("-s -b -c -w 100 {flags}")).arg("top").run().text();
-    let name = |line: &str| line.rsplit(' ').next().unwrap().to_owned();
+    // With paths, every entry has its line; a list has paths already.
+    let is_list = flags.contains("-F") || flags.contains("--only-file");
+    let (paths, separators) = if is_list { ("", &[' '][..]) } else { ("-p", &[' ', '/'][..]) };
+    let flags = format!("-s -b -c -w 100 {paths} {flags}");
+    let text = within(fixture, &flags).arg("top").run().text();
+    let name = |line: &str| line.rsplit(separators).next().unwrap().to_owned();
     // A line that ends so says what is not shown.
     let is_shown = |line: &&str| !line.ends_with(" smaller") && !line.ends_with(" others");
     let lines = text.lines().filter(is_shown);
@@ -80,19 +84,19 @@ fn every_flag_that_chooses_what_is_shown() {
 
 /// Short flag, long flag, value, and what is then to be found in the picture of two files.
 const LOOKS: [(&str, &str, &str, &str); 16] = [
-    ("-p", "--full-paths", "", "3000B   ┌── two/b│"),
-    ("-r", "--reverse", "", "8000B └─┬ two│"),
+    ("-p", "--full-paths", "", "3000B   ┌── two/b "),
+    ("-r", "--reverse", "", "8000B └─┬ two "),
     ("-b", "--no-percent-bars", "", "3000B   ┌── b\n5000B   ├── a\n8000B ┌─┴ two\n"),
-    ("-B", "--bars-on-right", "", "┌── b│                  "),
+    ("-B", "--bars-on-right", "", "┌── b                   "),
     ("-R", "--screen-reader", "", "b   1 3000B  38%\n"),
-    ("", "--skip-total", "", "5000B ├── a│"),
-    ("-c", "--no-colors", "", "3000B   ┌── b│"),
-    ("-C", "--force-colors", "", "\u{1b}[1m5000B\u{1b}[0m   ├── a│"),
-    ("-C", "--force-colors", "--dim", "3000B   ┌── b│\u{1b}[90m█"),
-    ("-w", "--terminal-width", "40", "3000B   ┌── b│████████            │  38%\n"),
-    ("-o", "--output-format", "kb", "3.00K   ┌── b│"),
-    ("-o", "--output-format", "SI", "3.00K   ┌── b│"),
-    ("-o", "--output-format", "m", "0.00Mi   ┌── b│"),
+    ("", "--skip-total", "", "5000B ├── a "),
+    ("-c", "--no-colors", "", "3000B   ┌── b "),
+    ("-C", "--force-colors", "", "\u{1b}[1m5000B\u{1b}[0m \u{1b}[2m  ├──\u{1b}[0m a "),
+    ("-C", "--force-colors", "--dim", "\u{1b}[2m  ┌──\u{1b}[0m b \u{1b}[2m█"),
+    ("-w", "--terminal-width", "40", "3000B   ┌── b ███████▉               38%\n"),
+    ("-o", "--output-format", "kb", "3.00K   ┌── b "),
+    ("-o", "--output-format", "SI", "3.00K   ┌── b "),
+    ("-o", "--output-format", "m", "0.00Mi   ┌── b "),
     ("-j", "--output-json", "", "{\"schema\":1,"),
     (
         "-m",

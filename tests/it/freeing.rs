@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use crate::program::browse::BrowseOptions;
 use crate::program::browse::browser::Browser;
-use crate::program::browse::event::{Ending, Event};
+use crate::program::browse::event::{Command, Ending, Event};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::Key;
 use crate::program::browse::work::{Console, Typed, Work};
 use crate::program::signals::ScreenSignals;
 use weigh::internal::filter::{Filter, Regexes};
-use weigh::internal::remove::{self, UserDirectories};
+use weigh::internal::remove::{self, Removed, UserDirectories};
 use weigh::internal::report::{Browsed, Request};
 use weigh::internal::sys;
 use weigh::internal::tree::Tree;
@@ -181,8 +181,27 @@ fn nothing_is_deleted_without_the_number_of_entries() {
     let screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
     let before = figures(&scanned(&screen.request).snapshot.weighed.report.unwrap());
     for keys in [
-        "D", "x", "X", "\n", "n D", "d\x1bD", "dD\n", "dD1\n", "dD4\n", "dD33\x1b", "d\nD3\n",
-        "dDt\n", "dD-3\n", "dD+3\n", "dD0x3\n", "dD3x\n", "dD03\n", "dD 3\n", "dD3.\n",
+        "D",
+        "x",
+        "X",
+        "\n",
+        "n D",
+        "d\x1bD",
+        "dD\n",
+        "dD1\n",
+        "dD4\n",
+        "dD33\x1b",
+        "d\nD3\n",
+        "dDt\n",
+        "dD-3\n",
+        "dD+3\n",
+        "dD0x3\n",
+        "dD3x\n",
+        "dD03\n",
+        "dD 3\n",
+        "dD3.\n",
+        "dD4\n3\x1b",
+        "dD4\n4\n",
     ] {
         let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
         screen.press("nkkkk ");
@@ -216,7 +235,7 @@ fn the_number_may_be_typed_as_it_is_shown() {
 /// gdu #388: marks were rows, and after sorting the wrong files went. gdu #203: what is scrolled behind a dialog.
 #[test]
 fn what_goes_is_what_was_marked_however_it_is_sorted_and_scrolled() {
-    for keys in ["s", "C", "nn", "t", "ss", "vvv", "^", "/b\n"] {
+    for keys in ["s", "C", "nn", "t", "ss", "vvv", "^", "fb\n"] {
         let fixture = fixture();
         let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
         screen.press("nkkkkv ");
@@ -265,7 +284,7 @@ fn with_a_filter_what_goes_is_what_was_typed() {
     screen.press(" ");
     // Four files, and the one directory that counts and holds none that does not.
     assert_eq!(screen.entries(), 5);
-    screen.press("dD4\nU dD6\n");
+    screen.press("dD4\n\x1bU dD6\n\x1b");
     assert!(fixture.at("tree/a/b/x.rs").exists());
     screen.press("dD5\n");
     assert_eq!(screen.said(), "0 deleted, 5 entries; 1 kept");
@@ -314,11 +333,11 @@ fn links_are_deleted_one_after_the_other() {
     screen.press("nkkkkk");
     for (keys, said) in [
         (" dD3\n", "1 deleted, 3 entries"),
-        ("\x1b/e\n dt", "1 in the trash"),
-        ("\x1b/d\n dD2\n", "1 deleted, 2 entries"),
+        ("\x1bfe\n dt", "1 in the trash"),
+        ("\x1bfd\n dD2\n", "1 deleted, 2 entries"),
         ("u", "put back"),
-        ("\x1b/f\n dD1\n", "1 deleted, 1 entry"),
-        ("\x1b/e\n dD1\n", "1 deleted, 1 entry"),
+        ("\x1bff\n dD1\n", "1 deleted, 1 entry"),
+        ("\x1bfe\n dD1\n", "1 deleted, 1 entry"),
     ] {
         screen.press(keys);
         assert!(
@@ -399,17 +418,117 @@ fn after_a_stopped_walk_only_what_was_read_to_its_end_goes() {
 fn what_is_put_in_the_trash_comes_back() {
     let fixture = fixture();
     let mut screen = Screen::new(&fixture.at(""), &fixture.at("home"));
-    screen.press("/tree\n>nkkkk v dt");
+    screen.press("ftree\n>nkkkk v dt");
     assert!(screen.said().starts_with("2 in the trash: that frees nothing"), "{}", screen.said());
     assert!(!fixture.at("tree/a").exists() && !fixture.at("tree/c").exists());
     screen.check("in the trash");
     screen.press("u");
-    screen.check("one is back");
-    screen.press("u");
+    assert_eq!(screen.said(), "2 put back");
     assert!(fixture.at("tree/a/two").exists() && fixture.at("tree/c").exists());
     screen.check("both are back");
     screen.press("u");
     assert_eq!(screen.said(), "nothing was put in the trash");
+}
+
+/// An undo after a delete that was cancelled counted as cancelled, too: `q` did not wait for it.
+#[test]
+fn an_undo_after_a_cancelled_delete_is_waited_for() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("nkkkkv dt dD1");
+    let browser = &mut screen.browser;
+    assert!(matches!(browser.on(Event::Key(Key::Enter))[..], [Command::Remove(..)]));
+    assert!(matches!(browser.on(Event::Key(Key::Escape))[..], [Command::CancelRemoval]));
+    let removed = Removed { is_cancelled: true, ..Removed::default() };
+    browser.on(Event::Removed(Box::new(removed)));
+    let undo = browser.on(Event::Key(Key::Char('u')));
+    assert!(matches!(undo[..], [Command::Undo(_)]), "{undo:?}");
+    let quit = browser.on(Event::Key(Key::Char('q')));
+    assert!(matches!(quit[..], [Command::CancelRemoval]), "{quit:?}");
+}
+
+/// Without a mark, `d` is about the chosen line, which has no mark before or after.
+#[test]
+fn without_marks_the_chosen_line_is_deleted() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("nkkkkvd");
+    assert_eq!(screen.browser.marked_paths(), [fixture.at("tree/b").as_os_str().as_bytes()]);
+    screen.press("\x1b");
+    assert_eq!(screen.browser.marked().0, 0, "it was marked only for the review");
+    screen.press("dD\x1b");
+    assert_eq!(screen.browser.marked().0, 0);
+    // The first number is wrong, and it asks again.
+    screen.press("dD2\n1\n");
+    assert_eq!(screen.said(), "1 deleted, 1 entry");
+    screen.check("deleted");
+    assert_eq!(listed(&fixture.at("tree")), ["a", "a/one", "a/two", "c", "d", "d/one"]);
+    // What must not be deleted is not.
+    fs::write(fixture.at("home/file"), "").unwrap();
+    let mut screen = Screen::new(&fixture.at(""), &fixture.at("home"));
+    screen.press("nkkkkd");
+    assert_eq!(screen.said(), "not to be removed: home: it is your home directory");
+    screen.press("D1\nt");
+    assert!(fixture.at("home").exists());
+}
+
+/// In the review, a mark can be taken away; what goes then is what is left.
+#[test]
+fn marks_are_taken_away_in_the_review() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("Ad");
+    let shown = view::screen(&mut screen.browser, (100, 22));
+    let sizes = ["/tree/c", "/tree/a/", "/tree/b", "/tree/d/"].map(|it| shown.find(it).unwrap());
+    assert!(sizes.is_sorted(), "the largest first: {shown}");
+    // The second, and the last.
+    screen.press("v vv ");
+    let left = ["b", "c"].map(|name| fixture.at("tree").join(name).into_os_string());
+    assert_eq!(screen.browser.marked_paths(), left.map(|path| path.into_encoded_bytes()));
+    screen.press("D2\n");
+    let kept = ["a", "a/one", "a/two", "d", "d/one"];
+    assert_eq!(listed(&fixture.at("tree")), kept);
+    screen.check("deleted");
+    screen.press("Ad  ");
+    assert_eq!((screen.said(), screen.browser.marked().0), ("nothing is marked any more", 0));
+    screen.press("t");
+    assert_eq!(listed(&fixture.at("tree")), kept);
+}
+
+/// The trash can be looked at, and one entry put back; `u` puts back what is left of the last batch.
+#[test]
+fn one_of_the_trash_is_put_back() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("nkkkkvdt^  dt");
+    assert_eq!(listed(&fixture.at("tree")), ["d", "d/one"]);
+    screen.press("z");
+    let shown = view::screen(&mut screen.browser, (100, 22));
+    assert_eq!(shown.matches("/tree/").count(), 3, "{shown}");
+    // The last is first: the one below it was in the same batch, the one below that is b.
+    screen.press("vv\n");
+    assert_eq!(listed(&fixture.at("tree")), ["b", "d", "d/one"]);
+    screen.check("one is back");
+    screen.press("u");
+    assert_eq!(screen.said(), "2 put back");
+    assert_eq!(listed(&fixture.at("tree")).len(), 7);
+    screen.press("u");
+    assert_eq!(screen.said(), "nothing was put in the trash");
+}
+
+/// One key marks all links, wherever they are; removing them frees the inode.
+#[test]
+fn all_links_are_marked_by_one_key() {
+    let fixture = fixture().hard_link("tree/a/one", "tree/e");
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("nkkkkvvvvH");
+    assert_eq!(screen.said(), "3 marked of its links");
+    let (_, marked) = screen.browser.marked();
+    let (totals, freed) = marked.unwrap();
+    assert_eq!((totals.entries, freed.unwrap().most), (3, totals.size));
+    screen.press("dD3\n");
+    assert_eq!(listed(&fixture.at("tree")), ["a", "a/two", "b", "c", "d"]);
+    screen.check("deleted");
 }
 
 /// All that can be done, in any order, with newcomers in what is being deleted. In `place`, if that is a file system of
@@ -434,9 +553,7 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
             let keys = ["v", "v", "v", "^", ">", ">", "h", " ", " ", "n", "s"];
             screen.press(dice.of::<&str>(&keys));
         }
-        let marked = screen.browser.marked_paths();
         let before = place.map(Mounted::free);
-        let freed = screen.browser.marked().1.unwrap().1.unwrap().most;
         match dice.below(8) {
             0 => {
                 screen.press("dt");
@@ -447,6 +564,9 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
             3 => screen.press("U"),
             _ => {
                 screen.press("d");
+                // If nothing was marked, the line is.
+                let marked = screen.browser.marked_paths();
+                let freed = screen.browser.marked().1.unwrap().1.unwrap().most;
                 let mut is_new = false;
                 if dice.below(3) == 0 && !marked.is_empty() {
                     // Somebody makes something where nobody has looked.

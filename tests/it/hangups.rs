@@ -57,7 +57,13 @@ const STATES: &[State] = &[
     State { name: "help", keys: &[("?", Shown("PgUp"))] },
     State { name: "info", keys: &[("i", Shown("about it"))] },
     State { name: "errors", keys: &[("e", Shown("everything was read"))] },
-    State { name: "filter", keys: &[("/", Shown("list only"))] },
+    State { name: "filter", keys: &[("f", Shown("list only"))] },
+    State { name: "search", keys: &[("/", Shown("find:"))] },
+    State { name: "largest files", keys: &[("\t", Shown("/0"))] },
+    State { name: "files of a type", keys: &[("\t\t\r", Typed)] },
+    State { name: "path", keys: &[("y", Shown("\x1b]52;c;"))] },
+    State { name: "in the trash", keys: &[REVIEW, TRASH, IN_TRASH, ("z", Typed)] },
+    State { name: "one put back", keys: &[REVIEW, TRASH, IN_TRASH, ("z\r", Typed)] },
     State { name: "review", keys: &[REVIEW] },
     State { name: "number", keys: &[REVIEW, NUMBER] },
     State { name: "deleting", keys: &[REVIEW, NUMBER, DELETING] },
@@ -257,6 +263,39 @@ fn it_ends_in_every_state_of_the_screen() {
         midway.fetch_add(usize::from(is_midway), Ordering::Relaxed);
     });
     println!("{} were in the middle of a delete, of the trash, or of an undo", midway.into_inner());
+}
+
+/// Whatever was typed, clicked and resized before, in any state that leads to.
+#[test]
+fn it_ends_after_any_keys() {
+    const OTHERS: [&str; 14] = [
+        "\t", "\x1b[Z", "\r", "\x7f", "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1b[5~", "\x1b[6~",
+        "\x1b[3~", "\x04", "\x15", "\x18",
+    ];
+    // What ends it, or starts another program, is left out.
+    const LETTERS: &[u8] = b"abcdefghijklmnrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 /+~?<>.*[";
+    for_seeds(rounds(8, 200), |seed| {
+        let mut dice = Dice::new(seed);
+        let end = ENDS[seed as usize % ENDS.len()];
+        let fixture = thousand_entries();
+        let mut run = Run::start(&fixture, end, format!("any keys, {end:?}, seed {seed}"), &[]);
+        run.terminal.type_until(b"", "in 1,241 entries");
+        for _ in 0..500 {
+            let keys = match dice.below(10) {
+                0..6 => char::from(*dice.of(LETTERS)).to_string(),
+                6 => format!("\x1b[<0;{};{}M", 1 + dice.below(72), 1 + dice.below(50)),
+                7 if dice.below(10) == 0 => {
+                    run.terminal.resize(1 + dice.below(120), 1 + dice.below(60));
+                    continue;
+                }
+                _ => (*dice.of(&OTHERS)).to_owned(),
+            };
+            run.terminal.type_in(keys.as_bytes());
+        }
+        run.terminal.resize(72, 50);
+        std::thread::sleep(Duration::from_micros(dice.below(60_000) as u64));
+        run.end();
+    });
 }
 
 /// At any moment from its first line on: before the scan, and during it.

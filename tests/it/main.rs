@@ -59,6 +59,7 @@ mod deep;
 mod determinism;
 mod fuzz;
 mod loaded;
+mod looks;
 mod names;
 mod numbers;
 mod packed;
@@ -87,10 +88,13 @@ mod order;
 mod alike;
 mod browse;
 mod export;
+mod format;
 mod golden;
 mod history;
 mod html;
 mod json;
+mod listings;
+mod look;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod reweighed;
@@ -104,7 +108,9 @@ mod snapshots;
 mod space;
 mod terminal;
 mod tty;
+mod unseen;
 mod view;
+mod views;
 
 // What is deleted, and what that frees.
 mod freeing;

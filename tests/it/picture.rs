@@ -18,11 +18,13 @@ pub struct Rest {
     pub is_at_least: bool,
 }
 
-/// The lines of `text`, which was drawn with `-b -c -o b`, without the one of what is hidden. Names hold no glyph,
-/// no `─` and no ` (`.
+/// The lines of `text`, which was drawn with `-b -c -o b`, without the one of what is hidden and without the headings
+/// of a comparison. Names hold no glyph, no `─` and no ` (`. Only with `-p` has every entry a line of its own.
 pub fn lines(text: &str) -> Vec<Line> {
     let line = |line| parse(line).unwrap_or_else(|| panic!("{line:?} is no line"));
-    text.lines().filter(|line| parse_rest(line).is_none()).map(line).collect()
+    let headings = if text.starts_with("since ") { 2 } else { 0 };
+    let lines = text.lines().skip(headings);
+    lines.filter(|line| parse_rest(line).is_none()).map(line).collect()
 }
 
 /// What is said of what is hidden in `text`, which was drawn with `-b -c -o b`.

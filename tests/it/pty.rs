@@ -67,6 +67,11 @@ impl Terminal {
         self.keyboard.write_all(keys).unwrap();
     }
 
+    /// Makes it as large as this.
+    pub fn resize(&self, columns: usize, lines: usize) {
+        self.stty(&["cols", &columns.to_string(), "rows", &lines.to_string()]);
+    }
+
     /// Everything that can be set of it, as `stty -a` has it.
     pub fn settings(&self) -> String {
         self.stty(&["-a"])
@@ -122,8 +127,8 @@ impl Terminal {
         let end = Instant::now() + long;
         loop {
             let mut shown = self.shown.lock().unwrap();
-            if let Some(at) = shown.windows(text.len()).position(|it| it == text.as_bytes()) {
-                shown.drain(..at + text.len());
+            if let Some(end) = end_of(text, &shown) {
+                shown.drain(..end);
                 return Ok(());
             }
             if Instant::now() >= end {
@@ -139,4 +144,33 @@ impl Terminal {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
+}
+
+/// Where `text` ends in what was `shown`. Blanks do not count, unless it is a command for the terminal: cells that stay
+/// blank are not written, and the cursor moves over them.
+fn end_of(text: &str, shown: &[u8]) -> Option<usize> {
+    if text.starts_with('\x1b') {
+        let at = shown.windows(text.len()).position(|it| it == text.as_bytes())?;
+        return Some(at + text.len());
+    }
+    let (mut letters, mut at) = (Vec::new(), 0);
+    while let Some(byte) = shown.get(at) {
+        if *byte != b'\x1b' {
+            letters.extend((*byte != b' ').then_some((*byte, at + 1)));
+            at += 1;
+            continue;
+        }
+        let is_end: fn(&u8) -> bool = match shown.get(at + 1) {
+            Some(b'[') => |it| (0x40..0x7f).contains(it),
+            Some(b']') => |it| *it == 7,
+            _ => |_| true,
+        };
+        let rest = shown.get(at + 2..).unwrap_or_default();
+        at += 3 + rest.iter().position(is_end)?;
+    }
+    let text: Vec<u8> = text.bytes().filter(|byte| *byte != b' ').collect();
+    let found = letters
+        .windows(text.len())
+        .find(|it| it.iter().map(|(byte, _)| *byte).eq(text.iter().copied()));
+    found.and_then(|it| it.last()).map(|(_, end)| *end)
 }

@@ -107,7 +107,7 @@ fn what_could_not_be_read_is_a_status() {
     let mut terminal = Terminal::new();
     let child =
         weigh("-u").arg("tree").within(fixture.path()).by_nobody(&fixture).on(&terminal).spawn();
-    terminal.wait_for("1 unread");
+    terminal.type_until(b"", "1 unread");
     terminal.type_in(b"e");
     terminal.wait_for("cannot open");
     terminal.type_in(b"qq");
@@ -128,7 +128,7 @@ fn what_could_not_be_read_counts_once_after_another_scan() {
         .within(fixture.path())
         .by_nobody(&fixture);
     let child = child.on(&terminal).spawn();
-    terminal.wait_for("3 unread");
+    terminal.type_until(b"", "3 unread");
     terminal.type_in(b"l");
     terminal.type_until(b"", "three");
     fs::write(fixture.at("tree/later"), "").unwrap();

@@ -81,8 +81,7 @@ fn shown(flags: &str) -> String {
 fn the_newest_is_nearest_to_the_root_and_has_no_bar() {
     assert_eq!(
         shown("-m m"),
-        "1969-12-31T18:59:59 4.88Ki     ┌── file\n\
-         1969-12-31T18:59:59 4.88Ki   ┌─┴ old\n\
+        "1969-12-31T18:59:59 4.88Ki   ┌── old/file\n\
          2001-09-08T20:46:40     1B   ├── new.rs\n\
          2001-09-08T20:46:40 4.88Ki ┌─┴ top\n"
     );

@@ -1,20 +1,29 @@
 //! The browser's state, which events change and the view draws. It uses neither the terminal nor the file system.
 
+use std::cell::OnceCell;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::iter;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::item::Item;
+use super::marks::descend;
 use super::options::BrowseOptions;
 use super::pattern::NamePattern;
 use super::protected::Protected;
+use super::query::{Answer, Pass};
 use super::review::{Removals, Rescan};
 use super::scan::Scan;
 use super::sorting::Sorting;
+use super::views::{AnswerKey, Search};
+use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::path;
 use weigh::internal::problem::Problem;
 use weigh::internal::report::{Browsed, Input, Request};
 use weigh::internal::tally::LiveDirectory;
-use weigh::internal::tree::{Freeable, Place, Totals, Tree};
+use weigh::internal::tree::{Child, Freeable, Place, Totals, Tree};
 use weigh::internal::walk::Progress;
 
 /// What is shown, and how.
@@ -27,6 +36,10 @@ pub struct Browser {
     /// Where the walk can be read.
     pub(super) top: Arc<LiveDirectory>,
     pub(super) progress: Progress,
+    /// How long the walk has taken until then.
+    pub(super) elapsed: Duration,
+    /// How many inodes the walk will find, if it is of a whole file system that can tell.
+    pub(super) used_inodes: Option<u64>,
     /// Whether the walk was asked to stop.
     pub(super) is_stopping: bool,
     pub(super) scan: Scan,
@@ -35,8 +48,18 @@ pub struct Browser {
     /// The chosen line, and the first line on the screen.
     pub(super) chosen: usize,
     pub(super) first: usize,
+    /// The largest entries of the chosen directory, and how many it has; looked up once after each choice.
+    inside: OnceCell<(Vec<Place>, usize)>,
     /// The entry with this name stays chosen, wherever it is listed.
     pub(super) name: Option<Vec<u8>>,
+    /// What is listed.
+    pub(super) view: ViewKind,
+    /// The group whose files are listed, if it is one of the view's.
+    pub(super) group: Option<Vec<u8>>,
+    pub(super) search: Option<Search>,
+    /// The query that is being answered, and what for.
+    pub(super) pass: Option<(AnswerKey, Pass)>,
+    pub(super) answers: HashMap<AnswerKey, Answer>,
     pub(super) sorting: Sorting,
     pub(super) pattern: Option<NamePattern>,
     pub(super) columns: ListColumns,
@@ -52,12 +75,41 @@ pub struct Browser {
     pub(super) removals: Removals,
 }
 
+/// What is listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) enum ViewKind {
+    /// The entries of the current directory.
+    #[default]
+    Tree,
+    /// The largest files below it.
+    LargestFiles,
+    /// What is below it, by type.
+    Types,
+    /// The same by age.
+    Ages,
+    /// The same by owner.
+    Owners,
+}
+
+impl ViewKind {
+    /// All of them with their names, in the order of the head of the screen.
+    pub(super) const ALL: [(Self, &str); 5] = [
+        (Self::Tree, "tree"),
+        (Self::LargestFiles, "largest files"),
+        (Self::Types, "types"),
+        (Self::Ages, "ages"),
+        (Self::Owners, "owners"),
+    ];
+}
+
 /// The optional columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ListColumns {
     pub(super) bars: Bar,
     pub(super) counts: bool,
     pub(super) times: bool,
+    /// Whether the second pane shows a treemap.
+    pub(super) map: bool,
 }
 
 /// How the list shows an entry's share of the directory.
@@ -87,7 +139,12 @@ pub(super) enum Dialog {
 pub(super) enum DialogText {
     Help,
     Info,
+    /// Its number is that of the chosen line, as in the trash.
     Review,
+    /// What this run has moved into the trash.
+    Trash,
+    /// The path of the chosen line.
+    Path,
     Errors,
     /// Why the last removal kept entries.
     Kept,
@@ -96,6 +153,8 @@ pub(super) enum DialogText {
 /// What the user is asked to type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
+    /// A pattern for the entries to search for.
+    Search,
     /// A pattern for the entries to list.
     Filter,
     /// A pattern for the entries to mark.
@@ -125,15 +184,23 @@ impl Browser {
             protected: Protected::default(),
             top: Arc::default(),
             progress: Progress::default(),
+            elapsed: Duration::ZERO,
+            used_inodes: None,
             is_stopping: false,
             scan: Scan::default(),
             way: Vec::new(),
             chosen: 0,
             first: 0,
+            inside: OnceCell::new(),
             name: None,
+            view: ViewKind::default(),
+            group: None,
+            search: None,
+            pass: None,
+            answers: HashMap::new(),
             sorting,
             pattern: None,
-            columns: ListColumns { bars: Bar::Both, counts: false, times: false },
+            columns: ListColumns { bars: Bar::Both, counts: false, times: true, map: false },
             dialog: None,
             said: None,
             height: 1,
@@ -147,13 +214,26 @@ impl Browser {
 
     /// Lists the current directory again.
     pub(super) fn relist(&mut self) {
-        if self.is_walking() && !self.look_at_walk() {
+        let is_there = match self.scan.listings {
+            Some(_) => self.look_at_snapshot(),
+            None => !self.is_walking() || self.look_at_walk(),
+        };
+        if !is_there {
             return;
         }
-        self.scan.list(&mut self.way, self.sorting, self.pattern.as_ref());
+        self.scan.go(&mut self.way);
+        if self.is_flat() {
+            self.list_found();
+            if self.pass.is_some() {
+                // The chosen line is kept until the list is there.
+                return;
+            }
+        } else {
+            self.scan.list(&self.way, None, self.sorting, self.pattern.as_ref());
+        }
         if let Some(name) = self.name.take() {
             // If it is gone, the same line is chosen.
-            let position = self.scan.index.position(&self.scan.tree, &name);
+            let position = self.scan.index.position(&self.scan.tree, self.scan.directory, &name);
             self.chosen = position.unwrap_or(self.chosen);
             self.name = position.map(|_| name);
         }
@@ -178,9 +258,30 @@ impl Browser {
         }
     }
 
+    /// Takes the current directory from the snapshot, or the innermost one above it that can be read. False if there is
+    /// none.
+    fn look_at_snapshot(&mut self) -> bool {
+        let (view, inodes) = (self.measure().into(), self.request.kept().unwrap_or_default());
+        while let Some(listings) = &mut self.scan.listings {
+            match listings.at(&self.way, inodes) {
+                Ok(Some(tree)) => {
+                    self.scan.show(tree.seen_as(view));
+                    return true;
+                }
+                Ok(None) => {}
+                Err(error) => self.say(format!("cannot read the snapshot: {error}")),
+            }
+            if self.way.pop().is_none() {
+                break;
+            }
+        }
+        false
+    }
+
     /// Chooses a line, or the last one if there are fewer, and scrolls to it.
     pub(super) fn choose(&mut self, line: usize) {
         self.chosen = line.min(self.len().saturating_sub(1));
+        self.inside = OnceCell::new();
         let height = self.height.max(1);
         self.first = self.first.min(self.chosen).max((self.chosen + 1).saturating_sub(height));
         // No blank lines below the last one while lines above are hidden.
@@ -190,7 +291,8 @@ impl Browser {
     /// Chooses a line; its entry stays chosen wherever it moves.
     pub(super) fn pin(&mut self, line: usize) {
         self.choose(line);
-        self.name = self.item(self.chosen).map(|item| item.name.to_vec());
+        let Scan { index, tree, directory, .. } = &self.scan;
+        self.name = index.name(tree, *directory, self.chosen);
     }
 
     /// Sets how many lines of the list fit on the screen.
@@ -212,17 +314,23 @@ impl Browser {
         self.say(why);
     }
 
-    /// Closes the review, because the tree has changed and the marks may be others.
-    pub(super) fn end_review(&mut self) {
-        if self.removals.review.take().is_some() {
-            self.dialog = None;
-            self.say("the scan has changed: review the marks again");
-        }
-    }
-
     /// Whether a walk is still running, or a snapshot being loaded.
     pub fn is_walking(&self) -> bool {
         self.scan.browsed.is_none()
+    }
+
+    /// Whether all of it is in memory, and so can be added up.
+    pub(super) fn has_all(&self) -> bool {
+        !self.is_walking() && self.scan.listings.is_none()
+    }
+
+    /// Why nothing is shown of what is in an entry.
+    pub(super) fn nothing(&self) -> &'static str {
+        match () {
+            () if self.has_all() => "nothing in it",
+            () if self.is_walking() => "known once the scan is over",
+            () => "opening it shows what is in it",
+        }
     }
 
     /// Whether a removal or an undo is in progress.
@@ -233,7 +341,10 @@ impl Browser {
     /// Whether anything goes on in the background that will change what is shown.
     pub fn is_busy(&self) -> bool {
         let review = self.removals.review.as_ref();
-        self.is_walking() || self.pending.is_some() || review.is_some_and(|it| !it.is_looked)
+        self.is_walking()
+            || self.is_asking()
+            || self.pending.is_some()
+            || review.is_some_and(|it| !it.is_looked)
     }
 
     /// Whether the program ends after the removal.
@@ -261,9 +372,55 @@ impl Browser {
         self.scan.item(line)
     }
 
-    /// By how much the size of an item has changed, if its former size is known.
+    /// The largest entries of the chosen directory, the largest first, and how many it has.
+    pub(super) fn inside(&self) -> (&[Place], usize) {
+        /// As many as a second pane can show.
+        const MOST: usize = 200;
+        let (places, count) = self.inside.get_or_init(|| {
+            let tree = &self.scan.tree;
+            let directory = self.scan.index.place(self.chosen).map(|place| tree.at(place));
+            let sized = |child: Child<'_>| Some((Reverse(child.size()), child.place()?));
+            let children = directory.into_iter().flat_map(Child::unsorted);
+            let mut largest: Vec<_> = children.filter_map(sized).collect();
+            let count = largest.len();
+            if count > MOST {
+                largest.select_nth_unstable(MOST);
+                largest.truncate(MOST);
+            }
+            largest.sort_unstable_by(|(_, one), (_, two)| tree.at(*one).compare(&tree.at(*two)));
+            (largest.into_iter().map(|(_, place)| place).collect(), count)
+        });
+        (places, *count)
+    }
+
+    /// By how much the size of an item has changed, if its former size is known. Of directories that share a line, it
+    /// is that of the first.
     pub(super) fn change(&self, item: &Item<'_>) -> Option<i128> {
-        self.scan.index.change(&self.scan.tree.at(item.place?))
+        if let Some(was) = item.gone {
+            return Some(-i128::from(was));
+        }
+        let here = self.scan.directory;
+        let up = iter::successors(Some(self.scan.tree.at(item.place?)), Child::parent);
+        self.scan.index.change(&up.take_while(|it| it.id() != Some(here)).last()?)
+    }
+
+    /// How long ago a time was, or the time itself if the user has chosen how it is written.
+    pub(super) fn age(&self, seconds: i64) -> String {
+        match &self.options.times {
+            Some(times) if !self.options.has_time_style => times.age(seconds),
+            _ => self.time(seconds),
+        }
+    }
+
+    /// By how much the current directory has changed, since when, and on which host that was scanned.
+    pub(super) fn since(&self) -> Option<String> {
+        let browsed = self.scan.browsed.as_ref()?;
+        let (before, origin) = (browsed.before.as_ref()?, browsed.since.as_ref()?);
+        let was = descend(before, &self.way).map_or(0, |was| was.size());
+        let change = i128::from(self.totals().size) - i128::from(was);
+        let change = self.options.formats.of(self.measure()).write_change(change);
+        let (time, host) = (self.time(origin.time), escape(&origin.host));
+        Some(format!("{change} since {time} on {host}"))
     }
 
     /// A time, in seconds since the epoch, as text.
@@ -272,7 +429,13 @@ impl Browser {
         times.map_or_else(String::new, |times| times.write(seconds))
     }
 
-    /// The current directory, as the head of the screen shows it.
+    /// The absolute path of the current directory, as far as the system has told it.
+    pub(super) fn absolute_path(&self) -> Vec<u8> {
+        let real = self.protected.real_path(&self.scan.tree, &self.scan.here());
+        real.unwrap_or_else(|| self.path())
+    }
+
+    /// The path of the current directory, as the user names its root.
     pub(super) fn path(&self) -> Vec<u8> {
         let names = self.way.iter().map(|name| &**name);
         path::join_all([self.scan.tree.root().name()].into_iter().chain(names))
@@ -314,11 +477,11 @@ impl Browser {
         item.totals.frees.unwrap_or(Freeable { least, most, extents: 0 })
     }
 
-    /// The number of marks, the total of the marked entries, and how much removing them frees; the last two only after
-    /// the walk.
+    /// The number of marks, the total of the marked entries, and how much removing them frees; the last two only if all
+    /// of it is in memory.
     pub fn marked(&self) -> (usize, Option<(Totals, Option<Freeable>)>) {
         let marks = &self.scan.marks;
-        if self.is_walking() {
+        if !self.has_all() {
             return (marks.len(), None);
         }
         let known = self.knows_freed().then(|| marks.freed().freed(self.knows_sharing()));
@@ -328,7 +491,8 @@ impl Browser {
     /// The paths of all marked entries, as bytes, sorted: the order of the tree depends on the walk.
     pub fn marked_paths(&self) -> Vec<Vec<u8>> {
         let Scan { tree, marks, .. } = &self.scan;
-        let mut paths: Vec<_> = marks.places().map(|place| tree.at(place).path()).collect();
+        let here = marks.places().map(|place| tree.at(place).path());
+        let mut paths: Vec<_> = here.chain(marks.elsewhere.paths(tree.root().name())).collect();
         paths.sort_unstable();
         paths
     }

@@ -3,13 +3,17 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::keys::Key;
 use super::protected::Protected;
 use super::review::RemovalProgress;
+use weigh::internal::measure::View;
 use weigh::internal::problem::Problem;
 use weigh::internal::remove::{Manner, Removed, Target, Trashed};
+use weigh::internal::render::palette::Theme;
 use weigh::internal::report::{Browsed, Request};
+use weigh::internal::snapshot::Listings;
 use weigh::internal::tally::LiveDirectory;
 use weigh::internal::walk::Progress;
 
@@ -22,10 +26,20 @@ pub enum Event {
     Key(Key),
     /// Some time has passed, while work goes on in the background.
     Tick,
+    /// There is time for the next slice of a query.
+    Slice,
+    /// Something that was begun has failed, as this text says.
+    Said(String),
     /// The system has been asked what must not be marked: this.
     Protected(Box<Protected>),
-    /// How far the scan is.
-    Progress(Progress),
+    /// How far the scan is, and how long it has taken.
+    Progress(Progress, Duration),
+    /// The terminal has said for what background colours are.
+    Theme(Theme),
+    /// How many inodes the file system has that is scanned.
+    UsedInodes(u64),
+    /// A snapshot is open: its listings can be read, in this view. All of it comes later, unless it is large.
+    Opened(Box<Listings>, View),
     /// A scan has ended.
     Scanned(Result<Box<Browsed>, Problem>),
     /// The targets of the review with this number have been looked at: each with its number, and why it must not be
@@ -56,6 +70,10 @@ pub enum Command {
     CancelRemoval,
     /// Put this back from the trash.
     Undo(Arc<Trashed>),
+    /// Give this to the terminal for the clipboard. It has no control characters.
+    Copy(String),
+    /// Open the file or directory at this path in another program, if it still has this fingerprint.
+    Open(PathBuf, u32),
     /// End.
     End(Ending),
 }

@@ -22,6 +22,8 @@ pub struct Item<'a> {
     pub place: Option<Place>,
     /// Whether it is a directory that is still open, so that its totals may grow.
     pub is_open: bool,
+    /// What it was in the earlier snapshot, if it is gone.
+    pub gone: Option<u64>,
 }
 
 impl<'a> Item<'a> {
@@ -36,6 +38,7 @@ impl<'a> Item<'a> {
             inode: node.inode,
             place: child.place(),
             is_open: false,
+            gone: None,
         }
     }
 

@@ -1,10 +1,16 @@
-//! What each key does: one table for the keys and the help.
+//! What each key does: one table for the keys, the help, and the names of actions in the config file.
+
+use Key::{Char, Control};
+
+use weigh::internal::escape::escape;
 
 /// A key or a mouse action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     /// A letter or another character.
     Char(char),
+    /// A letter with Ctrl.
+    Control(char),
     /// An arrow.
     Up,
     /// An arrow.
@@ -23,8 +29,14 @@ pub enum Key {
     End,
     /// Return.
     Enter,
+    /// Tab.
+    Tab,
+    /// Tab with Shift.
+    BackTab,
     /// Backspace.
     Backspace,
+    /// Delete.
+    Delete,
     /// Esc.
     Escape,
     /// Ctrl-C.
@@ -44,10 +56,14 @@ pub(super) enum Act {
     Down,
     PageUp,
     PageDown,
+    HalfUp,
+    HalfDown,
     First,
     Last,
     Open,
     Parent,
+    NextView,
+    PreviousView,
     BySize,
     ByName,
     ByCount,
@@ -55,100 +71,192 @@ pub(super) enum Act {
     ByChange,
     DirectoriesFirst,
     Apparent,
-    Graph,
+    Bars,
+    Map,
     Counts,
     Times,
-    Info,
+    Details,
     Mark,
     MarkAll,
     MarkBy,
+    MarkLinks,
     UnmarkAll,
-    Review,
+    Delete,
     Undo,
+    Trash,
+    Search,
+    PreviousMatch,
     Filter,
-    Errors,
+    Copy,
+    OpenOutside,
+    Unread,
     Again,
     Paths,
     Help,
     Quit,
     Stop,
-    Interrupt,
 }
 
-/// Keys that belong together, with the action of each; their names in the help, and their description there.
-pub(super) type KeyLine = (&'static [(Key, Act)], &'static str, &'static str);
+/// An action, its name in the config file, its keys, and the help: none if the line before has it.
+pub(super) type Action = (Act, &'static str, &'static [Key], &'static str);
 
-/// The actions of all keys with their help texts, in the order of the help. Related keys share one line.
-pub(super) const KEYS: &[KeyLine] = &[
+/// All actions, in the order of the help.
+pub(super) const ACTIONS: &[Action] = &[
+    (Act::Up, "up", &[Key::Up, Char('k')], "up, down"),
+    (Act::Down, "down", &[Key::Down, Char('j')], ""),
+    (Act::PageUp, "page-up", &[Key::PageUp, Control('b')], "a page"),
+    (Act::PageDown, "page-down", &[Key::PageDown, Control('f')], ""),
+    (Act::HalfUp, "half-page-up", &[Control('u')], "half a page"),
+    (Act::HalfDown, "half-page-down", &[Control('d')], ""),
+    (Act::First, "first", &[Char('g'), Key::Home], "to the first line, the last"),
+    (Act::Last, "last", &[Char('G'), Key::End], ""),
     (
-        &[
-            (Key::Up, Act::Up),
-            (Key::Char('k'), Act::Up),
-            (Key::Down, Act::Down),
-            (Key::Char('j'), Act::Down),
-        ],
-        "↑ ↓ k j",
-        "up, down",
+        Act::Open,
+        "open",
+        &[Key::Enter, Key::Right, Char('l')],
+        "into a directory, to a file's place",
     ),
-    (
-        &[
-            (Key::PageUp, Act::PageUp),
-            (Key::PageDown, Act::PageDown),
-            (Key::Home, Act::First),
-            (Key::End, Act::Last),
-        ],
-        "PgUp PgDn Home End",
-        "further",
-    ),
-    (
-        &[(Key::Right, Act::Open), (Key::Enter, Act::Open), (Key::Char('l'), Act::Open)],
-        "→ Enter l",
-        "into a directory",
-    ),
-    (
-        &[
-            (Key::Left, Act::Parent),
-            (Key::Backspace, Act::Parent),
-            (Key::Char('h'), Act::Parent),
-            (Key::Char('<'), Act::Parent),
-        ],
-        "← h <",
-        "out of it",
-    ),
-    (&[(Key::Char('s'), Act::BySize), (Key::Char('n'), Act::ByName)], "s n", "sort by size, name"),
-    (
-        &[(Key::Char('C'), Act::ByCount), (Key::Char('M'), Act::ByTime)],
-        "C M",
-        "sort by entries, time",
-    ),
-    (&[(Key::Char('~'), Act::ByChange)], "~", "sort by change (--since)"),
-    (&[(Key::Char('t'), Act::DirectoriesFirst)], "t", "directories first"),
-    (&[(Key::Char('a'), Act::Apparent)], "a", "apparent size or disk usage"),
-    (&[(Key::Char('g'), Act::Graph)], "g", "bars, percentages"),
-    (&[(Key::Char('c'), Act::Counts), (Key::Char('m'), Act::Times)], "c m", "show entries, times"),
-    (&[(Key::Char('i'), Act::Info)], "i", "more about the line"),
-    (&[(Key::Char(' '), Act::Mark)], "Space", "mark, or not, and go down"),
-    (
-        &[(Key::Char('A'), Act::MarkAll), (Key::Char('U'), Act::UnmarkAll)],
-        "A U",
-        "mark all shown, unmark all",
-    ),
-    (&[(Key::Char('+'), Act::MarkBy)], "+", "mark by name, size or age"),
-    (
-        &[(Key::Char('d'), Act::Review), (Key::Char('u'), Act::Undo)],
-        "d u",
-        "review marks to delete, undo",
-    ),
-    (&[(Key::Char('/'), Act::Filter)], "/", "list only some names"),
-    (&[(Key::Char('e'), Act::Errors)], "e", "what could not be read"),
-    (&[(Key::Char('r'), Act::Again)], "r", "scan this directory again"),
-    (&[(Key::Char('p'), Act::Paths)], "p", "quit, print marked paths"),
-    (&[(Key::Escape, Act::Stop), (Key::Interrupt, Act::Interrupt)], "Esc ^C", "stop the scan"),
-    (&[(Key::Char('?'), Act::Help), (Key::Char('q'), Act::Quit)], "? q", "this help, quit"),
+    (Act::Parent, "parent", &[Key::Left, Char('h'), Char('<'), Key::Backspace], "out of it"),
+    (Act::NextView, "next-view", &[Key::Tab], "largest files, types, ages, owners"),
+    (Act::PreviousView, "previous-view", &[Key::BackTab], ""),
+    (Act::Search, "search", &[Char('/')], "search; n, N go on"),
+    (Act::PreviousMatch, "previous-match", &[Char('N')], ""),
+    (Act::Filter, "filter", &[Char('f')], "list only some names"),
+    (Act::BySize, "by-size", &[Char('s')], "sort by size, name"),
+    (Act::ByName, "by-name", &[Char('n')], ""),
+    (Act::ByCount, "by-count", &[Char('C')], "sort by entries, time"),
+    (Act::ByTime, "by-time", &[Char('M')], ""),
+    (Act::ByChange, "by-change", &[Char('~')], "sort by change (--since)"),
+    (Act::DirectoriesFirst, "directories-first", &[Char('t')], "directories first"),
+    (Act::Apparent, "apparent", &[Char('a')], "apparent size or disk usage"),
+    (Act::Bars, "bars", &[Char('b')], "bars, percentages; a treemap"),
+    (Act::Map, "map", &[Char('T')], ""),
+    (Act::Counts, "counts", &[Char('c')], "show entries, times"),
+    (Act::Times, "times", &[Char('m')], ""),
+    (Act::Details, "details", &[Char('i')], "more about the line"),
+    (Act::Mark, "mark", &[Char(' ')], "mark, or not, and go down"),
+    (Act::MarkAll, "mark-all", &[Char('A')], "mark all shown, unmark all"),
+    (Act::UnmarkAll, "unmark-all", &[Char('U')], ""),
+    (Act::MarkBy, "mark-by", &[Char('+')], "mark by name, size, age; all links"),
+    (Act::MarkLinks, "mark-links", &[Char('H')], ""),
+    (Act::Delete, "delete", &[Char('d'), Key::Delete], "review to delete: marks, or the line"),
+    (Act::Undo, "undo", &[Char('u')], "put the last back; what is in the trash"),
+    (Act::Trash, "trash", &[Char('z')], ""),
+    (Act::Copy, "copy", &[Char('y')], "copy the path, open in another program"),
+    (Act::OpenOutside, "open-outside", &[Char('o')], ""),
+    (Act::Unread, "unread", &[Char('e')], "what could not be read"),
+    (Act::Again, "again", &[Char('r')], "scan this directory again"),
+    (Act::Paths, "paths", &[Char('p')], "quit, print marked paths"),
+    (Act::Stop, "stop", &[Key::Escape], "stop the scan; back"),
+    (Act::Help, "help", &[Char('?')], "this help, quit"),
+    (Act::Quit, "quit", &[Char('q')], ""),
 ];
 
-/// The action of `key` in the list.
-pub(super) fn act(key: Key) -> Option<Act> {
-    let mut all = KEYS.iter().flat_map(|(keys, ..)| *keys);
-    all.find(|(known, _)| *known == key).map(|(_, act)| *act)
+/// The keys that are no character: what the config file calls them, and the help.
+const NAMED: &[(Key, &str, &str)] = &[
+    (Key::Up, "Up", "↑"),
+    (Key::Down, "Down", "↓"),
+    (Key::Left, "Left", "←"),
+    (Key::Right, "Right", "→"),
+    (Key::PageUp, "PageUp", "PgUp"),
+    (Key::PageDown, "PageDown", "PgDn"),
+    (Key::Home, "Home", "Home"),
+    (Key::End, "End", "End"),
+    (Key::Enter, "Enter", "Enter"),
+    (Key::Tab, "Tab", "Tab"),
+    (Key::BackTab, "Shift-Tab", "Shift-Tab"),
+    (Key::Backspace, "Backspace", "Bksp"),
+    (Key::Delete, "Delete", "Del"),
+    (Key::Escape, "Esc", "Esc"),
+    (Key::Char(' '), "Space", "Space"),
+];
+
+/// An action, and a key for it instead of those of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Binding(Act, Key);
+
+impl Binding {
+    /// Reads `ACTION=KEY`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (action, key) = text.split_once('=').ok_or("it is ACTION=KEY")?;
+        let (act, ..) = ACTIONS.iter().find(|it| it.1 == action).ok_or_else(|| {
+            let names: Vec<_> = ACTIONS.iter().map(|it| it.1).collect();
+            format!("no action is called '{action}': there are {}", names.join(", "))
+        })?;
+        Ok(Self(*act, Key::parse(key)?))
+    }
+}
+
+impl Key {
+    fn parse(text: &str) -> Result<Self, String> {
+        /// The terminal sends them as other keys, and Ctrl-C and Ctrl-Z are not for actions.
+        const TAKEN: &[char] = &['c', 'h', 'i', 'j', 'm', 'z'];
+        let mut letters = text.chars();
+        if let (Some(letter), None) = (letters.next(), letters.next())
+            && !letter.is_control()
+        {
+            return Ok(Self::Char(letter));
+        }
+        let control = text.strip_prefix("Ctrl-").and_then(|letter| letter.parse().ok());
+        if let Some(letter) = control.filter(char::is_ascii_lowercase)
+            && !TAKEN.contains(&letter)
+        {
+            return Ok(Self::Control(letter));
+        }
+        let named = NAMED.iter().find(|(_, name, _)| *name == text);
+        named.map(|(key, ..)| *key).ok_or_else(|| {
+            let names: Vec<_> = NAMED.iter().map(|(_, name, _)| *name).collect();
+            let names = names.join(", ");
+            format!("'{text}' is no key: a key is one character, Ctrl-a and the like, {names}")
+        })
+    }
+
+    /// Its name in the help.
+    pub(super) fn name(self) -> String {
+        match (self, NAMED.iter().find(|(key, ..)| *key == self)) {
+            (_, Some((_, _, short))) => (*short).to_owned(),
+            (Key::Char(letter), None) => escape(letter.to_string().as_bytes()),
+            (Key::Control(letter), None) => format!("^{}", letter.to_ascii_uppercase()),
+            _ => String::new(),
+        }
+    }
+}
+
+/// The keys of all actions: those of the table, and others that the user has set.
+#[derive(Clone, Debug, Default)]
+pub struct Bindings(Vec<Binding>);
+
+impl Bindings {
+    /// Those of the table, except for these.
+    ///
+    /// # Errors
+    /// Which key is that of two actions.
+    pub fn new(set: Vec<Binding>) -> Result<Self, String> {
+        for (i, Binding(act, key)) in set.iter().enumerate() {
+            if let Some(other) = set[..i].iter().find(|it| it.1 == *key && it.0 != *act) {
+                let name = |act| ACTIONS.iter().find(|it| it.0 == act).map_or("", |it| it.1);
+                let (key, one, two) = (key.name(), name(other.0), name(*act));
+                return Err(format!("one key, {key}, is set for {one} and for {two}"));
+            }
+        }
+        Ok(Self(set))
+    }
+
+    /// What `key` does in the list.
+    pub(super) fn act(&self, key: Key) -> Option<Act> {
+        ACTIONS.iter().map(|it| it.0).find(|act| self.keys(*act).contains(&key))
+    }
+
+    /// The keys of an action.
+    pub(super) fn keys(&self, act: Act) -> Vec<Key> {
+        let set: Vec<_> = self.0.iter().filter(|it| it.0 == act).map(|it| it.1).collect();
+        if !set.is_empty() {
+            return set;
+        }
+        let usual = ACTIONS.iter().filter(|it| it.0 == act).flat_map(|it| it.2);
+        usual.copied().filter(|key| !self.0.iter().any(|it| it.1 == *key)).collect()
+    }
 }

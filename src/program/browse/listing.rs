@@ -1,78 +1,265 @@
-//! The entries of the current directory, sorted, without those that do not match the pattern. Built once for each
-//! change of directory, order or pattern; only a few of them are drawn.
+//! The lines of the list, sorted, without those that do not match the pattern. Built once for each change of directory,
+//! view, order or pattern; only a few of them are drawn.
+//!
+//! A directory whose only entry is a directory shares its line: `share/doc/rust`. The line is about the last one.
 
 use std::collections::HashMap;
+use std::iter;
 
 use foldhash::fast::RandomState;
 
 use super::item::Item;
 use super::pattern::NamePattern;
 use super::sorting::{SortKey, SortedEntry, Sorting};
-use weigh::internal::tree::{Child, DirectoryId, Place, Tree};
+use weigh::internal::escape::escape;
+use weigh::internal::measure::{Kind, Mode};
+use weigh::internal::path;
+use weigh::internal::render::name::cells;
+use weigh::internal::tree::{Child, DirectoryId, Order, Place, Totals, Tree};
 
-/// The list of a directory.
+/// How many directories share a line at most: a screen has no room for more, and each line is drawn often.
+const MOST_JOINED: usize = 64;
+
+/// How wide a remark beside a name is, about.
+const ASIDE: usize = 18;
+
+/// The list of a directory, or of what a query found in it.
 #[derive(Debug, Default)]
-pub(super) struct SortedDirectory {
-    places: Vec<Place>,
+pub(super) struct SortedList {
+    lines: Vec<Line>,
+    others: Vec<OtherLine>,
+    /// Whether the entries are from several directories.
+    is_flat: bool,
     /// The former entries by name, if changes are shown.
-    before: Option<HashMap<Box<[u8]>, u64, RandomState>>,
+    before: Option<HashMap<Box<[u8]>, Former, RandomState>>,
     /// The size of the largest entry.
     pub(super) largest: u64,
+    /// The longest name of the first entries with its remark, in cells. So columns stay where they are when the list
+    /// scrolls.
+    pub(super) longest: usize,
 }
 
-impl SortedDirectory {
-    /// Lists `directory`; `before` is its former state, if known.
+/// A line.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Line {
+    /// This entry.
+    Entry(Place),
+    /// The one with this number, which is no entry of the tree.
+    Other(usize),
+}
+
+/// A group, or an entry that is gone.
+#[derive(Debug)]
+struct OtherLine {
+    name: Box<[u8]>,
+    mode: Mode,
+    totals: Totals,
+    gone: Option<u64>,
+}
+
+/// An entry in the earlier snapshot.
+#[derive(Debug)]
+struct Former {
+    size: u64,
+    mode: Mode,
+    is_gone: bool,
+}
+
+impl SortedList {
+    /// Lists what was `found` below the `directory` of `tree`, or else what is in it; `before` is its former state, if
+    /// known.
     pub(super) fn new(
         tree: &Tree,
         directory: DirectoryId,
-        sorting: Sorting,
-        pattern: Option<&NamePattern>,
+        found: Option<&[Place]>,
+        (sorting, pattern): (Sorting, Option<&NamePattern>),
         before: Option<Option<Child<'_>>>,
     ) -> Self {
         let before = before.map(|before| {
             let children = before.into_iter().flat_map(Child::unsorted);
-            children.map(|child| (child.name().into(), child.size())).collect::<HashMap<_, _, _>>()
+            let former = children.map(|child| {
+                let (size, mode) = (child.size(), child.mode());
+                (child.name().into(), Former { size, mode, is_gone: true })
+            });
+            former.collect()
         });
-        let mut index = Self { before, ..Self::default() };
-        let mut entries = Vec::new();
-        for child in tree.directory(directory).unsorted() {
-            let is_directory = child.is_directory();
-            let is_admitted =
-                pattern.is_none_or(|pattern| pattern.is_match(child.name(), is_directory));
-            let Some(place) = child.place().filter(|_| is_admitted) else { continue };
-            index.largest = index.largest.max(child.size());
-            // Most sort keys are at hand.
-            let number = match sorting.by {
-                SortKey::Size => (child.size().into(), 0),
-                SortKey::Name => (0, 0),
-                SortKey::Change => (index.change(&child).map_or(0, i128::abs), child.size()),
-                key => Item::of(&child).number(key),
-            };
-            let name = child.name();
-            entries.push(SortedEntry { number, name, is_directory, place });
+        let mut list = Self { before, is_flat: found.is_some(), ..Self::default() };
+        let mut sorted = Vec::new();
+        for place in found.unwrap_or_default() {
+            sorted.extend(list.sorted(iter::once(tree.at(*place)), sorting, pattern));
         }
-        sorting.sort(&mut entries);
-        index.places = entries.into_iter().map(|sorted| sorted.place).collect();
-        index
+        let inside = found.is_none().then(|| tree.directory(directory).unsorted());
+        for child in inside.into_iter().flatten() {
+            sorted.extend(list.sorted(chain(child), sorting, pattern));
+        }
+        let gone = list.before.iter().flatten().filter(|(name, former)| {
+            let is_directory = former.mode.kind() == Kind::Directory;
+            former.is_gone && pattern.is_none_or(|it| it.is_match(name, is_directory))
+        });
+        let others = gone.map(|(name, former)| OtherLine {
+            name: name.clone(),
+            mode: former.mode,
+            totals: Totals::default(),
+            gone: Some(former.size),
+        });
+        let others: Vec<_> = others.collect();
+        sorted.extend(others.iter().enumerate().map(|(number, other)| {
+            let is_directory = other.mode.kind() == Kind::Directory;
+            let (line, name) = (Line::Other(number), &*other.name);
+            let number = match sorting.by {
+                SortKey::Change => (other.gone.unwrap_or(0).into(), 0),
+                key => other.item().number(key),
+            };
+            SortedEntry { number, name, is_directory, line }
+        }));
+        sorting.sort(&mut sorted);
+        list.lines = sorted.into_iter().map(|sorted| sorted.line).collect();
+        list.others = others;
+        list.measured(tree, directory)
+    }
+
+    /// The line of directories that share one, or of one entry, if a name in it matches.
+    fn sorted<'t>(
+        &mut self,
+        joined: impl Iterator<Item = Child<'t>>,
+        sorting: Sorting,
+        pattern: Option<&NamePattern>,
+    ) -> Option<SortedEntry<'t>> {
+        let (mut ends, mut is_admitted) = (None, pattern.is_none());
+        for child in joined {
+            is_admitted = is_admitted
+                || pattern.is_some_and(|it| it.is_match(child.name(), child.is_directory()));
+            let (first, _) = ends.unwrap_or((child, child));
+            ends = Some((first, child));
+        }
+        let (first, last) = ends?;
+        if let Some(former) = self.before.as_mut().and_then(|it| it.get_mut(first.name())) {
+            former.is_gone = false;
+        }
+        let place = last.place().filter(|_| is_admitted)?;
+        self.largest = self.largest.max(last.size());
+        // Most sort keys are at hand.
+        let number = match sorting.by {
+            SortKey::Size => (last.size().into(), 0),
+            SortKey::Name => (0, 0),
+            SortKey::Change => (self.change(&first).map_or(0, i128::abs), last.size()),
+            key => Item::of(&last).number(key),
+        };
+        let (name, is_directory) = (first.name(), first.is_directory());
+        Some(SortedEntry { number, name, is_directory, line: Line::Entry(place) })
+    }
+
+    /// With the longest name.
+    fn measured(self, tree: &Tree, directory: DirectoryId) -> Self {
+        let items = (0..self.len().min(1_000)).filter_map(|line| {
+            let item = self.item(tree, line)?;
+            let aside = if item.freed() == item.totals.size { 0 } else { ASIDE };
+            let names = match item.place {
+                Some(place) => below(&tree.at(place), directory),
+                None => vec![item.name],
+            };
+            let lengths = names.into_iter().map(|name| cells(&escape(name)) + 1);
+            Some(lengths.sum::<usize>() + aside)
+        });
+        let longest = items.max().unwrap_or(0);
+        Self { longest, ..self }
+    }
+
+    /// Lists the groups of `tree`.
+    pub(super) fn of_groups(tree: &Tree, order: Order) -> Self {
+        let groups = tree.root().children(order).into_iter();
+        let others: Vec<_> = groups
+            .map(|it| OtherLine {
+                name: it.name().into(),
+                mode: it.mode(),
+                totals: it.totals(),
+                gone: None,
+            })
+            .collect();
+        let lines = (0..others.len()).map(Line::Other).collect();
+        let largest = others.iter().map(|group| group.totals.size).max().unwrap_or(0);
+        Self { lines, others, largest, ..Self::default() }.measured(tree, DirectoryId::default())
     }
 
     pub(super) fn len(&self) -> usize {
-        self.places.len()
+        self.lines.len()
     }
 
-    pub(super) fn place(&self, position: usize) -> Option<Place> {
-        self.places.get(position).copied()
+    /// The place of the entry on a line.
+    pub(super) fn place(&self, line: usize) -> Option<Place> {
+        match *self.lines.get(line)? {
+            Line::Entry(place) => Some(place),
+            Line::Other(_) => None,
+        }
+    }
+
+    /// The entry or the group on a line.
+    pub(super) fn item<'a>(&'a self, tree: &'a Tree, line: usize) -> Option<Item<'a>> {
+        match *self.lines.get(line)? {
+            Line::Entry(place) => Some(Item::of(&tree.at(place))),
+            Line::Other(number) => self.others.get(number).map(OtherLine::item),
+        }
     }
 
     /// By how much the size of a child has changed, if its former size is known.
     pub(super) fn change(&self, child: &Child<'_>) -> Option<i128> {
-        let before = self.before.as_ref()?;
-        let was = before.get(child.name()).copied().unwrap_or(0);
+        let was = self.before.as_ref()?.get(child.name()).map_or(0, |former| former.size);
         Some(i128::from(child.size()) - i128::from(was))
     }
 
-    /// The line of the entry called `name`.
-    pub(super) fn position(&self, tree: &Tree, name: &[u8]) -> Option<usize> {
-        self.places.iter().position(|place| tree.at(*place).name() == name)
+    /// What a line is found by when the list is another: its first name below the current `directory`, or all of them.
+    pub(super) fn name(&self, tree: &Tree, directory: DirectoryId, line: usize) -> Option<Vec<u8>> {
+        let place = match *self.lines.get(line)? {
+            Line::Entry(place) => place,
+            Line::Other(number) => return Some(self.others.get(number)?.name.to_vec()),
+        };
+        let names = below(&tree.at(place), directory);
+        if self.is_flat { Some(path::join_all(names)) } else { names.first().map(|it| it.to_vec()) }
     }
+
+    /// The line with this name.
+    pub(super) fn position(
+        &self,
+        tree: &Tree,
+        directory: DirectoryId,
+        name: &[u8],
+    ) -> Option<usize> {
+        (0..self.len()).find(|line| self.name(tree, directory, *line).as_deref() == Some(name))
+    }
+}
+
+impl OtherLine {
+    fn item(&self) -> Item<'_> {
+        Item {
+            name: &self.name,
+            mode: self.mode,
+            totals: self.totals,
+            own: None,
+            inode: None,
+            place: None,
+            is_open: false,
+            gone: self.gone,
+        }
+    }
+}
+
+/// `child`, and the directories that share its line, each in the one before it.
+fn chain(child: Child<'_>) -> impl Iterator<Item = Child<'_>> {
+    iter::successors(Some(child), |outer| only_directory(*outer)).take(MOST_JOINED)
+}
+
+/// The directory that is the only entry of `directory`, if it has no other.
+pub(super) fn only_directory(directory: Child<'_>) -> Option<Child<'_>> {
+    let mut directories = directory.directories();
+    let only = directories.next().filter(|_| directories.next().is_none())?;
+    directory.leaf_nodes().next().is_none().then_some(only)
+}
+
+/// The names on the path from `directory` to `last`, which is below it.
+pub(super) fn below<'a>(last: &Child<'a>, directory: DirectoryId) -> Vec<&'a [u8]> {
+    let up = iter::successors(Some(*last), Child::parent);
+    let inside = up.take_while(|it| it.id() != Some(directory));
+    let mut names: Vec<_> = inside.map(|it| it.name()).collect();
+    names.reverse();
+    names
 }

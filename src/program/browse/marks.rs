@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::freed::Freed;
+use weigh::internal::path;
 use weigh::internal::remove::KnownEntry;
 use weigh::internal::tree::{Child, Place, Tree};
 
@@ -136,6 +137,14 @@ impl NamedMarks {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.0.values().map(BTreeMap::len).sum()
+    }
+
+    /// Their paths below the `root`.
+    pub fn paths<'a>(&'a self, root: &'a [u8]) -> impl Iterator<Item = Vec<u8>> + 'a {
+        self.0.iter().flat_map(move |(way, marked)| {
+            let above = [root].into_iter().chain(way.iter().map(|name| &**name));
+            marked.keys().map(move |name| path::join_all(above.clone().chain([&**name])))
+        })
     }
 
     /// Keeps only the marks for which `is_kept` is true, by the names of the directory and the name of the entry.

@@ -4,16 +4,21 @@
 //! * `browser`: the state. In it, `scan` is the tree with its marks, and `review` is what is being removed.
 //! * `update`: how events change the state. `results` does that for scans, `removal` for the review and for removals.
 //!   `keys`: what each key does. None of all these uses a terminal, a thread or the file system.
-//! * `listing`, `item`, `sorting`, `pattern`: the entries of one directory, in order.
+//! * `listing`, `item`, `sorting`, `pattern`: the lines of the list, in order. `views`: lists that are not of one
+//!   directory, and the search; `query` finds what they list.
+//! * `outside`: paths that are copied, or opened in another program.
 //! * `marks`, `freed`, `protected`: the marks, their totals, and what must not be marked, which the system is asked
 //!   once.
 //! * `follow`: updates the tree and its totals.
 //! * `work`: the loop, with threads.
-//! * `view` draws the state, and is pure. `screen` is the terminal. Both need the feature `tui`.
+//! * `view` draws the state, and is pure. `screen` is the terminal, and
+//!   `background` what that says about its colours. All need the feature `tui`.
 
 // Without a screen, nothing of it is used.
 #![cfg_attr(not(feature = "tui"), allow(dead_code))]
 
+#[cfg(feature = "tui")]
+mod background;
 pub mod browser;
 pub mod event;
 mod follow;
@@ -23,8 +28,10 @@ pub mod keys;
 mod listing;
 mod marks;
 mod options;
+mod outside;
 mod pattern;
 pub mod protected;
+mod query;
 mod removal;
 mod results;
 mod review;
@@ -33,6 +40,7 @@ mod sorting;
 mod update;
 #[cfg(feature = "tui")]
 pub mod view;
+mod views;
 pub mod work;
 
 #[cfg(feature = "tui")]
@@ -41,6 +49,7 @@ mod screen;
 #[path = "no_screen.rs"]
 mod screen;
 
+pub use keys::{Binding, Bindings};
 pub use options::BrowseOptions;
 pub use screen::{IS_BUILT, run};
 pub use sorting::{SortKey, Sorting};

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::keys::Bindings;
 use super::sorting::Sorting;
 use weigh::internal::git::Git;
 use weigh::internal::problem::Problem;
@@ -26,6 +27,10 @@ pub struct BrowseOptions {
     pub is_raw: bool,
     /// Whether nothing may be removed (`--read-only`).
     pub read_only: bool,
+    /// Whether the process runs as root, so that nothing is opened in another program.
+    pub is_root: bool,
+    /// What each key does.
+    pub keys: Bindings,
     /// Where the trash and the log are; if this is unknown, nothing is removed.
     pub directories: Option<UserDirectories>,
     /// The user's home directories, from the environment and the user database.
@@ -34,6 +39,10 @@ pub struct BrowseOptions {
     pub ignored: Git,
     /// Colours, if any.
     pub colors: Option<Colors>,
+    /// Whether to ask the terminal for its background, so that colours can be those for it.
+    pub asks_background: bool,
+    /// Whether the user has chosen how times are written. Otherwise the list has ages.
+    pub has_time_style: bool,
 }
 
 /// How browsing ended.

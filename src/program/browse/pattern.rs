@@ -9,7 +9,8 @@ use weigh::internal::measure::parse_size;
 #[derive(Clone, Debug)]
 pub struct NamePattern {
     text: String,
-    rules: IgnoreRules,
+    /// None if the text has no wildcard: to look for it in five million names takes a fifth of the time.
+    rules: Option<IgnoreRules>,
 }
 
 /// Selects entries to mark.
@@ -36,24 +37,26 @@ impl NamePattern {
     /// # Errors
     /// The reason if it is not a valid glob.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let is_glob = text.contains(['*', '?', '[']);
-        let glob = if is_glob { text.to_owned() } else { format!("*{text}*") };
-        // A name has no slash, and the comment and negation characters of git's rules are literal here.
-        let escaped = match glob.chars().next() {
-            Some('!' | '#') => format!("\\{glob}"),
-            _ => glob,
-        };
         if text.contains('/') {
             return Err("a name has no slash".to_owned());
         }
-        let mut rules = IgnoreRules::default();
-        rules.add(escaped.as_bytes())?;
+        let mut rules = None;
+        if text.contains(['*', '?', '[']) {
+            // The comment and negation characters of git's rules are literal here.
+            let escape = if text.starts_with(['!', '#']) { "\\" } else { "" };
+            let glob = rules.insert(IgnoreRules::default());
+            glob.add(format!("{escape}{text}").as_bytes())?;
+        }
         Ok(Self { text: text.to_owned(), rules })
     }
 
     /// Whether it matches `name`.
     pub fn is_match(&self, name: &[u8], is_directory: bool) -> bool {
-        self.rules.decide(name, is_directory) == Some(true)
+        let text = self.text.as_bytes();
+        match &self.rules {
+            Some(rules) => rules.decide(name, is_directory) == Some(true),
+            None => text.is_empty() || name.windows(text.len()).any(|part| part == text),
+        }
     }
 
     /// The text as typed.
@@ -103,9 +106,13 @@ impl MarkedBy {
     }
 }
 
-/// An age in days, as in `90d`, with the sign that [`Days`] are written with.
+/// An age in days, as in `90d`, or in years, as in `1y`, with the sign that [`Days`] are written with.
 fn age(days: &str, sign: &str) -> Result<Days, String> {
     let days = days.trim();
+    let years: Option<u32> = days.strip_suffix('y').and_then(|years| years.parse().ok());
+    if let Some(years) = years {
+        return age(&(u64::from(years) * 365).to_string(), sign);
+    }
     let days = Days::parse(&format!("{sign}{}", days.strip_suffix('d').unwrap_or(days)));
     days.map_err(|error| error.to_string())
 }

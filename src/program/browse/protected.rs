@@ -77,7 +77,7 @@ impl Protected {
     }
 
     /// The absolute path of `child`, if its root is known.
-    fn real_path(&self, tree: &Tree, child: &Child<'_>) -> Option<Vec<u8>> {
+    pub(super) fn real_path(&self, tree: &Tree, child: &Child<'_>) -> Option<Vec<u8>> {
         let mut names = super::marks::names(child);
         let root = if tree.root().is_total() && !names.is_empty() {
             names.remove(0)

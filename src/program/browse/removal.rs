@@ -1,6 +1,7 @@
 //! Removes marked entries: the review, which looks at them again; the question; the progress and the result. The
 //! targets are those that the review showed, even if the list changes meanwhile.
 
+use std::cmp::Reverse;
 use std::mem;
 use std::sync::Arc;
 
@@ -53,38 +54,101 @@ impl Browser {
         }
     }
 
-    /// Opens the review. The marked entries must be looked at.
+    /// Opens the review: of the marked entries or, if none is marked, of the chosen one. They must be looked at.
     pub(super) fn open_review(&mut self) -> Option<Command> {
+        let is_of_line = self.scan.marks.is_empty() && self.no_removal().is_none();
+        if is_of_line && !self.mark_line() {
+            return None;
+        }
         self.dialog = Some(Dialog::Text(DialogText::Review, 0));
         self.removals.review = None;
-        if self.no_removal().is_some() || self.scan.marks.is_empty() {
+        if !self.has_all() || self.scan.marks.is_empty() {
             return None;
         }
         let (Scan { tree, marks, .. }, protected) = (&self.scan, &self.protected);
+        let mut places: Vec<_> = marks.places().collect();
+        places.sort_by_cached_key(|place| Reverse(tree.at(*place).size()));
         let targets = remove::targets(
             tree,
-            marks.places(),
+            places.iter().copied(),
             |root| Some(sys::to_path(protected.roots().get(root)?).into()),
             protected.paths(),
         );
+        let is_off = self.no_removal().is_some();
         let (mut reviewed, mut to_look_at) = (Vec::new(), Vec::new());
-        for (place, target) in marks.places().zip(targets) {
+        for (place, target) in places.into_iter().zip(targets) {
             let child = tree.at(place);
             let way = child.parent().map(|parent| names(&parent)).unwrap_or_default();
+            let number = reviewed.len();
             let refusal = match (protected.refusal(tree, &child), target) {
+                _ if is_off => None,
                 (Some(refusal), _) => Some(refusal.to_owned()),
                 (None, Err(error)) => Some(error.to_string()),
                 (None, Ok(target)) => {
-                    to_look_at.push((reviewed.len(), target));
+                    to_look_at.push((number, target));
                     None
                 }
             };
-            reviewed.push(ReviewedMark { place, way, target: None, refusal });
+            reviewed.push(ReviewedMark { number, place, way, target: None, refusal });
         }
         self.removals.reviews += 1;
         let number = self.removals.reviews;
-        self.removals.review = Some(Review { number, marks: reviewed, is_looked: false });
-        Some(Command::Look(number, to_look_at))
+        let review = Review { number, marks: reviewed, is_looked: is_off, is_of_line };
+        self.removals.review = Some(review);
+        (!is_off).then_some(Command::Look(number, to_look_at))
+    }
+
+    /// Marks the chosen line for a review. If that must not be, says why and returns false.
+    fn mark_line(&mut self) -> bool {
+        let Some(item) = self.item(self.chosen) else {
+            self.say("nothing is marked: Space marks");
+            return false;
+        };
+        let (place, name) = (item.place, escape(item.name));
+        let marked = place.map_or(Err("it is no entry"), |place| self.mark(place));
+        if let Err(refusal) = marked {
+            self.say(format!("not to be removed: {name}: {refusal}"));
+        }
+        marked.is_ok()
+    }
+
+    /// Takes away the mark on a line of the review.
+    pub(super) fn take_mark_away(&mut self, line: usize) {
+        let Some(review) = self.removals.review.as_mut().filter(|it| line < it.marks.len()) else {
+            return self.close_review();
+        };
+        let mark = review.marks.remove(line);
+        self.scan.marks.unmark(&self.scan.tree, mark.place);
+        match review.marks.len() {
+            0 => {
+                self.close_review();
+                self.say("nothing is marked any more");
+            }
+            left => {
+                let line = line.min(left - 1);
+                self.dialog = Some(Dialog::Text(DialogText::Review, line));
+            }
+        }
+    }
+
+    /// Ends the review. A line that was marked only for it has no mark then.
+    pub(super) fn close_review(&mut self) {
+        if self.removals.review.take().is_some_and(|review| review.is_of_line) {
+            self.scan.marks.clear();
+        }
+    }
+
+    /// Closes the review, because the tree has changed and the marks may be others.
+    pub(super) fn end_review(&mut self) {
+        let is_open = matches!(
+            self.dialog,
+            Some(Dialog::Text(DialogText::Review, _) | Dialog::Delete { .. })
+        );
+        self.close_review();
+        if is_open {
+            self.dialog = None;
+            self.say("the scan has changed: review the marks again");
+        }
     }
 
     /// The number of entries that the review would remove, or why it cannot remove any.
@@ -148,15 +212,21 @@ impl Browser {
         if is_it && self.reviewed() == Ok(entries) {
             return self.begin_removal(Manner::Delete);
         }
-        self.removals.review = None;
-        self.say("nothing is deleted: that is not the number of entries");
+        match self.reviewed() {
+            Ok(_) => {
+                self.say("nothing is deleted: that is not the number of entries");
+                self.dialog = Some(Dialog::Delete { entries, typed: String::new() });
+            }
+            Err(why) => self.stay_in_review(0, why),
+        }
         None
     }
 
     /// Begins the removal of what was reviewed.
     fn begin_removal(&mut self, manner: Manner) -> Option<Command> {
         let (mut targets, mut names) = (Vec::new(), Vec::new());
-        for ReviewedMark { place, way, target, .. } in self.removals.review.take()?.marks {
+        let review = self.removals.review.take()?;
+        for ReviewedMark { place, way, target, .. } in review.marks {
             if let Some(target) = target {
                 names.push((way, target.name.clone()));
                 targets.push(match manner {
@@ -164,6 +234,9 @@ impl Browser {
                     Manner::Trash => target,
                 });
             }
+        }
+        if review.is_of_line {
+            self.scan.marks.clear();
         }
         let entries = targets.iter().map(|target| target.totals.0).sum();
         let gone = Gone { are_unlinked: manner == Manner::Delete, ..Gone::default() };
@@ -198,6 +271,7 @@ impl Browser {
         self.pending = None;
         let (mut gone, mut kept, mut entries) = (0_u64, 0_u64, 0_u64);
         let mut in_trash = Vec::new();
+        self.removals.batches += 1;
         for (outcome, (way, name)) in removed.outcomes.into_iter().zip(running.names) {
             entries += outcome.removed;
             let is_said = !outcome.problems.is_empty();
@@ -209,7 +283,7 @@ impl Browser {
                 Fate::Trashed(trashed) => {
                     gone += 1;
                     in_trash.push(trashed.path_in_trash());
-                    self.removals.trashed.push(Arc::from(trashed));
+                    self.removals.trashed.push((self.removals.batches, Arc::from(trashed)));
                 }
                 Fate::Restored => {}
                 Fate::Kept => {
@@ -246,29 +320,57 @@ impl Browser {
         self.next_rescan()
     }
 
-    /// Starts an undo, if this run has moved anything into the trash.
+    /// Begins to put back what was moved into the trash last, all of it.
     pub(super) fn undo(&mut self) -> Option<Command> {
-        match (self.no_removal(), self.removals.trashed.last()) {
-            (Some(why), _) => self.say(why),
-            (None, None) => self.say("nothing was put in the trash"),
-            (None, Some(trashed)) => {
-                self.pending = Some(PendingWork::Removal);
-                return Some(Command::Undo(Arc::clone(trashed)));
-            }
-        }
-        None
+        let trashed = &self.removals.trashed;
+        let last = trashed.last().map(|(batch, _)| *batch);
+        let of_last = trashed.iter().filter(|(batch, _)| Some(*batch) == last);
+        self.put_back(of_last.map(|(_, trashed)| Arc::clone(trashed)).collect())
     }
 
-    /// Takes the result of the undo.
-    pub(super) fn undone(&mut self, trashed: &Trashed, removed: Removed) -> Option<Command> {
+    /// Begins to put back what is on a line of the list of the trash, which begins with the last.
+    pub(super) fn undo_chosen(&mut self, line: usize) -> Option<Command> {
+        let chosen = self.removals.trashed.iter().rev().nth(line);
+        self.put_back(chosen.map(|(_, trashed)| Arc::clone(trashed)).into_iter().collect())
+    }
+
+    fn put_back(&mut self, trashed: Vec<Arc<Trashed>>) -> Option<Command> {
+        if let Some(why) = self.no_removal() {
+            self.say(why);
+            return None;
+        }
+        if trashed.is_empty() {
+            self.say("nothing was put in the trash");
+        }
+        (self.removals.to_put_back, self.removals.put_back) = (trashed, 0);
+        self.removals.is_cancelled = false;
+        self.put_next_back()
+    }
+
+    fn put_next_back(&mut self) -> Option<Command> {
+        let next = self.removals.to_put_back.pop()?;
+        self.pending = Some(PendingWork::Removal);
+        Some(Command::Undo(next))
+    }
+
+    /// Takes the result of putting one back.
+    pub(super) fn undone(&mut self, trashed: &Arc<Trashed>, removed: Removed) -> Option<Command> {
         self.pending = None;
         self.scan.tree.set_fingerprints(&removed.relinked);
         let path = escape(&trashed.path());
         let outcome = removed.outcomes.into_iter().next()?;
         if let Fate::Restored = outcome.fate {
-            self.removals.trashed.pop();
+            self.removals.trashed.retain(|(_, other)| !Arc::ptr_eq(other, trashed));
+            self.removals.put_back += 1;
             self.rescan_around(&[trashed.path(), trashed.path_in_trash()]);
-            self.say(format!("put back: {path}"));
+            let next = if self.removals.is_cancelled { None } else { self.put_next_back() };
+            if next.is_some() {
+                return next;
+            }
+            self.say(match self.removals.put_back {
+                1 => format!("put back: {path}"),
+                entries => format!("{} put back", Format::Count.write(entries)),
+            });
         } else {
             let why = outcome.problems.first().map_or("cancelled", |problem| &problem.message);
             self.say(format!("not put back: {path}: {why}"));
@@ -323,9 +425,9 @@ fn summary(manner: Manner, (gone, entries, kept): (u64, u64, u64), is_cancelled:
             let word = if entries == 1 { "entry" } else { "entries" };
             format!("{gone} deleted, {} {word}", Format::Count.write(entries))
         }
-        Manner::Trash => format!(
-            "{gone} in the trash: that frees nothing until it is emptied; u puts the last back"
-        ),
+        Manner::Trash => {
+            format!("{gone} in the trash: that frees nothing until it is emptied; u puts them back")
+        }
     };
     if is_cancelled {
         said.push_str("; cancelled");

@@ -51,28 +51,34 @@ impl Browser {
 
     /// Shows the finished walk or the loaded snapshot. Marks and the chosen entry are kept, if they still exist.
     fn finish(&mut self, browsed: Browsed) {
-        let named = self.scan.marks.named(&self.scan.tree);
         self.end_review();
-        self.scan = Scan::of(browsed);
-        self.mark_again(named);
+        let named = self.scan.marks.named(&self.scan.tree);
+        let listings = self.scan.listings.take();
+        let listings = listings.filter(|_| browsed.snapshot.weighed.report.is_none());
+        self.scan = Scan { listings, ..Scan::of(browsed) };
+        match self.scan.listings {
+            Some(_) => self.scan.marks.elsewhere = named,
+            None => self.mark_again(named),
+        }
         self.relist();
     }
 
     /// Replaces a directory by the result of its new scan. If the totals would be wrong, everything is scanned again.
     fn replace(&mut self, directory: Rescan, new: Weighed) -> Option<Command> {
+        self.end_review();
         let (rules, Rescan { way, takes_links }) = (self.rules(), directory);
         let Some(named) = self.scan.replace(&way, new, &rules, takes_links) else {
             // It may be gone, and then the directories above it have changed too.
             return self.scan_all();
         };
         self.mark_again(named);
-        self.end_review();
         self.relist();
         self.next_rescan()
     }
 
     /// Restores the marks of `named` that still exist, and reports how many are lost.
     pub(super) fn mark_again(&mut self, named: NamedMarks) {
+        self.forget_found();
         let (tree, protected) = (&self.scan.tree, &self.protected);
         let (marks, lost) =
             Marks::find(tree, named, |child| protected.refusal(tree, child).is_none());

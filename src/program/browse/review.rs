@@ -20,8 +20,13 @@ pub(super) struct Removals {
     pub(super) is_cancelled: bool,
     /// Whether the program ends after the removal.
     pub(super) is_quitting: bool,
-    /// What this run has moved into the trash, in this order.
-    pub(super) trashed: Vec<Arc<Trashed>>,
+    /// What this run has moved into the trash, in this order, each with the number of the removal.
+    pub(super) trashed: Vec<(u64, Arc<Trashed>)>,
+    /// The number of the last removal.
+    pub(super) batches: u64,
+    /// What is still to be put back from the trash, the last first; and how many have been.
+    pub(super) to_put_back: Vec<Arc<Trashed>>,
+    pub(super) put_back: u64,
     /// Why the last removal kept entries.
     pub(super) problems: Vec<Problem>,
     /// The directories to scan again.
@@ -43,11 +48,15 @@ pub(super) struct Review {
     pub(super) number: u64,
     pub(super) marks: Vec<ReviewedMark>,
     pub(super) is_looked: bool,
+    /// Whether it is of the chosen line, which was marked only for it.
+    pub(super) is_of_line: bool,
 }
 
 /// A marked entry.
 #[derive(Debug)]
 pub(super) struct ReviewedMark {
+    /// Its number when the review began.
+    pub(super) number: usize,
     pub(super) place: Place,
     /// The names of its directory.
     pub(super) way: Vec<Vec<u8>>,
@@ -134,7 +143,8 @@ impl Removals {
         let review = self.review.as_mut().filter(|review| review.number == number);
         let Some(review) = review else { return };
         for (number, target, refusal) in looked {
-            if let Some(mark) = review.marks.get_mut(number) {
+            let at = review.marks.binary_search_by_key(&number, |mark| mark.number);
+            if let Some(mark) = at.ok().and_then(|at| review.marks.get_mut(at)) {
                 mark.target = Some(target).filter(|_| refusal.is_none());
                 mark.refusal = refusal;
             }

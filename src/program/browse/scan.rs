@@ -3,13 +3,15 @@
 use std::{iter, mem};
 
 use super::item::Item;
-use super::listing::SortedDirectory;
+use super::listing::{SortedList, below};
 use super::marks::{Marks, descend};
 use super::pattern::NamePattern;
+use super::query::Answer;
 use super::sorting::Sorting;
 use weigh::internal::measure::View;
 use weigh::internal::render::partial::Partial;
 use weigh::internal::report::Browsed;
+use weigh::internal::snapshot::Listings;
 use weigh::internal::tree::{Child, DirectoryId, Tree};
 
 /// A walk, a finished walk or a snapshot, and the marks in it.
@@ -17,16 +19,20 @@ use weigh::internal::tree::{Child, DirectoryId, Tree};
 pub(super) struct Scan {
     /// The result, without its tree. None until the walk has ended, or the snapshot is loaded.
     pub(super) browsed: Option<Browsed>,
-    /// Empty if nothing could be read. During the walk, it has only the current directory, and those that lead to it.
+    /// The snapshot, as long as only its listings are read.
+    pub(super) listings: Option<Box<Listings>>,
+    /// Empty if nothing could be read. During the walk, and with listings, it has only the current directory, and those that lead to it.
     pub(super) tree: Tree,
     /// What could not be read.
     pub(super) partial: Partial,
     /// The current directory.
     pub(super) directory: DirectoryId,
-    pub(super) index: SortedDirectory,
+    pub(super) index: SortedList,
     pub(super) marks: Marks,
     /// Whether it was asked what files share.
     pub(super) knows_sharing: bool,
+    /// Whether it has the owner of each file.
+    pub(super) knows_owners: bool,
 }
 
 impl Scan {
@@ -37,48 +43,72 @@ impl Scan {
         let file = tree.root().all_directories().flat_map(Child::leaf_nodes).next();
         let nodes = [Some(tree.root().node()), file];
         let knows_sharing = nodes.iter().flatten().any(|node| node.sums.frees.is_some());
+        let inode = file.and_then(|file| file.inode);
+        let knows_owners = inode.is_some_and(|inode| inode.details.is_some());
         let partial = Partial::of(&browsed.snapshot.weighed);
-        Self { browsed: Some(browsed), tree, partial, knows_sharing, ..Self::default() }
+        let browsed = Some(browsed);
+        Self { browsed, tree, partial, knows_sharing, knows_owners, ..Self::default() }
     }
 
-    /// Shows the current directory of a walk as it is now.
+    /// Shows the current directory of a walk as it is now, or of a snapshot.
     pub(super) fn show(&mut self, tree: Tree) {
         let named = self.marks.named(&self.tree);
         self.tree = tree;
+        self.knows_sharing = self.tree.root().totals().frees.is_some();
         let (marks, elsewhere) = Marks::find(&self.tree, named, |_| true);
         self.marks = marks;
         self.marks.elsewhere = elsewhere;
     }
 
-    /// Lists the directory at the path `way`; if it is gone, shortens `way` to that of the innermost one that is there.
-    pub(super) fn list(
-        &mut self,
-        way: &mut Vec<Vec<u8>>,
-        sorting: Sorting,
-        pattern: Option<&NamePattern>,
-    ) {
-        let id = loop {
+    /// Goes to the directory at the path `way`; if it is gone, shortens `way` to that of the innermost one that is there.
+    pub(super) fn go(&mut self, way: &mut Vec<Vec<u8>>) {
+        self.directory = loop {
             match descend(&self.tree, way).and_then(|directory| directory.id()) {
                 Some(id) => break id,
                 None if way.is_empty() => break self.tree.root().id().unwrap_or_default(),
                 None => _ = way.pop(),
             }
         };
-        self.directory = id;
+    }
+
+    /// Lists what was found in the current directory, or else the directory itself, which is at the path `way`.
+    pub(super) fn list(
+        &mut self,
+        way: &[Vec<u8>],
+        found: Option<&Answer>,
+        sorting: Sorting,
+        pattern: Option<&NamePattern>,
+    ) {
         let before = self.browsed.as_ref().and_then(|browsed| browsed.before.as_ref());
-        let before = before.map(|before| descend(before, way));
-        self.index = SortedDirectory::new(&self.tree, id, sorting, pattern, before);
+        let (found, before) = match found {
+            Some(Answer::Groups(tree, order)) => {
+                self.index = SortedList::of_groups(tree, *order);
+                return;
+            }
+            Some(Answer::Entries(places)) => (Some(&**places), None),
+            None => (None, before.map(|before| descend(before, way))),
+        };
+        let how = (sorting, pattern);
+        self.index = SortedList::new(&self.tree, self.directory, found, how, before);
     }
 
     /// The entry on a line of the list.
     pub(super) fn item(&self, line: usize) -> Option<Item<'_>> {
-        let child = self.tree.at(self.index.place(line)?);
-        Some(Item { is_open: self.is_open(&child), ..Item::of(&child) })
+        let item = self.index.item(&self.tree, line)?;
+        let is_open = item.place.is_some_and(|place| self.is_open(&self.tree.at(place)));
+        Some(Item { is_open, ..item })
+    }
+
+    /// The names on the path from the current directory to `item`: several where directories share a line.
+    pub(super) fn names(&self, item: &Item<'_>) -> Vec<&[u8]> {
+        let place = item.place.map(|place| self.tree.at(place));
+        place.map_or_else(Vec::new, |last| below(&last, self.directory))
     }
 
     /// Whether `child` is a directory that is still open: nothing is known of it then, but what it comes to so far.
     pub(super) fn is_open(&self, child: &Child<'_>) -> bool {
-        self.browsed.is_none() && child.is_directory() && child.inode().is_none()
+        let is_walking = self.browsed.is_none() && self.listings.is_none();
+        is_walking && child.is_directory() && child.inode().is_none()
     }
 
     /// Whether the current directory, or one above it, is marked.

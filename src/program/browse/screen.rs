@@ -3,7 +3,7 @@
 //! It draws on the terminal itself, because standard output is for paths. It restores the terminal at the end, while
 //! the process is stopped, and after a panic, when no destructor runs any more.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::mem::ManuallyDrop;
 use std::panic;
 use std::sync::atomic::Ordering;
@@ -22,6 +22,7 @@ use crossterm::terminal::{
 use ratatui_core::terminal::Terminal;
 use ratatui_crossterm::CrosstermBackend;
 
+use super::background::{Background, QUESTION};
 use super::browser::Browser;
 use super::event::{Ending, Event};
 use super::keys::Key;
@@ -44,10 +45,12 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
     let signals = ScreenSignals::default();
     signals.listen().map_err(|error| problem(&error))?;
     let mut screen = Screen::open(signals.clone()).map_err(|error| problem(&error))?;
+    let asks = options.asks_background && options.colors.is_some();
     let work = Work::new(request, &options, signals.clone(), INTERVAL);
     let mut browser = Browser::new(request.clone(), options);
     // Before any access to the file system.
-    let drawn = enter().and_then(|()| screen.draw(&mut browser));
+    let asked = if asks { screen.ask() } else { Ok(()) };
+    let drawn = asked.and_then(|()| enter()).and_then(|()| screen.draw(&mut browser));
     work.pass(&mut browser, Event::Start);
     let ending = drawn.and_then(|()| work.browse(&mut browser, &mut screen));
     drop(screen);
@@ -79,6 +82,7 @@ struct Screen {
     /// stderr.
     terminal: ManuallyDrop<Terminal<CrosstermBackend<Box<dyn io::Write>>>>,
     signals: ScreenSignals,
+    background: Background,
     /// When it was last certain that the terminal is there.
     last_seen: Instant,
 }
@@ -112,9 +116,15 @@ impl Console for Screen {
             return Ok(None);
         }
         match event::read()? {
-            TerminalEvent::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
+            TerminalEvent::Key(key) if key.kind != KeyEventKind::Release => {
+                match self.background.take(key) {
+                    Some(theme) => Ok(theme.map(Typed::Theme)),
+                    None => self.key(key),
+                }
+            }
             TerminalEvent::Mouse(MouseEvent { kind, row, .. }) => {
-                Ok(mouse(kind, row).map(Typed::Key))
+                let (_, height) = self.terminal.size().map(|it| (it.width, it.height))?;
+                Ok(mouse(kind, row, height).map(Typed::Key))
             }
             TerminalEvent::Resize(..) => Ok(Some(Typed::Redraw)),
             _ => Ok(None),
@@ -131,7 +141,14 @@ impl Screen {
             before(panic);
         }));
         let terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(out))?);
-        Ok(Self { terminal, signals, last_seen: Instant::now() })
+        Ok(Self { terminal, signals, background: Background::default(), last_seen: Instant::now() })
+    }
+
+    /// Asks the terminal for its background, and does not wait for the answer.
+    fn ask(&mut self) -> io::Result<()> {
+        enable_raw_mode()?;
+        self.background = Background::Asked;
+        sys::terminal()?.write_all(QUESTION.as_bytes())
     }
 
     /// Stops the process until it is continued, and restores the terminal meanwhile.
@@ -158,7 +175,7 @@ impl Screen {
                 self.signals.is_stopped.store(false, Ordering::SeqCst);
                 Ok(Some(Typed::Redraw))
             }
-            KeyCode::Char(_) => Ok(None),
+            KeyCode::Char(letter) => Ok(Some(Typed::Key(Key::Control(letter)))),
             _ => Ok(key(code).map(Typed::Key)),
         }
     }
@@ -176,19 +193,21 @@ fn key(code: KeyCode) -> Option<Key> {
         KeyCode::Home => Key::Home,
         KeyCode::End => Key::End,
         KeyCode::Enter => Key::Enter,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::BackTab => Key::BackTab,
         KeyCode::Backspace => Key::Backspace,
+        KeyCode::Delete => Key::Delete,
         KeyCode::Esc => Key::Escape,
         KeyCode::F(1) => Key::Char('?'),
         _ => return None,
     })
 }
 
-fn mouse(kind: MouseEventKind, row: u16) -> Option<Key> {
-    const HEAD: u16 = 1;
+fn mouse(kind: MouseEventKind, row: u16, height: u16) -> Option<Key> {
     match kind {
         MouseEventKind::ScrollUp => Some(Key::ScrollUp),
         MouseEventKind::ScrollDown => Some(Key::ScrollDown),
-        MouseEventKind::Down(MouseButton::Left) => Some(Key::Click(row.checked_sub(HEAD)?.into())),
+        MouseEventKind::Down(MouseButton::Left) => Some(Key::Click(view::line_at(row, height)?)),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use weigh::internal::tree::Place;
+use super::listing::Line;
 
 /// The order of entries, and its direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,12 +66,12 @@ impl Sorting {
     }
 }
 
-/// The place of an entry with its sort key, then its size, and its name. A million entries take twenty million
+/// The line of an entry with its sort key, then its size, and its name. A million entries take twenty million
 /// comparisons: looking the names up in the tree each time took 6 s.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SortedEntry<'a> {
     pub(super) number: (i128, u64),
     pub(super) name: &'a [u8],
     pub(super) is_directory: bool,
-    pub(super) place: Place,
+    pub(super) line: Line,
 }

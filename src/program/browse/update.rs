@@ -1,9 +1,11 @@
 //! How events change the state. What needs a terminal or threads is returned to the loop.
 
-use super::browser::{Bar, Browser, Dialog, DialogText, PendingWork, Question};
+use super::browser::{Bar, Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
 use super::event::{Command, Ending, Event};
 use super::item::Item;
-use super::keys::{Act, Key, act};
+use super::keys::{Act, Key};
+use super::listing::only_directory;
+use super::marks::descend;
 use super::pattern::{MarkedBy, NamePattern};
 use super::sorting::SortKey;
 use weigh::internal::escape::escape;
@@ -21,18 +23,47 @@ impl Browser {
             Event::Start => return self.start(),
             Event::Key(key) => self.press(key),
             Event::Tick => {
-                if self.is_walking() {
+                // The listings of a snapshot stay as they are.
+                if self.is_walking() && self.scan.listings.is_none() {
                     self.relist();
                 }
-                self.follow();
+                // A list of what is anywhere is computed anew only at the end of a removal.
+                if !self.is_flat() {
+                    self.follow();
+                }
+                None
+            }
+            Event::Slice => {
+                self.go_on();
+                None
+            }
+            Event::Said(text) => {
+                self.say(text);
                 None
             }
             Event::Protected(protected) => {
                 self.protected = *protected;
                 None
             }
-            Event::Progress(progress) => {
-                self.progress = progress;
+            Event::Progress(progress, elapsed) => {
+                (self.progress, self.elapsed) = (progress, elapsed);
+                None
+            }
+            Event::Theme(theme) => {
+                if let Some(colors) = &mut self.options.colors {
+                    colors.palette = colors.palette.on(theme);
+                }
+                None
+            }
+            Event::UsedInodes(inodes) => {
+                // A filter leaves out some of them.
+                self.used_inodes = Some(inodes).filter(|_| self.request.walk.filter.is_off());
+                None
+            }
+            Event::Opened(listings, view) => {
+                self.scan.listings = Some(listings);
+                self.request.walk.view = view;
+                self.relist();
                 None
             }
             Event::Scanned(Err(problem)) => self.failed(problem),
@@ -67,7 +98,8 @@ impl Browser {
     fn press(&mut self, key: Key) -> Option<Command> {
         self.said = None;
         let command = match self.dialog.take() {
-            None => match act(key) {
+            None if key == Key::Interrupt => self.stop(true),
+            None => match self.options.keys.act(key) {
                 Some(act) => self.act(act),
                 None => self.point(key),
             },
@@ -89,29 +121,41 @@ impl Browser {
                 }
                 self.pin(self.first + line);
             }
-            _ => {}
+            Key::Click(_) => {}
+            key => {
+                let help = self.options.keys.keys(Act::Help).first().map(|key| key.name());
+                let help = help.map_or_else(String::new, |help| format!(": {help} shows all keys"));
+                self.say(format!("{} does nothing here{help}", key.name()));
+            }
         }
         None
     }
 
     fn act(&mut self, act: Act) -> Option<Command> {
         let page = self.height.max(2) - 1;
-        let browsed = self.scan.browsed.as_ref();
         match act {
             Act::Up => self.pin(self.chosen.saturating_sub(1)),
             Act::Down => self.pin(self.chosen + 1),
             Act::PageUp => self.pin(self.chosen.saturating_sub(page)),
             Act::PageDown => self.pin(self.chosen + page),
+            Act::HalfUp => self.pin(self.chosen.saturating_sub(page.div_ceil(2))),
+            Act::HalfDown => self.pin(self.chosen + page.div_ceil(2)),
             Act::First => self.pin(0),
             Act::Last => self.pin(usize::MAX),
+            Act::Open if self.is_flat() => self.follow_line(),
             Act::Open => self.open(),
+            Act::Parent if self.leave_view() => {}
             Act::Parent => self.parent(),
+            Act::NextView => self.turn(1),
+            Act::PreviousView => self.turn(ViewKind::ALL.len() - 1),
             Act::BySize => self.sort(SortKey::Size),
+            Act::ByName if self.has_matches() => self.go_to_match(1),
+            Act::PreviousMatch => self.go_to_match_before(),
             Act::ByName => self.sort(SortKey::Name),
             Act::ByCount => self.sort(SortKey::Count),
             Act::ByTime | Act::Times if !self.has_times() => self.say(NO_TIMES),
             Act::ByTime => self.sort(SortKey::Modified),
-            Act::ByChange if browsed.is_none_or(|browsed| browsed.before.is_none()) => {
+            Act::ByChange if self.scan.browsed.as_ref().is_none_or(|it| it.before.is_none()) => {
                 self.say("changes are shown with --since FILE");
             }
             Act::ByChange => self.sort(SortKey::Change),
@@ -120,7 +164,7 @@ impl Browser {
                 self.relist();
             }
             Act::Apparent => self.other_measure(),
-            Act::Graph => {
+            Act::Bars => {
                 self.columns.bars = match self.columns.bars {
                     Bar::Both => Bar::Percent,
                     Bar::Percent => Bar::Graph,
@@ -128,24 +172,30 @@ impl Browser {
                     Bar::None => Bar::Both,
                 };
             }
+            Act::Map => self.columns.map = !self.columns.map,
             Act::Counts => self.columns.counts = !self.columns.counts,
             Act::Times => self.columns.times = !self.columns.times,
-            Act::Info if self.is_empty() => {}
-            Act::Info => self.dialog = Some(Dialog::Text(DialogText::Info, 0)),
+            Act::Details if self.is_empty() => {}
+            Act::Details => self.dialog = Some(Dialog::Text(DialogText::Info, 0)),
             Act::Mark => self.mark_chosen(),
             Act::MarkAll => self.mark_all(|_| true),
             Act::MarkBy => self.dialog = Some(Dialog::Prompt(Question::Mark, String::new())),
+            Act::MarkLinks => self.mark_links(),
             Act::UnmarkAll => self.scan.marks.clear(),
-            Act::Review => return self.open_review(),
+            Act::Delete => return self.open_review(),
             Act::Undo => return self.undo(),
+            Act::Trash => self.dialog = Some(Dialog::Text(DialogText::Trash, 0)),
+            Act::Search => self.begin_search(),
             Act::Filter => {
                 let text = self.pattern.as_ref().map_or("", NamePattern::text).to_owned();
                 self.dialog = Some(Dialog::Prompt(Question::Filter, text));
             }
-            Act::Errors => self.dialog = Some(Dialog::Text(DialogText::Errors, 0)),
+            Act::Copy => return self.copy_path(),
+            Act::OpenOutside => return self.open_outside(),
+            Act::Unread => self.dialog = Some(Dialog::Text(DialogText::Errors, 0)),
             Act::Again => return self.again(),
             Act::Help => self.dialog = Some(Dialog::Text(DialogText::Help, 0)),
-            Act::Stop | Act::Interrupt => return self.stop(act == Act::Interrupt),
+            Act::Stop => return self.stop(false),
             Act::Quit => return self.end(Ending::Quit),
             Act::Paths => return self.print_paths(),
         }
@@ -160,25 +210,35 @@ impl Browser {
     /// Enters the chosen directory.
     fn open(&mut self) {
         let Some(item) = self.item(self.chosen).filter(Item::is_directory) else { return };
-        let name = item.name.to_vec();
-        self.way.push(name);
+        let names: Vec<_> = self.scan.names(&item).into_iter().map(<[u8]>::to_vec).collect();
+        self.way.extend(names);
         self.enter(None);
     }
 
+    /// Leaves the current directory, and those around it that share its line.
     fn parent(&mut self) {
-        if let Some(name) = self.way.pop() {
-            self.enter(Some(name));
+        let mut left = self.way.pop();
+        // Elsewhere, it is not known what is beside a directory.
+        while self.has_all()
+            && left.is_some()
+            && descend(&self.scan.tree, &self.way).is_some_and(|it| only_directory(it).is_some())
+            && let Some(name) = self.way.pop()
+        {
+            left = Some(name);
+        }
+        if left.is_some() {
+            self.enter(left);
         }
     }
 
     /// Shows the new current directory, with the entry of this name, or the first one, chosen.
-    fn enter(&mut self, name: Option<Vec<u8>>) {
+    pub(super) fn enter(&mut self, name: Option<Vec<u8>>) {
         (self.chosen, self.first, self.name) = (0, 0, name);
         self.pattern = None;
         self.relist();
     }
 
-    fn has_times(&self) -> bool {
+    pub(super) fn has_times(&self) -> bool {
         let Some(Browsed { is_walked, snapshot, .. }) = &self.scan.browsed else { return true };
         *is_walked || snapshot.origin.as_ref().is_some_and(|origin| origin.has_times)
     }
@@ -193,7 +253,7 @@ impl Browser {
                 Ok(())
             }
             Some(place) => self.mark(place),
-            None => Ok(()),
+            None => Err("it is no entry: Enter shows what is in it"),
         };
         self.pin(self.chosen + 1);
         if let Err(refusal) = marked {
@@ -211,11 +271,21 @@ impl Browser {
 
     fn prompt(&mut self, question: Question, mut text: String, key: Key) -> Option<Command> {
         match key {
-            Key::Escape | Key::Interrupt => return None,
+            Key::Escape | Key::Interrupt => {
+                if question == Question::Search {
+                    self.cancel_search();
+                }
+                return None;
+            }
             Key::Backspace => drop(text.pop()),
             Key::Char(c) => text.push(c),
             Key::Enter => return self.answer(question, &text),
+            Key::Up if question == Question::Search => self.pin(self.chosen.saturating_sub(1)),
+            Key::Down if question == Question::Search => self.pin(self.chosen + 1),
             _ => {}
+        }
+        if question == Question::Search && matches!(key, Key::Backspace | Key::Char(_)) {
+            self.search(&text);
         }
         self.dialog = Some(Dialog::Prompt(question, text));
         None
@@ -224,6 +294,7 @@ impl Browser {
     fn answer(&mut self, question: Question, text: &str) -> Option<Command> {
         match question {
             _ if text.is_empty() && question == Question::Mark => {}
+            Question::Search => self.accept_search(),
             Question::Filter => {
                 match NamePattern::parse(text) {
                     Ok(pattern) => self.pattern = Some(pattern).filter(|_| !text.is_empty()),
@@ -251,7 +322,7 @@ impl Browser {
             Key::Char(c) => typed.push(c),
             Key::Backspace => drop(typed.pop()),
             Key::Escape | Key::Interrupt => {
-                self.removals.review = None;
+                self.close_review();
                 self.say("nothing is deleted");
                 return None;
             }
@@ -261,29 +332,44 @@ impl Browser {
         None
     }
 
-    /// Handles a key while a text covers the list: it scrolls, or closes the text.
-    fn scroll(&mut self, text: DialogText, first: usize, key: Key) -> Option<Command> {
+    /// Handles a key while a text covers the list: it scrolls, chooses a line, or closes the text.
+    fn scroll(&mut self, text: DialogText, at: usize, key: Key) -> Option<Command> {
         let page = self.height.max(2) - 1;
+        // What is counted by lines on the screen ends where the view says.
+        let last = match text {
+            DialogText::Review => self.removals.review.as_ref().map_or(0, |it| it.marks.len()),
+            DialogText::Trash => self.removals.trashed.len(),
+            _ => usize::MAX,
+        };
         let moved = match key {
-            Key::Up | Key::Char('k') | Key::ScrollUp => first.saturating_sub(1),
-            Key::Down | Key::Char('j') | Key::ScrollDown => first + 1,
-            Key::PageUp => first.saturating_sub(page),
-            Key::PageDown => first + page,
-            Key::Home => 0,
-            _ if text == DialogText::Review => return self.leave_review(first, key),
+            Key::Up | Key::Char('k') | Key::ScrollUp => at.saturating_sub(1),
+            Key::Down | Key::Char('j') | Key::ScrollDown => at + 1,
+            Key::PageUp => at.saturating_sub(page),
+            Key::PageDown => at.saturating_add(page),
+            Key::Home | Key::Char('g') => 0,
+            Key::End | Key::Char('G') => last,
+            _ if text == DialogText::Review => return self.leave_review(at, key),
+            Key::Enter | Key::Char('u') if text == DialogText::Trash => {
+                return self.undo_chosen(at);
+            }
             _ => return None,
         };
-        self.dialog = Some(Dialog::Text(text, moved));
+        self.dialog = Some(Dialog::Text(text, moved.min(last.saturating_sub(1))));
         None
     }
 
-    fn leave_review(&mut self, first: usize, key: Key) -> Option<Command> {
+    fn leave_review(&mut self, at: usize, key: Key) -> Option<Command> {
         match key {
-            Key::Char('t') => return self.move_to_trash(first),
-            Key::Char('D') => self.ask_to_delete(first),
-            _ => self.removals.review = None,
+            Key::Char(' ') => self.take_mark_away(at),
+            Key::Char('t') => return self.move_to_trash(at),
+            Key::Char('D') => self.ask_to_delete(at),
+            Key::Char('p') => {
+                self.removals.review = None;
+                return self.print_paths();
+            }
+            _ => self.close_review(),
         }
-        if key == Key::Char('p') { self.print_paths() } else { None }
+        None
     }
 
     /// Stops what goes on in the background, or else ends the filter of the list. An interrupt ends the program then;
@@ -307,6 +393,8 @@ impl Browser {
         }
         if self.pattern.take().is_some() {
             self.relist();
+        } else if !self.leave_view() {
+            self.search = None;
         }
         None
     }
@@ -326,6 +414,7 @@ impl Browser {
         }
         let other = if measure == Measure::Disk { Measure::Apparent } else { Measure::Disk };
         self.scan.see_as(other.into());
+        self.forget_found();
         self.relist();
     }
 

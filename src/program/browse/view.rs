@@ -1,47 +1,70 @@
 //! Draws the state. Pure: the result depends only on the state and the size of the screen.
 //!
-//! In a narrow terminal, columns are dropped in this order: bars, percentages, times, counts, freed space, changes.
-//! Sizes and names stay.
+//! `areas` says where the parts are. `list` drops columns in a narrow terminal; sizes and names stay.
 
+mod areas;
 mod canvas;
 mod dialogs;
+
 mod list;
+mod map;
+mod pane;
+
+use std::cmp::Ordering;
 
 use ratatui_core::style::{Modifier, Style};
 use ratatui_core::terminal::Frame;
 
-use self::canvas::{AROUND, Canvas, format, number_of, sized};
-use super::browser::{Browser, Dialog, DialogText, PendingWork, Question};
+use self::areas::Areas;
+use self::canvas::{Canvas, format, number_of, sized};
+use super::browser::{Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
+use super::keys::Act;
 use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::remove::Manner;
 use weigh::internal::render::name::{cells, shorten};
+use weigh::internal::render::palette::Palette;
 use weigh::internal::render::partial;
 use weigh::internal::render::size::Format;
 
 /// How many lines of the list fit on a screen of this height.
 pub fn list_height(height: u16) -> usize {
-    height.saturating_sub(AROUND).max(1).into()
+    Areas::of(0, height.into()).lines(height.into()).max(1)
+}
+
+/// Which line of the list, counted from the first one shown, is in this row of a screen of this height.
+pub fn line_at(row: u16, height: u16) -> Option<usize> {
+    usize::from(row).checked_sub(Areas::of(0, height.into()).head)
 }
 
 /// Draws the whole screen.
 pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     let area = frame.area();
-    let canvas = &mut Canvas { buffer: frame.buffer_mut(), area };
+    let palette = browser.options.colors.as_ref().map(|colors| colors.palette);
+    let canvas = &mut Canvas { buffer: frame.buffer_mut(), area, palette };
     if area.width == 0 || area.height == 0 {
         return;
     }
+    let areas = Areas::of(canvas.width(), canvas.height());
     head(browser, canvas);
-    if area.height > AROUND {
-        match &browser.dialog {
-            Some(dialog) if !matches!(dialog, Dialog::Prompt(..)) => {
-                dialogs::draw(browser, dialog, canvas);
+    let has_room = areas.lines(canvas.height()) > 0;
+    match &browser.dialog {
+        _ if !has_room => {}
+        Some(dialog) if !matches!(dialog, Dialog::Prompt(..)) => {
+            dialogs::draw(browser, dialog, canvas);
+        }
+        _ => {
+            if areas.head > 2 {
+                views(browser, canvas);
             }
-            _ => list::draw(browser, canvas),
+            list::draw(browser, areas, canvas);
+            if let Some(x) = areas.pane {
+                pane::draw(browser, x, areas, canvas);
+            }
         }
     }
     if area.height > 1 {
-        foot(browser, canvas);
+        foot(browser, areas, canvas);
     }
     if let Some(Dialog::Prompt(question, text)) = &browser.dialog {
         let at = cells(&asked(*question)) + cells(&escape(text.as_bytes()));
@@ -51,30 +74,59 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     }
 }
 
-/// The path of the current directory, and how complete it is.
+/// The path of the current directory, what it comes to, and what goes on.
 fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
-    let bold = Style::new().add_modifier(Modifier::BOLD);
     let width = canvas.width();
-    let state = fitting(&state(browser), width / 2);
-    let room = width.saturating_sub(cells(&state) + 1);
-    let path = shorten(&escape(&browser.path()), room);
-    canvas.write((0, 0), &path, room, bold);
-    let x = width.saturating_sub(cells(&state));
-    canvas.write((x, 0), &state, width, Style::new());
+    let aside = canvas.style(Palette::aside, Modifier::DIM);
+    let path = escape(&browser.absolute_path());
+    // The path keeps a third, and its last name is never cut for the rest.
+    let last = path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1);
+    let room = width.saturating_sub((width / 3).max(cells(&path[last..]) + 3));
+    let state = fitting(&state(browser, width), room);
+    let room = width.saturating_sub(cells(&state) + 3);
+    let shown = shorten(&path, room);
+    let (above, name) = match shown.ends_with(&path[last..]) {
+        true => shown.split_at(shown.len() - (path.len() - last)),
+        false => ("", &*shown),
+    };
+    let x = canvas.write((1, 0), above, room, aside);
+    canvas.write((x, 0), name, width, Style::new().add_modifier(Modifier::BOLD));
+    let x = width.saturating_sub(cells(&state) + 1);
+    // What the directory comes to comes first.
+    let (total, rest) = state.split_at(state.find(" · ").unwrap_or(state.len()));
+    let x = canvas.write((x, 0), total, width, Style::new());
+    canvas.write((x, 0), rest, width, aside);
 }
 
-/// The activities, the most important first.
-fn state(browser: &Browser) -> Vec<String> {
-    let mut parts = Vec::new();
-    match &browser.scan.browsed {
-        Some(browsed) if browsed.snapshot.weighed.is_interrupted => {
-            parts.push("stopped".to_owned());
+/// The names of the views.
+fn views(browser: &Browser, canvas: &mut Canvas<'_>) {
+    let (mut x, width) = (1, canvas.width());
+    let all: usize = ViewKind::ALL.iter().map(|(_, name)| cells(name) + 1).sum();
+    let gap = if width < all + 2 * ViewKind::ALL.len() { 1 } else { 3 };
+    for (kind, name) in ViewKind::ALL {
+        if kind == browser.view {
+            let style = canvas.style(Palette::accent, Modifier::BOLD | Modifier::UNDERLINED);
+            x = canvas.write((x, 1), name, width, style) + gap;
+        } else if all < width {
+            let aside = canvas.style(Palette::aside, Modifier::DIM);
+            x = canvas.write((x, 1), name, width, aside) + gap;
         }
-        Some(_) => {}
-        None if !browser.is_of_roots() => parts.push("loading".to_owned()),
-        None if browser.is_stopping => parts.push("stopping".to_owned()),
-        None => parts.push(format!("scanning {}", short(browser.progress.entries))),
     }
+}
+
+/// What the current directory comes to, and the activities; the most important first.
+fn state(browser: &Browser, width: usize) -> Vec<String> {
+    let totals = browser.totals();
+    let is_partial = browser.is_partial(browser.scan.here().place());
+    let size = sized(browser, totals.size, is_partial);
+    let progress = scanning(browser);
+    // While it scans, there is one count: that of the progress, if there is no percentage.
+    let counts = progress.as_ref().is_none_or(|progress| progress.contains('%'));
+    let mut parts = match counts && width >= 60 {
+        true => vec![format!("{size} in {}", number_of(totals.entries))],
+        false => vec![size],
+    };
+    parts.extend(progress);
     match &browser.pending {
         Some(PendingWork::All | PendingWork::Directory(_)) => {
             parts.push("scanning again".to_owned())
@@ -87,14 +139,17 @@ fn state(browser: &Browser) -> Vec<String> {
     if unread > 0 {
         parts.push(format!("{} unread", Format::Count.write(unread as u64)));
     }
+    if let Some(group) = &browser.group {
+        parts.push(escape(group));
+    }
     if let Some(pattern) = &browser.pattern {
         parts.push(format!("/{}", escape(pattern.text().as_bytes())));
     }
     if let Some(browsed) = &browser.scan.browsed {
-        match browsed.snapshot.view.measure {
-            Measure::Disk => {}
-            measure => parts.push(measure.name().to_owned()),
-        }
+        parts.push(match browsed.snapshot.view.measure {
+            Measure::Disk => "on disk".to_owned(),
+            measure => measure.name().to_owned(),
+        });
         if let Some(file_system) = browsed.file_systems.first() {
             let free = browser.options.formats.bytes.write(file_system.space.available);
             parts.push(format!("{free} available"));
@@ -102,6 +157,39 @@ fn state(browser: &Browser) -> Vec<String> {
     }
     parts.push(browser.sorting.name().to_owned());
     parts
+}
+
+/// The progress of the scan, if one is running: a percentage and the time left, if that can be told.
+fn scanning(browser: &Browser) -> Option<String> {
+    match &browser.scan.browsed {
+        Some(browsed) if browsed.snapshot.weighed.is_interrupted => {
+            return Some("stopped".to_owned());
+        }
+        Some(_) => return None,
+        None if !browser.is_of_roots() => return Some("loading".to_owned()),
+        None if browser.is_stopping => return Some("stopping".to_owned()),
+        None => {}
+    }
+    let done = browser.progress.entries;
+    let Some(all) = browser.used_inodes.filter(|all| done < *all) else {
+        return Some(format!("scanning, {}", number_of(done)));
+    };
+    let percent = done * 100 / all;
+    let left = browser.elapsed.mul_f64((all - done) as f64 / done.max(1) as f64);
+    Some(match browser.elapsed.as_secs() {
+        // Too early to tell.
+        0..2 => format!("scanning {percent}%"),
+        _ => format!("scanning {percent}%, {} left", duration(left.as_secs())),
+    })
+}
+
+/// So many seconds in the largest unit that fits.
+fn duration(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{} s", seconds.max(1)),
+        120..7200 => format!("{} min", seconds / 60),
+        _ => format!("{} h", seconds / 3600),
+    }
 }
 
 /// The progress of a removal.
@@ -135,6 +223,7 @@ fn short(count: u64) -> String {
 
 fn asked(question: Question) -> String {
     match question {
+        Question::Search => "find: ".to_owned(),
         Question::Filter => "list only: ".to_owned(),
         Question::Mark => format!("mark ({}): ", super::pattern::MarkedBy::EXAMPLES),
     }
@@ -151,7 +240,8 @@ fn message(browser: &Browser, width: usize) -> Option<String> {
         }
         Some(Dialog::Delete { entries, typed }) => {
             let (count, typed) = (number_of(*entries), escape(typed.as_bytes()));
-            return Some(format!("delete {count} for ever? type how many: {typed}"));
+            let said = browser.said().map_or_else(String::new, |said| format!("{said}; "));
+            return Some(format!("{said}delete {count} for ever? type how many: {typed}"));
         }
         _ => {}
     }
@@ -165,43 +255,104 @@ fn message(browser: &Browser, width: usize) -> Option<String> {
     Some(format!("{removed} of {of} entries removed, Esc cancels: {name}"))
 }
 
-/// The message or the marks.
-fn foot(browser: &Browser, canvas: &mut Canvas<'_>) {
-    let (width, y) = (canvas.width(), canvas.height().saturating_sub(1));
-    canvas.paint(y, Style::new().add_modifier(Modifier::REVERSED));
-    let style = Style::new();
-    if let Some(line) = message(browser, width) {
-        canvas.write((0, y), &shorten(&line, width), width, style);
+/// The marks, and below them the message or else hints; on a low screen all in one line.
+fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
+    let (width, y) = (canvas.width(), canvas.height() - 1);
+    let marks = summary(browser, width);
+    let is_low = areas.foot < 2 || matches!(browser.dialog, Some(Dialog::Text(..)));
+    let message = message(browser, width);
+    let y_of_marks = if is_low { y } else { y - 1 };
+    let mut x = 1;
+    if !marks.is_empty() && (message.is_none() || !is_low) {
+        let style = canvas.style(|it| it.change(Some(Ordering::Greater)), Modifier::BOLD);
+        let after = canvas.write((1, y_of_marks), "● ", 2, style);
+        let bold = Style::new().add_modifier(Modifier::BOLD);
+        let end = canvas.write((after, y_of_marks), &marks, width, bold);
+        x = if is_low { end + 3 } else { x };
+    }
+    if let Some(since) = browser.since().filter(|_| marks.is_empty() && !is_low) {
+        canvas.write((1, y_of_marks), &shorten(&since, width - 1), width, Style::new());
+    }
+    if let Some(line) = message {
+        canvas.write((0, y), &shorten(&line, width), width, Style::new());
         return;
     }
-    let hints = match browser.dialog {
-        Some(Dialog::Text(DialogText::Review, _)) if browser.no_removal().is_none() => {
-            ["t trash  D delete  p print paths  Esc back", "t trash  D delete"].as_slice()
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    let aside = canvas.style(Palette::aside, Modifier::DIM);
+    let hints = hints(browser);
+    let width_of = |(key, what): &(String, &str)| cells(key) + 1 + cells(what) + 3;
+    // The last one is about all others, and stays where others do not fit.
+    let mut room = (width + 2).saturating_sub(x + hints.last().map_or(0, width_of));
+    for (i, hint) in hints.iter().enumerate() {
+        let is_last = i + 1 == hints.len();
+        if !is_last {
+            let fits = width_of(hint) <= room;
+            room = if fits { room - width_of(hint) } else { 0 };
+            if !fits {
+                continue;
+            }
         }
-        Some(_) => &["any other key ends it"],
-        None => &["d review  ? help", "? help"],
-    };
-    let text = summary(browser, width);
-    let room = width.saturating_sub(cells(&text) + 2);
-    canvas.write((0, y), &text, width, style);
-    if let Some(hint) = hints.iter().find(|hint| cells(hint) <= room) {
-        canvas.write((width - cells(hint), y), hint, width, style);
+        x = canvas.write((x, y), &hint.0, width.saturating_sub(x), bold) + 1;
+        x = canvas.write((x, y), hint.1, width.saturating_sub(x), aside) + 3;
     }
 }
 
-/// The total of the marks, or else of the list.
+/// What can be done now: keys, and what they do. The most important come first, and help last.
+fn hints(browser: &Browser) -> Vec<(String, &'static str)> {
+    const MARK: (Act, &str) = (Act::Mark, "mark");
+    const HELP: (Act, &str) = (Act::Help, "help");
+    let open = match browser.item(browser.chosen) {
+        Some(item) if item.is_directory() && item.gone.is_none() => (Act::Open, "open"),
+        Some(item) if browser.is_flat() && item.place.is_some() => (Act::Open, "to its place"),
+        Some(_) if browser.is_flat() => (Act::Open, "its files"),
+        _ => (Act::Details, "about it"),
+    };
+    let sort = (Act::BySize, "sort");
+    let acts: &[(Act, &str)] = match browser.dialog {
+        Some(Dialog::Text(DialogText::Review, _)) if browser.no_removal().is_none() => {
+            let keys = [("t", "trash"), ("D", "delete"), ("Space", "unmark")];
+            return fixed(&[&keys[..], &[("p", "print paths"), ("Esc", "back")]].concat());
+        }
+        Some(Dialog::Text(DialogText::Trash, _)) => {
+            return fixed(&[("Enter", "put back"), ("Esc", "back")]);
+        }
+        Some(Dialog::Prompt(Question::Search, _)) => &[],
+        Some(_) => return fixed(&[("any other key", "ends it")]),
+        None if browser.is_removing() => &[(Act::Stop, "cancel"), HELP],
+        None if browser.is_walking() => {
+            &[(Act::Stop, "stop"), open, MARK, sort, (Act::Quit, "quit"), HELP]
+        }
+        None if browser.marked().0 > 0 => {
+            let (review, none) = ((Act::Delete, "review, delete"), (Act::UnmarkAll, "unmark all"));
+            &[MARK, review, none, (Act::Paths, "print paths"), open, HELP]
+        }
+        None if browser.item(browser.chosen).is_some_and(|item| item.place.is_none()) => {
+            &[open, (Act::Search, "find"), (Act::NextView, "view"), HELP]
+        }
+        None => {
+            let (delete, find) = ((Act::Delete, "delete…"), (Act::Search, "find"));
+            &[open, MARK, delete, find, sort, (Act::NextView, "view"), (Act::Map, "map"), HELP]
+        }
+    };
+    let keys = |act| browser.options.keys.keys(act).first().map(|key| key.name());
+    acts.iter().filter_map(|(act, what)| Some((keys(*act)?, *what))).collect()
+}
+
+/// Hints of keys that stay as they are.
+fn fixed(hints: &[(&str, &'static str)]) -> Vec<(String, &'static str)> {
+    hints.iter().map(|(key, what)| ((*key).to_owned(), *what)).collect()
+}
+
+/// The total of the marks; empty if nothing is marked.
 fn summary(browser: &Browser, width: usize) -> String {
     let (count, marked) = browser.marked();
     let is_partial = browser.is_marked_partial();
     let long = match marked {
-        _ if count == 0 => {
-            let totals = browser.totals();
-            let is_partial = browser.is_partial(browser.scan.here().place());
-            let size = sized(browser, totals.size, is_partial);
-            let entries = number_of(totals.entries);
-            return shorten(&format!("{size} in {entries}"), width);
+        _ if count == 0 => return String::new(),
+        None if browser.is_walking() => {
+            format!("{count} marked: what that frees is known once the scan is over")
         }
-        None => format!("{count} marked: what that frees is known once the scan is over"),
+        None => format!("{count} marked: the snapshot is too large to say what that frees"),
         Some((totals, Some(freed))) => {
             let freed = partial::freed(freed, &format(browser), is_partial);
             format!("{count} marked {}, frees {freed}", sized(browser, totals.size, is_partial))
@@ -210,5 +361,5 @@ fn summary(browser: &Browser, width: usize) -> String {
             format!("{count} marked {}", sized(browser, totals.size, is_partial))
         }
     };
-    if cells(&long) <= width { long } else { shorten(&format!("{count} marked"), width) }
+    if cells(&long) + 4 <= width { long } else { shorten(&format!("{count} marked"), width) }
 }

@@ -1,14 +1,18 @@
 //! The loop, and the work in the background. It passes keys, and what threads find out, to the state, and does what
 //! that wants to be done.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::mem;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 
 use super::browser::Browser;
 use super::event::{Command, Ending, Event};
@@ -19,7 +23,9 @@ use super::review::RemovalProgress;
 use crate::program::signals::ScreenSignals;
 use weigh::internal::interrupt::Interrupt;
 use weigh::internal::remove::{self, Manner, Target, UserDirectories};
+use weigh::internal::render::palette::Theme;
 use weigh::internal::report::{self, Browsed, Request};
+use weigh::internal::sys;
 
 /// The interval between looks at what goes on in the background, and at signals.
 pub const INTERVAL: Duration = Duration::from_millis(100);
@@ -47,6 +53,8 @@ pub trait Console {
 pub enum Typed {
     /// A key.
     Key(Key),
+    /// What the terminal says about its background.
+    Theme(Theme),
     /// Nothing for the state, but it must be drawn again.
     Redraw,
     /// The signal with this number, which ends the program.
@@ -100,13 +108,15 @@ impl Work {
             if mem::take(&mut is_changed) {
                 console.draw(browser)?;
             }
-            let mut input = console.next(INTERVAL)?;
+            let wait = if browser.is_asking() { Duration::ZERO } else { INTERVAL };
+            let mut input = console.next(wait)?;
             let start = Instant::now();
             // Handles all typed keys before the next drawing.
             while let Some(typed) = input {
                 is_changed = true;
                 let ending = match typed {
                     Typed::Key(key) => self.pass(browser, Event::Key(key)),
+                    Typed::Theme(theme) => self.pass(browser, Event::Theme(theme)),
                     Typed::Signal(signal) => Some(Ending::Signal(signal)),
                     Typed::Redraw => None,
                 };
@@ -124,6 +134,11 @@ impl Work {
                 if let Some(ending) = self.pass(browser, event) {
                     return Ok(ending);
                 }
+            }
+            if browser.is_asking() {
+                self.pass(browser, Event::Slice);
+                // Drawn again only when the list is there.
+                is_changed |= !browser.is_asking();
             }
             if browser.is_busy() && last_tick.elapsed() >= pause {
                 let start = Instant::now();
@@ -150,13 +165,26 @@ impl Work {
             Command::Protect(roots, homes) => self.spawn(move |sender| {
                 let names = roots.iter().map(|root| root.as_encoded_bytes());
                 send(sender, Event::Protected(Box::new(Protected::ask(names, &homes))));
+                if let [root] = &roots[..]
+                    && let Some(inodes) = sys::used_inodes(root.as_ref())
+                {
+                    send(sender, Event::UsedInodes(inodes));
+                }
             }),
             Command::Scan(request, top) => {
                 self.interrupt.is_asked.store(false, Ordering::SeqCst);
+                let start = Instant::now();
                 self.spawn(move |sender| {
+                    if let Some((browsed, listings)) = report::listings(&request) {
+                        let (is_large, view) = (listings.is_large(), browsed.snapshot.view);
+                        send(sender, Event::Opened(Box::new(listings), view));
+                        if is_large {
+                            return send(sender, Event::Scanned(Ok(Box::new(browsed))));
+                        }
+                    }
                     let done = report::browse(&request, top, |progress| {
                         if let Some(progress) = progress {
-                            send(sender, Event::Progress(progress.clone()));
+                            send(sender, Event::Progress(progress.clone(), start.elapsed()));
                         }
                     });
                     send(sender, Event::Scanned(done.map(Box::new)));
@@ -170,6 +198,12 @@ impl Work {
                 });
             }
             Command::Remove(manner, targets) => self.remove(manner, targets),
+            Command::Copy(text) => copy(&text),
+            Command::Open(path, fingerprint) => self.spawn(move |sender| {
+                if let Err(error) = open(&path, fingerprint) {
+                    send(sender, Event::Said(format!("not opened: {error}")));
+                }
+            }),
             Command::Undo(trashed) => {
                 let directories = self.directories.clone();
                 self.spawn(move |sender| {
@@ -253,6 +287,24 @@ impl Work {
 /// Sends `event` to the loop. If nobody receives it, the program is ending.
 fn send(sender: &Sender<Event>, event: Event) {
     let _ = sender.send(event);
+}
+
+/// Gives `text` to the terminal for the clipboard (OSC 52), if it takes that.
+fn copy(text: &str) {
+    if let Ok(mut terminal) = sys::terminal() {
+        let _ = write!(terminal, "\x1b]52;c;{}\x07", STANDARD.encode(text));
+    }
+}
+
+/// Opens what is at `path` in another program, if it still has this fingerprint.
+fn open(path: &Path, fingerprint: u32) -> io::Result<()> {
+    if sys::fingerprint(path)? != fingerprint {
+        return Err(io::Error::other("it has changed since the scan: r scans it again"));
+    }
+    match sys::open_outside(path)? {
+        status if status.success() => Ok(()),
+        status => Err(io::Error::other(status.to_string())),
+    }
 }
 
 /// Looks at `targets` for the review: why each must not be removed, if there is a reason.

@@ -5,7 +5,7 @@
 
 use clap::{Arg, ArgAction, Command};
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 
 use super::near::{names, nearest};
 
@@ -29,6 +29,9 @@ pub struct Mistake {
     pub message: String,
 }
 
+/// A key and its value.
+type Entry<'t, 'i> = (&'t Spanned<DeString<'i>>, &'t Spanned<DeValue<'i>>);
+
 /// Reads `text` as settings of `command`'s flags, in the order of the file.
 ///
 /// # Errors
@@ -39,16 +42,36 @@ pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
         line: line_at(text, error.span().map_or(0, |span| span.start)),
         message: error.message().replace('\n', ", "),
     })?;
-    let mut entries: Vec<_> = table.get_ref().iter().collect();
+    let mut settings = Vec::new();
+    for (key, value) in in_order(table.get_ref()) {
+        // A table [things] is for --thing-of, which takes NAME=VALUE and can be repeated.
+        let pairs = key.get_ref().strip_suffix('s').map(|thing| format!("{thing}-of"));
+        let pairs = pairs.unwrap_or_default();
+        let entries = match value.get_ref() {
+            DeValue::Table(entries)
+                if command.get_arguments().any(|it| it.get_long() == Some(&pairs)) =>
+            {
+                let entries = in_order(entries).into_iter();
+                entries
+                    .map(|(name, value)| (&*pairs, format!("{}=", name.get_ref()), name, value))
+                    .collect()
+            }
+            _ => vec![(&**key.get_ref(), String::new(), key, value)],
+        };
+        for (flag, before, key, value) in entries {
+            let line = line_at(text, key.span().start);
+            let setting = setting(line, (flag, &before), value, command);
+            settings.push(setting.map_err(|message| Mistake { line, message })?);
+        }
+    }
+    Ok(settings)
+}
+
+/// The entries of a table in the order of the file.
+fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
+    let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
-        .into_iter()
-        .map(|(key, value)| {
-            let line = line_at(text, key.span().start);
-            setting(line, key.get_ref(), value, command)
-                .map_err(|message| Mistake { line, message })
-        })
-        .collect()
 }
 
 /// `command` with a counterpart for every switch: `--no-reverse` for `--reverse`, and `--colors` for `--no-colors`.
@@ -87,7 +110,7 @@ fn is_setting(arg: &Arg) -> bool {
 
 fn setting(
     line: usize,
-    key: &str,
+    (key, before): (&str, &str),
     value: &Spanned<DeValue<'_>>,
     command: &Command,
 ) -> Result<Setting, String> {
@@ -99,18 +122,19 @@ fn setting(
         (DeValue::Boolean(false), false) => Vec::new(),
         (value, false) => return Err(format!("{key} takes true or false, not {}", kind(value))),
         (DeValue::Array(values), true) if matches!(arg.get_action(), ArgAction::Append) => {
-            values.iter().map(|value| argument(key, value.get_ref())).collect::<Result<_, _>>()?
+            let values = values.iter().map(|value| argument(key, before, value.get_ref()));
+            values.collect::<Result<_, _>>()?
         }
-        (value, true) => vec![argument(key, value)?],
+        (value, true) => vec![argument(key, before, value)?],
     };
     Ok(Setting { line, flag: arg.get_id().to_string(), arguments })
 }
 
-fn argument(key: &str, value: &DeValue<'_>) -> Result<String, String> {
+fn argument(key: &str, before: &str, value: &DeValue<'_>) -> Result<String, String> {
     match value {
-        DeValue::String(text) => Ok(format!("--{key}={text}")),
-        DeValue::Integer(number) => Ok(format!("--{key}={number}")),
-        DeValue::Float(number) => Ok(format!("--{key}={}", number.as_str())),
+        DeValue::String(text) => Ok(format!("--{key}={before}{text}")),
+        DeValue::Integer(number) => Ok(format!("--{key}={before}{number}")),
+        DeValue::Float(number) => Ok(format!("--{key}={before}{}", number.as_str())),
         _ => Err(format!("{key} takes a string or a number, not {}", kind(value))),
     }
 }

@@ -7,9 +7,12 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint, value_parser};
 use clap_complete::Shell;
+use nu_ansi_term::Color;
 
+use super::colors::parse as parse_color;
 use super::filters::FilterFlags;
 use super::roots::RootFlags;
+use crate::program::browse::Binding;
 use weigh::internal::measure::parse_size;
 use weigh::internal::render::time::Style;
 use weigh::internal::report::Growth;
@@ -172,8 +175,8 @@ pub(super) struct ShowFlags {
 
     /// Also show what df says about each PATH that is a mount point; implies -x
     ///
-    /// That is the size of the file system, its free space, and the space that is used but is in no file that was
-    /// seen.
+    /// That is the size of the file system, its free space, and what uses the rest: files that were seen, files that are
+    /// deleted but open, files hidden under mounts, and metadata. As root, weigh sees more of it.
     #[arg(long, conflicts_with_all = [
         "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "save",
         "load", "since", "summarize",
@@ -263,6 +266,23 @@ pub(super) struct PrintFlags {
     #[arg(long, value_name = "WHEN", conflicts_with_all = ["no_colors", "force_colors"])]
     #[arg(hide_possible_values = true)]
     pub(super) color: Option<When>,
+
+    /// Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)
+    ///
+    /// auto goes by what COLORFGBG says, and --ui asks the terminal.
+    #[arg(long, value_name = "THEME", hide_possible_values = true)]
+    pub(super) theme: Option<ThemeFlag>,
+
+    /// Draw something in a colour: accent, aside, grown, shrunk, track, band or share
+    ///
+    /// A colour is one of 16 names (red, bright-red), a number up to 255, or #rrggbb. If the terminal does not have it,
+    /// the colour of the theme stays.
+    #[arg(long, value_name = "ROLE=COLOR", value_parser = parse_color)]
+    pub(super) color_of: Vec<(usize, Color)>,
+
+    /// Make names links to their entries: on a terminal (auto, the default), always, or never
+    #[arg(long, value_name = "WHEN", hide_possible_values = true)]
+    pub(super) hyperlink: Option<When>,
 
     /// Show no progress
     #[arg(short = 'P', long)]
@@ -418,6 +438,12 @@ pub(super) struct ScreenFlags {
     /// End paths that --ui prints with NUL instead of a newline
     #[arg(long, requires = "ui")]
     pub(super) print0: bool,
+
+    /// Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s
+    ///
+    /// In the config file, a table [keys] has them.
+    #[arg(long, value_name = "ACTION=KEY", value_parser = Binding::parse)]
+    pub(super) key_of: Vec<Binding>,
 }
 
 /// Which of a file's times.
@@ -431,12 +457,21 @@ pub(super) enum FileTime {
     Modified,
 }
 
-/// When there are colours.
+/// When there are colours, or links.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum When {
     Auto,
     Always,
     Never,
+}
+
+/// What the background of the terminal is.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum ThemeFlag {
+    Auto,
+    Dark,
+    Light,
+    None,
 }
 
 /// In which order siblings are shown.

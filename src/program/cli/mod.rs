@@ -5,6 +5,7 @@
 //!
 //! [`report`]: weigh::internal::report
 
+mod colors;
 pub mod config;
 mod elsewhere;
 mod filters;

@@ -3,15 +3,17 @@
 use std::env;
 use std::sync::{Arc, LazyLock};
 
-use super::flags::{FileTime, Flags, OutputFormat, Sort, When};
+use super::flags::{FileTime, Flags, OutputFormat, Sort, ThemeFlag, When};
 use crate::program::terminal;
 use weigh::internal::filter::Paths;
 use weigh::internal::measure::{Measure, Time, View};
 use weigh::internal::render::Form;
 use weigh::internal::render::colors::Colors;
+use weigh::internal::render::link::Links;
 use weigh::internal::render::page;
+use weigh::internal::render::palette::{Palette, Theme};
 use weigh::internal::render::size::{Format, Formats, Unit};
-use weigh::internal::render::time::TimeFormat;
+use weigh::internal::render::time::{Style, TimeFormat};
 use weigh::internal::render::tree::{self, Bars};
 use weigh::internal::report::Keep;
 use weigh::internal::sys;
@@ -163,6 +165,8 @@ impl Flags {
             depth: self.show.depth.unwrap_or(u32::MAX),
             min_size: self.show.min_size.filter(|_| self.filetime().is_none()).unwrap_or(0),
             show,
+            // There is nothing to compare with, so their own lines say it all.
+            opens_new: self.show.depth.is_some() || self.form().is_some() || show == Show::Files,
             roots: match (is_drawn, are_many) {
                 (false, _) => 0,
                 // A user who gives a path wants to see its line. A list of paths, or a snapshot of one, may be long.
@@ -190,6 +194,7 @@ impl Flags {
             },
             format: Format::Binary,
             times: None,
+            dates: Some(self.times_as("%Y-%m-%d %H:%M")),
             order: self.drawn_order(),
             is_root_first: self.print.reverse,
             full_paths: self.full_paths(),
@@ -200,7 +205,9 @@ impl Flags {
             knows_own: self.snapshots.load.is_empty(),
             screen_reader: self.print.screen_reader,
             dim: self.print.dim,
-            colors: is_colored.then(colors),
+            charset: terminal::charset(),
+            links: self.links(),
+            colors: is_colored.then(|| self.colors()),
             ..tree::PictureOptions::default()
         }
     }
@@ -213,6 +220,37 @@ impl Flags {
             Some(When::Auto) | None => {
                 self.print.force_colors || !self.print.no_colors && by_default()
             }
+        }
+    }
+
+    /// The colours: of names as the environment sets them, and of all else as the theme and the terminal do.
+    pub(super) fn colors(&self) -> Colors {
+        let palette = Palette::new(self.theme().unwrap_or_else(terminal::theme), terminal::depth());
+        let own = self.print.color_of.iter();
+        let palette = own.fold(palette, |palette, (role, color)| palette.with(*role, *color));
+        Colors::new(&env::var("LS_COLORS").unwrap_or_default(), palette)
+    }
+
+    /// Where names lead, if links are wanted. Paths in a snapshot need not be relative to the directory here.
+    fn links(&self) -> Option<Links> {
+        let is_wanted = match self.print.hyperlink {
+            Some(When::Always) => true,
+            Some(When::Never) => false,
+            Some(When::Auto) | None => terminal::wants_links() && !self.print.screen_reader,
+        };
+        let is_loaded = !self.snapshots.load.is_empty();
+        let directory = env::current_dir().ok().filter(|_| !is_loaded).unwrap_or_default();
+        let directory = directory.into_os_string().into_encoded_bytes();
+        is_wanted.then(|| Links { host: sys::host(), directory })
+    }
+
+    /// The theme, if a flag sets it.
+    pub(super) fn theme(&self) -> Option<Theme> {
+        match self.print.theme {
+            None | Some(ThemeFlag::Auto) => None,
+            Some(ThemeFlag::Dark) => Some(Theme::Dark),
+            Some(ThemeFlag::Light) => Some(Theme::Light),
+            Some(ThemeFlag::None) => Some(Theme::None),
         }
     }
 
@@ -240,19 +278,16 @@ impl Flags {
 
     /// How times are written.
     pub(super) fn times(&self) -> TimeFormat {
-        TimeFormat {
-            style: self.print.time_style.clone().unwrap_or_default(),
-            zone: Arc::new(LazyLock::new(sys::time_zone)),
-            now: sys::now(),
-        }
+        let style = self.print.time_style.clone().unwrap_or_default();
+        TimeFormat { style, zone: Arc::new(LazyLock::new(sys::time_zone)), now: sys::now() }
+    }
+
+    /// How times are written where `usual` is enough, unless a flag says otherwise.
+    pub(super) fn times_as(&self, usual: &str) -> TimeFormat {
+        let style = self.print.time_style.clone().unwrap_or(Style::Format(usual.to_owned()));
+        TimeFormat { style, ..self.times() }
     }
 }
-
-/// The colours of names, as the environment sets them.
-pub(super) fn colors() -> Colors {
-    Colors::new(&env::var("LS_COLORS").unwrap_or_default())
-}
-
 /// How many entries fit the terminal.
 fn default_lines(terminal: Option<(usize, usize)>) -> usize {
     /// Without a terminal.

@@ -7,7 +7,6 @@ use crate::program::terminal;
 use weigh::internal::render::history::HistoryOptions;
 use weigh::internal::render::page::{self, PageOptions};
 use weigh::internal::render::size::{Format, Formats, Unit};
-use weigh::internal::render::time::{Style, TimeFormat};
 use weigh::internal::render::{Form, Output, summary};
 use weigh::internal::report::{Input, Keep};
 use weigh::internal::snapshot::schema;
@@ -142,10 +141,7 @@ impl Flags {
         let picture = self.tree(terminal);
         HistoryOptions {
             format: formats.of(self.view().measure),
-            dates: TimeFormat {
-                style: self.print.time_style.clone().unwrap_or(Style::Format("%Y-%m-%d".into())),
-                ..self.times()
-            },
+            dates: self.times_as("%Y-%m-%d"),
             width: picture.width,
             full_paths: picture.full_paths,
             screen_reader: picture.screen_reader,

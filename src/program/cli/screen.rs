@@ -3,13 +3,13 @@
 use std::env;
 
 use super::flags::{Flags, Sort};
-use super::options::colors;
 use super::parse::path_in;
 use super::{HOME, git};
-use crate::program::browse::{self, BrowseOptions, SortKey, Sorting};
+use crate::program::browse::{self, Bindings, BrowseOptions, SortKey, Sorting};
 use crate::program::terminal;
 use weigh::internal::git::{Git, GitConfig, Ignored};
 use weigh::internal::remove::UserDirectories;
+use weigh::internal::render::palette::Theme;
 use weigh::internal::render::size::Formats;
 use weigh::internal::sys;
 use weigh::internal::tally::Inodes;
@@ -38,6 +38,7 @@ impl Flags {
             return Err("--ui sorts by time with the key M: leave out --sort time".into());
         }
         let by = match self.show.sort {
+            None if self.snapshots.since.is_some() => SortKey::Change,
             None | Some(Sort::Size | Sort::Time) => SortKey::Size,
             Some(Sort::Name) => SortKey::Name,
             Some(Sort::Count) => SortKey::Count,
@@ -59,10 +60,17 @@ impl Flags {
             print0: self.screen.print0,
             is_raw: !terminal::is_stdout(),
             read_only: self.screen.read_only,
+            is_root: sys::is_root(),
+            keys: Bindings::new(self.screen.key_of.clone())?,
             directories: Some(directories).filter(|directories| directories.log().is_some()),
             homes,
             ignored: Git { ignored: Ignored::Only, config: config.into() },
-            colors: is_colored.then(colors),
+            colors: is_colored.then(|| self.colors()),
+            // Linux's console may print the question.
+            asks_background: self.theme().is_none()
+                && terminal::theme() == Theme::None
+                && env::var_os("TERM").is_some_and(|term| term != "linux"),
+            has_time_style: self.print.time_style.is_some(),
         }))
     }
 }

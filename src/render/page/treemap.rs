@@ -6,11 +6,15 @@
 
 /// A rectangle on the map.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Rectangle {
-    pub(super) x: f64,
-    pub(super) y: f64,
-    pub(super) width: f64,
-    pub(super) height: f64,
+pub struct Rectangle {
+    /// Its left side.
+    pub x: f64,
+    /// Its upper side.
+    pub y: f64,
+    /// From left to right.
+    pub width: f64,
+    /// From top to bottom.
+    pub height: f64,
 }
 
 impl Rectangle {
@@ -26,7 +30,7 @@ impl Rectangle {
 }
 
 /// Divides `whole` among `sizes`, the largest of which come first.
-pub(super) fn squarify(sizes: &[f64], whole: Rectangle) -> Vec<Rectangle> {
+pub fn squarify(sizes: &[f64], whole: Rectangle) -> Vec<Rectangle> {
     let mut parts = Vec::with_capacity(sizes.len());
     let (mut rest, mut sizes) = (whole, sizes);
     let mut left: f64 = sizes.iter().sum();

@@ -1,81 +1,89 @@
 //! How much of the whole a line is, as a percentage and as a bar.
 
-use std::iter;
-
-use nu_ansi_term::Color;
+use nu_ansi_term::Style;
 
 use super::columns::Columns;
 use super::{Bars, Picture};
-use crate::render::colors;
 use crate::render::lines::Line;
+use crate::render::name::cells;
+use crate::render::palette::{Charset, Palette, bar};
 use crate::render::percent::percent;
 use crate::tree::Shape;
 
 impl Picture<'_> {
     /// The percentage after a blank, aligned right, if there are percentages.
     pub(super) fn percent(&self, i: usize, columns: &Columns) -> String {
-        match columns.percent {
-            true => {
-                format!(" {:>4}", percent(self.lines[i].totals.weight, self.lines[0].totals.weight))
-            }
-            false => String::new(),
+        if !columns.percent {
+            return String::new();
         }
+        let text = percent(self.lines[i].totals.weight, self.lines[0].totals.weight);
+        let style = if self.lines[i].is_rest { Palette::aside } else { |_| Style::new() };
+        self.paint(&format!(" {text:>4}"), style)
     }
 
-    /// The bar: the node's own part is solid, and the parts of its ancestors behind it are shaded.
-    pub(super) fn bar(&self, i: usize, columns: &Columns) -> String {
-        const SHADES: [&str; 5] = ["█", "▓", "▒", "░", " "];
-        let (width, top) = (columns.bar, usize::from(self.options.skip_total));
-        let mut drawn = self.length(i, width);
-        let own = SHADES[0].repeat(drawn);
-        let direction = self.lines[i].direction();
-        let mut pieces = vec![self.paint(&own, colors::direction(direction))];
-        for above in iter::successors(columns.longer[i], |above| columns.longer[*above]) {
-            let length = self.length(above, width);
-            let below = (self.lines[above].depth + 1).saturating_sub(top);
-            let shade = SHADES[5 - below.clamp(1, 4)];
-            pieces.push(shade.repeat(length.saturating_sub(drawn)));
-            drawn = length;
+    /// The bar: the node's own part is solid, and behind it is the extent of its parent. That of the root is left out
+    /// where it would not be a quiet background.
+    pub(super) fn bar(&self, i: usize, width: usize) -> String {
+        let (charset, is_mirrored) = (self.options.charset, self.options.bars == Bars::Right);
+        let length = |i: usize| match self.has_bar(i) {
+            true => bar(self.lines[i].totals.weight, self.scale, width, charset),
+            false => String::new(),
+        };
+        let parent = self.lines[i].parent;
+        let track =
+            self.options.colors.as_ref().map_or(Style::new(), |colors| colors.palette.track());
+        let behind = match (track.background, charset) {
+            (Some(_), _) => " ",
+            (None, Charset::Unicode) => "░",
+            (None, Charset::Ascii) => ".",
+        };
+        let extent = match parent.filter(|parent| *parent > 0 || track.background.is_some()) {
+            Some(parent) => cells(&length(parent)),
+            None => 0,
+        };
+        let mut own = length(i);
+        let rest = extent.saturating_sub(cells(&own));
+        let blanks = width.saturating_sub(cells(&own) + rest);
+        if is_mirrored {
+            own = own.chars().rev().map(mirrored).collect();
         }
-        pieces.push(" ".repeat(width.saturating_sub(drawn)));
-        if self.options.bars == Bars::Right {
+        let background = track.background.filter(|_| extent > 0);
+        let own = self.paint(&own, |palette| Style { background, ..self.bar_style(i, palette) });
+        let rest = self.paint(&behind.repeat(rest), |_| track);
+        let mut pieces = [own, rest, " ".repeat(blanks)];
+        if is_mirrored {
             pieces.reverse();
         }
-        match self.options.dim && direction.is_none() {
-            true => self.paint(&pieces.concat(), Color::DarkGray.normal()),
-            false => pieces.concat(),
+        pieces.concat()
+    }
+
+    fn bar_style(&self, i: usize, palette: Palette) -> Style {
+        let line = &self.lines[i];
+        match line.direction() {
+            None if self.options.dim || line.is_rest => palette.quiet(),
+            None => palette.bar(line.totals.weight, self.around(i)),
+            direction => palette.change(direction),
         }
     }
 
-    /// For each line, the nearest ancestor with a longer bar, if there is one; bars have at most `width` cells. So a
-    /// bar is drawn in as many steps as it has cells, however deep the line is.
-    pub(super) fn longer(&self, width: usize) -> Vec<Option<usize>> {
-        let mut longer: Vec<Option<usize>> = Vec::with_capacity(self.lines.len());
-        for (i, line) in self.lines.iter().enumerate() {
-            let length = self.length(i, width);
-            let mut above = line.parent;
-            while let Some(at) = above.filter(|at| self.length(*at, width) <= length) {
-                above = longer[at];
-            }
-            longer.push(above);
-        }
-        longer
-    }
-
-    /// How many cells a node's own part of the bar takes: at least one if its weight is not 0.
-    fn length(&self, i: usize, width: usize) -> usize {
-        let weight = self.lines[i].totals.weight;
-        if weight == 0 || !self.has_bar(i) {
-            return 0;
-        }
-        let cells = u128::from(weight) * width as u128 / u128::from(self.scale.max(1));
-        // In a forged snapshot, it may be far more than the whole.
-        (cells + 1).min(width as u128) as usize
+    /// The weight of the parent; of the root, its own.
+    pub(super) fn around(&self, i: usize) -> u64 {
+        self.lines[self.lines[i].parent.unwrap_or(i)].totals.weight
     }
 
     /// Whether the line has a bar. In a list, the root and the rest have none, because the scale is the largest file.
     fn has_bar(&self, i: usize) -> bool {
         self.root.shape() != Shape::List || i > 0 && !self.lines[i].is_rest
+    }
+}
+
+/// The nearest to `eighths` that fills a cell from the right.
+fn mirrored(eighths: char) -> char {
+    match eighths {
+        '▏' => '▕',
+        '▋'..='▎' => '▐',
+        '▉' | '▊' => '█',
+        whole => whole,
     }
 }
 

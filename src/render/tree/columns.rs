@@ -13,26 +13,25 @@ pub(super) struct Columns {
     pub(super) name: usize,
     /// 0 if there are no bars.
     pub(super) bar: usize,
-    /// For each line, the nearest ancestor with a longer bar.
-    pub(super) longer: Vec<Option<usize>>,
     /// Whether there are percentages.
     pub(super) percent: bool,
     /// How much the tree and the name may take at most.
     pub(super) room: usize,
 }
 
-/// The two frames of the bar, the blanks beside it, and `100%`.
-const AROUND_BAR: usize = 8;
+/// A blank before the bar, and ` 100%` after it.
+const AROUND_BAR: usize = 6;
 /// With fewer cells, each would be more than a tenth of the whole.
 const LEAST_BAR: usize = 10;
 /// A blank and `100%`.
-const PERCENT: usize = 5;
+pub(super) const PERCENT: usize = 5;
 /// A branch, a blank, and a name that can hardly be recognized.
 pub(super) const LEAST_ROOM: usize = 4 + NAME_AT_LEAST;
 
 impl Picture<'_> {
-    /// The widths for the lines from `first` on. Beside bars, names take up to 45% of the width. If that leaves too
-    /// little for bars, there are only percentages; and if there is no room for those, only names.
+    /// The widths for the lines from `first` on. Beside bars, names take up to 45% of the width, and paths all that
+    /// short bars leave. If that leaves too little for bars, there are only percentages; and if there is no room for
+    /// those, only names.
     pub(super) fn columns(&self, first: usize) -> Columns {
         let size = widest(&self.figures[first..]).min(self.options.width);
         let room = self.options.width.saturating_sub(size + 2);
@@ -47,11 +46,14 @@ impl Picture<'_> {
         if !has_bars {
             return self.without_bars(first, size, room, false);
         }
-        let narrow = room.min(self.options.width.saturating_mul(45) / 100);
+        let narrow = match self.has_paths() {
+            true => (room + 1).saturating_sub(LEAST_BAR + AROUND_BAR),
+            false => room.min(self.options.width.saturating_mul(45) / 100),
+        };
         let beside_bar = self.without_bars(first, size, narrow, true);
         let bar = (room + 1).saturating_sub(beside_bar.name + AROUND_BAR);
         match (room + 1).saturating_sub(PERCENT) {
-            _ if bar >= LEAST_BAR => Columns { bar, longer: self.longer(bar), ..beside_bar },
+            _ if bar >= LEAST_BAR => Columns { bar, ..beside_bar },
             beside if beside >= LEAST_ROOM => self.without_bars(first, size, beside, true),
             _ => self.without_bars(first, size, room, false),
         }

@@ -11,14 +11,19 @@ use crate::render::partial;
 use crate::render::size::Format;
 use crate::tree::{Order, Shape, Tree};
 
-/// The figures of each line.
-pub(super) fn figures(lines: &[Line<'_>], tree: &Tree, options: &PictureOptions) -> Vec<String> {
+/// The figures of each line, and of a difference their headings.
+pub(super) fn figures(
+    lines: &[Line<'_>],
+    tree: &Tree,
+    options: &PictureOptions,
+) -> (Vec<String>, String) {
     let (format, are_partial) = (&options.format, options.partial.lines(lines, tree));
     let is_difference = lines[0].change.is_some();
     let mut figures: Vec<_> = match is_difference {
         true => diff::figures(lines, format),
         false => lines.iter().map(|line| figure(line, options)).collect(),
     };
+    let headings = if is_difference { figures.pop() } else { None };
     // The earlier and the later size of the rest are unknown.
     figures.resize(lines.len(), String::new());
     // Times do not add up.
@@ -46,7 +51,7 @@ pub(super) fn figures(lines: &[Line<'_>], tree: &Tree, options: &PictureOptions)
         });
         add_column(&mut figures, frees.collect(), options.width);
     }
-    figures
+    (figures, headings.unwrap_or_default())
 }
 
 /// The size or the time of a line. A time cannot sum up the rest.

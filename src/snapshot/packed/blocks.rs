@@ -169,6 +169,10 @@ fn content_length(frame: &[u8]) -> Result<usize, &'static str> {
     length.ok_or("it says that it has more than 1 MiB")
 }
 
+/// What is wrong with a file that unpacks to too much.
+pub const BOMB: &str =
+    "it unpacks to more than 64 MiB and 1,032 times its size, like a decompression bomb";
+
 /// An error of a file that is not as it should be.
 #[cold]
 pub fn damaged(what: impl std::fmt::Display) -> io::Error {
@@ -236,9 +240,7 @@ impl<R: Read> Sections<R> {
         self.at += length as u64;
         self.unpacked += content_length(&frame).unwrap_or(0) as u64;
         if is_bomb(self.unpacked, self.size.max(self.at)) {
-            return Err(damaged(
-                "it unpacks to more than 64 MiB and 1,032 times its size, like a decompression bomb",
-            ));
+            return Err(damaged(BOMB));
         }
         let number = if self.count.0 == kind { self.count.1 } else { 0 };
         self.count = (kind, number + 1);
@@ -354,6 +356,7 @@ pub fn header<R: Read>(file: R, size: u64) -> io::Result<(FileHeader, Sections<R
 }
 
 /// The blocks of a file, each read by its place.
+#[derive(Debug)]
 pub struct Blocks<R> {
     file: R,
     places: Vec<BlockPlace>,

@@ -1,9 +1,11 @@
 //! Reads a file from front to back into a tally. Other threads unpack blocks meanwhile.
 
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::iter;
 
-use super::blocks::{BlockPlace, FileHeader, Section, Sections, damaged, header};
+use super::blocks::{BlockPlace, Blocks, FileHeader, MAGIC, Section, Sections, damaged, header};
+use super::listings::Listings;
 use super::pieces::{Piece, Record, take_directory, take_root};
 use crate::measure::{Figures, Kind, View};
 use crate::parallel;
@@ -16,20 +18,47 @@ use crate::tree::{Node, Tree};
 
 /// Reads `file` of `size` bytes into what `tally` makes for its view. `check` gets that view and the origin before.
 pub(in crate::snapshot) fn read<T: Tally>(
-    file: impl Read,
+    mut file: File,
     size: u64,
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
     check: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
-    let (FileHeader { header, directories }, mut sections) = header(file, size)?;
+    let begin = MAGIC.len() as u64;
+    let is_seekable = size > 0 && file.stream_position().is_ok_and(|at| at == begin);
+    let (FileHeader { header, directories }, mut sections) = header(file.try_clone()?, size)?;
     let view = header.view(wanted);
     check(view, header.known())?;
-    let mut places = Vec::new();
     let tally = tally(view);
+    if let Some(limits) = tally.limits().filter(|_| is_seekable) {
+        let begin = file.stream_position()?;
+        let listings = listings(file.try_clone()?, wanted)?;
+        if let Some((_, mut listings)) = listings
+            && let Some(read) = listings.leading(view, limits)?
+        {
+            let report = listings.replay(tally, &read, None)?;
+            return header.loaded(wanted, Some(report)).map_err(damaged);
+        }
+        file.seek(SeekFrom::Start(begin))?;
+    }
+    let mut places = Vec::new();
     let report = read_tree(&mut sections, &mut places, directories, (tally, wanted.times))?;
     sections.finish(&places)?;
     header.loaded(wanted, report).map_err(damaged)
+}
+
+/// Opens `file` to read its listings one by one: what it says besides its tree, and the listings. None if there is no
+/// root, or if it is not a directory.
+///
+/// # Errors
+/// The system's, and those of a file that is damaged there.
+pub(in crate::snapshot) fn listings(
+    file: File,
+    wanted: Wanted,
+) -> io::Result<Option<(Snapshot, Listings)>> {
+    let (FileHeader { header, directories }, blocks) = Blocks::open(file)?;
+    let Some(listings) = Listings::of(blocks, directories, wanted.times)? else { return Ok(None) };
+    Ok(Some((header.loaded(wanted, None).map_err(damaged)?, listings)))
 }
 
 /// Reads all blocks into a tally, perhaps with times: the tree of so many `directories`, if there is one.
@@ -184,7 +213,7 @@ impl<T: Tally> Reading<T> {
 }
 
 /// A node with its times, or without.
-fn with_times(mut node: Node<'_>, has_times: bool) -> Node<'_> {
+pub(super) fn with_times(mut node: Node<'_>, has_times: bool) -> Node<'_> {
     if !has_times {
         node.sums.all.newest = None;
         node.own = node.own.map(|own| Figures { newest: None, ..own });

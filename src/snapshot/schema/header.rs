@@ -11,8 +11,8 @@ use crate::measure::{Figures, Measure, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::tokens::Tokens;
 use crate::snapshot::{FileSystem, GivenRoot, Glance, Origin, Snapshot, Volume, Wanted};
-use crate::sys::Space;
 use crate::sys::errors::codes;
+use crate::sys::{Space, Unseen};
 use crate::tree::Tree;
 use crate::weighed::Weighed;
 
@@ -217,13 +217,46 @@ pub(super) fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Re
     list(out, file_systems, |out, one| {
         out.write_all(b"{")?;
         bytes(out, "path", &one.root)?;
-        let Space { size, free, available } = one.space;
+        let Space { size, free, available, .. } = one.space;
         write!(out, r#","size":{size},"free":{free},"available":{available}"#)?;
-        if let Some(unseen) = one.unseen() {
-            write!(out, r#","unseen":{unseen}"#)?;
+        if let Some((unseen, unexplained)) = one.unseen().zip(one.unexplained()) {
+            write!(out, r#","unseen":{unseen},"unexplained":{unexplained}"#)?;
         }
+        out.write_all(br#","causes":"#)?;
+        list(out, &one.causes, |out, cause| {
+            let name = cause.name.replace(' ', "_");
+            write!(out, r#"{{"cause":"{name}","size":{}"#, cause.size)?;
+            if let Some(files) = cause.files {
+                write!(out, r#","files":{files}"#)?;
+            }
+            out.write_all(br#","parts":"#)?;
+            list(out, &cause.parts, part)?;
+            out.write_all(b"}")
+        })?;
+        out.write_all(br#","not_in_df":"#)?;
+        list(out, &one.left_out, part)?;
+        out.write_all(br#","not_looked_at":"#)?;
+        list(out, &one.unknown, |out, what| string(out, what))?;
         out.write_all(b"}")
     })
+}
+
+/// A part of what is in no file that was seen.
+fn part<W: Write>(out: &mut W, Unseen { size, name, holders, held_by }: &Unseen) -> io::Result<()> {
+    out.write_all(b"{")?;
+    bytes(out, "name", name)?;
+    if let Some(size) = size {
+        write!(out, r#","size":{size}"#)?;
+    }
+    if *held_by > 0 {
+        write!(out, r#","held_by":{held_by},"holders":"#)?;
+        list(out, holders, |out, holder| {
+            write!(out, r#"{{"pid":{},"#, holder.pid)?;
+            bytes(out, "command", &holder.command)?;
+            out.write_all(b"}")
+        })?;
+    }
+    out.write_all(b"}")
 }
 
 /// Writes a list of `items`, each of which `write` writes.

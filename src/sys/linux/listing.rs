@@ -24,7 +24,7 @@ pub struct Handle {
 }
 
 /// The fields that [`Stat`] always has.
-const FIELDS: StatxFlags = StatxFlags::TYPE
+pub(super) const FIELDS: StatxFlags = StatxFlags::TYPE
     .union(StatxFlags::MODE)
     .union(StatxFlags::NLINK)
     .union(StatxFlags::INO)

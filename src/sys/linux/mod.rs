@@ -8,8 +8,11 @@ mod device;
 mod extents;
 mod file_systems;
 mod held;
+mod hidden;
 pub(super) mod listing;
+mod own_space;
 mod prefetch;
+mod unlinked;
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -26,7 +29,10 @@ pub use super::unix::*;
 pub use bulk::Bulk;
 pub use extents::map_extents;
 pub use held::{HeldDirectory, open_to_append};
+pub use hidden::clone_mount;
+pub use own_space::own_space;
 pub use prefetch::Prefetch;
+pub use unlinked::unlinked_files;
 
 use crate::sys::Carries;
 use crate::sys::source::sources;

@@ -12,7 +12,9 @@ use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -115,7 +117,8 @@ pub fn space_around(path: &CStr) -> io::Result<Space> {
     let space = rustix::fs::statvfs(path)?;
     let blocks = [space.f_blocks, space.f_bfree, space.f_bavail];
     let [size, free, available] = blocks.map(|blocks| blocks.saturating_mul(space.f_frsize));
-    Ok(Space { size, free, available })
+    let used_inodes = space.f_files.saturating_sub(space.f_ffree);
+    Ok(Space { size, free, available, used_inodes })
 }
 
 /// The effective user of this process.
@@ -142,6 +145,19 @@ pub fn make_directories(path: &Path) -> io::Result<()> {
 /// The system's, for example if there is none.
 pub fn terminal() -> io::Result<File> {
     File::options().read(true).write(true).open("/dev/tty")
+}
+
+/// Opens what is at `path`, which is absolute, in the program that the desktop has for it, and waits for what starts
+/// that. No shell reads the path.
+///
+/// # Errors
+/// The system's, for example if there is no such program.
+pub fn open_outside(path: &Path) -> io::Result<ExitStatus> {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = Command::new(opener);
+    command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // In a process group of its own, it gets no Ctrl-C, and cannot take the terminal.
+    command.process_group(0).status()
 }
 
 /// Stops the rest of the process group, as the terminal does for Ctrl-Z. Returns false if nobody could continue the

@@ -11,6 +11,7 @@ use std::ffi::{CStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 
 use winapi_util::sysinfo::{ComputerNameKind, get_computer_name};
 
@@ -86,6 +87,14 @@ pub fn terminal() -> io::Result<File> {
     File::options().read(true).write(true).open("CONOUT$")
 }
 
+/// Nothing is opened on Windows.
+///
+/// # Errors
+/// Always.
+pub fn open_outside(_: &Path) -> io::Result<ExitStatus> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Windows has no job control.
 pub fn stop_others() -> bool {
     false
@@ -150,5 +159,5 @@ pub fn usage() -> Usage {
 pub fn space_around(path: &CStr) -> io::Result<Space> {
     let stats = fs4::statvfs(to_path(path.to_bytes()))?;
     let (size, available) = (stats.total_space(), stats.available_space());
-    Ok(Space { size, free: stats.free_space(), available })
+    Ok(Space { size, free: stats.free_space(), available, used_inodes: 0 })
 }

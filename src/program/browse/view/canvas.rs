@@ -5,16 +5,19 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 
 use crate::program::browse::browser::Browser;
+use weigh::internal::render::palette::Palette;
 use weigh::internal::render::partial;
 use weigh::internal::render::size::Format;
 
-/// The lines of the screen outside the list: the head and the foot.
+/// The lines of the screen outside a dialog: the head and the foot.
 pub(super) const AROUND: u16 = 2;
 
 /// The drawing area.
 pub(super) struct Canvas<'a> {
     pub(super) buffer: &'a mut Buffer,
     pub(super) area: Rect,
+    /// Colours, if any.
+    pub(super) palette: Option<Palette>,
 }
 
 impl Canvas<'_> {
@@ -34,10 +37,27 @@ impl Canvas<'_> {
         self.buffer.set_stringn(column, line, text, width, style).0.into()
     }
 
-    /// Styles a whole line.
-    pub(super) fn paint(&mut self, y: usize, style: Style) {
-        let Ok(y) = u16::try_from(y) else { return };
-        self.buffer.set_style(Rect { y, height: 1, ..self.area }.intersection(self.area), style);
+    /// Styles the first cells of a line.
+    pub(super) fn paint(&mut self, y: usize, width: usize, style: Style) {
+        let (Ok(y), Ok(width)) = (u16::try_from(y), u16::try_from(width)) else { return };
+        let line = Rect { y, width, height: 1, ..self.area };
+        self.buffer.set_style(line.intersection(self.area), style);
+    }
+
+    /// Makes the first cells of a line a band: a background, or else all of it reversed, whatever its colours were.
+    pub(super) fn band(&mut self, y: usize, width: usize) {
+        let band = self.style(Palette::band, Modifier::REVERSED);
+        let uniform = Style::new().fg(Color::Reset).remove_modifier(Modifier::DIM);
+        self.paint(y, width, if band.bg.is_some() { band } else { uniform.patch(band) });
+    }
+
+    /// A style of the palette, or a modifier where there are no colours.
+    pub(super) fn style(
+        &self,
+        of: impl FnOnce(Palette) -> nu_ansi_term::Style,
+        plain: Modifier,
+    ) -> Style {
+        self.palette.map_or(Style::new().add_modifier(plain), |palette| style(of(palette)))
     }
 
     pub(super) fn width(&self) -> usize {

@@ -1,17 +1,14 @@
 //! The dialogs over the list: help, details of a line, marks, errors.
 
-use std::collections::HashMap;
-
 use ratatui_core::style::{Modifier, Style};
 
 use super::canvas::{AROUND, Canvas, format, number_of, sized};
 use crate::program::browse::browser::{Browser, Dialog, DialogText};
 use crate::program::browse::item::Item;
-use crate::program::browse::keys::{KEYS, KeyLine};
+use crate::program::browse::keys::{ACTIONS, Key};
 use weigh::internal::escape::escape;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::measure::Kind;
-use weigh::internal::path;
 use weigh::internal::render::name::{cells, shorten};
 use weigh::internal::render::partial;
 use weigh::internal::render::size::Format;
@@ -24,9 +21,14 @@ pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) 
         Dialog::Prompt(..) => return,
     };
     let (title, lines) = match text {
-        DialogText::Help => ("keys", help(canvas.width())),
+        DialogText::Help => ("keys", help(browser, canvas.width())),
         DialogText::Info => ("about it", info(browser)),
         DialogText::Review => return review(browser, first, height, canvas),
+        DialogText::Trash => return trash(browser, first, height, canvas),
+        DialogText::Path => (
+            "the path, also for the clipboard if the terminal has one",
+            path(browser, canvas.width()),
+        ),
         DialogText::Errors => return problems(browser, first, height, canvas),
         DialogText::Kept => {
             let kept = browser.kept().iter().map(ToString::to_string).collect();
@@ -46,13 +48,22 @@ pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) 
     }
 }
 
-/// All keys, in two columns if there is room.
-fn help(width: usize) -> Vec<String> {
-    let (left, right) = KEYS.split_at(KEYS.len().div_ceil(2));
+/// All keys, and beside them what they do, in two columns if there is room.
+fn help(browser: &Browser, width: usize) -> Vec<String> {
+    let mut actions: Vec<(String, &str)> = Vec::new();
+    for (act, _, _, help) in ACTIONS {
+        let keys = browser.options.keys.keys(*act).into_iter().map(Key::name);
+        let keys = keys.collect::<Vec<_>>().join(" ");
+        match actions.last_mut() {
+            Some((names, _)) if help.is_empty() => *names = format!("{names} {keys}"),
+            _ => actions.push((keys, help)),
+        }
+    }
+    let (left, right) = actions.split_at(actions.len().div_ceil(2));
     let (left, right) = (help_column(left), help_column(right));
-    let half = widest(&left) + 2;
-    if half + widest(&right) > width {
-        return help_column(KEYS);
+    let half = widest(left.iter().map(String::as_str)) + 2;
+    if half + widest(right.iter().map(String::as_str)) > width {
+        return help_column(&actions);
     }
     let lines = left.iter().enumerate().map(|(i, line)| {
         let blank = " ".repeat(half.saturating_sub(cells(line)));
@@ -61,40 +72,60 @@ fn help(width: usize) -> Vec<String> {
     lines.collect()
 }
 
-/// Keys, and beside them what they do.
-fn help_column(keys: &[KeyLine]) -> Vec<String> {
-    let widest = keys.iter().map(|(_, names, _)| cells(names)).max().unwrap_or(0);
-    let lines = keys.iter().map(|(_, names, help)| {
+fn help_column(actions: &[(String, &str)]) -> Vec<String> {
+    let widest = widest(actions.iter().map(|(names, _)| names.as_str()));
+    let lines = actions.iter().map(|(names, help)| {
         let blank = " ".repeat(widest + 2 - cells(names));
         format!("  {names}{blank}{help}")
     });
     lines.collect()
 }
 
-fn widest(lines: &[String]) -> usize {
-    lines.iter().map(|line| cells(line)).max().unwrap_or(0)
+fn widest<'t>(texts: impl Iterator<Item = &'t str>) -> usize {
+    texts.map(cells).max().unwrap_or(0)
+}
+
+/// The path of the chosen entry in full, over several lines if it has to be.
+fn path(browser: &Browser, width: usize) -> Vec<String> {
+    let path = escape(&browser.chosen_path().unwrap_or_default());
+    let mut lines = vec![String::new()];
+    for letter in path.chars() {
+        match lines.last_mut() {
+            Some(line) if cells(line) + 2 <= width => line.push(letter),
+            _ => lines.push(letter.to_string()),
+        }
+    }
+    lines
 }
 
 /// All details of the chosen entry.
 fn info(browser: &Browser) -> Vec<String> {
+    let place = browser.item(browser.chosen).and_then(|item| item.place);
+    let path = place.map(|place| ("path", escape(&browser.tree().at(place).path())));
+    let lines = path.into_iter().chain(details(browser));
+    lines.map(|(name, value)| format!("  {name:<22} {value}")).collect()
+}
+
+/// The same without its path.
+pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
     let Some(item) = browser.item(browser.chosen) else { return Vec::new() };
     let format = format(browser);
-    let mut full = browser.path();
-    path::join(&mut full, item.name);
-    let mut lines = vec![("path", escape(&full))];
-    lines.push(match item.is_open {
-        true => ("kind", kind(&item).to_owned()),
-        false => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
+    let mut lines = Vec::new();
+    lines.push(match (item.place, item.gone) {
+        (None, Some(was)) => ("gone", format!("it was {}", format.write(was).trim_start())),
+        (None, None) => ("entries", Format::Count.write(item.totals.entries)),
+        (Some(_), _) if item.is_open => ("kind", kind(&item).to_owned()),
+        _ => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
     });
     let is_partial = browser.is_partial(item.place);
     lines.push(("size", sized(browser, item.totals.size, is_partial)));
-    if item.is_directory() {
+    if item.is_directory() && item.gone.is_none() {
         lines.push(("entries", Format::Count.write(item.totals.entries)));
         lines.extend(item.own.map(|own| ("by itself", format.write(own))));
         let shared = item.totals.shared;
         lines.extend((shared > 0).then(|| ("also linked elsewhere", format.write(shared))));
     }
-    if browser.knows_freed() && !item.is_open {
+    if browser.knows_freed() && !item.is_open && item.place.is_some() {
         let freed = partial::freed(browser.freed(&item), &format, is_partial);
         lines.push(("removing it frees", freed));
     }
@@ -121,7 +152,7 @@ fn info(browser: &Browser) -> Vec<String> {
     if item.is_open {
         lines.push(("so far", "it is still being read".to_owned()));
     }
-    lines.into_iter().map(|(name, value)| format!("  {name:<22} {value}")).collect()
+    lines
 }
 
 fn kind(item: &Item<'_>) -> &'static str {
@@ -134,32 +165,26 @@ fn kind(item: &Item<'_>) -> &'static str {
 }
 
 /// The marked entries, their total, and how much removing them frees.
-fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_>) {
+fn review(browser: &Browser, chosen: usize, height: usize, canvas: &mut Canvas<'_>) {
     let (width, format) = (canvas.width(), format(browser));
-    let refusals: HashMap<_, _> = browser
-        .removals
-        .review
-        .iter()
-        .flat_map(|it| &it.marks)
-        .filter_map(|mark| Some((mark.place, mark.refusal.as_ref()?)))
-        .collect();
-    let mut head = review_head(browser, refusals.len());
+    let marks = browser.removals.review.as_ref().map_or(&[][..], |review| &review.marks);
+    let refused = marks.iter().filter(|mark| mark.refusal.is_some()).count();
+    let mut head = review_head(browser, refused);
     head.truncate(height.saturating_sub(1).max(1));
     for (i, line) in head.iter().enumerate() {
         let style = Style::new().add_modifier(Modifier::BOLD);
         canvas.write((0, 1 + i), &shorten(line, width), width, style);
     }
-    if browser.is_walking() {
+    if !browser.has_all() {
         return;
     }
-    let scan = &browser.scan;
     let room = height.saturating_sub(head.len());
-    let first = first.min(scan.marks.len().saturating_sub(room));
-    for (i, place) in scan.marks.places().skip(first).take(room).enumerate() {
-        let child = scan.tree.at(place);
+    let first = (chosen + 1).saturating_sub(room);
+    for (i, mark) in marks.iter().enumerate().skip(first).take(room) {
+        let child = browser.scan.tree.at(mark.place);
         let item = Item::of(&child);
         let ending = if item.is_directory() { "/" } else { "" };
-        let is_partial = browser.is_partial(Some(place));
+        let is_partial = browser.is_partial(Some(mark.place));
         let freed = match browser.knows_freed() {
             true => partial::freed(browser.freed(&item), &format, is_partial),
             false => String::new(),
@@ -167,17 +192,35 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
         let size = sized(browser, item.totals.size, is_partial);
         let size = format!("{size:>8} {freed:>8} ");
         let room = width.saturating_sub(cells(&size) + ending.len());
-        let refusal = refusals.get(&place);
-        let path = match refusal {
+        let path = match &mark.refusal {
             Some(why) => shorten(&format!("{why}: {}", escape(&child.path())), room),
             None => shorten(&escape(&child.path()), room),
         };
-        canvas.write(
-            (0, 1 + head.len() + i),
-            &format!("{size}{path}{ending}"),
-            width,
-            Style::new(),
-        );
+        let y = 1 + head.len() + i - first;
+        canvas.write((0, y), &format!("{size}{path}{ending}"), width, Style::new());
+        if i == chosen {
+            canvas.band(y, width);
+        }
+    }
+}
+
+/// What this run has moved into the trash, the last first.
+fn trash(browser: &Browser, chosen: usize, height: usize, canvas: &mut Canvas<'_>) {
+    let (trashed, width) = (&browser.removals.trashed, canvas.width());
+    let title = match trashed.len() {
+        0 => "nothing was put in the trash".to_owned(),
+        _ => "in the trash, and frees nothing until that is emptied: Enter puts it back".to_owned(),
+    };
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    canvas.write((0, 1), &shorten(&title, width), width, bold);
+    let room = height.saturating_sub(1);
+    let first = (chosen + 1).saturating_sub(room);
+    for (i, (_, trashed)) in trashed.iter().rev().enumerate().skip(first).take(room) {
+        let y = 2 + i - first;
+        canvas.write((0, y), &shorten(&escape(&trashed.path()), width), width, Style::new());
+        if i == chosen {
+            canvas.band(y, width);
+        }
     }
 }
 
@@ -187,8 +230,13 @@ fn review_head(browser: &Browser, refused: usize) -> Vec<String> {
     let is_partial = browser.is_marked_partial();
     let mut head = Vec::new();
     match marked {
-        _ if count == 0 => head.push("nothing is marked: Space marks".to_owned()),
-        None => head.push(format!("{count} marked; more is known once the scan is over")),
+        _ if count == 0 => {
+            head.push(browser.no_removal().unwrap_or("nothing is marked: Space marks").to_owned())
+        }
+        None if browser.is_walking() => {
+            head.push(format!("{count} marked; more is known once the scan is over"));
+        }
+        None => head.push(format!("{count} marked; the snapshot is too large to say more")),
         Some((totals, freed)) => {
             let entries = number_of(totals.entries);
             let size = sized(browser, totals.size, is_partial);

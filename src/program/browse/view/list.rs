@@ -1,14 +1,18 @@
-//! The entries of the current directory, one per line.
+//! The entries of the current directory, one per line, below the headings of their columns.
 
-use ratatui_core::style::{Color, Modifier, Style};
+use std::cmp::Ordering;
 
-use super::canvas::{AROUND, Canvas, format, sized, style};
+use ratatui_core::style::{Modifier, Style};
+
+use super::areas::Areas;
+use super::canvas::{Canvas, format, sized, style};
 use crate::program::browse::browser::{Bar, Browser, ListColumns};
 use crate::program::browse::item::Item;
 use weigh::internal::escape::escape;
 use weigh::internal::inode::Links;
 use weigh::internal::measure::Kind;
 use weigh::internal::render::name::{cells, shorten};
+use weigh::internal::render::palette::{self, Charset, Palette};
 use weigh::internal::render::partial;
 use weigh::internal::render::percent::percent;
 use weigh::internal::render::size::Format;
@@ -18,29 +22,34 @@ use weigh::internal::tree::Freeable;
 struct Fields<'a> {
     item: Item<'a>,
     mark: char,
-    /// Its size, change, freed space, count and time.
+    /// What the columns with these headings have.
     columns: [String; 5],
+    /// The names on the path to it, escaped.
+    name: String,
+    aside: String,
 }
 
-/// Which of the columns is the change.
+/// The columns, from left to right: what is above each. The bar is between the third and the fourth.
+const HEADINGS: [&str; 5] = ["size", "change", "entries", "share", "changed"];
+const SIZE: usize = 0;
 const CHANGE: usize = 1;
+const COUNT: usize = 2;
+const PERCENT: usize = 3;
+const TIME: usize = 4;
 
-/// The width of each column; 0 if it is not shown.
+/// The width of each column, and of the bar; 0 if it is not shown.
 #[derive(Default)]
 struct Widths {
     columns: [usize; 5],
     bar: usize,
-    percent: usize,
 }
 
-/// The width of the cursor, the mark and a blank.
+/// The width of the mark, and of the blanks around it.
 const BEFORE: usize = 3;
-/// The least room for names: a column that would leave less is dropped.
-const NAME: usize = 8;
 
-pub(super) fn draw(browser: &Browser, canvas: &mut Canvas<'_>) {
+pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     let format = format(browser);
-    let height = canvas.height().saturating_sub(usize::from(AROUND));
+    let height = areas.lines(canvas.height());
     let lines: Vec<_> = (browser.first..browser.len().min(browser.first + height))
         .filter_map(|line| fields(browser, line, &format))
         .collect();
@@ -48,17 +57,27 @@ pub(super) fn draw(browser: &Browser, canvas: &mut Canvas<'_>) {
         let has_nothing = browser.tree().root().name().is_empty() && browser.way.is_empty();
         let text = match &browser.pattern {
             _ if browser.is_walking() => "nothing yet",
+            _ if browser.is_asking() => "looking …",
             Some(_) => "nothing is called so",
             None if has_nothing => "nothing could be read: e says why",
             None => "nothing in it",
         };
-        canvas.write((BEFORE, 1), text, canvas.width().saturating_sub(BEFORE), Style::new());
+        let width = canvas.width().saturating_sub(BEFORE);
+        canvas.write((BEFORE, areas.head), text, width, Style::new());
+        return;
     }
-    let widths = widths(browser, &lines, canvas.width());
-    let whole = (browser.totals().size, browser.scan.index.largest);
+    let widths = widths(browser, &lines, areas.list);
+    if areas.head > 1 {
+        headings(canvas, areas.head - 1, &widths);
+    }
     for (i, fields) in lines.iter().enumerate() {
-        let is_chosen = browser.first + i == browser.chosen;
-        line(browser, canvas, i + 1, fields, &widths, whole, is_chosen);
+        line(browser, canvas, areas.head + i, fields, &widths, areas.list);
+        if browser.first + i == browser.chosen {
+            canvas.band(areas.head + i, areas.list);
+            if canvas.palette.is_none() {
+                canvas.write((0, areas.head + i), ">", 1, Style::new());
+            }
+        }
     }
 }
 
@@ -67,63 +86,119 @@ fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fiel
     let is_marked = item.place.is_some_and(|place| browser.scan.marks.is_marked(place));
     let is_marked = is_marked || browser.is_held;
     let is_partial = browser.is_partial(item.place);
-    let freed = match browser.freed(&item) {
-        _ if !browser.knows_freed() || item.is_open => String::new(),
-        Freeable { most: 0, .. } if item.totals.size > 0 && !is_partial => "–".to_owned(),
-        freed => partial::freed(freed, format, is_partial),
-    };
     let change = browser.change(&item).filter(|change| *change != 0);
-    let change = change.map(|change| format.write_change(change)).unwrap_or_default();
     let newest = item.totals.newest.filter(|_| browser.columns.times);
-    let time = newest.map_or_else(String::new, |newest| browser.time(newest));
     Some(Fields {
         mark: match (is_marked, item.is_open) {
-            (true, _) => '*',
+            (true, _) => '●',
             (false, true) => '…',
             _ => ' ',
         },
         columns: [
             sized(browser, item.totals.size, is_partial),
-            change,
-            freed,
+            change.map(|change| format.write_change(change)).unwrap_or_default(),
             Format::Count.write(item.totals.entries),
-            time,
+            percent(item.totals.size, browser.totals().size),
+            newest.map_or_else(String::new, |newest| browser.age(newest)),
         ],
+        name: name(browser, &item),
+        aside: aside(browser, &item, format, is_partial),
         item,
     })
 }
 
-/// The widths of the columns that fit beside names. The most important columns come first.
+/// The names on the path to `item`, as people read them.
+pub(super) fn name(browser: &Browser, item: &Item<'_>) -> String {
+    let mut names: Vec<_> = browser.scan.names(item).into_iter().map(escape).collect();
+    names.pop();
+    names.push(own_name(item));
+    names.join("/")
+}
+
+/// The name of `item` itself.
+pub(super) fn own_name(item: &Item<'_>) -> String {
+    escape(item.name) + if item.mode.kind() == Kind::Directory { "/" } else { "" }
+}
+
+/// What deleting it alone frees, if that is not its size, and its links.
+fn aside(browser: &Browser, item: &Item<'_>, format: &Format, is_partial: bool) -> String {
+    let mut parts = Vec::new();
+    if item.gone.is_some() {
+        parts.push("gone".to_owned());
+    }
+    if let Links::Of(links @ 2..) = item.links()
+        && !item.is_directory()
+    {
+        parts.push(format!("{links} links"));
+    }
+    let freed = browser.freed(item);
+    let all = Freeable { least: item.totals.size, most: item.totals.size, ..freed };
+    if browser.knows_freed() && !item.is_open && item.place.is_some() && freed != all {
+        parts.push(match freed.most {
+            0 if !is_partial => "frees 0".to_owned(),
+            _ => format!("frees {}", partial::freed(freed, format, is_partial)),
+        });
+    }
+    parts.join(", ")
+}
+
+/// The widths of the columns that fit beside names. The most important columns come first; names get room before bars
+/// do.
 fn widths(browser: &Browser, lines: &[Fields<'_>], width: usize) -> Widths {
-    const BAR: (usize, usize) = (8, 24);
-    // Sizes keep their position from one directory to the next.
-    let mut widest = [6, 0, 6, 0, 0];
-    for (i, widest) in widest.iter_mut().enumerate() {
-        let all = lines.iter().map(|fields| cells(&fields.columns[i]));
-        *widest = all.max().unwrap_or(0).max(*widest);
+    /// The least and the most room that a column leaves to names, if they need it.
+    const NAME: (usize, usize) = (8, 24);
+    const BAR: usize = 6;
+    let ListColumns { bars, counts, times, .. } = browser.columns;
+    let has_percent = matches!(bars, Bar::Both | Bar::Percent);
+    let is_wanted = [true, true, counts, has_percent, times];
+    let mut all = [0; 5];
+    for (i, column) in all.iter_mut().enumerate() {
+        let widest = lines.iter().map(|fields| cells(&fields.columns[i])).max().unwrap_or(0);
+        // Sizes keep their position from one directory to the next.
+        let least = if i == SIZE { 7 } else { cells(HEADINGS[i]) };
+        *column = if is_wanted[i] && widest > 0 { widest.max(least) } else { 0 };
     }
-    let [size, change, freed, count, time] = widest;
-    let ListColumns { bars, counts, times } = browser.columns;
-    let bar = if width < 60 { 0 } else { (width / 4).clamp(BAR.0, BAR.1) };
-    let mut all = [
-        size,
-        change,
-        if browser.knows_freed() { freed } else { 0 },
-        if counts { count } else { 0 },
-        if times { time } else { 0 },
-        if matches!(bars, Bar::Both | Bar::Percent) { 4 } else { 0 },
-        if matches!(bars, Bar::Both | Bar::Graph) { bar } else { 0 },
-    ];
-    let mut room = width.saturating_sub(BEFORE + NAME);
-    for width in all.iter_mut().filter(|width| **width > 0) {
+    let longest = browser.scan.index.longest;
+    let mut room = width.saturating_sub(BEFORE + longest.clamp(NAME.0, NAME.1) + 1);
+    for i in [SIZE, CHANGE, PERCENT, COUNT, TIME].into_iter().filter(|i| is_wanted[*i]) {
         // After a column that does not fit, no less important one is shown.
-        room = room.saturating_sub(*width + 1);
-        if room == 0 {
-            *width = 0;
-        }
+        let is_shown = all[i] < room || i == SIZE;
+        room = if is_shown { room.saturating_sub(all[i] + gap(i)) } else { 0 };
+        all[i] = if is_shown { all[i] } else { 0 };
     }
-    let [size, change, freed, count, time, percent, bar] = all;
-    Widths { columns: [size, change, freed, count, time], bar, percent }
+    let most = room.saturating_sub(longest.saturating_sub(NAME.1)).min(width / 3);
+    let has_bar = matches!(bars, Bar::Both | Bar::Graph) && room > BAR;
+    Widths { columns: all, bar: if has_bar { most.max(BAR) } else { 0 } }
+}
+
+/// The blanks after a column.
+fn gap(column: usize) -> usize {
+    if column == PERCENT || column == TIME { 2 } else { 1 }
+}
+
+/// The columns in the order of the line with the place of each, and that of the bar and of names.
+fn places(widths: &Widths) -> ([usize; 5], usize, usize) {
+    let (mut x, mut bar, mut all) = (BEFORE, 0, [0; 5]);
+    for (i, width) in widths.columns.into_iter().enumerate() {
+        if i == PERCENT {
+            bar = x + 1;
+            x += if widths.bar > 0 { widths.bar + 2 } else { 0 };
+        }
+        all[i] = x;
+        x += if width > 0 { width + gap(i) } else { 0 };
+    }
+    (all, bar, x)
+}
+
+fn headings(canvas: &mut Canvas<'_>, y: usize, widths: &Widths) {
+    let aside = canvas.style(Palette::aside, Modifier::DIM);
+    let (places, bar, name) = places(widths);
+    for (i, (x, width)) in places.into_iter().zip(widths.columns).enumerate() {
+        let is_above_bar = i == PERCENT && widths.bar > 0;
+        let x = if is_above_bar { bar } else { x + width.saturating_sub(cells(HEADINGS[i])) };
+        canvas.write((x, y), HEADINGS[i], if width > 0 { usize::MAX } else { 0 }, aside);
+    }
+    canvas.write((name, y), "name", usize::MAX, aside);
 }
 
 fn line(
@@ -132,63 +207,58 @@ fn line(
     y: usize,
     fields: &Fields<'_>,
     widths: &Widths,
-    (whole, largest): (u64, u64),
-    is_chosen: bool,
+    width: usize,
 ) {
-    let Fields { item, mark, columns } = fields;
-    let width = canvas.width();
-    let plain = Style::new();
-    let cursor = if is_chosen { '>' } else { ' ' };
-    let mut x = canvas.write((0, y), &format!("{cursor}{mark} "), BEFORE, plain);
-    let of_change = match (&browser.options.colors, columns[CHANGE].as_bytes().first()) {
-        (Some(_), Some(b'+')) => plain.fg(Color::Red),
-        (Some(_), Some(b'-')) => plain.fg(Color::Green),
-        _ => plain,
+    let Fields { item, mark, columns, .. } = fields;
+    let (size, whole) = (item.totals.size, browser.totals().size);
+    let aside = canvas.style(Palette::aside, Modifier::DIM);
+    let change = match columns[CHANGE].as_bytes().first() {
+        Some(b'+') => Some(Ordering::Greater),
+        Some(b'-') => Some(Ordering::Less),
+        _ => None,
     };
-    for (i, (text, width)) in columns.iter().zip(widths.columns).enumerate() {
-        if width > 0 {
-            let style = if i == CHANGE { of_change } else { plain };
-            canvas.write((x + width.saturating_sub(cells(text)), y), text, width, style);
-            x += width + 1;
-        }
+    let share = canvas.style(|it| it.share(size, whole), Modifier::empty());
+    let styles = [
+        share,
+        canvas.style(|it| it.change(change), Modifier::empty()),
+        Style::new(),
+        Style::new(),
+        aside,
+    ];
+    let marked = canvas.style(|it| it.change(Some(Ordering::Greater)), Modifier::BOLD);
+    canvas.write((1, y), &mark.to_string(), 1, if *mark == '●' { marked } else { aside });
+    let (places, bar, start) = places(widths);
+    for (i, (x, width)) in places.into_iter().zip(widths.columns).enumerate() {
+        canvas.write(
+            (x + width.saturating_sub(cells(&columns[i])), y),
+            &columns[i],
+            width,
+            styles[i],
+        );
     }
-    if widths.bar > 0 {
-        canvas.write((x, y), &bar(item.totals.size, largest, widths.bar), widths.bar, plain);
-        x += widths.bar + 1;
+    let drawn = palette::bar(size, browser.scan.index.largest, widths.bar, Charset::Unicode);
+    let of_bar = canvas.style(|it| it.bar(size, whole), Modifier::empty());
+    canvas.write((bar, y), &drawn, widths.bar, of_bar);
+    let room = width.saturating_sub(start);
+    let beside = cells(&fields.aside) + 2;
+    // Names need the room more.
+    let has_aside = !fields.aside.is_empty() && beside + cells(&fields.name).min(room / 2) <= room;
+    let name = shorten(&fields.name, room - if has_aside { beside } else { 0 });
+    let of_name = name_style(browser, item);
+    let end = canvas.write((start, y), &name, room, of_name);
+    if has_aside {
+        canvas.write((end + 2, y), &fields.aside, room, aside);
     }
-    if widths.percent > 0 {
-        let text = percent(item.totals.size, whole);
-        canvas.write((x + 4usize.saturating_sub(cells(&text)), y), &text, 4, plain);
-        x += widths.percent + 1;
-    }
-    let room = width.saturating_sub(x);
-    let links = match item.links() {
-        Links::Of(links) if links > 1 && !item.is_directory() => {
-            format!("  {links} links")
-        }
-        _ => String::new(),
-    };
-    let ending = if item.mode.kind() == Kind::Directory { "/" } else { "" };
-    let has_links = cells(&links) + NAME <= room;
-    let aside = if has_links { links.as_str() } else { "" };
-    let name = shorten(&escape(item.name), room.saturating_sub(cells(aside) + ending.len()));
-    let of_name = match &browser.options.colors {
-        Some(colors) => style(colors.name(item.name, item.mode)),
-        None => plain,
-    };
-    let end = canvas.write((x, y), &name, room, of_name);
-    let end = canvas.write((end, y), ending, room, plain);
-    canvas.write((end, y), aside, room, plain.add_modifier(Modifier::DIM));
-    if *mark == '*' {
-        canvas.paint(y, plain.add_modifier(Modifier::BOLD));
-    }
-    if is_chosen {
-        canvas.paint(y, plain.add_modifier(Modifier::REVERSED));
+    if *mark == '●' {
+        canvas.paint(y, width, Style::new().add_modifier(Modifier::BOLD));
     }
 }
 
-/// A bar of up to `width` cells; the largest entry fills it.
-fn bar(size: u64, largest: u64, width: usize) -> String {
-    let cells = u128::from(size) * width as u128 / u128::from(largest.max(1));
-    "█".repeat((cells.min(width as u128) as usize).max(usize::from(size > 0)))
+/// The style of the name of `item`.
+pub(super) fn name_style(browser: &Browser, item: &Item<'_>) -> Style {
+    match &browser.options.colors {
+        Some(colors) => style(colors.name(item.name, item.mode)),
+        None if item.is_directory() => Style::new().add_modifier(Modifier::BOLD),
+        None => Style::new(),
+    }
 }

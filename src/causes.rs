@@ -1,0 +1,161 @@
+//! What uses the space of a file system besides the files that a walk saw: what `--df` says.
+//!
+//! No byte has two causes: a file without a name is not hidden by a mount, and what the file system needs for itself is
+//! in no file. What could not be looked at is said.
+
+use std::cmp::Reverse;
+use std::ffi::{CString, OsString};
+use std::io;
+use std::sync::Arc;
+
+use crate::escape::escape;
+use crate::inode::Identity;
+use crate::measure::View;
+use crate::path;
+use crate::problem::{Problem, reason};
+use crate::snapshot::{Cause, FileSystem};
+use crate::sys::{self, MountTable, Source, Symlinks, Unseen};
+use crate::tally::{Limits, Top};
+use crate::tree::{Sums, Tree};
+use crate::walk::{self, WalkOptions};
+
+/// The root of a file system.
+struct Root {
+    path: CString,
+    real_path: Vec<u8>,
+    at: Identity,
+}
+
+/// Finds the causes on each of these file systems, which were walked with `options` and had these `problems`.
+pub fn find(file_systems: &mut [FileSystem], options: &WalkOptions, problems: &[Problem]) {
+    let roots: Vec<_> = file_systems.iter().map_while(|one| Root::of(one).ok()).collect();
+    if roots.is_empty() {
+        return;
+    }
+    let mounts = MountTable::read();
+    let places: Vec<_> = roots.iter().map(|root| root.at).collect();
+    let unlinked = sys::unlinked_files(&places, &options.interrupt);
+    let no_proc = |_| (Vec::new(), vec!["open files: there is no /proc".to_owned()]);
+    let (mut unlinked, unknown) = unlinked.unwrap_or_else(no_proc);
+    unlinked.resize(roots.len(), Cause::default());
+    for ((one, root), unlinked) in file_systems.iter_mut().zip(&roots).zip(unlinked) {
+        one.unknown.clone_from(&unknown);
+        one.add(unlinked);
+        one.add_hidden(root, &mounts, options);
+        one.add_own(root, &mounts);
+        one.add_filtered(options);
+        let lost = problems.iter().filter(|problem| problem.is_loss());
+        match lost.filter(|problem| path::is_within(&problem.path, &one.root)).count() {
+            0 => {}
+            lost => one.unknown.push(format!("what could not be read ({lost})")),
+        }
+        one.causes.sort_by_key(|cause| Reverse(cause.size));
+    }
+}
+
+impl Root {
+    fn of(one: &FileSystem) -> io::Result<Self> {
+        let path = CString::new(&*one.root)?;
+        let at = Source::default().look(&path)?.mounted_identity()?;
+        let real_path = sys::real_path(&sys::to_path(&one.root), Symlinks::Follow)?;
+        Ok(Self { path, real_path: real_path.into_os_string().into_encoded_bytes(), at })
+    }
+}
+
+impl FileSystem {
+    /// Adds what lies below mount points, under what is mounted there. An inode that also has a name outside was seen.
+    fn add_hidden(&mut self, root: &Root, mounts: &MountTable, options: &WalkOptions) {
+        let Root { path, real_path, at } = root;
+        if mounts.is_empty() {
+            return self.unknown.push("what mounts hide: they are not listed".to_owned());
+        }
+        if !mounts.is_root_of_all(at.mount, real_path) {
+            self.unknown.push("other parts of it: not all of it is mounted here".to_owned());
+        }
+        let points = mounts.points_in(at.mount, real_path);
+        if points.is_empty() {
+            return;
+        }
+        let (_open, clone) = match sys::clone_mount(path) {
+            Ok(clone) => clone,
+            Err(error) => {
+                let (mounts, why) = (points.len(), reason(&error));
+                return self.unknown.push(format!("what mounts hide ({mounts}: {why})"));
+            }
+        };
+        let below = |point: &Vec<u8>| sys::into_path(path::join_all([&*clone, point])).into();
+        let Some(tree) = weighed(points.iter().map(below).collect(), options) else { return };
+        let unseen = |Sums { all, shared, .. }: Sums| {
+            (all.disk.saturating_sub(shared.disk), all.files.saturating_sub(shared.files))
+        };
+        let parts = tree.roots().map(|root| {
+            let below = path::below(root.name(), &clone).unwrap_or_default();
+            Unseen::of(path::join_all([path.to_bytes(), below]), unseen(root.node().sums).0)
+        });
+        let mut parts: Vec<_> = parts.collect();
+        parts.sort_unstable_by(|one, other| (other.size, &one.name).cmp(&(one.size, &other.name)));
+        let (size, files) = unseen(tree.root().node().sums);
+        self.add(Cause { name: "hidden under mounts", size, files: Some(files), parts });
+    }
+
+    /// Adds what the file system needs for itself.
+    fn add_own(&mut self, root: &Root, mounts: &MountTable) {
+        let kind = mounts.file_system_type(root.at.mount).unwrap_or_default();
+        if kind == b"btrfs" {
+            self.unknown.push("subvolumes".to_owned());
+        }
+        let unknown = match (kind, sys::own_space(&root.path, self.space.size)) {
+            (b"tmpfs", _) => return,
+            (_, Ok(Some((parts, left_out)))) => return self.divide(parts, left_out),
+            (b"overlay", _) => "the file system below this overlay, which has these figures".into(),
+            (kind, Ok(None)) => format!("metadata of {}", escape(kind)),
+            (_, Err(error)) => format!("metadata ({})", reason(&error)),
+        };
+        self.unknown.push(unknown);
+    }
+
+    /// Adds these `parts`, of which df leaves so many bytes out of its size: the first ones.
+    fn divide(&mut self, parts: Vec<Unseen>, mut left_out: u64) {
+        let mut used = Vec::new();
+        for Unseen { name, size, .. } in parts {
+            let size = size.unwrap_or(0);
+            let out = left_out.min(size);
+            left_out -= out;
+            self.left_out.extend((out > 0).then(|| Unseen::of(&*name, out)));
+            used.extend((size > out).then(|| Unseen::of(name, size - out)));
+        }
+        used.sort_by_key(|part| Reverse(part.size));
+        self.left_out.sort_by_key(|part| Reverse(part.size));
+        let size = used.iter().filter_map(|part| part.size).sum();
+        self.add(Cause { name: "metadata", size, files: None, parts: used });
+    }
+
+    /// Adds what filters left out: what a walk without them finds besides.
+    fn add_filtered(&mut self, options: &WalkOptions) {
+        if options.filter.is_off() {
+            return;
+        }
+        let root = sys::into_path(self.root.clone()).into();
+        let all = weighed(vec![root], options).map(|tree| tree.root().size());
+        if let Some((all, seen)) = all.zip(self.seen) {
+            let (name, size) = ("left out by filters", all.saturating_sub(seen));
+            self.add(Cause { name, size, ..Cause::default() });
+        }
+    }
+
+    fn add(&mut self, cause: Cause) {
+        if cause.size > 0 || cause.files.is_some_and(|files| files > 0) {
+            self.causes.push(cause);
+        }
+    }
+}
+
+/// What a walk of `roots` finds without filters, on their file system: the totals of the roots.
+fn weighed(roots: Vec<OsString>, options: &WalkOptions) -> Option<Tree> {
+    let WalkOptions { threads, source, ref interrupt, .. } = *options;
+    let interrupt = Arc::clone(interrupt);
+    let options =
+        WalkOptions { threads, source, interrupt, one_file_system: true, ..WalkOptions::default() };
+    let limits = Limits { depth: 0, lines: 0, roots: roots.len(), ..Limits::NONE };
+    walk::walk(roots, options, Top::new(View::default(), limits), |_| ()).weighed.report
+}

@@ -1,0 +1,121 @@
+//! What the terminal answers when it is asked for its background (OSC 11): `ESC ] 11;rgb:1e1e/1e1e/1e1e BEL`.
+//!
+//! Nobody waits for the answer. It comes as keys, because crossterm does not know it: Alt-], then characters. Keys that
+//! cannot be part of it are keys. A terminal that answers nothing costs nothing.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use weigh::internal::render::palette::Theme;
+
+/// The question. A terminal ends its answer as the question ends.
+pub(super) const QUESTION: &str = "\x1b]11;?\x07";
+
+/// The answer, as far as it has come.
+#[derive(Debug, Default)]
+pub(super) enum Background {
+    /// Nobody has asked, or the answer has come.
+    #[default]
+    Known,
+    Asked,
+    /// It has begun with this text.
+    Begun(String),
+}
+
+impl Background {
+    /// Takes a key. None if the answer has nothing to do with it; else the theme, if the answer is complete and says
+    /// one.
+    pub(super) fn take(&mut self, key: KeyEvent) -> Option<Option<Theme>> {
+        const ST: (KeyCode, KeyModifiers) = (KeyCode::Char('\\'), KeyModifiers::ALT);
+        const BEL: (KeyCode, KeyModifiers) = (KeyCode::Char('g'), KeyModifiers::CONTROL);
+        match (self, (key.code, key.modifiers)) {
+            (this @ Self::Asked, (KeyCode::Char(']'), KeyModifiers::ALT)) => {
+                *this = Self::Begun(String::new());
+            }
+            (this @ Self::Begun(_), end) if [ST, BEL].contains(&end) => {
+                let Self::Begun(text) = std::mem::take(this) else { return None };
+                return Some(theme(&text));
+            }
+            (Self::Begun(text), (KeyCode::Char(c), KeyModifiers::NONE | KeyModifiers::SHIFT))
+                if is_answer(text, c) =>
+            {
+                text.push(c);
+            }
+            (this @ Self::Begun(_), _) => {
+                *this = Self::Known;
+                return None;
+            }
+            _ => return None,
+        }
+        Some(None)
+    }
+}
+
+/// Whether `c` can come after `text`.
+fn is_answer(text: &str, c: char) -> bool {
+    const START: &str = "11;rgb";
+    const LONGEST: usize = START.len() + "a:ffff/ffff/ffff/ffff".len();
+    match START.chars().nth(text.len()) {
+        Some(expected) => c == expected,
+        None => text.len() < LONGEST && (c.is_ascii_hexdigit() || "/:".contains(c)),
+    }
+}
+
+/// The theme for the colour in an answer: by its luminance, roughly.
+fn theme(text: &str) -> Option<Theme> {
+    let (_, colors) = text.split_once(':')?;
+    let share = |digits: &str| {
+        let most = 16_u32.checked_pow(digits.len().try_into().ok()?)? - 1;
+        Some(f64::from(u32::from_str_radix(digits, 16).ok()?) / f64::from(most))
+    };
+    let mut shares = colors.split('/').map(share);
+    let [red, green, blue] = [shares.next()??, shares.next()??, shares.next()??];
+    let is_light = 0.3 * red + 0.6 * green + 0.1 * blue > 0.5;
+    Some(if is_light { Theme::Light } else { Theme::Dark })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is left of `keys` after a question, and the theme. `]` and `\` stand for Alt with them.
+    fn taken(keys: &str) -> (String, Option<Theme>) {
+        let (mut background, mut left, mut theme) = (Background::Asked, String::new(), None);
+        for c in keys.chars() {
+            let modifiers = match c {
+                ']' | '\\' => KeyModifiers::ALT,
+                '\x07' => KeyModifiers::CONTROL,
+                _ => KeyModifiers::NONE,
+            };
+            let code = KeyCode::Char(if c == '\x07' { 'g' } else { c });
+            match background.take(KeyEvent::new(code, modifiers)) {
+                Some(found) => theme = theme.or(found),
+                None => left.push(c),
+            }
+        }
+        (left, theme)
+    }
+
+    #[test]
+    fn answers_are_taken_and_keys_are_left() {
+        let (dark, light) = (Some(Theme::Dark), Some(Theme::Light));
+        for (keys, left, theme) in [
+            ("]11;rgb:1e1e/1e1e/1e1e\x07q", "q", dark),
+            ("j]11;rgb:FFFF/ffff/ffff\\k", "jk", light),
+            ("]11;rgb:f/f/f\x07", "", light),
+            ("]11;rgba:00/2b/36/ff\\", "", dark),
+            ("jk q", "jk q", None),
+            // No answer: what follows is typed.
+            ("]d11", "d11", None),
+            ("]11;d", "d", None),
+            ("]11;rgb:zz", "zz", None),
+            ("]11;rgb:\x07", "", None),
+            ("]11;rgb:///\x07", "", None),
+            ("]11;rgb:ffffffff/0/0\x07", "", None),
+            ("]11;rgb:ffffffffffffffffffffffffffffffffff", "ffffffffffffff", None),
+            // Only the first one was asked for.
+            ("]11;rgb:0/0/0\x07]11;rgb:f/f/f\x07", "]11;rgb:f/f/f\x07", dark),
+        ] {
+            assert_eq!(taken(keys), (left.to_owned(), theme), "{keys:?}");
+        }
+    }
+}

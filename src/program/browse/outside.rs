@@ -1,0 +1,63 @@
+//! What goes outside: a path into the clipboard, and a file or directory to another program.
+
+use super::browser::{Browser, Dialog, DialogText};
+use super::event::Command;
+use weigh::internal::escape::is_control;
+use weigh::internal::measure::Kind;
+use weigh::internal::path;
+use weigh::internal::sys;
+
+impl Browser {
+    /// The path of the chosen line, or of the directory if nothing is in it: absolute, unless it is from a snapshot.
+    pub(super) fn chosen_path(&self) -> Option<Vec<u8>> {
+        let child = match self.item(self.chosen) {
+            Some(item) if item.gone.is_some() => {
+                let mut path = self.path();
+                path::join(&mut path, item.name);
+                return Some(path);
+            }
+            Some(item) => self.scan.tree.at(item.place?),
+            None => self.scan.here(),
+        };
+        let real = self.protected.real_path(&self.scan.tree, &child);
+        Some(real.unwrap_or_else(|| child.path()))
+    }
+
+    /// Shows the path of the chosen line, and copies it if it cannot control the terminal.
+    pub(super) fn copy_path(&mut self) -> Option<Command> {
+        let Some(path) = self.chosen_path() else {
+            self.say("a group has no path");
+            return None;
+        };
+        self.dialog = Some(Dialog::Text(DialogText::Path, 0));
+        let text = String::from_utf8(path).ok().filter(|text| !text.contains(is_control));
+        if text.is_none() {
+            self.say("not copied: it has characters that could control the terminal");
+        }
+        text.map(Command::Copy)
+    }
+
+    /// Opens the chosen file or directory in another program.
+    pub(super) fn open_outside(&mut self) -> Option<Command> {
+        let opened = self.to_open();
+        self.say(opened.as_ref().err().copied().unwrap_or("opening it …"));
+        opened.ok()
+    }
+
+    fn to_open(&self) -> Result<Command, &'static str> {
+        match self.scan.browsed.as_ref().map(|browsed| browsed.is_walked) {
+            _ if self.options.is_root => return Err("nothing is opened as root"),
+            _ if self.options.read_only => return Err("nothing is opened with --read-only"),
+            None => return Err("once the scan is over: Esc stops it"),
+            Some(false) => return Err("nothing is opened in a snapshot"),
+            Some(true) => {}
+        }
+        let place = self.item(self.chosen).and_then(|item| item.place);
+        let child = place.map(|place| self.scan.tree.at(place));
+        let child = child.filter(|it| matches!(it.mode().kind(), Kind::File | Kind::Directory));
+        let child = child.ok_or("only files and directories are opened")?;
+        let path = self.protected.real_path(&self.scan.tree, &child);
+        let known = path.zip(child.node().fingerprint).ok_or("it was not read completely")?;
+        Ok(Command::Open(sys::into_path(known.0), known.1))
+    }
+}

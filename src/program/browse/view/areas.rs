@@ -1,0 +1,36 @@
+//! Where the parts of the screen are. What is least needed goes first where there is no room: blanks, the names of the
+//! views, headings, the line of marks.
+
+/// From this width on, a second pane shows more about the selected line.
+const WIDE: usize = 100;
+
+/// The lines and columns of the parts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Areas {
+    /// The lines before the list, and those after it.
+    pub(super) head: usize,
+    pub(super) foot: usize,
+    /// The columns of the list, and the first one of the second pane, if there is one.
+    pub(super) list: usize,
+    pub(super) pane: Option<usize>,
+}
+
+impl Areas {
+    /// For a screen of so many columns and lines.
+    pub(super) fn of(width: usize, height: usize) -> Self {
+        let (head, foot) = match height {
+            0..8 => (1, 1),
+            8..14 => (2, 1),
+            14..22 => (3, 2),
+            _ => (4, 2),
+        };
+        let is_wide = width >= WIDE && height > head + foot;
+        let list = if is_wide { width * 3 / 5 } else { width };
+        Self { head, foot, list, pane: is_wide.then_some(list + 3) }
+    }
+
+    /// The lines of the list on a screen of this height.
+    pub(super) fn lines(self, height: usize) -> usize {
+        height.saturating_sub(self.head + self.foot)
+    }
+}

@@ -1,0 +1,312 @@
+//! The views: what they list, the search, and the way from a line into the tree. Each view is computed once for a scan
+//! and a directory, and anew when the tree changes.
+
+use super::browser::{Browser, Dialog, Question, ViewKind};
+use super::item::Item;
+use super::marks::names;
+use super::pattern::NamePattern;
+use super::query::{Answer, Pass, Query};
+use weigh::internal::escape::escape;
+use weigh::internal::inode::{Identity, Links};
+use weigh::internal::render::size::Format;
+use weigh::internal::sys;
+use weigh::internal::tally::By;
+use weigh::internal::tree::DirectoryId;
+
+/// What an answer belongs to: a directory, the view, and whether it lists the files of a group, or the matches of a
+/// search.
+pub(super) type AnswerKey = (DirectoryId, ViewKind, bool, bool);
+
+/// How many answers are kept.
+const MOST_ANSWERS: usize = 20;
+
+/// A search by name.
+#[derive(Debug)]
+pub(super) struct Search {
+    pattern: NamePattern,
+    /// The way and the line from where it began.
+    from: (Vec<Vec<u8>>, usize),
+    /// Whether the first match is to be shown in its directory as soon as it is known.
+    is_entered: bool,
+    /// The matches, by the names on the path from the root, once one is shown.
+    found: Option<Vec<Vec<Vec<u8>>>>,
+    shown: usize,
+}
+
+impl Browser {
+    /// Whether the list is not that of the current directory.
+    pub(super) fn is_flat(&self) -> bool {
+        self.view != ViewKind::Tree || self.is_searching()
+    }
+
+    fn is_searching(&self) -> bool {
+        self.search.as_ref().is_some_and(|search| search.found.is_none())
+    }
+
+    /// Whether a search can go on.
+    pub(super) fn has_matches(&self) -> bool {
+        self.search.as_ref().is_some_and(|search| search.found.is_some())
+    }
+
+    /// Whether a query is being answered.
+    pub fn is_asking(&self) -> bool {
+        self.pass.is_some()
+    }
+
+    /// Goes to the next view, or the one before.
+    pub(super) fn turn(&mut self, by: usize) {
+        if !self.has_whole_tree() {
+            return;
+        }
+        let kinds = ViewKind::ALL.map(|(kind, _)| kind);
+        let at = kinds.iter().position(|kind| *kind == self.view).unwrap_or(0);
+        (self.view, self.group) = (kinds[(at + by) % kinds.len()], None);
+        self.enter(None);
+    }
+
+    /// Whether everything can be searched; if not, says so.
+    fn has_whole_tree(&mut self) -> bool {
+        if self.is_walking() {
+            self.say("once the scan is over: Esc stops it");
+        } else if !self.has_all() {
+            self.say("the snapshot is too large: only its directories can be shown");
+        }
+        self.has_all()
+    }
+
+    /// What is asked for the list; none where that is known to have no answer.
+    fn query(&mut self) -> Option<Query> {
+        if let Some(search) = self.search.as_ref().filter(|search| search.found.is_none()) {
+            return Some(Query::Named(search.pattern.clone()));
+        }
+        let by = match self.view {
+            ViewKind::Tree => return None,
+            ViewKind::LargestFiles => return Some(Query::Files),
+            ViewKind::Types => By::Type,
+            ViewKind::Ages if !self.has_times() => {
+                self.say("it has no times: save it again");
+                return None;
+            }
+            ViewKind::Ages => By::Age { now: sys::now() },
+            ViewKind::Owners if !self.scan.knows_owners => {
+                self.say("it has no owners: weigh keeps them with --details");
+                return None;
+            }
+            ViewKind::Owners => By::Owner { name: sys::user_name },
+        };
+        Some(match &self.group {
+            Some(group) => Query::Group(by, group.clone()),
+            None => Query::Groups(by),
+        })
+    }
+
+    fn key(&self) -> AnswerKey {
+        (self.scan.directory, self.view, self.group.is_some(), self.is_searching())
+    }
+
+    /// Lists what the view has found, or begins to find it.
+    pub(super) fn list_found(&mut self) {
+        let key = self.key();
+        let is_free = match &self.pass {
+            None => true,
+            Some((other, pass)) => *other != key && !matches!(pass.query, Query::Links(_)),
+        };
+        if is_free && !self.answers.contains_key(&key) {
+            match self.query() {
+                Some(query) => self.ask(query, self.scan.directory),
+                None => _ = self.answers.insert(key, Answer::default()),
+            }
+        }
+        let nothing = Answer::default();
+        let answer = self.answers.get(&key).unwrap_or(&nothing);
+        self.scan.list(&self.way, Some(answer), self.sorting, self.pattern.as_ref());
+    }
+
+    /// Begins a query, whose first slice may answer it.
+    fn ask(&mut self, query: Query, below: DirectoryId) {
+        let mut pass = Pass::new(query, &self.scan.tree, below);
+        let is_more = pass.step(&self.scan.tree);
+        let key = self.key();
+        if is_more {
+            self.pass = Some((key, pass));
+        } else {
+            self.answered(key, pass);
+        }
+    }
+
+    /// Goes on with the query.
+    pub(super) fn go_on(&mut self) {
+        let Some((key, mut pass)) = self.pass.take() else { return };
+        if pass.step(&self.scan.tree) {
+            self.pass = Some((key, pass));
+            return;
+        }
+        self.answered(key, pass);
+        self.relist();
+        if self.search.as_ref().is_some_and(|search| search.is_entered) && self.is_searching() {
+            self.accept_search();
+        }
+    }
+
+    fn answered(&mut self, key: AnswerKey, pass: Pass) {
+        let below = pass.below;
+        let (query, answer) = pass.answer(&self.scan.tree);
+        let root = self.scan.tree.root().id().unwrap_or_default();
+        match (query, answer) {
+            (Query::Links(_), Answer::Entries(places)) => {
+                let marks = &self.scan.marks;
+                let unmarked = places.into_iter().filter(|place| !marks.is_marked(*place));
+                self.mark_places(unmarked.collect(), " of its links");
+            }
+            (query @ Query::Named(_), Answer::Entries(places))
+                if places.is_empty() && below != root =>
+            {
+                self.ask(query, root);
+            }
+            (_, answer) => {
+                if self.answers.len() >= MOST_ANSWERS {
+                    self.answers.clear();
+                }
+                self.answers.insert(key, answer);
+            }
+        }
+    }
+
+    /// Forgets what was found, because the tree has changed.
+    pub(super) fn forget_found(&mut self) {
+        self.pass = None;
+        self.answers.clear();
+    }
+
+    /// Shows where an entry is in the tree.
+    fn show_at(&mut self, mut way: Vec<Vec<u8>>) {
+        let name = way.pop();
+        (self.view, self.group, self.way) = (ViewKind::Tree, None, way);
+        self.enter(name);
+    }
+
+    /// Goes from a line that is not in the list of a directory to what it stands for.
+    pub(super) fn follow_line(&mut self) {
+        let Some(item) = self.item(self.chosen) else { return };
+        match item.place {
+            _ if self.is_searching() => self.accept_search(),
+            Some(place) => self.show_at(names(&self.scan.tree.at(place))),
+            None => {
+                self.group = Some(item.name.to_vec());
+                self.answers.retain(|(_, _, is_group, _), _| !is_group);
+                self.enter(None);
+            }
+        }
+    }
+
+    /// Goes back from the files of a group to the groups, and from a view to the tree. False if it is the tree already.
+    pub(super) fn leave_view(&mut self) -> bool {
+        if self.is_searching() {
+            self.cancel_search();
+        } else if let Some(group) = self.group.take() {
+            self.enter(Some(group));
+        } else if self.view != ViewKind::Tree {
+            self.view = ViewKind::Tree;
+            self.enter(None);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Asks what to search for.
+    pub(super) fn begin_search(&mut self) {
+        if self.has_whole_tree() {
+            self.search = None;
+            self.dialog = Some(Dialog::Prompt(Question::Search, String::new()));
+        }
+    }
+
+    /// Searches for what has been typed so far.
+    pub(super) fn search(&mut self, text: &str) {
+        if text.is_empty() {
+            return self.cancel_search();
+        }
+        let pattern = match NamePattern::parse(text) {
+            Ok(pattern) => pattern,
+            Err(why) => return self.say(why),
+        };
+        let from = self.search.take().map(|search| search.from);
+        let from = from.unwrap_or_else(|| (self.way.clone(), self.chosen));
+        self.answers.retain(|(.., is_search), _| !is_search);
+        self.pass = None;
+        let (is_entered, found, shown) = (false, None, 0);
+        self.search = Some(Search { pattern, from, is_entered, found, shown });
+        self.enter(None);
+    }
+
+    /// Ends the search, and goes back to where it began.
+    pub(super) fn cancel_search(&mut self) {
+        self.pass = None;
+        if let Some(Search { from: (way, chosen), .. }) = self.search.take() {
+            self.way = way;
+            self.enter(None);
+            self.pin(chosen);
+        }
+    }
+
+    /// Shows the chosen match in its directory, now or as soon as it is known.
+    pub(super) fn accept_search(&mut self) {
+        let key = self.key();
+        let Some(search) = &mut self.search else { return };
+        search.is_entered = true;
+        let Some(Answer::Entries(places)) = self.answers.get(&key) else { return };
+        // The list may be in another order.
+        let chosen = self.scan.item(self.chosen).and_then(|item| item.place);
+        let shown = places.iter().position(|place| Some(*place) == chosen).unwrap_or(0);
+        let found = places.iter().map(|place| names(&self.scan.tree.at(*place)));
+        (search.found, search.shown) = (Some(found.collect()), shown);
+        if places.is_empty() {
+            self.cancel_search();
+            return self.say("nothing is called so");
+        }
+        self.go_to_match(0);
+    }
+
+    /// Goes so many matches on.
+    pub(super) fn go_to_match(&mut self, by: usize) {
+        let Some(search) = &mut self.search else { return };
+        let Some(found) = &search.found else { return };
+        search.shown = (search.shown + by) % found.len().max(1);
+        let (shown, all) = (search.shown, found.len());
+        let Some(way) = found.get(shown).cloned() else { return };
+        let text = escape(search.pattern.text().as_bytes());
+        self.show_at(way);
+        let [number, all] = [shown + 1, all].map(|number| Format::Count.write(number as u64));
+        self.say(format!("{number} of {all}: {text}; n N go on"));
+    }
+
+    /// Goes one match back.
+    pub(super) fn go_to_match_before(&mut self) {
+        let found = self.search.as_ref().and_then(|search| search.found.as_ref());
+        if let Some(before) = found.and_then(|found| found.len().checked_sub(1)) {
+            self.go_to_match(before);
+        }
+    }
+
+    /// Marks all links to the inode of the chosen line.
+    pub(super) fn mark_links(&mut self) {
+        if !self.has_whole_tree() {
+            return;
+        }
+        match self.item(self.chosen).and_then(|item| linked(&item)) {
+            Some(inode) if self.pass.is_none() => {
+                let root = self.scan.tree.root().id().unwrap_or_default();
+                self.ask(Query::Links(inode), root);
+            }
+            Some(_) => self.say("once the list is complete"),
+            None => self.say("it has no other links"),
+        }
+    }
+}
+
+/// The inode of an entry that has several links.
+fn linked(item: &Item<'_>) -> Option<Identity> {
+    let inode = item.inode.filter(|_| !item.is_directory())?;
+    matches!(inode.links, Links::Of(2..)).then_some(inode.identity)
+}

@@ -1,0 +1,380 @@
+//! The colours that pictures and the screen share, and bars in eighths of a cell.
+//!
+//! Every colour of 256 and of 16 M is legible on what its theme is for: text has a contrast of 4.5 or more, bars have
+//! 3 (WCAG 2.2). If the background is unknown, text keeps the colour of the terminal, because no colour has 4.5 on
+//! black and on white.
+
+use std::cmp::Ordering;
+
+use nu_ansi_term::Color::{self, Fixed};
+use nu_ansi_term::Style;
+
+use crate::escape::escape;
+
+/// What the background of the terminal is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// Black, or nearly so.
+    Dark,
+    /// White, or nearly so.
+    Light,
+    /// Unknown.
+    #[default]
+    None,
+}
+
+/// How many colours the terminal has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Depth {
+    /// 16, which the user of the terminal chooses.
+    #[default]
+    Ansi,
+    /// 256, fixed except the first 16.
+    Fixed,
+    /// 16 M.
+    Rgb,
+}
+
+/// What the terminal can draw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Charset {
+    /// All of Unicode.
+    #[default]
+    Unicode,
+    /// Only ASCII.
+    Ascii,
+}
+
+impl Charset {
+    /// A name with what is not ASCII escaped, if only ASCII can be shown.
+    pub fn text(self, name: String) -> String {
+        match self {
+            Charset::Unicode => name,
+            Charset::Ascii => name.bytes().map(|byte| escape(&[byte])).collect(),
+        }
+    }
+
+    /// A line with characters of ASCII in place of those that pictures are drawn with, if only ASCII can be shown.
+    pub fn drawing(self, line: &str) -> String {
+        const DRAWN: &str = "─│├┌└┴┬…≥≤";
+        const ASCII: &[u8; 10] = b"-||,`++~><";
+        if self == Charset::Unicode {
+            return line.to_owned();
+        }
+        let ascii = line.chars().map(|c| match DRAWN.chars().position(|drawn| drawn == c) {
+            Some(number) => char::from(ASCII[number]),
+            None if c.is_ascii() => c,
+            None => '?',
+        });
+        ascii.collect()
+    }
+}
+
+/// The colours for a theme and a depth.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Palette {
+    theme: Theme,
+    depth: Depth,
+    /// The user's own colours.
+    own: [Option<Color>; ROLES.len()],
+}
+
+/// What a user can give a colour of their own: what is in `OTHERS`, in its order, and all shares.
+pub const ROLES: [&str; 7] = ["accent", "aside", "grown", "shrunk", "track", "band", "share"];
+const SHARE: usize = 6;
+
+/// A share of the parent that makes text bold: the larger part.
+const LARGE: f64 = 50.0;
+
+/// The shares, in percent, of the colours in `RAMPS`.
+const STOPS: [f64; 6] = [0.0, 20.0, 40.0, 60.0, 85.0, 100.0];
+
+/// From cool to warm, as shares grow: for each depth, on dark, on light, and on both.
+const RAMPS: [[Color; 6]; 9] = [
+    [Color::Cyan, Color::Cyan, Color::Green, Color::Yellow, Color::LightRed, Color::LightRed],
+    [Color::Blue, Color::Blue, Color::Purple, Color::Purple, Color::Red, Color::Red],
+    [Color::Purple, Color::Purple, Color::Purple, Color::Red, Color::Red, Color::Red],
+    fixed([110, 73, 107, 172, 208, 209]),
+    fixed([25, 23, 22, 94, 124, 160]),
+    fixed([67, 66, 65, 136, 166, 167]),
+    rgb([0x7a9fd0, 0x4fb0ad, 0x66b878, 0xd0a03c, 0xe8894f, 0xf07a62]),
+    rgb([0x3a6296, 0x14706d, 0x2a7240, 0x8a5a00, 0xa84a12, 0xb23a22]),
+    rgb([0x567daa, 0x268b88, 0x428c5c, 0xb07a1c, 0xc8622d, 0xcc543a]),
+];
+
+/// Other colours of text: accent, aside, up, down; and of backgrounds: track, band. Of 256 and of 16 M, on dark and on
+/// light. Elsewhere they are the terminal's own.
+const OTHERS: [[Color; 6]; 4] = [
+    fixed([75, 247, 209, 114, 236, 17]),
+    fixed([25, 242, 124, 22, 254, 195]),
+    rgb([0x6ea8f0, 0x9aa1ab, 0xf07a62, 0x6cc07e, 0x2c3038, 0x26344a]),
+    rgb([0x1f62b0, 0x5c616a, 0xb23a22, 0x2a7240, 0xe2e2de, 0xe0eaf8]),
+];
+
+impl Palette {
+    /// The colours for `theme` and `depth`.
+    pub fn new(theme: Theme, depth: Depth) -> Self {
+        Self { theme, depth, own: [None; ROLES.len()] }
+    }
+
+    /// The same colours for another theme.
+    pub fn on(self, theme: Theme) -> Self {
+        Self { theme, ..self }
+    }
+
+    /// With a `color` for one of [`ROLES`], if the terminal has it.
+    pub fn with(mut self, role: usize, color: Color) -> Self {
+        let needs = match color {
+            Color::Rgb(..) => Depth::Rgb,
+            Fixed(16..) => Depth::Fixed,
+            _ => Depth::Ansi,
+        };
+        if let Some(own) = self.own.get_mut(role).filter(|_| needs as usize <= self.depth as usize)
+        {
+            *own = Some(color);
+        }
+        self
+    }
+
+    /// Text about a `part` of `whole`: warmer the larger it is, and bold from half on.
+    pub fn share(self, part: u64, whole: u64) -> Style {
+        let foreground = (self.theme != Theme::None || self.own[SHARE].is_some())
+            .then(|| self.ramp(part, whole));
+        Style { foreground, is_bold: percent(part, whole) >= LARGE, ..Style::new() }
+    }
+
+    /// The solid part of a bar, for a `part` of `whole`.
+    pub fn bar(self, part: u64, whole: u64) -> Style {
+        self.ramp(part, whole).normal()
+    }
+
+    /// The solid part of a bar that is to draw no attention.
+    pub fn quiet(self) -> Style {
+        match self.depth {
+            Depth::Ansi => Style::new().dimmed(),
+            Depth::Fixed | Depth::Rgb => Fixed(244).normal(),
+        }
+    }
+
+    /// Behind a bar, the extent of the parent: a background, or else the style of `░`.
+    pub fn track(self) -> Style {
+        self.other(4).map_or(Style::new().dimmed(), |color| Style::new().on(color))
+    }
+
+    /// The selected line: a background under the colours of text, or else reversed.
+    pub fn band(self) -> Style {
+        self.other(5).map_or(Style::new().reverse(), |color| Style::new().on(color))
+    }
+
+    /// Directories, headings, and whatever can be acted on.
+    pub fn accent(self) -> Style {
+        self.other(0).unwrap_or(Color::Blue).bold()
+    }
+
+    /// Remarks, and what is not large.
+    pub fn aside(self) -> Style {
+        self.other(1).map_or(Style::new().dimmed(), Color::normal)
+    }
+
+    /// What grew, or shrank.
+    pub fn change(self, direction: Option<Ordering>) -> Style {
+        match direction {
+            Some(Ordering::Greater) => self.other(2).unwrap_or(Color::Red).normal(),
+            Some(Ordering::Less) => self.other(3).unwrap_or(Color::Green).normal(),
+            _ => Style::new(),
+        }
+    }
+
+    fn other(self, number: usize) -> Option<Color> {
+        if self.own[number].is_some() {
+            return self.own[number];
+        }
+        match (self.depth, self.theme) {
+            (Depth::Ansi, _) | (_, Theme::None) => None,
+            (depth, theme) => Some(OTHERS[2 * depth as usize - 2 + theme as usize][number]),
+        }
+    }
+
+    fn ramp(self, part: u64, whole: u64) -> Color {
+        if let Some(color) = self.own[SHARE] {
+            return color;
+        }
+        let (share, ramp) =
+            (percent(part, whole), RAMPS[3 * self.depth as usize + self.theme as usize]);
+        let i = STOPS[1..5].partition_point(|stop| *stop <= share);
+        let along = (share - STOPS[i]) / (STOPS[i + 1] - STOPS[i]);
+        match (ramp[i], ramp[i + 1]) {
+            (Color::Rgb(r, g, b), Color::Rgb(red, green, blue)) => {
+                let [r, g, b] = [(r, red), (g, green), (b, blue)].map(|(from, to)| {
+                    (f64::from(from) + (f64::from(to) - f64::from(from)) * along).round() as u8
+                });
+                Color::Rgb(r, g, b)
+            }
+            (from, _) if along < 0.5 => from,
+            (_, to) => to,
+        }
+    }
+}
+
+/// A bar for a `part` of `whole`, in at most `width` cells and without blanks behind it. It shows if it is not 0.
+pub fn bar(part: u64, whole: u64, width: usize, charset: Charset) -> String {
+    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let most = width.min(u16::MAX.into()) as u128 * 8;
+    let least = u128::from(part > 0).min(most);
+    let (part, whole) = (u128::from(part), u128::from(whole.max(1)));
+    // In a forged snapshot, a part may be far more than the whole.
+    let eighths = ((part * most + whole / 2) / whole).clamp(least, most) as usize;
+    match charset {
+        Charset::Unicode => "█".repeat(eighths / 8) + PARTS[eighths % 8],
+        Charset::Ascii => "#".repeat(((eighths + 4) / 8).max(least as usize)),
+    }
+}
+
+/// The share of `part` in percent.
+fn percent(part: u64, whole: u64) -> f64 {
+    (part as f64 / whole.max(1) as f64 * 100.0).min(100.0)
+}
+
+const fn fixed([a, b, c, d, e, f]: [u8; 6]) -> [Color; 6] {
+    [Fixed(a), Fixed(b), Fixed(c), Fixed(d), Fixed(e), Fixed(f)]
+}
+
+const fn rgb([a, b, c, d, e, f]: [u32; 6]) -> [Color; 6] {
+    [hex(a), hex(b), hex(c), hex(d), hex(e), hex(f)]
+}
+
+const fn hex(color: u32) -> Color {
+    let [_, red, green, blue] = color.to_be_bytes();
+    Color::Rgb(red, green, blue)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DARK: [u32; 5] = [0x000000, 0x16181d, 0x1e1e1e, 0x282c34, 0x002b36];
+    const LIGHT: [u32; 3] = [0xffffff, 0xfbfbf9, 0xfdf6e3];
+
+    /// The colour as red, green and blue; of the first 16, xterm's.
+    fn channels(color: Color) -> [u8; 3] {
+        match color {
+            Color::Rgb(red, green, blue) => [red, green, blue],
+            Fixed(number @ 232..) => [8 + 10 * (number - 232); 3],
+            Fixed(number @ 16..) => [36, 6, 1].map(|unit| {
+                let step = (number - 16) / unit % 6;
+                if step == 0 { 0 } else { 55 + 40 * step }
+            }),
+            Color::Red => [205, 0, 0],
+            Color::LightRed => [255, 0, 0],
+            Color::Green => [0, 205, 0],
+            Color::Yellow => [205, 205, 0],
+            Color::Blue => [0, 0, 238],
+            Color::Purple => [205, 0, 205],
+            Color::Cyan => [0, 205, 205],
+            other => panic!("{other:?} is not in the table"),
+        }
+    }
+
+    /// WCAG 2.2, "contrast ratio" and "relative luminance".
+    fn contrast(one: [u8; 3], other: [u8; 3]) -> f64 {
+        let [one, other] = [one, other].map(|channels| {
+            let [red, green, blue] = channels.map(|channel| {
+                let channel = f64::from(channel) / 255.0;
+                if channel <= 0.04045 {
+                    channel / 12.92
+                } else {
+                    ((channel + 0.055) / 1.055).powf(2.4)
+                }
+            });
+            0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05
+        });
+        one.max(other) / one.min(other)
+    }
+
+    fn ensure(color: Color, on: [u8; 3], least: f64, what: &str) {
+        let contrast = contrast(channels(color), on);
+        assert!(contrast >= least, "{what}: {color:?} on {on:02x?} has {contrast:.2}");
+    }
+
+    fn grounds(theme: Theme, depth: Depth) -> Vec<[u8; 3]> {
+        let hex = match theme {
+            Theme::Dark => DARK.to_vec(),
+            Theme::Light => LIGHT.to_vec(),
+            Theme::None => [&DARK[..], &LIGHT].concat(),
+        };
+        let hex = hex.into_iter().map(|hex| hex.to_be_bytes()[1..].try_into().expect("three"));
+        // Who has 16 colours chose them for the background: only black and white can be checked.
+        hex.filter(|ground| depth != Depth::Ansi || [[0; 3], [255; 3]].contains(ground)).collect()
+    }
+
+    #[test]
+    fn contrasts_are_as_wcag_has_them() {
+        assert!((contrast([0; 3], [255; 3]) - 21.0).abs() < 0.001);
+        assert!((contrast([119; 3], [255; 3]) - 4.478).abs() < 0.001);
+    }
+
+    #[test]
+    fn everything_is_legible_on_its_background() {
+        for theme in [Theme::Dark, Theme::Light, Theme::None] {
+            for depth in [Depth::Ansi, Depth::Fixed, Depth::Rgb] {
+                let palette = Palette::new(theme, depth);
+                let what = &format!("{theme:?}, {depth:?}");
+                let track = palette.track().background.map(channels);
+                let band = palette.band().background.map(channels);
+                assert_eq!(track.is_some(), theme != Theme::None && depth != Depth::Ansi, "{what}");
+                for ground in grounds(theme, depth).into_iter().chain(track) {
+                    for share in 0..=100 {
+                        let bar = palette.bar(share, 100).foreground.expect("a colour");
+                        ensure(bar, ground, 3.0, &format!("bars, {what}"));
+                    }
+                    if let Some(quiet) = palette.quiet().foreground {
+                        ensure(quiet, ground, 3.0, &format!("the rest, {what}"));
+                    }
+                }
+                for ground in grounds(theme, depth).into_iter().chain(band) {
+                    let shares = (0..=100).filter_map(|share| palette.share(share, 100).foreground);
+                    let mut texts: Vec<Color> = shares.collect();
+                    assert_eq!(texts.is_empty(), theme == Theme::None, "{what}");
+                    if depth != Depth::Ansi && theme != Theme::None {
+                        let [up, down] = [Ordering::Greater, Ordering::Less]
+                            .map(|direction| palette.change(Some(direction)));
+                        let others = [palette.accent(), palette.aside(), up, down];
+                        texts.extend(others.map(|style| style.foreground.expect("a colour")));
+                    }
+                    for text in texts {
+                        ensure(text, ground, 4.5, &format!("text, {what}"));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn half_and_more_is_bold() {
+        let palette = Palette::new(Theme::Dark, Depth::Rgb);
+        assert!(!palette.share(49, 100).is_bold);
+        assert!(palette.share(50, 100).is_bold);
+        assert!(!palette.share(0, 0).is_bold);
+        assert_eq!(palette.share(u64::MAX, 1), palette.share(1, 1), "a forged part");
+    }
+
+    #[test]
+    fn bars_have_eighths() {
+        for (part, whole, width, drawn, ascii) in [
+            (0, 100, 4, "", ""),
+            (0, 0, 4, "", ""),
+            (1, 1_000, 4, "▏", "#"),
+            (1, 32, 4, "▏", "#"),
+            (12, 32, 4, "█▌", "##"),
+            (11, 32, 4, "█▍", "#"),
+            (31, 32, 4, "███▉", "####"),
+            (32, 32, 4, "████", "####"),
+            (u64::MAX, 1, 4, "████", "####"),
+            (1, 1, 0, "", ""),
+        ] {
+            let what = format!("{part} of {whole} in {width}");
+            assert_eq!(bar(part, whole, width, Charset::Unicode), drawn, "{what}");
+            assert_eq!(bar(part, whole, width, Charset::Ascii), ascii, "{what}");
+        }
+    }
+}

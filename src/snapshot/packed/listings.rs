@@ -1,0 +1,356 @@
+//! Single listings of a file, found by its index: those that have the largest nodes, or that of one directory. Only
+//! the last blocks stay in memory.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashSet, VecDeque};
+use std::fs::File;
+use std::io;
+use std::mem;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::blocks::{BOMB, Blocks, damaged};
+use super::pieces::{Piece, Record, take_root};
+use super::read::with_times;
+use crate::inode::Identity;
+use crate::measure::{Kind, View};
+use crate::snapshot::compression::{MOST_TIMES, is_bomb};
+use crate::tally::{Inodes, Limits, Show, Tally, Whole};
+use crate::total::{Replay, Shown};
+use crate::tree::record;
+use crate::tree::{Inode, Node, Tree};
+
+/// So many blocks stay in memory: 8 MiB, or 32 MiB of a file that weigh did not write.
+const CACHED: usize = 32;
+
+/// What a block unpacks to at most, if weigh wrote it and no listing ends in it.
+const BLOCK: u64 = 256 << 10;
+
+/// A tree that takes more memory than this is not loaded only to be browsed: that of about two million entries.
+const MOST_WHOLE: u64 = 96 << 20;
+
+/// The listings of a file.
+#[derive(Debug)]
+pub struct Listings {
+    blocks: Blocks<File>,
+    /// The blocks that were used last, the very last one at the end.
+    cache: VecDeque<(usize, Arc<Vec<u8>>)>,
+    /// How many blocks were read.
+    reads: usize,
+    /// How many bytes all blocks take in the file.
+    size: u64,
+    root: Directory,
+    /// Whether the root is the node above several roots.
+    is_total: bool,
+    has_times: bool,
+}
+
+/// A directory whose listing can be read.
+#[derive(Clone, Debug, Default)]
+struct Directory {
+    /// Its number, and those of all directories below it.
+    numbers: Range<u64>,
+    record: Vec<u8>,
+}
+
+impl Directory {
+    fn new(numbers: Range<u64>, node: &Node<'_>) -> Self {
+        let mut record = Vec::new();
+        record::push_directory(&mut record, node);
+        Self { numbers, record }
+    }
+
+    fn node(&self) -> Node<'_> {
+        record::take_directory(&mut self.record.as_slice()).unwrap_or_default()
+    }
+}
+
+impl Listings {
+    /// Those in `blocks`, with times if they are wanted. None if there is no root, or if it is not a directory.
+    ///
+    /// # Errors
+    /// The system's, and those of a damaged file, as in all that follows.
+    pub(super) fn of(
+        blocks: Blocks<File>,
+        directories: u64,
+        has_times: bool,
+    ) -> io::Result<Option<Self>> {
+        if directories == 0 || blocks.places().is_empty() {
+            return Ok(None);
+        }
+        let size = blocks.places().iter().map(|place| place.length).sum();
+        let (cache, root) = (VecDeque::new(), Directory::default());
+        let mut listings = Self { blocks, cache, reads: 0, size, root, is_total: false, has_times };
+        let first = listings.block(0)?;
+        let Record { node, below } = take_root(&mut first.as_slice())?;
+        if node.mode.kind() != Kind::Directory || below.checked_add(1) != Some(directories) {
+            return Err(damaged("its header says another number of directories than its root"));
+        }
+        listings.is_total = node.name.is_empty();
+        listings.root = Directory::new(0..directories, &with_times(node, has_times));
+        Ok(Some(listings))
+    }
+
+    /// Whether all of it may take more memory than browsing should.
+    pub fn is_large(&self) -> bool {
+        let unpacked = self.blocks.places().len() as u64 * BLOCK;
+        unpacked.min(self.size.saturating_mul(MOST_TIMES)) > MOST_WHOLE
+    }
+
+    /// The directory at the path `way` below the root: a tree with that and its entries, below the directories on the
+    /// way. It keeps these `inodes`. None if there is no such directory.
+    ///
+    /// # Errors
+    /// Those of a damaged file.
+    pub fn at(&mut self, way: &[Vec<u8>], inodes: Inodes) -> io::Result<Option<Tree>> {
+        let (mut here, mut read) = (self.root.numbers.clone(), HashSet::new());
+        for name in way {
+            read.insert(here.start);
+            let mut found = None;
+            self.entries(here, |node, numbers| {
+                if node.name == name {
+                    found = numbers.or(found.take());
+                }
+            })?;
+            let Some(numbers) = found else { return Ok(None) };
+            here = numbers;
+        }
+        read.insert(here.start);
+        self.replay(Whole { inodes }, &read, Some(here.start)).map(Some)
+    }
+
+    /// The directories whose listings have all that a tally with these `limits` keeps in a `view`. A directory ranks no
+    /// lower than what is in it, so those that rank highest are read first, until there are enough lines. None if that
+    /// takes so many blocks that all of them are read in less time from front to back.
+    pub(super) fn leading(
+        &mut self,
+        view: View,
+        limits: Limits,
+    ) -> io::Result<Option<HashSet<u64>>> {
+        let most_reads = self.reads + CACHED + self.blocks.places().len() / 4;
+        let mut candidates = Candidates::new(view, limits);
+        let mut read = HashSet::new();
+        let mut next = Some((self.root.numbers.clone(), u32::from(!self.is_total)));
+        while let Some((numbers, depth)) = next {
+            read.insert(numbers.start);
+            self.entries(numbers, |node, numbers| candidates.add(node, numbers, depth))?;
+            if self.reads > most_reads {
+                return Ok(None);
+            }
+            next = candidates.next_directory();
+        }
+        Ok(Some(read))
+    }
+
+    /// Feeds `tally` with the directories whose numbers are in `read`; of others only their own records. Their listings
+    /// are shown, or `only` that of one, and of the others the directories that are in `read`.
+    pub(super) fn replay<T: Tally>(
+        &mut self,
+        tally: T,
+        read: &HashSet<u64>,
+        only: Option<u64>,
+    ) -> io::Result<Tree> {
+        let mut replay = Replay::new(tally, self.is_total.into());
+        // Each directory that is to be opened, or closed after what is in it.
+        let mut ahead = vec![(self.root.clone(), false)];
+        while let Some((directory, is_open)) = ahead.pop() {
+            if is_open && !ahead.is_empty() {
+                replay.close(&directory.node(), Shown::Always);
+            }
+            if is_open {
+                continue;
+            }
+            replay.open();
+            let numbers = directory.numbers.clone();
+            let is_shown = only.is_none_or(|only| only == numbers.start);
+            ahead.push((directory, true));
+            self.entries(numbers, |node, numbers| match numbers {
+                Some(numbers) if read.contains(&numbers.start) => {
+                    ahead.push((Directory::new(numbers, node), false));
+                }
+                _ if !is_shown => {}
+                Some(_) => {
+                    replay.open();
+                    replay.close(node, Shown::Always);
+                }
+                None => replay.leaf(node, true),
+            })?;
+        }
+        Ok(replay.finish(&self.root.node()))
+    }
+
+    /// Passes what is in the directory with the first of these `numbers` to `take`: each node, and the numbers of a
+    /// subdirectory.
+    fn entries(
+        &mut self,
+        numbers: Range<u64>,
+        mut take: impl FnMut(&Node<'_>, Option<Range<u64>>),
+    ) -> io::Result<()> {
+        let (has_times, are_roots) = (self.has_times, self.is_total && numbers.start == 0);
+        let mut next = numbers.start + 1;
+        self.pieces(numbers.start, |piece| {
+            for record in piece.directories(are_roots) {
+                let Record { node, below } = record?;
+                let end = next.checked_add(below).and_then(|last| last.checked_add(1));
+                let end = end.filter(|end| *end <= numbers.end);
+                let end = end.ok_or_else(|| damaged("more directories than it says"))?;
+                take(&with_times(node, has_times), Some(mem::replace(&mut next, end)..end));
+            }
+            for leaf in piece.leaves(are_roots) {
+                take(&with_times(leaf?, has_times), None);
+            }
+            Ok(())
+        })?;
+        if next < numbers.end { Err(damaged("fewer directories than it says")) } else { Ok(()) }
+    }
+
+    /// Passes the pieces of the listing of a `directory` to `take`.
+    fn pieces(
+        &mut self,
+        directory: u64,
+        mut take: impl FnMut(Piece<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        // It begins in the last block that begins with an earlier directory, or with the next block.
+        let next = self.blocks.places().partition_point(|place| place.first < directory);
+        let mut number = next.saturating_sub(1);
+        let mut here = self.blocks.places().get(number).map(|place| place.first);
+        let mut unpacked = 0;
+        while let Some(mut at) = here {
+            let block = self.block(number)?;
+            unpacked += block.len() as u64;
+            if is_bomb(unpacked, self.size) {
+                return Err(damaged(BOMB));
+            }
+            let mut rest = block.as_slice();
+            if number == 0 {
+                take_root(&mut rest)?;
+            }
+            while !rest.is_empty() {
+                let piece = Piece::take(&mut rest)?;
+                if at == directory {
+                    take(piece)?;
+                    if piece.is_last {
+                        return Ok(());
+                    }
+                }
+                at += u64::from(piece.is_last);
+            }
+            number += 1;
+            let place = self.blocks.places().get(number);
+            here = place.map(|place| place.first).filter(|first| *first == at);
+        }
+        Err(damaged(format_args!("block {number} does not go on where the one before ends")))
+    }
+
+    /// The content of the block with this number.
+    fn block(&mut self, number: usize) -> io::Result<Arc<Vec<u8>>> {
+        let known = self.cache.iter().position(|(cached, _)| *cached == number);
+        let block = match known.and_then(|known| self.cache.remove(known)) {
+            Some((_, block)) => block,
+            None => {
+                self.reads += 1;
+                Arc::new(self.blocks.read(number)?)
+            }
+        };
+        if self.cache.len() == CACHED {
+            self.cache.pop_front();
+        }
+        self.cache.push_back((number, Arc::clone(&block)));
+        Ok(block)
+    }
+}
+
+/// The nodes that may have a line, and directories that may have such nodes in them.
+struct Candidates {
+    view: View,
+    limits: Limits,
+    ahead: BinaryHeap<Candidate>,
+    /// How many of them trigger the next cut.
+    most: usize,
+    /// Enough lines rank at least as high as this.
+    floor: i128,
+    /// The inodes with several links so far. Each has one line.
+    linked: HashSet<Identity>,
+    /// How many lines are still to be found.
+    left: usize,
+}
+
+/// The one that ranks highest is the greatest. Of equals, directories are, the first one first: what is in it may come
+/// before the others.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    rank: i128,
+    /// The numbers of a directory.
+    numbers: Option<(Reverse<u64>, u64)>,
+    depth: u32,
+    is_line: bool,
+}
+
+impl Candidates {
+    fn new(view: View, limits: Limits) -> Self {
+        Self {
+            view,
+            limits,
+            ahead: BinaryHeap::new(),
+            most: 0,
+            floor: i128::MIN,
+            linked: HashSet::new(),
+            left: limits.lines,
+        }
+    }
+
+    /// Adds a node at a `depth`, if it may have a line, or anything in it.
+    fn add(&mut self, node: &Node<'_>, numbers: Option<Range<u64>>, depth: u32) {
+        let Limits { show, min_size, .. } = self.limits;
+        let rank = self.view.rank(&node.sums.all, None);
+        let is_directory = numbers.is_some();
+        let is_shown = is_directory || show != Show::Directories;
+        if rank < self.floor || self.view.weight(&node.sums.all, None) < min_size || !is_shown {
+            return;
+        }
+        if !is_directory
+            && let Some(identity) = node.inode.as_ref().and_then(Inode::linked)
+            && !self.linked.insert(identity)
+        {
+            return;
+        }
+        // Roots may have lines besides.
+        let is_line = depth > 0 && !(is_directory && show == Show::Files);
+        let numbers = numbers.map(|Range { start, end }| (Reverse(start), end));
+        self.ahead.push(Candidate { rank, numbers, depth, is_line });
+        if self.ahead.len() > self.most {
+            self.cut();
+        }
+    }
+
+    /// Drops what comes after enough lines. Each cut is paid for by as many additions.
+    fn cut(&mut self) {
+        const SLACK: usize = 1024;
+        let mut sorted = mem::take(&mut self.ahead).into_sorted_vec();
+        let mut left = self.left;
+        let first = sorted.iter().rposition(|candidate| {
+            left = left.saturating_sub(candidate.is_line.into());
+            left == 0
+        });
+        if let Some(first) = first {
+            self.floor = sorted.get(first).map_or(self.floor, |last| last.rank);
+            sorted.drain(..first);
+        }
+        self.most = sorted.len() * 2 + SLACK;
+        self.ahead = sorted.into();
+    }
+
+    /// The directory whose listing is next: its numbers, and the depth of what is in it. None if there are enough lines.
+    fn next_directory(&mut self) -> Option<(Range<u64>, u32)> {
+        while self.left > 0
+            && let Some(Candidate { numbers, depth, is_line, .. }) = self.ahead.pop()
+        {
+            self.left -= usize::from(is_line);
+            let is_read = self.left > 0 && depth < self.limits.depth;
+            if let Some((Reverse(start), end)) = numbers.filter(|_| is_read) {
+                return Some((start..end, depth + 1));
+            }
+        }
+        None
+    }
+}

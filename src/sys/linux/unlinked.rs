@@ -1,0 +1,239 @@
+//! Files without a name that processes hold open, as proc tells (proc_pid_fd(5), proc_pid_maps(5)).
+//!
+//! A link in proc that leads to such a file ends in "(deleted)". Only then the file itself is asked, from what the
+//! kernel remembers, because a server may not answer. The inode decides, because a name may end like that, too. A
+//! process that ends meanwhile is no error.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+
+use super::listing::{FIELDS, convert, mount_id};
+use crate::inode::Identity;
+use crate::sys::mount_table::{ListedMount, device_number, unescape};
+use crate::sys::{Cause, Holder, MountTable, Stat, Unseen, to_path};
+
+/// How many files are named on each file system: the largest.
+const MOST: usize = 1_000;
+/// How many of its holders a file names.
+const FEW: usize = 3;
+/// What proc adds to the path of a file that has lost its name.
+const DELETED: &[u8] = b" (deleted)";
+/// Where the kernel tells which PID namespace this is, and what it tells of the first one (linux/proc_ns.h).
+const NAMESPACE: (&str, &str) = ("/proc/self/ns/pid", "pid:[4026531836]");
+
+/// Finds the files without a name on the file systems of `roots`, one after the other. Returns also what it could not
+/// look at. Ends early if it `is_stopped`.
+///
+/// # Errors
+/// The system's, if there is no proc.
+pub fn unlinked_files(
+    roots: &[Identity],
+    is_stopped: &AtomicBool,
+) -> io::Result<(Vec<Cause>, Vec<String>)> {
+    let processes = fs::read_dir("/proc")?;
+    let mut search = Search { mounts: MountTable::try_read()?, ..Search::default() };
+    for Identity { mount, device, .. } in roots {
+        let number = search.file_system(Path::new("/proc/self"), *mount);
+        search.found.push(Found { device: *device, number, ..Found::default() });
+    }
+    for process in processes.flatten() {
+        let pid = process.file_name().to_str().and_then(|name| name.parse().ok());
+        if let Some(pid) = pid.filter(|_| !is_stopped.load(Ordering::Relaxed)) {
+            search.process(pid, &process.path());
+        }
+    }
+    let is_first = fs::read_link(NAMESPACE.0).is_ok_and(|it| it == Path::new(NAMESPACE.1));
+    let unknown = [
+        (search.is_refused, "some processes (Permission denied)"),
+        (!is_first || !Path::new("/proc/1").exists(), "processes that /proc does not list"),
+    ];
+    let unknown = unknown.into_iter().filter(|(is_unknown, _)| *is_unknown);
+    let causes = search.found.into_iter().map(Found::finish).collect();
+    Ok((causes, unknown.map(|(_, what)| what.to_owned()).collect()))
+}
+
+#[derive(Default)]
+struct Search {
+    mounts: MountTable,
+    /// The number of the file system behind each mount that was met.
+    by_mount: HashMap<u64, Option<u64>>,
+    /// What was found on the file system of each root.
+    found: Vec<Found>,
+    is_refused: bool,
+}
+
+/// What was found on one file system.
+#[derive(Default)]
+struct Found {
+    /// The device of its root.
+    device: u64,
+    /// The number of the file system.
+    number: Option<u64>,
+    sizes: HashMap<Identity, Option<u64>>,
+    /// What else is known of the largest.
+    files: HashMap<Identity, (Unseen, u32)>,
+}
+
+impl Search {
+    fn process(&mut self, pid: u32, process: &Path) {
+        let more = ["exe", "cwd", "root"].map(|name| process.join(name));
+        let looked = fs::read_dir(process.join("fd")).and_then(|open| {
+            let open = open.map_while(Result::ok).map(|link| link.path());
+            open.chain(more).try_for_each(|link| self.link(pid, process, &link))
+        });
+        let looked = looked.and_then(|()| self.maps(pid, process));
+        self.is_refused |= looked.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
+    }
+
+    /// Looks where a link of a process leads. The only error is that this is refused.
+    fn link(&mut self, pid: u32, process: &Path, link: &Path) -> io::Result<()> {
+        let path = match fs::read_link(link) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(error),
+            Err(_) => return Ok(()),
+            Ok(path) => path,
+        };
+        if let Some(path) = path.as_os_str().as_bytes().strip_suffix(DELETED)
+            && let Ok((stat, mount)) = look(link)
+        {
+            self.inode(pid, process, path, (&stat, mount));
+        }
+        Ok(())
+    }
+
+    fn inode(&mut self, pid: u32, process: &Path, path: &[u8], (stat, mount): (&Stat, u64)) {
+        if stat.links > 0 {
+            return;
+        }
+        let on_device = self.found.iter().position(|found| found.device == stat.device);
+        // Subvolumes of btrfs and overlays have devices of their own.
+        let root = on_device.or_else(|| {
+            let number = self.file_system(process, mount)?;
+            self.found.iter().position(|found| found.number == Some(number))
+        });
+        if let Some(root) = root {
+            self.found[root].add(stat.identity(), Some(stat.blocks.saturating_mul(512)), path, pid);
+        }
+    }
+
+    /// Looks at what a process has mapped, which need not be open any more.
+    fn maps(&mut self, pid: u32, process: &Path) -> io::Result<()> {
+        let mut maps = BufReader::new(File::open(process.join("maps"))?);
+        let mut line = Vec::new();
+        while maps.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+            let path = line.strip_suffix(b"\n").and_then(|line| line.strip_suffix(DELETED));
+            if let Some(path) = path {
+                self.mapping(pid, process, path);
+            }
+            line.clear();
+        }
+        Ok(())
+    }
+
+    /// Looks at a file that is mapped and has lost its name, as a line of proc_pid_maps(5) tells.
+    fn mapping(&mut self, pid: u32, process: &Path, line: &[u8]) -> Option<()> {
+        let (fields, path) = line.split_at(line.iter().position(|byte| *byte == b'/')?);
+        let (fields, path) = (str::from_utf8(fields).ok()?, unescape(path));
+        let fields: Vec<_> = fields.split_whitespace().collect();
+        let [range, _, _, device, inode] = fields[..] else { return None };
+        // There, numbers have no leading zeros.
+        let range: Vec<_> = range.split('-').map(|end| end.trim_start_matches('0')).collect();
+        let refused = match look(&process.join("map_files").join(range.join("-"))) {
+            Ok((stat, mount)) => {
+                self.inode(pid, process, &path, (&stat, mount));
+                return None;
+            }
+            Err(error) => error.kind() == ErrorKind::PermissionDenied,
+        };
+        // Only root may follow these links. What the line says must do, unless the name is still there.
+        let (major, minor) = device.split_once(':')?;
+        let [major, minor] = [major, minor].map(|number| u32::from_str_radix(number, 16));
+        let number = Some(device_number(major.ok()?, minor.ok()?));
+        let found = self.found.iter_mut().find(|found| found.number == number && refused)?;
+        let number = inode.parse().ok()?;
+        let named = to_path(&[b".", &*path, DELETED].concat()).into_owned();
+        if look(&process.join("root").join(named)).is_ok_and(|(stat, _)| stat.inode == number) {
+            return None;
+        }
+        found.add(Identity { mount: 0, device: found.device, number }, None, &path, pid);
+        Some(())
+    }
+
+    /// The number of the file system that holds what is reached through `mount`, which a process has. For an overlay,
+    /// that is the one below that is written to.
+    fn file_system(&mut self, process: &Path, mount: u64) -> Option<u64> {
+        if let Some(known) = self.by_mount.get(&mount) {
+            return *known;
+        }
+        let elsewhere = match self.mounts.listed(mount) {
+            Some(_) => None,
+            None => ListedMount::of_process(process, mount),
+        };
+        let listed = elsewhere.as_ref().or_else(|| self.mounts.listed(mount));
+        let number = listed.and_then(|listed| match listed.upper() {
+            Some(upper) => {
+                let (upper, may_touch) = self.mounts.near_path(&upper, 0)?;
+                let upper = Some(to_path(&upper)).filter(|_| may_touch);
+                self.mounts.file_system(look(&upper?).ok()?.1)
+            }
+            None => listed.device,
+        });
+        self.by_mount.insert(mount, number);
+        number
+    }
+}
+
+impl Found {
+    fn add(&mut self, identity: Identity, size: Option<u64>, path: &[u8], pid: u32) {
+        let known = self.sizes.entry(identity).or_insert_with(|| {
+            let file = Unseen { name: path.to_vec(), ..Unseen::default() };
+            self.files.insert(identity, (file, 0));
+            size
+        });
+        *known = size.or(*known);
+        let Some((file, last)) = self.files.get_mut(&identity) else { return };
+        file.size = *known;
+        if *last != pid {
+            *last = pid;
+            file.held_by += 1;
+            if file.holders.len() < FEW {
+                let command = fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
+                let command = command.strip_suffix(b"\n").unwrap_or(&command).to_vec();
+                file.holders.push(Holder { pid, command });
+            }
+        }
+        if self.files.len() > 2 * MOST {
+            self.forget_small();
+        }
+    }
+
+    /// Keeps only the sizes of all but the largest, so that a million files take little memory.
+    fn forget_small(&mut self) {
+        let mut sizes: Vec<_> = self.files.iter().map(|(id, (file, _))| (file.size, *id)).collect();
+        sizes.sort_unstable_by(|one, other| other.cmp(one));
+        for (_, identity) in sizes.into_iter().skip(MOST) {
+            self.files.remove(&identity);
+        }
+    }
+
+    fn finish(mut self) -> Cause {
+        self.forget_small();
+        let mut parts: Vec<_> = self.files.into_values().map(|(file, _)| file).collect();
+        parts.sort_unstable_by(|one, other| (other.size, &one.name).cmp(&(one.size, &other.name)));
+        let sizes = self.sizes.values().flatten();
+        let size = sizes.fold(0, |sum: u64, size| sum.saturating_add(*size));
+        Cause { name: "deleted but open", size, files: Some(self.sizes.len() as u64), parts }
+    }
+}
+
+/// What the file at `path` is, as far as the kernel remembers, and through which mount it is reached.
+fn look(path: &Path) -> io::Result<(Stat, u64)> {
+    let flags = AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT;
+    let stat = statx(CWD, path, flags, FIELDS | StatxFlags::MNT_ID)?;
+    Ok((convert(&stat), mount_id(&stat)))
+}

@@ -1,0 +1,385 @@
+//! How the screen looks: the pictures of it in docs, the contrast of all its colours, and that none of them says anything
+//! alone. All from one snapshot, [`look.json`](look.json), as it would be seen at the time when it was made.
+//!
+//! When a picture is to change: `UPDATE_GENERATED=1 cargo test --test it look::`, then look at `docs/screen-*.svg`.
+#![cfg(all(target_os = "linux", feature = "tui"))]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+use nu_ansi_term::Color as Named;
+use ratatui_core::backend::TestBackend;
+use ratatui_core::buffer::{Buffer, Cell};
+use ratatui_core::style::{Color, Modifier};
+use ratatui_core::terminal::Terminal;
+use weigh::internal::render::colors::Colors;
+use weigh::internal::render::palette::{Depth, Palette, ROLES, Theme};
+use weigh::internal::render::time::TimeFormat;
+use weigh::internal::report::{Input, Keep, Request};
+use weigh::internal::tally::Inodes;
+use weigh::internal::walk::Progress;
+
+use crate::fixture::Fixture;
+use crate::picture::cells;
+use crate::program::browse::browser::Browser;
+use crate::program::browse::event::Event;
+use crate::program::browse::keys::Key;
+use crate::program::browse::{BrowseOptions, view};
+use crate::pty::Terminal as Pty;
+use crate::run::weigh;
+
+const TOP: &str = env!("CARGO_MANIFEST_DIR");
+
+/// When the snapshot was made.
+const NOW: i64 = 1_795_419_377;
+
+/// What docs show: the name of the picture, its theme (none for no colours), its size, and the keys that lead to it.
+const PICTURES: [(&str, Option<Theme>, (u16, u16), &str); 5] = [
+    ("wide", Some(Theme::Dark), (120, 26), " vv v^"),
+    ("map", Some(Theme::Dark), (120, 26), "T"),
+    ("light", Some(Theme::Light), (80, 22), "v"),
+    ("plain", None, (80, 22), "v v"),
+    ("small", Some(Theme::Dark), (40, 15), "v"),
+];
+
+fn browser(palette: Option<Palette>) -> Browser {
+    let zone: fn() -> TimeZone = || TimeZone::UTC;
+    let times =
+        TimeFormat { style: Default::default(), zone: Arc::new(LazyLock::new(zone)), now: NOW };
+    let colors = palette.map(|palette| Colors::new("", palette));
+    let options = BrowseOptions { times: Some(times), colors, ..BrowseOptions::default() };
+    let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
+    let source = Input::Snapshots(vec![Path::new(TOP).join("tests/it/look.json")]);
+    crate::browse::opened(&Request { keep, source, ..Request::default() }, options, 1)
+}
+
+/// What is on a screen of this size after `keys`.
+fn screen(browser: &mut Browser, (width, height): (u16, u16), keys: &str) -> Buffer {
+    browser.resize(view::list_height(height));
+    for key in keys.chars() {
+        browser.on(Event::Key(match key {
+            'v' => Key::Down,
+            '^' => Key::Home,
+            '\n' => Key::Enter,
+            '<' => Key::Left,
+            key => Key::Char(key),
+        }));
+    }
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| view::draw(browser, frame)).unwrap();
+    terminal.backend().buffer().clone()
+}
+
+fn text(buffer: &Buffer) -> String {
+    let width = usize::from(buffer.area.width);
+    let lines = buffer.content().chunks(width);
+    lines.map(|line| line.iter().map(Cell::symbol).collect::<String>() + "\n").collect()
+}
+
+/// The foreground and the background of a cell, as a terminal with this theme shows them.
+fn colors(cell: &Cell, theme: Theme) -> [[u8; 3]; 2] {
+    let plain = match theme {
+        Theme::Light => [[0x24, 0x29, 0x2f], [0xff; 3]],
+        _ => [[0xd4; 3], [0x1e; 3]],
+    };
+    let [mut fore, mut back] =
+        [(cell.fg, plain[0]), (cell.bg, plain[1])].map(|(color, plain)| match color {
+            Color::Reset => plain,
+            Color::Rgb(red, green, blue) => [red, green, blue],
+            Color::Indexed(number @ 232..) => [8 + 10 * (number - 232); 3],
+            Color::Indexed(number @ 16..) => [36, 6, 1].map(|unit| {
+                let step = (number - 16) / unit % 6;
+                if step == 0 { 0 } else { 55 + 40 * step }
+            }),
+            other => panic!("{other:?} is what the terminal makes of it"),
+        });
+    if cell.modifier.contains(Modifier::REVERSED) {
+        (fore, back) = (back, fore);
+    }
+    if cell.modifier.contains(Modifier::DIM) {
+        fore = [0, 1, 2].map(|i| ((u16::from(fore[i]) * 3 + u16::from(back[i]) * 2) / 5) as u8);
+    }
+    [fore, back]
+}
+
+/// The screen as a picture. What fills parts of cells is drawn as rectangles, so that it looks the same in every font.
+fn svg(buffer: &Buffer, theme: Theme) -> String {
+    const CELL: (f64, f64) = (8.4, 18.0);
+    const MARGIN: f64 = 14.0;
+    let hex = |[red, green, blue]: [u8; 3]| format!("#{red:02x}{green:02x}{blue:02x}");
+    let [plain, ground] = colors(&Cell::EMPTY, theme);
+    let (width, height) = (buffer.area.width, buffer.area.height);
+    let (wide, high) =
+        (f64::from(width) * CELL.0 + 2.0 * MARGIN, f64::from(height) * CELL.1 + 2.0 * MARGIN);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide:.0} {high:.0}\" width=\"{wide:.0}\" \
+         font-family=\"ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace\" font-size=\"14\" fill=\"{}\">\n\
+         <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"{}\"/>\n",
+        hex(plain),
+        hex(ground)
+    );
+    let mut rectangle = |x: f64, y: f64, (width, height): (f64, f64), color: [u8; 3]| {
+        writeln!(svg, "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{}\"/>", hex(color))
+            .unwrap();
+    };
+    let mut texts = String::new();
+    for row in 0..height {
+        let line: Vec<_> = (0..width).map(|column| &buffer[(column, row)]).collect();
+        let y = MARGIN + f64::from(row) * CELL.1;
+        // Runs of cells that look alike.
+        let mut start = 0;
+        while start < line.len() {
+            let look = |cell: &Cell| (colors(cell, theme), cell.modifier, block(cell.symbol()));
+            let first = look(line[start]);
+            let end = (start..line.len()).find(|i| look(line[*i]) != first).unwrap_or(line.len());
+            let ([fore, back], modifier, filled) = first;
+            let (x, run) = (MARGIN + start as f64 * CELL.0, (end - start) as f64 * CELL.0);
+            if back != ground {
+                rectangle(x, y, (run, CELL.1), back);
+            }
+            if let Some((across, down)) = filled {
+                rectangle(x, y, (run * across, CELL.1 * down), fore);
+            } else {
+                let text: String = line[start..end].iter().map(|cell| cell.symbol()).collect();
+                let (shown, before) = (text.trim(), text.len() - text.trim_start().len());
+                let (x, run) = (x + before as f64 * CELL.0, cells(shown) as f64 * CELL.0);
+                let weight =
+                    if modifier.contains(Modifier::BOLD) { " font-weight=\"bold\"" } else { "" };
+                let line = if modifier.contains(Modifier::UNDERLINED) {
+                    " text-decoration=\"underline\""
+                } else {
+                    ""
+                };
+                let shown = shown.replace('&', "&amp;").replace('<', "&lt;");
+                if !shown.is_empty() {
+                    let y = y + 14.0;
+                    writeln!(texts, "<text x=\"{x:.1}\" y=\"{y:.1}\" textLength=\"{run:.1}\" fill=\"{}\"{weight}{line} xml:space=\"preserve\">{shown}</text>", hex(fore)).unwrap();
+                }
+            }
+            start = end;
+        }
+    }
+    svg + &texts + "</svg>\n"
+}
+
+/// How much of a cell a block fills from its left, and from its top.
+fn block(symbol: &str) -> Option<(f64, f64)> {
+    let eighths = "▏▎▍▌▋▊▉█".chars().position(|c| symbol.starts_with(c));
+    eighths.map(|i| ((i + 1) as f64 / 8.0, 1.0)).or((symbol == "▀").then_some((1.0, 0.5)))
+}
+
+#[test]
+fn docs_show_the_screen_as_it_is() {
+    for (name, theme, size, keys) in PICTURES {
+        let palette = theme.map(|theme| Palette::new(theme, Depth::Rgb));
+        let buffer = screen(&mut browser(palette), size, keys);
+        let drawn = svg(&buffer, theme.unwrap_or_default());
+        let path = Path::new(TOP).join(format!("docs/screen-{name}.svg"));
+        if std::env::var_os("UPDATE_GENERATED").is_some() {
+            fs::write(&path, &drawn).unwrap();
+        }
+        let kept = fs::read_to_string(&path).unwrap();
+        assert!(
+            kept == drawn,
+            "{} is another: see the first lines of this file\n{}",
+            path.display(),
+            text(&buffer)
+        );
+    }
+}
+
+/// WCAG 2.2, "contrast ratio" and "relative luminance".
+fn contrast(one: [u8; 3], other: [u8; 3]) -> f64 {
+    let [one, other] = [one, other].map(|color| {
+        let [red, green, blue] = color.map(|channel| {
+            let channel = f64::from(channel) / 255.0;
+            if channel <= 0.04045 { channel / 12.92 } else { ((channel + 0.055) / 1.055).powf(2.4) }
+        });
+        0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05
+    });
+    one.max(other) / one.min(other)
+}
+
+/// On every screen, in every cell: text has 4.5, and a bar has 3, also on the selected line.
+#[test]
+fn everything_is_legible() {
+    let mut seen = 0;
+    for theme in [Theme::Dark, Theme::Light] {
+        for depth in [Depth::Fixed, Depth::Rgb] {
+            for (_, _, size, keys) in PICTURES {
+                let buffer = screen(&mut browser(Some(Palette::new(theme, depth))), size, keys);
+                for cell in buffer.content().iter().filter(|cell| cell.symbol() != " ") {
+                    // Lines between panes only part them.
+                    let least = if block(cell.symbol()).is_some() { 3.0 } else { 4.5 };
+                    let [fore, back] = colors(cell, theme);
+                    let contrast = contrast(fore, back);
+                    assert!(
+                        contrast >= least,
+                        "{theme:?} {depth:?} {size:?}: {contrast:.2} {cell:?}"
+                    );
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert!(seen > 10_000, "{seen}");
+}
+
+/// Without colours and with any of them, the same is written. The selected line is seen without them.
+#[test]
+fn colours_say_nothing_alone() {
+    let palettes = [Theme::Dark, Theme::Light, Theme::None].into_iter().flat_map(|theme| {
+        [Depth::Ansi, Depth::Fixed, Depth::Rgb].map(|depth| (depth, Palette::new(theme, depth)))
+    });
+    for (depth, palette) in palettes {
+        for (name, _, size, keys) in PICTURES {
+            let plain = screen(&mut browser(None), size, keys);
+            let drawn = screen(&mut browser(Some(palette)), size, keys);
+            assert_eq!(text(&plain).replace("\n>", "\n "), text(&drawn), "{name} {palette:?}");
+            let chosen = |buffer: &Buffer| {
+                let lines = buffer.content().chunks(size.0.into());
+                let is_band = |line: &[Cell]| {
+                    line[..size.0 as usize / 2]
+                        .iter()
+                        .all(|it| it.modifier.contains(Modifier::REVERSED) || it.bg != Color::Reset)
+                };
+                lines
+                    .enumerate()
+                    .filter(|(_, line)| is_band(line))
+                    .map(|it| it.0)
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(chosen(&drawn).len(), 1, "{name} {palette:?}");
+            assert_eq!(chosen(&drawn), chosen(&plain), "{name} {palette:?}");
+            if depth == Depth::Ansi {
+                let others = drawn.content().iter().filter(|it| it.bg != Color::Reset);
+                assert_eq!(others.count(), 0, "a background that nobody knows: {name}");
+            }
+        }
+    }
+}
+
+/// A colour of one's own is used where the terminal has it.
+#[test]
+fn roles_have_the_colours_that_are_set() {
+    let uses = |depth, role: usize, color, wanted: Color| {
+        let palette = Palette::new(Theme::Dark, depth).with(role, color);
+        let buffer = screen(&mut browser(Some(palette)), (120, 26), " v");
+        buffer.content().iter().any(|cell| [cell.fg, cell.bg].contains(&wanted))
+    };
+    let [named, fixed, rgb] = [Named::Green, Named::Fixed(200), Named::Rgb(1, 2, 3)];
+    for (role, name) in
+        ROLES.iter().enumerate().filter(|(_, name)| !["shrunk", "track"].contains(name))
+    {
+        assert!(uses(Depth::Rgb, role, rgb, Color::Rgb(1, 2, 3)), "{name}");
+        assert!(uses(Depth::Fixed, role, fixed, Color::Indexed(200)), "{name}");
+        assert!(!uses(Depth::Fixed, role, rgb, Color::Rgb(1, 2, 3)), "{name}");
+        assert!(!uses(Depth::Ansi, role, fixed, Color::Indexed(200)), "{name}");
+    }
+    assert!(uses(Depth::Ansi, 6, named, Color::Green));
+}
+
+/// Nothing that is needed is cut, and long names get room before bars do.
+#[test]
+fn small_screens_have_what_is_needed() {
+    let palette = Some(Palette::new(Theme::Dark, Depth::Rgb));
+    let shown = text(&screen(&mut browser(palette), (40, 15), " "));
+    for word in
+        ["3.80Gi", "weigh/target/", "linux/.git/objects/pack/", "1 marked", "help", "owners", "src"]
+    {
+        assert!(shown.contains(word), "{word} in\n{shown}");
+    }
+    let shown = text(&screen(&mut browser(palette), (80, 24), ""));
+    for word in
+        ["linux/.git/objects/pack/ ", "photos.zip  2 links, frees 0", "16 mo", "72%", "help"]
+    {
+        assert!(shown.contains(word), "{word} in\n{shown}");
+    }
+}
+
+/// A directory whose only entry is a directory shares its line; what is done there is done to the last one.
+#[test]
+fn directories_with_one_directory_share_a_line() {
+    let fixture = Fixture::new().file("tree/a/b/c/one", 9_000).file("tree/a/b/c/two", 9_000);
+    let fixture =
+        fixture.file("tree/two/x/file", 5_000).file("tree/two/file", 5_000).file("tree/c", 1);
+    let request = crate::browse::request([&*fixture.at("tree")]);
+    let mut browser = crate::browse::opened(&request, BrowseOptions::default(), 10);
+    let shown = |browser: &mut Browser, keys| text(&screen(browser, (80, 20), keys));
+    assert!(shown(&mut browser, "n").contains(" a/b/c/ "), "{}", shown(&mut browser, ""));
+    assert!(shown(&mut browser, "").contains(" two/ "));
+    // Into the last one, and back to where one was.
+    assert!(shown(&mut browser, "\n").contains(" one "));
+    assert!(shown(&mut browser, "<").contains("> "), "{}", shown(&mut browser, ""));
+    let line =
+        shown(&mut browser, "").lines().find(|line| line.starts_with('>')).unwrap().to_owned();
+    assert!(line.contains(" a/b/c/ "), "{line}");
+    shown(&mut browser, " ");
+    let path = fixture.at("tree/a/b/c").into_os_string().into_encoded_bytes();
+    assert_eq!(browser.marked_paths(), [path]);
+    assert!(shown(&mut browser, "d").contains("/a/b/c/"));
+    // The entry called like the last one is another.
+    assert!(
+        shown(&mut browser, "x^v")
+            .lines()
+            .any(|line| line.starts_with('>') && line.contains(" c "))
+    );
+}
+
+/// Where the number of inodes is known, how far it is; else one count.
+#[test]
+fn the_progress_is_one_figure() {
+    let fixture = Fixture::new().file("tree/a", 1);
+    let request = crate::browse::request([&*fixture.at("tree")]);
+    let mut browser = Browser::new(request, BrowseOptions::default());
+    let mut after = |seconds, entries| {
+        let progress = Progress { entries, ..Progress::default() };
+        browser.on(Event::Progress(progress, Duration::from_secs(seconds)));
+        text(&screen(&mut browser, (80, 20), "")).lines().next().unwrap().to_owned()
+    };
+    assert!(after(1, 250).contains("scanning, 250 entries"));
+    assert!(!after(1, 250).contains(" in "), "two counts");
+    let mut browser = {
+        let request = crate::browse::request([&*fixture.at("tree")]);
+        Browser::new(request, BrowseOptions::default())
+    };
+    browser.on(Event::UsedInodes(1_000));
+    let mut after = |seconds, entries| {
+        let progress = Progress { entries, ..Progress::default() };
+        browser.on(Event::Progress(progress, Duration::from_secs(seconds)));
+        text(&screen(&mut browser, (80, 20), "")).lines().next().unwrap().to_owned()
+    };
+    assert!(after(1, 250).contains("scanning 25% "));
+    assert!(after(10, 250).contains("scanning 25%, 30 s left"));
+    assert!(after(3_000, 250).contains("scanning 25%, 2 h left"));
+    assert!(after(2, 0).contains("scanning 0%"));
+    // There is more than the file system said.
+    assert!(after(10, 1_000).contains("scanning, 1,000 entries"));
+}
+
+/// The terminal is asked, and nobody waits for it. Keys are keys, before its answer and after it.
+#[test]
+fn a_terminal_is_asked_for_its_background() {
+    let fixture = Fixture::new().file("tree/one", 30_000).file("tree/two", 20_000);
+    for (answer, band) in [
+        (&b""[..], "\x1b[7m"),
+        (b"\x1b]11;rgb:ffff/ffff/ffff\x07", "48;2;224;234;248m"),
+        (b"\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\", "48;2;38;52;74m"),
+    ] {
+        let mut terminal = Pty::new();
+        let child = weigh("-u tree").within(fixture.path()).env("COLORTERM", "truecolor");
+        let child = child.env("TERM", "xterm-256color").on(&terminal).spawn();
+        terminal.wait_for("two");
+        terminal.type_in(answer);
+        terminal.type_in(b"n ");
+        terminal.type_until(b"", "1 marked");
+        terminal.type_in(b"q");
+        assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+        let shown = String::from_utf8(terminal.close()).unwrap();
+        assert!(shown.contains("\x1b]11;?\x07") && shown.contains(band), "{band:?}");
+    }
+}

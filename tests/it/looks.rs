@@ -1,0 +1,303 @@
+//! How a picture looks: chains of directories in one line, whole paths, links, what it compares with; and the same in
+//! ASCII, and with 16, 256 and 16 M colours.
+
+use std::fs;
+
+use crate::fixture::{Fixture, raw};
+use crate::picture::cells;
+use crate::run::{Weigh, weigh};
+
+/// Chains that end in a file, one of them with a little beside it, and directories that are no chains.
+fn project() -> Fixture {
+    Fixture::in_memory()
+        .sparse("top/chain/of/many/links.iso", 50_000_000)
+        .sparse("top/two/one", 20_000_000)
+        .sparse("top/two/other", 10_000_000)
+        .sparse("top/almost/all/of it", 9_950_000)
+        .sparse("top/almost/rest", 40_000)
+        .sparse("top/not/nearly/all", 9_000_000)
+        .sparse("top/not/rest", 200_000)
+}
+
+fn on(fixture: &Fixture, flags: &str) -> Weigh {
+    weigh(&format!("-s {flags}")).arg("top").within(fixture.path())
+}
+
+fn shown(fixture: &Fixture, flags: &str) -> String {
+    on(fixture, flags).run().text()
+}
+
+#[test]
+fn a_chain_of_directories_is_one_line() {
+    let fixture = project();
+    let expected = "\
+ 222Ki       2 smaller
+8.58Mi     ┌── nearly/all
+8.77Mi   ┌─┴ not
+9.49Mi   ├── almost/all/of it
+9.54Mi   │ ┌── other
+19.1Mi   │ ├── one
+28.6Mi   ├─┴ two
+47.7Mi   ├── chain/of/many/links.iso
+94.6Mi ┌─┴ top
+";
+    let text = shown(&fixture, "-c -b -n 13");
+    assert_eq!(
+        text.lines().skip(1).collect::<Vec<_>>(),
+        expected.lines().skip(1).collect::<Vec<_>>()
+    );
+    // What has no line counts as before: here both files called rest.
+    assert!(text.starts_with(" 234Ki       2 smaller\n"), "{text}");
+    // Levels and entries are counted as if nothing was joined.
+    assert!(shown(&fixture, "-c -b -d 2").contains("─ chain/of\n"));
+    assert_eq!(shown(&fixture, "-c -b -n 4").lines().count(), 3);
+    assert!(shown(&fixture, "-c -b -n 4").contains("─ chain/of/many/links.iso\n"));
+    assert_eq!(on(&fixture, "-j -n 4").run().document().nodes.len(), 5);
+}
+
+#[test]
+fn a_chain_is_joined_only_if_its_lines_would_say_the_same() {
+    let fixture = project();
+    // Every entry has its line.
+    for flags in ["-p", "-R"] {
+        assert_eq!(shown(&fixture, &format!("-c -b -n 20 {flags}")).lines().count(), 16, "{flags}");
+    }
+    // To the byte, they differ.
+    assert!(shown(&fixture, "-c -b -n 20 -o b").contains("┴ almost\n"));
+    assert!(shown(&fixture, "-c -b -n 20 --sort count").contains("┴ almost/all\n"));
+    // What was given is never joined.
+    let only = Fixture::in_memory().sparse("top/only", 5);
+    assert_eq!(shown(&only, "-c -b"), "5B   ┌── only\n5B ┌─┴ top\n");
+    let two =
+        weigh("-s -c -b top other").within(fixture.sparse("other/only", 5).path()).run().text();
+    assert!(two.contains("┴ other\n") && two.contains("─ only\n"), "{two}");
+    // One of them is a lower bound, and the other is not.
+    let lost = Fixture::new().sparse("top/a/b/file", 9_000_000).unreadable("top/a/lost");
+    let lost = on(&lost, "-c -b").by_nobody(&lost).run();
+    let text = String::from_utf8(lost.stdout.clone()).unwrap();
+    assert!(text.contains("≥8.58Mi   ┌─┴ a\n"), "{text}");
+    assert!(text.contains("8.58Mi   │ ┌── b/file\n") || text.contains("── b/file\n"), "{text}");
+}
+
+/// Once, `-p` and `-F` shortened what people copy.
+#[test]
+fn paths_are_whole_and_bars_give_way() {
+    let long = "a directory with a long name/".repeat(5);
+    let fixture = Fixture::in_memory()
+        .sparse(format!("top/{long}file"), 1_000_000)
+        .sparse("top/short/file", 900_000);
+    for width in [20, 40, 80, 120, 300] {
+        for flags in ["-p", "-F", "-F -p", "-p -r -B", "-F -b", "-p -R"] {
+            let text = shown(&fixture, &format!("-c -w {width} {flags}"));
+            assert!(text.contains(&format!("{long}file")), "-w {width} {flags}\n{text}");
+            assert!(!text.contains('…'), "-w {width} {flags}\n{text}");
+        }
+    }
+    // Only the bars of long paths do.
+    let text = shown(&fixture, "-c -w 80 -F");
+    let bars: Vec<_> = text.lines().map(|line| line.contains('█')).collect();
+    assert_eq!(bars, [true, false, false], "{text}");
+    let short = text.lines().next().unwrap();
+    assert!(short.contains(" short/file ") && cells(short) == 80, "{text}");
+}
+
+/// The grammar of `ls --hyperlink`, which is that of OSC 8.
+#[test]
+fn names_are_links_if_that_is_asked_for() {
+    let fixture = Fixture::new()
+        .sparse("top/chain/of/a b%c", 9)
+        .sparse(raw(b"top/odd\nname \xff"), 8)
+        .sparse("top/ä;x", 7);
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let directory = fs::canonicalize(fixture.path()).unwrap();
+    let link = |path: &str, text: &str| {
+        format!(
+            "\x1b]8;;file://{}{}/{path}\x1b\\{text}\x1b]8;;\x1b\\",
+            host.trim(),
+            directory.display()
+        )
+    };
+    let text = shown(&fixture, "-c -b --hyperlink=always");
+    for (path, name) in [
+        ("top", "top"),
+        ("top/chain/of/a%20b%25c", "chain/of/a b%c"),
+        ("top/odd%0aname%20%ff", "odd\\nname \\xff"),
+        ("top/%c3%a4%3bx", "ä;x"),
+    ] {
+        assert!(text.contains(&link(path, name)), "{path}: {text:?}");
+    }
+    let list = shown(&fixture, "-c -b -F --hyperlink=always");
+    assert!(list.contains(&link("top/chain/of/a%20b%25c", "chain/of/a b%c")), "{list:?}");
+    // Without colours, and on a pipe only if it is asked for.
+    for flags in ["-C", "-C --hyperlink=auto", "-C --hyperlink=never", "-t --hyperlink=always"] {
+        let text = shown(&fixture, flags);
+        assert!(
+            !text.contains("\x1b]8") || text.matches("\x1b]8").count() == 2,
+            "{flags} {text:?}"
+        );
+    }
+    // Links take no cells.
+    let plain = shown(&fixture, "-c -w 60");
+    let linked = shown(&fixture, "-c -w 60 --hyperlink=always");
+    assert_eq!(without_links(&linked), plain);
+}
+
+fn without_links(text: &str) -> String {
+    let parts = text.split("\x1b]8;;").enumerate();
+    parts
+        .map(|(i, part)| if i == 0 { part } else { part.split_once("\x1b\\").unwrap().1 })
+        .collect()
+}
+
+/// Nobody can open what is on another host, or what is relative to another directory.
+#[test]
+fn a_snapshot_has_links_only_to_what_is_here() {
+    let fixture = project();
+    on(&fixture, "--save relative.json").run().clean();
+    let absolute = weigh("-s --save absolute.json").arg(fixture.at("top")).within(fixture.path());
+    absolute.run().clean();
+    let saved = fs::read_to_string(fixture.at("absolute.json")).unwrap();
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let other = saved.replace(&format!("\"host\":\"{}\"", host.trim()), "\"host\":\"elsewhere\"");
+    assert_ne!(other, saved);
+    fs::write(fixture.at("other.json"), other).unwrap();
+    for (file, has_links) in [("relative", false), ("absolute", true), ("other", false)] {
+        let flags = format!("-c --hyperlink always --load {file}.json");
+        let text = weigh(&flags).within(fixture.path()).run().text();
+        assert_eq!(text.contains("\x1b]8"), has_links, "{file}");
+    }
+}
+
+#[test]
+fn a_comparison_says_with_what_it_compares() {
+    let fixture = project();
+    on(&fixture, "--save before.json").run().clean();
+    let saved = fs::read_to_string(fixture.at("before.json")).unwrap();
+    let (start, rest) = saved.split_once("\"time\":").unwrap();
+    let rest = rest.split_once(',').unwrap().1;
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let rest = rest.replace(&format!("\"host\":\"{}\"", host.trim()), "\"host\":\"web\\u001b1\"");
+    fs::write(fixture.at("before.json"), format!("{start}\"time\":1000000000,{rest}")).unwrap();
+    let fixture = fixture.sparse("top/two/one", 25_000_000);
+    let text = |flags: &str| {
+        on(&fixture, &format!("-c -w 80 --since before.json {flags}"))
+            .env("TZ", "UTC0")
+            .run()
+            .text()
+    };
+    let expected = "\
+since 2001-09-09 01:46 on web\\x1b1
+   now  change                        churn: what grew and what shrank, added up
+23.8Mi +4.77Mi   ┌── two/one ████████████████████████████████████████████▋ 100%
+99.4Mi +4.77Mi ┌─┴ top       █████████████████████████████████████████████ 100%
+";
+    let shown = text("");
+    assert!(shown.starts_with(expected.split_once("23.8Mi").unwrap().0), "{shown}");
+    assert!(text("--time-style iso").starts_with("since 2001-09-09 on web"));
+    assert!(
+        text("-b").starts_with("since 2001-09-09 01:46 on web\\x1b1\n   now  change\n"),
+        "{}",
+        text("-b")
+    );
+    assert!(text("-R").starts_with("since 2001-09-09 01:46 on web\\x1b1\n"));
+    assert!(text("-w 50").lines().nth(1).unwrap().ends_with(" churn"), "{}", text("-w 50"));
+    assert!(text("-r").starts_with("since 2001-09-09 01:46 on web\\x1b1\n"));
+    // The output of -j does not say when it was made.
+    let json = on(&fixture, "-j").run().clean();
+    fs::write(fixture.at("before.json"), json).unwrap();
+    assert!(text("").starts_with("since "), "{}", text(""));
+}
+
+/// There is nothing to compare with, and their own lines say it all.
+#[test]
+fn a_comparison_does_not_go_into_what_is_new_or_gone() {
+    let fixture = project().dir("top/place");
+    on(&fixture, "--details --save before.json").run().clean();
+    fs::remove_dir_all(fixture.at("top/two")).unwrap();
+    let fixture = fixture.sparse("top/new/dir/file", 7_000_000).sparse("top/new/other", 300_000);
+    let text = |flags: &str| shown(&fixture, &format!("-c -b --since before.json {flags}"));
+    let lines = text("");
+    assert!(lines.contains("── new (new)\n") && lines.contains("── two (gone)\n"), "{lines}");
+    assert_eq!(lines.lines().count(), 2 + 3, "{lines}");
+    let deep = text("-d 9");
+    assert!(deep.contains("other (new)") && deep.contains("one (gone)"), "{deep}");
+    // A list of files has no line for a directory.
+    assert!(text("-F").contains("new/dir/file (new)"), "{}", text("-F"));
+    let json = on(&fixture, "-j --since before.json").run().clean();
+    assert!(String::from_utf8(json).unwrap().contains("\"name\":\"other\""));
+    // What was moved there is shown, because it is neither.
+    fs::rename(fixture.at("top/chain"), fixture.at("top/new/dir/moved")).unwrap();
+    let moved = text("");
+    assert!(moved.contains("(moved from chain)"), "{moved}");
+    assert!(moved.contains("new (new)") && !moved.contains("other (new)"), "{moved}");
+}
+
+/// What a locale of another charset cannot show is escaped, and drawn in ASCII.
+#[test]
+fn a_locale_without_unicode_gets_the_same_in_ascii() {
+    let fixture = project().sparse("top/bol\u{e9}ro", 30_000_000);
+    let text = |locale: &[(&'static str, &str)], flags: &str| {
+        let weigh = on(&fixture, flags);
+        locale.iter().fold(weigh, |weigh, (name, value)| weigh.env(name, value)).run().text()
+    };
+    let latin: &[_] = &[("LANG", "de_DE.ISO-8859-1")];
+    for flags in ["", "-B", "-r", "-p", "-F", "-b", "-w 30", "-C", "-R"] {
+        let plain = text(&[], flags);
+        let ascii = text(latin, flags);
+        assert!(ascii.is_ascii() && !plain.is_ascii(), "{flags} {ascii}");
+        assert_eq!(plain.lines().count(), ascii.lines().count(), "{flags}");
+        for (one, other) in plain.lines().zip(ascii.lines()) {
+            let figures = |line: &str| {
+                let words = line.split_whitespace().map(str::to_owned);
+                words.filter(|word| word.ends_with("Mi") || word.ends_with('%')).collect::<Vec<_>>()
+            };
+            assert_eq!(figures(one), figures(other), "{flags}");
+        }
+    }
+    assert!(text(latin, "-w 100").contains(" |-- bol\\xc3\\xa9ro "), "{}", text(latin, "-w 100"));
+    let is_ascii = |locale: &[(&'static str, &str)]| text(locale, "").is_ascii();
+    assert!(is_ascii(&[("LC_ALL", "C"), ("LANG", "C.UTF-8")]));
+    assert!(is_ascii(&[("LC_CTYPE", "POSIX"), ("LANG", "de_DE.UTF-8")]));
+    assert!(!is_ascii(&[("LC_ALL", ""), ("LANG", "de_DE.utf8")]));
+    assert!(!is_ascii(&[("LC_ALL", "C.UTF-8"), ("LANG", "C")]));
+}
+
+#[test]
+fn colours_are_those_of_the_theme_and_the_terminal() {
+    let fixture = project();
+    let text = |flags: &str, env: &[(&'static str, &str)]| {
+        let weigh = on(&fixture, &format!("-C {flags}"));
+        env.iter().fold(weigh, |weigh, (name, value)| weigh.env(name, value)).run().text()
+    };
+    let [rgb, fixed] = [("COLORTERM", "truecolor"), ("TERM", "xterm-256color")];
+    assert!(text("", &[rgb]).contains("[38;2;"));
+    assert!(!text("", &[fixed]).contains("[38;2;") && text("", &[fixed]).contains("[38;5;"));
+    assert!(!text("", &[("TERM", "xterm")]).contains("[38;"));
+    // Behind bars, dark and light themes have a background, and no other has one.
+    for (flags, colors, ground) in [
+        ("", "15;0", "48;2;44;48;56"),
+        ("", "15;default;0", "48;2;44;48;56"),
+        ("", "0;15", "48;2;226;226;222"),
+        ("--theme light", "15;0", "48;2;226;226;222"),
+        ("--theme dark", "0;15", "48;2;44;48;56"),
+        ("--theme auto", "0;15", "48;2;226;226;222"),
+    ] {
+        assert!(text(flags, &[rgb, ("COLORFGBG", colors)]).contains(ground), "{flags} {colors}");
+    }
+    for (flags, colors) in [("", ""), ("", "default;default"), ("--theme none", "15;0")] {
+        assert!(!text(flags, &[rgb, ("COLORFGBG", colors)]).contains("48;2"), "{flags} {colors}");
+    }
+}
+
+/// Bold is what has a fifth of the whole, whatever it is in, and what sums up the rest draws no attention.
+#[test]
+fn weight_guides_to_what_is_large() {
+    let fixture = project();
+    let text = on(&fixture, "-C --theme dark -n 8").env("COLORTERM", "truecolor").run().text();
+    let is_bold = |name: &str| {
+        let line = text.lines().find(|line| line.contains(name)).unwrap();
+        line.starts_with("\x1b[1;")
+    };
+    assert!(is_bold("top") && is_bold("chain") && is_bold("two") && is_bold("one"), "{text:?}");
+    assert!(!is_bold("other") && !is_bold("smaller"), "{text:?}");
+}

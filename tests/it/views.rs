@@ -1,0 +1,695 @@
+//! What the keys of `--ui` lead to, without a terminal: the views, the search, the clipboard and other programs; and
+//! that no keys in any order delete what was not asked for.
+#![cfg(all(target_os = "linux", feature = "tui"))]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::program::browse::browser::Browser;
+use crate::program::browse::event::{Command, Event};
+use crate::program::browse::keys::Key;
+use crate::program::browse::{Binding, Bindings, BrowseOptions};
+use weigh::internal::remove::{self, Manner, UserDirectories};
+use weigh::internal::report::{Browsed, Input, Keep, Request};
+use weigh::internal::sys;
+use weigh::internal::tally::Inodes;
+
+use crate::browse::{opened, request, scanned, show};
+use crate::dice::{Dice, Names};
+use crate::fixture::{Fixture, entries_at, raw};
+use crate::pty::Terminal;
+use crate::rounds::{for_seeds, rounds};
+use crate::run::{PATIENCE, weigh};
+use crate::view::screen;
+
+/// The tree at `root`, with the owner of each file.
+fn detailed(root: &Path) -> Request {
+    let inodes = Inodes { fingerprints: true, ..Inodes::ALL };
+    Request { keep: Keep::Everything(inodes), ..request([root]) }
+}
+
+fn browser(root: &Path) -> Browser {
+    let directories = Some(UserDirectories::of(|name| (name == "HOME").then(|| root.join("home"))));
+    opened(&detailed(root), BrowseOptions { directories, ..BrowseOptions::default() }, 20)
+}
+
+fn key(letter: char) -> Key {
+    match letter {
+        '\t' => Key::Tab,
+        '\n' => Key::Enter,
+        '\x1b' => Key::Escape,
+        '\x7f' => Key::Backspace,
+        '↑' => Key::Up,
+        '↓' => Key::Down,
+        '←' => Key::Left,
+        '→' => Key::Right,
+        '⇤' => Key::BackTab,
+        letter => Key::Char(letter),
+    }
+}
+
+/// Presses `keys`, and waits for what they ask. Returns what the last one wants to be done.
+fn press(browser: &mut Browser, keys: &str) -> Vec<Command> {
+    let mut commands = Vec::new();
+    for letter in keys.chars() {
+        commands = browser.on(Event::Key(key(letter)));
+        while browser.is_asking() {
+            assert!(browser.on(Event::Slice).is_empty());
+        }
+    }
+    commands
+}
+
+/// What is listed: paths below the root, or the names of groups, with their sizes.
+fn listed(browser: &Browser) -> Vec<(String, u64)> {
+    let items = (0..browser.len()).filter_map(|line| browser.item(line));
+    let lines = items.map(|item| {
+        let root = browser.tree().root().name().len() + 1;
+        let path = item.place.map(|place| browser.tree().at(place).path()[root..].to_vec());
+        let name = path.unwrap_or_else(|| item.name.to_vec());
+        (String::from_utf8_lossy(&name).into_owned(), item.totals.size)
+    });
+    lines.collect()
+}
+
+fn names(browser: &Browser) -> Vec<String> {
+    listed(browser).into_iter().map(|(name, _)| name).collect()
+}
+
+fn said(browser: &Browser) -> &str {
+    browser.said().unwrap_or_default()
+}
+
+fn fixture() -> Fixture {
+    Fixture::new()
+        .file("tree/a/deep/one.log", 50_000)
+        .file("tree/a/two.rs", 20_000)
+        .file("tree/b/three.rs", 40_000)
+        .file("tree/b/four", 10_000)
+        .hard_link("tree/b/four", "tree/link.log")
+        .file("tree/one.rs", 30_000)
+        .modified("tree/b/three.rs", 1_000_000_000)
+}
+
+/// The largest file anywhere is the first line, and Enter goes to where it is.
+#[test]
+fn the_largest_files_are_listed_and_lead_into_the_tree() {
+    let fixture = fixture();
+    let mut browser = browser(&fixture.at("tree"));
+    press(&mut browser, "\t");
+    let all = ["a/deep/one.log", "b/three.rs", "one.rs", "a/two.rs", "b/four"];
+    let found = names(&browser);
+    assert_eq!(found[..4], all[..4]);
+    assert!(found.len() == 5 && (found[4] == "b/four" || found[4] == "link.log"), "{found:?}");
+    let shown = screen(&mut browser, (100, 22));
+    assert!(shown.contains("a/deep/one.log"), "{shown}");
+    press(&mut browser, "↓\n");
+    assert_eq!(names(&browser), ["b/three.rs", "b/four"]);
+    // From there on, it is the tree, and the file is chosen.
+    press(&mut browser, " h");
+    let path = fixture.at("tree/b/three.rs");
+    assert_eq!(browser.marked_paths(), [path.as_os_str().as_bytes()]);
+    assert_eq!(browser.len(), 4);
+    // In a directory, it is about what is in it.
+    press(&mut browser, "Ung\n\t");
+    assert_eq!(names(&browser), ["a/deep/one.log", "a/two.rs"]);
+    press(&mut browser, "n");
+    assert_eq!(names(&browser), ["a/two.rs", "a/deep/one.log"], "by name, backwards");
+    press(&mut browser, "A");
+    assert_eq!(browser.marked().0, 2);
+    press(&mut browser, "←");
+    assert_eq!(names(&browser).len(), 2, "the tree again");
+}
+
+/// Each view has the figures that the program prints.
+#[test]
+fn the_views_have_the_figures_of_the_program() {
+    for_seeds(rounds(12, 400), |seed| {
+        let fixture = Dice::new(seed).tree(Fixture::in_memory(), Names::Hostile);
+        let root = fixture.at("tree");
+        let mut browser = browser(&root);
+        press(&mut browser, "\t");
+        let mut inodes = BTreeMap::new();
+        for (_, stat) in entries_at(&root).into_iter().filter(|(_, stat)| !stat.is_dir()) {
+            inodes.insert(stat.ino(), stat.blocks() * 512);
+        }
+        let mut sizes: Vec<_> = inodes.into_values().collect();
+        sizes.sort_unstable_by(|one, other| other.cmp(one));
+        let found: Vec<_> = listed(&browser).into_iter().map(|(_, size)| size).collect();
+        assert_eq!(found, sizes, "seed {seed}");
+        for by in ["type", "age", "owner"] {
+            press(&mut browser, "\t");
+            let printed = weigh(&format!("-j -P --by {by}")).arg(&root).run().document();
+            let printed = printed.nodes.iter().skip(1);
+            let printed = printed.map(|it| (String::from_utf8_lossy(&it.name).into(), it.size));
+            let printed: BTreeMap<String, u64> = printed.collect();
+            assert_eq!(BTreeMap::from_iter(listed(&browser)), printed, "seed {seed}: {by}");
+        }
+        press(&mut browser, "\t");
+        assert_eq!(browser.len(), fs::read_dir(&root).unwrap().count(), "the tree again");
+        press(&mut browser, "⇤");
+        assert!(listed(&browser).iter().all(|(name, _)| !name.contains('/')), "owners");
+    });
+}
+
+/// Enter on a group lists its files, and each way back leads where one came from.
+#[test]
+fn a_group_lists_its_files() {
+    let fixture = fixture();
+    let mut browser = browser(&fixture.at("tree"));
+    press(&mut browser, "\t\t");
+    let types = names(&browser);
+    assert_eq!(types[..2], [".rs", ".log"], "{types:?}");
+    press(&mut browser, " ");
+    assert_eq!(said(&browser), "not marked: .rs: it is no entry: Enter shows what is in it");
+    press(&mut browser, "d");
+    assert_eq!(said(&browser), "not to be removed: .log: it is no entry");
+    press(&mut browser, "g\n");
+    assert_eq!(names(&browser), ["b/three.rs", "one.rs", "a/two.rs"]);
+    press(&mut browser, "A←");
+    assert_eq!((browser.marked().0, names(&browser)), (3, types.clone()));
+    press(&mut browser, "U\t");
+    assert_eq!(names(&browser), ["under 1 day", "5 years or more"]);
+    press(&mut browser, "G\n");
+    assert_eq!(names(&browser), ["b/three.rs"]);
+    press(&mut browser, "\x1b\x1b");
+    assert_eq!(browser.len(), 4, "the tree");
+    // A walk keeps no owners unless it is asked to.
+    let mut plain = opened(&request([fixture.at("tree").as_path()]), BrowseOptions::default(), 20);
+    press(&mut plain, "⇤");
+    assert_eq!(said(&plain), "it has no owners: weigh keeps them with --details");
+    assert!(plain.is_empty());
+    press(&mut plain, "\t");
+    assert_eq!(plain.len(), 4);
+}
+
+/// What is deleted from a view is gone from it; the size that is shown is another with `a`.
+#[test]
+fn a_view_follows_the_tree() {
+    let fixture = fixture().sparse("tree/b/sparse", 1 << 20);
+    let mut browser = browser(&fixture.at("tree"));
+    press(&mut browser, "\t");
+    assert_eq!(names(&browser)[0], "a/deep/one.log");
+    press(&mut browser, "a");
+    assert_eq!(listed(&browser)[0], ("b/sparse".to_owned(), 1 << 20));
+    fs::remove_file(fixture.at("tree/b/sparse")).unwrap();
+    show(&mut browser, scanned(&detailed(&fixture.at("tree"))));
+    press(&mut browser, "");
+    assert_eq!(names(&browser)[0], "a/deep/one.log");
+}
+
+/// As one types, with the largest first; Enter shows it in its directory, and `n` and `N` go on.
+#[test]
+fn a_search_finds_what_is_anywhere() {
+    let fixture = fixture();
+    let mut browser = browser(&fixture.at("tree"));
+    press(&mut browser, "n\n/one");
+    assert_eq!(names(&browser), ["a/deep/one.log"], "from the current directory down");
+    press(&mut browser, "\x7f\x7f\x7fthree");
+    assert_eq!(names(&browser), ["b/three.rs"], "and if nothing is there, everywhere");
+    press(&mut browser, "\x1b");
+    assert_eq!(names(&browser), ["a/deep", "a/two.rs"], "where it began");
+    press(&mut browser, "h/one");
+    assert_eq!(names(&browser), ["a/deep/one.log", "one.rs"]);
+    press(&mut browser, "\n");
+    assert_eq!(names(&browser), ["a/deep/one.log"]);
+    assert_eq!(said(&browser), "1 of 2: one; n N go on");
+    press(&mut browser, "n");
+    assert_eq!((browser.len(), said(&browser)), (4, "2 of 2: one; n N go on"));
+    press(&mut browser, " ");
+    assert_eq!(browser.marked_paths(), [fixture.at("tree/one.rs").as_os_str().as_bytes()]);
+    press(&mut browser, "n");
+    assert_eq!(said(&browser), "1 of 2: one; n N go on");
+    press(&mut browser, "N");
+    assert_eq!(said(&browser), "2 of 2: one; n N go on");
+    // Without a search, n sorts.
+    press(&mut browser, "\x1bn");
+    assert_eq!(names(&browser), ["one.rs", "link.log", "b", "a"], "backwards");
+    // An arrow chooses another one of the list; directories are found, too; globs are globs.
+    press(&mut browser, "s/*e*↓↓\n");
+    assert_eq!(said(&browser), "3 of 4: *e*; n N go on");
+    press(&mut browser, "/nothing like it\n");
+    assert_eq!(said(&browser), "nothing is called so");
+    press(&mut browser, "/[");
+    assert!(!said(&browser).is_empty());
+    press(&mut browser, "\x1b");
+}
+
+/// Keys are answered while a large tree is searched.
+#[test]
+fn a_large_tree_is_searched_in_slices() {
+    let mut fixture = Fixture::in_memory();
+    for directory in 0..12 {
+        fixture = fixture.dir(format!("tree/{directory}"));
+        for file in 0..10_000 {
+            fs::File::create(fixture.at(format!("tree/{directory}/{file}"))).unwrap();
+        }
+    }
+    fs::write(fixture.at("tree/7/needle"), [1; 9_000]).unwrap();
+    let mut browser =
+        opened(&request([fixture.at("tree").as_path()]), BrowseOptions::default(), 20);
+    browser.on(Event::Key(Key::Tab));
+    assert!(browser.is_asking() && browser.is_empty());
+    browser.on(Event::Key(Key::Tab));
+    assert!(browser.is_asking(), "the other view is asked for then");
+    press(&mut browser, "\x1b");
+    assert_eq!(browser.len(), 12, "and the tree is there at once");
+    for letter in "/needle\n".chars() {
+        browser.on(Event::Key(key(letter)));
+        browser.on(Event::Tick);
+    }
+    assert!(browser.is_asking() && !said(&browser).contains("1 of 1"));
+    press(&mut browser, "↓");
+    assert_eq!(said(&browser), "1 of 1: needle; n N go on");
+    press(&mut browser, "\t");
+    assert_eq!(names(&browser)[0], "7/needle");
+    press(&mut browser, "hh\t\t");
+    let files: u64 =
+        (0..browser.len()).map(|line| browser.item(line).unwrap().totals.entries).sum();
+    assert_eq!(files, 12 + 120_000 + 2);
+}
+
+/// Each key of other programs does something, and what does nothing says so.
+#[test]
+fn no_key_is_silent() {
+    let mut fixture = Fixture::in_memory();
+    for i in 0..50 {
+        fixture = fixture.file(format!("tree/{i:02}"), 10);
+    }
+    let mut browser = browser(&fixture.at("tree"));
+    press(&mut browser, "n");
+    let mut line_after = |key: Key| {
+        browser.on(Event::Key(key));
+        let shown = screen(&mut browser, (60, 24));
+        assert!(!shown.contains("does nothing"), "{key:?}: {shown}");
+        press(&mut browser, " ");
+        let marked = browser.marked_paths();
+        press(&mut browser, "U↑");
+        String::from_utf8(marked[0].clone()).unwrap().rsplit('/').next().unwrap().to_owned()
+    };
+    for (key, expected) in [
+        (Key::Char('G'), "49"),
+        (Key::Char('g'), "00"),
+        (Key::Control('d'), "10"),
+        (Key::Control('u'), "00"),
+        (Key::End, "49"),
+    ] {
+        // The last line stays chosen when it is marked.
+        let line: usize = line_after(key).parse().unwrap();
+        let expected: usize = expected.parse().unwrap();
+        assert!(line.abs_diff(expected) <= 1, "{key:?}: {line}");
+    }
+    browser.on(Event::Key(Key::Delete));
+    let review = screen(&mut browser, (60, 24));
+    assert!(review.contains("1 marked: 1 entry"), "Delete reviews: {review}");
+    press(&mut browser, "\x1b");
+    for key in [Key::Char('ä'), Key::Char('\u{202e}'), Key::Control('x'), Key::Char('Q')] {
+        browser.on(Event::Key(key));
+        assert!(said(&browser).ends_with("does nothing here: ? shows all keys"), "{key:?}");
+        assert!(!said(&browser).contains('\u{202e}'));
+    }
+}
+
+fn bound(keys: &[&str]) -> Bindings {
+    Bindings::new(keys.iter().map(|key| Binding::parse(key).unwrap()).collect()).unwrap()
+}
+
+#[test]
+fn keys_are_what_the_user_sets() {
+    let fixture = fixture();
+    let keys = bound(&["by-name=x", "mark=m", "mark=Ctrl-s", "delete=Space"]);
+    let options = BrowseOptions { keys, ..BrowseOptions::default() };
+    let mut browser = opened(&request([fixture.at("tree").as_path()]), options, 20);
+    press(&mut browser, "xm");
+    assert_eq!(names(&browser)[0], "a/deep/one.log".split('/').next().unwrap());
+    assert_eq!(browser.marked().0, 1);
+    browser.on(Event::Key(Key::Control('s')));
+    assert_eq!(browser.marked().0, 2);
+    press(&mut browser, "n");
+    assert!(said(&browser).contains("n does nothing"), "its own key is no key of it any more");
+    press(&mut browser, "?");
+    let help = screen(&mut browser, (100, 60));
+    assert!(help.contains("m ^S"), "{help}");
+    press(&mut browser, "\x1b ");
+    assert!(screen(&mut browser, (100, 30)).contains("2 marked:"), "Space deletes");
+    for (text, why) in [
+        ("delete", "it is ACTION=KEY"),
+        ("delet=x", "no action is called 'delet'"),
+        ("delete=", "'' is no key"),
+        ("delete=xy", "'xy' is no key"),
+        ("delete=Ctrl-c", "'Ctrl-c' is no key"),
+        ("delete=\x1b", "is no key"),
+    ] {
+        let error = Binding::parse(text).unwrap_err();
+        assert!(error.contains(why), "{text}: {error}");
+    }
+    let twice = ["mark=x", "delete=x"].map(|key| Binding::parse(key).unwrap());
+    let error = Bindings::new(twice.to_vec()).unwrap_err();
+    assert_eq!(error, "one key, x, is set for mark and for delete");
+}
+
+/// The config file names the line and the key that is wrong.
+#[test]
+fn keys_in_the_config_file() {
+    let fixture = fixture();
+    let run = |config: &str| {
+        fs::write(fixture.at("config.toml"), config).unwrap();
+        weigh("-P --config").arg(fixture.at("config.toml")).arg(fixture.at("tree")).run()
+    };
+    run("[keys]\ndelete = 'x'\nmark = ['m', 'Space']\n").clean();
+    for (config, line, why) in [
+        ("[keys]\ndelete = 'x'\ndelet = 'y'\n", 3, "no action is called 'delet'"),
+        ("reverse = true\n\n[keys]\nmark = ['m', 'Meta']\n", 4, "'Meta' is no key"),
+        ("[keys]\nmark = true\n", 2, "takes a string or a number"),
+        ("[key]\nmark = 'x'\n", 2, "no"),
+    ] {
+        let shown = run(config);
+        let complaint = shown.complaint();
+        assert_eq!(shown.code(), 2, "{config}");
+        if line > 2 || config.starts_with("[keys]") {
+            assert!(complaint.contains(&format!("config.toml:{line}:")), "{config}: {complaint}");
+            assert!(complaint.contains(why), "{config}: {complaint}");
+        }
+    }
+}
+
+/// The path goes to the clipboard only if it cannot control the terminal, and is shown in any case.
+#[test]
+fn paths_are_copied_without_control_characters() {
+    let hostile = b"tree/\x1b]0;title\x07";
+    let fixture = Fixture::new().file("tree/漢字 \\ 'x'", 90_000).file(raw(hostile), 10);
+    let mut browser = browser(&fixture.at("tree"));
+    let path = fixture.at("tree/漢字 \\ 'x'").into_os_string().into_string().unwrap();
+    let commands = press(&mut browser, "y");
+    let [Command::Copy(copied)] = &commands[..] else { panic!("{commands:?}") };
+    assert_eq!(*copied, path);
+    // Also where it takes several lines.
+    let shown = screen(&mut browser, (20, 24)).replace(['\n', ' '], "");
+    assert!(shown.contains("字"), "{shown}");
+    let commands = press(&mut browser, "\x1b↓y");
+    assert!(commands.is_empty(), "{commands:?}");
+    assert!(said(&browser).starts_with("not copied"), "{}", said(&browser));
+    press(&mut browser, "\x1b\t\ty");
+    assert_eq!(said(&browser), "a group has no path");
+}
+
+/// Only what was scanned, by nobody who may do more than the user, and nothing of a snapshot.
+#[test]
+fn what_is_opened_in_another_program() {
+    let fixture = fixture().symlink("one.rs", "tree/symlink").fifo("tree/pipe");
+    let request = request([fixture.at("tree").as_path()]);
+    let of = |options: BrowseOptions| opened(&request, options, 20);
+    let mut browser = of(BrowseOptions::default());
+    press(&mut browser, "nG");
+    for (keys, why) in [
+        ("o", "only files and directories are opened"),
+        ("↑o", "only files and directories are opened"),
+    ] {
+        assert!(press(&mut browser, keys).is_empty());
+        assert_eq!(said(&browser), why);
+    }
+    for name in ["one.rs", "link.log"] {
+        let commands = press(&mut browser, "↑o");
+        let [Command::Open(path, fingerprint)] = &commands[..] else { panic!("{commands:?}") };
+        assert_eq!(*path, fixture.at("tree").join(name));
+        // What the scan says of it, and what is said now.
+        assert_eq!(*fingerprint, sys::fingerprint(path).unwrap(), "{name}");
+    }
+    let root = of(BrowseOptions { is_root: true, ..BrowseOptions::default() });
+    let read_only = of(BrowseOptions { read_only: true, ..BrowseOptions::default() });
+    let mut loaded = of(BrowseOptions::default());
+    show(&mut loaded, Browsed { is_walked: false, ..scanned(&request) });
+    let walking = Browser::new(request.clone(), BrowseOptions::default());
+    for (mut browser, why) in [
+        (root, "nothing is opened as root"),
+        (read_only, "nothing is opened with --read-only"),
+        (loaded, "nothing is opened in a snapshot"),
+        (walking, "once the scan is over: Esc stops it"),
+    ] {
+        assert!(press(&mut browser, "o").is_empty(), "{why}");
+        assert_eq!(said(&browser), why);
+    }
+}
+
+/// xdg-open gets one absolute path, whatever is in it; not if another file has the name by then.
+#[test]
+fn another_program_gets_one_path() {
+    let name = "$(id) 'x' -y\n.txt";
+    let fixture = Fixture::new().file(Path::new("tree").join(name), 10_000).dir("bin").dir("said");
+    fs::write(
+        fixture.at("bin/xdg-open"),
+        "#!/bin/sh\nprintf '%s|' \"$#\" \"$1\" > \"$SAID.new\"; mv \"$SAID.new\" \"$SAID\"\n",
+    )
+    .unwrap();
+    let all = |mode| fs::Permissions::from_mode(mode);
+    fs::set_permissions(fixture.at("bin/xdg-open"), all(0o755)).unwrap();
+    fs::set_permissions(fixture.at("said"), all(0o777)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", fixture.at("bin").display());
+    let mut terminal = Terminal::new();
+    let child = weigh("-u tree").within(fixture.path()).by_nobody(&fixture).env("PATH", path);
+    let mut child = child.env("SAID", fixture.at("said/x")).on(&terminal).spawn();
+    terminal.wait_for("$(id)");
+    terminal.type_in(b"o");
+    let end = Instant::now() + PATIENCE;
+    while !fixture.at("said/x").exists() {
+        assert!(Instant::now() < end, "nothing is opened");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let expected =
+        format!("1|{}|", fixture.at("tree").canonicalize().unwrap().join(name).display());
+    assert_eq!(fixture.text("said/x"), expected);
+    fs::remove_file(fixture.at("said/x")).unwrap();
+    fs::rename(fixture.at("tree").join(name), fixture.at("other")).unwrap();
+    fs::write(fixture.at("tree").join(name), [b'x'; 10_000]).unwrap();
+    terminal.type_in(b"o");
+    terminal.wait_for("it has changed");
+    assert!(!fixture.at("said/x").exists());
+    terminal.type_in(b"q");
+    child.wait().unwrap();
+}
+
+/// It opens by change; what is gone is listed; when and where the other one was made, is said.
+#[test]
+fn a_comparison_shows_what_is_gone() {
+    let fixture = fixture().file("tree/gone/f", 100_000).file("tree/old", 4_000).dir("home");
+    let saved = fixture.at("saved.json");
+    weigh("-P --save").arg(&saved).arg(fixture.at("tree")).run().clean();
+    fs::remove_dir_all(fixture.at("tree/gone")).unwrap();
+    fs::remove_file(fixture.at("tree/old")).unwrap();
+    fs::write(fixture.at("tree/new"), [1; 50_000]).unwrap();
+    let mut terminal = Terminal::new();
+    let child = weigh("-u --since").arg(&saved).arg(fixture.at("tree"));
+    let mut child = child.env("HOME", fixture.at("home")).on(&terminal).spawn();
+    terminal.type_until(b"", "by change");
+    terminal.type_until(b"", " since ");
+    terminal.type_in(b"q");
+    child.wait().unwrap();
+    terminal.close();
+    let mut request = request([fixture.at("tree").as_path()]);
+    request.since = Some(saved);
+    let mut browser = opened(&request, BrowseOptions::default(), 20);
+    press(&mut browser, "~");
+    let lines: Vec<_> = names(&browser).into_iter().take(3).collect();
+    assert_eq!(lines, ["gone", "new", "old"]);
+    let shown = screen(&mut browser, (110, 24));
+    let mut lines_of_list = shown.lines().filter(|line| line.contains('%'));
+    let mut line = |name: &str| lines_of_list.find(|line| line.contains(name)).unwrap();
+    assert!(line(" gone/").contains("-1"), "{shown}");
+    assert!(line(" new").contains('+'), "{shown}");
+    assert!(shown.contains(" since "), "{shown}");
+    // It is not there: nothing can be done with it.
+    for (key, why) in [("d", "not to be removed: gone: it is no entry"), ("o", "only files")] {
+        assert!(press(&mut browser, &format!("g{key}")).is_empty());
+        assert!(said(&browser).starts_with(why), "{key}: {}", said(&browser));
+    }
+    press(&mut browser, "g\n");
+    assert_eq!(browser.len(), lines.len() + 4, "it is not opened");
+    press(&mut browser, "fol\n");
+    assert_eq!(names(&browser), ["old"]);
+}
+
+const KEYS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ019 /+~?<>.*[";
+
+fn any_key(dice: &mut Dice) -> Key {
+    let others = [
+        Key::Up,
+        Key::Down,
+        Key::Left,
+        Key::Right,
+        Key::PageUp,
+        Key::PageDown,
+        Key::Home,
+        Key::End,
+        Key::Enter,
+        Key::Enter,
+        Key::Tab,
+        Key::Tab,
+        Key::BackTab,
+        Key::Backspace,
+        Key::Delete,
+        Key::Escape,
+        Key::Escape,
+        Key::Interrupt,
+        Key::ScrollUp,
+        Key::ScrollDown,
+    ];
+    match dice.below(10) {
+        0..5 => Key::Char(char::from(*dice.of(KEYS.as_bytes()))),
+        5 => Key::Control(char::from(*dice.of(b"bdfuxs"))),
+        6 => Key::Click(dice.below(30)),
+        _ => *dice.of(&others),
+    }
+}
+
+/// One run: whatever is typed, only what a review showed goes, and only by `t`, or by the number of its entries.
+struct Storm {
+    browser: Browser,
+    directories: UserDirectories,
+    /// How many entries were deleted, and how many removals there were.
+    deleted: u64,
+    removals: usize,
+}
+
+impl Storm {
+    fn new(root: &Path, home: &Path) -> Self {
+        let home = home.to_owned();
+        let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.clone()));
+        let options =
+            BrowseOptions { directories: Some(directories.clone()), ..BrowseOptions::default() };
+        let browser = opened(&detailed(root), options, 20);
+        Self { browser, directories, deleted: 0, removals: 0 }
+    }
+
+    /// Does what the state wants to be done. Returns false if it ends.
+    fn pass(&mut self, event: Event, key: Option<Key>, before: &str) -> bool {
+        let marked: BTreeSet<_> = self.browser.marked_paths().into_iter().collect();
+        let mut ahead = self.browser.on(event);
+        while let Some(command) = ahead.pop() {
+            let event = match command {
+                Command::End(_) => return false,
+                Command::Scan(request, _) => {
+                    let Input::Roots(roots) = &request.source else { panic!("{request:?}") };
+                    assert!(!roots.is_empty());
+                    Event::Scanned(Ok(Box::new(scanned(&request))))
+                }
+                Command::Look(number, targets) => {
+                    let looked = targets.into_iter().map(|(number, mut target)| {
+                        let refusal =
+                            remove::look(&mut target).err().map(|error| error.to_string());
+                        (number, target, refusal)
+                    });
+                    Event::Looked(number, looked.collect())
+                }
+                Command::Remove(manner, targets) => {
+                    self.check_removal(manner, &targets, key, before, &marked);
+                    let go_on = &mut |_: remove::RemovalEvent<'_>| ControlFlow::Continue(());
+                    let removed = remove::remove(&targets, manner, &self.directories, go_on);
+                    self.removals += 1;
+                    self.deleted += removed.outcomes.iter().map(|it| it.removed).sum::<u64>();
+                    Event::Removed(Box::new(removed))
+                }
+                Command::Undo(trashed) => {
+                    let go_on = &mut |_: remove::RemovalEvent<'_>| ControlFlow::Continue(());
+                    let removed = remove::undo(&trashed, &self.directories, go_on);
+                    Event::Undone(trashed, Box::new(removed))
+                }
+                Command::Copy(text) => {
+                    assert!(!text.contains(char::is_control), "{text:?}");
+                    continue;
+                }
+                Command::Open(path, _) => {
+                    assert!(path.is_absolute() && !path.is_symlink(), "{path:?}");
+                    continue;
+                }
+                Command::StopScan | Command::CancelRemoval | Command::Protect(..) => continue,
+            };
+            ahead.extend(self.browser.on(event));
+        }
+        true
+    }
+
+    fn check_removal(
+        &self,
+        manner: Manner,
+        targets: &[remove::Target],
+        key: Option<Key>,
+        before: &str,
+        marked: &BTreeSet<Vec<u8>>,
+    ) {
+        let entries: u64 = targets.iter().map(|target| target.totals.0).sum();
+        match manner {
+            Manner::Trash => {
+                assert_eq!(key, Some(Key::Char('t')));
+                assert!(before.contains("t trash"), "{before}");
+            }
+            Manner::Delete => {
+                assert_eq!(key, Some(Key::Enter));
+                let (_, typed) = before.trim_end().rsplit_once("how many: ").expect("it was asked");
+                assert_eq!(typed.replace(',', ""), entries.to_string(), "{before}");
+            }
+        }
+        assert!(!targets.is_empty());
+        for target in targets {
+            assert!(marked.contains(&target.path()), "{target:?} is not of {marked:?}");
+        }
+    }
+}
+
+fn storm(seed: u64, keys: usize) -> usize {
+    let mut dice = Dice::new(seed);
+    let fixture = dice.tree(Fixture::in_memory().dir("home"), Names::Hostile);
+    let (root, home) = (fixture.at("tree"), fixture.at("home"));
+    let all = entries_at(&root).len();
+    let mut storm = Storm::new(&root, &home);
+    let mut ahead: Vec<Key> = Vec::new();
+    for _ in 0..keys {
+        let key = ahead.pop().unwrap_or_else(|| any_key(&mut dice));
+        if ahead.is_empty() && dice.below(15) == 0 {
+            ahead = vec![*dice.of(&[Key::Char('t'), Key::Char('D')]), Key::Char('d')];
+        }
+        let size = [(80, 24), (100, 30), (40, 10), (7, 3), (200, 50), (1, 1)][dice.below(6)];
+        let before = match key {
+            Key::Char('t') | Key::Enter => screen(&mut storm.browser, (220, 40)),
+            _ if dice.below(4) == 0 => screen(&mut storm.browser, size),
+            _ => String::new(),
+        };
+        // Sometimes the right number is typed.
+        if let Some((_, asked)) = before.lines().last().and_then(|it| it.rsplit_once("delete "))
+            && dice.below(2) == 0
+        {
+            let number: String = asked.chars().take_while(|it| *it != ' ').collect();
+            let typed = number.replace(',', "");
+            ahead = [vec![Key::Enter], typed.chars().rev().map(Key::Char).collect()].concat();
+            ahead.extend([Key::Backspace; 30]);
+        }
+        let is_open = storm.pass(Event::Key(key), Some(key), &before)
+            && storm.pass(Event::Slice, None, "")
+            && storm.pass(Event::Tick, None, "");
+        if !is_open {
+            let Storm { deleted, removals, .. } = storm;
+            storm = Storm { deleted, removals, ..Storm::new(&root, &home) };
+        }
+    }
+    let trash = home.join(".local/share/Trash/files");
+    let trashed = if trash.exists() { entries_at(&trash).len() - 1 } else { 0 };
+    let left = entries_at(&root).len();
+    assert_eq!(left + trashed + storm.deleted as usize, all, "seed {seed}");
+    storm.removals
+}
+
+/// 100,000 keys, clicks and sizes of the screen in a full run.
+#[test]
+fn any_keys_delete_only_what_was_asked_for() {
+    let removals = std::sync::atomic::AtomicUsize::new(0);
+    for_seeds(rounds(16, 200), |seed| {
+        removals.fetch_add(storm(seed, 500), std::sync::atomic::Ordering::Relaxed);
+    });
+    let removals = removals.into_inner();
+    println!("{removals} removals");
+    assert!(removals > 0);
+}
