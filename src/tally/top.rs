@@ -110,7 +110,9 @@ impl Tally for Top {
     type Part = Candidates;
 
     fn limits(&self) -> Option<Limits> {
-        Some(self.limits)
+        let Limits { lines, depth, min_size, .. } = self.limits;
+        let is_unlimited = (lines, depth, min_size) == (usize::MAX, u32::MAX, 0);
+        (!is_unlimited).then_some(self.limits)
     }
 
     #[inline]

@@ -288,6 +288,9 @@ fn read(path: &Path, out: &Path) -> Result<(), String> {
     let by_block = read_blocks(bytes);
     let front =
         snapshot::load(path, Wanted::default(), |view| Top::new(view, Limits::NONE)).map(|_| ());
+    // By the index, and only some of it.
+    let few = Limits { lines: 3, ..Limits::NONE };
+    let largest = snapshot::load(path, Wanted::default(), |view| Top::new(view, few));
     let whole = snapshot::load(path, Wanted::default(), |_| Whole { inodes: Inodes::ALL });
     let whole = match whole {
         Ok(whole) => whole,
@@ -297,6 +300,7 @@ fn read(path: &Path, out: &Path) -> Result<(), String> {
         }
     };
     by_block.expect("what is right from front to back is so by blocks");
+    largest.expect("what is right from front to back is so by listings");
     let options = schema::ExportOptions {
         view: whole.view,
         has_all: whole.has_all,
