@@ -105,9 +105,8 @@ fn json_and_weigh_say_the_same_of_random_trees() {
             check_same(&fixture, to, &format!("seed {seed}, {flags}, {to}"));
         }
         // Both of one walk: all but the free space is the same.
-        let trees = ["walked.json", "walked.weigh"].map(|from| {
-            weigh(&format!("-j --load {from}")).within(fixture.path()).run().stdout
-        });
+        let trees = ["walked.json", "walked.weigh"]
+            .map(|from| weigh(&format!("-j --load {from}")).within(fixture.path()).run().stdout);
         assert!(trees[0] == trees[1], "seed {seed}, {flags}");
     });
 }
@@ -159,7 +158,8 @@ fn large() -> Fixture {
     let mut fixture = Fixture::in_memory();
     for i in 0..6_000 {
         let name = format!("{:0>9}{:x<200}", i * 7_919 % 1_000_003, "");
-        let directory = if i % 3 == 0 { "wide".to_owned() } else { format!("{}/{}", i % 7, i % 61) };
+        let directory =
+            if i % 3 == 0 { "wide".to_owned() } else { format!("{}/{}", i % 7, i % 61) };
         fixture = fixture.sparse(format!("top/{directory}/{name}"), i);
     }
     for i in 0..3_000 {
@@ -261,7 +261,10 @@ fn what_is_saved_is_never_taken_for_a_bomb() {
     );
     let name = "x".repeat(250);
     for i in 0..rounds(60, 3_000) {
-        text += &format!(r#"{}{{"name":"{i}","kind":"directory","size":0,"children":["#, if i == 0 { "" } else { "," });
+        text += &format!(
+            r#"{}{{"name":"{i}","kind":"directory","size":0,"children":["#,
+            if i == 0 { "" } else { "," }
+        );
         text += &vec![format!(r#"{{"name":"{name}","kind":"file","size":0}}"#); 100].join(",");
         text += "]}";
     }
@@ -280,7 +283,8 @@ fn read(path: &Path, out: &Path) -> Result<(), String> {
     let bytes = fs::read(path).unwrap();
     let _ = snapshot::glance(path);
     let by_block = read_blocks(bytes);
-    let front = snapshot::load(path, Wanted::default(), |view| Top::new(view, Limits::NONE)).map(|_| ());
+    let front =
+        snapshot::load(path, Wanted::default(), |view| Top::new(view, Limits::NONE)).map(|_| ());
     let whole = snapshot::load(path, Wanted::default(), |_| Whole { inodes: Inodes::ALL });
     let whole = match whole {
         Ok(whole) => whole,
@@ -301,7 +305,8 @@ fn read(path: &Path, out: &Path) -> Result<(), String> {
     let mut again = Vec::new();
     packed::write(&mut again, &whole.weighed, &options).unwrap();
     fs::write(out, again).unwrap();
-    let mut same = snapshot::load(out, Wanted::default(), |_| Whole { inodes: Inodes::ALL }).unwrap();
+    let mut same =
+        snapshot::load(out, Wanted::default(), |_| Whole { inodes: Inodes::ALL }).unwrap();
     let mut again = Vec::new();
     let options = schema::ExportOptions { origin: same.origin.take(), ..options };
     schema::write(&mut again, &same.weighed, &options).unwrap();
@@ -370,7 +375,9 @@ impl Forgery {
         match self {
             Self::Byte(section, at, kind, byte) => {
                 let content = &mut sections[section.index(count)].1;
-                let Some(at) = (!content.is_empty()).then(|| at.index(content.len())) else { return };
+                let Some(at) = (!content.is_empty()).then(|| at.index(content.len())) else {
+                    return;
+                };
                 match kind {
                     0 => content[at] = *byte,
                     1 => drop(content.remove(at)),
@@ -379,7 +386,9 @@ impl Forgery {
             }
             Self::Number(section, at, number) => {
                 let content = &mut sections[section.index(count)].1;
-                let Some(at) = (!content.is_empty()).then(|| at.index(content.len())) else { return };
+                let Some(at) = (!content.is_empty()).then(|| at.index(content.len())) else {
+                    return;
+                };
                 let mut packed = Vec::new();
                 push(&mut packed, *number);
                 content.splice(at..=at, packed);
@@ -455,12 +464,18 @@ fn a_forged_file_is_refused_or_can_be_shown() {
     let (one, two) = (place.at("one"), place.at("two"));
     let file = (any::<Index>(), any::<Index>(), any::<bool>());
     let taken = std::cell::Cell::new(0);
-    throw(FILES, (file, vec(forgery(), 1..4), any::<bool>()), |((file, other, is_small), forgeries, is_indexed)| {
-        let mut sections = file.get(&files[usize::from(is_small)..]).to_vec();
-        forgeries.iter().for_each(|it| it.apply(&mut sections, &files[other.index(files.len())]));
-        fs::write(&one, sealed(&sections, is_indexed)).unwrap();
-        taken.set(taken.get() + usize::from(read(&one, &two).is_ok()));
-    });
+    throw(
+        FILES,
+        (file, vec(forgery(), 1..4), any::<bool>()),
+        |((file, other, is_small), forgeries, is_indexed)| {
+            let mut sections = file.get(&files[usize::from(is_small)..]).to_vec();
+            forgeries
+                .iter()
+                .for_each(|it| it.apply(&mut sections, &files[other.index(files.len())]));
+            fs::write(&one, sealed(&sections, is_indexed)).unwrap();
+            taken.set(taken.get() + usize::from(read(&one, &two).is_ok()));
+        },
+    );
     assert!(taken.get() > 0, "each was refused: nothing but checksums was tried");
 }
 
@@ -502,7 +517,10 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
     let cases: Vec<(Vec<u8>, &str)> = vec![
         (with_header(r#""format":1"#, r#""format":7"#), &future),
         (with_header(r#","format":1"#, ""), "a header without schema, format"),
-        (with_header(r#""schema":1"#, r#""schema":2"#), "it has schema 2, and this weigh reads schema 1"),
+        (
+            with_header(r#""schema":1"#, r#""schema":2"#),
+            "it has schema 2, and this weigh reads schema 1",
+        ),
         (with_header(directories, r#""directories":1"#), "another number of directories"),
         (with_header(directories, r#""x":"#), "a header without schema, format"),
         (edited(&|file| file[block(2) + 1000] ^= 1), "block 2 is damaged: "),
@@ -533,7 +551,11 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
     ];
     for (file, expected) in cases {
         fs::write(fixture.at("bad.weigh"), file).unwrap();
-        for flags in ["-n 1 --load bad.weigh", "top -n 1 --since bad.weigh", "--load bad.weigh --load x.weigh"] {
+        for flags in [
+            "-n 1 --load bad.weigh",
+            "top -n 1 --since bad.weigh",
+            "--load bad.weigh --load x.weigh",
+        ] {
             let shown = weigh(flags).within(fixture.path()).run();
             let complaint = shown.complaint();
             assert!(complaint.starts_with("weigh: cannot load bad.weigh: "), "{complaint}");
@@ -542,10 +564,13 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
         }
     }
     let mut index = good.clone();
-    let forged: Vec<_> = sections(&index).iter().map(|(kind, content)| match kind {
-        b'I' => (*kind, [&content[..2], &content[..]].concat()),
-        _ => (*kind, content.clone()),
-    }).collect();
+    let forged: Vec<_> = sections(&index)
+        .iter()
+        .map(|(kind, content)| match kind {
+            b'I' => (*kind, [&content[..2], &content[..]].concat()),
+            _ => (*kind, content.clone()),
+        })
+        .collect();
     index = sealed(&forged, false);
     fs::write(fixture.at("bad.weigh"), index).unwrap();
     let shown = weigh("-n 1 --load bad.weigh").within(fixture.path()).run();
@@ -568,7 +593,10 @@ fn forms_may_be_mixed_and_misnamed() {
     let starts = forms.map(|form| fixture.bytes(format!("a-{form}"))[..2].to_vec());
     assert_eq!(starts, [vec![0x89, b'w'], b"{\"".to_vec(), vec![0x28, 0xb5], vec![0x1f, 0x8b]]);
     let endings: Vec<_> = fixture.names("s");
-    assert!(forms.iter().all(|form| endings.iter().any(|name| name.ends_with(form))), "{endings:?}");
+    assert!(
+        forms.iter().all(|form| endings.iter().any(|name| name.ends_with(form))),
+        "{endings:?}"
+    );
     let both = run("-j a b").clean();
     for one in forms {
         assert_eq!(run(&format!("-j --load a-{one}")).clean(), run("-j a").clean());
