@@ -344,6 +344,11 @@ mod on_the_screen {
             assert_eq!(said, ["containers", "image", "overlay2", "tmp", "volumes"].map(of));
             assert!(browser.marked_paths().is_empty());
         }
+        let fixture = docker();
+        let layers = &*fixture.at("d/overlay2");
+        let mut browser = opened(&request([layers]), BrowseOptions::default(), 40);
+        let said = mark_all(&mut browser);
+        assert!(said.iter().all(|said| said.ends_with("it is in a container engine's storage")));
         let fixture = podman();
         let mut browser = opened(&request([&*fixture.at("s")]), BrowseOptions::default(), 40);
         assert!(mark_all(&mut browser).iter().all(|said| said.ends_with(OF_PODMAN)));
