@@ -99,7 +99,7 @@
 //! api        report sys tally tree interrupt invalid measure problem escape
 //! report     diff history filter snapshot sys walk total tally tree measure problem bounds interrupt stats weighed
 //! terminal   walk render sys
-//! render     history snapshot tree inode invalid measure problem bounds path stats weighed escape
+//! render     history snapshot tally tree inode invalid measure problem bounds path stats weighed escape
 //! history    diff snapshot tally tree measure parallel problem
 //! diff       sys total tally tree inode measure
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape

@@ -11,7 +11,7 @@ mod live;
 mod top;
 mod whole;
 
-pub use by::{By, Needs};
+pub use by::{AGE_NAMES, By, Needs, age};
 pub use groups::Groups;
 pub use live::{Live, LiveDirectory, LivePart};
 pub use top::{Limits, Show, Top};

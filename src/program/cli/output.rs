@@ -116,6 +116,7 @@ impl Flags {
                     measure: self.view().measure,
                     max_bytes: if is_given { usize::MAX } else { page::BYTES },
                     time: String::new(),
+                    dates: self.dates(),
                 };
                 Output::Page(Box::new(options), formats, self.times())
             }
@@ -142,14 +143,18 @@ impl Flags {
         let picture = self.tree(terminal);
         HistoryOptions {
             format: formats.of(self.view().measure),
-            dates: TimeFormat {
-                style: self.print.time_style.clone().unwrap_or(Style::Format("%Y-%m-%d".into())),
-                ..self.times()
-            },
+            dates: self.dates(),
             width: picture.width,
             full_paths: picture.full_paths,
             screen_reader: picture.screen_reader,
         }
+    }
+
+    /// How to write times where the day says enough.
+    fn dates(&self) -> TimeFormat {
+        let day = || Style::Format("%Y-%m-%d".into());
+        let style = self.print.time_style.clone().unwrap_or_else(day);
+        TimeFormat { style, ..self.times() }
     }
 
     /// How to show a line for each root: like du, unless a format is asked for.
