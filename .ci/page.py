@@ -9,9 +9,11 @@ in docs, page.png and page-phone.png.
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
+import time
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
@@ -43,7 +45,9 @@ class OpenPage:
     """A page in a browser, with all that went wrong in it, and all that it asked for."""
 
     def __init__(self, browser, url, size=DESK, scheme="light", script=True):
-        context = browser.new_context(viewport=size, color_scheme=scheme, java_script_enabled=script)
+        context = browser.new_context(
+            viewport=size, color_scheme=scheme, java_script_enabled=script, has_touch=size is PHONE
+        )
         self.page, self.wrong, self.asked = context.new_page(), [], []
         self.page.on("console", lambda message: self.wrong.append(message.text))
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
@@ -54,14 +58,29 @@ class OpenPage:
 
     def done(self):
         assert not self.wrong, self.wrong
-        assert self.asked == [self.url], self.asked
+        assert self.asked == [self.url.split("#")[0]], self.asked
         self.page.context.close()
 
     def crumbs(self):
         return self.page.locator("nav button").all_text_contents()
 
-    def status(self):
-        return self.page.locator("output").text_content()
+    def card(self):
+        """The path on the card; none if there is no card."""
+        return (self.page.locator("output b").all_text_contents() or [None])[0]
+
+    def listed(self):
+        return self.page.locator("aside button").all_text_contents()
+
+    def address(self):
+        return self.page.evaluate("decodeURIComponent(location.hash)")
+
+    def fills(self, kind="path:not(.dir, .rest, .chosen)"):
+        return set(self.page.eval_on_selector_all(f"figure g {kind}", "all => all.map(one => getComputedStyle(one).fill)"))
+
+    def click(self, x, y):
+        """By mouse, or by finger where there is no mouse."""
+        map = self.page.locator("figure")
+        map.tap(position={"x": x, "y": y}) if self.page.viewport_size == PHONE else map.click(position={"x": x, "y": y})
 
     def names(self):
         return self.page.locator("tbody th").all_text_contents()
@@ -79,9 +98,61 @@ def tree(place):
     for i, top in enumerate(["cache", "photos", "src"]):
         for j in range(6):
             for k in range(8):
-                write(f"{place}/tree/{top}/d{j}/f{k}", (i + 1) * (j + 1) * (k + 1) * 4096)
+                name = f"{place}/tree/{top}/d{j}/f{k}.{['log', 'jpg', 'rs'][i]}"
+                write(name, (i + 1) * (j + 1) * (k + 1) * 4096)
+                os.utime(name, (0, time.time() - 60 * j * 86400 * (i + 1)))
     os.symlink("cache", f"{place}/tree/link")
     return f"{place}/tree"
+
+
+def check_labels(page):
+    """A label says at least four letters of a name that is longer."""
+    labels = page.eval_on_selector_all("figure text", "all => all.map(one => one.firstChild.data)")
+    assert len(labels) > 10 or page.viewport_size == PHONE, labels
+    assert all("…" not in label or len(label) > 4 for label in labels), labels
+
+
+def check_contrast(page):
+    """Text on tiles has a contrast of 4.5 and tiles one of 3 with the directory they are in, up to nine and five deep."""
+    styles = page.evaluate("""() => {
+        const main = document.querySelector("main"), group = document.querySelector("figure g"), styles = [];
+        const of = (name, attributes) => {
+            const one = document.createElementNS("http://www.w3.org/2000/svg", name);
+            one.setAttribute("class", attributes);
+            group.replaceChildren(one);
+            const { fill, fillOpacity } = getComputedStyle(one);
+            return { fill, opacity: Number(fillOpacity) };
+        };
+        for (const [by, letter, count] of [["kind", "k", 8], ["age", "a", 9], ["growth", "c", 3], ["group", "g", 8]]) {
+            main.className = "map by-" + by;
+            for (let i = 0; i < count; i += 1) {
+                const name = letter + i;
+                styles.push({ name, tile: of("path", name).fill, text: of("text", name).fill });
+            }
+        }
+        return { styles, frame: of("path", "dir"), ink: of("text", "dir").fill, paper: getComputedStyle(document.body).backgroundColor };
+    }""")
+    color = lambda text: [int(part) for part in re.findall(r"\d+", text)[:3]]
+    over = lambda one, opacity, other: [a * opacity + b * (1 - opacity) for a, b in zip(one, other)]
+
+    def contrast(one, other):
+        linear = lambda value: value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4
+        light = lambda color: sum(share * linear(value / 255) for share, value in zip((0.2126, 0.7152, 0.0722), color))
+        darker, brighter = sorted([light(one), light(other)])
+        return (brighter + 0.05) / (darker + 0.05)
+
+    grounds = [color(styles["paper"])]
+    for _ in range(9):
+        grounds.append(over(color(styles["frame"]["fill"]), styles["frame"]["opacity"], grounds[-1]))
+        assert contrast(color(styles["ink"]), grounds[-1]) >= 4.5, len(grounds)
+    assert len(styles["styles"]) == 28
+    for style in styles["styles"]:
+        # The opacities of tiles beside each other, as map.css has them.
+        for opacity in 1, 0.92, 0.84:
+            for depth, ground in enumerate(grounds[1:], 1):
+                tile = over(color(style["tile"]), opacity, ground)
+                assert contrast(color(style["text"]), tile) >= 4.5, (style, opacity, depth)
+                assert depth > 5 or contrast(tile, ground) >= 3, (style, opacity, depth)
 
 
 def used(browser, place):
@@ -96,30 +167,57 @@ def used(browser, place):
             opened.screenshot(name)
             opened.check()
             assert opened.crumbs() == [root]
-            page.get_by_role("button", name="src", exact=True).first.click()
-            assert opened.crumbs() == [root, "src"], opened.crumbs()
-            # In the map: a part of what is shown, and out again.
-            page.locator("svg:not(.labels)").click(position={"x": 60, "y": 100})
-            assert len(opened.crumbs()) == 3, opened.crumbs()
+            assert opened.listed()[0] == f"{root}/src/d5/f7.rs" and len(opened.listed()) == 10
+            check_labels(page)
+            # Into a directory, and back: by the address, too.
+            opened.click(60, 60)
+            assert len(opened.crumbs()) == 3 and opened.crumbs()[:2] == [root, "src"], opened.crumbs()
+            zoomed = opened.crumbs()[2]
+            assert opened.address() == f"#{root}/src/{zoomed}", opened.address()
+            assert all(path.startswith(f"{root}/src/{zoomed}/") for path in opened.listed())
             opened.screenshot(name + "-zoomed")
             opened.check()
-            page.locator("nav button").first.click()
+            page.locator("nav button").nth(1).click()
+            assert opened.crumbs() == [root, "src"]
+            page.go_back()
+            assert opened.crumbs() == [root, "src", zoomed]
+            page.go_back()
             assert opened.crumbs() == [root]
+            again = OpenPage(browser, f"{url}#{root}/src/{zoomed}", size, scheme)
+            assert again.crumbs() == [root, "src", zoomed]
+            again.done()
             # By keys alone: the largest, in, the largest there, out.
-            page.locator("#map").focus()
+            page.locator("figure").focus()
             for key in "ArrowDown", "Enter":
                 page.keyboard.press(key)
             assert opened.crumbs() == [root, "src"], opened.crumbs()
-            assert opened.status().startswith(f"{root}/src, "), opened.status()
+            assert opened.card() == f"{root}/src", opened.card()
             for key in "ArrowDown", "ArrowRight":
                 page.keyboard.press(key)
-            assert opened.status().startswith(f"{root}/src/d4, "), opened.status()
+            assert opened.card() == f"{root}/src/d4", opened.card()
+            opened.screenshot(name + "-card")
+            opened.check()
             page.keyboard.press("Escape")
             assert opened.crumbs() == [root]
+            page.keyboard.press("Tab")
+            assert opened.card() is None
+            # What colours say.
+            kinds = opened.fills()
+            page.get_by_role("radio", name="age").check(force=True)
+            ages = opened.fills()
+            assert len(kinds) >= 3 and len(ages) >= 5 and not kinds & ages, (kinds, ages)
+            shown = page.locator(".legend li:visible").all_text_contents()
+            assert "30 to 90 days" in shown and "source" not in shown, shown
+            opened.screenshot(name + "-age")
+            opened.check()
+            # The largest of what is found, with paths, in the list and in the table.
             page.get_by_label("Search").fill("photos/d5/")
-            shown = page.locator("tbody tr:visible th").all_text_contents()
-            assert sorted(shown) == [f"f{k}" for k in range(8)], shown
-            assert opened.status() == f"8 of {len(opened.names())} match", opened.status()
+            expected = [f"{root}/photos/d5/f{k}.jpg" for k in reversed(range(8))]
+            assert opened.listed() == expected, opened.listed()
+            assert page.locator("tbody tr:visible th").all_text_contents() == expected
+            assert page.locator("h2").text_content().startswith("8 of "), page.locator("h2").text_content()
+            opened.screenshot(name + "-found")
+            opened.check()
             page.get_by_label("Search").fill("")
             before = opened.names()
             page.get_by_role("button", name="Size").click()
@@ -133,21 +231,32 @@ def used(browser, place):
             page.get_by_role("button", name="Name").click()
             page.get_by_role("button", name="Name").click()
             assert opened.names() == before
+            page.get_by_role("button", name="cache", exact=True).click()
+            assert opened.crumbs() == [root, "cache"] and opened.card() == f"{root}/cache"
             if size is DESK:
-                page.locator("svg:not(.labels)").hover(position={"x": 600, "y": 300})
-                assert opened.status().startswith(root + "/"), opened.status()
+                page.locator("figure").hover(position={"x": 600, "y": 300})
+                assert opened.card().startswith(root + "/cache/"), opened.card()
+            page.emulate_media(media="print")
+            assert not page.locator("nav").is_visible() and page.locator("figure").is_visible()
             opened.done()
     opened = OpenPage(browser, url, script=False)
     assert opened.page.locator("text").count() > 10 and "src" in opened.names()
+    assert opened.page.locator("aside li").count() == 10 and not opened.page.locator("tbody").is_visible()
+    opened.page.locator("summary").click()
+    assert opened.page.locator("tbody").is_visible()
     opened.screenshot("without-a-script")
     opened.done()
     drawing = OpenPage(browser, page_of(place, root, form="svg"), scheme="dark")
     assert drawing.page.locator("path").count() > 100
     drawing.screenshot("map")
     drawing.done()
+    for scheme in "light", "dark":
+        opened = OpenPage(browser, url, scheme=scheme)
+        check_contrast(opened.page)
+        opened.done()
     if SCREENSHOTS:
         url = page_of(place, "/usr/lib")
-        OpenPage(browser, url, {"width": 1000, "height": 700}).screenshot("page")
+        OpenPage(browser, url, {"width": 1200, "height": 780}).screenshot("page")
         OpenPage(browser, url, PHONE, scheme="dark").screenshot("page-phone")
 
 
@@ -155,7 +264,7 @@ def compared(browser, place):
     root = tree(place)
     weigh("--save", f"{place}/before", root)
     write(f"{root}/new/file", 9_000_000)
-    os.unlink(f"{root}/src/d5/f7")
+    os.unlink(f"{root}/src/d5/f7.rs")
     for arguments in ["--since", f"{place}/before", root], ["--by", "size", root]:
         for scheme in "light", "dark":
             opened = OpenPage(browser, page_of(place, *arguments), scheme=scheme)
@@ -191,11 +300,15 @@ def hostile(browser, place):
     # Everything that a name can be put into.
     page = opened.page
     page.get_by_label("Search").fill("script")
+    assert page.locator("aside button").count() == 10
     page.get_by_label("Search").fill("")
     page.get_by_role("button", name="Name").click()
     for row in range(0, NAMES, max(1, NAMES // 20)):
         page.locator("tbody button").nth(row).click()
-    page.locator("#map").hover()
+    page.locator("figure").hover()
+    page.locator("figure").focus()
+    for key in ["Home", "ArrowDown"] + ["ArrowRight"] * 20:
+        page.keyboard.press(key)
     opened.check()
     opened.done()
     drawing = OpenPage(browser, page_of(place, root.decode(), "-n", str(NAMES + 10), form="svg"))

@@ -102,7 +102,7 @@
 //! report     causes containers diff history filter snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
 //! causes     snapshot walk tally tree sys inode measure problem path escape
 //! terminal   walk render sys
-//! render     history snapshot tree inode invalid measure problem bounds path stats weighed escape
+//! render     history snapshot tally tree inode invalid measure problem bounds path stats weighed escape
 //! history    diff snapshot tally tree measure parallel problem
 //! diff       sys total tally tree inode measure
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthChar;
 pub use cells::cells;
 
 /// Stands for what is left out.
-const MARK: &str = "…";
+pub(super) const MARK: &str = "…";
 
 /// How many cells the widest of `texts` takes.
 pub(super) fn widest<'t>(texts: impl IntoIterator<Item = &'t String>) -> usize {
@@ -46,7 +46,7 @@ pub fn shorten(text: &str, width: usize) -> String {
 }
 
 /// As much of the start of `text` as fits into `width` cells.
-fn start(text: &str, width: usize) -> &str {
+pub(super) fn start(text: &str, width: usize) -> &str {
     // Measures from the start each time, because the width of a character depends on those before it. Searches by
     // halves, because a name in a snapshot may have millions of characters of no width.
     let ends: Vec<usize> = text.char_indices().map(|(end, _)| end).collect();
@@ -56,7 +56,7 @@ fn start(text: &str, width: usize) -> &str {
 
 /// As much of the end of `text` as fits into `width` cells. It does not begin with a mark that belongs to the letter
 /// before it.
-fn end(text: &str, width: usize) -> &str {
+pub(super) fn end(text: &str, width: usize) -> &str {
     const JOINER: char = '\u{200d}';
     let starts: Vec<usize> = text.char_indices().map(|(start, _)| start).collect();
     let fitting = starts.partition_point(|start| cells(&text[*start..]) > width);

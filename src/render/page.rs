@@ -2,11 +2,13 @@
 //! nothing else.
 
 mod html;
+mod kinds;
 mod map;
 mod svg;
 pub mod treemap;
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::iter;
 
@@ -15,15 +17,18 @@ use super::lines::{Line, lay_out};
 use super::partial::{self, MARK};
 use super::percent::percent;
 use super::size::Format;
+use super::time::TimeFormat;
 use super::tree::{PictureOptions, Rest, aside};
 use crate::escape::escape;
 use crate::measure::{Kind, Measure};
 use crate::path;
+use crate::tally::{AGE_NAMES, age};
 use crate::tree::{Order, Shape, Tree};
+use kinds::{DIRECTORY, KINDS};
 use map::Map;
 
-/// The style of both forms.
-const STYLE: &str = include_str!("page/page.css");
+/// The style of the map, in both forms.
+const MAP_STYLE: &str = include_str!("page/map.css");
 
 /// The form of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +52,8 @@ pub struct PageOptions {
     pub max_bytes: usize,
     /// When the shown state was recorded, as text.
     pub time: String,
+    /// How to write when something was modified.
+    pub dates: TimeFormat,
 }
 
 /// The default number of nodes on a page.
@@ -59,20 +66,41 @@ struct PageRow<'a> {
     line: Line<'a>,
     /// Its name, escaped.
     name: String,
-    class: &'static str,
+    /// What each of [`COLORINGS`] says of it: which of its values.
+    colors: [Option<usize>; COLORINGS.len()],
     kind: &'static str,
     size: String,
     percent: String,
     /// By how much its size changed, also as text.
     change: Option<(i128, String)>,
+    /// When it, or what is in it, was last modified; empty if that is unknown.
+    date: String,
     /// A remark after the name.
     note: String,
+}
+
+/// What colours can say, the best first: its name, the letter of its classes, and what each of those means.
+const COLORINGS: [(&str, char, &[&str]); 4] = [
+    ("group", 'g', &[]),
+    // In the order of `std::cmp::Ordering`.
+    ("growth", 'c', &["shrank", "same size", "grew"]),
+    ("kind", 'k', &KINDS),
+    ("age", 'a', &AGE_NAMES),
+];
+
+/// What colours say on a page.
+struct Coloring {
+    name: &'static str,
+    /// The classes, and what they mean.
+    legend: Vec<(String, &'static str)>,
 }
 
 /// The content of a page.
 struct PageContent<'a> {
     rows: Vec<PageRow<'a>>,
     map: Map,
+    /// What colours can say of these rows. The first is shown first.
+    colorings: Vec<Coloring>,
     /// The nodes without a row: name and size.
     rest: Option<(String, String)>,
     is_partial: bool,
@@ -99,14 +127,12 @@ impl<'a> PageContent<'a> {
         let is_partial = are_partial.first().is_some_and(|is_partial| *is_partial);
         let is_difference = lines[0].change.is_some();
         let whole = lines[0].totals.weight;
-        let mut groups = 0;
         let mut rows: Vec<PageRow<'_>> = Vec::with_capacity(lines.len());
-        for (line, is_partial) in lines.into_iter().zip(are_partial) {
-            groups += usize::from(line.depth == 1);
-            let group = (tree.shape() == Shape::Groups && line.depth > 0).then(|| groups - 1);
+        for (i, (line, is_partial)) in lines.into_iter().zip(are_partial).enumerate() {
+            let group = (tree.shape() == Shape::Groups && line.depth > 0).then(|| i - 1);
             let percent = percent(line.totals.weight, whole);
             let size = partial::mark(picture.format.write(line.totals.size), is_partial);
-            rows.push(PageRow::new(line, group, size, percent, &picture.format));
+            rows.push(PageRow::new(line, group, size, percent, options));
         }
         keep(&mut rows, options.max_bytes);
         let rest = Rest::of(rows.iter().map(|row| &row.line), tree, picture);
@@ -114,8 +140,13 @@ impl<'a> PageContent<'a> {
             true => (rest.name, String::new()),
             false => (rest.name, picture.format.write(rest.totals.size)),
         });
-        let map = Map::new(&rows);
-        Self { rows, map, rest, is_partial, options }
+        let (map, colorings) = (Map::new(&rows), colorings(&rows));
+        Self { rows, map, colorings, rest, is_partial, options }
+    }
+
+    /// What colours say first.
+    fn coloring(&self) -> &'static str {
+        self.colorings.first().map_or("depth", |coloring| coloring.name)
     }
 
     /// The subject of the page, as a sentence without a full stop.
@@ -129,12 +160,12 @@ impl<'a> PageContent<'a> {
             Measure::Files => " files",
             Measure::Inodes => " inodes",
         };
-        let entries = Format::Count.write(root.line.totals.entries);
+        let entries = entries(root.line.totals.entries);
         match &root.change {
             Some((_, change)) => format!(
-                "{bound}{size}{what}, {change} since the snapshot; areas show how much changed: red grew, green shrank"
+                "{bound}{size}{what}, {change} since the snapshot; areas show how much changed"
             ),
-            None => format!("{bound}{size}{what}, {entries} entries"),
+            None => format!("{bound}{size}{what}, {entries}"),
         }
     }
 }
@@ -146,33 +177,63 @@ impl<'a> PageRow<'a> {
         group: Option<usize>,
         size: String,
         percent: String,
-        format: &Format,
+        PageOptions { picture, dates, .. }: &PageOptions,
     ) -> Self {
-        /// The classes of groups: as many as there are colours for them.
-        const GROUPS: [&str; 8] = ["g0", "g1", "g2", "g3", "g4", "g5", "g6", "g7"];
-        let kind = line.mode.kind();
-        let direction = line.direction().filter(|_| !line.has_children);
-        let class = match (direction, group, kind) {
-            (Some(Ordering::Greater), ..) => "more",
-            (Some(Ordering::Less), ..) => "less",
-            (Some(Ordering::Equal), ..) => "same",
-            (_, Some(group), _) => GROUPS[group % GROUPS.len()],
-            (.., Kind::Directory) => "dir",
-            (.., Kind::File) => "file",
-            (.., Kind::Symlink) => "link",
-            _ => "other",
-        };
+        /// As many groups as there are colours for them.
+        const GROUPS: usize = 8;
+        let direction = line.direction().map(|direction| (direction as i8 + 1) as usize);
+        let newest = line.totals.newest.filter(|_| group.is_none());
+        let kind = group.is_none().then(|| kinds::kind(line.name, line.mode));
+        let colors = [
+            group.filter(|_| direction.is_none()).map(|group| group % GROUPS),
+            direction,
+            kind,
+            newest.map(|newest| age(dates.now, newest)),
+        ];
         let change = line.change.as_deref();
-        let kind = match change {
-            Some(change) => diff::kind(change),
-            None if group.is_some() => "group",
-            None => kind.name(),
+        let kind = match (change, kind) {
+            (_, Some(kind)) if line.mode.kind() == Kind::File => KINDS[kind],
+            (Some(change), _) => diff::kind(change),
+            (None, None) => "group",
+            (None, Some(_)) => line.mode.kind().name(),
         };
         let change = change.map(|change| change.difference());
-        let change = change.map(|change| (change, format.write_change(change)));
-        let (name, note) = (escape(line.name), aside(&line, format));
-        Self { line, name, class, kind, size, percent, change, note }
+        let change = change.map(|change| (change, picture.format.write_change(change)));
+        let date = newest.map_or_else(String::new, |newest| dates.write(newest));
+        let (name, note) = (escape(line.name), aside(&line, &picture.format));
+        Self { line, name, colors, kind, size, percent, change, date, note }
     }
+
+    /// How much it changed, or else its size.
+    fn figure(&self) -> &str {
+        self.change.as_ref().map_or(&self.size, |(_, change)| change)
+    }
+
+    /// The classes of its shape.
+    fn class(&self) -> String {
+        if self.line.has_children {
+            return "dir".to_owned();
+        }
+        let colors = self.colors.iter().zip(COLORINGS);
+        let classes = colors.map(|(color, (_, letter, _))| Some(format!("{letter}{}", (*color)?)));
+        classes.flatten().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// What colours can say of `rows`.
+fn colorings(rows: &[PageRow<'_>]) -> Vec<Coloring> {
+    let mut colorings = Vec::new();
+    for (i, (name, letter, meanings)) in COLORINGS.into_iter().enumerate() {
+        let tiles = rows.iter().filter(|row| !row.line.has_children);
+        let shown: BTreeSet<_> = tiles.filter_map(|row| row.colors[i]).collect();
+        // Where all are directories, their kind says nothing.
+        if !shown.is_empty() && (name != "kind" || shown.iter().ne([&DIRECTORY])) {
+            let legend = meanings.iter().enumerate().filter(|(color, _)| shown.contains(color));
+            let legend = legend.map(|(color, meaning)| (format!("{letter}{color}"), *meaning));
+            colorings.push(Coloring { name, legend: legend.collect() });
+        }
+    }
+    colorings
 }
 
 /// Keeps the largest rows that take at most `max_bytes`.
@@ -205,6 +266,12 @@ fn keep(rows: &mut Vec<PageRow<'_>>, max_bytes: usize) {
     rows.retain(|_| is_kept.next().unwrap_or(true));
 }
 
+/// How many entries there are, in words.
+fn entries(count: u64) -> String {
+    let noun = if count == 1 { "entry" } else { "entries" };
+    format!("{} {noun}", Format::Count.write(count))
+}
+
 /// Escapes `text` for HTML, XML and their attributes.
 fn safe(text: &str) -> String {
     text.replace('&', "&amp;")
@@ -218,6 +285,10 @@ fn safe(text: &str) -> String {
 fn path_of(rows: &[PageRow<'_>], row: usize) -> String {
     let rows = iter::successors(Some(&rows[row]), |row| row.line.parent.map(|above| &rows[above]));
     let mut names: Vec<_> = rows.map(|row| row.name.as_bytes()).collect();
+    // What is above several roots has no name.
+    if names.len() > 1 && names.last() == Some(&b"(total)".as_slice()) {
+        names.pop();
+    }
     names.reverse();
     String::from_utf8_lossy(&path::join_all(names)).into_owned()
 }

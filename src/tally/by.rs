@@ -67,7 +67,7 @@ const SIZES: [(u64, &str); 7] = [
 ];
 
 /// The names of groups by age and by size, in their own order.
-const AGE_NAMES: [&str; AGES.len()] = names(&AGES);
+pub const AGE_NAMES: [&str; AGES.len()] = names(&AGES);
 const SIZE_NAMES: [&str; SIZES.len()] = names(&SIZES);
 
 const fn names<T: Copy, const N: usize>(groups: &[(T, &'static str); N]) -> [&'static str; N] {
@@ -133,11 +133,7 @@ impl By {
             By::Type => with(ending(name)),
             By::Image => with(b""),
             By::Owner { .. } => with(&stat.owner.to_be_bytes()),
-            By::Age { now } => {
-                let age = now.saturating_sub(stat.modified);
-                let bucket = AGES.iter().take_while(|(end, _)| age >= *end).count();
-                with(&[bucket.min(AGES.len() - 1) as u8])
-            }
+            By::Age { now } => with(&[age(now, stat.modified) as u8]),
             By::Size => {
                 let bucket = SIZES.iter().take_while(|(most, _)| size > *most).count();
                 with(&[bucket as u8])
@@ -163,6 +159,13 @@ impl By {
             }
         }
     }
+}
+
+/// Which of [`AGE_NAMES`] it has `now` that was last `modified` then, both in seconds since the epoch.
+pub fn age(now: i64, modified: i64) -> usize {
+    let age = now.saturating_sub(modified);
+    let bucket = AGES.iter().take_while(|(end, _)| age >= *end).count();
+    bucket.min(AGES.len() - 1)
 }
 
 /// A name from its last dot on; empty if the dot is the first or the last character.

@@ -197,7 +197,12 @@ fn what_changed_is_shown() {
     assert_eq!(rows[&b"new"[..]].cells[..2], ["30000", "30000"]);
     assert_eq!(rows[&b"big"[..]].cells[..2], ["0", "-70000"]);
     assert!(page.contains("<span> (gone)</span>") && page.contains("<span> (new)</span>"));
-    assert!(page.contains("class=\"more\"") && page.contains("class=\"less\""));
+    assert!(
+        page.contains("class=\"c2 ") && page.contains("class=\"c0 "),
+        "what grew, and what shrank"
+    );
+    assert!(page.contains("<main class=\"map by-growth\">") && page.contains("value=\"kind\""));
+    assert!(page.contains("<h2>Largest changes</h2><ol><li><b>-68.4Ki</b> top/big<li>"), "{page}");
     // As from a snapshot.
     weigh("-s --save after top").within(fixture.path()).run().clean();
     let loaded =
@@ -206,6 +211,77 @@ fn what_changed_is_shown() {
         by_path(&loaded).into_keys().collect::<Vec<_>>(),
         rows.into_keys().collect::<Vec<_>>()
     );
+}
+
+/// Times come from a walk or from what `--save` wrote. What `-j` prints has none.
+#[test]
+fn colours_say_kind_and_age_where_they_are_known() {
+    let old = 1_000_000_000;
+    let fixture = drawn().file("top/a.RS", 20_000).modified("top/a.RS", old);
+    weigh("-s --save saved top").within(fixture.path()).run().clean();
+    let json = weigh("-s -j top").within(fixture.path()).run().text();
+    std::fs::write(fixture.at("printed"), json).unwrap();
+    let page = |flags: &str| weigh(&format!("-s {flags}")).within(fixture.path()).run().text();
+    for flags in ["--as html top", "--as html --load saved"] {
+        let page = page(flags);
+        assert!(page.contains("<main class=\"map by-kind\">"), "{flags}");
+        // A source that is 5 years old or more.
+        assert!(page.contains("<path class=\"k1 a8\""), "{flags}");
+        assert!(page.contains("value=\"age\"") && page.contains(">5 years or more<"), "{flags}");
+        let row = &by_path(&page)[&b"a.RS"[..]];
+        assert_eq!(row.cells[3..], ["2001-09-09", "source"], "{flags}");
+        assert!(!page.contains("value=\"growth\""), "{flags}");
+    }
+    let without = page("--as html --load printed");
+    assert!(without.contains("value=\"kind\"") && !without.contains("value=\"age\""));
+    assert!(without.contains("<path class=\"k1\"") && !without.contains(">Modified<"));
+    // Where there are only directories, only their age says something.
+    let directories = page("--as html -D top");
+    assert!(directories.contains("by-age") && !directories.contains("value=\"kind\""));
+    let svg = page("--as svg top");
+    assert!(svg.contains("class=\"map by-kind\"") && svg.contains(">source</text>"), "{svg}");
+}
+
+/// The script finds the shape of a row by its number.
+#[test]
+fn every_row_has_a_shape() {
+    let fixture = drawn().file("top/x/y/z/f", 500_000).file("top/empty/f", 0);
+    for flags in ["", "-n 3", "-F", "--by size"] {
+        let page = weigh(&format!("--as html {flags} top")).within(fixture.path()).run().text();
+        let (_, map) = page.split_once("</defs><g>").unwrap();
+        let (map, _) = map.split_once("</g>").unwrap();
+        assert_eq!(map.matches("<path ").count(), rows(&page).len(), "{flags}");
+    }
+}
+
+#[test]
+fn the_largest_files_are_listed() {
+    let mut fixture = drawn();
+    for i in 1..=12 {
+        fixture = fixture.file(format!("top/{}/{i}", i % 3), i * 100_000);
+    }
+    let listed = |flags: &str| {
+        let page = weigh(&format!("-s --as html {flags} top")).within(fixture.path()).run().text();
+        let (_, list) = page.split_once("<aside>").unwrap_or_default();
+        let (list, _) = list.split_once("</ol>").unwrap_or_default();
+        let paths = list.split("</b> ").skip(1);
+        paths.map(|item| item.split('<').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let expected: Vec<_> = (3..=12).rev().map(|i| format!("top/{}/{i}", i % 3)).collect();
+    assert_eq!(listed(""), expected);
+    assert_eq!(listed("-F"), expected);
+    assert!(listed("-D").is_empty() && listed("--by size").is_empty());
+}
+
+#[test]
+fn a_chain_of_directories_is_drawn_as_one() {
+    let fixture = Fixture::new().file("top/a/b/c/f", 3_000_000).file("top/d/e", 2_000_000);
+    let fixture = fixture.file("top/d/f/g", 1_000_000);
+    for form in ["html", "svg"] {
+        let page = weigh(&format!("-s --as {form} top")).within(fixture.path()).run().text();
+        assert!(page.contains(">a/b/c <tspan>2.86Mi</tspan>") && !page.contains(">b <"), "{page}");
+        assert!(page.contains(">d <tspan>2.86Mi"), "{page}");
+    }
 }
 
 #[test]
@@ -250,6 +326,7 @@ fn deep_and_empty_trees_have_pages() {
         for form in ["html", "svg"] {
             let page = weigh(&format!("--as {form} {root}")).within(fixture.path()).run().text();
             assert!(!page.contains("NaN") && !page.contains("inf"), "{root}");
+            assert!(!page.contains("(total)/"), "{root}");
         }
     }
     let page = weigh("--as html nothing one").within(fixture.path()).run().text();

@@ -55,14 +55,19 @@ impl Flags {
         self.count.filetime.or(by_time.then_some(FileTime::Modified))
     }
 
-    /// The time to keep, if any: the one to show, which in --ui a key asks for.
+    /// The time to keep, if any: the one to show, which in --ui a key asks for, and on a page a switch.
     fn kept_time(&self) -> Option<Time> {
-        let shown = self.filetime().or(self.screen.ui.then_some(FileTime::Modified));
+        let may_show = self.screen.ui || self.is_page();
+        let shown = self.filetime().or(may_show.then_some(FileTime::Modified));
         shown.map(|time| match time {
             FileTime::Accessed => Time::Accessed,
             FileTime::Changed => Time::Changed,
             FileTime::Modified => Time::Modified,
         })
+    }
+
+    fn is_page(&self) -> bool {
+        matches!(self.form(), Some(Form::Page(_)))
     }
 
     pub(super) fn view(&self) -> View {
@@ -151,7 +156,7 @@ impl Flags {
         if self.show.summarize || is_series && !is_limited {
             return Some(Limits { depth: 0, roots: usize::MAX, ..Limits::NONE });
         }
-        let is_page = matches!(self.form(), Some(Form::Page(_)));
+        let is_page = self.is_page();
         let is_drawn = self.form().is_none() || is_page;
         let usual = if is_page { page::NODES } else { default_lines(terminal) };
         let fitting = self.show.number_of_lines.unwrap_or(usual);

@@ -121,6 +121,7 @@ impl Flags {
                     measure: self.view().measure,
                     max_bytes: if is_given { usize::MAX } else { page::BYTES },
                     time: String::new(),
+                    dates: self.times_as("%Y-%m-%d"),
                 };
                 Output::Page(Box::new(options), formats, self.times())
             }

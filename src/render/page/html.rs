@@ -1,27 +1,27 @@
-//! The page: the map, and a table of the same rows. Both work without the script.
+//! The page: the map, the largest files, and a table of the rows of the map. All work without the script.
 
+use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::map::{HEIGHT, WIDTH};
-use super::{PageContent, PageRow, STYLE, safe, svg};
+use super::{Coloring, PageContent, PageRow, path_of, safe, svg};
+use crate::measure::Kind;
 use crate::render::size::Format;
 
+const STYLE: &str = concat!(include_str!("map.css"), include_str!("page.css"));
 const SCRIPT: &str = include_str!("page.js");
 /// The SHA-256 of the style and of the script, in base64: a browser accepts no others. A test computes them again.
-const STYLE_HASH: &str = "7fSzoYtUhacfDNuBIvMcB0azdi3UEGY+OF1q/GwCIKA=";
-const SCRIPT_HASH: &str = "3v6DljdoSHgOJ6g5QfXCm5IYdySjMpWH943UMCYUEHw=";
+const STYLE_HASH: &str = "1ADsqCXIZ+FkDbJLRzTYSjia6p9Cix/8l/FxppoFg00=";
+const SCRIPT_HASH: &str = "CHkvqSk91SVSaPnaxOZoK71FPOEaUJthLcnN6/CWTNQ=";
 
 /// The size of a page without rows and shapes, in bytes: style, script, labels.
 pub(super) const FIXED: usize = STYLE.len() + SCRIPT.len() + 60_000;
 
 pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
-    let partial = match page.is_partial {
-        true => "Some entries could not be read: sizes without them are marked with ≥. ",
-        false => "",
-    };
+    const PARTIAL: &str = "Some entries could not be read: sizes without them are marked with ≥. ";
     write!(
         out,
         include_str!("head.html"),
@@ -30,45 +30,88 @@ pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<
         name = safe(&page.rows[0].name),
         title = safe(&page.title()),
         style = STYLE,
-        partial = partial,
+        coloring = page.coloring(),
+        partial = if page.is_partial { PARTIAL } else { "" },
         version = env!("CARGO_PKG_VERSION"),
         time = safe(&page.options.time),
     )?;
+    legend(out, page)?;
     write!(
         out,
-        "<div id=\"map\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-         aria-label=\"Map of the table below: areas are proportional to sizes\">"
+        "<div class=\"bar\" hidden><nav aria-label=\"Directories above the map\"></nav><span>Click to zoom</span>\
+         <label>Search <input type=\"search\" autocomplete=\"off\"></label></div>\n\
+         <div class=\"beside\"><figure><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+         aria-label=\"Map of the table below: areas are proportional to sizes\">{}<g>",
+        svg::PATTERN
     )?;
     svg::shapes(out, page, |_| "/>".to_owned())?;
-    out.write_all(
-        b"</svg></div>\n<output aria-live=\"polite\"></output>\n\
-        <p hidden><label>Search <input type=\"search\" autocomplete=\"off\"></label></p>\n",
-    )?;
+    svg::labels(out, page)?;
+    out.write_all(b"</g></svg></figure>\n<output aria-live=\"polite\"></output>\n")?;
+    largest(out, page)?;
+    out.write_all(b"</div>\n")?;
     table(out, page)?;
     write!(out, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")
 }
 
+/// The switch between what colours say, and what they mean.
+fn legend(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
+    let (mut switch, mut lists, mut checked) = (String::new(), String::new(), " checked");
+    for Coloring { name, legend } in &page.colorings {
+        let input = format!("<input type=\"radio\" name=\"by\" value=\"{name}\"{checked}>");
+        switch += &format!("<label>{input}{name}</label>");
+        checked = "";
+        lists += &format!("<ul class=\"legend {name}\">");
+        for (class, meaning) in legend {
+            let path = format!("<path class=\"{class}\" d=\"M0 0h12v12H0z\"/>");
+            lists += &format!("<li><svg viewBox=\"0 0 12 12\">{path}</svg>{meaning}");
+        }
+        lists += "</ul>";
+    }
+    let switch = format!("<fieldset hidden><legend>Colour by</legend>{switch}</fieldset>");
+    writeln!(out, "<div class=\"bar\">{switch}{lists}</div>")
+}
+
+/// The largest files, or those that changed most; nothing if no row is a file.
+fn largest(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
+    const COUNT: usize = 10;
+    let mut files: Vec<_> = page.rows.iter().enumerate().collect();
+    files.retain(|(_, row)| row.line.mode.kind() == Kind::File);
+    files.sort_by_key(|(_, row)| Reverse(row.line.totals.weight));
+    if files.is_empty() {
+        return Ok(());
+    }
+    let what = if page.rows[0].change.is_some() { "changes" } else { "files" };
+    write!(out, "<aside><h2>Largest {what}</h2><ol>")?;
+    for (i, row) in files.into_iter().take(COUNT) {
+        write!(out, "<li><b>{}</b> {}", safe(row.figure()), safe(&path_of(&page.rows, i)))?;
+    }
+    out.write_all(b"</ol></aside>\n")
+}
+
 fn table(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
-    let has_changes = page.rows[0].change.is_some();
-    let change = if has_changes { "<th scope=\"col\">Change</th>" } else { "" };
+    let has_dates = page.rows.iter().any(|row| !row.date.is_empty());
+    let mut columns = vec!["Name", "Size", "Change", "Share", "Entries", "Modified", "Kind"];
+    columns.retain(|column| *column != "Change" || page.rows[0].change.is_some());
+    columns.retain(|column| *column != "Modified" || has_dates);
     write!(
         out,
-        "<div class=\"scroll\" role=\"region\" aria-label=\"Table\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">Name</th>\
-         <th scope=\"col\">Size</th>{change}<th scope=\"col\">Share</th>\
-         <th scope=\"col\">Entries</th><th scope=\"col\">Kind</th></tr></thead>\n<tbody>\n"
+        "<details><summary>Table of {}</summary>\n<div class=\"scroll\" role=\"region\" \
+         aria-label=\"Table\" tabindex=\"0\"><table>\n<thead><tr>",
+        super::entries(page.rows.len() as u64)
     )?;
-    page.rows.iter().try_for_each(|row| out.write_all(line(row).as_bytes()))?;
+    columns.iter().try_for_each(|column| write!(out, "<th scope=\"col\">{column}</th>"))?;
+    out.write_all(b"</tr></thead>\n<tbody>\n")?;
+    page.rows.iter().try_for_each(|row| out.write_all(line(row, has_dates).as_bytes()))?;
     out.write_all(b"</tbody>\n")?;
     if let Some((name, size)) = &page.rest {
-        let change = if has_changes { "<td>" } else { "" };
-        let (name, size) = (safe(name), safe(size));
-        writeln!(out, "<tfoot><tr><th scope=row>{name}<td>{size}{change}<td><td><td></tfoot>")?;
+        let (name, size, others) = (safe(name), safe(size), "<td>".repeat(columns.len() - 2));
+        writeln!(out, "<tfoot><tr><th scope=row>{name}<td>{size}{others}</tfoot>")?;
     }
-    out.write_all(b"</table></div>\n")
+    out.write_all(b"</table></div></details>\n")
 }
 
 /// The table row of a node.
-fn line(row: &PageRow<'_>) -> String {
+fn line(row: &PageRow<'_>, has_dates: bool) -> String {
     // Its exact name, if the text does not show that.
     let bytes = match row.name.as_bytes() == row.line.name {
         true => String::new(),
@@ -86,9 +129,10 @@ fn line(row: &PageRow<'_>) -> String {
             (format!("<td data-v={change}>{}", safe(text)), format!(" data-v={}", totals.weight))
         }
     };
+    let date = if has_dates { format!("<td>{}", safe(&row.date)) } else { String::new() };
     // HTML needs no end tags of rows and cells. They would be a fifth of the page.
     format!(
-        "<tr data-d={}><th scope=row{bytes}>{}{note}<td data-v={}>{}{change}<td{share}>{}<td>{}<td>{}\n",
+        "<tr data-d={}><th scope=row{bytes}>{}{note}<td data-v={}>{}{change}<td{share}>{}<td>{}{date}<td>{}\n",
         row.line.depth,
         safe(&row.name),
         totals.size,
@@ -103,8 +147,7 @@ fn line(row: &PageRow<'_>) -> String {
 pub(super) fn length(row: &PageRow<'_>) -> usize {
     /// The maximal size of a shape.
     const SHAPE: usize = 80;
-    let shapes = if row.line.has_children { 2 * SHAPE } else { SHAPE };
-    line(row).len() + shapes
+    line(row, true).len() + SHAPE
 }
 
 #[cfg(test)]

@@ -1,139 +1,91 @@
 "use strict";
-// The rows of the table and the shapes of the map are the same nodes. What is drawn is there without this script; it
-// adds zoom, search, order and keys. It writes text only as text, and asks nothing of any other place.
-const map = document.getElementById("map");
+// The rows of the table and the shapes of the map are the same nodes, in the same order. They are there without this
+// script. It lays out the map for the window and for the directory that is zoomed in on, and adds a card, search, order
+// and keys. It writes text only as text, and asks nothing of any other place.
+const main = document.querySelector("main");
+const search = document.querySelector("input[type=search]");
+const crumbs = document.querySelector("nav");
+const map = document.querySelector("figure");
 const svg = map.querySelector("svg");
+const drawing = svg.querySelector("g");
+const card = document.querySelector("output");
+const largest = document.querySelector("aside");
+const details = document.querySelector("details");
 const table = document.querySelector("table");
 const body = table.tBodies[0];
-const said = document.querySelector("output");
-const crumbs = document.querySelector("nav");
-const search = document.querySelector("input");
+const heads = [...table.tHead.rows[0].cells];
+const columns = heads.map((head) => head.textContent);
+// Areas are as sizes; in a comparison, as changes.
+const isComparison = columns.includes("Change");
+const weights = columns.indexOf(isComparison ? "Share" : "Size");
+
+// --- Nodes ---
 
 const nodes = [];
+const shapes = drawing.querySelectorAll("path");
 const above = [];
 for (const row of body.rows) {
   const depth = Number(row.dataset.d);
   const parent = depth ? above[depth - 1] : null;
-  const shape = document.getElementById("n" + nodes.length);
-  const numbers = shape ? shape.getAttribute("d").match(/-?[\d.]+/g).map(Number) : null;
-  const cell = row.cells[0];
-  const note = cell.querySelector("span");
-  const name = cell.firstChild.data;
+  const name = row.cells[0].firstChild.data;
   const node = {
-    row, parent, shape, depth, name, note, cell,
-    children: [],
     number: nodes.length,
-    figures: [...row.cells].slice(1).map((one) => one.textContent),
-    place: numbers && { x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3] },
+    row, parent, name,
+    // In a list of files, names are paths.
+    label: parent ? name.slice(name.lastIndexOf("/") + 1) : name,
     path: parent && parent.name !== "(total)" ? parent.path.replace(/\/$/, "") + "/" + name : name,
+    weight: Number(row.cells[weights].dataset.v),
+    shape: shapes[nodes.length],
+    children: [],
   };
+  node.shape.node = node;
   if (parent) parent.children.push(node);
   above[depth] = node;
   nodes.push(node);
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = name;
-  cell.replaceChild(button, cell.firstChild);
-  button.addEventListener("click", () => { zoom(node.children.length ? node : node.parent || node); choose(node); });
-  node.button = button;
 }
-
-for (const node of nodes) {
-  const inside = node.children.find((child) => child.place);
-  node.strip = inside ? inside.place.y - node.place.y : null;
-}
-
 const root = nodes[0];
 let current = root;
 let chosen = root;
 
-map.querySelectorAll("text").forEach((text) => text.remove());
-const NAMES = "http://www.w3.org/2000/svg";
-const labels = document.createElementNS(NAMES, "svg");
-labels.setAttribute("class", "labels");
-labels.setAttribute("aria-hidden", "true");
-map.append(labels);
-map.classList.add("live");
-map.tabIndex = 0;
-map.setAttribute("role", "application");
-map.setAttribute("aria-label", "Map: arrow keys choose, Enter zooms in, Escape zooms out");
-svg.setAttribute("preserveAspectRatio", "none");
-crumbs.hidden = false;
-search.closest("p").hidden = false;
-
-function scale() {
-  const { x, y, width, height } = current.place;
-  return { x, y, across: map.clientWidth / width, down: map.clientHeight / height };
+// A directory that has hardly more than one directory in it is drawn as one with that: its innermost.
+for (const node of [...nodes].reverse()) {
+  const only = node.children.length === 1 && node.children[0];
+  const isJoined = only && only.children.length > 0 && node.weight - only.weight <= node.weight / 100;
+  node.innermost = isJoined ? only.innermost : node;
 }
 
-function on(node, by) {
-  const { x, y, width, height } = node.place;
-  return { x: (x - by.x) * by.across, y: (y - by.y) * by.down, width: width * by.across, height: height * by.down };
-}
-
-function shorten(text, most) {
-  const letters = [...text];
-  if (letters.length <= most) return text;
-  const end = Math.floor((most - 1) / 2);
-  return letters.slice(0, most - 1 - end).join("") + "…" + letters.slice(letters.length - end).join("");
-}
-
-function draw() {
-  labels.replaceChildren();
-  if (!current.place) return;
-  const { x, y, width, height } = current.place;
-  svg.setAttribute("viewBox", [x, y, width, height].join(" "));
-  const by = scale();
-  const all = [current];
-  for (const node of all) {
-    if (!node.place) continue;
-    const at = on(node, by);
-    if (at.width < 40 || at.height < 14) continue;
-    all.push(...node.children);
-    const room = node.strip === null ? at.height : node.strip * by.down;
-    if (room < 11) continue;
-    const text = document.createElementNS(NAMES, "text");
-    text.setAttribute("x", at.x + 4);
-    text.setAttribute("y", at.y + Math.min(room / 2 + 4, 14));
-    text.textContent = shorten(node.name, Math.floor((at.width - 8) / 7));
-    labels.append(text);
-  }
-  if (chosen.place) {
-    const at = on(chosen, by);
-    const frame = document.createElementNS(NAMES, "rect");
-    frame.setAttribute("class", "chosen");
-    for (const side of ["x", "y", "width", "height"]) frame.setAttribute(side, at[side]);
-    labels.append(frame);
+// How many letters at the start of the label, and at the end, one beside it has, too.
+for (const { children } of nodes) {
+  for (const [side, letters] of [["start", (label) => [...label]], ["end", (label) => [...label].reverse()]]) {
+    const order = children.map((node) => ({ node, letters: letters(node.label) }));
+    for (const one of order) one.key = one.letters.join("");
+    order.sort((one, other) => (one.key < other.key ? -1 : 1));
+    order.forEach(({ node, letters }, i) => {
+      node[side] = 0;
+      for (const beside of [order[i - 1], order[i + 1]]) {
+        let same = 0;
+        while (beside && same < letters.length && letters[same] === beside.letters[same]) same += 1;
+        node[side] = Math.max(node[side], same);
+      }
+    });
   }
 }
 
-function zoom(node) {
-  current = node.place && node.place.width > 0 && node.place.height > 0 ? node : current;
-  const way = [];
-  for (let at = current; at; at = at.parent) way.unshift(at);
-  crumbs.replaceChildren(...way.map((at) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = at.name;
-    if (at === current) button.setAttribute("aria-current", "location");
-    button.addEventListener("click", () => { zoom(at); choose(at); });
-    return button;
-  }));
-  draw();
+function text(node, column) {
+  const cell = node.row.cells[columns.indexOf(column)];
+  return cell ? cell.textContent : "";
 }
 
-function choose(node) {
-  chosen = node;
-  const note = node.note ? node.note.textContent : "";
-  said.textContent = [node.path + note, ...node.figures].join(", ");
-  draw();
+function figure(node) {
+  return text(node, isComparison ? "Change" : "Size");
 }
 
-function at(event) {
-  let shape = event.target.closest("path");
-  // What has no row comes after its directory.
-  while (shape && !shape.id) shape = shape.previousElementSibling;
-  return shape ? nodes[Number(shape.id.slice(1))] : null;
+function button(words, onClick) {
+  const element = document.createElement("button");
+  element.type = "button";
+  element.textContent = words;
+  element.addEventListener("click", onClick);
+  return element;
 }
 
 function isWithin(node, outer) {
@@ -141,82 +93,365 @@ function isWithin(node, outer) {
   return false;
 }
 
-svg.addEventListener("click", (event) => {
-  let node = at(event);
-  if (!node || !isWithin(node, current)) return;
-  const clicked = node;
-  while (node !== current && node.parent !== current) node = node.parent;
-  if (node !== current && node.children.length) { zoom(node); choose(node); } else choose(clicked);
+// The directory around a node in the map.
+function around(node) {
+  let at = node.parent;
+  while (at && at !== current && at.innermost !== at) at = at.parent;
+  return at;
+}
+
+// --- Map ---
+
+// Divides `whole` among `weights`, the largest of which come first: rows along the shorter side, each extended as long
+// as its rectangles get squarer (Bruls, Huizing and van Wijk, 2000).
+function squarify(weights, whole) {
+  const parts = [];
+  let { x, y, width, height } = whole;
+  let left = weights.reduce((sum, weight) => sum + weight, 0);
+  for (let first = 0; first < weights.length; ) {
+    const side = Math.min(width, height);
+    const scale = left > 0 ? (width * height) / left : 0;
+    let [end, sum, worst] = [first, 0, Infinity];
+    for (; end < weights.length; end += 1) {
+      const next = sum + weights[end];
+      const area = next * next * scale;
+      const ratio = Math.max((side * side * weights[first]) / area, area / (side * side * weights[end]));
+      if (weights[end] > 0 && ratio > worst) break;
+      sum = next;
+      if (ratio >= 0) worst = ratio;
+    }
+    const isWide = width >= height;
+    const thickness = side > 0 ? (sum * scale) / side : 0;
+    let along = 0;
+    for (; first < end; first += 1) {
+      const length = sum > 0 ? (weights[first] / sum) * side : 0;
+      parts.push(isWide
+        ? { x, y: y + along, width: thickness, height: length }
+        : { x: x + along, y, width: length, height: thickness });
+      along += length;
+    }
+    if (isWide) [x, width] = [x + thickness, Math.max(width - thickness, 0)];
+    else [y, height] = [y + thickness, Math.max(height - thickness, 0)];
+    left -= sum;
+  }
+  return parts;
+}
+
+// What is left of a directory's area for its content: a strip for its name is above.
+function inside({ x, y, width, height }) {
+  const margin = Math.min(2, Math.min(width, height) / 20);
+  const strip = width >= 40 && height >= 40 ? 18 : margin;
+  return { x: x + margin, y: y + strip, width: width - 2 * margin, height: height - strip - margin };
+}
+
+function shape(name, attributes, text) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text) element.textContent = text;
+  return element;
+}
+
+// With a gap on all sides.
+function outline({ x, y, width, height }) {
+  const gap = Math.min(0.5, width / 8, height / 8);
+  const [left, top, across, down] = [x + gap, y + gap, width - 2 * gap, height - 2 * gap].map((it) => it.toFixed(1));
+  return `M${left} ${top}h${across}v${down}h-${across}z`;
+}
+
+function draw() {
+  const whole = { x: 0, y: 0, width: map.clientWidth, height: map.clientHeight };
+  svg.setAttribute("viewBox", `0 0 ${whole.width} ${whole.height}`);
+  for (const node of nodes) node.place = null;
+  current.place = whole;
+  const drawn = [current];
+  const elements = document.createDocumentFragment();
+  for (const node of drawn) {
+    node.shape.setAttribute("d", outline(node.place));
+    elements.append(node.shape);
+    const content = inside(node.place);
+    if (!node.children.length || content.width < 4 || content.height < 4) continue;
+    const weights = node.children.map((child) => child.weight);
+    // Links are in each of their directories, but count once above them.
+    const rest = Math.max(node.weight - weights.reduce((sum, weight) => sum + weight, 0), 0);
+    // The rest is always last: sorted by its size, it would move the shown entries.
+    const places = squarify([...weights, rest], content);
+    const blank = places.pop();
+    if (blank.width > 3 && blank.height > 3) {
+      const element = shape("path", { class: "rest", d: outline(blank) });
+      element.node = node;
+      elements.append(element);
+    }
+    node.children.forEach((child, i) => {
+      const { width, height } = places[i];
+      if (width < 0.5 || height < 0.5) return;
+      child.innermost.place = places[i];
+      drawn.push(child.innermost);
+    });
+  }
+  for (const node of drawn) {
+    const name = label(node);
+    if (name) elements.append(name);
+  }
+  drawing.replaceChildren(elements, frame);
+}
+
+const pen = document.createElement("canvas").getContext("2d");
+function width(text, weight) {
+  pen.font = `${weight} 12px system-ui, sans-serif`;
+  return pen.measureText(text).width;
+}
+
+function label(node) {
+  const { x, y, width: across, height } = node.place;
+  const room = across - 8;
+  const isDirectory = node.children.length > 0;
+  if (room < 20 || (isDirectory ? inside(node.place).y - y : height) < 15) return null;
+  const name = shorten(node, room);
+  if (!name) return null;
+  const element = shape("text", { class: node.shape.getAttribute("class"), x: x + 4, y: y + 13 }, name);
+  const size = figure(node);
+  if (isDirectory && width(name, "bold") + width(" " + size, "") <= room) {
+    element.append(shape("tspan", {}, " " + size));
+  }
+  if (!isDirectory && height >= 30 && width(size, "") <= room) {
+    element.append(shape("tspan", { x: x + 4, dy: 15 }, size));
+  }
+  return element;
+}
+
+// The label in this much room. What is left of a longer one says something, and tells it apart from those beside it; or
+// else there is none.
+function shorten(node, room) {
+  let [label, first] = [node.label, node];
+  for (let at = node.parent; at && at !== current && at.innermost === node; at = at.parent) {
+    [label, first] = [at.label + "/" + label, at];
+  }
+  if (width(label, "bold") <= room) return label;
+  const start = longest([...label], room, (letters, most) => letters.slice(0, most).join("").replace(/[ ._-]+$/, ""));
+  if ([...start].length > Math.max(first.start, 3)) return start + "…";
+  const end = longest([...label], room, (letters, most) => letters.slice(-most).join("").replace(/^[ ._-]+/, ""));
+  // The end of the names of several directories may be that of others, too.
+  return first === node && [...end].length > Math.max(node.end, 3) ? "…" + end : null;
+}
+
+// The longest part of `letters` that has room beside an ellipsis.
+function longest(letters, room, part) {
+  let [most, more] = [0, letters.length];
+  while (more - most > 1) {
+    const middle = (most + more) >> 1;
+    if (width(part(letters, middle) + "…", "bold") <= room) most = middle; else more = middle;
+  }
+  return most > 0 ? part(letters, most) : "";
+}
+
+// --- Zoom, and its address ---
+
+function address(node) {
+  return "#" + node.path.split("/").map(encodeURIComponent).join("/");
+}
+
+function zoom(node) {
+  if (node === current) return;
+  show(node);
+  location.hash = address(node);
+}
+
+function show(node) {
+  current = chosen = node;
+  leave();
+  const way = [];
+  for (let at = current; at; at = at.parent) way.unshift(at);
+  crumbs.replaceChildren(...way.map((at) => {
+    const crumb = button(at.name, () => { zoom(at); map.focus(); });
+    if (at === current) crumb.setAttribute("aria-current", "location");
+    return crumb;
+  }));
+  list();
+  draw();
+}
+
+addEventListener("hashchange", () => {
+  if (location.hash !== address(current)) show(atAddress());
 });
-svg.addEventListener("mousemove", (event) => {
-  const node = at(event);
-  if (node && node !== chosen) choose(node);
+
+function atAddress() {
+  return nodes.find((node) => node.children.length && address(node) === location.hash) || root;
+}
+
+// --- Card ---
+
+const frame = shape("path", { class: "chosen" });
+
+// Chooses a node, frames it, and shows its card at a point of the window, or at the node itself.
+function choose(node, at) {
+  chosen = node;
+  const place = node.innermost.place;
+  frame.setAttribute("d", place ? outline(place) : "");
+  const isDirectory = node.children.length > 0 || text(node, "Kind") === "directory";
+  const date = text(node, "Modified");
+  const share = text(node, "Share") + " of " + (isComparison ? "the changes" : root.label);
+  const lines = [
+    ["b", [node.path + (node.row.querySelector("th span")?.textContent ?? "")]],
+    ["div", [text(node, "Size"), text(node, "Change"), share]],
+    ["span", [text(node, "Kind"), isDirectory && text(node, "Entries") + " entries", date && "modified " + date]],
+    ["span", [directoryAt(node) !== current && "Click to zoom"]],
+  ];
+  card.replaceChildren(...lines.map(([name, words]) => {
+    const element = document.createElement(name);
+    element.textContent = words.filter(Boolean).join(" · ");
+    return element;
+  }));
+  const { left, top } = map.getBoundingClientRect();
+  const { x, y } = at || { x: left + (place ? place.x : 0) + 20, y: top + (place ? place.y : 0) + 20 };
+  const { width, height } = card.getBoundingClientRect();
+  // Below and to the right, if there is room.
+  const beside = (from, length, end) => Math.max(from + 14 + length < end ? from + 14 : Math.min(from, end) - 14 - length, 4);
+  card.style.left = scrollX + beside(x, width, innerWidth) + "px";
+  card.style.top = scrollY + beside(y, height, innerHeight) + "px";
+}
+
+function leave() {
+  card.replaceChildren();
+  frame.removeAttribute("d");
+}
+
+// What a click on a node zooms in on.
+function directoryAt(node) {
+  return node.children.length ? node : around(node) || current;
+}
+
+// Shows a node in the map, wherever it is.
+function find(node) {
+  zoom(directoryAt(node));
+  map.scrollIntoView({ block: "nearest" });
+  choose(node);
+}
+
+map.addEventListener("click", ({ target, clientX, clientY }) => {
+  if (!target.node) return;
+  const into = directoryAt(target.node);
+  if (into === current) choose(target.node, { x: clientX, y: clientY }); else zoom(into);
+});
+map.addEventListener("mousemove", ({ target, clientX, clientY }) => {
+  if (target.node) choose(target.node, { x: clientX, y: clientY });
+});
+map.addEventListener("mouseleave", leave);
+map.addEventListener("blur", leave);
+map.addEventListener("focus", () => {
+  if (map.matches(":focus-visible")) choose(chosen);
 });
 map.addEventListener("keydown", (event) => {
-  const siblings = chosen.parent ? chosen.parent.children : [chosen];
-  const beside = (by) => siblings[siblings.indexOf(chosen) + by] || chosen;
-  const inside = () => (chosen === current && chosen.children[0]) || chosen;
+  const outer = chosen === current ? null : around(chosen);
+  const beside = (by) => {
+    const all = outer ? outer.children.map((child) => child.innermost) : [];
+    return all[all.indexOf(chosen) + by] || chosen;
+  };
+  const first = chosen.children.length ? chosen.children[0].innermost : chosen;
   switch (event.key) {
-    case "ArrowRight": choose(chosen === current ? inside() : beside(1)); break;
-    case "ArrowLeft": choose(chosen === current ? inside() : beside(-1)); break;
-    case "ArrowDown": choose(chosen.children[0] || chosen); break;
-    case "ArrowUp": if (chosen !== current) choose(chosen.parent); break;
+    case "ArrowRight": choose(outer ? beside(1) : first); break;
+    case "ArrowLeft": choose(beside(-1)); break;
+    case "ArrowDown": choose(first); break;
+    case "ArrowUp": choose(outer || chosen); break;
     case "Enter": if (chosen.children.length) { zoom(chosen); choose(chosen); } break;
-    case "Escape": case "Backspace":
-      if (current.parent) { const was = current; zoom(current.parent); choose(was); }
+    case "Escape": case "Backspace": {
+      const was = current;
+      let out = current.parent;
+      while (out && out.parent && out.innermost !== out) out = out.parent;
+      if (out) { zoom(out); choose(was); }
       break;
+    }
     case "Home": zoom(root); choose(root); break;
     default: return;
   }
   event.preventDefault();
 });
 
+// --- Lists ---
+
+let order = null;
+let found = nodes;
+const heading = largest && largest.querySelector("h2").textContent;
+
+function bySize(one, other) {
+  return other.weight - one.weight || one.number - other.number;
+}
+
+// Lists the largest files in the directory that is zoomed in on; or the largest of what is found.
+function list() {
+  if (!largest) return;
+  const isFile = (node) => !node.children.length && !["directory", "symlink"].includes(text(node, "Kind"));
+  const isSearch = search.value !== "";
+  const listed = isSearch ? found : nodes.filter((node) => isFile(node) && isWithin(node, current)).sort(bySize);
+  largest.querySelector("h2").textContent = isSearch ? `${found.length} of ${nodes.length} found` : heading;
+  largest.querySelector("ol").replaceChildren(...listed.slice(0, 10).map((node) => {
+    const item = document.createElement("li");
+    const size = document.createElement("b");
+    size.textContent = figure(node);
+    item.append(size, button(node.path, () => find(node)));
+    return item;
+  }));
+}
+
+// Fills the table, if it is open: with all rows, one in another; or, where a search or a heading asks for others, with
+// their paths.
+function fill() {
+  if (!details.open) return;
+  const isFlat = order !== null || search.value !== "";
+  body.classList.toggle("flat", isFlat);
+  for (const node of found) {
+    const cell = node.row.cells[0];
+    cell.replaceChild(button(isFlat ? node.path : node.name, () => find(node)), cell.firstChild);
+  }
+  body.replaceChildren(...(order ? [...found].sort(order) : found).map((node) => node.row));
+}
+
+details.addEventListener("toggle", fill);
 search.addEventListener("input", () => {
   const wanted = search.value.toLowerCase();
-  let found = 0;
-  for (const node of nodes) {
-    const is = node.path.toLowerCase().includes(wanted);
-    node.row.hidden = !is;
-    if (node.shape) node.shape.classList.toggle("hit", is && wanted !== "");
-    found += is;
-  }
-  svg.classList.toggle("searching", wanted !== "");
-  said.textContent = wanted ? found + " of " + nodes.length + " match" : "";
+  const isFound = (node) => node.path.toLowerCase().includes(wanted);
+  found = wanted ? nodes.filter(isFound).sort(bySize) : nodes;
+  main.classList.toggle("searching", wanted !== "");
+  for (const node of nodes) node.shape.classList.remove("hit");
+  if (wanted) for (const node of found) node.shape.classList.add("hit");
+  details.open ||= wanted !== "";
+  list();
+  fill();
+  draw();
 });
 
-const heads = [...table.tHead.rows[0].cells];
 heads.forEach((head, column) => {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = head.textContent;
-  head.replaceChildren(button);
-  button.addEventListener("click", () => {
+  head.replaceChildren(button(columns[column], () => {
     // Names from A, figures from the largest; then the other way round, and then as they lie in one another.
-    const isName = column === 0 || column === heads.length - 1;
-    const orders = isName ? ["ascending", "descending"] : ["descending", "ascending"];
-    const order = orders[orders.indexOf(head.getAttribute("aria-sort")) + 1] ?? "none";
+    const isText = ["Name", "Modified", "Kind"].includes(columns[column]);
+    const orders = isText ? ["ascending", "descending"] : ["descending", "ascending"];
+    const next = orders[orders.indexOf(head.getAttribute("aria-sort")) + 1];
     heads.forEach((one) => one.removeAttribute("aria-sort"));
-    const sorted = [...nodes];
-    if (order !== "none") {
-      head.setAttribute("aria-sort", order);
-      const sign = order === "descending" ? -1 : 1;
-      const value = ({ row }) => {
-        const cell = row.cells[column];
-        // A share is of the size; what is counted has commas.
-        const plain = cell.textContent.endsWith("%") ? row.cells[1].dataset.v : cell.textContent.replaceAll(",", "");
-        return Number(cell.dataset.v ?? plain);
-      };
-      const words = (node) => (column === 0 ? node.path : node.figures[column - 1]);
-      const compare = isName
-        ? (one, other) => (words(one) < words(other) ? -1 : words(one) > words(other) ? 1 : 0)
-        : (one, other) => value(one) - value(other);
-      sorted.sort((one, other) => sign * compare(one, other) || one.number - other.number);
-    }
-    body.classList.toggle("flat", order !== "none");
-    for (const node of nodes) node.button.textContent = order === "none" ? node.name : node.path;
-    body.append(...sorted.map((node) => node.row));
-  });
+    if (next) head.setAttribute("aria-sort", next);
+    const sign = next === "descending" ? -1 : 1;
+    const value = (node) => {
+      if (column === 0) return node.path;
+      if (columns[column] === "Share") return node.weight;
+      const { dataset, textContent } = node.row.cells[column];
+      // What is counted has commas.
+      return isText ? textContent : Number(dataset.v ?? textContent.replaceAll(",", ""));
+    };
+    const compare = (one, other) => (one < other ? -1 : one > other ? 1 : 0);
+    order = next ? (one, other) => sign * compare(value(one), value(other)) || one.number - other.number : null;
+    fill();
+  }));
 });
 
+for (const input of document.querySelectorAll("[type=radio]")) {
+  input.addEventListener("change", () => {
+    main.className = main.className.replace(/by-\w+/, "by-" + input.value);
+  });
+}
+
+map.classList.add("live");
+map.tabIndex = 0;
+map.setAttribute("role", "application");
+map.setAttribute("aria-label", "Map: arrow keys choose, Enter zooms in, Escape zooms out");
+for (const element of document.querySelectorAll("[hidden]")) element.hidden = false;
+document.querySelector("nav + span").hidden = !root.children.some((child) => child.children.length);
 addEventListener("resize", draw);
-zoom(root);
+show(atAddress());

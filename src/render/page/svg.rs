@@ -1,16 +1,25 @@
-//! The map alone, as SVG.
+//! The map alone, as SVG, with a legend below it.
 
 use std::io::{self, Write};
 
-use super::map::{HEIGHT, WIDTH, outline};
-use super::{PageContent, STYLE, path_of, safe};
+use super::map::{HEIGHT, TEXT, WIDTH, outline};
+use super::{MAP_STYLE, PageContent, path_of, safe};
+use crate::render::name::cells;
+
+/// The pattern of what has no shape of its own.
+pub(super) const PATTERN: &str = "<defs><pattern id=\"rest\" width=\"6\" height=\"6\" \
+    patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><path d=\"M0 0v6\"/></pattern></defs>";
 
 pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
+    const LEGEND: f64 = 30.0;
     let title = format!("{}: {}", page.rows[0].name, page.title());
     write!(
         out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-         aria-labelledby=\"title\"><title id=\"title\">{}</title><style>{STYLE}</style>",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {}\" class=\"map by-{}\" role=\"img\" \
+         aria-labelledby=\"title\"><title id=\"title\">{}</title><style>{MAP_STYLE}</style>{PATTERN}\
+         <path class=\"paper\" d=\"M0 0h{WIDTH}v{0}H0z\"/>",
+        HEIGHT + LEGEND,
+        page.coloring(),
         safe(&title)
     )?;
     shapes(out, page, |i| {
@@ -22,26 +31,41 @@ pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<
         };
         format!("><title>{}</title></path>", safe(&text))
     })?;
+    for rest in page.map.rests.iter().filter_map(|rest| outline((*rest)?)) {
+        write!(out, "<path class=\"rest\" d=\"{rest}\"/>")?;
+    }
+    labels(out, page)?;
+    let mut x = 4.0;
+    for (class, meaning) in page.colorings.iter().take(1).flat_map(|coloring| &coloring.legend) {
+        let (y, text) = (HEIGHT + 10.0, safe(meaning));
+        write!(
+            out,
+            "<path class=\"{class}\" d=\"M{x} {y}h14v14h-14z\"/>\
+             <text class=\"dir\" x=\"{}\" y=\"{}\">{text}</text>",
+            x + 20.0,
+            y + 12.0
+        )?;
+        x += 40.0 + cells(meaning) as f64 * TEXT.0;
+    }
     out.write_all(b"</svg>\n")
 }
 
-/// Writes the shapes and labels of all rows. Each shape ends with the text from `end`.
+/// Writes the shapes of all rows. Each ends with the text from `end`.
 pub(super) fn shapes(
     out: &mut impl Write,
     page: &PageContent<'_>,
     end: impl Fn(usize) -> String,
 ) -> io::Result<()> {
     for (i, row) in page.rows.iter().enumerate() {
-        let class = if row.line.has_children { "dir" } else { row.class };
-        if let Some(outline) = outline(page.map.areas[i]) {
-            let end = end(i);
-            write!(out, "<path id=\"n{i}\" class=\"{class}\" d=\"{outline}\"{end}")?;
-        }
         // Directories are drawn before their entries.
-        if let Some(outline) = page.map.rests[i].and_then(outline) {
-            write!(out, "<path class=\"rest\" d=\"{outline}\"/>")?;
-        }
+        let outline = page.map.outline(i).map_or_else(String::new, |it| format!(" d=\"{it}\""));
+        write!(out, "<path class=\"{}\"{outline}{}", row.class(), end(i))?;
     }
+    Ok(())
+}
+
+/// Writes the labels of all rows.
+pub(super) fn labels(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
     let mut labels = page.rows.iter().enumerate().filter_map(|(i, row)| page.map.label(i, row));
     labels.try_for_each(|label| out.write_all(label.as_bytes()))
 }

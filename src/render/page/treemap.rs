@@ -18,11 +18,6 @@ pub struct Rectangle {
 }
 
 impl Rectangle {
-    /// The rectangle without a strip of this height at its top.
-    pub(super) fn below(self, strip: f64) -> Self {
-        Self { y: self.y + strip, height: self.height - strip, ..self }
-    }
-
     /// The rectangle with its sides exchanged.
     fn turned(self) -> Self {
         Self { x: self.y, y: self.x, width: self.height, height: self.width }
