@@ -26,7 +26,7 @@ const ASIDE: usize = 18;
 /// The list of a directory, or of what a query found in it.
 #[derive(Debug, Default)]
 pub(super) struct SortedList {
-    lines: Vec<Line>,
+    lines: Vec<ListLine>,
     others: Vec<OtherLine>,
     /// Whether the entries are from several directories.
     is_flat: bool,
@@ -41,7 +41,7 @@ pub(super) struct SortedList {
 
 /// A line.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Line {
+pub(super) enum ListLine {
     /// This entry.
     Entry(Place),
     /// The one with this number, which is no entry of the tree.
@@ -105,7 +105,7 @@ impl SortedList {
         let others: Vec<_> = others.collect();
         sorted.extend(others.iter().enumerate().map(|(number, other)| {
             let is_directory = other.mode.kind() == Kind::Directory;
-            let (line, name) = (Line::Other(number), &*other.name);
+            let (line, name) = (ListLine::Other(number), &*other.name);
             let number = match sorting.by {
                 SortKey::Change => (other.gone.unwrap_or(0).into(), 0),
                 key => other.item().number(key),
@@ -146,7 +146,7 @@ impl SortedList {
             key => Item::of(&last).number(key),
         };
         let (name, is_directory) = (first.name(), first.is_directory());
-        Some(SortedEntry { number, name, is_directory, line: Line::Entry(place) })
+        Some(SortedEntry { number, name, is_directory, line: ListLine::Entry(place) })
     }
 
     /// With the longest name.
@@ -176,7 +176,7 @@ impl SortedList {
                 gone: None,
             })
             .collect();
-        let lines = (0..others.len()).map(Line::Other).collect();
+        let lines = (0..others.len()).map(ListLine::Other).collect();
         let largest = others.iter().map(|group| group.totals.size).max().unwrap_or(0);
         Self { lines, others, largest, ..Self::default() }.measured(tree, DirectoryId::default())
     }
@@ -188,16 +188,16 @@ impl SortedList {
     /// The place of the entry on a line.
     pub(super) fn place(&self, line: usize) -> Option<Place> {
         match *self.lines.get(line)? {
-            Line::Entry(place) => Some(place),
-            Line::Other(_) => None,
+            ListLine::Entry(place) => Some(place),
+            ListLine::Other(_) => None,
         }
     }
 
     /// The entry or the group on a line.
     pub(super) fn item<'a>(&'a self, tree: &'a Tree, line: usize) -> Option<Item<'a>> {
         match *self.lines.get(line)? {
-            Line::Entry(place) => Some(Item::of(&tree.at(place))),
-            Line::Other(number) => self.others.get(number).map(OtherLine::item),
+            ListLine::Entry(place) => Some(Item::of(&tree.at(place))),
+            ListLine::Other(number) => self.others.get(number).map(OtherLine::item),
         }
     }
 
@@ -210,8 +210,8 @@ impl SortedList {
     /// What a line is found by when the list is another: its first name below the current `directory`, or all of them.
     pub(super) fn name(&self, tree: &Tree, directory: DirectoryId, line: usize) -> Option<Vec<u8>> {
         let place = match *self.lines.get(line)? {
-            Line::Entry(place) => place,
-            Line::Other(number) => return Some(self.others.get(number)?.name.to_vec()),
+            ListLine::Entry(place) => place,
+            ListLine::Other(number) => return Some(self.others.get(number)?.name.to_vec()),
         };
         let names = below(&tree.at(place), directory);
         if self.is_flat { Some(path::join_all(names)) } else { names.first().map(|it| it.to_vec()) }

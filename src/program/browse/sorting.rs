@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::listing::Line;
+use super::listing::ListLine;
 
 /// The order of entries, and its direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,5 +73,5 @@ pub(super) struct SortedEntry<'a> {
     pub(super) number: (i128, u64),
     pub(super) name: &'a [u8],
     pub(super) is_directory: bool,
-    pub(super) line: Line,
+    pub(super) line: ListLine,
 }
