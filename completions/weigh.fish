@@ -467,14 +467,17 @@ complete -c weigh -s z -l min-size -d 'Show only entries of SIZE or more, as in 
 complete -c weigh -l by -d 'Show totals by group' -r -f -a "type\t''
 owner\t''
 age\t''
-size\t''
-image\t''"
+size\t''"
 complete -c weigh -l collapse -d 'Show directories with this name or path without their content' -r -F
 complete -c weigh -l sort -d 'Set the order of entries in the same directory' -r -f -a "size\t''
 name\t''
 count\t''
 time\t''"
-complete -c weigh -l save -d 'Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output' -r -F
+complete -c weigh -l save -d 'Also save a snapshot in FILE, in the form that its name ends in; - is standard output' -r -F
+complete -c weigh -l save-as -d 'With --save, save in this form, whatever the name of FILE is' -r -f -a "weigh\t''
+json\t''
+json.zst\t''
+json.gz\t''"
 complete -c weigh -l keep -d 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others' -r -f
 complete -c weigh -l load -d 'Show the snapshot in FILE instead of a PATH; - is standard input' -r -F
 complete -c weigh -l shard -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N' -r -f
@@ -482,6 +485,7 @@ complete -c weigh -l since -d 'Show what changed since the snapshot in FILE, lar
 complete -c weigh -l history -d 'Show what became of a tree over time: the snapshots of it in each FILE' -r -F
 complete -c weigh -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
 complete -c weigh -l fail-growth -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f
+complete -c weigh -l key-of -d 'Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s' -r -f
 complete -c weigh -l as -d 'Print a format for other programs: everything, like -j' -r -f -a "json\t'The same as -j'
 csv\t'A table, one line per entry: path, kind, size, entries, depth'
 ndjson\t'The same table as JSON, one object per line'
@@ -510,6 +514,7 @@ complete -c weigh -l theme -d 'Choose colours for a dark or a light background: 
 dark\t''
 light\t''
 none\t''"
+complete -c weigh -l color-of -d 'Draw something in a colour: accent, aside, grown, shrunk, track, band or share' -r -f
 complete -c weigh -l hyperlink -d 'Make names links to their entries: on a terminal (auto, the default), always, or never' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -527,7 +532,6 @@ complete -c weigh -s l -l count-links -d 'Count a file once for each of its hard
 complete -c weigh -l exact-links -d 'On Windows, open every file to count it once, however many hard links it has'
 complete -c weigh -l unique -d 'Count only what deleting would free: no files that also have links elsewhere'
 complete -c weigh -s L -l dereference-links -d 'Follow symlinks; each directory is still entered once'
-complete -c weigh -l overlays -d 'Count what overlays show, as du does, and not only their layers'
 complete -c weigh -s x -l limit-filesystem -l one-file-system -d 'Stay on the file system of each PATH'
 complete -c weigh -s i -l ignore-hidden -d 'Leave out names that begin with a dot'
 complete -c weigh -l gitignore -d 'Leave out what git ignores, and what .ignore files exclude'
@@ -570,7 +574,6 @@ complete -c weigh -l no-count-links -d 'Undo --count-links'
 complete -c weigh -l no-exact-links -d 'Undo --exact-links'
 complete -c weigh -l no-unique -d 'Undo --unique'
 complete -c weigh -l no-dereference-links -d 'Undo --dereference-links'
-complete -c weigh -l no-overlays -d 'Undo --overlays'
 complete -c weigh -l no-limit-filesystem -l no-one-file-system -d 'Undo --limit-filesystem'
 complete -c weigh -l no-ignore-hidden -d 'Undo --ignore-hidden'
 complete -c weigh -l no-gitignore -d 'Undo --gitignore'

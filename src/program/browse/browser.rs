@@ -16,7 +16,7 @@ use super::query::{Answer, Pass};
 use super::review::{Removals, Rescan};
 use super::scan::Scan;
 use super::sorting::Sorting;
-use super::views::{AnswerKey, Search};
+use super::views::{AnswerKey, NameSearch};
 use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::path;
@@ -56,7 +56,7 @@ pub struct Browser {
     pub(super) view: ViewKind,
     /// The group whose files are listed, if it is one of the view's.
     pub(super) group: Option<Vec<u8>>,
-    pub(super) search: Option<Search>,
+    pub(super) search: Option<NameSearch>,
     /// The query that is being answered, and what for.
     pub(super) pass: Option<(AnswerKey, Pass)>,
     pub(super) answers: HashMap<AnswerKey, Answer>,

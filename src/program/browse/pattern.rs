@@ -9,7 +9,7 @@ use weigh::internal::measure::parse_size;
 #[derive(Clone, Debug)]
 pub struct NamePattern {
     text: String,
-    /// None if the text has no wildcard: to look for it in five million names takes a fifth of the time.
+    /// None if the text has no wildcard.
     rules: Option<IgnoreRules>,
 }
 

@@ -18,7 +18,7 @@ const MOST: usize = 10_000;
 
 /// What is asked.
 #[derive(Clone, Debug)]
-pub(super) enum Query {
+pub(super) enum TreeQuery {
     /// The largest files.
     Files,
     /// What the groups come to.
@@ -34,7 +34,7 @@ pub(super) enum Query {
 /// A query that is being answered.
 #[derive(Debug)]
 pub(super) struct Pass {
-    pub(super) query: Query,
+    pub(super) query: TreeQuery,
     pub(super) below: DirectoryId,
     /// How many directories are done, and how many entries of the next one.
     directories: u64,
@@ -68,10 +68,10 @@ impl Default for Answer {
 
 impl Pass {
     /// Asks about everything below a directory of `tree`.
-    pub(super) fn new(query: Query, tree: &Tree, below: DirectoryId) -> Self {
+    pub(super) fn new(query: TreeQuery, tree: &Tree, below: DirectoryId) -> Self {
         let limits = Limits { lines: MOST, show: Show::Files, ..Limits::NONE };
         let tally = match query {
-            Query::Groups(by) => {
+            TreeQuery::Groups(by) => {
                 let mut groups = Replay::new(Groups::new(by, tree.view(), limits), 0);
                 groups.open();
                 Tallied::Groups(groups)
@@ -93,7 +93,7 @@ impl Pass {
             match &mut self.tally {
                 _ if self.leaves > 0 || is_last => {}
                 Tallied::Groups(groups) => groups.open(),
-                Tallied::Largest(_) if matches!(self.query, Query::Named(_)) => {
+                Tallied::Largest(_) if matches!(self.query, TreeQuery::Named(_)) => {
                     self.add(&directory)
                 }
                 Tallied::Largest(_) => {}
@@ -120,12 +120,12 @@ impl Pass {
 
     fn add(&mut self, child: &Child<'_>) {
         let is_meant = match &self.query {
-            Query::Files | Query::Groups(_) => true,
-            Query::Named(pattern) => pattern.is_match(child.name(), child.is_directory()),
-            Query::Links(identity) => {
+            TreeQuery::Files | TreeQuery::Groups(_) => true,
+            TreeQuery::Named(pattern) => pattern.is_match(child.name(), child.is_directory()),
+            TreeQuery::Links(identity) => {
                 child.inode().is_some_and(|inode| inode.identity == *identity)
             }
-            Query::Group(by, name) => {
+            TreeQuery::Group(by, name) => {
                 let stat = stat_of(&child.node());
                 by.with_key(child.name(), &stat, child.size(), |key| match self.keys.get(key) {
                     Some(is_it) => *is_it,
@@ -143,7 +143,7 @@ impl Pass {
                 let Some(place) = child.place().filter(|_| is_meant) else { return };
                 let node = child.node();
                 // Each inode has one line, but each name that is looked for has its own.
-                let is_once = matches!(self.query, Query::Files | Query::Group(..));
+                let is_once = matches!(self.query, TreeQuery::Files | TreeQuery::Group(..));
                 let inode = node.inode.filter(|_| is_once);
                 largest.leaf(&Node { name: &place.to_bytes(), inode, ..node }, true);
             }
@@ -151,12 +151,12 @@ impl Pass {
     }
 
     /// The answer, after the last slice of `tree`.
-    pub(super) fn answer(self, tree: &Tree) -> (Query, Answer) {
+    pub(super) fn answer(self, tree: &Tree) -> (TreeQuery, Answer) {
         let root = tree.directory(self.below).node();
         let answer = match self.tally {
             Tallied::Groups(groups) => {
                 let order = match self.query {
-                    Query::Groups(by) => by.order().map_or(Order::Size, Order::Listed),
+                    TreeQuery::Groups(by) => by.order().map_or(Order::Size, Order::Listed),
                     _ => Order::Size,
                 };
                 Answer::Groups(groups.finish(&root).seen_as(tree.view()), order)

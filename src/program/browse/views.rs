@@ -5,7 +5,7 @@ use super::browser::{Browser, Dialog, Question, ViewKind};
 use super::item::Item;
 use super::marks::names;
 use super::pattern::NamePattern;
-use super::query::{Answer, Pass, Query};
+use super::query::{Answer, Pass, TreeQuery};
 use weigh::internal::escape::escape;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::render::size::Format;
@@ -22,7 +22,7 @@ const MOST_ANSWERS: usize = 20;
 
 /// A search by name.
 #[derive(Debug)]
-pub(super) struct Search {
+pub(super) struct NameSearch {
     pattern: NamePattern,
     /// The way and the line from where it began.
     from: (Vec<Vec<u8>>, usize),
@@ -75,13 +75,13 @@ impl Browser {
     }
 
     /// What is asked for the list; none where that is known to have no answer.
-    fn query(&mut self) -> Option<Query> {
+    fn query(&mut self) -> Option<TreeQuery> {
         if let Some(search) = self.search.as_ref().filter(|search| search.found.is_none()) {
-            return Some(Query::Named(search.pattern.clone()));
+            return Some(TreeQuery::Named(search.pattern.clone()));
         }
         let by = match self.view {
             ViewKind::Tree => return None,
-            ViewKind::LargestFiles => return Some(Query::Files),
+            ViewKind::LargestFiles => return Some(TreeQuery::Files),
             ViewKind::Types => By::Type,
             ViewKind::Ages if !self.has_times() => {
                 self.say("it has no times: save it again");
@@ -95,8 +95,8 @@ impl Browser {
             ViewKind::Owners => By::Owner { name: sys::user_name },
         };
         Some(match &self.group {
-            Some(group) => Query::Group(by, group.clone()),
-            None => Query::Groups(by),
+            Some(group) => TreeQuery::Group(by, group.clone()),
+            None => TreeQuery::Groups(by),
         })
     }
 
@@ -109,7 +109,7 @@ impl Browser {
         let key = self.key();
         let is_free = match &self.pass {
             None => true,
-            Some((other, pass)) => *other != key && !matches!(pass.query, Query::Links(_)),
+            Some((other, pass)) => *other != key && !matches!(pass.query, TreeQuery::Links(_)),
         };
         if is_free && !self.answers.contains_key(&key) {
             match self.query() {
@@ -123,7 +123,7 @@ impl Browser {
     }
 
     /// Begins a query, whose first slice may answer it.
-    fn ask(&mut self, query: Query, below: DirectoryId) {
+    fn ask(&mut self, query: TreeQuery, below: DirectoryId) {
         let mut pass = Pass::new(query, &self.scan.tree, below);
         let is_more = pass.step(&self.scan.tree);
         let key = self.key();
@@ -153,12 +153,12 @@ impl Browser {
         let (query, answer) = pass.answer(&self.scan.tree);
         let root = self.scan.tree.root().id().unwrap_or_default();
         match (query, answer) {
-            (Query::Links(_), Answer::Entries(places)) => {
+            (TreeQuery::Links(_), Answer::Entries(places)) => {
                 let marks = &self.scan.marks;
                 let unmarked = places.into_iter().filter(|place| !marks.is_marked(*place));
                 self.mark_places(unmarked.collect(), " of its links");
             }
-            (query @ Query::Named(_), Answer::Entries(places))
+            (query @ TreeQuery::Named(_), Answer::Entries(places))
                 if places.is_empty() && below != root =>
             {
                 self.ask(query, root);
@@ -236,14 +236,14 @@ impl Browser {
         self.answers.retain(|(.., is_search), _| !is_search);
         self.pass = None;
         let (is_entered, found, shown) = (false, None, 0);
-        self.search = Some(Search { pattern, from, is_entered, found, shown });
+        self.search = Some(NameSearch { pattern, from, is_entered, found, shown });
         self.enter(None);
     }
 
     /// Ends the search, and goes back to where it began.
     pub(super) fn cancel_search(&mut self) {
         self.pass = None;
-        if let Some(Search { from: (way, chosen), .. }) = self.search.take() {
+        if let Some(NameSearch { from: (way, chosen), .. }) = self.search.take() {
             self.way = way;
             self.enter(None);
             self.pin(chosen);
@@ -297,7 +297,7 @@ impl Browser {
         match self.item(self.chosen).and_then(|item| linked(&item)) {
             Some(inode) if self.pass.is_none() => {
                 let root = self.scan.tree.root().id().unwrap_or_default();
-                self.ask(Query::Links(inode), root);
+                self.ask(TreeQuery::Links(inode), root);
             }
             Some(_) => self.say("once the list is complete"),
             None => self.say("it has no other links"),
