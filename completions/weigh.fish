@@ -473,7 +473,11 @@ complete -c weigh -l sort -d 'Set the order of entries in the same directory' -r
 name\t''
 count\t''
 time\t''"
-complete -c weigh -l save -d 'Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output' -r -F
+complete -c weigh -l save -d 'Also save a snapshot in FILE, in the form that its name ends in; - is standard output' -r -F
+complete -c weigh -l save-as -d 'With --save, save in this form, whatever the name of FILE is' -r -f -a "weigh\t''
+json\t''
+json.zst\t''
+json.gz\t''"
 complete -c weigh -l keep -d 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others' -r -f
 complete -c weigh -l load -d 'Show the snapshot in FILE instead of a PATH; - is standard input' -r -F
 complete -c weigh -l shard -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N' -r -f
@@ -481,6 +485,7 @@ complete -c weigh -l since -d 'Show what changed since the snapshot in FILE, lar
 complete -c weigh -l history -d 'Show what became of a tree over time: the snapshots of it in each FILE' -r -F
 complete -c weigh -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
 complete -c weigh -l fail-growth -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f
+complete -c weigh -l key-of -d 'Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s' -r -f
 complete -c weigh -l as -d 'Print a format for other programs: everything, like -j' -r -f -a "json\t'The same as -j'
 csv\t'A table, one line per entry: path, kind, size, entries, depth'
 ndjson\t'The same table as JSON, one object per line'
@@ -509,6 +514,10 @@ complete -c weigh -l theme -d 'Choose colours for a dark or a light background: 
 dark\t''
 light\t''
 none\t''"
+complete -c weigh -l color-of -d 'Draw something in a colour: accent, aside, grown, shrunk, track, band or share' -r -f
+complete -c weigh -l hyperlink -d 'Make names links to their entries: on a terminal (auto, the default), always, or never' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c weigh -s T -l threads -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]' -r -f
 complete -c weigh -l config -d 'Read settings from FILE instead of the config file' -r -F
 complete -c weigh -l completions -d 'Print the completions for a shell' -r -f -a "bash\t''
