@@ -114,7 +114,7 @@ impl Tree {
         }
     }
 
-    /// The directories at these paths ([`Child::path`]), each with what is given for it.
+    /// The directories at these paths (`Child::path`), each with what is given for it.
     pub fn at_paths<'v, V>(&self, paths: &'v BTreeMap<Vec<u8>, V>) -> Vec<(DirectoryId, &'v V)> {
         let mut found = Vec::new();
         let mut traversal = Traversal::new(self.root());
