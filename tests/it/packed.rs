@@ -558,11 +558,9 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
     ];
     for (file, expected) in cases {
         fs::write(fixture.at("bad.weigh"), file).unwrap();
-        for flags in [
-            "-n 1 --load bad.weigh",
-            "top -n 1 --since bad.weigh",
-            "--load bad.weigh --load x.weigh",
-        ] {
+        for flags in
+            ["-t --load bad.weigh", "top -n 1 --since bad.weigh", "--load bad.weigh --load x.weigh"]
+        {
             let shown = weigh(flags).within(fixture.path()).run();
             let complaint = shown.complaint();
             assert!(complaint.starts_with("weigh: cannot load bad.weigh: "), "{complaint}");
@@ -580,7 +578,7 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
         .collect();
     index = sealed(&forged, false);
     fs::write(fixture.at("bad.weigh"), index).unwrap();
-    let shown = weigh("-n 1 --load bad.weigh").within(fixture.path()).run();
+    let shown = weigh("-t --load bad.weigh").within(fixture.path()).run();
     assert!(shown.complaint().contains("the index is wrong"), "{}", shown.complaint());
 }
 
