@@ -467,7 +467,8 @@ complete -c weigh -s z -l min-size -d 'Show only entries of SIZE or more, as in 
 complete -c weigh -l by -d 'Show totals by group' -r -f -a "type\t''
 owner\t''
 age\t''
-size\t''"
+size\t''
+image\t''"
 complete -c weigh -l collapse -d 'Show directories with this name or path without their content' -r -F
 complete -c weigh -l sort -d 'Set the order of entries in the same directory' -r -f -a "size\t''
 name\t''
@@ -532,6 +533,7 @@ complete -c weigh -s l -l count-links -d 'Count a file once for each of its hard
 complete -c weigh -l exact-links -d 'On Windows, open every file to count it once, however many hard links it has'
 complete -c weigh -l unique -d 'Count only what deleting would free: no files that also have links elsewhere'
 complete -c weigh -s L -l dereference-links -d 'Follow symlinks; each directory is still entered once'
+complete -c weigh -l overlays -d 'Count what overlays show, as du does, and not only their layers'
 complete -c weigh -s x -l limit-filesystem -l one-file-system -d 'Stay on the file system of each PATH'
 complete -c weigh -s i -l ignore-hidden -d 'Leave out names that begin with a dot'
 complete -c weigh -l gitignore -d 'Leave out what git ignores, and what .ignore files exclude'
@@ -574,6 +576,7 @@ complete -c weigh -l no-count-links -d 'Undo --count-links'
 complete -c weigh -l no-exact-links -d 'Undo --exact-links'
 complete -c weigh -l no-unique -d 'Undo --unique'
 complete -c weigh -l no-dereference-links -d 'Undo --dereference-links'
+complete -c weigh -l no-overlays -d 'Undo --overlays'
 complete -c weigh -l no-limit-filesystem -l no-one-file-system -d 'Undo --limit-filesystem'
 complete -c weigh -l no-ignore-hidden -d 'Undo --ignore-hidden'
 complete -c weigh -l no-gitignore -d 'Undo --gitignore'
