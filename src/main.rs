@@ -1,7 +1,7 @@
 //! The program: parse, report, render, exit status.
 
 use std::fmt::Display;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, LineWriter, Write};
 use std::process::ExitCode;
 
 mod program;
@@ -31,6 +31,9 @@ const OVER: u8 = 3;
 const SIGNALLED: u8 = 128;
 /// Ended by Ctrl-C: 128 + SIGINT.
 const INTERRUPTED: u8 = SIGNALLED + 2;
+
+/// More than any line of a picture has, in bytes.
+const LONG_LINE: usize = 64 << 10;
 
 fn main() -> ExitCode {
     let plan = cli::parse();
@@ -158,7 +161,12 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
     if request.save.as_ref().is_some_and(|to| to.is_stdout) {
         return Ok(());
     }
-    let mut out = BufWriter::new(io::stdout().lock());
+    let stdout = io::stdout().lock();
+    // Whatever ends the program between two lines leaves no colour on the terminal.
+    let mut out: Box<dyn Write> = match stdout.is_terminal() {
+        true => Box::new(LineWriter::with_capacity(LONG_LINE, stdout)),
+        false => Box::new(BufWriter::new(stdout)),
+    };
     let Outcome { snapshot, file_systems, earlier, .. } = outcome;
     if let Some(history) = &outcome.history {
         render::write_history(&mut out, history, snapshot.view.measure, &output)?;

@@ -27,8 +27,8 @@ use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{
-    self, Destination, Doubt, Expired, FileSystem, Form, Origin, SavedListings, Snapshot, Wanted,
-    packed, schema,
+    self, Destination, Doubt, Expired, FileSystem, Origin, SavedListings, Snapshot, SnapshotForm,
+    Wanted, packed, schema,
 };
 use crate::stats::{OverlayStats, WalkStats};
 use crate::sys;
@@ -65,7 +65,7 @@ pub struct Request {
     pub save: Option<Destination>,
     /// In which form to save it, if not in that of the destination's name.
     #[doc(hidden)]
-    pub save_as: Option<Form>,
+    pub save_as: Option<SnapshotForm>,
     /// How many dated snapshots to keep where this one is saved: the last of each of so many days, weeks and months.
     /// Without a number, all are kept.
     #[doc(hidden)]
@@ -718,9 +718,10 @@ impl Request {
             threads,
             ..schema::ExportOptions::default()
         };
-        let (weighed, form) = (&snapshot.weighed, self.save_as.unwrap_or(Form::of(&to.path)));
+        let (weighed, form) =
+            (&snapshot.weighed, self.save_as.unwrap_or(SnapshotForm::of(&to.path)));
         let saved = snapshot::save(to, form, &self.interrupt, |out| match form {
-            Form::Packed => packed::write(out, weighed, &options),
+            SnapshotForm::Packed => packed::write(out, weighed, &options),
             _ => schema::write(out, weighed, &options),
         });
         snapshot.see_as(shown);

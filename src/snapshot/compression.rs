@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 
 /// The form in which a snapshot is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum SnapshotForm {
     /// weigh's own.
     Packed,
     /// JSON.
@@ -23,17 +23,18 @@ pub enum Form {
     Gzip,
 }
 
-impl Form {
+impl SnapshotForm {
     /// All forms.
-    pub const ALL: [Form; 4] = [Form::Packed, Form::Json, Form::Zstd, Form::Gzip];
+    pub const ALL: [SnapshotForm; 4] =
+        [SnapshotForm::Packed, SnapshotForm::Json, SnapshotForm::Zstd, SnapshotForm::Gzip];
 
     /// What the names of files in this form end in, after a dot.
     pub fn ending(self) -> &'static str {
         match self {
-            Form::Packed => "weigh",
-            Form::Json => "json",
-            Form::Zstd => "json.zst",
-            Form::Gzip => "json.gz",
+            SnapshotForm::Packed => "weigh",
+            SnapshotForm::Json => "json",
+            SnapshotForm::Zstd => "json.zst",
+            SnapshotForm::Gzip => "json.gz",
         }
     }
 
@@ -41,7 +42,7 @@ impl Form {
     pub fn of(path: &Path) -> Self {
         let last = path.extension().and_then(OsStr::to_str);
         let form = Self::ALL.into_iter().find(|form| form.ending().rsplit('.').next() == last);
-        form.unwrap_or(Form::Json)
+        form.unwrap_or(SnapshotForm::Json)
     }
 
     /// The form that the names of files say with this ending.
@@ -81,16 +82,16 @@ pub struct ByteCount<S> {
 
 impl<W: Write> Packer<W> {
     /// A packer for a snapshot in this `form`.
-    pub(super) fn new(form: Form, out: W) -> io::Result<Self> {
+    pub(super) fn new(form: SnapshotForm, out: W) -> io::Result<Self> {
         /// This level takes 11.9 bytes an entry on a package store of 5 million. Two threads are hardly slower with
         /// it than the one that writes the JSON. The next level takes a third longer.
         const ZSTD_LEVEL: i32 = 5;
         const ZSTD_THREADS: u32 = 2;
         let encoder = match form {
-            Form::Gzip => {
+            SnapshotForm::Gzip => {
                 Encoder::Gzip(Box::new(GzEncoder::new(out, flate2::Compression::default())))
             }
-            Form::Zstd => {
+            SnapshotForm::Zstd => {
                 let mut encoder = zstd::Encoder::new(ByteCount::new(out), ZSTD_LEVEL)?;
                 // A checksum detects a flipped bit in the file.
                 encoder.include_checksum(true)?;
@@ -98,7 +99,7 @@ impl<W: Write> Packer<W> {
                 Encoder::Zstd(encoder)
             }
             // It compresses each block by itself.
-            Form::Json | Form::Packed => Encoder::Plain(out),
+            SnapshotForm::Json | SnapshotForm::Packed => Encoder::Plain(out),
         };
         Ok(Self { encoder, length: 0 })
     }
@@ -253,12 +254,13 @@ mod tests {
     #[test]
     fn what_is_packed_here_is_unpacked_here() {
         const LENGTH: u64 = FREE + FREE / 4;
-        for form in [Form::Zstd, Form::Gzip, Form::Json] {
+        for form in [SnapshotForm::Zstd, SnapshotForm::Gzip, SnapshotForm::Json] {
             let mut packer = Packer::new(form, Vec::new()).unwrap();
             io::copy(&mut io::repeat(b' ').take(LENGTH), &mut packer).unwrap();
-            let packed = packer.finish().unwrap();
-            let size = packed.len() as u64;
-            let mut unpacked = unpack(Vec::new(), Cursor::new(packed), size).unwrap();
+            let mut start = packer.finish().unwrap();
+            let size = start.len() as u64;
+            let rest = Cursor::new(start.split_off(4));
+            let mut unpacked = unpack(start, rest, size).unwrap();
             assert_eq!(io::copy(&mut unpacked, &mut io::sink()).unwrap(), LENGTH, "{form:?}");
         }
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{Destination, Form, Glance, Origin, Wanted, glance, problem, read};
+use super::{Destination, Glance, Origin, SnapshotForm, Wanted, glance, problem, read};
 use crate::problem::{Operation, Problem};
 use crate::sys;
 use crate::tally::{Limits, Top};
@@ -21,7 +21,7 @@ use crate::tally::{Limits, Top};
 const NAME: &str = "weigh-%Y-%m-%dT%H%M%SZ";
 
 /// A new file in this `form` in `directory`, named after the `time`, in seconds since the epoch.
-pub fn dated(directory: &Path, time: i64, form: Form) -> Destination {
+pub fn dated(directory: &Path, time: i64, form: SnapshotForm) -> Destination {
     let time = Timestamp::from_second(time).unwrap_or(Timestamp::UNIX_EPOCH);
     Destination::new_in(directory, &time.strftime(NAME).to_string(), form.ending())
 }
@@ -31,7 +31,7 @@ fn is_dated(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
     // The time and the number have no dot.
     let Some((name, ending)) = name.split_once('.') else { return false };
-    if Form::named(ending).is_none() {
+    if SnapshotForm::named(ending).is_none() {
         return false;
     }
     let Some(end) = name.find('Z') else { return false };
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn names_are_told_from_those_that_people_give() {
-        let to = dated(Path::new("d"), 1_700_000_000, Form::Packed);
+        let to = dated(Path::new("d"), 1_700_000_000, SnapshotForm::Packed);
         assert_eq!(to.path, Path::new("d/weigh-2023-11-14T221320Z.weigh"));
         assert!(is_dated(&to.path));
         for (name, expected) in [

@@ -33,7 +33,7 @@ mod tokens;
 pub use crate::filter::Share;
 pub use crate::sys::Destination;
 pub use comparable::difference;
-pub use compression::Form;
+pub use compression::SnapshotForm;
 pub use dated::{Expired, all_in, dated, newest, newest_like, remove_old};
 pub use doubts::{Doubt, doubts};
 pub use file_system::{Cause, FileSystem, Unseen, file_systems};
@@ -125,7 +125,7 @@ fn ensure_replaceable(path: &Path) -> io::Result<()> {
 /// The system's, an interrupt, and an error if a file that is not a snapshot is there by now.
 pub fn save(
     to: &Destination,
-    form: Form,
+    form: SnapshotForm,
     interrupt: &Interrupt,
     write: impl FnOnce(&mut Out<'_>) -> io::Result<()>,
 ) -> Result<PathBuf, Problem> {

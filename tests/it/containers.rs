@@ -328,6 +328,8 @@ mod on_the_screen {
     fn nothing_in_a_storage_can_be_marked() {
         for is_broken in [false, true] {
             let fixture = docker().file("plain/f", 5).file("d/tmp/f", 100_000);
+            // So that they do not share a line with what is in them.
+            let fixture = fixture.file("d/image/f", 5).file("d/volumes/f", 5);
             if is_broken {
                 // Its layout is enough.
                 fs::remove_dir_all(fixture.at("d/image/overlay2")).unwrap();

@@ -398,8 +398,8 @@ fn a_directory_is_its_newest_snapshot_or_all_of_them() {
     assert_eq!(json(run("-s -j v u --since s"))["change"], 0);
     assert_eq!(json(run("-s -j --load s --since s"))["change"], 0);
     // All snapshots are what a shell pattern for them would name.
-    let all: Vec<_> =
-        snapshots(&fixture).into_iter().filter(|name| name.ends_with(".zst")).collect();
+    let is_dated = |name: &String| [".zst", ".weigh"].iter().any(|form| name.ends_with(form));
+    let all: Vec<_> = snapshots(&fixture).into_iter().filter(is_dated).collect();
     let all: Vec<_> = all.into_iter().map(|name| format!("s/{name}")).collect();
     let (one, other) =
         (history("-j", fixture.path(), &["s".to_owned()]), history("-j", fixture.path(), &all));

@@ -97,7 +97,7 @@ fn nobody_reaches_past_its_part() {
         // To `sys` it tells the time zone, as to localtime(3).
         ("std::env", &["cli", "terminal", "sys"]),
         ("std::process", &["main", "cli", "signals", "sys"]),
-        ("std::thread", &["report", "walk", "browse"]),
+        ("std::thread", &["parallel", "report", "walk", "browse"]),
         ("catch_unwind", &["walk"]),
         ("Instant", &["terminal", "walk", "browse"]),
         ("SystemTime", &["sys"]),

@@ -64,7 +64,7 @@ fn a_chain_is_joined_only_if_its_lines_would_say_the_same() {
     }
     // To the byte, they differ.
     assert!(shown(&fixture, "-c -b -n 20 -o b").contains("┴ almost\n"));
-    assert!(shown(&fixture, "-c -b -n 20 --sort count").contains("┴ almost/all\n"));
+    assert!(shown(&fixture, "-c -b -n 20 --sort count").contains("┴ almost\n"));
     // What was given is never joined.
     let only = Fixture::in_memory().sparse("top/only", 5);
     assert_eq!(shown(&only, "-c -b"), "5B   ┌── only\n5B ┌─┴ top\n");

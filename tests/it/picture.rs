@@ -64,8 +64,16 @@ pub fn cells(text: &str) -> usize {
     while let Some(char) = chars.next() {
         cells += match char {
             '\x1b' => {
+                let next = chars.next();
+                if next == Some(']') {
+                    // A link, or its end: ESC ] 8 ; ; URI ESC \.
+                    assert!(chars.as_str().starts_with("8;;"), "no link in {text:?}");
+                    let end = chars.find(|char| *char == '\\');
+                    assert!(end.is_some(), "a link without end in {text:?}");
+                    continue;
+                }
                 // A colour: ESC [ digits and semicolons m.
-                assert_eq!(chars.next(), Some('['), "an escape that is no colour in {text:?}");
+                assert_eq!(next, Some('['), "an escape that is no colour in {text:?}");
                 let end = chars.find(|char| !matches!(char, '0'..='9' | ';'));
                 assert_eq!(end, Some('m'), "an escape that is no colour in {text:?}");
                 0

@@ -249,8 +249,11 @@ fn chain(child: Child<'_>) -> impl Iterator<Item = Child<'_>> {
     iter::successors(Some(child), |outer| only_directory(*outer)).take(MOST_JOINED)
 }
 
-/// The directory that is the only entry of `directory`, if it has no other.
+/// The directory that is the only entry of `directory`, if it has no other, and nothing is to be said of it.
 pub(super) fn only_directory(directory: Child<'_>) -> Option<Child<'_>> {
+    if !directory.node().note.is_empty() {
+        return None;
+    }
     let mut directories = directory.directories();
     let only = directories.next().filter(|_| directories.next().is_none())?;
     directory.leaf_nodes().next().is_none().then_some(only)

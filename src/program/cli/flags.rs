@@ -16,7 +16,7 @@ use crate::program::browse::Binding;
 use weigh::internal::measure::parse_size;
 use weigh::internal::render::time::Style;
 use weigh::internal::report::Growth;
-use weigh::internal::snapshot::{Form, Share};
+use weigh::internal::snapshot::{Share, SnapshotForm};
 use weigh::internal::sys::Source;
 use weigh::internal::tally::By;
 
@@ -360,7 +360,7 @@ pub(super) struct SnapshotFlags {
     ///
     /// weigh is the smallest and fastest. Other programs can read JSON.
     #[arg(long, value_name = "FORM")]
-    #[arg(value_parser = PossibleValuesParser::new(Form::ALL.map(Form::ending)))]
+    #[arg(value_parser = PossibleValuesParser::new(SnapshotForm::ALL.map(SnapshotForm::ending)))]
     pub(super) save_as: Option<String>,
 
     /// With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others

@@ -242,7 +242,11 @@ impl Flags {
         let is_wanted = match self.print.hyperlink {
             Some(When::Always) => true,
             Some(When::Never) => false,
-            Some(When::Auto) | None => terminal::wants_links() && !self.print.screen_reader,
+            Some(When::Auto) | None => {
+                let is_plain =
+                    self.print.screen_reader || !self.wants_colors(terminal::wants_colors);
+                terminal::wants_links() && !is_plain
+            }
         };
         let is_loaded = !self.snapshots.load.is_empty();
         let directory = env::current_dir().ok().filter(|_| !is_loaded).unwrap_or_default();

@@ -8,13 +8,13 @@ use clap::{ArgMatches, Command};
 use super::flags::Flags;
 use crate::program::terminal;
 use weigh::internal::escape::escape;
-use weigh::internal::snapshot::{self, Destination, Form};
+use weigh::internal::snapshot::{self, Destination, SnapshotForm};
 use weigh::internal::sys;
 
 impl Flags {
     /// In which form to save a snapshot, if a flag says so.
-    pub(super) fn saved_form(&self) -> Option<Form> {
-        self.snapshots.save_as.as_deref().and_then(Form::named)
+    pub(super) fn saved_form(&self) -> Option<SnapshotForm> {
+        self.snapshots.save_as.as_deref().and_then(SnapshotForm::named)
     }
 
     /// Where to save a snapshot, if anywhere; or one line that says why that is impossible.
@@ -22,7 +22,7 @@ impl Flags {
         let Some(path) = &self.snapshots.save else { return Ok(None) };
         let is_directory = path.as_os_str().to_string_lossy().ends_with(path::is_separator);
         if is_directory {
-            let form = self.saved_form().unwrap_or(Form::Packed);
+            let form = self.saved_form().unwrap_or(SnapshotForm::Packed);
             return Ok(Some(snapshot::dated(path, sys::now(), form)));
         }
         if self.snapshots.keep.is_some() {
@@ -33,8 +33,8 @@ impl Flags {
             return Err("--save to standard output excludes -j and --as: \
                 save to a file, or leave them out");
         }
-        let form = self.saved_form().unwrap_or(Form::of(path));
-        if to.is_stdout && form != Form::Json && terminal::is_stdout() {
+        let form = self.saved_form().unwrap_or(SnapshotForm::of(path));
+        if to.is_stdout && form != SnapshotForm::Json && terminal::is_stdout() {
             return Err("compressed data is not written to a terminal: \
                 save to a file, or redirect standard output");
         }

@@ -8,6 +8,9 @@ use crate::measure::Kind;
 use crate::tree::Node;
 use crate::tree::record::{self, push_number, take_number};
 
+/// What is wrong where names go down.
+pub const UNORDERED: &str = "entries that are not in the order of their names";
+
 /// A part of the listing of a directory, or all of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
@@ -138,7 +141,7 @@ fn in_order<'a>(
             return None;
         }
         let record = take(&mut records).and_then(|record| match record.node.name < last {
-            true => Err(damaged("entries that are not in the order of their names")),
+            true => Err(damaged(UNORDERED)),
             false => Ok(record),
         });
         match &record {

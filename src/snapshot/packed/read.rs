@@ -5,7 +5,7 @@ use std::iter;
 
 use super::blocks::{BlockPlace, Blocks, FileHeader, MAGIC, Section, Sections, damaged, header};
 use super::listings::SavedListings;
-use super::pieces::{Piece, Record, take_directory, take_root};
+use super::pieces::{Piece, Record, UNORDERED, take_directory, take_root};
 use crate::measure::{Figures, Kind, View};
 use crate::parallel;
 use crate::snapshot::tokens::DEEPEST;
@@ -13,7 +13,7 @@ use crate::snapshot::{Origin, Snapshot, Wanted};
 use crate::sys::SnapshotFile;
 use crate::tally::Tally;
 use crate::total::{Replay, Shown};
-use crate::tree::record::take_number;
+use crate::tree::record::{self, take_number};
 use crate::tree::{Node, Tree};
 
 /// Reads `file` of `size` bytes into what `tally` makes for its view. `check` gets that view and the origin before.
@@ -182,7 +182,12 @@ impl<T: Tally> Reading<T> {
         {
             let mut rest = level.directories.get(level.next..).unwrap_or_default();
             if !rest.is_empty() {
-                let Record { below, .. } = take_directory(&mut rest, self.is_total && depth == 1)?;
+                let before = level.directories.get(level.current..level.next).unwrap_or_default();
+                let is_root = self.is_total && depth == 1;
+                let Record { node, below } = take_directory(&mut rest, is_root)?;
+                if node.name < record::name(before) {
+                    return Err(damaged(UNORDERED));
+                }
                 let left = below.checked_add(1).and_then(|taken| level.below.checked_sub(taken));
                 level.below = left.ok_or_else(|| damaged("more directories than it says"))?;
                 level.current = level.next;
