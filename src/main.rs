@@ -1,7 +1,7 @@
 //! The program: parse, report, render, exit status.
 
 use std::fmt::Display;
-use std::io::{self, BufWriter, IsTerminal, LineWriter, Write};
+use std::io::{self, BufWriter, LineWriter, Write};
 use std::process::ExitCode;
 
 mod program;
@@ -9,7 +9,7 @@ mod program;
 use crate::program::browse::{self, BrowseOptions};
 use crate::program::cli::{self, Messages};
 use crate::program::signals;
-use crate::program::terminal::ProgressLine;
+use crate::program::terminal::{self, ProgressLine};
 use weigh::internal::escape::escape;
 use weigh::internal::problem::{Operation, Problem, reason, unless_closed};
 use weigh::internal::remove;
@@ -163,7 +163,7 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
     }
     let stdout = io::stdout().lock();
     // Whatever ends the program between two lines leaves no colour on the terminal.
-    let mut out: Box<dyn Write> = match stdout.is_terminal() {
+    let mut out: Box<dyn Write> = match terminal::is_stdout() {
         true => Box::new(LineWriter::with_capacity(LONG_LINE, stdout)),
         false => Box::new(BufWriter::new(stdout)),
     };

@@ -362,7 +362,7 @@ mod on_the_screen {
         put(&fixture, "d/overlay2/layer-two/diff/more", &"x".repeat(50_000));
         let mut browser =
             opened(&request([&*fixture.at("d/overlay2")]), BrowseOptions::default(), 40);
-        let screen = screen(&mut browser, (100, 20));
+        let screen = screen(&mut browser, (80, 20));
         assert!(screen.contains("layer-two/  image two:1, layer 3 of 3"), "{screen}");
     }
 }

@@ -128,7 +128,7 @@ impl SavedListings {
         limits: Limits,
     ) -> io::Result<Option<HashSet<u64>>> {
         let most_reads = self.reads + CACHED + self.blocks.places().len() / 4;
-        let mut candidates = Candidates::new(view, limits);
+        let mut candidates = Ranking::new(view, limits);
         let mut read = HashSet::new();
         let mut next = Some((self.root.numbers.clone(), u32::from(!self.is_total)));
         while let Some((numbers, depth)) = next {
@@ -261,10 +261,10 @@ impl SavedListings {
 }
 
 /// The nodes that may have a line, and directories that may have such nodes in them.
-struct Candidates {
+struct Ranking {
     view: View,
     limits: Limits,
-    ahead: BinaryHeap<Candidate>,
+    ahead: BinaryHeap<Ranked>,
     /// How many of them trigger the next cut.
     most: usize,
     /// Enough lines rank at least as high as this.
@@ -278,7 +278,7 @@ struct Candidates {
 /// The one that ranks highest is the greatest. Of equals, directories are, the first one first: what is in it may come
 /// before the others.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Candidate {
+struct Ranked {
     rank: i128,
     /// The numbers of a directory.
     numbers: Option<(Reverse<u64>, u64)>,
@@ -286,7 +286,7 @@ struct Candidate {
     is_line: bool,
 }
 
-impl Candidates {
+impl Ranking {
     fn new(view: View, limits: Limits) -> Self {
         Self {
             view,
@@ -317,7 +317,7 @@ impl Candidates {
         // Roots may have lines besides.
         let is_line = depth > 0 && !(is_directory && show == Show::Files);
         let numbers = numbers.map(|Range { start, end }| (Reverse(start), end));
-        self.ahead.push(Candidate { rank, numbers, depth, is_line });
+        self.ahead.push(Ranked { rank, numbers, depth, is_line });
         if self.ahead.len() > self.most {
             self.cut();
         }
@@ -343,7 +343,7 @@ impl Candidates {
     /// The directory whose listing is next: its numbers, and the depth of what is in it. None if there are enough lines.
     fn next_directory(&mut self) -> Option<(Range<u64>, u32)> {
         while self.left > 0
-            && let Some(Candidate { numbers, depth, is_line, .. }) = self.ahead.pop()
+            && let Some(Ranked { numbers, depth, is_line, .. }) = self.ahead.pop()
         {
             self.left -= usize::from(is_line);
             let is_read = self.left > 0 && depth < self.limits.depth;

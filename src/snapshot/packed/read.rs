@@ -131,13 +131,13 @@ struct Reading<T: Tally> {
     has_times: bool,
     /// Whether the root is the node above several roots.
     is_total: bool,
-    open: Vec<Level>,
+    open: Vec<OpenListing>,
     /// The number of the innermost one, whose listing comes next.
     number: u64,
 }
 
 /// A directory whose listing has begun.
-struct Level {
+struct OpenListing {
     /// The records of its subdirectories so far.
     directories: Vec<u8>,
     /// Where the one begins whose turn it is, and where the next one.
@@ -213,7 +213,7 @@ impl<T: Tally> Reading<T> {
         if self.open.len() > DEEPEST {
             return Err(damaged(format_args!("it is deeper than {DEEPEST} levels")));
         }
-        self.open.push(Level { directories: Vec::new(), current: 0, next: 0, below });
+        self.open.push(OpenListing { directories: Vec::new(), current: 0, next: 0, below });
         self.replay.open();
         Ok(())
     }

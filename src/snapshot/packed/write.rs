@@ -79,7 +79,7 @@ impl<'t> Iterator for Parts<'t> {
         while length < FULL
             && let Some(directory) = self.ahead.pop()
         {
-            let listing = Listing::of(self.tree.directory(directory));
+            let listing = SortedListing::of(self.tree.directory(directory));
             self.ahead.extend(listing.directories.iter().rev());
             self.number += 1;
             length += listing.length;
@@ -90,7 +90,7 @@ impl<'t> Iterator for Parts<'t> {
 }
 
 /// A directory, and what is in it.
-struct Listing<'t> {
+struct SortedListing<'t> {
     directory: Child<'t>,
     /// Its subdirectories, by name.
     directories: Vec<DirectoryId>,
@@ -98,7 +98,7 @@ struct Listing<'t> {
     length: usize,
 }
 
-impl<'t> Listing<'t> {
+impl<'t> SortedListing<'t> {
     fn of(directory: Child<'t>) -> Self {
         let mut length = directory.packed().1.len();
         let subdirectories = directory.directories().filter_map(|it| {
@@ -119,7 +119,7 @@ struct Part<'t> {
     root: Option<Child<'t>>,
     /// The number of the first directory.
     first: u64,
-    listings: Vec<Listing<'t>>,
+    listings: Vec<SortedListing<'t>>,
 }
 
 /// Blocks, each with the number of its first directory.
@@ -135,22 +135,22 @@ impl Part<'_> {
     fn in_blocks_of(&self, full: usize) -> io::Result<(Blocks, bool)> {
         let known = self.tree.root().node();
         let is_as_saved = known == as_saved(known);
-        let mut filling = Filling { full, ..Filling::default() };
-        filling.begin(self.first);
+        let mut block = OpenBlock { full, ..OpenBlock::default() };
+        block.begin(self.first);
         if let Some(root) = self.root {
-            push_directory(&mut filling.content, root, is_as_saved);
+            push_directory(&mut block.content, root, is_as_saved);
         }
         for (number, listing) in (self.first..).zip(&self.listings) {
-            filling.listing(self.tree, number, listing, is_as_saved)?;
+            block.listing(self.tree, number, listing, is_as_saved)?;
         }
-        filling.close()?;
-        Ok((filling.done, filling.is_regular))
+        block.close()?;
+        Ok((block.done, block.is_regular))
     }
 }
 
 /// The block that is being filled, and those that are done.
 #[derive(Default)]
-struct Filling {
+struct OpenBlock {
     full: usize,
     /// The number of its first directory.
     first: u64,
@@ -162,7 +162,7 @@ struct Filling {
     is_regular: bool,
 }
 
-impl Filling {
+impl OpenBlock {
     fn begin(&mut self, first: u64) {
         self.first = first;
         self.content.clear();
@@ -174,7 +174,7 @@ impl Filling {
         &mut self,
         tree: &Tree,
         number: u64,
-        listing: &Listing<'_>,
+        listing: &SortedListing<'_>,
         is_as_saved: bool,
     ) -> io::Result<()> {
         let room = if listing.length > self.full { self.full } else { LARGEST };

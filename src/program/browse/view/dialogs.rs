@@ -117,6 +117,9 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
         (Some(_), _) if item.is_open => ("kind", kind(&item).to_owned()),
         _ => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
     });
+    if !item.note.is_empty() {
+        lines.push(("what it is", item.note.to_owned()));
+    }
     let is_partial = browser.is_partial(item.place);
     lines.push(("size", sized(browser, item.totals.size, is_partial)));
     if item.is_directory() && item.gone.is_none() {
