@@ -204,8 +204,8 @@ pub fn browse(
     Ok(Browsed { snapshot, before, since, file_systems, doubts, is_walked, stats })
 }
 
-/// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to be
-/// loaded; or if it cannot be read, which loading it says.
+/// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to
+/// be loaded; or if it cannot be read, which loading it says.
 pub fn listings(request: &Request) -> Option<(Browsed, SavedListings)> {
     let Input::Snapshots(files) = &request.source else { return None };
     let ([file], None, true) = (&files[..], &request.since, request.walk.filter.is_off()) else {

@@ -1,5 +1,5 @@
-//! Docker's storage with its driver overlay2: `image/overlay2` and `containers`. `layerdb` has a directory for each layer
-//! by the digest of all up to it, and for each container; `imagedb` has the images, by their content.
+//! Docker's storage with its driver overlay2: `image/overlay2` and `containers`. `layerdb` has a directory for each
+//! layer by the digest of all up to it, and for each container; `imagedb` has the images, by their content.
 
 use std::collections::{HashMap, HashSet};
 

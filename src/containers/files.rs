@@ -1,5 +1,5 @@
-//! Reads an engine's files: a bounded number of them, of bounded size, and only regular ones that are in the storage and
-//! not elsewhere.
+//! Reads an engine's files: a bounded number of them, of bounded size, and only regular ones that are in the storage
+//! and not elsewhere.
 
 use std::ffi::CString;
 use std::io::Read;
@@ -74,8 +74,8 @@ impl Files {
         text.map(|text| text.trim().to_owned())
     }
 
-    /// What is wanted of the JSON in the file called `name` in the directory at `path`. A missing file leaves the result
-    /// incomplete.
+    /// What is wanted of the JSON in the file called `name` in the directory at `path`. A missing file leaves the
+    /// result incomplete.
     pub(super) fn json<T: DeserializeOwned>(&mut self, path: &str, name: &str) -> Option<T> {
         let value = self.read(path, name).and_then(|bytes| serde_json::from_slice(&bytes).ok());
         self.is_complete &= value.is_some();

@@ -1,5 +1,5 @@
-//! containers/storage, which podman, buildah and CRI-O use: `layers.json`, `images.json` and `containers.json`, each in a
-//! directory that begins with the name of the driver.
+//! containers/storage, which podman, buildah and CRI-O use: `layers.json`, `images.json` and `containers.json`, each in
+//! a directory that begins with the name of the driver.
 
 use std::collections::{HashMap, HashSet};
 

@@ -16,8 +16,8 @@ pub struct User {
     pub directories: Vec<Vec<u8>>,
 }
 
-/// A tree with a group for each of `users`, for the `lines` that are largest in `tree`. Removing a user frees what is not
-/// shared.
+/// A tree with a group for each of `users`, for the `lines` that are largest in `tree`. Removing a user frees what is
+/// not shared.
 pub fn by_user(tree: &Tree, users: &[User], lines: usize) -> Tree {
     let mut used: BTreeMap<Vec<u8>, Vec<usize>> = BTreeMap::new();
     for (i, user) in users.iter().enumerate() {

@@ -61,8 +61,8 @@ impl<'a> Line<'a> {
 }
 
 /// The ancestors at which the paths of deep lines are cut. A line shows only the first and last cells of a path that is
-/// too long to be opened, and each level takes at least one cell, for a slash. To build whole paths takes time that grows with the square of the
-/// depth.
+/// too long to be opened, and each level takes at least one cell, for a slash. To build whole paths takes time that
+/// grows with the square of the depth.
 pub(super) struct Outer {
     /// How many levels are kept at either end of a path.
     levels: usize,

@@ -135,7 +135,8 @@ pub fn draw(out: &mut impl Write, tree: &Tree, options: &PictureOptions) -> io::
     Ok(())
 }
 
-/// The remark after a name: what is known of the node; how it changed, or how much of it has links elsewhere, if that is a tenth or more.
+/// The remark after a name: what is known of the node; how it changed, or how much of it has links elsewhere, if that
+/// is a tenth or more.
 pub(super) fn aside(line: &Line<'_>, format: &Format) -> String {
     let Totals { size, shared, .. } = line.totals;
     let aside = match &line.change {
@@ -146,7 +147,8 @@ pub(super) fn aside(line: &Line<'_>, format: &Format) -> String {
     if line.note.is_empty() { aside } else { format!(" ({}){aside}", line.note) }
 }
 
-/// Whether a directory's size is that of its only child, but for less than a hundredth. What sums up the rest counts it.
+/// Whether a directory's size is that of its only child, but for less than a hundredth. What sums up the rest counts
+/// it.
 fn is_near(directory: &Line<'_>, child: &Line<'_>, options: &PictureOptions) -> bool {
     let [most, weight] = [directory, child].map(|line| u128::from(line.totals.weight));
     let is_size = options.times.is_none()

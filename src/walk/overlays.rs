@@ -1,8 +1,8 @@
 //! Overlays: what one shows counts in its layers, and only there, if the walk weighs all of them.
 //!
-//! The kernel tells the paths of the layers as they were given when the overlay was mounted, perhaps in another directory
-//! or mount namespace. So what they lead to now is checked as far as that is possible, and in doubt the overlay is
-//! entered.
+//! The kernel tells the paths of the layers as they were given when the overlay was mounted, perhaps in another
+//! directory or mount namespace. So what they lead to now is checked as far as that is possible, and in doubt the
+//! overlay is entered.
 
 use std::ffi::CString;
 use std::sync::Mutex;
@@ -61,8 +61,8 @@ impl<T: Tally> Walk<T> {
         is_weighed
     }
 
-    /// Where the layers of the overlay on `mount` are, and of all overlays that are mounted in it. If another file system
-    /// is mounted in it, that would be missing.
+    /// Where the layers of the overlay on `mount` are, and of all overlays that are mounted in it. If another file
+    /// system is mounted in it, that would be missing.
     fn layers_of(&self, mount: u64) -> Layers {
         let mounts = self.mounts.get_or_init(MountTable::read);
         let (mut found, mut inner) = (None, vec![mount]);
@@ -120,8 +120,8 @@ impl<T: Tally> Walk<T> {
     }
 }
 
-/// Whether `layers` may be those of the overlay with this `root`. If they are on one file system, its inode number is that
-/// of the topmost (Documentation/filesystems/overlayfs.rst, 6.18).
+/// Whether `layers` may be those of the overlay with this `root`. If they are on one file system, its inode number is
+/// that of the topmost (Documentation/filesystems/overlayfs.rst, 6.18).
 fn are_of(root: &Root, layers: &[Root]) -> bool {
     let Some(top) = layers.first() else { return false };
     let are_on_one = layers.iter().all(|layer| layer.stat.device == top.stat.device);

@@ -1,5 +1,5 @@
-//! Directories of container engines say what they are: images, layers, containers, volumes. The files here are like those
-//! that Docker 20.10, podman 4.3 and buildah 1.28 wrote; `.ci/engines` asks the engines themselves.
+//! Directories of container engines say what they are: images, layers, containers, volumes. The files here are like
+//! those that Docker 20.10, podman 4.3 and buildah 1.28 wrote; `.ci/engines` asks the engines themselves.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,5 +1,5 @@
-//! docs/format.md is true: a reader that was written from it alone reads what weigh saves, and its example is what weigh
-//! writes.
+//! docs/format.md is true: a reader that was written from it alone reads what weigh saves, and its example is what
+//! weigh writes.
 
 use std::fmt::Write;
 use std::fs;

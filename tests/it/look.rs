@@ -1,5 +1,5 @@
-//! How the screen looks: the pictures of it in docs, the contrast of all its colours, and that none of them says anything
-//! alone. All from one snapshot, [`look.json`](look.json), as it would be seen at the time when it was made.
+//! How the screen looks: the pictures of it in docs, the contrast of all its colours, and that none of them says
+//! anything alone. All from one snapshot, [`look.json`](look.json), as it would be seen at the time when it was made.
 //!
 //! When a picture is to change: `UPDATE_GENERATED=1 cargo test --test it look::`, then look at `docs/screen-*.svg`.
 #![cfg(all(target_os = "linux", feature = "tui"))]

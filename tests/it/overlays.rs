@@ -1,5 +1,5 @@
-//! Overlays whose layers are below a PATH: what they show counts once, in the layers. `du -x` says what that is, because
-//! it enters no other file system.
+//! Overlays whose layers are below a PATH: what they show counts once, in the layers. `du -x` says what that is,
+//! because it enters no other file system.
 
 use crate::dice::Dice;
 use crate::document::Document;
@@ -13,8 +13,8 @@ const FILL: &str = r#"set -e; n=0; fill() { for dir; do mkdir -p "$dir"; n=$((n 
     head -c 5000 /dev/zero > "$dir/f$n"; mkdir -p "$dir/same"; head -c 9000 /dev/zero > "$dir/same/f"
     done; }; "#;
 
-/// After `mounts` in a new file system at `top`: what `weigh FLAGS top` says, its complaint, and what `du top` said of it
-/// with these `du` flags.
+/// After `mounts` in a new file system at `top`: what `weigh FLAGS top` says, its complaint, and what `du top` said of
+/// it with these `du` flags.
 fn weighed(mounts: &str, flags: &str, du: &str) -> (Document, String, u64) {
     let fixture = Fixture::new().dir("top");
     let script = format!(

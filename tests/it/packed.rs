@@ -281,8 +281,9 @@ fn what_is_saved_is_never_taken_for_a_bomb() {
     assert!(unpacked < file.len() * 1_032, "{unpacked} {}", file.len());
 }
 
-/// Reads all that there is at `path`, in each way that there is. What is taken can be shown and saved.
-fn read(path: &Path, out: &Path) -> Result<(), String> {
+/// Reads all that there is at `path`, in each way that there is, and returns it as JSON. What is taken can be shown and
+/// saved.
+fn read(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
     let bytes = fs::read(path).unwrap();
     let _ = snapshot::glance(path);
     let by_block = read_blocks(bytes);
@@ -318,7 +319,7 @@ fn read(path: &Path, out: &Path) -> Result<(), String> {
     let options = schema::ExportOptions { origin: same.origin.take(), ..options };
     schema::write(&mut again, &same.weighed, &options).unwrap();
     assert!(json == again);
-    Ok(())
+    Ok(json)
 }
 
 /// Reads every block by its place, and what is in it.
@@ -437,7 +438,8 @@ fn files(place: &Fixture) -> Vec<Vec<u8>> {
     files
 }
 
-/// A flipped bit, a cut, or a piece of another file is found by a checksum, or by what is around it.
+/// A flipped bit, a cut, or a piece of another file is found by a checksum, or by what is around it. A few bits of a
+/// compressed block mean nothing.
 #[test]
 fn a_damaged_file_is_refused_or_read_rightly() {
     let place = Fixture::in_memory();
@@ -459,7 +461,10 @@ fn a_damaged_file_is_refused_or_read_rightly() {
             }
         }
         fs::write(&one, &bytes).unwrap();
-        assert!(read(&one, &two).is_err() || bytes == *original, "it was taken");
+        if let Ok(taken) = read(&one, &two) {
+            fs::write(&one, original).unwrap();
+            assert!(read(&one, &two) == Ok(taken), "it was read wrongly");
+        }
     });
 }
 

@@ -21,7 +21,8 @@ pub(super) struct Scan {
     pub(super) browsed: Option<Browsed>,
     /// The snapshot, as long as only its listings are read.
     pub(super) listings: Option<Box<SavedListings>>,
-    /// Empty if nothing could be read. During the walk, and with listings, it has only the current directory, and those that lead to it.
+    /// Empty if nothing could be read. During the walk, and with listings, it has only the current directory, and those
+    /// that lead to it.
     pub(super) tree: Tree,
     /// What could not be read.
     pub(super) partial: Partial,
@@ -60,7 +61,8 @@ impl Scan {
         self.marks.elsewhere = elsewhere;
     }
 
-    /// Goes to the directory at the path `way`; if it is gone, shortens `way` to that of the innermost one that is there.
+    /// Goes to the directory at the path `way`; if it is gone, shortens `way` to that of the innermost one that is
+    /// there.
     pub(super) fn go(&mut self, way: &mut Vec<Vec<u8>>) {
         self.directory = loop {
             match descend(&self.tree, way).and_then(|directory| directory.id()) {

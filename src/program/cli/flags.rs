@@ -180,8 +180,8 @@ pub(super) struct ShowFlags {
 
     /// Also show what df says about each PATH that is a mount point; implies -x
     ///
-    /// That is the size of the file system, its free space, and what uses the rest: files that were seen, files that are
-    /// deleted but open, files hidden under mounts, and metadata. As root, weigh sees more of it.
+    /// That is the size of the file system, its free space, and what uses the rest: files that were seen, files that
+    /// are deleted but open, files hidden under mounts, and metadata. As root, weigh sees more of it.
     #[arg(long, conflicts_with_all = [
         "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "save",
         "load", "since", "summarize",

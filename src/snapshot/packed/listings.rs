@@ -340,7 +340,8 @@ impl Ranking {
         self.ahead = sorted.into();
     }
 
-    /// The directory whose listing is next: its numbers, and the depth of what is in it. None if there are enough lines.
+    /// The directory whose listing is next: its numbers, and the depth of what is in it. None if there are enough
+    /// lines.
     fn next_directory(&mut self) -> Option<(Range<u64>, u32)> {
         while self.left > 0
             && let Some(Ranked { numbers, depth, is_line, .. }) = self.ahead.pop()
