@@ -437,7 +437,10 @@ fn what_is_protected_is_not_marked() {
         .dir("home/me/files")
         .file("home/other/file", 10_000)
         .dir("media/disk/mounted")
-        .file("media/image", 10_000);
+        .file("media/image", 10_000)
+        // So that no directories share a line.
+        .file("home/me/z", 5)
+        .file("media/disk/z", 5);
     let _mounted = Mounted::tmpfs_at(&fixture.at("media/disk/mounted"));
     let scan = |one_file_system: bool| {
         let mut request = request([fixture.path()]);

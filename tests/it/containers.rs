@@ -362,7 +362,10 @@ mod on_the_screen {
         put(&fixture, "d/overlay2/layer-two/diff/more", &"x".repeat(50_000));
         let mut browser =
             opened(&request([&*fixture.at("d/overlay2")]), BrowseOptions::default(), 40);
-        let screen = screen(&mut browser, (80, 20));
-        assert!(screen.contains("layer-two/  image two:1, layer 3 of 3"), "{screen}");
+        let list = screen(&mut browser, (80, 20));
+        assert!(list.contains("layer-two/  image two"), "{list}");
+        browser.on(Event::Key(Key::Char('i')));
+        let details = screen(&mut browser, (80, 20));
+        assert!(details.contains("image two:1, layer 3 of 3"), "{details}");
     }
 }

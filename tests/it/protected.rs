@@ -64,11 +64,17 @@ fn quit(mut terminal: Terminal, mut child: Child) {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
+/// A home, and a file beside it, so that they do not share a line.
+fn with_a_home() -> Fixture {
+    let fixture = Fixture::new().file("data/homes/u/file", 10).file("data/homes/v", 10);
+    fixture.file("data/other", 10)
+}
+
 /// A home that is a bind mount of a directory in what is scanned was deleted with the directory that holds that.
 #[test]
 #[ignore = "needs root"]
 fn a_home_that_is_a_bind_mount_of_what_is_scanned_is_not_marked() {
-    let fixture = Fixture::new().file("data/homes/u/file", 10).file("data/other", 10).dir("home");
+    let fixture = with_a_home().dir("home");
     let mut terminal = Terminal::new();
     let child = screen(&fixture, "mount --bind data/homes/u home", Some("home"), "data", &terminal);
     terminal.wait_for("other");
@@ -82,7 +88,8 @@ fn a_home_that_is_a_bind_mount_of_what_is_scanned_is_not_marked() {
 #[test]
 #[ignore = "needs root"]
 fn a_root_that_is_a_bind_mount_of_what_is_in_another_is_not_marked() {
-    let fixture = Fixture::new().file("first/sub/x/file", 10).dir("second").dir("home");
+    let fixture = Fixture::new().file("first/sub/x/file", 10).file("first/sub/other", 10);
+    let fixture = fixture.dir("second").dir("home");
     let mut terminal = Terminal::new();
     let child = screen(
         &fixture,
@@ -101,7 +108,8 @@ fn a_root_that_is_a_bind_mount_of_what_is_in_another_is_not_marked() {
 #[test]
 #[ignore = "needs root"]
 fn what_holds_a_mount_point_is_not_marked_through_a_bind_mount() {
-    let fixture = Fixture::new().file("A/x/m/file", 10).file("A/other", 10).dir("B").dir("home");
+    let fixture = Fixture::new().file("A/x/m/file", 10).file("A/x/z", 10).file("A/other", 10);
+    let fixture = fixture.dir("B").dir("home");
     let mut terminal = Terminal::new();
     let mounts = "mount --bind A B; mount -t tmpfs none A/x/m";
     let child = screen(&fixture, mounts, Some("home"), "B", &terminal);
@@ -114,7 +122,7 @@ fn what_holds_a_mount_point_is_not_marked_through_a_bind_mount() {
 #[test]
 #[ignore = "needs root"]
 fn a_home_that_is_seen_in_another_namespace_is_not_marked() {
-    let fixture = Fixture::new().file("data/homes/u/file", 10).file("data/other", 10);
+    let fixture = with_a_home();
     let other = "unshare --mount --propagation private sh -c 'echo > ready; exec sleep 60' & \
                  ln -s /proc/$!/root$PWD/data seen; while ! [ -e ready ]; do sleep 0.01; done";
     let mut terminal = Terminal::new();
@@ -129,10 +137,8 @@ fn a_home_that_is_seen_in_another_namespace_is_not_marked() {
 #[test]
 #[ignore = "needs root"]
 fn homes_of_others_on_what_is_scanned_are_not_marked() {
-    let fixture = Fixture::new()
-        .file("data/homes/u/file", 10)
+    let fixture = with_a_home()
         .file("data/service/file", 10)
-        .file("data/other", 10)
         .dir("far")
         .symlink("data/homes", "homes")
         .dir("home");

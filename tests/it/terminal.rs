@@ -77,7 +77,8 @@ fn no_line_is_wrapped_by_a_terminal() {
         .fold(Fixture::new(), |fixture, (name, size, times)| {
             fixture.sparse(format!("top/{}", name.repeat(times)), size)
         });
-    let looks = [(40, ""), (60, ""), (60, "-B"), (80, "-b"), (80, "-R"), (80, "-p")];
+    // With -p, paths are whole, and the longest here takes 320 cells.
+    let looks = [(40, ""), (60, ""), (60, "-B"), (80, "-b"), (80, "-R"), (400, "-p")];
     for (i, (width, look)) in looks.into_iter().enumerate() {
         let picture = weigh(&format!("-s -c -n 100 -w {width} {look}"));
         let picture = picture.arg("top").within(fixture.path()).run().text();

@@ -168,7 +168,7 @@ fn the_time_zone_is_read_when_a_time_is_shown() {
         ("-j -m m", "", false),
         ("-c", "", false),
         ("--ui", "q", false),
-        ("--ui", "mq", true),
+        ("--ui --time-style iso", "q", true),
     ] {
         let mut terminal = crate::pty::Terminal::new();
         let log = fixture.at("log");

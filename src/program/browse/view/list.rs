@@ -243,15 +243,17 @@ fn line(
     let of_bar = canvas.style(|it| it.bar(size, whole), Modifier::empty());
     canvas.write((bar, y), &drawn, widths.bar, of_bar);
     let room = width.saturating_sub(start);
-    let beside = cells(&fields.aside) + 2;
     // Names need the room more.
-    let has_aside = !fields.aside.is_empty() && beside + cells(&fields.name).min(room / 2) <= room;
-    let name = shorten(&fields.name, room - if has_aside { beside } else { 0 });
+    let most = room.saturating_sub(cells(&fields.name).min(room / 2) + 2);
+    let beside = match item.note {
+        "" if cells(&fields.aside) > most => String::new(),
+        _ => shorten(&fields.aside, most),
+    };
+    let taken = if beside.is_empty() { 0 } else { cells(&beside) + 2 };
+    let name = shorten(&fields.name, room.saturating_sub(taken));
     let of_name = name_style(browser, item);
     let end = canvas.write((start, y), &name, room, of_name);
-    if has_aside {
-        canvas.write((end + 2, y), &fields.aside, room, aside);
-    }
+    canvas.write((end + 2, y), &beside, room, aside);
     if *mark == '●' {
         canvas.paint(y, width, Style::new().add_modifier(Modifier::BOLD));
     }
