@@ -440,8 +440,9 @@ fn what_is_protected_is_not_marked() {
         .file("media/image", 10_000)
         // So that no directories share a line.
         .file("home/me/z", 5)
-        .file("media/disk/z", 5);
-    let _mounted = Mounted::tmpfs_at(&fixture.at("media/disk/mounted"));
+        .dir("media/disk/too");
+    let _mounted =
+        ["mounted", "too"].map(|name| Mounted::tmpfs_at(&fixture.at(format!("media/disk/{name}"))));
     let scan = |one_file_system: bool| {
         let mut request = request([fixture.path()]);
         request.walk.one_file_system = one_file_system;

@@ -88,8 +88,8 @@ fn a_home_that_is_a_bind_mount_of_what_is_scanned_is_not_marked() {
 #[test]
 #[ignore = "needs root"]
 fn a_root_that_is_a_bind_mount_of_what_is_in_another_is_not_marked() {
-    let fixture = Fixture::new().file("first/sub/x/file", 10).file("first/sub/other", 10);
-    let fixture = fixture.dir("second").dir("home");
+    let fixture = Fixture::new().file("first/sub/x/file", 10).file("first/sub/z", 10);
+    let fixture = fixture.file("first/z", 10).dir("second").dir("home");
     let mut terminal = Terminal::new();
     let child = screen(
         &fixture,
