@@ -153,6 +153,8 @@ pub fn remove_old(
         }
     };
     series.retain(|(_, glance)| is_of(&glance.origin, origin) && glance.origin.time <= now);
+    // Of the same second, what was just saved is the newest, whatever its form is.
+    series.sort_by_key(|(file, glance)| Reverse((glance.origin.time, file == saved)));
     let kept = kept(&series, count, zone);
     for (file, _) in &series {
         if kept.contains(file) || file == saved {
