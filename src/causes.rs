@@ -36,6 +36,7 @@ pub fn find(file_systems: &mut [FileSystem], options: &WalkOptions, problems: &[
     let places: Vec<_> = roots.iter().map(|root| root.at).collect();
     let unlinked = sys::unlinked_files(&places, &options.interrupt);
     let no_proc = |_| (Vec::new(), vec!["open files: there is no /proc".to_owned()]);
+    let has_proc = unlinked.is_ok();
     let (mut unlinked, unknown) = unlinked.unwrap_or_else(no_proc);
     unlinked.resize(roots.len(), Cause::default());
     for ((one, root), unlinked) in file_systems.iter_mut().zip(&roots).zip(unlinked) {
@@ -43,7 +44,12 @@ pub fn find(file_systems: &mut [FileSystem], options: &WalkOptions, problems: &[
         one.add(unlinked);
         one.add_hidden(root, &mounts, options);
         one.add_own(root, &mounts);
-        one.add_filtered(options);
+        match options.filter.is_off() {
+            true => {}
+            false if has_proc => one.add_filtered(options),
+            // Nobody knows then what is mounted where, and a walk would go through all of it.
+            false => one.unknown.push("what filters leave out".to_owned()),
+        }
         let lost = problems.iter().filter(|problem| problem.is_loss());
         match lost.filter(|problem| path::is_within(&problem.path, &one.root)).count() {
             0 => {}
@@ -132,9 +138,6 @@ impl FileSystem {
 
     /// Adds what filters left out: what a walk without them finds besides.
     fn add_filtered(&mut self, options: &WalkOptions) {
-        if options.filter.is_off() {
-            return;
-        }
         let root = sys::into_path(self.root.clone()).into();
         let all = weighed(vec![root], options).map(|tree| tree.root().size());
         if let Some((all, seen)) = all.zip(self.seen) {
