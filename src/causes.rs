@@ -44,11 +44,11 @@ pub fn find(file_systems: &mut [FileSystem], options: &WalkOptions, problems: &[
         one.add(unlinked);
         one.add_hidden(root, &mounts, options);
         one.add_own(root, &mounts);
-        match options.filter.is_off() {
-            true => {}
-            false if has_proc => one.add_filtered(options),
-            // Nobody knows then what is mounted where, and a walk would go through all of it.
-            false => one.unknown.push("what filters leave out".to_owned()),
+        if !options.filter.is_off() && has_proc {
+            one.add_filtered(options);
+        } else if !options.filter.is_off() {
+            // Nobody knows what is mounted where, and a walk would go through all of it.
+            one.unknown.push("what filters leave out".to_owned());
         }
         let lost = problems.iter().filter(|problem| problem.is_loss());
         match lost.filter(|problem| path::is_within(&problem.path, &one.root)).count() {

@@ -5,7 +5,6 @@
 mod areas;
 mod canvas;
 mod dialogs;
-
 mod list;
 mod map;
 mod pane;

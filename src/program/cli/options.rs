@@ -298,6 +298,7 @@ impl Flags {
         TimeFormat { style, ..self.times() }
     }
 }
+
 /// How many entries fit the terminal.
 fn default_lines(terminal: Option<(usize, usize)>) -> usize {
     /// Without a terminal.
