@@ -484,6 +484,7 @@ complete -c weigh -l load -d 'Show the snapshot in FILE instead of a PATH; - is 
 complete -c weigh -l shard -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N' -r -f
 complete -c weigh -l since -d 'Show what changed since the snapshot in FILE, largest changes first' -r -F
 complete -c weigh -l history -d 'Show what became of a tree over time: the snapshots of it in each FILE' -r -F
+complete -c weigh -l remember-bound -d 'Let what --remember keeps take at most SIZE; the oldest goes first' -r -f
 complete -c weigh -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
 complete -c weigh -l fail-growth -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f
 complete -c weigh -l key-of -d 'Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s' -r -f
@@ -548,6 +549,8 @@ complete -c weigh -l df -d 'Also show what df says about each PATH that is a mou
 complete -c weigh -l frees -d 'Also show how much space deleting each entry would free, apart from what clones and snapshots share'
 complete -c weigh -l skip-total -d 'Do not show the line of the root'
 complete -c weigh -l details -d 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
+complete -c weigh -l remember -d 'Also keep this scan, to compare later ones with: see --since and --history'
+complete -c weigh -l forget -d 'Remove all scans of PATHs that --remember kept, or all that it kept, and print which they are'
 complete -c weigh -s u -l ui -d 'Look around on the terminal while it scans; mark, and see what that would free'
 complete -c weigh -l read-only -d 'Turn off deleting in --ui'
 complete -c weigh -l print0 -d 'End paths that --ui prints with NUL instead of a newline'
@@ -590,6 +593,7 @@ complete -c weigh -l no-df -d 'Undo --df'
 complete -c weigh -l no-frees -d 'Undo --frees'
 complete -c weigh -l no-skip-total -d 'Undo --skip-total'
 complete -c weigh -l no-details -d 'Undo --details'
+complete -c weigh -l no-remember -d 'Undo --remember'
 complete -c weigh -l no-read-only -d 'Undo --read-only'
 complete -c weigh -l no-output-json -d 'Undo --output-json'
 complete -c weigh -l no-full-paths -d 'Undo --full-paths'

@@ -70,7 +70,16 @@ fn main() -> ExitCode {
     };
     let printed = unless_closed(print(request, outcome, plan.output));
     let Outcome {
-        snapshot, saved, removed, unmounted, doubts, exceeded, stats, other_files, ..
+        snapshot,
+        saved,
+        removed,
+        remembered,
+        unmounted,
+        doubts,
+        exceeded,
+        stats,
+        other_files,
+        ..
     } = outcome;
     let weighed = &snapshot.weighed;
     if let Err(problem) = saved {
@@ -79,7 +88,8 @@ fn main() -> ExitCode {
     for problem in &*other_files {
         say([problem]);
     }
-    note(errors::removed(removed), messages);
+    note(errors::removed("--keep", removed), messages);
+    note(errors::remembered(remembered), messages);
     say_unprinted(&printed);
     note(errors::not_in_bulk(&stats.not_in_bulk), messages);
     note(errors::overlays(&stats.overlays), messages);
@@ -138,6 +148,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     if let Some(browsed) = &ended.browsed {
         note(errors::not_in_bulk(&browsed.stats.not_in_bulk), messages);
         note(errors::overlays(&browsed.stats.overlays), messages);
+        note(errors::remembered(&browsed.remembered), messages);
         say_problems(&browsed.snapshot.weighed.problems, false, messages);
         if let Some(earlier) = &request.since {
             let earlier = earlier.as_os_str().as_encoded_bytes();

@@ -27,8 +27,8 @@ use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{
-    self, Destination, Doubt, Expired, FileSystem, Origin, SavedListings, Snapshot, SnapshotForm,
-    Wanted, packed, schema,
+    self, Destination, Doubt, Expired, FileSystem, Origin, Remembered, SavedListings, Snapshot,
+    SnapshotForm, Wanted, packed, schema,
 };
 use crate::stats::{OverlayStats, WalkStats};
 use crate::sys;
@@ -70,6 +70,9 @@ pub struct Request {
     /// Without a number, all are kept.
     #[doc(hidden)]
     pub keep_saved: Option<NonZeroUsize>,
+    /// Where to remember a complete walk, if it is to be remembered.
+    #[doc(hidden)]
+    pub remember: Option<Remembered>,
     /// The snapshot to compare with, if any; or a directory with dated ones, for the newest complete one of the same
     /// roots.
     #[doc(hidden)]
@@ -133,6 +136,9 @@ pub struct Outcome {
     /// Whether saving succeeded; also if nothing was to be saved.
     #[doc(hidden)]
     pub saved: Result<(), Problem>,
+    /// What had to make room for a walk that is remembered, or why it is not remembered.
+    #[doc(hidden)]
+    pub remembered: Result<Expired, Problem>,
     /// The file systems whose mount points are roots, if that was asked for.
     #[doc(hidden)]
     pub file_systems: Vec<FileSystem>,
@@ -166,6 +172,8 @@ pub struct Browsed {
     pub file_systems: Vec<FileSystem>,
     /// Doubts about a comparison.
     pub doubts: Vec<Doubt>,
+    /// What had to make room for a walk that is remembered, or why it is not remembered.
+    pub remembered: Result<Expired, Problem>,
     /// Whether it was walked, rather than loaded.
     pub is_walked: bool,
     /// What the walk did; empty for a snapshot.
@@ -191,6 +199,7 @@ pub fn browse(
         },
         watch,
     )?;
+    let remembered = request.remember(&mut snapshot);
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
     if let Some(tree) = &mut snapshot.weighed.report {
@@ -201,7 +210,7 @@ pub fn browse(
     let since = before.as_ref().and_then(|before| before.origin.clone());
     let before = before.and_then(|before| before.weighed.report);
     let is_walked = !request.is_loaded();
-    Ok(Browsed { snapshot, before, since, file_systems, doubts, is_walked, stats })
+    Ok(Browsed { snapshot, before, since, file_systems, doubts, remembered, is_walked, stats })
 }
 
 /// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to
@@ -221,6 +230,7 @@ pub fn listings(request: &Request) -> Option<(Browsed, SavedListings)> {
         since: None,
         file_systems: Vec::new(),
         doubts: Vec::new(),
+        remembered: Ok(Expired::default()),
         is_walked: false,
         stats: WalkStats::default(),
     };
@@ -245,14 +255,17 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     let (mut snapshot, stats, before) =
         request.compared(|request, view, watch| request.now(view, &largest, watch), watch)?;
     let largest = largest.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let saved = request.save.as_ref().map(|to| request.save(to, &mut snapshot)).transpose();
-    let saved = match saved {
-        // Even a complete walk is not shown then, because the user wants no more.
-        Err(problem) if request.interrupt.is_asked() && !snapshot.weighed.is_interrupted => {
-            return Err(problem);
-        }
-        saved => saved,
-    };
+    let saved = request.save.as_ref().map(|to| {
+        let form = request.save_as.unwrap_or(SnapshotForm::of(&to.path));
+        request.save(to, form, &mut snapshot)
+    });
+    let saved = saved.transpose();
+    let remembered = request.remember(&mut snapshot);
+    // Even a complete walk is not shown then, because the user wants no more.
+    if request.interrupt.is_asked() && !snapshot.weighed.is_interrupted {
+        saved.as_ref().map_err(Clone::clone)?;
+        remembered.as_ref().map_err(Clone::clone)?;
+    }
     let removed = match (&saved, &snapshot.origin) {
         (Ok(Some(file)), Some(origin)) => request.remove_old(file, origin),
         _ => Expired::default(),
@@ -300,6 +313,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         other_files: removed.problems,
         removed: removed.files,
         saved: saved.map(drop),
+        remembered,
         file_systems,
         unmounted,
         earlier,
@@ -312,6 +326,10 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
 impl Request {
     fn is_loaded(&self) -> bool {
         matches!(self.source, Input::Snapshots(..) | Input::History(..))
+    }
+
+    fn is_saved(&self) -> bool {
+        self.save.is_some() || self.remember.is_some()
     }
 
     /// The history of the tree whose snapshots are in `files`.
@@ -328,6 +346,7 @@ impl Request {
             removed: Vec::new(),
             history: Some(history),
             saved: Ok(()),
+            remembered: Ok(Expired::default()),
             file_systems: Vec::new(),
             unmounted: Vec::new(),
             earlier: None,
@@ -353,7 +372,7 @@ impl Request {
     /// Which inodes to keep, if everything is kept: to be saved, compared, weighed again, or shown.
     #[doc(hidden)]
     pub fn kept(&self) -> Option<Inodes> {
-        let (is_loaded, is_saved) = (self.is_loaded(), self.save.is_some());
+        let (is_loaded, is_saved) = (self.is_loaded(), self.is_saved());
         let of_all = if self.needs_details() { Inodes::ALL } else { Inodes::LINKED };
         // A snapshot has the times of directories, and a walk does not ask for them. A snapshot that is saved again
         // has details of all entries or of none.
@@ -391,7 +410,7 @@ impl Request {
 
     /// The time of which the newest is kept, if any. What is saved has it, so that it can be shown later.
     fn kept_time(&self) -> Option<Time> {
-        let is_needed = self.save.is_some() || self.is_loaded() && self.needs_times();
+        let is_needed = self.is_saved() || self.is_loaded() && self.needs_times();
         self.walk.time.or(is_needed.then_some(Time::Modified))
     }
 
@@ -568,7 +587,7 @@ impl Request {
         let share = self.walk.filter.share.zip(roots.first());
         let share =
             share.map(|(share, root)| share.of_root_with(sys::subdirectories(root.as_ref(), MANY)));
-        let is_to_be_known = self.save.is_some() || self.since.is_some();
+        let is_to_be_known = self.is_saved() || self.since.is_some();
         let origin =
             is_to_be_known.then(|| Origin { share, has_details, has_times, ..self.here(roots) });
         let mut options = walk::WalkOptions { view, time, ..self.walk.clone() };
@@ -700,7 +719,12 @@ impl Request {
     }
 
     /// Half a snapshot is not saved, because later it would be taken for a whole one.
-    fn save(&self, to: &Destination, snapshot: &mut Snapshot) -> Result<PathBuf, Problem> {
+    fn save(
+        &self,
+        to: &Destination,
+        form: SnapshotForm,
+        snapshot: &mut Snapshot,
+    ) -> Result<PathBuf, Problem> {
         if snapshot.weighed.is_interrupted {
             let interrupted = io::ErrorKind::Interrupted.into();
             return Err(snapshot::problem(&to.path, Operation::Save, &interrupted));
@@ -718,14 +742,28 @@ impl Request {
             threads,
             ..schema::ExportOptions::default()
         };
-        let (weighed, form) =
-            (&snapshot.weighed, self.save_as.unwrap_or(SnapshotForm::of(&to.path)));
+        let weighed = &snapshot.weighed;
         let saved = snapshot::save(to, form, &self.interrupt, |out| match form {
             SnapshotForm::Packed => packed::write(out, weighed, &options),
             _ => schema::write(out, weighed, &options),
         });
         snapshot.see_as(shown);
         saved
+    }
+
+    /// Remembers a walk of directories, if that is asked for and nothing is missing. Returns what had to make room.
+    fn remember(&self, snapshot: &mut Snapshot) -> Result<Expired, Problem> {
+        let is_whole = snapshot.weighed.is_complete()
+            && snapshot.weighed.report.as_ref().is_some_and(|tree| tree.root().is_directory());
+        let (Some(remembered), Some(origin), true) =
+            (&self.remember, snapshot.origin.clone(), is_whole)
+        else {
+            return Ok(Expired::default());
+        };
+        let failed = |error| snapshot::problem(&remembered.directory, Operation::Save, &error);
+        let to = remembered.destination(&origin).map_err(failed)?;
+        let saved = self.save(&to, SnapshotForm::Packed, snapshot)?;
+        remembered.thin(&saved, &origin).map_err(failed)
     }
 }
 

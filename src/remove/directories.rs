@@ -23,6 +23,11 @@ impl UserDirectories {
         }
     }
 
+    /// The directory of the scans that weigh remembers.
+    pub fn remembered(&self) -> Option<PathBuf> {
+        Some(self.state.as_ref()?.join("weigh/snapshots"))
+    }
+
     /// The path of the log.
     pub fn log(&self) -> Option<PathBuf> {
         Some(self.state.as_ref()?.join("weigh/deleted.ndjson"))

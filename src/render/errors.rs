@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::size::Format;
 use crate::escape::escape;
 use crate::problem::Problem;
+use crate::snapshot::Expired;
 use crate::stats::{NotInBulk, OverlayStats, SharingStats, Unasked};
 use crate::tree::{FEW_EXTENTS, LEAST_ASKED, MOST_EXTENTS};
 
@@ -82,14 +83,25 @@ pub fn unmounted(roots: &[Vec<u8>]) -> Option<String> {
     (!roots.is_empty()).then(|| format!("--df is for mount points: not for {shown}"))
 }
 
-/// The line about snapshots that --keep `removed`, if there are any.
-pub fn removed(removed: &[PathBuf]) -> Option<String> {
+/// The lines about what had to go for a walk that is remembered, or why it is not remembered.
+pub fn remembered(remembered: &Result<Expired, Problem>) -> Vec<String> {
+    match remembered {
+        Err(problem) => vec![format!("not remembered: {problem}")],
+        Ok(Expired { files, problems }) => removed("--remember-bound", files)
+            .into_iter()
+            .chain(problems.iter().map(Problem::to_string))
+            .collect(),
+    }
+}
+
+/// The line about snapshots that a `flag` removed, if there are any.
+pub fn removed(flag: &str, removed: &[PathBuf]) -> Option<String> {
     let files = removed.iter().map(|file| file.as_os_str().as_encoded_bytes());
     let shown = first_few(removed.len(), files);
     match removed.len() {
         0 => None,
-        1 => Some(format!("--keep removed {shown}")),
-        count => Some(format!("--keep removed {count} snapshots: {shown}")),
+        1 => Some(format!("{flag} removed {shown}")),
+        count => Some(format!("{flag} removed {count} snapshots: {shown}")),
     }
 }
 

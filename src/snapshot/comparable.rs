@@ -83,6 +83,11 @@ fn group(flag: &str, takes_back: bool) -> &str {
     }
 }
 
+/// Whether walks with this `flag` and without it count so differently that neither can be made from the other.
+pub(super) fn sets_apart(flag: &str) -> bool {
+    effect(group(flag, false)) == Some(Effect::Apart)
+}
+
 /// What flags of this name do together; none if they do not change what counts.
 fn effect(name: &str) -> Option<Effect> {
     match name {

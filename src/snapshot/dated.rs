@@ -48,7 +48,7 @@ fn is_dated(path: &Path) -> bool {
 type Dated = (PathBuf, Glance);
 
 /// The dated files in `directory`, in no particular order.
-fn files(directory: &Path) -> Result<Vec<PathBuf>, Problem> {
+pub(super) fn files(directory: &Path) -> Result<Vec<PathBuf>, Problem> {
     let files = sys::files_in(directory);
     let mut files = files.map_err(|error| problem(directory, Operation::Load, &error))?;
     files.retain(|file| is_dated(file));
@@ -113,15 +113,27 @@ pub fn newest_like(path: &Path, now: impl FnOnce() -> Origin) -> Result<PathBuf,
     if !sys::is_directory(path) {
         return Ok(path.to_owned());
     }
-    let (mut dated, unread) = snapshots(path)?;
-    let now = now();
-    dated.retain(|(_, glance)| is_of(&glance.origin, &now));
-    if let Some(whole) = last_whole(&dated) {
-        return Ok(whole.clone());
-    }
     let none = "there is no complete snapshot of the same PATHs and host in it";
-    let none = problem(path, Operation::Compare, &io::Error::other(none));
-    Err(unread.into_iter().next().unwrap_or(none))
+    let none = || problem(path, Operation::Compare, &io::Error::other(none));
+    newest_until(path, &now(), i64::MAX)?.ok_or_else(none)
+}
+
+/// The newest complete one of the dated snapshots in `directory` of the same roots on the same host as `now`, and of a
+/// time that is at most `until`, in seconds since the epoch.
+///
+/// # Errors
+/// The system's; if there is none, the error of a snapshot that cannot be read.
+pub(super) fn newest_until(
+    directory: &Path,
+    now: &Origin,
+    until: i64,
+) -> Result<Option<PathBuf>, Problem> {
+    let (mut dated, unread) = snapshots(directory)?;
+    dated.retain(|(_, glance)| is_of(&glance.origin, now) && glance.origin.time <= until);
+    match (last_whole(&dated), unread.into_iter().next()) {
+        (None, Some(problem)) => Err(problem),
+        (whole, _) => Ok(whole.cloned()),
+    }
 }
 
 /// What [`remove_old`] did.

@@ -11,6 +11,7 @@
 //! * `comparable`: whether two snapshots count the same things; `doubts`: what their comparison cannot tell.
 //! * `several`: loads several snapshots together; `shares`: those of one tree; `devices`: which devices are the same.
 //! * `dated`: snapshots in a directory, named after their times, and which of them to keep.
+//! * `remembered`: those that weigh keeps by itself.
 //! * `file_system`: what a file system holds besides what the walk saw.
 
 mod comparable;
@@ -23,6 +24,7 @@ mod glance;
 mod ncdu;
 mod origin;
 pub mod packed;
+mod remembered;
 mod reweigh;
 mod roots;
 pub mod schema;
@@ -40,6 +42,7 @@ pub use file_system::{Cause, FileSystem, Unseen, file_systems};
 pub use glance::{Glance, glance};
 pub use origin::{GivenRoot, Origin, Volume};
 pub use packed::SavedListings;
+pub use remembered::{Day, Remembered};
 pub use reweigh::reweigh;
 pub use several::load_all;
 

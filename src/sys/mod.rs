@@ -81,17 +81,17 @@ pub use extents::Mapped;
 pub use listing::{Listed, Listing};
 pub use mount_table::{Location, MountTable};
 pub use snapshot_file::{
-    Destination, Draft, SnapshotFile, files_in, has_content, is_directory, open as open_snapshot,
-    remove_file,
+    Destination, Draft, SnapshotFile, directories_in, exists, files_in, has_content, is_directory,
+    length, open as open_snapshot, remove_file,
 };
 pub use source::{Handle, Source};
 pub use space::{Space, space, used_inodes};
 pub use system::{
     Bulk, HOME, HeldDirectory, Prefetch, clone_mount, errors, free_handles, host, into_path,
     is_capable_terminal, is_out_of_handles, is_root, is_rotational, is_vanished, make_directories,
-    map_extents, not_found, open_outside, open_to_append, own_space, space_around, stop_others,
-    terminal, threads_with_room, to_path, unlinked_files, usage, user_home, user_homes, user_id,
-    user_name,
+    make_private_directory, map_extents, not_found, open_outside, open_to_append, own_space,
+    space_around, stop_others, terminal, threads_with_room, to_path, unlinked_files, usage,
+    user_home, user_homes, user_id, user_name,
 };
 pub use time_zone::time_zone;
 pub use unseen::{Cause, Holder, Unseen};

@@ -98,6 +98,11 @@ pub fn open_to_append(_: &Path) -> io::Result<File> {
     Err(io::Error::new(ErrorKind::Unsupported, "weigh deletes only on Linux"))
 }
 
+/// Refuses.
+pub fn make_private_directory(_: &Path) -> io::Result<()> {
+    Err(io::Error::new(ErrorKind::Unsupported, "weigh remembers only on Linux"))
+}
+
 impl HeldDirectory {
     /// Refuses.
     pub fn open(_: &CStr) -> io::Result<Self> {

@@ -3,7 +3,7 @@
 //! dangling symlink is written in place, and a failure leaves it partly written.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -45,6 +45,8 @@ pub struct Destination {
     /// For a file that is always new: the beginning and the end of its name. If the name is taken, a number is put
     /// between them.
     new: Option<(String, &'static str)>,
+    /// Whether the file is for this user alone.
+    is_private: bool,
 }
 
 impl Destination {
@@ -52,13 +54,20 @@ impl Destination {
     /// file.
     pub fn new(path: PathBuf) -> Self {
         let is_stdout = path == Path::new("-") || leads_to_stdout(&path).unwrap_or(false);
-        Self { path, is_stdout, new: None }
+        Self { path, is_stdout, new: None, is_private: false }
     }
 
     /// A new file in `directory`, whose name has this beginning and, after a dot, this ending.
     pub fn new_in(directory: &Path, name: &str, ending: &'static str) -> Self {
         let path = directory.join(format!("{name}.{ending}"));
-        Self { path, is_stdout: false, new: Some((name.to_owned(), ending)) }
+        let new = Some((name.to_owned(), ending));
+        Self { path, is_stdout: false, new, is_private: false }
+    }
+
+    /// The same, for a file that only this user may read.
+    #[must_use]
+    pub fn private(self) -> Self {
+        Self { is_private: true, ..self }
     }
 
     /// The directory of the new file, if it is always a new one.
@@ -140,7 +149,7 @@ impl Draft {
             Some(path) => {
                 let is_new = to.new.is_some();
                 let prefix = if is_new { OsString::from(NEW_DRAFT) } else { prefix(&path) };
-                (Written::Beside(beside(&path, old.as_ref(), &prefix)?), path)
+                (Written::Beside(beside(&path, old.as_ref(), &prefix, to.is_private)?), path)
             }
             None => {
                 // As a shell's `>` does. Not every system allows O_CREAT on an existing pipe.
@@ -249,9 +258,31 @@ pub fn is_directory(path: &Path) -> bool {
 /// # Errors
 /// The system's.
 pub fn files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    entries_in(directory, FileType::is_file)
+}
+
+fn entries_in(directory: &Path, is_wanted: fn(&FileType) -> bool) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
-    let files = entries.iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-    Ok(files.map(fs::DirEntry::path).collect())
+    let wanted = entries.iter().filter(|it| it.file_type().is_ok_and(|kind| is_wanted(&kind)));
+    Ok(wanted.map(fs::DirEntry::path).collect())
+}
+
+/// The directories in `directory`, in no particular order.
+///
+/// # Errors
+/// The system's.
+pub fn directories_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    entries_in(directory, FileType::is_dir)
+}
+
+/// The length of the file at `path`, in bytes; 0 if there is none.
+pub fn length(path: &Path) -> u64 {
+    fs::symlink_metadata(path).map_or(0, |file| file.len())
+}
+
+/// Whether something is at `path`.
+pub fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
 }
 
 /// Removes a file.
@@ -264,11 +295,16 @@ pub fn remove_file(path: &Path) -> io::Result<()> {
 
 /// A new file beside `path`, locked while it is open, so that others can tell it from an abandoned one. Only those who
 /// may read `old`, if that exists, may read it.
-fn beside(path: &Path, old: Option<&Metadata>, prefix: &OsStr) -> io::Result<NamedTempFile> {
+fn beside(
+    path: &Path,
+    old: Option<&Metadata>,
+    prefix: &OsStr,
+    is_private: bool,
+) -> io::Result<NamedTempFile> {
     let directory = directory(path);
     remove_stale(directory, prefix);
     let draft = loop {
-        let draft = platform::new_for(old).prefix(prefix).tempfile_in(directory)?;
+        let draft = platform::new_for(old, is_private).prefix(prefix).tempfile_in(directory)?;
         platform::claim(draft.as_file())?;
         // Somebody may have removed or replaced it between the two calls.
         match fs::symlink_metadata(draft.path()) {

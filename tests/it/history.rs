@@ -16,7 +16,7 @@ const DAY: i64 = 86_400;
 const START: i64 = 1_767_268_800;
 
 /// A number after `before` in `text`, replaced by another.
-fn with(text: &str, before: &str, number: i64) -> String {
+pub fn with(text: &str, before: &str, number: i64) -> String {
     let (head, tail) = text.split_once(before).unwrap_or_else(|| panic!("{before} in {text}"));
     let tail = tail.trim_start_matches(|c: char| c.is_ascii_digit());
     format!("{head}{before}{number}{tail}")

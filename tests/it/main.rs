@@ -75,6 +75,7 @@ mod faults;
 mod hangups;
 mod interrupt;
 mod kernel;
+mod remembered;
 mod renamed;
 mod signals;
 mod slow;

@@ -58,7 +58,10 @@ pub(super) struct Flags {
 impl Flags {
     /// Whether to print something instead of weighing.
     pub(super) fn is_question(&self) -> bool {
-        self.filters.type_list || self.print.completions.is_some() || self.print.man
+        self.filters.type_list
+            || self.print.completions.is_some()
+            || self.print.man
+            || self.snapshots.forget
     }
 }
 
@@ -395,7 +398,8 @@ pub(super) struct SnapshotFlags {
     /// Show what changed since the snapshot in FILE, largest changes first
     ///
     /// If FILE is a directory, it stands for the newest complete snapshot in it that --save DIR/ wrote of the same
-    /// PATHs on the same host.
+    /// PATHs on the same host. If there is no such FILE, last, yesterday, 7d (or any other number of days) and a date,
+    /// as in 2026-11-01, stand for the last scan up to the end of that day that --remember kept.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(conflicts_with = "filetime")]
     pub(super) since: Option<PathBuf>,
@@ -404,14 +408,30 @@ pub(super) struct SnapshotFlags {
     ///
     /// Shows the directories that changed most from the first snapshot to the last: what they come to now, what they
     /// grew by a day, and their sizes as small bars; and when the file system is full if it goes on like that.
-    /// A directory stands for all snapshots in it that --save DIR/ wrote.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 1..)]
+    /// A directory stands for all snapshots in it that --save DIR/ wrote; or if there are none, for those of it that
+    /// --remember kept. Without FILE, that is the current directory.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 0..)]
     #[arg(conflicts_with_all = [
         "RootFlags", "load", "since", "save", "shard", "details", "fail_over", "fail_growth", "dereference_links",
         "count_links", "overlays", "unique", "filetime", "threads", "summarize", "df", "by", "file_types", "only_file", "collapse",
         "sort",
     ])]
-    pub(super) history: Vec<PathBuf>,
+    pub(super) history: Option<Vec<PathBuf>>,
+
+    /// Also keep this scan, to compare later ones with: see --since and --history
+    ///
+    /// It is kept in ~/.local/state/weigh/snapshots if it is a scan of directories without filters, and nothing is
+    /// missing from it. The last scan of each of 7 days, 7 weeks and 7 months stays.
+    #[arg(long)]
+    pub(super) remember: bool,
+
+    /// Let what --remember keeps take at most SIZE; the oldest goes first
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1G")]
+    pub(super) remember_bound: u64,
+
+    /// Remove all scans of PATHs that --remember kept, or all that it kept, and print which they are
+    #[arg(long)]
+    pub(super) forget: bool,
 
     /// Exit with status 3 if the total exceeds SIZE
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]

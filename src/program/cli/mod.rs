@@ -16,6 +16,7 @@ mod options;
 mod output;
 mod pages;
 mod parse;
+mod remembered;
 mod roots;
 mod screen;
 mod snapshots;
@@ -77,6 +78,9 @@ pub fn parse() -> Plan {
         if let Some(answer) = answer(&flags) {
             print(&answer);
         }
+        if flags.snapshots.forget {
+            return flags.forget().map(|never| match never {});
+        }
         Plan::new(flags)
     });
     match plan {
@@ -129,15 +133,16 @@ impl Plan {
         flags.ensure_fit(&keep)?;
         let (walk, formats) = (flags.walk()?, flags.formats());
         let is_read_first = !flags.snapshots.load.is_empty()
-            || !flags.snapshots.history.is_empty()
+            || flags.snapshots.history.is_some()
             || flags.snapshots.since.is_some();
-        let source = match &flags.snapshots.load[..] {
-            [] if !flags.snapshots.history.is_empty() => {
-                Input::History(mem::take(&mut flags.snapshots.history))
-            }
-            [] => Input::Roots(mem::take(&mut flags.roots).roots()?),
-            paths => Input::Snapshots(paths.to_vec()),
+        let are_listed = flags.roots.are_listed();
+        let source = match (flags.snapshots.history.take(), &flags.snapshots.load[..]) {
+            (Some(files), _) => Input::History(flags.remembered_history(files)?),
+            (None, []) => Input::Roots(mem::take(&mut flags.roots).roots()?),
+            (None, paths) => Input::Snapshots(paths.to_vec()),
         };
+        let since = flags.since(&source)?;
+        let remember = flags.remember(&walk, &source).filter(|_| !are_listed);
         if matches!(&source, Input::Roots(roots) if flags.snapshots.shard.is_some() && roots.len() > 1)
         {
             return Err("--shard takes one PATH: each share is of one tree".into());
@@ -168,7 +173,8 @@ impl Plan {
                     growth: flags.snapshots.fail_growth,
                 },
                 source,
-                since: flags.snapshots.since,
+                remember,
+                since,
                 options: flags.counting,
                 file_systems: flags.show.df,
                 interrupt: Interrupt::new(is_read_first),

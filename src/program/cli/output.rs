@@ -34,7 +34,7 @@ impl Flags {
     pub(super) fn ensure_fit(&self, keep: &Keep) -> Result<(), String> {
         let is_bytes = self.is_in_bytes();
         let is_by_time = self.filetime().is_some();
-        let is_history = !self.snapshots.history.is_empty();
+        let is_history = self.snapshots.history.is_some();
         let is_filtered = is_history && !self.filters.filter()?.is_off();
         let is_shown = matches!(self.form(), None | Some(Form::Json));
         let shows_details = self.screen.ui || self.form().is_some_and(Form::shows_details);

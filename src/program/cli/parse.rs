@@ -85,7 +85,9 @@ fn help_among_others(args: &[OsString]) -> Option<String> {
 }
 
 fn interpret(command: &Command, mut matches: ArgMatches) -> Result<Flags, Error> {
-    let is_wanted = matches.contains_id("save") || matches.contains_id("since");
+    let names = ["save", "since", "history"];
+    let is_wanted =
+        names.iter().any(|name| matches.contains_id(name)) || matches.get_flag("remember");
     let counting = if is_wanted { snapshots::counting(command, &matches) } else { Vec::new() };
     // Without `_mut`, it would clone everything.
     let flags = Flags::from_arg_matches_mut(&mut matches)?;

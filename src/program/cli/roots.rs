@@ -28,6 +28,11 @@ pub(super) struct RootFlags {
 }
 
 impl RootFlags {
+    /// Whether there are paths.
+    pub(super) fn are_named(&self) -> bool {
+        !self.paths.is_empty() || self.are_listed()
+    }
+
     /// Whether a file names paths; it may be long.
     pub(super) fn are_listed(&self) -> bool {
         self.files0_from.is_some() || self.files_from.is_some()

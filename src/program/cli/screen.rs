@@ -1,6 +1,7 @@
 //! How to browse.
 
 use std::env;
+use std::path::PathBuf;
 
 use super::flags::{Flags, Sort};
 use super::parse::path_in;
@@ -46,10 +47,7 @@ impl Flags {
         let is_colored = self.wants_colors(terminal::allows_colors);
         // Who does not use git has no configuration that could be wrong.
         let config = git::config().unwrap_or_else(|_| GitConfig::default());
-        let from_database = sys::user_home(sys::user_id());
-        let home = path_in(HOME).filter(|home| home.is_absolute()).or(from_database.clone());
-        let directories =
-            UserDirectories::of(|name| if name == HOME { home.clone() } else { path_in(name) });
+        let (home, from_database) = (home(), sys::user_home(sys::user_id()));
         // With sudo, the home of the user who called it.
         let caller = env::var("SUDO_UID").ok().and_then(|id| sys::user_home(id.parse().ok()?));
         let homes = [home, from_database, caller].into_iter().flatten().collect();
@@ -62,7 +60,7 @@ impl Flags {
             read_only: self.screen.read_only,
             is_root: sys::is_root(),
             keys: Bindings::new(self.screen.key_of.clone())?,
-            directories: Some(directories).filter(|directories| directories.log().is_some()),
+            directories: Some(user_directories()).filter(|directories| directories.log().is_some()),
             homes,
             ignored: Git { ignored: Ignored::Only, config: config.into() },
             colors: is_colored.then(|| self.colors()),
@@ -73,4 +71,15 @@ impl Flags {
             has_time_style: self.print.time_style.is_some(),
         }))
     }
+}
+
+/// The user's home: by the environment, or by the user database.
+fn home() -> Option<PathBuf> {
+    let home = path_in(HOME).filter(|home| home.is_absolute());
+    home.or_else(|| sys::user_home(sys::user_id()))
+}
+
+/// The user's directories for data and state.
+pub(super) fn user_directories() -> UserDirectories {
+    UserDirectories::of(|name| if name == HOME { home() } else { path_in(name) })
 }

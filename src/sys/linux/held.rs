@@ -63,6 +63,22 @@ pub fn open_to_append(path: &Path) -> io::Result<File> {
     Ok(File::from(file))
 }
 
+/// Makes the directory at `path`, and those on the way, for the user alone. Like [`open_to_append`], it trusts no
+/// directory and no symlink of another user.
+///
+/// # Errors
+/// The system's, and the reason why the directory is not used.
+pub fn make_private_directory(path: &Path) -> io::Result<()> {
+    let names = components(path.as_os_str().as_encoded_bytes())?;
+    let Stat { owner, mode, .. } = stat_of(&trusted_directory(names)?, c"")?.stat;
+    let others = mode.0 & 0o077;
+    Err(io::Error::other(match (owner == user_id(), others) {
+        (true, 0) => return Ok(()),
+        (true, _) => "other users may read it: its mode has to be 0700",
+        (false, _) => "it belongs to another user",
+    }))
+}
+
 /// Opens the directory that the names in `rest` lead to, the last one first, and makes what does not exist. Follows
 /// symlinks of the user or root.
 fn trusted_directory(mut rest: Vec<CString>) -> io::Result<OwnedFd> {

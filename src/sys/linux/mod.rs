@@ -28,7 +28,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 pub use super::unix::*;
 pub use bulk::Bulk;
 pub use extents::map_extents;
-pub use held::{HeldDirectory, open_to_append};
+pub use held::{HeldDirectory, make_private_directory, open_to_append};
 pub use hidden::clone_mount;
 pub use own_space::own_space;
 pub use prefetch::Prefetch;

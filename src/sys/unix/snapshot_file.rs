@@ -67,13 +67,14 @@ pub fn sync(file: &File) -> io::Result<()> {
     })
 }
 
-/// How to create a file that will replace `old`, if that exists.
-pub fn new_for(old: Option<&Metadata>) -> Builder<'static, 'static> {
+/// How to create a file that will replace `old`, if that exists, and may be for this user alone.
+pub fn new_for(old: Option<&Metadata>, is_private: bool) -> Builder<'static, 'static> {
     /// As other programs create their files: the umask says who may read it.
     const PERMISSIONS: u32 = 0o666;
     /// Until it has the owner of `old`: the owner's permissions, and none for anybody else.
     const OWNERS: u32 = 0o600;
-    let permissions = old.map_or(PERMISSIONS, |old| old.mode() & OWNERS);
+    let usual = if is_private { OWNERS } else { PERMISSIONS };
+    let permissions = old.map_or(usual, |old| old.mode() & OWNERS);
     let mut builder = Builder::new();
     builder.permissions(Permissions::from_mode(permissions));
     builder

@@ -68,7 +68,7 @@ pub fn sync(file: &File) -> io::Result<()> {
 }
 
 /// How to create a file that will replace another.
-pub fn new_for(_: Option<&Metadata>) -> Builder<'static, 'static> {
+pub fn new_for(_: Option<&Metadata>, _: bool) -> Builder<'static, 'static> {
     Builder::new()
 }
 

@@ -1,0 +1,121 @@
+//! What `--remember` keeps: where, and which of it is meant by `--since`, `--history` and `--forget`.
+
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::process;
+
+use super::flags::Flags;
+use super::screen::user_directories;
+use weigh::internal::escape::escape;
+use weigh::internal::problem::reason;
+use weigh::internal::report::Input;
+use weigh::internal::snapshot::{self, Day, Glance, Origin, Remembered};
+use weigh::internal::sys;
+use weigh::internal::walk;
+
+const BEGIN: &str = "begin with --remember, or with `remember = true` in the config file; \
+    meanwhile, -M -7 shows what was modified in the last 7 days";
+
+/// How the times of scans are written.
+const MINUTES: &str = "%Y-%m-%d %H:%M";
+
+impl Flags {
+    /// Where to remember a walk of all that is in a directory, if it is to be remembered.
+    pub(super) fn remember(&self, walk: &walk::WalkOptions, source: &Input) -> Option<Remembered> {
+        let is_whole = matches!(source, Input::Roots(_)) && walk.filter.is_off() && !walk.unique;
+        (self.snapshots.remember && is_whole && !self.show.df).then(|| self.remembered())
+    }
+
+    fn remembered(&self) -> Remembered {
+        // Without a home, there is no directory, and saving says so.
+        let directory = user_directories().remembered().unwrap_or_default();
+        Remembered { directory, bound: self.snapshots.remember_bound }
+    }
+
+    /// The snapshot to compare with; or one line that says that nothing is remembered of that day.
+    pub(super) fn since(&self, source: &Input) -> Result<Option<PathBuf>, String> {
+        let Some(file) = &self.snapshots.since else { return Ok(None) };
+        let day = file.to_str().and_then(Day::named).filter(|_| !sys::exists(file));
+        let (Some(day), Input::Roots(roots)) = (day, source) else { return Ok(Some(file.clone())) };
+        let now = self.here(roots);
+        let found = self.remembered().find(day, &now).map_err(|problem| problem.to_string())?;
+        let day = file.display();
+        found.map(Some).ok_or_else(|| match self.first_of(&now) {
+            Some(oldest) => {
+                format!("--since {day}: the first scan of it that is remembered is of {oldest}")
+            }
+            None => format!("--since {day}: no scan of it with these flags is remembered: {BEGIN}"),
+        })
+    }
+
+    /// What would be known of a walk that started now.
+    fn here(&self, roots: &[OsString]) -> Origin {
+        Origin::here(roots, self.source, self.counting.clone())
+    }
+
+    /// The files with the history that `--history` is to show: those of `files` that are directories without snapshots
+    /// stand for what is remembered of them.
+    pub(super) fn remembered_history(&self, files: Vec<PathBuf>) -> Result<Vec<PathBuf>, String> {
+        let is_here = files.is_empty();
+        let files = if is_here { vec![PathBuf::from(".")] } else { files };
+        let remembered = |file: PathBuf| {
+            let series = self.remembered().series(&self.here(&[file.clone().into()]));
+            match is_here || sys::is_directory(&file) && !has_snapshots(&file) {
+                true if has_snapshots(&series) => Ok(series),
+                true if is_here => {
+                    Err(format!("--history: no scan of this directory is remembered: {BEGIN}"))
+                }
+                _ => Ok(file),
+            }
+        };
+        files.into_iter().map(remembered).collect()
+    }
+
+    /// When the first scan of the series of `now` was, if any is remembered.
+    fn first_of(&self, now: &Origin) -> Option<String> {
+        let (remembered, times) = (self.remembered(), self.times_as(MINUTES));
+        let series = remembered.series(now);
+        let mut scans = remembered.all().into_iter();
+        let (_, first) = scans.find(|(file, _)| file.parent() == Some(&series))?;
+        Some(times.write(first.origin.time))
+    }
+
+    /// Prints what is remembered of the PATHs, or everything if there are none; then removes it, and ends the process.
+    pub(super) fn forget(mut self) -> Result<Infallible, String> {
+        let (remembered, times) = (self.remembered(), self.times_as(MINUTES));
+        let are_named = self.roots.are_named();
+        let roots = mem::take(&mut self.roots).roots()?;
+        let now = self.here(&roots);
+        let paths = now.paths();
+        let (mut list, mut files) = (Vec::new(), Vec::new());
+        for (file, Glance { origin, .. }) in remembered.all() {
+            if are_named && !origin.paths().iter().any(|path| paths.contains(path)) {
+                continue;
+            }
+            let roots: Vec<_> = origin.paths().into_iter().map(escape).collect();
+            list.extend(
+                format!("{}  {}\n", times.write(origin.time), roots.join(" ")).into_bytes(),
+            );
+            files.push(file);
+        }
+        if files.is_empty() {
+            return Err("--forget: nothing of that is remembered".into());
+        }
+        // They are said before they go.
+        let mut out = io::stdout();
+        out.write_all(&list).and_then(|()| out.flush()).map_err(|error| error.to_string())?;
+        for file in files {
+            let named = |error: io::Error| format!("{}: {}", file.display(), reason(&error));
+            sys::remove_file(&file).map_err(named)?;
+        }
+        process::exit(0)
+    }
+}
+
+/// Whether `path` is a directory with snapshots.
+fn has_snapshots(path: &Path) -> bool {
+    sys::is_directory(path) && snapshot::all_in(path).is_ok()
+}

@@ -1,0 +1,174 @@
+//! Walks that weigh remembers by itself (`--remember`): snapshots in a directory of the user's own, which has a
+//! directory for each series. A series has the walks of the same roots, with the same flags as far as those count apart, on the same host.
+//!
+//! Like everywhere else, a file is only removed if its name is a time, and its header says that weigh made it.
+
+use std::collections::BTreeSet;
+use std::hash::Hasher;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+
+use super::comparable::sets_apart;
+use super::dated::{self, Expired};
+use super::{Destination, Glance, Origin, SnapshotForm, glance, problem};
+use crate::problem::{Operation, Problem};
+use crate::sys;
+
+/// How many days, weeks and months have a snapshot of each series.
+const COUNT: usize = 7;
+
+/// The directory of what is remembered.
+#[derive(Clone, Debug)]
+pub struct Remembered {
+    /// Its path; empty if the user has no home.
+    pub directory: PathBuf,
+    /// How many bytes all of it may take.
+    pub bound: u64,
+}
+
+/// A day, at the end of which a walk is to be compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Day {
+    /// Today.
+    Last,
+    /// So many days before today.
+    Ago(u16),
+    /// This day.
+    On(Date),
+}
+
+impl Day {
+    /// The day that `text` names, if it does: `last`, `yesterday`, `7d` or `2026-11-01`.
+    pub fn named(text: &str) -> Option<Self> {
+        match (text, text.strip_suffix('d')) {
+            ("last", _) => Some(Day::Last),
+            ("yesterday", _) => Some(Day::Ago(1)),
+            (_, Some(days)) if days.bytes().all(|byte| byte.is_ascii_digit()) => {
+                days.parse().ok().map(Day::Ago)
+            }
+            _ => Date::strptime("%Y-%m-%d", text).ok().map(Day::On),
+        }
+    }
+
+    /// The last second of the day that is not after `now`, in seconds since the epoch. None if there is no such time.
+    fn end(self, now: i64, zone: &TimeZone) -> Option<i64> {
+        let today = Timestamp::from_second(now).ok()?.to_zoned(zone.clone()).date();
+        let date = match self {
+            Day::Last => today,
+            Day::Ago(days) => today.checked_sub(i64::from(days).days()).ok()?,
+            Day::On(date) => date,
+        };
+        let next = date.tomorrow().ok()?.to_zoned(zone.clone()).ok()?;
+        Some(now.min(next.timestamp().as_second() - 1))
+    }
+}
+
+impl Remembered {
+    /// The directory of the series of `origin`.
+    pub fn series(&self, origin: &Origin) -> PathBuf {
+        let mut paths = origin.paths();
+        paths.sort_unstable();
+        let options = origin.options.iter().flatten().filter(|flag| sets_apart(flag));
+        let options: BTreeSet<_> = options.map(String::as_bytes).collect();
+        let mut digest = Fnv(0xcbf2_9ce4_8422_2325);
+        for part in [&*origin.host].into_iter().chain(paths).chain([&b""[..]]).chain(options) {
+            digest.write(part);
+            digest.write(&[0]);
+        }
+        self.directory.join(format!("{:016x}", digest.finish()))
+    }
+
+    /// The newest complete walk of the series of `now` until the end of a `day`, if there is one.
+    ///
+    /// # Errors
+    /// The system's, and that of a file that cannot be read.
+    pub fn find(&self, day: Day, now: &Origin) -> Result<Option<PathBuf>, Problem> {
+        let series = self.series(now);
+        match day.end(now.time, &sys::time_zone()) {
+            Some(until) if sys::is_directory(&series) => dated::newest_until(&series, now, until),
+            _ => Ok(None),
+        }
+    }
+
+    /// Where to save a walk from `origin`. Makes the directory, for the user alone.
+    ///
+    /// # Errors
+    /// The system's, and an error if other users may write there.
+    pub fn destination(&self, origin: &Origin) -> io::Result<Destination> {
+        if self.directory.as_os_str().is_empty() {
+            return Err(io::Error::other("neither XDG_STATE_HOME nor HOME is set"));
+        }
+        let series = self.series(origin);
+        sys::make_private_directory(&series)?;
+        Ok(dated::dated(&series, origin.time, SnapshotForm::Packed).private())
+    }
+
+    /// Removes what is expired, now that a walk from `origin` is in the file `saved`: of the same series as `--keep`
+    /// does, and then the oldest of all series, until all of them fit. Returns those that had to make room.
+    ///
+    /// # Errors
+    /// If the walk alone takes more than the bound. Then it is removed.
+    pub fn thin(&self, saved: &Path, origin: &Origin) -> io::Result<Expired> {
+        if sys::length(saved) > self.bound {
+            sys::remove_file(saved)?;
+            return Err(io::Error::other("it alone takes more than --remember-bound"));
+        }
+        let zone = sys::time_zone();
+        let of_series =
+            dated::remove_old(&self.series(origin), (saved, origin), COUNT, sys::now(), &zone);
+        let mut expired = Expired { files: Vec::new(), problems: of_series.problems };
+        let mut files = self.files();
+        // Their names sort by time.
+        files.sort_by(|one, other| one.file_name().cmp(&other.file_name()));
+        let mut length = files.iter().map(|file| sys::length(file)).fold(0, u64::saturating_add);
+        for file in files {
+            if length <= self.bound {
+                break;
+            }
+            if file == saved || glance(&file).is_err() {
+                continue;
+            }
+            length = length.saturating_sub(sys::length(&file));
+            match sys::remove_file(&file) {
+                Ok(()) => expired.files.push(file),
+                // Somebody else has just removed it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => expired.problems.push(problem(&file, Operation::Remove, &error)),
+            }
+        }
+        Ok(expired)
+    }
+
+    /// The files of all series, in no particular order. Those that cannot be listed have none.
+    fn files(&self) -> Vec<PathBuf> {
+        let series = sys::directories_in(&self.directory).unwrap_or_default();
+        series.iter().flat_map(|series| dated::files(series).unwrap_or_default()).collect()
+    }
+
+    /// Everything that is remembered, the oldest first.
+    pub fn all(&self) -> Vec<(PathBuf, Glance)> {
+        let files = self.files().into_iter();
+        let mut all: Vec<_> = files.filter_map(|file| Some((glance(&file).ok()?, file))).collect();
+        all.sort_by_key(|(glance, _)| glance.origin.time);
+        all.into_iter().map(|(glance, file)| (file, glance)).collect()
+    }
+}
+
+/// FNV-1a: the same in every version of weigh.
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}

@@ -1,0 +1,414 @@
+//! What `--remember` keeps, and which of it `--since`, `--history` and `--forget` take.
+#![cfg(target_os = "linux")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::dice::Dice;
+use crate::fixture::Fixture;
+use crate::history::with;
+use crate::rounds::rounds;
+use crate::run::{Weigh, in_namespace, is_portable, weigh};
+
+const DAY: i64 = 86_400;
+/// 2026-01-01T12:00:00Z, a Thursday.
+const START: i64 = 1_767_268_800;
+
+/// `weigh FLAGS`, as a user whose state is in the fixture.
+fn at_home(fixture: &Fixture, flags: &str) -> Weigh {
+    let state = fixture.at("state");
+    weigh(flags).within(fixture.path()).env("XDG_STATE_HOME", state).env("TZ", "UTC")
+}
+
+/// Everything that is remembered, by its path.
+fn remembered(fixture: &Fixture) -> BTreeSet<PathBuf> {
+    let Ok(series) = fs::read_dir(fixture.at("state/weigh/snapshots")) else {
+        return BTreeSet::new();
+    };
+    let files = series.flat_map(|series| fs::read_dir(series.unwrap().path()).unwrap());
+    files.map(|file| file.unwrap().path()).collect()
+}
+
+/// Turns what was remembered since `before` into a walk of the `time`, as a clock that was set would have. Returns its
+/// path.
+fn set_back(fixture: &Fixture, before: &BTreeSet<PathBuf>, time: i64) -> PathBuf {
+    let new: Vec<_> = remembered(fixture).difference(before).cloned().collect();
+    let [new] = &new[..] else { panic!("{new:?}") };
+    let text = weigh("--save - --load").arg(new).run().text();
+    let text = with(&text, "\"time\":", time);
+    fs::write(fixture.at("set.json"), text).unwrap();
+    fs::remove_file(new).unwrap();
+    let name = Timestamp::from_second(time).unwrap().strftime("weigh-%Y-%m-%dT%H%M%SZ.weigh");
+    let set = new.with_file_name(name.to_string());
+    weigh("--load").arg(fixture.at("set.json")).arg("--save").arg(&set).run().clean();
+    set
+}
+
+/// A walk of `t` that is remembered as one of the `time`.
+fn walk_on(fixture: &Fixture, time: i64) -> PathBuf {
+    let before = remembered(fixture);
+    at_home(fixture, "--remember t").run().clean();
+    set_back(fixture, &before, time)
+}
+
+fn now() -> i64 {
+    Timestamp::now().as_second()
+}
+
+#[test]
+fn after_three_days_it_says_what_grew() {
+    let fixture = Fixture::new().sparse("t/log/access", 1_000).sparse("t/data", 5_000);
+    let config = fixture.at("config.toml");
+    fs::write(&config, "remember = true\n").unwrap();
+    let run = |flags: &str| at_home(&fixture, flags).env("WEIGH_CONFIG_PATH", &config);
+    for (days, length) in [(2, 1_000), (1, 3_000)] {
+        fs::write(fixture.at("t/log/access"), vec![1; length]).unwrap();
+        let before = remembered(&fixture);
+        run("t").run().clean();
+        set_back(&fixture, &before, now() - days * DAY);
+    }
+    fs::write(fixture.at("t/log/access"), vec![1; 7_000]).unwrap();
+    run("t").run().clean();
+    fs::write(fixture.at("t/log/access"), vec![1; 15_000]).unwrap();
+    for (day, was) in [("last", 7_000), ("yesterday", 3_000), ("1d", 3_000), ("2d", 1_000)] {
+        // Before midnight, a day ago is yesterday; the walks were then, to the second.
+        let text = run(&format!("-s -c -o b -F t --since {day}")).run().text();
+        let line =
+            text.lines().find(|line| line.contains("access")).unwrap_or_else(|| panic!("{text}"));
+        assert!(line.contains(&format!("+{}", 15_000 - was)), "{day}: {text}");
+        assert!(text.starts_with("since 20"), "{text}");
+    }
+    let history = run("-c --history t").run().text();
+    assert!(history.contains("3 snapshots") && history.contains("log"), "{history}");
+    let here = run("-c --history").within(fixture.at("t")).run().text();
+    assert_eq!(here.lines().next(), history.lines().next());
+}
+
+#[test]
+fn a_day_is_the_last_scan_until_its_end() {
+    let fixture = Fixture::new().file("t/f", 1);
+    let file = |length| fs::write(fixture.at("t/f"), vec![1; length]).unwrap();
+    for (day, length) in [(0, 1), (3, 2), (9, 3)] {
+        file(length);
+        walk_on(&fixture, START + day * DAY);
+    }
+    file(10);
+    let grown = |day: &str| {
+        let shown = at_home(&fixture, "-s -j t --since").arg(day).run();
+        (shown.code() == 0).then(|| shown.json()["change"].as_i64().unwrap())
+    };
+    for (day, expected) in [
+        ("2025-12-31", None),
+        ("2026-01-01", Some(9)),
+        ("2026-01-03", Some(9)),
+        ("2026-01-04", Some(8)),
+        ("2026-01-09", Some(8)),
+        ("2026-01-10", Some(7)),
+        ("2026-12-31", Some(7)),
+        ("last", Some(7)),
+        ("65535d", None),
+    ] {
+        assert_eq!(grown(day), expected, "{day}");
+    }
+    let said = at_home(&fixture, "t --since 2025-12-31").run();
+    assert_eq!(said.code(), 2);
+    assert!(said.complaint().contains("is of 2026-01-01 12:00"), "{}", said.complaint());
+    for word in ["+1d", "d", "65536d", "2026-02-30", "yesterdays", "Last"] {
+        let said = at_home(&fixture, "t --since").arg(word).run();
+        assert!(said.complaint().contains("No such file"), "{word}: {}", said.complaint());
+    }
+    // A walk that a wrong clock dated in the future is not the last one.
+    file(20);
+    walk_on(&fixture, now() + 9 * DAY);
+    file(10);
+    assert_eq!(grown("last"), Some(7));
+    // A file of that name wins over the word.
+    file(4);
+    weigh("-s t --save last").within(fixture.path()).run().clean();
+    file(10);
+    assert_eq!(grown("last"), Some(6));
+}
+
+#[test]
+fn what_is_missing_says_how_to_begin() {
+    let fixture = Fixture::new().file("t/f", 1);
+    for flags in ["--since last t", "--history", "--history ."] {
+        let said = at_home(&fixture, flags).run();
+        assert_ne!(said.code(), 0, "{flags}");
+        let begins = said.complaint().contains("--remember") && said.complaint().contains("-M -7");
+        assert!(begins || flags == "--history .", "{flags}: {}", said.complaint());
+    }
+    // Other flags count something else.
+    at_home(&fixture, "--remember t").run().clean();
+    assert_eq!(at_home(&fixture, "-l --since last t").run().code(), 2);
+    assert_eq!(at_home(&fixture, "-s --exclude f --since last t").run().code(), 0);
+    assert_eq!(at_home(&fixture, "--since last .").run().code(), 2);
+}
+
+#[test]
+fn only_the_user_can_read_it() {
+    let fixture = Fixture::new().file("t/f", 1);
+    at_home(&fixture, "--remember t").run().clean();
+    let files = remembered(&fixture);
+    let file = files.first().unwrap();
+    assert_eq!(file.metadata().unwrap().mode() & 0o7777, 0o600);
+    for directory in file.ancestors().skip(1).take(4) {
+        assert_eq!(directory.metadata().unwrap().mode() & 0o7777, 0o700, "{directory:?}");
+    }
+}
+
+#[test]
+fn only_whole_walks_of_directories_are_kept() {
+    let fixture = Fixture::new().file("t/f", 1).file("t/u/g", 1).file("list", 0);
+    fs::write(fixture.at("list"), "t\n").unwrap();
+    for flags in [
+        "t",
+        "--remember --exclude x t",
+        "--remember -M -3 t",
+        "--remember --gitignore t",
+        "--remember t/f",
+        "--remember --files-from list",
+        "--remember --df t",
+        "--remember --collapse u t",
+        "--remember -i t",
+    ] {
+        let shown = at_home(&fixture, flags).run();
+        assert_eq!(shown.code(), 0, "{flags}: {}", shown.complaint());
+        assert_eq!(remembered(&fixture), BTreeSet::new(), "{flags}");
+    }
+    weigh("t --save s.weigh").within(fixture.path()).run().clean();
+    at_home(&fixture, "--remember --load s.weigh").run().clean();
+    assert_eq!(remembered(&fixture), BTreeSet::new());
+    // The same flags, and what is read in full.
+    at_home(&fixture, "--remember t -n 1").run().clean();
+    assert_eq!(remembered(&fixture).len(), 1);
+    at_home(&fixture, "--remember -x -s --by type t").run().clean();
+    assert_eq!(remembered(&fixture).len(), 2);
+}
+
+#[test]
+fn half_a_walk_is_not_kept() {
+    let fixture = Fixture::new().file("t/f", 1).file("t/closed/g", 1).unreadable("t/closed");
+    let fixture = fixture.dir("state").owned("state", 65534);
+    let shown = at_home(&fixture, "--remember t").by_nobody(&fixture).run();
+    assert_eq!(shown.code(), 1);
+    assert_eq!(remembered(&fixture), BTreeSet::new());
+    // Interrupted.
+    if !is_portable() {
+        let slow = ["strace", "-f", "-o", "/dev/null", "-e", "inject=openat:delay_enter=300000"];
+        let mut child = at_home(&fixture, "--remember t").under(slow).spawn();
+        thread::sleep(Duration::from_millis(1_500));
+        let id = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+        child.wait().unwrap();
+        assert_eq!(remembered(&fixture), BTreeSet::new());
+    }
+}
+
+#[test]
+fn a_directory_that_others_can_change_is_not_used() {
+    let said = |fixture: &Fixture| {
+        let shown = at_home(fixture, "--remember t").run();
+        assert_eq!(shown.code(), 0, "the walk is fine");
+        assert!(!shown.stdout.is_empty());
+        let complaint = shown.complaint();
+        assert_eq!(complaint.lines().count(), 1, "{complaint}");
+        assert!(complaint.starts_with("weigh: not remembered: "), "{complaint}");
+        assert_eq!(remembered(fixture), BTreeSet::new());
+        complaint
+    };
+    let tree = || Fixture::new().file("t/f", 1);
+    said(&tree().file("state", 1));
+    said(&tree().file("state/weigh", 1));
+    let open = tree();
+    at_home(&open, "--remember t").run().clean();
+    at_home(&open, "--forget").run();
+    for series in fs::read_dir(open.at("state/weigh/snapshots")).unwrap() {
+        fs::set_permissions(series.unwrap().path(), PermissionsExt::from_mode(0o770)).unwrap();
+    }
+    assert!(said(&open).contains("0700"));
+    if rustix::process::geteuid().is_root() {
+        let theirs = "another user";
+        assert!(said(&tree().dir("state").owned("state", 65534)).contains(theirs));
+        let link = tree().dir("elsewhere");
+        fs::create_dir(link.at("state")).unwrap();
+        symlink(link.at("elsewhere"), link.at("state/weigh")).unwrap();
+        rustix::fs::chownat(
+            rustix::fs::CWD,
+            link.at("state/weigh"),
+            Some(rustix::fs::Uid::from_raw(65534)),
+            None,
+            rustix::fs::AtFlags::SYMLINK_NOFOLLOW,
+        )
+        .unwrap();
+        assert!(said(&link).contains(theirs));
+    }
+}
+
+/// Of random walks of several trees: those of a series that `--keep 7` would keep, and of all of them as many of the
+/// newest as fit.
+#[test]
+fn what_is_old_goes_as_the_documentation_says() {
+    let mut dice = Dice::new(40);
+    let mut fixture = Fixture::new();
+    for tree in 0..10 {
+        fixture = fixture.file(format!("t{tree}/f"), 1);
+    }
+    // The time and the length of each file.
+    let mut left: BTreeMap<PathBuf, (i64, u64)> = BTreeMap::new();
+    let mut time = START;
+    let mut gone = [0, 0];
+    for walk in 0..rounds(80, 1_000) {
+        time += dice.below(DAY as usize / 2) as i64 * if walk < 20 { 12 } else { 1 };
+        let bound = 12_000;
+        let flags = format!("--remember --remember-bound {bound}b t{}", dice.below(10));
+        let shown = at_home(&fixture, &flags).run();
+        assert_eq!(shown.code(), 0, "{}", shown.complaint());
+        let known: BTreeSet<_> = left.keys().cloned().collect();
+        let new: Vec<_> = remembered(&fixture).difference(&known).cloned().collect();
+        let [new] = &new[..] else { panic!("{new:?}") };
+        left.insert(new.clone(), (now(), new.metadata().unwrap().len()));
+
+        let of_series = left.iter().filter(|(file, _)| file.parent() == new.parent());
+        let mut of_series: Vec<_> =
+            of_series.map(|(file, (time, _))| (*time, file.clone())).collect();
+        of_series.sort_by(|one, other| other.cmp(one));
+        let mut spans: [BTreeSet<String>; 3] = Default::default();
+        for (time, file) in of_series {
+            let date = Timestamp::from_second(time).unwrap().to_zoned(TimeZone::UTC);
+            let mut is_kept = false;
+            for (seen, format) in spans.iter_mut().zip(["%F", "%G-%V", "%Y-%m"]) {
+                is_kept |= seen.len() < 7 && seen.insert(date.strftime(format).to_string());
+            }
+            if !is_kept {
+                left.remove(&file);
+                gone[0] += 1;
+            }
+        }
+        while left.values().map(|(_, length)| length).sum::<u64>() > bound {
+            let oldest = left.iter().min_by_key(|(_, (time, _))| *time).unwrap().0.clone();
+            assert_ne!(oldest, *new, "what was just kept stays");
+            left.remove(&oldest);
+            gone[1] += 1;
+            let name = oldest.file_name().unwrap().to_str().unwrap();
+            assert!(shown.complaint().contains("--remember-bound removed"), "{name}");
+        }
+        assert_eq!(remembered(&fixture), left.keys().cloned().collect(), "walk {walk}");
+
+        let before = left.keys().filter(|file| *file != new).cloned().collect();
+        let set = set_back(&fixture, &before, time);
+        left.remove(new);
+        let length = set.metadata().unwrap().len();
+        left.insert(set, (time, length));
+    }
+    assert!(gone[0] > 5 && gone[1] > 5, "{gone:?}");
+}
+
+#[test]
+fn a_walk_that_alone_takes_too_much_is_not_kept_and_others_stay() {
+    let fixture = Fixture::new().file("t/f", 1);
+    at_home(&fixture, "--remember t").run().clean();
+    let before = remembered(&fixture);
+    let fixture = fixture.file("u/f", 1);
+    let shown = at_home(&fixture, "--remember --remember-bound 100b u").run();
+    assert_eq!(shown.code(), 0);
+    assert!(shown.complaint().contains("--remember-bound"), "{}", shown.complaint());
+    assert_eq!(remembered(&fixture), before);
+}
+
+#[test]
+fn files_of_others_in_its_directory_stay() {
+    let fixture = Fixture::new().file("t/f", 1);
+    let old = walk_on(&fixture, START);
+    let theirs = old.with_file_name("weigh-2020-01-01T000000Z.weigh");
+    fs::write(&theirs, vec![1; 50_000]).unwrap();
+    let notes = old.with_file_name("notes.txt");
+    fs::write(&notes, "mine").unwrap();
+    let shown = at_home(&fixture, "--remember --remember-bound 1k t").run();
+    assert_eq!(shown.code(), 0);
+    assert!(theirs.exists() && notes.exists());
+    at_home(&fixture, "--forget").run();
+    assert!(theirs.exists() && notes.exists() && !old.exists());
+}
+
+#[test]
+fn what_is_forgotten_is_named_and_gone() {
+    let fixture = Fixture::new().file("t/f", 1).file("u/\x1b[31m/f", 1).file("v/f", 1);
+    for tree in ["t", "t u", "u/\x1b[31m", "v"] {
+        at_home(&fixture, "--remember").args(tree.split(' ')).run().clean();
+    }
+    assert_eq!(remembered(&fixture).len(), 4);
+    let text = at_home(&fixture, "--forget t").run().text();
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(text.lines().all(|line| line.starts_with("20") && line.contains("/t")), "{text}");
+    assert_eq!(remembered(&fixture).len(), 2);
+    let text = at_home(&fixture, "--forget").run().text();
+    assert!(!text.contains('\x1b') && text.lines().count() == 2, "{text}");
+    assert_eq!(remembered(&fixture), BTreeSet::new());
+    let shown = at_home(&fixture, "--forget").run();
+    assert_eq!((shown.code(), shown.stdout.len()), (2, 0));
+    assert!(shown.complaint().contains("nothing"), "{}", shown.complaint());
+    assert!(fixture.at("t/f").exists());
+}
+
+#[test]
+fn two_at_once_both_stay() {
+    let fixture = Fixture::new().file("t/f", 1).file("u/f", 1);
+    for _ in 0..rounds(5, 200) {
+        let both = ["t", "u", "t"].map(|tree| at_home(&fixture, "--remember").arg(tree).spawn());
+        for child in both {
+            let output = child.wait_with_output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success() && said.is_empty(), "{said}");
+        }
+        let files = remembered(&fixture);
+        assert!((2..=3).contains(&files.len()), "{files:?}");
+        for tree in ["t", "u"] {
+            at_home(&fixture, "--since last").arg(tree).run().clean();
+        }
+    }
+}
+
+#[test]
+fn killed_at_any_moment_the_rest_stays() {
+    let mut fixture = Fixture::new();
+    for file in 0..3_000 {
+        fixture = fixture.file(format!("t/d{}/f{file}", file % 50), 0);
+    }
+    at_home(&fixture, "--remember t").run().clean();
+    for round in 0..rounds(12, 200) {
+        let mut child = at_home(&fixture, "--remember t").spawn();
+        thread::sleep(Duration::from_millis(round as u64 * 7 % 60));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        at_home(&fixture, "--since last t").run().clean();
+    }
+    at_home(&fixture, "--remember t").run().clean();
+    let files = remembered(&fixture);
+    assert_eq!(files.len(), 1, "no drafts, and one walk of this day: {files:?}");
+}
+
+#[test]
+#[ignore = "mounts a small tmpfs"]
+fn a_full_disk_costs_no_walk() {
+    let fixture = Fixture::new().file("t/f", 1).dir("state");
+    let output = in_namespace(
+        &fixture,
+        "export XDG_STATE_HOME=$PWD/state; mount -t tmpfs -o size=64k tmpfs state
+        \"$0\" --remember t >shown && head -c 1M /dev/zero >state/filler 2>/dev/null
+        \"$0\" --remember t >shown-full 2>said; echo $?
+        cmp shown shown-full && cat said && rm state/filler && \"$0\" t --since last",
+    );
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let mut lines = printed.lines();
+    assert_eq!(lines.next(), Some("0"), "{printed}");
+    assert!(lines.next().is_some_and(|said| said.contains("No space left")), "{printed}");
+    assert!(printed.contains("since 20"), "{printed}");
+}
