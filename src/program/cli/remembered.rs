@@ -102,7 +102,9 @@ impl Flags {
             files.push(file);
         }
         if files.is_empty() {
-            return Err("--forget: nothing of that is remembered".into());
+            // If this cannot be written, there is nowhere left to say so.
+            let _ = writeln!(io::stderr(), "weigh: nothing of that is remembered");
+            process::exit(0)
         }
         // They are said before they go.
         let mut out = io::stdout();
