@@ -38,6 +38,7 @@ use crate::tally::{
 use crate::total::replay;
 use crate::tree::Tree;
 use crate::walk::{self, Progress, Walked};
+use crate::weighed::Weighed;
 
 /// What to weigh, or which snapshots to show, and how. It walks the current directory unless told otherwise.
 #[derive(Clone, Debug, Default)]
@@ -97,6 +98,8 @@ pub enum Input {
     /// Loads these snapshots together, as one walk of all their roots. A directory stands for the newest dated snapshot
     /// in it.
     Snapshots(Vec<PathBuf>),
+    /// Walks nothing, and reports the file systems that are mounted.
+    FileSystems,
     /// Loads these snapshots of one tree at different times. A directory stands for all dated snapshots in it.
     History(Vec<PathBuf>),
 }
@@ -237,8 +240,10 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     if let Some(to) = &request.save {
         snapshot::ensure_savable(to)?;
     }
-    if let Input::History(files) = &request.source {
-        return request.history(files);
+    match &request.source {
+        Input::History(files) => return request.history(files),
+        Input::FileSystems => return request.mounted(),
+        Input::Roots(_) | Input::Snapshots(_) => {}
     }
     // What the walk leaves there.
     let largest = Arc::<Mutex<Option<Tree>>>::default();
@@ -309,6 +314,25 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     })
 }
 
+impl Outcome {
+    /// That shows `snapshot`, and nothing else.
+    fn of(snapshot: Snapshot) -> Self {
+        Self {
+            snapshot,
+            history: None,
+            other_files: Vec::new(),
+            removed: Vec::new(),
+            saved: Ok(()),
+            file_systems: Vec::new(),
+            unmounted: Vec::new(),
+            earlier: None,
+            doubts: Vec::new(),
+            exceeded: Vec::new(),
+            stats: WalkStats::default(),
+        }
+    }
+}
+
 impl Request {
     fn is_loaded(&self) -> bool {
         matches!(self.source, Input::Snapshots(..) | Input::History(..))
@@ -322,19 +346,19 @@ impl Request {
         };
         let limits = Limits { show: Show::Directories, ..limits };
         let (mut history, snapshot) = history::history(files, self.measure, limits)?;
-        Ok(Outcome {
-            snapshot,
-            other_files: mem::take(&mut history.unread),
-            removed: Vec::new(),
-            history: Some(history),
-            saved: Ok(()),
-            file_systems: Vec::new(),
-            unmounted: Vec::new(),
-            earlier: None,
-            doubts: Vec::new(),
-            exceeded: Vec::new(),
-            stats: WalkStats::default(),
-        })
+        let other_files = mem::take(&mut history.unread);
+        Ok(Outcome { other_files, history: Some(history), ..Outcome::of(snapshot) })
+    }
+
+    /// The file systems that are mounted, and what is known of them without a walk.
+    fn mounted(&self) -> Result<Outcome, Problem> {
+        let mut file_systems = snapshot::mounted().map_err(|error| {
+            Problem::new(b"/proc/self/mountinfo".into(), Operation::Load, &error)
+        })?;
+        causes::find(&mut file_systems, &self.walk, &[]);
+        let weighed = Weighed { report: None, problems: Vec::new(), is_interrupted: false };
+        let snapshot = Snapshot { weighed, view: View::default(), has_all: false, origin: None };
+        Ok(Outcome { file_systems, ..Outcome::of(snapshot) })
     }
 
     /// Removes expired snapshots from the directory in which a dated one from `origin` was saved in a `file`, if that
@@ -535,6 +559,7 @@ impl Request {
     ) -> Result<(Snapshot, WalkStats), Problem> {
         let paths = match &self.source {
             Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),
+            Input::FileSystems => return Ok(self.walked(&[], view, tally(view), watch)),
             Input::Snapshots(paths) | Input::History(paths) => paths,
         };
         let paths: Vec<_> =

@@ -198,6 +198,10 @@ pub fn write(
             }
             summary::write(out, tree, &options)
         }
+        (Output::Tree(options, formats), None) if !file_systems.is_empty() => {
+            let format = formats.of(view.measure);
+            out.write_all(file_systems::table(file_systems, &format, &options).as_bytes())
+        }
         // `write_history` writes a history. Nothing is shown of a tree that could not be read.
         (Output::History(_), _) | (_, None) => Ok(()),
     }

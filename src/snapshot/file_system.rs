@@ -1,7 +1,9 @@
 //! What a file system holds besides the files that the walk saw: the reason why `df` reports more.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ffi::{CString, OsString};
+use std::io;
 use std::path::{Path, PathBuf};
 
 pub use crate::sys::{Cause, Unseen};
@@ -71,6 +73,19 @@ pub fn file_systems(roots: &[OsString], tree: &Tree) -> (Vec<FileSystem>, Vec<Ve
         }
     }
     (found, others)
+}
+
+/// The file systems that have devices and are mounted, the fullest in bytes first. Nothing in them was seen.
+///
+/// # Errors
+/// The system's, if it does not tell what is mounted.
+pub fn mounted() -> io::Result<Vec<FileSystem>> {
+    let spaces = sys::mounted_spaces()?.into_iter();
+    let file_systems =
+        spaces.map(|(root, space)| FileSystem { root, space, ..FileSystem::default() });
+    let mut file_systems: Vec<_> = file_systems.collect();
+    file_systems.sort_by_key(|one| Reverse(one.used()));
+    Ok(file_systems)
 }
 
 /// The total of the root called `name` in `tree`, if the tree has it.

@@ -1,6 +1,6 @@
 //! The mounts that the process can reach, as Linux lists them; empty on other systems.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::{fs, io};
@@ -84,6 +84,9 @@ const OVERLAY: &[u8] = b"overlay";
 /// another machine nor mounts anything.
 const NEAR: [&[u8]; 5] = [b"btrfs", OVERLAY, b"tmpfs", b"zfs", b"bcachefs"];
 
+/// Types of file systems that have several devices, and so no number of one.
+const POOLED: [&[u8]; 3] = [b"btrfs", b"zfs", b"bcachefs"];
+
 impl MountTable {
     /// Reads the system's table; empty if it cannot be read.
     pub fn read() -> Self {
@@ -138,6 +141,21 @@ impl MountTable {
     pub fn overlays(&self) -> impl Iterator<Item = &[u8]> {
         let overlays = self.mounts.values().filter(|mount| mount.kind == OVERLAY);
         overlays.map(|mount| &*mount.point)
+    }
+
+    /// The mount point of each file system that has a device, once: where all of it can be reached, if anywhere, and by
+    /// the shortest path.
+    pub(super) fn of_devices(&self) -> Vec<Vec<u8>> {
+        let mut found = BTreeMap::new();
+        for (id, ListedMount { kind, device, root, point, .. }) in &self.mounts {
+            let has_device = device.is_some_and(is_of_block_device) || POOLED.contains(&&**kind);
+            if has_device && self.mount_at(point) == *id {
+                let how = (root != b"/", point.len(), point);
+                let best = found.entry(device).or_insert(how);
+                *best = how.min(*best);
+            }
+        }
+        found.into_values().map(|(_, _, point)| point.clone()).collect()
     }
 
     /// What is mounted in `mount`: the id and the mount point of each.
@@ -274,8 +292,9 @@ impl MountTable {
             // In a chroot, the process is on a mount that is not listed.
             return mount == self.outermost();
         };
-        let is_block_device = device.is_some_and(|device| device >> 32 != 0);
-        is_block_device || also.is_some() && *device == also || NEAR.contains(&&**kind)
+        device.is_some_and(is_of_block_device)
+            || also.is_some() && *device == also
+            || NEAR.contains(&&**kind)
     }
 }
 
@@ -375,6 +394,10 @@ fn number(device: &[u8]) -> Option<u64> {
 /// The number of the device with these numbers, as the table has it.
 pub(super) fn device_number(major: u32, minor: u32) -> u64 {
     u64::from(major) << 32 | u64::from(minor)
+}
+
+fn is_of_block_device(number: u64) -> bool {
+    number >> 32 != 0
 }
 
 /// Decodes a name in which blanks, newlines and backslashes are written as a backslash and three octal digits.

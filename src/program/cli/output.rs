@@ -161,7 +161,7 @@ impl Flags {
             Input::Roots(roots) => {
                 roots.iter().map(|root| root.as_encoded_bytes().to_vec()).collect()
             }
-            Input::Snapshots(..) | Input::History(..) => Vec::new(),
+            _ => Vec::new(),
         };
         let is_bytes = self.is_in_bytes();
         summary::SummaryOptions {
