@@ -121,7 +121,7 @@ impl FileSystem {
     /// Adds what the file system needs for itself.
     fn add_own(&mut self, root: &MountRoot, mounts: &MountTable) {
         let kind = mounts.file_system_type(root.at.mount).unwrap_or_default();
-        if kind == b"btrfs" {
+        if kind == b"btrfs" && self.seen.is_some() {
             self.unknown.push("subvolumes".to_owned());
         }
         let unknown = match (kind, sys::own_space(&root.path, self.space.size)) {

@@ -295,10 +295,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     let root = snapshot.weighed.report.as_ref().map(|tree| tree.root());
     let was = root.and_then(|root| root.change()?.was);
     let sizes = (was, root.map(|root| root.size()));
-    let (mut file_systems, unmounted) = request.file_systems(&snapshot);
-    if !snapshot.weighed.is_interrupted {
-        causes::find(&mut file_systems, &request.walk, &snapshot.weighed.problems);
-    }
+    let (file_systems, unmounted) = request.file_systems(&snapshot);
     Ok(Outcome {
         snapshot,
         history: None,
@@ -427,14 +424,19 @@ impl Request {
         }
     }
 
-    /// The file systems whose mount points are roots, and the roots that are not mount points, if that is asked for.
+    /// The file systems whose mount points are roots, with what uses them; and the roots that are not mount points. None
+    /// unless that is asked for.
     fn file_systems(&self, snapshot: &Snapshot) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
-        match (&self.source, &snapshot.weighed.report) {
-            (Input::Roots(roots), Some(tree)) if self.file_systems => {
-                snapshot::file_systems(roots, tree)
-            }
-            _ => Default::default(),
+        let Weighed { report, problems, is_interrupted } = &snapshot.weighed;
+        let (Input::Roots(roots), Some(tree), true) = (&self.source, report, self.file_systems)
+        else {
+            return Default::default();
+        };
+        let (mut file_systems, others) = snapshot::file_systems(roots, tree);
+        if !is_interrupted {
+            causes::find(&mut file_systems, &self.walk, problems);
         }
+        (file_systems, others)
     }
 
     /// The result `now`, what the walk did, and the earlier result, if they are to be compared: by what both have.

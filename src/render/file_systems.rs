@@ -138,7 +138,7 @@ fn listed(parts: &[Unseen], format: &Format) -> String {
 }
 
 /// Who holds a part open.
-fn held(Unseen { holders, held_by, .. }: &Unseen) -> String {
+pub fn held(Unseen { holders, held_by, .. }: &Unseen) -> String {
     let Some(first) = holders.first() else { return String::new() };
     let more = match held_by.saturating_sub(1) {
         0 => String::new(),

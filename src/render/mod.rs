@@ -6,7 +6,7 @@ pub mod colors;
 pub mod diff;
 pub mod doubts;
 pub mod errors;
-mod file_systems;
+pub mod file_systems;
 pub mod folded;
 pub mod history;
 mod lines;

@@ -85,7 +85,7 @@ pub use snapshot_file::{
     remove_file,
 };
 pub use source::{Handle, Source};
-pub use space::{Space, mounted_spaces, space, used_inodes};
+pub use space::{Space, space, used_inodes};
 pub use system::{
     Bulk, HOME, HeldDirectory, Prefetch, clone_mount, errors, free_handles, host, into_path,
     is_capable_terminal, is_out_of_handles, is_root, is_rotational, is_vanished, make_directories,

@@ -94,7 +94,10 @@ impl MountTable {
     }
 
     /// Reads the system's table from proc_pid_mountinfo(5).
-    pub(super) fn try_read() -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn try_read() -> io::Result<Self> {
         let mut table = Self::default();
         for line in fs::read("/proc/self/mountinfo")?.split(|b| *b == b'\n') {
             if let Some((id, mount)) = ListedMount::parse(line) {
@@ -145,7 +148,7 @@ impl MountTable {
 
     /// The mount point of each file system that has a device, once: where all of it can be reached, if anywhere, and by
     /// the shortest path.
-    pub(super) fn of_devices(&self) -> Vec<Vec<u8>> {
+    pub fn of_devices(&self) -> Vec<Vec<u8>> {
         let mut found = BTreeMap::new();
         for (id, ListedMount { kind, device, root, point, .. }) in &self.mounts {
             let has_device = device.is_some_and(is_of_block_device) || POOLED.contains(&&**kind);

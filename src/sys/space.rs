@@ -32,20 +32,6 @@ pub fn used_inodes(path: &Path) -> Option<u64> {
     Some(space.used_inodes).filter(|inodes| *inodes > 0)
 }
 
-/// Where each file system that has a device is mounted, once, and its capacity.
-///
-/// # Errors
-/// The system's, if it does not tell what is mounted.
-pub fn mounted_spaces() -> io::Result<Vec<(Vec<u8>, Space)>> {
-    let points = MountTable::try_read()?.of_devices().into_iter();
-    let spaces = points.filter_map(|point| {
-        let space = space_around(&CString::new(&*point).ok()?).ok()?;
-        Some((point, space))
-    });
-    // Some that the kernel needs have no size.
-    Ok(spaces.filter(|(_, space)| space.size > 0).collect())
-}
-
 /// The capacity of the file system that is mounted at `path`; none if that is not a mount point.
 ///
 /// Also none if the mount is of the same file system that the mount point itself is on, as a bind mount within one:

@@ -54,13 +54,14 @@ impl Browser {
     }
 
     /// Goes to the next view, or the one before.
-    pub(super) fn turn(&mut self, by: usize) {
+    pub(super) fn turn(&mut self, by: isize) {
         if !self.has_whole_tree() {
             return;
         }
-        let kinds = ViewKind::ALL.map(|(kind, _)| kind);
+        let kinds: Vec<_> = self.views().map(|(kind, _)| kind).collect();
         let at = kinds.iter().position(|kind| *kind == self.view).unwrap_or(0);
-        (self.view, self.group) = (kinds[(at + by) % kinds.len()], None);
+        let to = at.saturating_add_signed(by + kinds.len().cast_signed()) % kinds.len();
+        (self.view, self.group) = (kinds[to], None);
         self.enter(None);
     }
 
@@ -80,7 +81,7 @@ impl Browser {
             return Some(TreeQuery::Named(search.pattern.clone()));
         }
         let by = match self.view {
-            ViewKind::Tree => return None,
+            ViewKind::Tree | ViewKind::Causes => return None,
             ViewKind::LargestFiles => return Some(TreeQuery::Files),
             ViewKind::Types => By::Type,
             ViewKind::Ages if !self.has_times() => {
@@ -114,6 +115,9 @@ impl Browser {
         if is_free && !self.answers.contains_key(&key) {
             match self.query() {
                 Some(query) => self.ask(query, self.scan.directory),
+                None if self.view == ViewKind::Causes => {
+                    _ = self.answers.insert(key, Answer::Others(self.causes()));
+                }
                 None => _ = self.answers.insert(key, Answer::default()),
             }
         }
@@ -191,6 +195,7 @@ impl Browser {
         match item.place {
             _ if self.is_searching() => self.accept_search(),
             Some(place) => self.show_at(names(&self.scan.tree.at(place))),
+            None if self.group.is_some() => self.say(self.refusal_of_line()),
             None => {
                 self.group = Some(item.name.to_vec());
                 self.answers.retain(|(_, _, is_group, _), _| !is_group);
