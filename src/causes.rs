@@ -80,7 +80,8 @@ impl FileSystem {
         if !mounts.is_root_of_all(at.mount, real_path) {
             self.unknown.push("other parts of it: not all of it is mounted here".to_owned());
         }
-        let points = mounts.points_in(at.mount, real_path);
+        let points = mounts.mounted_in(at.mount).filter_map(|(_, it)| path::below(it, real_path));
+        let points: Vec<_> = points.filter(|below| !below.is_empty()).collect();
         if points.is_empty() {
             return;
         }
@@ -91,7 +92,7 @@ impl FileSystem {
                 return self.unknown.push(format!("what mounts hide ({mounts}: {why})"));
             }
         };
-        let below = |point: &Vec<u8>| sys::into_path(path::join_all([&*clone, point])).into();
+        let below = |point: &&[u8]| sys::into_path(path::join_all([&*clone, point])).into();
         let WalkOptions { threads, source, ref interrupt, .. } = *options;
         let interrupt = Arc::clone(interrupt);
         let options = WalkOptions {
@@ -115,7 +116,7 @@ impl FileSystem {
         let mut parts: Vec<_> = parts.collect();
         parts.sort_unstable_by(|one, other| (other.size, &one.name).cmp(&(one.size, &other.name)));
         let (size, files) = unseen(tree.root().node().sums);
-        self.add(Cause { name: "hidden under mounts", size, files: Some(files), parts });
+        self.add(Cause { name: "hidden under mounts", size, shared: 0, files: Some(files), parts });
     }
 
     /// Adds what the file system needs for itself.
@@ -147,7 +148,7 @@ impl FileSystem {
         used.sort_by_key(|part| Reverse(part.size));
         self.left_out.sort_by_key(|part| Reverse(part.size));
         let size = used.iter().filter_map(|part| part.size).sum();
-        self.add(Cause { name: "metadata", size, files: None, parts: used });
+        self.add(Cause { name: "metadata", size, parts: used, ..Cause::default() });
     }
 
     fn add(&mut self, cause: Cause) {

@@ -110,15 +110,24 @@ fn figures(one: &FileSystem, format: &Format) -> Vec<(Option<u64>, String)> {
 
 /// A cause and its size, and the largest parts of it.
 fn brief(cause: &Cause, format: &Format) -> String {
-    let parts = listed(&cause.parts, format);
-    format!("{} {}: {parts}", format.write(cause.size), cause.name)
+    let (least, parts) = (least(cause, format), listed(&cause.parts, format));
+    format!("{} {}: {least}{parts}", format.write(cause.size), cause.name)
+}
+
+/// What a cause comes to at least, if clones may share some of it.
+pub fn least(Cause { size, shared, .. }: &Cause, format: &Format) -> String {
+    match shared {
+        0 => String::new(),
+        _ => format!("at least {}; ", format.write(size.saturating_sub(*shared))),
+    }
 }
 
 /// A cause, and the largest parts of it.
-fn explained(Cause { name, files, parts, .. }: &Cause, format: &Format) -> String {
+fn explained(cause: &Cause, format: &Format) -> String {
+    let Cause { name, files, parts, .. } = cause;
     let more = files.filter(|files| *files > parts.len() as u64);
     let more = more.map(|files| format!(", {files} files")).unwrap_or_default();
-    let what = listed(parts, format) + &more;
+    let what = least(cause, format) + &listed(parts, format) + &more;
     format!("  {name:<21} {what}").trim_end().to_owned()
 }
 

@@ -187,6 +187,8 @@ pub fn write(
         }
         (Output::Page(mut options, formats, times), Some(tree)) => {
             adapt(&mut options.picture, &formats, snapshot);
+            let (format, width) = (&options.picture.format, options.picture.width);
+            options.file_systems = file_systems::lines(file_systems, format, width);
             options.measure = view.measure;
             let saved = origin.as_ref().map(|origin| origin.time).filter(|time| *time != 0);
             options.time = times.write(saved.unwrap_or(times.now));

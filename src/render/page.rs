@@ -42,6 +42,8 @@ pub enum PageForm {
 /// How to make a page.
 #[derive(Clone, Debug)]
 pub struct PageOptions {
+    /// What uses file systems besides the files, as lines.
+    pub file_systems: String,
     /// The form.
     pub form: PageForm,
     /// How to write its figures. Order, width and other settings for terminals have no effect.

@@ -195,16 +195,6 @@ impl MountTable {
         self.mounts.values().filter_map(|mount| self.location(mount.parent, &mount.point))
     }
 
-    /// The mount points in `mount` that are below the real path `path`, relative to it, in order.
-    pub fn points_in(&self, mount: u64, path: &[u8]) -> Vec<Vec<u8>> {
-        let points = self.points.keys().filter(|(parent, _)| *parent == mount);
-        let below = points.filter_map(|(_, point)| path::below(point, path));
-        let mut below: Vec<_> =
-            below.filter(|below| !below.is_empty()).map(<[u8]>::to_vec).collect();
-        below.sort_unstable();
-        below
-    }
-
     /// Whether the real path `path`, which is reached through `mount`, is the root of its file system.
     pub fn is_root_of_all(&self, mount: u64, path: &[u8]) -> bool {
         self.listed(mount).is_some_and(|listed| listed.root == b"/" && listed.point == path)

@@ -325,6 +325,90 @@ open('ready', 'w').close(); time.sleep(1000)";
     }
 }
 
+/// What a clone still needs is not freed with the file that has no name.
+#[test]
+#[ignore = "needs root"]
+fn what_clones_share_is_no_part_of_the_least_that_closing_frees() {
+    for mount in [
+        "mkfs.xfs -q disk; mount -o loop disk m",
+        "mkfs.btrfs -q -m single disk; mount -o loop disk m",
+    ] {
+        let fixture = Fixture::new().dir("m");
+        let script = format!(
+            r#"{FUNCTIONS}
+            truncate -s 300M disk; {mount}
+            head -c 4000000 /dev/urandom > m/whole; sync -f m; cp --reflink=always m/whole m/gone
+            head -c 1000000 /dev/urandom >> m/gone; sync -f m; stat -c %b m/gone > gone
+            exec 3< m/gone; rm m/gone; used > held
+            "$0" -j --df -d 0 m > json; "$0" -c --df -d 0 m > picture
+            exec 3<&-; wait_for closed $(($(cat held) - 900000)); rm disk"#
+        );
+        in_namespace(&fixture, &script);
+        let read = |name: &str| number(&fixture.text(name));
+        let one = &fixture.json("json")["file_systems"][0];
+        let cause =
+            &one["causes"].as_array().unwrap().iter().find(|it| it["cause"] == "deleted_but_open");
+        let cause = cause.unwrap();
+        assert_eq!(cause["size"], 512 * read("gone"), "{one:#}");
+        let least = cause["size"].as_i64().unwrap() - cause["shared"].as_i64().unwrap();
+        let freed = read("held") - read("closed");
+        assert!((freed - least).abs() < 128 << 10 && least < 1_200_000, "{freed} {one:#}");
+        assert!(fixture.text("picture").contains("at least 9"), "{}", fixture.text("picture"));
+    }
+}
+
+/// A file system that is mounted twice has one line; and so has it in the page.
+#[test]
+#[ignore = "needs root"]
+fn alone_it_lists_what_is_mounted_and_walks_nothing() {
+    let fixture = Fixture::new().dir("m").dir("o").dir("t").file("config.toml", 0);
+    let script = format!(
+        r#"{FUNCTIONS}
+        truncate -s 100M disk; mkfs.ext4 -q disk; mount -o loop disk m; mkdir m/sub; mount --bind m/sub o
+        mount -t tmpfs none t; leave m/gone 3000000 1; sync -f m; echo 'df = true' > config.toml
+        "$0" -j --df > json; "$0" -c -w 250 --df > table; df -B1 --output=size,used,avail m > df
+        "$0" -c --df m > walked; "$0" --df --as html m > page; cd t; echo > one
+        "$0" -c --config ../config.toml > ../config; "$0" -c --df -d 1 > ../depth
+        strace -f -q -o ../log -e trace=openat "$0" --df > /dev/null; cd ..; rm disk"#
+    );
+    in_namespace(&fixture, &script);
+    let point = fixture.at("m").display().to_string();
+    let json = fixture.json("json");
+    let all = json["file_systems"].as_array().unwrap();
+    let here: Vec<_> = all
+        .iter()
+        .filter(|one| one["path"].as_str().unwrap().starts_with(fixture.path().to_str().unwrap()))
+        .collect();
+    assert_eq!(here.len(), 1, "{json:#}");
+    let [path, size, free, available, unseen] =
+        ["path", "size", "free", "available", "unseen"].map(|key| &here[0][key]);
+    let df = fixture.text("df");
+    let df: Vec<i64> = df.lines().nth(1).unwrap().split_whitespace().map(number).collect();
+    assert_eq!(
+        (path, size, available, unseen),
+        (&(*point).into(), &df[0].into(), &df[2].into(), &Value::Null)
+    );
+    assert_eq!(df[0] - free.as_i64().unwrap(), df[1]);
+    assert_eq!(self::size(here[0], "deleted_but_open"), 3_001_344);
+    let table = fixture.text("table");
+    let line = table.lines().find(|line| line.contains(&format!(" {point} "))).expect(&table);
+    assert!(line.contains("deleted but open: sleep ("), "{table}");
+    let page = fixture.text("page");
+    assert!(page.contains("<pre>") && page.contains("deleted but open"), "{page}");
+    for walk in ["config", "depth"] {
+        assert!(
+            fixture.text(walk).contains("one"),
+            "a walk of the directory: {}",
+            fixture.text(walk)
+        );
+    }
+    let log = fixture.text("log");
+    let directories = log.lines().filter(|line| line.contains("O_DIRECTORY"));
+    let walked: Vec<_> =
+        directories.filter(|line| !line.contains("\"/proc") && !line.contains("\"/sys")).collect();
+    assert!(walked.is_empty(), "{walked:?}");
+}
+
 /// docs/counting.md shows a log that was removed while it was written, and backups that went to the wrong disk.
 #[test]
 #[ignore = "needs root"]

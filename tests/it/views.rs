@@ -148,7 +148,8 @@ fn what_is_in_no_file_can_be_entered_but_neither_marked_nor_deleted() {
         Unseen { holders: vec![holder], held_by: 1, ..Unseen::of("/log/access\x1b[2J", 40_000) };
     let mapped = Unseen { name: b"/usr/lib/old.so".to_vec(), held_by: 1, ..Unseen::default() };
     let parts = vec![log, mapped];
-    let deleted = Cause { name: "deleted but open", size: 40_000, files: Some(2), parts };
+    let deleted =
+        Cause { name: "deleted but open", size: 40_000, shared: 0, files: Some(2), parts };
     browsed.file_systems.push(FileSystem {
         root: root.into_os_string().into_encoded_bytes(),
         space: Space { size: 1_000_000, free: 800_000, available: 800_000, used_inodes: 9 },

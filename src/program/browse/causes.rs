@@ -63,10 +63,11 @@ fn causes(one: &FileSystem) -> Vec<Cause> {
         .iter()
         .map(|what| Unseen { name: format!("not looked at: {what}").into(), ..Unseen::default() });
     let left = one.unexplained().and_then(|left| u64::try_from(left).ok()).unwrap_or(0);
-    let left = Cause { name: UNEXPLAINED, size: left, files: None, parts: unknown.collect() };
+    let left =
+        Cause { name: UNEXPLAINED, size: left, parts: unknown.collect(), ..Cause::default() };
     let parts = one.left_out.clone();
     let size = parts.iter().filter_map(|part| part.size).sum();
-    let left_out = Cause { name: NOT_IN_DF, size, files: None, parts };
+    let left_out = Cause { name: NOT_IN_DF, size, parts, ..Cause::default() };
     let others = [left, left_out].into_iter().filter(|cause| cause.size > 0);
     one.causes.iter().cloned().chain(others).collect()
 }

@@ -156,9 +156,9 @@ impl SortedList {
         let items = (0..self.len().min(1_000)).filter_map(|line| {
             let item = self.item(tree, line)?;
             let aside = match item.place {
-                None => cells(item.note),
-                Some(_) if item.freed() == item.totals.size => 0,
-                Some(_) => ASIDE,
+                None if !item.note.is_empty() => cells(item.note),
+                _ if item.freed() == item.totals.size => 0,
+                _ => ASIDE,
             };
             let names = match item.place {
                 Some(place) => below(&tree.at(place), directory),
