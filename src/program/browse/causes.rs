@@ -4,7 +4,8 @@
 use super::browser::{Browser, ViewKind};
 use super::listing::OtherLine;
 use weigh::internal::path;
-use weigh::internal::render::file_systems::held;
+use weigh::internal::render::file_systems::{held, least};
+use weigh::internal::render::size::Format;
 use weigh::internal::snapshot::{Cause, FileSystem, Unseen};
 
 const UNEXPLAINED: &str = "not explained";
@@ -42,7 +43,10 @@ impl Browser {
     /// The lines of the view: the causes, or the parts of the one that is entered.
     pub(super) fn causes(&self) -> Vec<OtherLine> {
         let all = self.file_system().map(causes).unwrap_or_default();
-        let Some(group) = &self.group else { return all.iter().map(line).collect() };
+        let format = &self.options.formats.bytes;
+        let Some(group) = &self.group else {
+            return all.iter().map(|cause| line(cause, format)).collect();
+        };
         let entered = all.iter().find(|cause| cause.name.as_bytes() == group);
         entered.map_or_else(Vec::new, |cause| cause.parts.iter().map(line_of_part).collect())
     }
@@ -72,8 +76,9 @@ fn causes(one: &FileSystem) -> Vec<Cause> {
     one.causes.iter().cloned().chain(others).collect()
 }
 
-fn line(cause: &Cause) -> OtherLine {
-    let note = cause.files.map_or_else(String::new, |files| format!("{files} files"));
+fn line(cause: &Cause, format: &Format) -> OtherLine {
+    let files = cause.files.map_or_else(String::new, |files| format!("{files} files"));
+    let note = least(cause, format) + &files;
     OtherLine::of(cause.name.as_bytes(), note, cause.size)
 }
 

@@ -132,7 +132,8 @@ impl Search {
         if let Some(root) = root {
             let found = &mut self.found[root];
             if !found.sizes.contains_key(&stat.identity()) {
-                found.shared += shared(link, stat).unwrap_or(0);
+                let more = shared(link, stat).unwrap_or(0);
+                found.shared = found.shared.saturating_add(more);
             }
             found.add(stat.identity(), Some(stat.blocks.saturating_mul(512)), path, pid);
         }
@@ -239,10 +240,10 @@ impl Found {
         }
     }
 
-    fn finish(mut self) -> Cause {
-        self.forget_small();
+    fn finish(self) -> Cause {
         let mut parts: Vec<_> = self.files.into_values().map(|(file, _)| file).collect();
         parts.sort_unstable_by(|one, other| (other.size, &one.name).cmp(&(one.size, &other.name)));
+        parts.truncate(MOST);
         let sizes = self.sizes.values().flatten();
         let size = sizes.fold(0, |sum: u64, size| sum.saturating_add(*size));
         let (files, shared) = (Some(self.sizes.len() as u64), self.shared);
