@@ -79,6 +79,9 @@ pub fn mounted() -> io::Result<Vec<FileSystem>> {
             found.push(FileSystem { root, space, ..FileSystem::default() });
         }
     }
+    if found.is_empty() {
+        return Err(io::Error::other("it lists no file system with a device"));
+    }
     found.sort_by_key(|one| Reverse(one.used()));
     Ok(found)
 }

@@ -135,7 +135,7 @@ impl Plan {
             [] if !flags.snapshots.history.is_empty() => {
                 Input::History(mem::take(&mut flags.snapshots.history))
             }
-            [] if flags.is_df_alone => Input::FileSystems,
+            [] if flags.is_df_alone && !flags.is_page() => Input::FileSystems,
             [] => Input::Roots(mem::take(&mut flags.roots).roots()?),
             paths => Input::Snapshots(paths.to_vec()),
         };
