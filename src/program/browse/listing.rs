@@ -49,7 +49,7 @@ pub(super) enum ListLine {
 }
 
 /// A group, a cause of --df, or an entry that is gone.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct OtherLine {
     name: Box<[u8]>,
     note: String,

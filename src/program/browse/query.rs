@@ -4,7 +4,6 @@
 
 use std::collections::HashMap;
 
-use super::listing::OtherLine;
 use super::pattern::NamePattern;
 use weigh::internal::inode::Identity;
 use weigh::internal::tally::{By, Groups, Limits, Show, Top};
@@ -59,8 +58,6 @@ pub(super) enum Answer {
     Entries(Vec<Place>),
     /// Groups, in this order.
     Groups(Tree, Order),
-    /// Lines that are not of the tree.
-    Others(Vec<OtherLine>),
 }
 
 impl Default for Answer {

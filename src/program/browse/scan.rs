@@ -87,10 +87,6 @@ impl Scan {
                 self.index = SortedList::of_groups(tree, *order);
                 return;
             }
-            Some(Answer::Others(others)) => {
-                self.index = SortedList::of_others(others.clone(), &self.tree);
-                return;
-            }
             Some(Answer::Entries(places)) => (Some(&**places), None),
             None => (None, before.map(|before| descend(before, way))),
         };

@@ -3,6 +3,7 @@
 
 use super::browser::{Browser, Dialog, Question, ViewKind};
 use super::item::Item;
+use super::listing::SortedList;
 use super::marks::names;
 use super::pattern::NamePattern;
 use super::query::{Answer, Pass, TreeQuery};
@@ -107,6 +108,10 @@ impl Browser {
 
     /// Lists what the view has found, or begins to find it.
     pub(super) fn list_found(&mut self) {
+        if self.view == ViewKind::Causes && !self.is_searching() {
+            self.scan.index = SortedList::of_others(self.causes(), &self.scan.tree);
+            return;
+        }
         let key = self.key();
         let is_free = match &self.pass {
             None => true,
@@ -115,9 +120,6 @@ impl Browser {
         if is_free && !self.answers.contains_key(&key) {
             match self.query() {
                 Some(query) => self.ask(query, self.scan.directory),
-                None if self.view == ViewKind::Causes => {
-                    _ = self.answers.insert(key, Answer::Others(self.causes()));
-                }
                 None => _ = self.answers.insert(key, Answer::default()),
             }
         }
