@@ -369,7 +369,7 @@ fn what_is_left_is_what_other_programs_know() {
         truncate -s 400M disk; mkfs.xfs -q -m rmapbt=1 disk; mount -o loop disk m
         for i in $(seq 300); do fill m/$i 20000; done; leave m/gone 4000000 1; sync -f m
         "$0" -j --df -d 0 m > xfs; rm disk
-        xfs_io -c fsmap m | sed -n 's/.*\]: //p' | awk '$2 ~ /^[0-9]+$/ {{ sum += $NF }} END {{ print sum * 512 }}' > fsmap"#
+        xfs_io -c fsmap m | sed -n 's/.*\]: //p' | awk '$1 == "inode" && $2 ~ /^[0-9]+$/ {{ sum += $NF }} END {{ print sum * 512 }}' > fsmap"#
     );
     in_namespace(&fixture, &script);
     let read = |name: &str| number(&fixture.text(name));
