@@ -46,11 +46,9 @@ pub(super) fn table(
         let bar = usage(one, options);
         let room = options.width.saturating_sub(cells(&figures) + BAR);
         let point = " ".repeat(widths[4].saturating_sub(cells(&row[4])) + 2);
-        let largest = one.and_then(|one| one.causes.first());
-        let cause = match (one, largest) {
-            (None, _) => " largest besides files".to_owned(),
-            (_, Some(it)) => format!("{:>7}{}", format.write(it.size), explained(it, format)),
-            _ => String::new(),
+        let cause = match one {
+            None => "largest besides files".to_owned(),
+            Some(one) => one.causes.first().map_or_else(String::new, |it| brief(it, format)),
         };
         let rest = format!(" {}{point}{cause}", row[4]);
         text += &(figures + &bar + fit(rest.trim_end(), room).as_str() + "\n");
@@ -108,6 +106,12 @@ fn figures(one: &FileSystem, format: &Format) -> Vec<(Option<u64>, String)> {
         figures.push((Some(left_out), what));
     }
     figures
+}
+
+/// A cause and its size, and the largest parts of it.
+fn brief(cause: &Cause, format: &Format) -> String {
+    let (least, parts) = (least(cause, format), listed(&cause.parts, format));
+    format!("{} {}: {least}{parts}", format.write(cause.size), cause.name)
 }
 
 /// What a cause comes to at least, if clones may share some of it.

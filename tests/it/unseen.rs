@@ -460,7 +460,7 @@ fn alone_it_lists_what_is_mounted_and_walks_nothing() {
     assert_eq!(self::size(here[0], "deleted_but_open"), 512 * number(&fixture.text("gone")));
     let table = fixture.text("table");
     let line = table.lines().find(|line| line.contains(&format!(" {point} "))).expect(&table);
-    assert!(line.contains("deleted but open      sleep ("), "{table}");
+    assert!(line.contains("deleted but open: sleep ("), "{table}");
     let page = fixture.text("page");
     assert!(page.contains("<pre>") && page.contains("deleted but open"), "{page}");
     for walk in ["config", "depth"] {

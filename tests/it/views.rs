@@ -167,7 +167,7 @@ fn what_is_in_no_file_can_be_entered_but_neither_marked_nor_deleted() {
     assert!(shown.contains("20%") && shown.contains("2 files"), "of what is used: {shown}");
     press(&mut browser, "\n");
     let shown = screen(&mut browser, (140, 22));
-    assert!(shown.contains(r"/log/access\x1b[2J  nginx (812)"), "{shown}");
+    assert!(shown.contains(r"/log/access\x1b[2J  held by nginx (812)"), "{shown}");
     assert!(shown.contains("/usr/lib/old.so  size unknown"), "{shown}");
     for keys in [" ", "d", "D", "A", "\n"] {
         press(&mut browser, keys);

@@ -79,13 +79,17 @@ fn causes(one: &FileSystem) -> Vec<Cause> {
 fn line(cause: &Cause, format: &Format) -> OtherLine {
     let files = cause.files.map_or_else(String::new, |files| format!("{files} files"));
     let note = least(cause, format) + &files;
-    OtherLine::of(cause.name.as_bytes(), note, cause.size)
+    let entries = cause.files.unwrap_or(cause.parts.len() as u64);
+    OtherLine::of(cause.name.as_bytes(), note, (cause.size, entries))
 }
 
 fn line_of_part(part: &Unseen) -> OtherLine {
-    let note = match part.size {
-        None if part.held_by > 0 => format!("size unknown {}", held(part)),
-        _ => held(part),
-    };
-    OtherLine::of(&part.name, note.trim_end().to_owned(), part.size.unwrap_or(0))
+    let is_unknown = part.held_by > 0 && part.size.is_none();
+    let holders = Some(held(part)).filter(|held| !held.is_empty());
+    let notes = [
+        is_unknown.then(|| "size unknown".to_owned()),
+        holders.map(|held| format!("held by {}", held.trim_end())),
+    ];
+    let note = notes.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    OtherLine::of(&part.name, note, (part.size.unwrap_or(0), 1))
 }

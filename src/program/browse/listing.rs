@@ -240,8 +240,8 @@ impl SortedList {
 
 impl OtherLine {
     /// That is called `name`, with a `note` beside it.
-    pub(super) fn of(name: &[u8], note: String, size: u64) -> Self {
-        let totals = Totals { size, weight: size, ..Totals::default() };
+    pub(super) fn of(name: &[u8], note: String, (size, entries): (u64, u64)) -> Self {
+        let totals = Totals { size, weight: size, entries, ..Totals::default() };
         Self { name: name.into(), note, mode: Mode::default(), totals, gone: None }
     }
 
