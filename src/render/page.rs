@@ -42,10 +42,10 @@ pub enum PageForm {
 /// How to make a page.
 #[derive(Clone, Debug)]
 pub struct PageOptions {
-    /// What uses file systems besides the files, as lines.
-    pub file_systems: String,
     /// The form.
     pub form: PageForm,
+    /// What uses file systems besides the files, as lines.
+    pub file_systems: String,
     /// How to write its figures. Order, width and other settings for terminals have no effect.
     pub picture: PictureOptions,
     /// What the figures measure.
