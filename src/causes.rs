@@ -4,7 +4,7 @@
 //! in no file. What could not be looked at is said.
 
 use std::cmp::Reverse;
-use std::ffi::{CString, OsString};
+use std::ffi::CString;
 use std::io;
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::problem::{Problem, reason};
 use crate::snapshot::{Cause, FileSystem};
 use crate::sys::{self, MountTable, Source, Symlinks, Unseen};
 use crate::tally::{Limits, Top};
-use crate::tree::{Sums, Tree};
+use crate::tree::Sums;
 use crate::walk::{self, WalkOptions};
 
 /// The root of a file system.
@@ -26,37 +26,39 @@ struct MountRoot {
     at: Identity,
 }
 
-/// Finds the causes on each of these file systems, which were walked with `options` and had these `problems`.
+/// Finds the causes on each of these file systems, which were walked with `options` and had these `problems`. Of one
+/// whose files were not seen, only what is known without a walk.
 pub fn find(file_systems: &mut [FileSystem], options: &WalkOptions, problems: &[Problem]) {
-    let roots: Vec<_> = file_systems.iter().map_while(|one| MountRoot::of(one).ok()).collect();
+    let roots = file_systems.iter_mut().filter_map(|one| Some((MountRoot::of(one).ok()?, one)));
+    let roots: Vec<_> = roots.collect();
     if roots.is_empty() {
         return;
     }
     let mounts = MountTable::read();
-    let places: Vec<_> = roots.iter().map(|root| root.at).collect();
-    let unlinked = sys::unlinked_files(&places, &options.interrupt);
+    let places: Vec<_> = roots.iter().map(|(root, _)| root.at).collect();
     let no_proc = |_| (Vec::new(), vec!["open files: there is no /proc".to_owned()]);
-    let has_proc = unlinked.is_ok();
-    let (mut unlinked, unknown) = unlinked.unwrap_or_else(no_proc);
+    let (mut unlinked, unknown) =
+        sys::unlinked_files(&places, &options.interrupt).unwrap_or_else(no_proc);
     unlinked.resize(roots.len(), Cause::default());
-    for ((one, root), unlinked) in file_systems.iter_mut().zip(&roots).zip(unlinked) {
+    for ((root, one), unlinked) in roots.into_iter().zip(unlinked) {
         one.unknown.clone_from(&unknown);
         one.add(unlinked);
-        one.add_hidden(root, &mounts, options);
-        one.add_own(root, &mounts);
-        if !options.filter.is_off() && has_proc {
-            one.add_filtered(options);
-        } else if !options.filter.is_off() {
-            // Nobody knows what is mounted where, and a walk would go through all of it.
-            one.unknown.push("what filters leave out".to_owned());
-        }
-        let lost = problems.iter().filter(|problem| problem.is_loss());
-        match lost.filter(|problem| path::is_within(&problem.path, &one.root)).count() {
-            0 => {}
-            lost => one.unknown.push(format!("what could not be read ({lost})")),
+        one.add_own(&root, &mounts);
+        if one.seen.is_some() {
+            one.add_hidden(&root, &mounts, options);
+            one.unknown.extend(not_walked(&one.root, options, problems));
         }
         one.causes.sort_by_key(|cause| Reverse(cause.size));
     }
+}
+
+/// What a walk of `root` left out or could not read. Nothing is known of a directory that is left out, because it is not
+/// entered.
+fn not_walked(root: &[u8], options: &WalkOptions, problems: &[Problem]) -> Vec<String> {
+    let is_filtered = !options.filter.is_off();
+    let lost = problems.iter().filter(|it| it.is_loss() && path::is_within(&it.path, root)).count();
+    let lost = (lost > 0).then(|| format!("what could not be read ({lost})"));
+    is_filtered.then(|| "what filters leave out".to_owned()).into_iter().chain(lost).collect()
 }
 
 impl MountRoot {
@@ -78,7 +80,8 @@ impl FileSystem {
         if !mounts.is_root_of_all(at.mount, real_path) {
             self.unknown.push("other parts of it: not all of it is mounted here".to_owned());
         }
-        let points = mounts.points_in(at.mount, real_path);
+        let points = mounts.mounted_in(at.mount).filter_map(|(_, it)| path::below(it, real_path));
+        let points: Vec<_> = points.filter(|below| !below.is_empty()).collect();
         if points.is_empty() {
             return;
         }
@@ -89,8 +92,20 @@ impl FileSystem {
                 return self.unknown.push(format!("what mounts hide ({mounts}: {why})"));
             }
         };
-        let below = |point: &Vec<u8>| sys::into_path(path::join_all([&*clone, point])).into();
-        let Some(tree) = weighed(points.iter().map(below).collect(), options) else { return };
+        let below = |point: &&[u8]| sys::into_path(path::join_all([&*clone, point])).into();
+        let WalkOptions { threads, source, ref interrupt, .. } = *options;
+        let interrupt = Arc::clone(interrupt);
+        let options = WalkOptions {
+            threads,
+            source,
+            interrupt,
+            one_file_system: true,
+            ..WalkOptions::default()
+        };
+        let limits = Limits { depth: 0, lines: 0, roots: points.len(), ..Limits::NONE };
+        let top = Top::new(View::default(), limits);
+        let walked = walk::walk(points.iter().map(below).collect(), options, top, |_| ());
+        let Some(tree) = walked.weighed.report else { return };
         let unseen = |Sums { all, shared, .. }: Sums| {
             (all.disk.saturating_sub(shared.disk), all.files.saturating_sub(shared.files))
         };
@@ -101,13 +116,13 @@ impl FileSystem {
         let mut parts: Vec<_> = parts.collect();
         parts.sort_unstable_by(|one, other| (other.size, &one.name).cmp(&(one.size, &other.name)));
         let (size, files) = unseen(tree.root().node().sums);
-        self.add(Cause { name: "hidden under mounts", size, files: Some(files), parts });
+        self.add(Cause { name: "hidden under mounts", size, shared: 0, files: Some(files), parts });
     }
 
     /// Adds what the file system needs for itself.
     fn add_own(&mut self, root: &MountRoot, mounts: &MountTable) {
         let kind = mounts.file_system_type(root.at.mount).unwrap_or_default();
-        if kind == b"btrfs" {
+        if kind == b"btrfs" && self.seen.is_some() {
             self.unknown.push("subvolumes".to_owned());
         }
         let unknown = match (kind, sys::own_space(&root.path, self.space.size)) {
@@ -133,17 +148,7 @@ impl FileSystem {
         used.sort_by_key(|part| Reverse(part.size));
         self.left_out.sort_by_key(|part| Reverse(part.size));
         let size = used.iter().filter_map(|part| part.size).sum();
-        self.add(Cause { name: "metadata", size, files: None, parts: used });
-    }
-
-    /// Adds what filters left out: what a walk without them finds besides.
-    fn add_filtered(&mut self, options: &WalkOptions) {
-        let root = sys::into_path(self.root.clone()).into();
-        let all = weighed(vec![root], options).map(|tree| tree.root().size());
-        if let Some((all, seen)) = all.zip(self.seen) {
-            let (name, size) = ("left out by filters", all.saturating_sub(seen));
-            self.add(Cause { name, size, ..Cause::default() });
-        }
+        self.add(Cause { name: "metadata", size, parts: used, ..Cause::default() });
     }
 
     fn add(&mut self, cause: Cause) {
@@ -151,14 +156,4 @@ impl FileSystem {
             self.causes.push(cause);
         }
     }
-}
-
-/// What a walk of `roots` finds without filters, on their file system: the totals of the roots.
-fn weighed(roots: Vec<OsString>, options: &WalkOptions) -> Option<Tree> {
-    let WalkOptions { threads, source, ref interrupt, .. } = *options;
-    let interrupt = Arc::clone(interrupt);
-    let options =
-        WalkOptions { threads, source, interrupt, one_file_system: true, ..WalkOptions::default() };
-    let limits = Limits { depth: 0, lines: 0, roots: roots.len(), ..Limits::NONE };
-    walk::walk(roots, options, Top::new(View::default(), limits), |_| ()).weighed.report
 }

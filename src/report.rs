@@ -38,6 +38,7 @@ use crate::tally::{
 use crate::total::replay;
 use crate::tree::Tree;
 use crate::walk::{self, Progress, Walked};
+use crate::weighed::Weighed;
 
 /// What to weigh, or which snapshots to show, and how. It walks the current directory unless told otherwise.
 #[derive(Clone, Debug, Default)]
@@ -100,6 +101,8 @@ pub enum Input {
     /// Loads these snapshots together, as one walk of all their roots. A directory stands for the newest dated snapshot
     /// in it.
     Snapshots(Vec<PathBuf>),
+    /// Walks nothing, and reports the file systems that are mounted.
+    FileSystems,
     /// Loads these snapshots of one tree at different times. A directory stands for all dated snapshots in it.
     History(Vec<PathBuf>),
 }
@@ -247,8 +250,10 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     if let Some(to) = &request.save {
         snapshot::ensure_savable(to)?;
     }
-    if let Input::History(files) = &request.source {
-        return request.history(files);
+    match &request.source {
+        Input::History(files) => return request.history(files),
+        Input::FileSystems => return request.mounted(),
+        Input::Roots(_) | Input::Snapshots(_) => {}
     }
     // What the walk leaves there.
     let largest = Arc::<Mutex<Option<Tree>>>::default();
@@ -303,10 +308,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     let root = snapshot.weighed.report.as_ref().map(|tree| tree.root());
     let was = root.and_then(|root| root.change()?.was);
     let sizes = (was, root.map(|root| root.size()));
-    let (mut file_systems, unmounted) = request.file_systems(&snapshot);
-    if !snapshot.weighed.is_interrupted {
-        causes::find(&mut file_systems, &request.walk, &snapshot.weighed.problems);
-    }
+    let (file_systems, unmounted) = request.file_systems(&snapshot);
     Ok(Outcome {
         snapshot,
         history: None,
@@ -321,6 +323,26 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         exceeded: request.bounds.exceeded(sizes),
         stats,
     })
+}
+
+impl Outcome {
+    /// That shows `snapshot`, and nothing else.
+    fn of(snapshot: Snapshot) -> Self {
+        Self {
+            snapshot,
+            history: None,
+            other_files: Vec::new(),
+            removed: Vec::new(),
+            saved: Ok(()),
+            remembered: Ok(Expired::default()),
+            file_systems: Vec::new(),
+            unmounted: Vec::new(),
+            earlier: None,
+            doubts: Vec::new(),
+            exceeded: Vec::new(),
+            stats: WalkStats::default(),
+        }
+    }
 }
 
 impl Request {
@@ -340,20 +362,19 @@ impl Request {
         };
         let limits = Limits { show: Show::Directories, ..limits };
         let (mut history, snapshot) = history::history(files, self.measure, limits)?;
-        Ok(Outcome {
-            snapshot,
-            other_files: mem::take(&mut history.unread),
-            removed: Vec::new(),
-            history: Some(history),
-            saved: Ok(()),
-            remembered: Ok(Expired::default()),
-            file_systems: Vec::new(),
-            unmounted: Vec::new(),
-            earlier: None,
-            doubts: Vec::new(),
-            exceeded: Vec::new(),
-            stats: WalkStats::default(),
-        })
+        let other_files = mem::take(&mut history.unread);
+        Ok(Outcome { other_files, history: Some(history), ..Outcome::of(snapshot) })
+    }
+
+    /// The file systems that are mounted, and what is known of them without a walk.
+    fn mounted(&self) -> Result<Outcome, Problem> {
+        let mut file_systems = snapshot::mounted().map_err(|error| {
+            Problem::new(b"/proc/self/mountinfo".into(), Operation::Load, &error)
+        })?;
+        causes::find(&mut file_systems, &self.walk, &[]);
+        let weighed = Weighed { report: None, problems: Vec::new(), is_interrupted: false };
+        let snapshot = Snapshot { weighed, view: View::default(), has_all: false, origin: None };
+        Ok(Outcome { file_systems, ..Outcome::of(snapshot) })
     }
 
     /// Removes expired snapshots from the directory in which a dated one from `origin` was saved in a `file`, if that
@@ -422,14 +443,19 @@ impl Request {
         }
     }
 
-    /// The file systems whose mount points are roots, and the roots that are not mount points, if that is asked for.
+    /// The file systems whose mount points are roots, with what uses them; and the roots that are not mount points. None
+    /// unless that is asked for.
     fn file_systems(&self, snapshot: &Snapshot) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
-        match (&self.source, &snapshot.weighed.report) {
-            (Input::Roots(roots), Some(tree)) if self.file_systems => {
-                snapshot::file_systems(roots, tree)
-            }
-            _ => Default::default(),
+        let Weighed { report, problems, is_interrupted } = &snapshot.weighed;
+        let (Input::Roots(roots), Some(tree), true) = (&self.source, report, self.file_systems)
+        else {
+            return Default::default();
+        };
+        let (mut file_systems, others) = snapshot::file_systems(roots, tree);
+        if !is_interrupted {
+            causes::find(&mut file_systems, &self.walk, problems);
         }
+        (file_systems, others)
     }
 
     /// The result `now`, what the walk did, and the earlier result, if they are to be compared: by what both have.
@@ -554,6 +580,7 @@ impl Request {
     ) -> Result<(Snapshot, WalkStats), Problem> {
         let paths = match &self.source {
             Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),
+            Input::FileSystems => return Ok(self.walked(&[], view, tally(view), watch)),
             Input::Snapshots(paths) | Input::History(paths) => paths,
         };
         let paths: Vec<_> =

@@ -1,8 +1,15 @@
 //! The lines of --df: how much of file systems is used, and by what besides the files that the walk saw.
 
+use std::collections::BTreeSet;
+use std::{array, iter};
+
+use super::colors::Colors;
 use super::errors::SHOWN;
-use super::name::{fit, widest};
+use super::name::{cells, fit, widest};
+use super::palette::{self, Charset};
+use super::percent::percent;
 use super::size::Format;
+use super::tree::PictureOptions;
 use crate::escape::escape;
 use crate::snapshot::{Cause, FileSystem, Unseen};
 
@@ -15,6 +22,59 @@ pub(super) fn lines(file_systems: &[FileSystem], format: &Format, width: usize) 
     let widest = widest(lines.iter().map(|(size, _)| size));
     let lines = lines.iter().map(|(size, what)| fit(&format!("{size:>widest$} {what}"), width));
     lines.map(|line| line + "\n").collect()
+}
+
+/// A line for each as df has it, with its largest cause; below them, what could not be looked at.
+pub(super) fn table(
+    file_systems: &[FileSystem],
+    format: &Format,
+    options: &PictureOptions,
+) -> String {
+    const HEAD: [&str; 5] = ["size", "used", "avail", "use%", "mounted on"];
+    let rows = file_systems.iter().map(|one| {
+        let share = percent(one.used(), whole(one));
+        let sizes = [one.space.size, one.used(), one.space.available].map(|it| format.write(it));
+        let [size, used, available] = sizes;
+        [size, used, available, share, options.charset.text(escape(&one.root))]
+    });
+    let rows: Vec<_> = iter::once(HEAD.map(str::to_owned)).chain(rows).collect();
+    let widths: [usize; 5] = array::from_fn(|column| widest(rows.iter().map(|row| &row[column])));
+    let mut text = String::new();
+    for (row, one) in rows.iter().zip(iter::once(None).chain(file_systems.iter().map(Some))) {
+        let figures = row[..4].iter().zip(widths).map(|(it, width)| format!("{it:>width$} "));
+        let figures = fit(&figures.collect::<String>(), options.width);
+        let bar = usage(one, options);
+        let room = options.width.saturating_sub(cells(&figures) + BAR);
+        let point = " ".repeat(widths[4].saturating_sub(cells(&row[4])) + 2);
+        let cause = match one {
+            None => "largest besides files".to_owned(),
+            Some(one) => one.causes.first().map_or_else(String::new, |it| brief(it, format)),
+        };
+        let rest = format!(" {}{point}{cause}", row[4]);
+        text += &(figures + &bar + fit(rest.trim_end(), room).as_str() + "\n");
+    }
+    let unknown: BTreeSet<_> = file_systems.iter().flat_map(|one| &one.unknown).collect();
+    let unknown = unknown.into_iter().map(|what| format!("not looked at: {what}\n"));
+    text + &unknown.collect::<String>()
+}
+
+/// How wide the bar in a table is.
+const BAR: usize = 10;
+
+/// What of a file system users can fill, which df takes its percentage of.
+fn whole(one: &FileSystem) -> u64 {
+    one.used().saturating_add(one.space.available)
+}
+
+/// How full one is, as a bar; blank for the head.
+fn usage(one: Option<&FileSystem>, options: &PictureOptions) -> String {
+    let Some(one) = one else { return " ".repeat(BAR) };
+    let bar = palette::bar(one.used(), whole(one), BAR, options.charset);
+    let behind = if options.charset == Charset::Unicode { "░" } else { "." };
+    let behind = behind.repeat(BAR - cells(&bar));
+    let Some(Colors { palette, .. }) = &options.colors else { return bar + &behind };
+    let style = palette.bar(one.used(), whole(one));
+    format!("{}{}", style.paint(bar), palette.aside().paint(behind))
 }
 
 /// The figures of one, each with what it is; and what has none.
@@ -48,11 +108,26 @@ fn figures(one: &FileSystem, format: &Format) -> Vec<(Option<u64>, String)> {
     figures
 }
 
+/// A cause and its size, and the largest parts of it.
+fn brief(cause: &Cause, format: &Format) -> String {
+    let (least, parts) = (least(cause, format), listed(&cause.parts, format));
+    format!("{} {}: {least}{parts}", format.write(cause.size), cause.name)
+}
+
+/// What a cause comes to at least, if clones may share some of it.
+pub fn least(Cause { size, shared, .. }: &Cause, format: &Format) -> String {
+    match shared {
+        0 => String::new(),
+        _ => format!("at least {}; ", format.write(size.saturating_sub(*shared))),
+    }
+}
+
 /// A cause, and the largest parts of it.
-fn explained(Cause { name, files, parts, .. }: &Cause, format: &Format) -> String {
+fn explained(cause: &Cause, format: &Format) -> String {
+    let Cause { name, files, parts, .. } = cause;
     let more = files.filter(|files| *files > parts.len() as u64);
     let more = more.map(|files| format!(", {files} files")).unwrap_or_default();
-    let what = listed(parts, format) + &more;
+    let what = least(cause, format) + &listed(parts, format) + &more;
     format!("  {name:<21} {what}").trim_end().to_owned()
 }
 
@@ -72,7 +147,7 @@ fn listed(parts: &[Unseen], format: &Format) -> String {
 }
 
 /// Who holds a part open.
-fn held(Unseen { holders, held_by, .. }: &Unseen) -> String {
+pub fn held(Unseen { holders, held_by, .. }: &Unseen) -> String {
     let Some(first) = holders.first() else { return String::new() };
     let more = match held_by.saturating_sub(1) {
         0 => String::new(),

@@ -6,7 +6,7 @@ pub mod colors;
 pub mod diff;
 pub mod doubts;
 pub mod errors;
-mod file_systems;
+pub mod file_systems;
 pub mod folded;
 pub mod history;
 mod lines;
@@ -187,6 +187,8 @@ pub fn write(
         }
         (Output::Page(mut options, formats, times), Some(tree)) => {
             adapt(&mut options.picture, &formats, snapshot);
+            let (format, width) = (&options.picture.format, options.picture.width);
+            options.file_systems = file_systems::lines(file_systems, format, width);
             options.measure = view.measure;
             let saved = origin.as_ref().map(|origin| origin.time).filter(|time| *time != 0);
             options.time = times.write(saved.unwrap_or(times.now));
@@ -197,6 +199,10 @@ pub fn write(
                 options.roots = origin.roots.iter().filter_map(|root| root.name.clone()).collect();
             }
             summary::write(out, tree, &options)
+        }
+        (Output::Tree(options, formats), None) if !file_systems.is_empty() => {
+            let format = formats.of(view.measure);
+            out.write_all(file_systems::table(file_systems, &format, &options).as_bytes())
         }
         // `write_history` writes a history. Nothing is shown of a tree that could not be read.
         (Output::History(_), _) | (_, None) => Ok(()),

@@ -44,6 +44,8 @@ pub enum PageForm {
 pub struct PageOptions {
     /// The form.
     pub form: PageForm,
+    /// What uses file systems besides the files, as lines.
+    pub file_systems: String,
     /// How to write its figures. Order, width and other settings for terminals have no effect.
     pub picture: PictureOptions,
     /// What the figures measure.

@@ -1,12 +1,12 @@
 //! What a file system holds besides the files that the walk saw: the reason why `df` reports more.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
 use std::ffi::{CString, OsString};
-use std::path::{Path, PathBuf};
+use std::io;
 
 pub use crate::sys::{Cause, Unseen};
 
-use crate::sys::{self, Space, Symlinks};
+use crate::sys::{self, MountTable, Space};
 use crate::tree::Tree;
 
 /// A file system whose mount point is a root.
@@ -48,32 +48,40 @@ impl FileSystem {
 /// has their totals.
 pub fn file_systems(roots: &[OsString], tree: &Tree) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
     let (mut found, mut others) = (Vec::<FileSystem>::new(), Vec::new());
-    let mut numbers: HashMap<PathBuf, usize> = HashMap::new();
     for root in roots {
         let name = root.as_encoded_bytes();
         // The walk reports a root that cannot be found.
         let space = CString::new(name).ok().and_then(|path| sys::space(&path).ok()).flatten();
-        match space {
-            Some(space) => {
-                let seen = seen(name, tree);
-                let one = FileSystem { root: name.to_vec(), space, seen, ..FileSystem::default() };
-                // A root may be given in two spellings, of which the tree has one.
-                let place = sys::real_path(Path::new(root), Symlinks::Follow).ok();
-                let next = found.len();
-                let number = place.map_or(next, |place| *numbers.entry(place).or_insert(next));
-                match found.get_mut(number) {
-                    None => found.push(one),
-                    Some(known) if known.seen.is_none() => *known = one,
-                    Some(_) => {}
-                }
-            }
-            None => others.push(name.to_vec()),
+        let Some(space) = space else {
+            others.push(name.to_vec());
+            continue;
+        };
+        // Of a root that is given in two spellings, the tree has one.
+        let seen = tree.roots().find(|root| root.name() == name).map(|root| root.size());
+        if seen.is_some() && found.iter().all(|known| known.root != name) {
+            let root = name.to_vec();
+            found.push(FileSystem { root, space, seen, ..FileSystem::default() });
         }
     }
     (found, others)
 }
 
-/// The total of the root called `name` in `tree`, if the tree has it.
-fn seen(name: &[u8], tree: &Tree) -> Option<u64> {
-    tree.roots().find(|root| root.name() == name).map(|root| root.size())
+/// The file systems that have devices and are mounted, the fullest in bytes first. Nothing in them was seen.
+///
+/// # Errors
+/// The system's, if it does not tell what is mounted.
+pub fn mounted() -> io::Result<Vec<FileSystem>> {
+    let mut found = Vec::new();
+    for root in MountTable::try_read()?.of_devices() {
+        let space = CString::new(&*root).ok().and_then(|path| sys::space_around(&path).ok());
+        // Some that the kernel needs have no size.
+        if let Some(space) = space.filter(|space| space.size > 0) {
+            found.push(FileSystem { root, space, ..FileSystem::default() });
+        }
+    }
+    if found.is_empty() {
+        return Err(io::Error::other("it lists no file system with a device"));
+    }
+    found.sort_by_key(|one| Reverse(one.used()));
+    Ok(found)
 }

@@ -38,7 +38,7 @@ pub use comparable::difference;
 pub use compression::SnapshotForm;
 pub use dated::{Expired, all_in, dated, newest, newest_like, remove_old};
 pub use doubts::{Doubt, doubts};
-pub use file_system::{Cause, FileSystem, Unseen, file_systems};
+pub use file_system::{Cause, FileSystem, Unseen, file_systems, mounted};
 pub use glance::{Glance, glance};
 pub use origin::{GivenRoot, Origin, Volume};
 pub use packed::SavedListings;

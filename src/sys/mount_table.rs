@@ -1,6 +1,6 @@
 //! The mounts that the process can reach, as Linux lists them; empty on other systems.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::{fs, io};
@@ -84,6 +84,9 @@ const OVERLAY: &[u8] = b"overlay";
 /// another machine nor mounts anything.
 const NEAR: [&[u8]; 5] = [b"btrfs", OVERLAY, b"tmpfs", b"zfs", b"bcachefs"];
 
+/// Types of file systems that have several devices, and so no number of one.
+const POOLED: [&[u8]; 3] = [b"btrfs", b"zfs", b"bcachefs"];
+
 impl MountTable {
     /// Reads the system's table; empty if it cannot be read.
     pub fn read() -> Self {
@@ -91,7 +94,10 @@ impl MountTable {
     }
 
     /// Reads the system's table from proc_pid_mountinfo(5).
-    pub(super) fn try_read() -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn try_read() -> io::Result<Self> {
         let mut table = Self::default();
         for line in fs::read("/proc/self/mountinfo")?.split(|b| *b == b'\n') {
             if let Some((id, mount)) = ListedMount::parse(line) {
@@ -140,6 +146,21 @@ impl MountTable {
         overlays.map(|mount| &*mount.point)
     }
 
+    /// The mount point of each file system that has a device, once: where all of it can be reached, if anywhere, and by
+    /// the shortest path.
+    pub fn of_devices(&self) -> Vec<Vec<u8>> {
+        let mut found = BTreeMap::new();
+        for (id, ListedMount { kind, device, root, point, .. }) in &self.mounts {
+            let has_device = device.is_some_and(is_of_block_device) || POOLED.contains(&&**kind);
+            if has_device && self.mount_at(point) == *id {
+                let how = (root != b"/", point.len(), point);
+                let best = found.entry(device).or_insert(how);
+                *best = how.min(*best);
+            }
+        }
+        found.into_values().map(|(_, _, point)| point.clone()).collect()
+    }
+
     /// What is mounted in `mount`: the id and the mount point of each.
     pub fn mounted_in(&self, mount: u64) -> impl Iterator<Item = (u64, &[u8])> {
         let inner = self.mounts.iter().filter(move |(id, it)| it.parent == mount && **id != mount);
@@ -172,16 +193,6 @@ impl MountTable {
     /// The locations of all mount points: of the entries that something is mounted on.
     pub fn mount_points(&self) -> impl Iterator<Item = Location> {
         self.mounts.values().filter_map(|mount| self.location(mount.parent, &mount.point))
-    }
-
-    /// The mount points in `mount` that are below the real path `path`, relative to it, in order.
-    pub fn points_in(&self, mount: u64, path: &[u8]) -> Vec<Vec<u8>> {
-        let points = self.points.keys().filter(|(parent, _)| *parent == mount);
-        let below = points.filter_map(|(_, point)| path::below(point, path));
-        let mut below: Vec<_> =
-            below.filter(|below| !below.is_empty()).map(<[u8]>::to_vec).collect();
-        below.sort_unstable();
-        below
     }
 
     /// Whether the real path `path`, which is reached through `mount`, is the root of its file system.
@@ -274,8 +285,9 @@ impl MountTable {
             // In a chroot, the process is on a mount that is not listed.
             return mount == self.outermost();
         };
-        let is_block_device = device.is_some_and(|device| device >> 32 != 0);
-        is_block_device || also.is_some() && *device == also || NEAR.contains(&&**kind)
+        device.is_some_and(is_of_block_device)
+            || also.is_some() && *device == also
+            || NEAR.contains(&&**kind)
     }
 }
 
@@ -375,6 +387,10 @@ fn number(device: &[u8]) -> Option<u64> {
 /// The number of the device with these numbers, as the table has it.
 pub(super) fn device_number(major: u32, minor: u32) -> u64 {
     u64::from(major) << 32 | u64::from(minor)
+}
+
+fn is_of_block_device(number: u64) -> bool {
+    number >> 32 != 0
 }
 
 /// Decodes a name in which blanks, newlines and backslashes are written as a backslash and three octal digits.

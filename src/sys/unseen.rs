@@ -8,6 +8,8 @@ pub struct Cause {
     pub name: &'static str,
     /// How much, in bytes.
     pub size: u64,
+    /// How much of that the files may share with others, which still need it then.
+    pub shared: u64,
     /// How many files that is, if that is known.
     pub files: Option<u64>,
     /// The largest parts of it, the largest first.

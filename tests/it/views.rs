@@ -16,7 +16,8 @@ use crate::program::browse::keys::Key;
 use crate::program::browse::{Binding, Bindings, BrowseOptions};
 use weigh::internal::remove::{self, Manner, UserDirectories};
 use weigh::internal::report::{Browsed, Input, Keep, Request};
-use weigh::internal::sys;
+use weigh::internal::snapshot::{Cause, FileSystem, Unseen};
+use weigh::internal::sys::{self, Holder, Space};
 use weigh::internal::tally::Inodes;
 
 use crate::browse::{opened, request, scanned, show};
@@ -131,6 +132,55 @@ fn the_largest_files_are_listed_and_lead_into_the_tree() {
     assert_eq!(names(&browser).len(), 2, "the tree again");
 }
 
+/// What --df found is a view of its own. Nothing in it can be marked or deleted, and the screen says what to do instead.
+#[test]
+fn what_is_in_no_file_can_be_entered_but_neither_marked_nor_deleted() {
+    let fixture = fixture();
+    let root = fixture.at("tree");
+    let request = detailed(&root);
+    let mut browser = opened(&request, deleting(&root), 20);
+    press(&mut browser, "⇤");
+    assert_ne!(names(&browser), ["deleted but open"], "nobody asked for it");
+    press(&mut browser, "\t");
+    let mut browsed = scanned(&request);
+    let holder = Holder { pid: 812, command: b"nginx".to_vec() };
+    let log =
+        Unseen { holders: vec![holder], held_by: 1, ..Unseen::of("/log/access\x1b[2J", 40_000) };
+    let mapped = Unseen { name: b"/usr/lib/old.so".to_vec(), held_by: 1, ..Unseen::default() };
+    let parts = vec![log, mapped];
+    let deleted =
+        Cause { name: "deleted but open", size: 40_000, shared: 0, files: Some(2), parts };
+    browsed.file_systems.push(FileSystem {
+        root: root.into_os_string().into_encoded_bytes(),
+        space: Space { size: 1_000_000, free: 800_000, available: 800_000, used_inodes: 9 },
+        seen: Some(150_000),
+        causes: vec![deleted],
+        unknown: vec!["some processes (Permission denied)".to_owned()],
+        left_out: vec![Unseen::of("journal", 8_192)],
+    });
+    show(&mut browser, browsed);
+    let in_tree = names(&browser);
+    press(&mut browser, "⇤");
+    let expected = [("deleted but open", 40_000), ("not explained", 10_000), ("not in df", 8_192)];
+    assert_eq!(listed(&browser), expected.map(|(name, size)| (name.to_owned(), size)));
+    let shown = screen(&mut browser, (100, 22));
+    assert!(shown.contains("20%") && shown.contains("2 files"), "of what is used: {shown}");
+    press(&mut browser, "\n");
+    let shown = screen(&mut browser, (140, 22));
+    assert!(shown.contains(r"/log/access\x1b[2J  held by nginx (812)"), "{shown}");
+    assert!(shown.contains("/usr/lib/old.so  size unknown"), "{shown}");
+    for keys in [" ", "d", "D", "A", "\n"] {
+        press(&mut browser, keys);
+        let what = format!("{keys:?}: {}", said(&browser));
+        assert!(browser.marked_paths().is_empty() && !browser.is_removing(), "{what}");
+        assert!(keys == "A" || keys == "D" || what.contains("restart the process"), "{what}");
+    }
+    press(&mut browser, "←↓\n");
+    assert_eq!(names(&browser), ["not looked at: some processes (Permission denied)"]);
+    press(&mut browser, "←←");
+    assert_eq!(names(&browser), in_tree);
+}
+
 /// Each view has the figures that the program prints.
 #[test]
 fn the_views_have_the_figures_of_the_program() {
@@ -173,7 +223,10 @@ fn a_group_lists_its_files() {
     press(&mut browser, " ");
     assert_eq!(said(&browser), "not marked: .rs: it is no entry: Enter shows what is in it");
     press(&mut browser, "d");
-    assert_eq!(said(&browser), "not to be removed: .log: it is no entry");
+    assert_eq!(
+        said(&browser),
+        "not to be removed: .log: it is no entry: Enter shows what is in it"
+    );
     press(&mut browser, "g\n");
     assert_eq!(names(&browser), ["b/three.rs", "one.rs", "a/two.rs"]);
     press(&mut browser, "A←");

@@ -89,16 +89,19 @@ pub(super) enum ViewKind {
     Ages,
     /// The same by owner.
     Owners,
+    /// What uses the file system besides the files.
+    Causes,
 }
 
 impl ViewKind {
     /// All of them with their names, in the order of the head of the screen.
-    pub(super) const ALL: [(Self, &str); 5] = [
+    pub(super) const ALL: [(Self, &str); 6] = [
         (Self::Tree, "tree"),
         (Self::LargestFiles, "largest files"),
         (Self::Types, "types"),
         (Self::Ages, "ages"),
         (Self::Owners, "owners"),
+        (Self::Causes, "besides files"),
     ];
 }
 

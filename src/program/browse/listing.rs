@@ -48,10 +48,11 @@ pub(super) enum ListLine {
     Other(usize),
 }
 
-/// A group, or an entry that is gone.
+/// A group, a cause of --df, or an entry that is gone.
 #[derive(Debug)]
-struct OtherLine {
+pub(super) struct OtherLine {
     name: Box<[u8]>,
+    note: String,
     mode: Mode,
     totals: Totals,
     gone: Option<u64>,
@@ -98,6 +99,7 @@ impl SortedList {
         });
         let others = gone.map(|(name, former)| OtherLine {
             name: name.clone(),
+            note: String::new(),
             mode: former.mode,
             totals: Totals::default(),
             gone: Some(former.size),
@@ -153,7 +155,11 @@ impl SortedList {
     fn measured(self, tree: &Tree, directory: DirectoryId) -> Self {
         let items = (0..self.len().min(1_000)).filter_map(|line| {
             let item = self.item(tree, line)?;
-            let aside = if item.freed() == item.totals.size { 0 } else { ASIDE };
+            let aside = match item.place {
+                None if !item.note.is_empty() => cells(item.note),
+                _ if item.freed() == item.totals.size => 0,
+                _ => ASIDE,
+            };
             let names = match item.place {
                 Some(place) => below(&tree.at(place), directory),
                 None => vec![item.name],
@@ -168,14 +174,18 @@ impl SortedList {
     /// Lists the groups of `tree`.
     pub(super) fn of_groups(tree: &Tree, order: Order) -> Self {
         let groups = tree.root().children(order).into_iter();
-        let others: Vec<_> = groups
-            .map(|it| OtherLine {
-                name: it.name().into(),
-                mode: it.mode(),
-                totals: it.totals(),
-                gone: None,
-            })
-            .collect();
+        let others = groups.map(|it| OtherLine {
+            name: it.name().into(),
+            note: String::new(),
+            mode: it.mode(),
+            totals: it.totals(),
+            gone: None,
+        });
+        Self::of_others(others.collect(), tree)
+    }
+
+    /// Lists `others`, which are not in the `tree`.
+    pub(super) fn of_others(others: Vec<OtherLine>, tree: &Tree) -> Self {
         let lines = (0..others.len()).map(ListLine::Other).collect();
         let largest = others.iter().map(|group| group.totals.size).max().unwrap_or(0);
         Self { lines, others, largest, ..Self::default() }.measured(tree, DirectoryId::default())
@@ -229,10 +239,16 @@ impl SortedList {
 }
 
 impl OtherLine {
+    /// That is called `name`, with a `note` beside it.
+    pub(super) fn of(name: &[u8], note: String, (size, entries): (u64, u64)) -> Self {
+        let totals = Totals { size, weight: size, entries, ..Totals::default() };
+        Self { name: name.into(), note, mode: Mode::default(), totals, gone: None }
+    }
+
     fn item(&self) -> Item<'_> {
         Item {
             name: &self.name,
-            note: "",
+            note: &self.note,
             mode: self.mode,
             totals: self.totals,
             own: None,

@@ -6,6 +6,7 @@
 //!   `keys`: what each key does. None of all these uses a terminal, a thread or the file system.
 //! * `listing`, `item`, `sorting`, `pattern`: the lines of the list, in order. `views`: lists that are not of one
 //!   directory, and the search; `query` finds what they list.
+//! * `causes`: a view of what is in no file, for `--df`.
 //! * `outside`: paths that are copied, or opened in another program.
 //! * `marks`, `freed`, `protected`: the marks, their totals, and what must not be marked, which the system is asked
 //!   once.
@@ -20,6 +21,7 @@
 #[cfg(feature = "tui")]
 mod background;
 pub mod browser;
+mod causes;
 pub mod event;
 mod follow;
 mod freed;

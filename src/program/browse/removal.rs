@@ -109,7 +109,10 @@ impl Browser {
             return false;
         };
         let (place, name) = (item.place, escape(item.name));
-        let marked = place.map_or(Err("it is no entry"), |place| self.mark(place));
+        let marked = match place {
+            Some(place) => self.mark(place),
+            None => Err(self.refusal_of_line()),
+        };
         if let Err(refusal) = marked {
             self.say(format!("not to be removed: {name}: {refusal}"));
         }

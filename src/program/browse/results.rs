@@ -28,7 +28,7 @@ impl Browser {
             Input::Roots(roots) => {
                 vec![Command::Protect(roots.clone(), self.options.homes.clone()), scan]
             }
-            Input::Snapshots(_) | Input::History(_) => vec![scan],
+            _ => vec![scan],
         }
     }
 

@@ -1,6 +1,6 @@
 //! How events change the state. What needs a terminal or threads is returned to the loop.
 
-use super::browser::{Bar, Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
+use super::browser::{Bar, Browser, Dialog, DialogText, PendingWork, Question};
 use super::event::{Command, Ending, Event};
 use super::item::Item;
 use super::keys::{Act, Key};
@@ -147,7 +147,7 @@ impl Browser {
             Act::Parent if self.leave_view() => {}
             Act::Parent => self.parent(),
             Act::NextView => self.turn(1),
-            Act::PreviousView => self.turn(ViewKind::ALL.len() - 1),
+            Act::PreviousView => self.turn(-1),
             Act::BySize => self.sort(SortKey::Size),
             Act::ByName if self.has_matches() => self.go_to_match(1),
             Act::PreviousMatch => self.go_to_match_before(),
@@ -254,7 +254,7 @@ impl Browser {
                 Ok(())
             }
             Some(place) => self.mark(place),
-            None => Err("it is no entry: Enter shows what is in it"),
+            None => Err(self.refusal_of_line()),
         };
         self.pin(self.chosen + 1);
         if let Err(refusal) = marked {

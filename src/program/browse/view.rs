@@ -16,7 +16,7 @@ use ratatui_core::terminal::Frame;
 
 use self::areas::Areas;
 use self::canvas::{Canvas, format, number_of, sized};
-use super::browser::{Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
+use super::browser::{Browser, Dialog, DialogText, PendingWork, Question};
 use super::keys::Act;
 use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
@@ -100,9 +100,9 @@ fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
 /// The names of the views.
 fn views(browser: &Browser, canvas: &mut Canvas<'_>) {
     let (mut x, width) = (1, canvas.width());
-    let all: usize = ViewKind::ALL.iter().map(|(_, name)| cells(name) + 1).sum();
-    let gap = if width < all + 2 * ViewKind::ALL.len() { 1 } else { 3 };
-    for (kind, name) in ViewKind::ALL {
+    let all: usize = browser.views().map(|(_, name)| cells(name) + 1).sum();
+    let gap = if width < all + 2 * browser.views().count() { 1 } else { 3 };
+    for (kind, name) in browser.views() {
         if kind == browser.view {
             let style = canvas.style(Palette::accent, Modifier::BOLD | Modifier::UNDERLINED);
             x = canvas.write((x, 1), name, width, style) + gap;
@@ -301,7 +301,7 @@ fn hints(browser: &Browser) -> Vec<(String, &'static str)> {
     let open = match browser.item(browser.chosen) {
         Some(item) if item.is_directory() && item.gone.is_none() => (Act::Open, "open"),
         Some(item) if browser.is_flat() && item.place.is_some() => (Act::Open, "to its place"),
-        Some(_) if browser.is_flat() => (Act::Open, "its files"),
+        Some(_) if browser.is_flat() && browser.group.is_none() => (Act::Open, "its files"),
         _ => (Act::Details, "about it"),
     };
     let sort = (Act::BySize, "sort");

@@ -3,6 +3,7 @@
 
 use super::browser::{Browser, Dialog, Question, ViewKind};
 use super::item::Item;
+use super::listing::SortedList;
 use super::marks::names;
 use super::pattern::NamePattern;
 use super::query::{Answer, Pass, TreeQuery};
@@ -54,13 +55,14 @@ impl Browser {
     }
 
     /// Goes to the next view, or the one before.
-    pub(super) fn turn(&mut self, by: usize) {
+    pub(super) fn turn(&mut self, by: isize) {
         if !self.has_whole_tree() {
             return;
         }
-        let kinds = ViewKind::ALL.map(|(kind, _)| kind);
+        let kinds: Vec<_> = self.views().map(|(kind, _)| kind).collect();
         let at = kinds.iter().position(|kind| *kind == self.view).unwrap_or(0);
-        (self.view, self.group) = (kinds[(at + by) % kinds.len()], None);
+        let to = at.saturating_add_signed(by + kinds.len().cast_signed()) % kinds.len();
+        (self.view, self.group) = (kinds[to], None);
         self.enter(None);
     }
 
@@ -80,7 +82,7 @@ impl Browser {
             return Some(TreeQuery::Named(search.pattern.clone()));
         }
         let by = match self.view {
-            ViewKind::Tree => return None,
+            ViewKind::Tree | ViewKind::Causes => return None,
             ViewKind::LargestFiles => return Some(TreeQuery::Files),
             ViewKind::Types => By::Type,
             ViewKind::Ages if !self.has_times() => {
@@ -106,6 +108,10 @@ impl Browser {
 
     /// Lists what the view has found, or begins to find it.
     pub(super) fn list_found(&mut self) {
+        if self.view == ViewKind::Causes && !self.is_searching() {
+            self.scan.index = SortedList::of_others(self.causes(), &self.scan.tree);
+            return;
+        }
         let key = self.key();
         let is_free = match &self.pass {
             None => true,
@@ -191,6 +197,7 @@ impl Browser {
         match item.place {
             _ if self.is_searching() => self.accept_search(),
             Some(place) => self.show_at(names(&self.scan.tree.at(place))),
+            None if self.group.is_some() => self.say(self.refusal_of_line()),
             None => {
                 self.group = Some(item.name.to_vec());
                 self.answers.retain(|(_, _, is_group, _), _| !is_group);

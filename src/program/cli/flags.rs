@@ -50,6 +50,10 @@ pub(super) struct Flags {
     #[arg(skip)]
     pub(super) counting: Vec<String>,
 
+    /// Whether --df was typed alone, without anything to weigh.
+    #[arg(skip)]
+    pub(super) is_df_alone: bool,
+
     /// The source of listings.
     #[arg(skip)]
     pub(super) source: Source,
@@ -184,7 +188,8 @@ pub(super) struct ShowFlags {
     /// Also show what df says about each PATH that is a mount point; implies -x
     ///
     /// That is the size of the file system, its free space, and what uses the rest: files that were seen, files that
-    /// are deleted but open, files hidden under mounts, and metadata. As root, weigh sees more of it.
+    /// are deleted but open, files hidden under mounts, and metadata. As root, weigh sees more of it. Without a PATH
+    /// and other flags, it lists the file systems that are mounted, and walks nothing.
     #[arg(long, conflicts_with_all = [
         "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "save",
         "load", "since", "summarize",

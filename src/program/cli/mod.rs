@@ -138,6 +138,7 @@ impl Plan {
         let are_listed = flags.roots.are_listed();
         let source = match (flags.snapshots.history.take(), &flags.snapshots.load[..]) {
             (Some(files), _) => Input::History(flags.remembered_history(files)?),
+            (None, []) if flags.is_df_alone && !flags.is_page() => Input::FileSystems,
             (None, []) => Input::Roots(mem::take(&mut flags.roots).roots()?),
             (None, paths) => Input::Snapshots(paths.to_vec()),
         };

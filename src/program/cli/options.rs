@@ -66,7 +66,7 @@ impl Flags {
         })
     }
 
-    fn is_page(&self) -> bool {
+    pub(super) fn is_page(&self) -> bool {
         matches!(self.form(), Some(Form::Page(_)))
     }
 

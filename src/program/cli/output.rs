@@ -37,6 +37,7 @@ impl Flags {
         let is_history = self.snapshots.history.is_some();
         let is_filtered = is_history && !self.filters.filter()?.is_off();
         let is_shown = matches!(self.form(), None | Some(Form::Json));
+        let is_page = self.form() == Some(Form::Page(page::PageForm::Html));
         let shows_details = self.screen.ui || self.form().is_some_and(Form::shows_details);
         let is_unsaved =
             self.is_by_saved_time() && !matches!(self.filetime(), Some(FileTime::Modified));
@@ -66,8 +67,8 @@ impl Flags {
                 "--frees is shown with sizes, in a picture or with -j: leave out --sort time and --as",
             ),
             (
-                self.show.df && (!is_shown || is_by_time),
-                "--df is shown with sizes, in a picture or with -j: leave out -m and --as",
+                self.show.df && (!is_shown && !is_page || is_by_time),
+                "--df is shown with sizes, in a picture, with -j or --as html: leave out -m and --as",
             ),
             (
                 self.snapshots.details && self.snapshots.save.is_none() && !shows_details,
@@ -116,6 +117,7 @@ impl Flags {
             Some(Form::Page(form)) => {
                 let is_given = self.show.number_of_lines.is_some();
                 let options = PageOptions {
+                    file_systems: String::new(),
                     form,
                     picture: self.tree(None),
                     measure: self.view().measure,
@@ -161,7 +163,7 @@ impl Flags {
             Input::Roots(roots) => {
                 roots.iter().map(|root| root.as_encoded_bytes().to_vec()).collect()
             }
-            Input::Snapshots(..) | Input::History(..) => Vec::new(),
+            _ => Vec::new(),
         };
         let is_bytes = self.is_in_bytes();
         summary::SummaryOptions {

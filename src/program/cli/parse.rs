@@ -24,8 +24,10 @@ pub(super) fn flags<T>(
     make: impl Fn(Flags) -> Result<T, String>,
 ) -> Result<T, Error> {
     let (source, args) = &source(args)?;
-    let make = |flags| make(Flags { source: *source, ..flags });
     let flags = parse(args)?;
+    // Not if the config file says so.
+    let is_df_alone = flags.is_df_alone;
+    let make = |flags| make(Flags { source: *source, is_df_alone, ..flags });
     if flags.is_question() {
         return make(flags).map_err(bad);
     }
@@ -89,9 +91,18 @@ fn interpret(command: &Command, mut matches: ArgMatches) -> Result<Flags, Error>
     let is_wanted =
         names.iter().any(|name| matches.contains_id(name)) || matches.get_flag("remember");
     let counting = if is_wanted { snapshots::counting(command, &matches) } else { Vec::new() };
+    let is_df_alone = is_alone("df", command, &matches);
     // Without `_mut`, it would clone everything.
     let flags = Flags::from_arg_matches_mut(&mut matches)?;
-    Ok(Flags { counting, ..flags })
+    Ok(Flags { counting, is_df_alone, ..flags })
+}
+
+/// Whether `flag` is `given` with no others but those that say how to print.
+fn is_alone(flag: &str, command: &Command, given: &ArgMatches) -> bool {
+    let is_given =
+        |arg: &&Arg| given.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+    let others = command.get_arguments().filter(|arg| arg.get_help_heading() != Some("Output"));
+    given.get_flag(flag) && others.filter(is_given).all(|arg| arg.get_id() == flag)
 }
 
 /// The path and the text of the config file, if there is one: the one on the command line, or in the environment

@@ -35,6 +35,9 @@ pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<
         version = env!("CARGO_PKG_VERSION"),
         time = safe(&page.options.time),
     )?;
+    if !page.options.file_systems.is_empty() {
+        writeln!(out, "<pre>{}</pre>", safe(&page.options.file_systems))?;
+    }
     legend(out, page)?;
     write!(
         out,

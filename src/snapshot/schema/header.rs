@@ -226,6 +226,9 @@ pub(super) fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Re
         list(out, &one.causes, |out, cause| {
             let name = cause.name.replace(' ', "_");
             write!(out, r#"{{"cause":"{name}","size":{}"#, cause.size)?;
+            if cause.shared > 0 {
+                write!(out, r#","shared":{}"#, cause.shared)?;
+            }
             if let Some(files) = cause.files {
                 write!(out, r#","files":{files}"#)?;
             }

@@ -51,7 +51,8 @@ pub fn map_extents(
     let file = match directory {
         Some(Handle::Linux(directory)) => directory.open_file_at(name, Symlinks::Stay)?,
         Some(_) => return Err(ErrorKind::Unsupported.into()),
-        None => open_file(CWD, name, Symlinks::Stay)?,
+        // In proc, a link leads to a file without a name. Another file than `stat` is an error below.
+        None => open_file(CWD, name, Symlinks::Follow)?,
     };
     let fields = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::BLOCKS;
     let now = retry_on_intr(|| fs::statx(&file, c"", AtFlags::EMPTY_PATH, fields))?;

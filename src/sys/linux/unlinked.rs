@@ -5,6 +5,7 @@
 //! process that ends meanwhile is no error.
 
 use std::collections::HashMap;
+use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
@@ -15,11 +16,14 @@ use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
 use super::listing::{FIELDS, convert, mount_id};
 use crate::inode::Identity;
+use crate::measure::Kind;
 use crate::sys::mount_table::{ListedMount, device_number, unescape};
-use crate::sys::{Cause, Holder, MountTable, Stat, Unseen, to_path};
+use crate::sys::{Cause, Holder, Mapped, MountTable, Stat, Unseen, to_path};
 
 /// How many files are named on each file system: the largest.
 const MOST: usize = 1_000;
+/// Of smaller files, nobody asks what they share.
+const LARGE: u64 = 64 << 10;
 /// How many of its holders a file names.
 const FEW: usize = 3;
 /// What proc adds to the path of a file that has lost its name.
@@ -76,6 +80,8 @@ struct Found {
     /// The number of the file system.
     number: Option<u64>,
     sizes: HashMap<Identity, Option<u64>>,
+    /// How much of that they may share.
+    shared: u64,
     /// What else is known of the largest.
     files: HashMap<Identity, (Unseen, u32)>,
 }
@@ -101,12 +107,19 @@ impl Search {
         if let Some(path) = path.as_os_str().as_bytes().strip_suffix(DELETED)
             && let Ok((stat, mount)) = look(link)
         {
-            self.inode(pid, process, path, (&stat, mount));
+            self.inode(pid, (process, link), path, (&stat, mount));
         }
         Ok(())
     }
 
-    fn inode(&mut self, pid: u32, process: &Path, path: &[u8], (stat, mount): (&Stat, u64)) {
+    /// Adds the inode where a `link` of a `process` leads, unless it has a name.
+    fn inode(
+        &mut self,
+        pid: u32,
+        (process, link): (&Path, &Path),
+        path: &[u8],
+        (stat, mount): (&Stat, u64),
+    ) {
         if stat.links > 0 {
             return;
         }
@@ -117,7 +130,12 @@ impl Search {
             self.found.iter().position(|found| found.number == Some(number))
         });
         if let Some(root) = root {
-            self.found[root].add(stat.identity(), Some(stat.blocks.saturating_mul(512)), path, pid);
+            let found = &mut self.found[root];
+            if !found.sizes.contains_key(&stat.identity()) {
+                let more = shared(link, stat).unwrap_or(0);
+                found.shared = found.shared.saturating_add(more);
+            }
+            found.add(stat.identity(), Some(stat.blocks.saturating_mul(512)), path, pid);
         }
     }
 
@@ -143,9 +161,10 @@ impl Search {
         let [range, _, _, device, inode] = fields[..] else { return None };
         // There, numbers have no leading zeros.
         let range: Vec<_> = range.split('-').map(|end| end.trim_start_matches('0')).collect();
-        let refused = match look(&process.join("map_files").join(range.join("-"))) {
+        let link = process.join("map_files").join(range.join("-"));
+        let refused = match look(&link) {
             Ok((stat, mount)) => {
-                self.inode(pid, process, &path, (&stat, mount));
+                self.inode(pid, (process, &link), &path, (&stat, mount));
                 return None;
             }
             Err(error) => error.kind() == ErrorKind::PermissionDenied,
@@ -221,14 +240,26 @@ impl Found {
         }
     }
 
-    fn finish(mut self) -> Cause {
-        self.forget_small();
+    fn finish(self) -> Cause {
         let mut parts: Vec<_> = self.files.into_values().map(|(file, _)| file).collect();
         parts.sort_unstable_by(|one, other| (other.size, &one.name).cmp(&(one.size, &other.name)));
+        parts.truncate(MOST);
         let sizes = self.sizes.values().flatten();
         let size = sizes.fold(0, |sum: u64, size| sum.saturating_add(*size));
-        Cause { name: "deleted but open", size, files: Some(self.sizes.len() as u64), parts }
+        let (files, shared) = (Some(self.sizes.len() as u64), self.shared);
+        Cause { name: "deleted but open", size, shared, files, parts }
     }
+}
+
+/// How much of the regular file where `link` leads other files may share, in bytes.
+fn shared(link: &Path, stat: &Stat) -> Option<u64> {
+    let size = stat.blocks.saturating_mul(512);
+    if stat.mode.kind() != Kind::File || size < LARGE {
+        return None;
+    }
+    let link = CString::new(link.as_os_str().as_bytes()).ok()?;
+    let Mapped { own, unplaced } = super::map_extents(None, &link, stat, |_| ()).ok()?;
+    size.checked_sub(own.saturating_add(unplaced))
 }
 
 /// What the file at `path` is, as far as the kernel remembers, and through which mount it is reached.

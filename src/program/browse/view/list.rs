@@ -98,7 +98,7 @@ fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fiel
             sized(browser, item.totals.size, is_partial),
             change.map(|change| format.write_change(change)).unwrap_or_default(),
             Format::Count.write(item.totals.entries),
-            percent(item.totals.size, browser.totals().size),
+            percent(item.totals.size, browser.whole()),
             newest.map_or_else(String::new, |newest| browser.age(newest)),
         ],
         name: name(browser, &item),
@@ -213,7 +213,7 @@ fn line(
     width: usize,
 ) {
     let Fields { item, mark, columns, .. } = fields;
-    let (size, whole) = (item.totals.size, browser.totals().size);
+    let (size, whole) = (item.totals.size, browser.whole());
     let aside = canvas.style(Palette::aside, Modifier::DIM);
     let change = match columns[CHANGE].as_bytes().first() {
         Some(b'+') => Some(Ordering::Greater),

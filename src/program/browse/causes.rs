@@ -1,0 +1,95 @@
+//! What uses the space of a file system besides the files in the tree, as a view: the causes, and the parts of each.
+//! Nothing in it is an entry that could be marked.
+
+use super::browser::{Browser, ViewKind};
+use super::listing::OtherLine;
+use weigh::internal::path;
+use weigh::internal::render::file_systems::{held, least};
+use weigh::internal::render::size::Format;
+use weigh::internal::snapshot::{Cause, FileSystem, Unseen};
+
+const UNEXPLAINED: &str = "not explained";
+const NOT_IN_DF: &str = "not in df";
+
+/// Why a part of each cause cannot be removed here, and what to do instead.
+const REMEDIES: [(&str, &str); 5] = [
+    ("deleted but open", "it has no name: to free it, restart the process"),
+    ("hidden under mounts", "it is hidden: unmount what is above it"),
+    ("metadata", "the file system needs it"),
+    (UNEXPLAINED, "nobody knows what it is"),
+    (NOT_IN_DF, "the file system needs it"),
+];
+
+impl Browser {
+    /// The views that have something to show, with their names.
+    pub(super) fn views(&self) -> impl Iterator<Item = (ViewKind, &'static str)> {
+        let has_causes = self.file_system().is_some();
+        ViewKind::ALL.into_iter().filter(move |(kind, _)| *kind != ViewKind::Causes || has_causes)
+    }
+
+    /// The file system that the current directory is on, if --df asked for it.
+    fn file_system(&self) -> Option<&FileSystem> {
+        let file_systems = &self.scan.browsed.as_ref()?.file_systems;
+        let here = self.path();
+        file_systems.iter().find(|one| path::is_within(&here, &one.root)).or(file_systems.first())
+    }
+
+    /// What shares are of: what is used of the file system, or else what the current directory comes to.
+    pub(super) fn whole(&self) -> u64 {
+        let file_system = self.file_system().filter(|_| self.view == ViewKind::Causes);
+        file_system.map_or(self.totals().size, FileSystem::used)
+    }
+
+    /// The lines of the view: the causes, or the parts of the one that is entered.
+    pub(super) fn causes(&self) -> Vec<OtherLine> {
+        let all = self.file_system().map(causes).unwrap_or_default();
+        let format = &self.options.formats.bytes;
+        let Some(group) = &self.group else {
+            return all.iter().map(|cause| line(cause, format)).collect();
+        };
+        let entered = all.iter().find(|cause| cause.name.as_bytes() == group);
+        entered.map_or_else(Vec::new, |cause| cause.parts.iter().map(line_of_part).collect())
+    }
+
+    /// Why the chosen line, which is no entry, cannot be marked.
+    pub(super) fn refusal_of_line(&self) -> &'static str {
+        let chosen = self.item(self.chosen).map(|item| item.name);
+        let name = self.group.as_deref().or(chosen).filter(|_| self.view == ViewKind::Causes);
+        let remedy = REMEDIES.iter().find(|(cause, _)| Some(cause.as_bytes()) == name);
+        remedy.map_or("it is no entry: Enter shows what is in it", |(_, remedy)| remedy)
+    }
+}
+
+/// The causes, what is left, and what is not among what is used.
+fn causes(one: &FileSystem) -> Vec<Cause> {
+    let unknown = one
+        .unknown
+        .iter()
+        .map(|what| Unseen { name: format!("not looked at: {what}").into(), ..Unseen::default() });
+    let left = one.unexplained().and_then(|left| u64::try_from(left).ok()).unwrap_or(0);
+    let left =
+        Cause { name: UNEXPLAINED, size: left, parts: unknown.collect(), ..Cause::default() };
+    let parts = one.left_out.clone();
+    let size = parts.iter().filter_map(|part| part.size).sum();
+    let left_out = Cause { name: NOT_IN_DF, size, parts, ..Cause::default() };
+    let others = [left, left_out].into_iter().filter(|cause| cause.size > 0);
+    one.causes.iter().cloned().chain(others).collect()
+}
+
+fn line(cause: &Cause, format: &Format) -> OtherLine {
+    let files = cause.files.map_or_else(String::new, |files| format!("{files} files"));
+    let note = least(cause, format) + &files;
+    let entries = cause.files.unwrap_or(cause.parts.len() as u64);
+    OtherLine::of(cause.name.as_bytes(), note, (cause.size, entries))
+}
+
+fn line_of_part(part: &Unseen) -> OtherLine {
+    let is_unknown = part.held_by > 0 && part.size.is_none();
+    let holders = Some(held(part)).filter(|held| !held.is_empty());
+    let notes = [
+        is_unknown.then(|| "size unknown".to_owned()),
+        holders.map(|held| format!("held by {}", held.trim_end())),
+    ];
+    let note = notes.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    OtherLine::of(&part.name, note, (part.size.unwrap_or(0), 1))
+}
