@@ -334,8 +334,8 @@ fn read_blocks(file: Vec<u8>) -> std::io::Result<()> {
         }
         while !rest.is_empty() {
             let piece = Piece::take(&mut rest)?;
-            piece.directories(true).try_for_each(|it| it.map(drop))?;
-            piece.leaves(true).try_for_each(|it| it.map(drop))?;
+            piece.each_directory(true, |_| Ok(()))?;
+            piece.each_leaf(true, |_| ())?;
         }
     }
     Ok(())

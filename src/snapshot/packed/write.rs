@@ -138,16 +138,16 @@ impl Part<'_> {
         let mut block = OpenBlock { full, is_as_saved, is_regular: false, ..SPARE.take() };
         block.begin(self.first);
         if let Some(root) = self.root {
-            block.begin_with(self.tree, root);
+            block.push_directory(self.tree, root);
+            block.content.append(&mut block.directories);
         }
         for (number, listing) in (self.first..).zip(&self.listings) {
             block.listing(self.tree, number, listing)?;
         }
         block.close()?;
-        let done = mem::take(&mut block.done);
-        let is_regular = block.is_regular;
+        let blocks = (mem::take(&mut block.done), block.is_regular);
         SPARE.set(block);
-        Ok((done, is_regular))
+        Ok(blocks)
     }
 }
 
@@ -177,12 +177,6 @@ impl OpenBlock {
         self.first = first;
         self.content.clear();
         push_number(&mut self.content, first);
-    }
-
-    /// Adds the record of the root.
-    fn begin_with(&mut self, tree: &Tree, root: DirectoryId) {
-        self.push_directory(tree, root);
-        self.content.append(&mut self.directories);
     }
 
     /// Adds a listing. Only a large one goes on in other blocks, and any if it is regular.
