@@ -301,8 +301,23 @@ impl Tree {
         Child::new(self, block, record::figures(block), directory, false)
     }
 
-    fn block(&self, DirectoryId(id): DirectoryId) -> &[u8] {
+    /// The records of a directory and of its leaves.
+    pub fn block(&self, DirectoryId(id): DirectoryId) -> &[u8] {
         self.directories.get(id as usize).map_or(&[], |it| &it.block)
+    }
+
+    /// How many directories are below a directory.
+    pub fn below(&self, DirectoryId(id): DirectoryId) -> u64 {
+        below(&self.directories, id).into()
+    }
+
+    /// The subdirectories of a directory, in no particular order.
+    pub fn subdirectories(
+        &self,
+        DirectoryId(id): DirectoryId,
+    ) -> impl Iterator<Item = DirectoryId> {
+        let first = id.saturating_sub(below(&self.directories, id));
+        children(&self.directories, first, id).map(DirectoryId)
     }
 
     /// What is at `place`.
@@ -496,15 +511,7 @@ impl<'a> Child<'a> {
 
     /// Their records.
     fn packed_leaves(self) -> &'a [u8] {
-        self.packed().1
-    }
-
-    /// The record of a directory, and those of its leaves.
-    pub fn packed(self) -> (&'a [u8], &'a [u8]) {
-        let block = if self.is_leaf { &[] } else { self.block };
-        let mut rest = block;
-        record::take_directory(&mut rest);
-        block.split_at(block.len() - rest.len())
+        if self.is_leaf { &[] } else { record::split(self.block).1 }
     }
 
     /// What counts at and below it: each directory's own figures, and those of every other entry. With its inode, if
@@ -522,15 +529,13 @@ impl<'a> Child<'a> {
 
     /// Its subdirectories, in no particular order.
     pub fn directories(self) -> impl Iterator<Item = Child<'a>> {
-        let DirectoryId(end) = self.directory;
-        let first = end.saturating_sub(self.directories_below() as u32);
-        let ids = children(&self.tree.directories, first, end);
-        ids.map(move |id| self.tree.directory(DirectoryId(id)))
+        let ids = self.id().into_iter().flat_map(|id| self.tree.subdirectories(id));
+        ids.map(|id| self.tree.directory(id))
     }
 
     /// How many directories are below it.
     pub fn directories_below(&self) -> u64 {
-        self.id().map_or(0, |DirectoryId(id)| below(&self.tree.directories, id).into())
+        self.id().map_or(0, |id| self.tree.below(id))
     }
 
     /// This directory and all below it, each after everything below it.
@@ -656,8 +661,10 @@ fn below(directories: &[PackedDirectory], number: u32) -> u32 {
 /// Stores in the subdirectories of the one with this `number` how far away it is.
 fn adopt(directories: &mut [PackedDirectory], number: u32) {
     let first = number.saturating_sub(below(directories, number));
-    let children: Vec<_> = children(directories, first, number).collect();
-    for child in children {
+    let mut end = number;
+    while end > first {
+        let child = end - 1;
         directories[child as usize].up = number - child;
+        end = child.saturating_sub(below(directories, child));
     }
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
 use crate::inode::MountedDevice;
+use crate::parallel;
 use crate::tree::{Node, Tree};
 
 /// Renumbers the `devices` of the inodes in `tree`. `is_known_by` gives the properties of a device, and `numbers` has
@@ -36,18 +37,24 @@ pub(super) fn renumber<K: Hash + Eq>(
 
 /// The devices of the inodes in `tree`, in order.
 pub(super) fn devices(tree: &Tree) -> BTreeSet<MountedDevice> {
-    let (mut devices, mut last) = (BTreeSet::new(), None);
-    for directory in tree.root().all_directories() {
-        for node in directory.leaf_nodes().chain([directory.node()]) {
-            let device = device(&node);
-            // Neighbours are nearly always on the same device.
-            if device != last {
-                devices.extend(device);
-                last = device;
+    /// So many directories at a time.
+    const PART: usize = 1024;
+    let directories = tree.root().directories_below() as usize + 1;
+    let parts: Vec<BTreeSet<_>> = parallel::collect(0, 0..directories.div_ceil(PART), |part| {
+        let (mut devices, mut last) = (BTreeSet::new(), None);
+        for directory in tree.root().all_directories_from((part * PART) as u64).take(PART) {
+            for node in directory.leaf_nodes().chain([directory.node()]) {
+                let device = device(&node);
+                // Neighbours are nearly always on the same device.
+                if device != last {
+                    devices.extend(device);
+                    last = device;
+                }
             }
         }
-    }
-    devices
+        devices
+    });
+    parts.into_iter().flatten().collect()
 }
 
 /// Where each device that holds directories of `tree` is mounted: the path below the root.

@@ -18,9 +18,12 @@ fn of(what: impl Hash) -> u64 {
 
 /// The sum of the digests of all leaves of a directory: of their names and sizes.
 fn of_leaves(view: View, directory: &PackedDirectory) -> u64 {
-    let leaves = record::leaves(directory.leaves());
-    let digests = leaves.map(|leaf| of((leaf.name, view.size(&leaf.sums.all))));
-    digests.fold(0, u64::wrapping_add)
+    let (mut rest, mut sum) = (directory.leaves(), 0_u64);
+    // To unpack all of each record took twice as long.
+    while let (leaf, Some(name)) = (rest, record::skip(&mut rest)) {
+        sum = sum.wrapping_add(of((name, view.size(&record::figures(leaf).0))));
+    }
+    sum
 }
 
 impl Tree {

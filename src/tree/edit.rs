@@ -13,6 +13,7 @@ use super::{
 };
 use crate::inode::{Identity, Links, MountedDevice};
 use crate::measure::{Figures, Mode};
+use crate::parallel;
 use crate::path;
 
 impl Tree {
@@ -92,11 +93,15 @@ impl Tree {
     }
 
     /// Says of each inode anew on which mount and device it is: what `renumber` makes of them.
-    pub fn renumber(&mut self, renumber: impl Fn(MountedDevice) -> MountedDevice) {
-        for directory in &mut self.directories {
-            directory.block = directory.with(&renumbered(directory.node(), &renumber));
-            directory.change_leaves(|_, leaf| Some(renumbered(leaf, &renumber)));
-        }
+    pub fn renumber(&mut self, renumber: impl Fn(MountedDevice) -> MountedDevice + Send + Sync) {
+        parallel::collect(0, &mut self.directories, |directory| {
+            let mut block = Vec::with_capacity(directory.block.len());
+            record::push_directory(&mut block, &renumbered(directory.node(), &renumber));
+            for leaf in record::leaves(directory.leaves()) {
+                record::push(&mut block, &renumbered(leaf, &renumber));
+            }
+            directory.block = block.into_boxed_slice();
+        })
     }
 
     /// Says what a directory comes to.
@@ -245,9 +250,7 @@ impl PackedDirectory {
 
     /// The records of its leaves.
     pub(super) fn leaves(&self) -> &[u8] {
-        let mut leaves = &*self.block;
-        record::take_directory(&mut leaves);
-        leaves
+        record::split(&self.block).1
     }
 
     /// Its block with another record of its own.

@@ -275,6 +275,28 @@ pub fn skip<'a>(block: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(name)
 }
 
+/// A directory's own record, and what comes after it in `block`.
+#[inline]
+pub fn split(block: &[u8]) -> (&[u8], &[u8]) {
+    let mut rest = block;
+    let _ = skip_directory(&mut rest);
+    block.split_at(block.len() - rest.len())
+}
+
+fn skip_directory(block: &mut &[u8]) -> Option<()> {
+    skip(block)?;
+    skip_numbers(block, 1)?;
+    let shared = if take_number(block)? > 0 { 4 } else { 0 };
+    skip_numbers(block, shared)?;
+    let own = match take_number(block)? {
+        NOT_COUNTED => 0,
+        ON_DISK => 1,
+        ALL => 4,
+        _ => 5,
+    };
+    skip_numbers(block, own)
+}
+
 /// Skips so many numbers.
 #[inline]
 fn skip_numbers(block: &mut &[u8], mut count: usize) -> Option<()> {
@@ -477,7 +499,9 @@ mod tests {
         let mut rest = block.as_slice();
         for directory in kept {
             assert_eq!((name(rest), mode(rest)), (directory.name, directory.mode));
+            let (_, after) = split(rest);
             assert_eq!(take_directory(&mut rest), Some(directory));
+            assert_eq!(rest, after);
             let sums = Sums { entries: 1, shared: Figures::default(), ..directory.sums };
             assert_eq!(figures(rest), (sums.all, directory.change.is_some()));
             assert_eq!(change(rest), directory.change);

@@ -334,8 +334,8 @@ fn read_blocks(file: Vec<u8>) -> std::io::Result<()> {
         }
         while !rest.is_empty() {
             let piece = Piece::take(&mut rest)?;
-            piece.directories(true).try_for_each(|it| it.map(drop))?;
-            piece.leaves(true).try_for_each(|it| it.map(drop))?;
+            piece.each_directory(true, |_| Ok(()))?;
+            piece.each_leaf(true, |_| ())?;
         }
     }
     Ok(())
@@ -648,4 +648,28 @@ fn a_flag_says_the_form() {
     }
     weigh("top --config config").within(fixture.path()).run().clean();
     assert_eq!(weigh("top --save x --save-as xml").within(fixture.path()).run().code(), 2);
+}
+
+/// A block of many small listings that are alike was as large as any, and such a file could not be loaded.
+#[test]
+fn small_listings_that_are_alike_are_never_taken_for_a_bomb() {
+    let place = Fixture::new();
+    let file = format!(r#"{{"name":"{}","kind":"file","size":0}}"#, "x".repeat(250));
+    let files = vec![file; 20].join(",");
+    let directory =
+        |i| format!(r#"{{"name":"{i}","kind":"directory","size":0,"children":[{files}]}}"#);
+    let directories: Vec<_> = (0..rounds(400, 20_000)).map(directory).collect();
+    let text = format!(
+        r#"{{"schema":1,"tool":"weigh","measure":"disk","complete":true,"time":1,"details":false,
+           "figures":["disk","apparent","files","inodes"],"name":"r","kind":"directory","size":1,
+           "children":[{}],"errors":[]}}"#,
+        directories.join(",")
+    );
+    fs::write(place.at("a.json"), text).unwrap();
+    weigh("-n 1 --load a.json --save b.weigh").within(place.path()).run().clean();
+    let direct = weigh("-j -n 9 --load a.json").within(place.path()).run();
+    same(&weigh("-j -n 9 --load b.weigh").within(place.path()).run(), &direct, "alike");
+    let file = place.bytes("b.weigh");
+    let unpacked: usize = sections(&file).iter().map(|(_, content)| content.len()).sum();
+    assert!(unpacked < file.len() * 1_032, "{unpacked} {}", file.len());
 }

@@ -39,13 +39,16 @@ const START: usize = 5;
 pub fn pack(content: &[u8]) -> io::Result<Vec<u8>> {
     const LEVEL: i32 = 2;
     thread_local! {
-        /// To make one for each section took a tenth of the time.
-        static COMPRESSOR: RefCell<Compressor<'static>> = RefCell::default();
+        /// To make these for each section took a tenth of the time.
+        static COMPRESSOR: RefCell<(Compressor<'static>, Vec<u8>)> = RefCell::default();
     }
-    COMPRESSOR.with_borrow_mut(|compressor| {
+    COMPRESSOR.with_borrow_mut(|(compressor, frame)| {
         compressor.set_compression_level(LEVEL)?;
         compressor.include_checksum(true)?;
-        compressor.compress(content)
+        frame.clear();
+        frame.reserve(compress_bound(content.len()));
+        compressor.compress_to_buffer(content, frame)?;
+        Ok(frame.clone())
     })
 }
 

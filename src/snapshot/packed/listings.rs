@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::blocks::{BOMB, Blocks, damaged};
 use super::pieces::{Piece, Record, take_root};
-use super::read::with_times;
+use super::read::set_times;
 use crate::inode::Identity;
 use crate::measure::{Kind, View};
 use crate::snapshot::compression::{MOST_TIMES, is_bomb};
@@ -82,12 +82,13 @@ impl SavedListings {
         let (cache, root) = (VecDeque::new(), Directory::default());
         let mut listings = Self { blocks, cache, reads: 0, size, root, is_total: false, has_times };
         let first = listings.block(0)?;
-        let Record { node, below } = take_root(&mut first.as_slice())?;
+        let Record { mut node, below } = take_root(&mut first.as_slice())?;
         if node.mode.kind() != Kind::Directory || below.checked_add(1) != Some(directories) {
             return Err(damaged("its header says another number of directories than its root"));
         }
         listings.is_total = node.name.is_empty();
-        listings.root = Directory::new(0..directories, &with_times(node, has_times));
+        set_times(&mut node, has_times);
+        listings.root = Directory::new(0..directories, &node);
         Ok(Some(listings))
     }
 
@@ -189,17 +190,18 @@ impl SavedListings {
         let (has_times, are_roots) = (self.has_times, self.is_total && numbers.start == 0);
         let mut next = numbers.start + 1;
         self.pieces(numbers.start, |piece| {
-            for record in piece.directories(are_roots) {
-                let Record { node, below } = record?;
+            piece.each_directory(are_roots, |Record { mut node, below }| {
                 let end = next.checked_add(below).and_then(|last| last.checked_add(1));
                 let end = end.filter(|end| *end <= numbers.end);
                 let end = end.ok_or_else(|| damaged("more directories than it says"))?;
-                take(&with_times(node, has_times), Some(mem::replace(&mut next, end)..end));
-            }
-            for leaf in piece.leaves(are_roots) {
-                take(&with_times(leaf?, has_times), None);
-            }
-            Ok(())
+                set_times(&mut node, has_times);
+                take(&node, Some(mem::replace(&mut next, end)..end));
+                Ok(())
+            })?;
+            piece.each_leaf(are_roots, |leaf| {
+                set_times(leaf, has_times);
+                take(leaf, None);
+            })
         })?;
         if next < numbers.end { Err(damaged("fewer directories than it says")) } else { Ok(()) }
     }

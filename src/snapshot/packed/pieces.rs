@@ -1,15 +1,15 @@
 //! What is in a block: pieces of the listings of directories, one after the other. Everything that comes from a file is
 //! checked here.
 
-use std::{io, iter};
+use std::{io, mem};
 
 use super::blocks::damaged;
 use crate::measure::Kind;
 use crate::tree::Node;
 use crate::tree::record::{self, push_number, take_number};
 
-/// What is wrong where names go down.
-pub const UNORDERED: &str = "entries that are not in the order of their names";
+/// What is wrong where a record does not fit.
+const CUT_OFF: &str = "a record that ends too early, or has a number that is too large";
 
 /// A part of the listing of a directory, or all of it.
 #[derive(Clone, Copy, Debug)]
@@ -50,15 +50,45 @@ impl<'a> Piece<'a> {
         content.extend_from_slice(leaves);
     }
 
-    /// Its entries that are not directories. The names of roots are paths.
-    pub fn leaves(&self, are_roots: bool) -> impl Iterator<Item = io::Result<Node<'a>>> {
-        let leaves = in_order(self.leaves, move |rest| take_leaf(rest, are_roots));
-        leaves.map(|leaf| leaf.map(|leaf| leaf.node))
+    /// Gives `take` its entries that are not directories. The names of roots are paths.
+    ///
+    /// # Errors
+    /// The first invalid one.
+    pub fn each_leaf(
+        &self,
+        are_roots: bool,
+        mut take: impl FnMut(&mut Node<'a>),
+    ) -> io::Result<()> {
+        let (mut rest, mut last) = (self.leaves, b"".as_slice());
+        while !rest.is_empty() {
+            // Nothing takes a node by value, because there are millions, and each copy would show.
+            let Some(mut node) = record::take(&mut rest) else { return Err(damaged(CUT_OFF)) };
+            if node.mode.kind() == Kind::Directory {
+                return Err(damaged("a directory where none can be"));
+            }
+            check(&mut node, Some(are_roots))?;
+            ensure_order(mem::replace(&mut last, node.name), node.name)?;
+            take(&mut node);
+        }
+        Ok(())
     }
 
-    /// Its subdirectories.
-    pub fn directories(&self, are_roots: bool) -> impl Iterator<Item = io::Result<Record<'a>>> {
-        in_order(self.directories, move |rest| take_directory(rest, are_roots))
+    /// Gives `take` its subdirectories.
+    ///
+    /// # Errors
+    /// The first invalid one.
+    pub fn each_directory(
+        &self,
+        are_roots: bool,
+        mut take: impl FnMut(Record<'a>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let (mut rest, mut last) = (self.directories, b"".as_slice());
+        while !rest.is_empty() {
+            let directory = take_directory(&mut rest, are_roots)?;
+            ensure_order(mem::replace(&mut last, directory.node.name), directory.node.name)?;
+            take(directory)?;
+        }
+        Ok(())
     }
 }
 
@@ -77,12 +107,13 @@ pub struct Record<'a> {
 /// # Errors
 /// If it is invalid.
 pub fn take_root<'a>(content: &mut &'a [u8]) -> io::Result<Record<'a>> {
-    let root = take_record(content)?;
+    let mut root = take_record(content)?;
     let is_directory = root.node.mode.kind() == Kind::Directory;
     if !is_directory && (root.node.name.is_empty() || root.below > 0) {
         return Err(damaged("a root that is no directory, and has no name, or directories below"));
     }
-    checked(root, None)
+    check(&mut root.node, None)?;
+    Ok(root)
 }
 
 /// Takes the record of a subdirectory, whose name is a path if it is a root that was given.
@@ -90,34 +121,21 @@ pub fn take_root<'a>(content: &mut &'a [u8]) -> io::Result<Record<'a>> {
 /// # Errors
 /// If it is invalid.
 pub fn take_directory<'a>(rest: &mut &'a [u8], is_root: bool) -> io::Result<Record<'a>> {
-    let directory = take_record(rest)?;
+    let mut directory = take_record(rest)?;
     if directory.node.mode.kind() != Kind::Directory {
         return Err(damaged("a subdirectory that is no directory"));
     }
-    checked(directory, Some(is_root))
+    check(&mut directory.node, Some(is_root))?;
+    Ok(directory)
 }
 
 fn take_record<'a>(rest: &mut &'a [u8]) -> io::Result<Record<'a>> {
     let record = record::take_directory(rest).zip(take_number(rest));
-    let record = record.map(|(node, below)| Record { node, below });
-    record.ok_or_else(|| {
-        damaged("a record of a directory that ends too early, or has a number that is too large")
-    })
+    record.map(|(node, below)| Record { node, below }).ok_or_else(|| damaged(CUT_OFF))
 }
 
-fn take_leaf<'a>(rest: &mut &'a [u8], is_root: bool) -> io::Result<Record<'a>> {
-    let node = record::take(rest).ok_or_else(|| {
-        damaged("a record that ends too early, or has a number that is too large")
-    })?;
-    if node.mode.kind() == Kind::Directory {
-        return Err(damaged("a directory where none can be"));
-    }
-    checked(Record { node, below: 0 }, Some(is_root))
-}
-
-/// A record with a name that an entry can have, or a path if it is of a root, and without what no file has.
-fn checked(mut record: Record<'_>, is_root: Option<bool>) -> io::Result<Record<'_>> {
-    let node = &mut record.node;
+/// Checks that an entry has a name that it can have, or a path if it is a root, and nothing that no file has.
+fn check(node: &mut Node<'_>, is_root: Option<bool>) -> io::Result<()> {
     match is_root {
         Some(_) if node.name.is_empty() => return Err(damaged("an entry without a name")),
         Some(false) if node.name.contains(&b'/') => return Err(damaged("a name with a slash")),
@@ -127,27 +145,13 @@ fn checked(mut record: Record<'_>, is_root: Option<bool>) -> io::Result<Record<'
         return Err(damaged("a record with a fingerprint, a change or a note"));
     }
     node.sums.frees = node.sums.frees.map(|frees| frees.saved(node.sums.all.disk));
-    Ok(record)
+    Ok(())
 }
 
-/// What `take` takes of `records`, up to their end. Their names should be in order.
-fn in_order<'a>(
-    mut records: &'a [u8],
-    take: impl Fn(&mut &'a [u8]) -> io::Result<Record<'a>>,
-) -> impl Iterator<Item = io::Result<Record<'a>>> {
-    let mut last: &[u8] = b"";
-    iter::from_fn(move || {
-        if records.is_empty() {
-            return None;
-        }
-        let record = take(&mut records).and_then(|record| match record.node.name < last {
-            true => Err(damaged(UNORDERED)),
-            false => Ok(record),
-        });
-        match &record {
-            Ok(record) => last = record.node.name,
-            Err(_) => records = b"",
-        }
-        Some(record)
-    })
+/// Checks that a `name` can come after the `last` one.
+pub fn ensure_order(last: &[u8], name: &[u8]) -> io::Result<()> {
+    if name < last {
+        return Err(damaged("entries that are not in the order of their names"));
+    }
+    Ok(())
 }

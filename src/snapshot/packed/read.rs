@@ -5,7 +5,7 @@ use std::iter;
 
 use super::blocks::{BlockPlace, Blocks, FileHeader, MAGIC, Section, Sections, damaged, header};
 use super::listings::SavedListings;
-use super::pieces::{Piece, Record, UNORDERED, take_directory, take_root};
+use super::pieces::{Piece, Record, ensure_order, take_directory, take_root};
 use crate::measure::{Figures, Kind, View};
 use crate::parallel;
 use crate::snapshot::tokens::DEEPEST;
@@ -103,8 +103,9 @@ fn read_tree<T: Tally, R: Read>(
     if !reading.open.is_empty() {
         return Err(damaged("it ends before its tree does"));
     }
-    let Record { node, .. } = take_root(&mut packed.as_slice())?;
-    Ok(Some(reading.replay.finish(&with_times(node, has_times))))
+    let Record { mut node, .. } = take_root(&mut packed.as_slice())?;
+    set_times(&mut node, has_times);
+    Ok(Some(reading.replay.finish(&node)))
 }
 
 /// A block, and what is in it.
@@ -165,9 +166,11 @@ impl<T: Tally> Reading<T> {
                 return Err(damaged("a listing of no directory"));
             };
             level.directories.extend_from_slice(piece.directories);
-            for leaf in piece.leaves(are_roots) {
-                self.replay.leaf(&with_times(leaf?, self.has_times), true);
-            }
+            let Self { replay, has_times, .. } = self;
+            piece.each_leaf(are_roots, |leaf| {
+                set_times(leaf, *has_times);
+                replay.leaf(leaf, true);
+            })?;
             if piece.is_last {
                 self.go_on()?;
             }
@@ -185,9 +188,7 @@ impl<T: Tally> Reading<T> {
                 let before = level.directories.get(level.current..level.next).unwrap_or_default();
                 let is_root = self.is_total && depth == 1;
                 let Record { node, below } = take_directory(&mut rest, is_root)?;
-                if node.name < record::name(before) {
-                    return Err(damaged(UNORDERED));
-                }
+                ensure_order(record::name(before), node.name)?;
                 let left = below.checked_add(1).and_then(|taken| level.below.checked_sub(taken));
                 level.below = left.ok_or_else(|| damaged("more directories than it says"))?;
                 level.current = level.next;
@@ -201,8 +202,9 @@ impl<T: Tally> Reading<T> {
             self.open.pop();
             if let Some(above) = self.open.last() {
                 let mut record = above.directories.get(above.current..).unwrap_or_default();
-                let Record { node, .. } = take_directory(&mut record, true)?;
-                self.replay.close(&with_times(node, self.has_times), Shown::Always);
+                let Record { mut node, .. } = take_directory(&mut record, true)?;
+                set_times(&mut node, self.has_times);
+                self.replay.close(&node, Shown::Always);
             }
         }
         Ok(())
@@ -219,11 +221,10 @@ impl<T: Tally> Reading<T> {
     }
 }
 
-/// A node with its times, or without.
-pub(super) fn with_times(mut node: Node<'_>, has_times: bool) -> Node<'_> {
-    if !has_times {
+/// Leaves a node its times only if it `has` them.
+pub(super) fn set_times(node: &mut Node<'_>, has: bool) {
+    if !has {
         node.sums.all.newest = None;
         node.own = node.own.map(|own| Figures { newest: None, ..own });
     }
-    node
 }

@@ -1,6 +1,7 @@
 //! Writes a tree. One thread goes through the directories, parents first, and others put listings in order and
 //! compress them. What is in which block depends on the tree alone, so the bytes do not depend on threads.
 
+use std::cell::Cell;
 use std::io::{self, Write};
 use std::mem;
 use std::num::NonZeroUsize;
@@ -73,13 +74,13 @@ impl<'t> Iterator for Parts<'t> {
         if self.ahead.is_empty() && !is_first {
             return None;
         }
-        let root = is_first.then(|| self.tree.root());
+        let root = self.tree.root().id().filter(|_| is_first);
         let mut part = Part { tree: self.tree, root, first: self.number, listings: Vec::new() };
         let mut length = 0;
         while length < FULL
             && let Some(directory) = self.ahead.pop()
         {
-            let listing = SortedListing::of(self.tree.directory(directory));
+            let listing = SortedListing::of(self.tree, directory);
             self.ahead.extend(listing.directories.iter().rev());
             self.number += 1;
             length += listing.length;
@@ -90,24 +91,23 @@ impl<'t> Iterator for Parts<'t> {
 }
 
 /// A directory, and what is in it.
-struct SortedListing<'t> {
-    directory: Child<'t>,
+struct SortedListing {
+    directory: DirectoryId,
     /// Its subdirectories, by name.
     directories: Vec<DirectoryId>,
     /// About how many bytes its records take.
     length: usize,
 }
 
-impl<'t> SortedListing<'t> {
-    fn of(directory: Child<'t>) -> Self {
-        let mut length = directory.packed().1.len();
-        let subdirectories = directory.directories().filter_map(|it| {
-            length += it.packed().0.len();
-            Some((it.name(), it.id()?))
-        });
-        let mut subdirectories: Vec<_> = subdirectories.collect();
-        subdirectories.sort_unstable();
-        let directories = subdirectories.into_iter().map(|(_, id)| id).collect();
+impl SortedListing {
+    fn of(tree: &Tree, directory: DirectoryId) -> Self {
+        /// About how long the record of a directory is.
+        const RECORD: usize = 48;
+        let mut directories: Vec<_> = tree.subdirectories(directory).collect();
+        directories.sort_by_cached_key(|id| record::name(tree.block(*id)));
+        // Its own record is in the listing of its parent.
+        let leaves = tree.block(directory).len().saturating_sub(RECORD);
+        let length = leaves + directories.len() * RECORD;
         Self { directory, directories, length }
     }
 }
@@ -116,10 +116,10 @@ impl<'t> SortedListing<'t> {
 struct Part<'t> {
     tree: &'t Tree,
     /// The root, before the first listing.
-    root: Option<Child<'t>>,
+    root: Option<DirectoryId>,
     /// The number of the first directory.
     first: u64,
-    listings: Vec<SortedListing<'t>>,
+    listings: Vec<SortedListing>,
 }
 
 /// Blocks, each with the number of its first directory.
@@ -135,23 +135,33 @@ impl Part<'_> {
     fn in_blocks_of(&self, full: usize) -> io::Result<(Blocks, bool)> {
         let known = self.tree.root().node();
         let is_as_saved = known == as_saved(known);
-        let mut block = OpenBlock { full, ..OpenBlock::default() };
+        let mut block = OpenBlock { full, is_as_saved, is_regular: false, ..SPARE.take() };
         block.begin(self.first);
         if let Some(root) = self.root {
-            push_directory(&mut block.content, root, is_as_saved);
+            block.push_directory(self.tree, root);
+            block.content.append(&mut block.directories);
         }
         for (number, listing) in (self.first..).zip(&self.listings) {
-            block.listing(self.tree, number, listing, is_as_saved)?;
+            block.listing(self.tree, number, listing)?;
         }
         block.close()?;
-        Ok((block.done, block.is_regular))
+        let blocks = (mem::take(&mut block.done), block.is_regular);
+        SPARE.set(block);
+        Ok(blocks)
     }
+}
+
+thread_local! {
+    /// Memory that this thread reuses for the next part.
+    static SPARE: Cell<OpenBlock> = Cell::default();
 }
 
 /// The block that is being filled, and those that are done.
 #[derive(Default)]
 struct OpenBlock {
     full: usize,
+    /// Whether a file has the records as they are in memory.
+    is_as_saved: bool,
     /// The number of its first directory.
     first: u64,
     content: Vec<u8>,
@@ -169,29 +179,25 @@ impl OpenBlock {
         push_number(&mut self.content, first);
     }
 
-    /// Adds a listing. Only a large one goes on in other blocks.
-    fn listing(
-        &mut self,
-        tree: &Tree,
-        number: u64,
-        listing: &SortedListing<'_>,
-        is_as_saved: bool,
-    ) -> io::Result<()> {
-        let room = if listing.length > self.full { self.full } else { LARGEST };
+    /// Adds a listing. Only a large one goes on in other blocks, and any if it is regular.
+    fn listing(&mut self, tree: &Tree, number: u64, listing: &SortedListing) -> io::Result<()> {
+        let is_large = listing.length > self.full || self.full < FULL;
+        let room = if is_large { self.full } else { LARGEST / 2 };
         for id in &listing.directories {
             self.make_room(number, room)?;
-            push_directory(&mut self.directories, tree.directory(*id), is_as_saved);
+            self.push_directory(tree, *id);
         }
+        let (_, mut rest) = record::split(tree.block(listing.directory));
         let mut others = Vec::new();
-        let mut rest = listing.directory.packed().1;
-        if !is_as_saved {
-            listing
-                .directory
-                .leaves()
-                .for_each(|leaf| record::push(&mut others, &as_saved(leaf.node())));
+        if !self.is_as_saved {
+            for leaf in tree.directory(listing.directory).leaves() {
+                record::push(&mut others, &as_saved(leaf.node()));
+            }
             rest = &others;
         }
-        let mut leaves = Vec::new();
+        /// A record takes more bytes than this, mostly.
+        const RECORD: usize = 24;
+        let mut leaves = Vec::with_capacity(rest.len() / RECORD + 1);
         while let (before, Some(name)) = (rest, record::skip(&mut rest)) {
             leaves.push((start(name), name, &before[..before.len() - rest.len()]));
         }
@@ -202,6 +208,16 @@ impl OpenBlock {
         }
         self.end_piece(true);
         Ok(())
+    }
+
+    /// Adds the record of a directory, and how many directories are below it.
+    fn push_directory(&mut self, tree: &Tree, directory: DirectoryId) {
+        let packed = &mut self.directories;
+        match self.is_as_saved {
+            true => packed.extend_from_slice(record::split(tree.block(directory)).0),
+            false => record::push_directory(packed, &as_saved(tree.directory(directory).node())),
+        }
+        push_number(packed, tree.below(directory));
     }
 
     /// Begins another block if this one has so many bytes.
@@ -240,15 +256,6 @@ fn start(name: &[u8]) -> u64 {
     let length = name.len().min(start.len());
     start[..length].copy_from_slice(&name[..length]);
     u64::from_be_bytes(start)
-}
-
-/// Packs the record of `directory`, and how many directories are below it.
-fn push_directory(packed: &mut Vec<u8>, directory: Child<'_>, is_as_saved: bool) {
-    match is_as_saved {
-        true => packed.extend_from_slice(directory.packed().0),
-        false => record::push_directory(packed, &as_saved(directory.node())),
-    }
-    push_number(packed, directory.directories_below());
 }
 
 /// What a file has of a node.
