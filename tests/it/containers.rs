@@ -398,8 +398,9 @@ mod on_the_screen {
         let mut browser = opened(&request([&*fixture.at("d")]), BrowseOptions::default(), 40);
         scan_again(&mut browser, &["containers"]);
         let notes = (0..browser.len()).map(|line| browser.item(line).unwrap().note.to_owned());
-        let notes: Vec<_> = notes.filter(|note| !note.is_empty()).collect();
-        assert_eq!(notes, ["container job, stopped", "container db, running"]);
+        let mut notes: Vec<_> = notes.filter(|note| !note.is_empty()).collect();
+        notes.sort();
+        assert_eq!(notes, ["container db, running", "container job, stopped"]);
     }
 
     /// A scan of the overlay's directory alone does not weigh the layers, and would count them twice.
