@@ -295,7 +295,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
                 largest.unwrap_or_else(|| replay(&whole, Top::new(view, limits)))
             }
             Keep::Groups(By::Image, limits) => {
-                containers::by_user(&whole, &stats.known.users, limits.lines)
+                containers::by_user(&whole, &stats.known.users, limits.lines, limits.min_size)
             }
             Keep::Groups(by, limits) => replay(&whole, Groups::new(by, view, limits)),
         }),

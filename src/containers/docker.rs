@@ -49,12 +49,7 @@ pub(super) fn read(files: &mut Files) -> Option<EngineStorage> {
     let mut storage = EngineStorage { driver: "overlay2".to_owned(), ..EngineStorage::default() };
     read_images(files, &names, &mut storage);
     read_containers(files, &mut storage);
-    let listed: HashSet<_> = storage.layers.iter().cloned().collect();
-    let of_containers: HashSet<_> = storage.others.iter().map(|(at, _)| at.clone()).collect();
-    let others = files.names("overlay2").into_iter().filter(|other| other != "l");
-    let others = others.filter(|other| !listed.contains(other));
-    storage.unlisted =
-        others.filter(|other| !of_containers.contains(&format!("overlay2/{other}"))).collect();
+    storage.directories = files.names("overlay2");
     Some(storage)
 }
 
@@ -73,10 +68,19 @@ fn read_images(files: &mut Files, names: &Repositories, storage: &mut EngineStor
     for (tag, id) in names.by_name.values().flatten().filter(|(tag, _)| !tag.contains('@')) {
         tags.entry(id.strip_prefix(SHA256).unwrap_or(id)).or_default().push(tag);
     }
-    let at = "image/overlay2/imagedb/content/sha256";
-    for id in files.names(at) {
-        let Some(ImageConfig { rootfs }) = files.json(at, &id) else { continue };
-        let name = image_name(tags.remove(&*id).unwrap_or_default(), &id);
+    let at = "image/overlay2/imagedb";
+    let ids = files.names(&format!("{at}/content/sha256"));
+    let metadata = ids.iter().map(|id| format!("{at}/metadata/sha256/{id}"));
+    let parents: HashSet<_> = metadata.filter_map(|at| files.text(&at, "parent")).collect();
+    for id in ids {
+        let tags = tags.remove(&*id).unwrap_or_default();
+        // A step of a build. Docker does not show it, and removes it with the image that was made from it.
+        if tags.is_empty() && parents.contains(&format!("{SHA256}{id}")) {
+            continue;
+        }
+        let config = files.json(&format!("{at}/content/sha256"), &id);
+        let Some(ImageConfig { rootfs }) = config else { continue };
+        let name = image_name(tags, &id);
         let (mut image, mut below) = (Image { name, layers: Vec::new() }, None);
         for diff in rootfs.diff_ids.into_iter().take(MOST_LAYERS) {
             let Some((directory, chain)) = layers.get(&(below, diff)) else {
@@ -110,6 +114,6 @@ fn read_containers(files: &mut Files, storage: &mut EngineStorage) {
             directories.push(format!("overlay2/{layer}"));
             storage.note(&format!("overlay2/{layer}"), format!("container {name}: first layer"));
         }
-        storage.containers.push((name, directories));
+        storage.users.push((format!("container {name}"), directories));
     }
 }

@@ -10,7 +10,7 @@ mod storage;
 mod users;
 
 use std::collections::{BTreeMap, HashMap};
-use std::iter;
+use std::{iter, mem};
 
 use crate::escape::escape;
 use crate::path;
@@ -59,17 +59,16 @@ pub fn may_be_storage(name: &[u8]) -> bool {
 struct EngineStorage {
     /// The directory of the layers, from the storage's own.
     driver: String,
-    /// The directories of its layers.
+    /// The directories of its layers; and, if that tells more, all that lie there.
     layers: Vec<String>,
-    /// Other directories among them, of which it is not known what they are.
-    unlisted: Vec<String>,
+    directories: Vec<String>,
     images: Vec<Image>,
     /// How many layers these have together.
     uses: usize,
-    /// Directories of containers and others, from the storage's own, and notes.
-    others: Vec<(String, String)>,
-    /// The directories of each container, likewise, by its name.
-    containers: Vec<(String, Vec<String>)>,
+    /// Notes about directories of containers and others, from the storage's own.
+    notes: BTreeMap<String, String>,
+    /// Each image and container, with its directories, likewise.
+    users: Vec<(String, Vec<String>)>,
 }
 
 /// What is known of the storages of engines.
@@ -116,30 +115,19 @@ pub fn look_at(directories: &[Vec<u8>]) -> ContainersFound {
             storage.note(&format!("volumes/{volume}"), "volume");
         }
         let path = |at: String| path::join_all([top, at.as_bytes()]);
-        known.users.extend(storage.users().map(|(name, directories)| User {
-            name,
-            directories: directories.into_iter().map(path).collect(),
+        known.users.extend(mem::take(&mut storage.users).into_iter().map(|(name, directories)| {
+            User { name, directories: directories.into_iter().map(path).collect() }
         }));
-        known.notes.extend(storage.notes(is_complete).map(|(at, note)| (path(at), note)));
+        let notes = storage.notes(is_complete).into_iter();
+        known.notes.extend(notes.map(|(at, note)| (path(at), note)));
     }
     known
 }
 
 impl EngineStorage {
-    /// Each image and container, and its directories from the storage's own.
-    fn users(&self) -> impl Iterator<Item = (String, Vec<String>)> {
-        let images = self.images.iter().map(|Image { name, layers }| {
-            let directories = layers.iter().map(|layer| format!("{}/{layer}", self.driver));
-            (format!("image {name}"), directories.collect())
-        });
-        let containers = self.containers.iter().cloned();
-        images
-            .chain(containers.map(|(name, directories)| (format!("container {name}"), directories)))
-    }
-
     /// Notes by path from the storage's own directory.
-    fn notes(self, is_complete: bool) -> impl Iterator<Item = (String, String)> {
-        let Self { driver, layers, unlisted, mut images, others, .. } = self;
+    fn notes(self, is_complete: bool) -> BTreeMap<String, String> {
+        let Self { driver, layers, directories, mut images, mut notes, .. } = self;
         // The images made from others have more layers.
         images
             .sort_by(|one, two| (one.layers.len(), &one.name).cmp(&(two.layers.len(), &two.name)));
@@ -149,7 +137,6 @@ impl EngineStorage {
                 uses.entry(layer).or_insert((image, i + 1, 0)).2 += 1;
             }
         }
-        let mut found = others;
         for layer in layers.iter().take(MOST_NOTES) {
             let note = match uses.get(layer.as_str()) {
                 Some((Image { name, layers }, i, 1)) => {
@@ -162,16 +149,20 @@ impl EngineStorage {
                 None if is_complete => "no image uses it".to_owned(),
                 None => continue,
             };
-            found.push((format!("{driver}/{layer}"), note));
+            notes.entry(format!("{driver}/{layer}")).or_insert(note);
         }
-        let unlisted = unlisted.iter().filter(|_| is_complete).take(MOST_NOTES);
-        let note = "build cache, or left over";
-        found.extend(unlisted.map(|other| (format!("{driver}/{other}"), note.to_owned())));
-        found.into_iter()
+        // Then each layer has a note. Short names of layers are in `l`.
+        for other in directories.iter().filter(|other| is_complete && *other != "l") {
+            let note = notes.entry(format!("{driver}/{other}"));
+            note.or_insert_with(|| "build cache, or left over".to_owned());
+        }
+        notes
     }
 
     /// Adds an image. Returns whether there is room for more.
     fn add(&mut self, image: Image) -> bool {
+        let directories = image.layers.iter().map(|layer| format!("{}/{layer}", self.driver));
+        self.users.push((format!("image {}", image.name), directories.collect()));
         self.uses += image.layers.len();
         self.images.push(image);
         self.uses < MOST_USES
@@ -179,7 +170,7 @@ impl EngineStorage {
 
     /// Adds a note about a directory, from the storage's own.
     fn note(&mut self, directory: &str, note: impl Into<String>) {
-        self.others.push((directory.to_owned(), note.into()));
+        self.notes.insert(directory.to_owned(), note.into());
     }
 }
 

@@ -1,7 +1,7 @@
 //! containers/storage, which podman, buildah and CRI-O use: `layers.json`, `images.json` and `containers.json`, each in
 //! a directory that begins with the name of the driver.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde::Deserialize;
 
@@ -57,16 +57,13 @@ pub(super) fn read(files: &mut Files, driver: &str) -> Option<EngineStorage> {
             break;
         }
     }
-    let mut of_containers = HashSet::new();
     for ImageOrContainer { id, names, layer } in containers {
         let name = shown(names.unwrap_or_default().first().unwrap_or(&id));
         let directories = [format!("{driver}-containers/{id}"), format!("{driver}/{layer}")];
         storage.note(&directories[0], format!("container {name}"));
         storage.note(&directories[1], format!("container {name}: writable layer"));
-        storage.containers.push((name, directories.into()));
-        of_containers.insert(layer);
+        storage.users.push((format!("container {name}"), directories.into()));
     }
-    let layers = layers.into_iter().map(|layer| layer.id);
-    storage.layers = layers.filter(|layer| !of_containers.contains(layer)).collect();
+    storage.layers = layers.into_iter().map(|layer| layer.id).collect();
     Some(storage)
 }

@@ -24,6 +24,8 @@ pub struct Node {
     pub entries: Option<u64>,
     pub shared: u64,
     pub note: Option<String>,
+    /// At least and at most, if it is there.
+    pub frees: Vec<u64>,
     pub children: Vec<usize>,
     /// Whether it came with a list of children, be it empty.
     pub listed: bool,
@@ -118,6 +120,7 @@ impl Document {
             entries: None,
             shared: 0,
             note: None,
+            frees: Vec::new(),
             children: Vec::new(),
             listed: false,
         });
@@ -141,6 +144,7 @@ impl Document {
             "entries" => node.entries = Some(number()),
             "note" => node.note = Some(text().into()),
             "shared" => node.shared = number(),
+            "frees_least" | "frees_most" if index > 0 => node.frees.push(number()),
             _ => {
                 assert_eq!(index, 0, "{key} is not for a node below the root");
                 let before = self.header.insert(key.into(), value);

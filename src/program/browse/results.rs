@@ -160,8 +160,11 @@ impl Browser {
     /// Scans one directory again, which is at `path`.
     pub(super) fn scan_directory(&mut self, directory: Rescan, path: Vec<u8>) -> Option<Command> {
         let walk = &self.request.walk;
-        // The effect of filters and symlinks depends on where the walk began.
-        if !walk.filter.is_off() || walk.follow {
+        let has_notes = descend(&self.scan.tree, &directory.way)
+            .is_some_and(|it| it.all_directories().any(|it| !it.node().note.is_empty()));
+        // The effect of filters and symlinks depends on where the walk began. So does what counts in an overlay, and
+        // what is known of a container engine's directories.
+        if !walk.filter.is_off() || walk.follow || has_notes {
             return self.scan_all();
         }
         let request = Box::new(self.request_of(path, walk.clone()));

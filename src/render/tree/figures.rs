@@ -44,7 +44,7 @@ pub(super) fn figures(
         });
         add_column(&mut figures, sizes.collect(), options.width);
     }
-    if lines.clone().all(|(line, _)| line.is_rest || line.totals.frees.is_some()) {
+    if lines.clone().any(|(line, _)| line.totals.frees.is_some()) {
         let frees = lines.map(|(line, is_partial)| match line.totals.frees {
             Some(frees) => format!("frees {}", partial::freed(frees, format, is_partial)),
             None => String::new(),
