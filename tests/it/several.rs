@@ -82,7 +82,9 @@ fn loaded_together_they_are_a_walk_of_all() {
         }
         let measure = *dice.of(&MEASURES);
         let details = if dice.below(2) == 0 { "--details" } else { "" };
-        let saved: Vec<_> = (0..snapshots.len()).map(|i| format!("{seed}-{i}.json")).collect();
+        let saved: Vec<_> = (0..snapshots.len())
+            .map(|i| format!("{seed}-{i}.{}", ["json", "weigh"][(i + seed as usize) % 2]))
+            .collect();
         let place = Fixture::in_memory();
         for (roots, name) in snapshots.iter().zip(&saved) {
             let save = weigh(&format!("{measure} {details}")).within(fixture.path());
@@ -160,7 +162,8 @@ fn a_mount_that_has_another_number_now_has_the_same_inodes() {
     native_only!("it cannot tell mounts");
     let fixture = Fixture::new().file("a/f", 1000).hard_link("a/f", "b/g");
     for (root, name) in [("a", "1"), ("b", "2")] {
-        weigh("-s").within(fixture.path()).arg(root).arg("--save").arg(name).run().clean();
+        let run = weigh("-s --save-as json").within(fixture.path()).arg(root);
+        run.arg("--save").arg(name).run().clean();
     }
     let text = fs::read_to_string(fixture.at("2")).unwrap();
     // The root says it for all that is below.

@@ -123,7 +123,7 @@ fn a_snapshot_with_sizes_alone_has_those() {
     let place = Fixture::new().file("top/f", 5000).file("top/g", 3).sparse("top/h", 1 << 20);
     let run = |flags: &str| weigh(flags).within(place.path()).run();
     for (flags, name) in [("", "full"), ("", "disk"), ("-s", "lengths"), ("-f", "files")] {
-        run(&format!("top {flags} --save {name}")).clean();
+        run(&format!("top {flags} --save {name} --save-as json")).clean();
         if name != "full" {
             sizes_alone(&place.at(name));
         }
