@@ -184,7 +184,7 @@ fn a_small_weigh_file_takes_little_memory_and_time_or_is_refused() {
         ("", vec![(file.to_vec(), MANY, false), (EMPTY.to_vec(), 1, true)], 0),
         ("1,032 times its size", vec![(vec![0, 0], 36_000_000, false)], 0),
         ("longer than its block", vec![(long, 1, false)], 0),
-        ("its tree does", vec![(EMPTY.to_vec(), 1, true)], u64::MAX - 1),
+        ("fewer directories than it says", vec![(EMPTY.to_vec(), 1, true)], u64::MAX - 1),
         ("number of directories", vec![], u64::MAX),
     ];
     let cases = cases.into_iter().map(|(why, blocks, below)| {
