@@ -5,8 +5,11 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
+use crate::dice::Dice;
 use crate::fixture::Fixture;
+use crate::packed::{Parts, push, sealed};
 use crate::run::{Shown, Weigh, weigh};
+use weigh::internal::snapshot::packed::blocks::{LARGEST, MAGIC};
 
 /// No snapshot here is larger.
 const SMALL: usize = 100_000;
@@ -90,6 +93,189 @@ fn a_small_export_takes_little_memory_or_is_refused() {
         assert!(fs::metadata(&file).unwrap().len() < SMALL as u64);
         check_refused(&confined("--load").arg(&file).run(), why, "an export");
     }
+}
+
+/// Packs the record of a directory of this size, with so many below it.
+fn push_directory(content: &mut Vec<u8>, name: &[u8], size: u64, below: u64) {
+    push(content, (name.len() as u64) << 2);
+    content.extend(name);
+    for number in [0o040_755 ^ 0o100_644, size, 0, 0, 0, 0, below] {
+        push(content, number);
+    }
+}
+
+/// What has this header, and the root's record, which says that so many directories are below it.
+fn rooted(directories: u64, below: u64) -> Parts {
+    let head =
+        r#"{"schema":1,"tool":"weigh","measure":"disk","complete":true,"time":1,"details":false"#;
+    let head = format!(r#"{head},"format":1,"directories":{directories}}}"#);
+    let mut content = vec![0];
+    push_directory(&mut content, b"r", 9, below);
+    vec![(b'H', head.into_bytes()), (b'D', content)]
+}
+
+/// Adds `piece` so many times, in blocks as large as may be. They begin with the root's listing, or with the next one
+/// for each of the pieces.
+fn push_blocks(parts: &mut Parts, are_listings: bool, piece: &[u8], mut times: usize) {
+    let mut number = 0;
+    while times > 0 {
+        let mut content = Vec::new();
+        push(&mut content, number);
+        let fitting = times.min((LARGEST - content.len()) / piece.len());
+        content.extend(piece.repeat(fitting));
+        parts.push((b'D', content));
+        number += if are_listings { fitting as u64 } else { 0 };
+        times -= fitting;
+    }
+}
+
+/// Levels of directories, one more than there may be, each of which says how many are below it.
+fn too_deep() -> Parts {
+    let deepest = DEEPEST as u64 + 2;
+    let mut parts = rooted(deepest + 1, deepest);
+    for number in 0..deepest {
+        if parts.last().unwrap().1.len() > LARGEST / 2 {
+            let mut content = Vec::new();
+            push(&mut content, number);
+            parts.push((b'D', content));
+        }
+        let mut directory = Vec::new();
+        push_directory(&mut directory, b"d", 5, deepest - number - 1);
+        let content = &mut parts.last_mut().unwrap().1;
+        push(content, (directory.len() as u64) << 1 | 1);
+        content.push(0);
+        content.extend(directory);
+    }
+    parts.last_mut().unwrap().1.extend(EMPTY);
+    parts
+}
+
+/// A listing that ends, and has nothing in it.
+const EMPTY: &[u8] = &[1, 0];
+
+/// Runs that read a file from front to back, by its blocks, and with others.
+const READERS: [&str; 8] = [
+    "-n 5 --load bomb",
+    "-F -n 5 --load bomb",
+    "-D -n 100000 --load bomb",
+    "-t --load bomb",
+    "-j -d 2 --load bomb",
+    "-n 5 --load bomb --load bomb",
+    "-n 5 top --since bomb",
+    "--history bomb",
+];
+
+/// The same of `.weigh`. Each takes a second, and has a minute.
+#[test]
+fn a_small_weigh_file_takes_little_memory_and_time_or_is_refused() {
+    const MANY: usize = 500_000;
+    let place = Fixture::in_memory().file("top/f", 1);
+    // Pieces of the root's listing.
+    let mut directory = Vec::new();
+    push_directory(&mut directory, b"d", 5, 0);
+    let directory = [&[directory.len() as u8 * 2, 0][..], &directory].concat();
+    let file = [0, 5, 1 << 2, b'f', 0, 5, 0];
+    let mut long = Vec::new();
+    push(&mut long, u64::MAX);
+    push(&mut long, u64::MAX);
+
+    let cases = [
+        ("", vec![(directory, MANY, false), (EMPTY.to_vec(), MANY + 1, true)], MANY as u64),
+        ("", vec![(file.to_vec(), MANY, false), (EMPTY.to_vec(), 1, true)], 0),
+        ("1,032 times its size", vec![(vec![0, 0], 36_000_000, false)], 0),
+        ("longer than its block", vec![(long, 1, false)], 0),
+        ("fewer directories than it says", vec![(EMPTY.to_vec(), 1, true)], u64::MAX - 1),
+        ("number of directories", vec![], u64::MAX),
+    ];
+    let cases = cases.into_iter().map(|(why, blocks, below)| {
+        let mut parts = rooted(below.wrapping_add(1), below);
+        for (piece, times, are_listings) in blocks {
+            push_blocks(&mut parts, are_listings, &piece, times);
+        }
+        (why, parts)
+    });
+    let spaces = vec![(b'H', vec![b' '; LARGEST]); 80];
+    for (why, mut parts) in
+        cases.chain([("deeper than", too_deep()), ("1,032 times its size", spaces)])
+    {
+        parts.push((b'I', Vec::new()));
+        let packed = sealed(&parts, true);
+        assert!(why == "deeper than" || packed.len() < SMALL, "{why}: {}", packed.len());
+        fs::write(place.at("bomb"), packed).unwrap();
+        check_readers(&place, why);
+    }
+}
+
+/// [`confined`] on any number of threads, for each of which a heap of its own would reserve 64 MiB. It has a minute of
+/// CPU time.
+fn bounded(flags: &str) -> Weigh {
+    weigh(flags).env("MALLOC_ARENA_MAX", "1").limited("-v 600000; ulimit -t 60")
+}
+
+/// Asserts that each reader shows what is in `bomb`, or says in one line `why` it does not, unless that is nothing.
+fn check_readers(place: &Fixture, why: &str) {
+    for flags in READERS {
+        let shown = bounded(flags).within(place.path()).run();
+        let complaint = shown.complaint();
+        let is_refused =
+            complaint.starts_with("weigh: cannot load bomb: ") && complaint.lines().count() == 1;
+        // What is not shown need not be read.
+        let is_partial = flags.contains("-n ") || flags.contains("-d ");
+        match shown.code() {
+            0 => assert!(
+                !shown.stdout.is_empty() && (why.is_empty() || is_partial),
+                "{why}: {flags}"
+            ),
+            code => assert!(
+                code == 1 && is_refused && !why.is_empty() && complaint.contains(why),
+                "{why}: {flags}: {code} {complaint}"
+            ),
+        }
+    }
+}
+
+/// What an index says of millions of blocks takes a few kilobytes, and in a sparse file there is room for them.
+#[test]
+fn an_index_of_millions_of_blocks_is_refused() {
+    let place = Fixture::in_memory().file("top/f", 1);
+    let mut content = sealed(&rooted(1, 0), false);
+    content.truncate(content.len() - 9);
+    fs::write(place.at("bomb"), content).unwrap();
+    let place = place.extended("bomb", HUGE);
+    // Each block takes 6 bytes, and begins with the same directory.
+    let index = sealed(&vec![(b'I', [6, 0].repeat(LARGEST / 2)); 1_000], false);
+    let mut file = File::options().append(true).open(place.at("bomb")).unwrap();
+    file.write_all(&index[MAGIC.len()..index.len() - 8]).unwrap();
+    file.write_all(&HUGE.to_le_bytes()).unwrap();
+    for flags in ["-n 5 --load bomb", "-F -n 5 --load bomb"] {
+        let shown = bounded(flags).within(place.path()).run();
+        check_refused(&shown, "the index is wrong", flags);
+    }
+}
+
+/// Once, all of a header was in memory before it was read.
+#[test]
+fn a_header_takes_no_memory() {
+    let place = Fixture::new();
+    let mut dice = Dice::new(1);
+    let noise: String = (0..900_000).map(|_| char::from(b' ' + 1 + dice.below(90) as u8)).collect();
+    let unknown = format!(r#""x":"{}","#, noise.replace(['"', '\\'], "x"));
+    let [head, tree] = &rooted(1, 0)[..] else { panic!() };
+    let parts = [
+        ("head", (b'H', b"{".to_vec())),
+        ("unknown", (b'H', unknown.into_bytes())),
+        ("rest", (b'H', head.1[1..].to_vec())),
+        ("tree", (b'D', [&tree.1, EMPTY].concat())),
+    ];
+    for (name, part) in parts {
+        let file = sealed(&[part], false);
+        let start = if name == "head" { 0 } else { MAGIC.len() };
+        fs::write(place.at(name), &file[start..file.len() - 9]).unwrap();
+    }
+    let script = "ulimit -v 600000; { cat head; for i in $(seq 800); do cat unknown; done; cat rest tree; } | \"$0\" \"$@\"";
+    let run = weigh("-n 5 --load -").within(place.path()).under(["/bin/sh", "-c", script]);
+    // Its end is missing.
+    check_refused(&run.run(), "it ends too early", "a header of 700 MB");
 }
 
 /// A file exactly at the bound is loaded: levels of nodes, of an export, and of an unknown member.

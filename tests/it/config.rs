@@ -142,6 +142,38 @@ fn a_mistake_is_one_line_that_says_where_and_what() {
     }
 }
 
+/// What goes with another flag says nothing without it. Once, each of these made every other run fail.
+#[test]
+fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
+    let config = "keep = 1\nfail-growth = '1%'\nread-only = true\ndetails = true\n";
+    let fixture = home(config).dir("s");
+    let run = |flags: &str| within(&fixture, flags).run();
+    let plain = shown("", "");
+    assert_eq!(run("").text(), plain);
+    assert_eq!(run("--save one.json").text(), plain);
+    assert_eq!(fixture.json("one.json")["details"], true);
+    run("--as csv").clean();
+    for _ in 0..2 {
+        assert_eq!(run("--save s/").code(), 0);
+    }
+    assert_eq!(fixture.names("s").len(), 1, "--keep went with it");
+    let fixture = fixture.file("top/new", 90_000);
+    let run = |flags: &str| within(&fixture, flags).run();
+    assert_eq!(run("--since one.json").code(), 3, "--fail-growth went with it");
+    // Where both are in the file, or the value is wrong.
+    std::fs::write(
+        fixture.at("home/.config/weigh/config.toml"),
+        format!("{config}since = 'one.json'"),
+    )
+    .unwrap();
+    assert_eq!(run("").code(), 3);
+    assert!(refused("since = 'x'\nfail-growth = '5x'", "").contains(":2: invalid value '5x'"));
+    // What is typed is meant.
+    for flags in ["--keep 1", "--keep 1 --save x", "--fail-growth 1", "--read-only", "--details"] {
+        refused("", flags);
+    }
+}
+
 #[test]
 fn another_file_can_be_named() {
     let fixture = home("number-of-lines = 1");

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::fixture::Fixture;
 use crate::run::{Shown, is_portable, weigh};
 use crate::snapshots::sizes_alone;
+use weigh::internal::snapshot::packed::blocks::MAGIC;
 
 const DAY: i64 = 86_400;
 /// 2026-01-01T12:00:00Z, a Thursday.
@@ -22,16 +23,25 @@ pub fn with(text: &str, before: &str, number: i64) -> String {
     format!("{head}{before}{number}{tail}")
 }
 
+/// Writes this snapshot to `file`; every other one that is asked for as a `.weigh` file.
+fn write(file: &Path, text: &str, is_packed: bool) {
+    fs::write(file, text).unwrap();
+    if is_packed {
+        weigh("--save-as weigh --load").arg(file).arg("--save").arg(file).run();
+        assert!(fs::read(file).unwrap().starts_with(MAGIC));
+    }
+}
+
 /// Saves what is at `t`, as if it were so many days later, on a file system with so much free of 100 GB.
 fn save(fixture: &Fixture, name: &str, time: i64, free: i64) {
     let text = weigh("-s t --save -").within(fixture.path()).run().text();
     let text = with(&text, "\"time\":", time);
     let (head, tail) = text.split_once("\"file_system\":").unwrap();
     let tail = with(&with(tail, "\"size\":", 100_000_000_000), "\"free\":", free);
-    fs::write(fixture.at(name), format!("{head}\"file_system\":{tail}")).unwrap();
+    write(&fixture.at(name), &format!("{head}\"file_system\":{tail}"), time / DAY % 2 == 1);
 }
 
-/// Thirty days in which one directory grows by 3 MB a day, one shrinks by 1 MB, and others stay. Two days are missing.
+/// Thirty days, saved in turn in two forms, in which one directory grows by 3 MB a day, one shrinks by 1 MB, and others stay. Two days are missing.
 fn thirty() -> (Fixture, Vec<String>) {
     let mut fixture = Fixture::new().dir("t/stays").sparse("t/stays/f", 7_000_000);
     let mut names = Vec::new();
@@ -256,15 +266,18 @@ fn a_directory_gets_a_new_file_each_time() {
     }
 }
 
-/// A snapshot in `s` of so many days before now, at noon, if it is whole.
+/// A snapshot in `s` of so many days before now, at noon, if it is whole. Every other one is a `.weigh` file.
 fn old(fixture: &Fixture, days: i64, is_complete: bool) -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let noon = now.as_secs() as i64 / DAY * DAY + DAY / 2 - days * DAY;
     let text = weigh("-s t --save -").within(fixture.path()).run().text();
     let text = with(&text, "\"time\":", noon);
     let text = text.replacen("\"complete\":true", &format!("\"complete\":{is_complete}"), 1);
-    let name = format!("weigh-2020-01-01T{:02}{:02}00Z.json.zst", days / 60, days % 60);
-    fs::write(fixture.at("s").join(&name), text).unwrap();
+    // What is not whole is saved by its walk alone.
+    let is_packed = days % 2 == 1 && is_complete;
+    let ending = if is_packed { "weigh" } else { "json.zst" };
+    let name = format!("weigh-2020-01-01T{:02}{:02}00Z.{ending}", days / 60, days % 60);
+    write(&fixture.at("s").join(&name), &text, is_packed);
     name
 }
 
@@ -369,10 +382,6 @@ fn a_directory_is_its_newest_snapshot_or_all_of_them() {
     let size = |bytes: u64| {
         drop(fs::File::options().write(true).open(fixture.at("t/f")).unwrap().set_len(bytes))
     };
-    let edit = |name: &str, edited: &dyn Fn(String) -> String| {
-        let file = fixture.at("s").join(name);
-        fs::write(&file, edited(fs::read_to_string(&file).unwrap())).unwrap();
-    };
     old(&fixture, 9, true);
     size(2_000);
     let wanted = old(&fixture, 8, true);
@@ -380,7 +389,9 @@ fn a_directory_is_its_newest_snapshot_or_all_of_them() {
     old(&fixture, 7, false);
     size(4_000);
     let elsewhere = old(&fixture, 6, true);
-    edit(&elsewhere, &|text| text.replacen("\"host\":\"", "\"host\":\"another-", 1));
+    let elsewhere = format!("s/{elsewhere}");
+    let text = fixture.text(&elsewhere).replacen("\"host\":\"", "\"host\":\"another-", 1);
+    fs::write(fixture.at(&elsewhere), text).unwrap();
     size(5_000);
     let newest = old(&fixture, 5, true);
     size(6_000);
@@ -388,7 +399,9 @@ fn a_directory_is_its_newest_snapshot_or_all_of_them() {
         assert_eq!(run(flags).document().root().size, 5_000);
     }
     // Its header says that it is whole.
-    edit(&newest, &|text| text[..text.len() - 3].to_owned());
+    let newest = fixture.at("s").join(newest);
+    let whole = fs::read(&newest).unwrap();
+    fs::write(&newest, &whole[..whole.len() - 3]).unwrap();
     let since = run(&format!("-s -j t --since s/{wanted}")).clean();
     assert_eq!(run("-s -j t --since s").clean(), since);
     assert_eq!(json(run("-s -j t/../t --since s/"))["before"], 2_000);

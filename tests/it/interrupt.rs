@@ -6,6 +6,7 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -168,7 +169,8 @@ fn the_first_ctrl_c_ends_what_is_written() {
     }
 }
 
-/// While a snapshot is saved, Ctrl-C leaves the old one and nothing beside it.
+/// While a snapshot is saved, Ctrl-C leaves the old one and nothing beside it. SIGTERM ends weigh at once: the old one
+/// stays, too, and what is beside it goes with the next one that is saved.
 #[test]
 fn the_first_ctrl_c_ends_saving_and_leaves_no_draft() {
     let place = Fixture::new();
@@ -187,10 +189,11 @@ fn the_first_ctrl_c_ends_saving_and_leaves_no_draft() {
     end(weigh("large --save first").within(place.path()).spawn());
     let old = place.bytes("first");
     let mut reached = 0;
-    for file in ["saved", "saved.zst", "saved.gz"] {
+    let save = |file| weigh("--load large --save").arg(file).within(place.path());
+    for file in ["saved", "saved.zst", "saved.gz", "saved.weigh"] {
         for _ in 0..RUNS {
             fs::write(place.at(file), &old).unwrap();
-            let mut child = weigh("--load large --save").arg(file).within(place.path()).spawn();
+            let mut child = save(file).spawn();
             while !is_draft() && child.try_wait().unwrap().is_none() {
                 std::thread::yield_now();
             }
@@ -206,6 +209,17 @@ fn the_first_ctrl_c_ends_saving_and_leaves_no_draft() {
             assert!(!is_old || stderr.contains("cannot save saved"), "{stderr}");
             reached += usize::from(is_old);
         }
+        fs::write(place.at(file), &old).unwrap();
+        let child = save(file).spawn();
+        while !is_draft() {
+            std::thread::yield_now();
+        }
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        let status = child.wait_with_output().unwrap().status;
+        let is_old = place.bytes(file) == old;
+        assert!(is_old && status.signal() == Some(15) || status.success(), "{file}: {status}");
+        save(file).run().clean();
+        assert!(!is_draft() && place.bytes(file) != old);
     }
     assert!(reached > 0, "none of {RUNS} was interrupted");
 }

@@ -134,7 +134,7 @@ fn a_path_is_found_below_the_right_one_of_several_roots() {
 fn the_only_root_needs_no_name() {
     let fixture = project();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    run("./top --save snapshot").clean();
+    run("./top --save snapshot --save-as json").clean();
     let snapshot = fs::read_to_string(fixture.at("snapshot")).unwrap();
     let unnamed = snapshot.replacen(r#","name":"./top","file_system""#, r#","file_system""#, 1);
     assert!(unnamed.len() < snapshot.len(), "{snapshot}");
@@ -243,13 +243,13 @@ fn what_is_saved_again_is_what_was_left() {
     let fixture = project();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     run("top --details --save all").clean();
-    run("--load all -X cache --save less").clean();
+    run("--load all -X cache --save less --save-as json").clean();
     same(&run("-j --load less"), &run("-j -X cache top"), "-X cache");
     same(&run("-j -i --load less"), &run("-j -i -X cache top"), "-X cache, then -i");
     let less = String::from_utf8(fs::read(fixture.at("less")).unwrap()).unwrap();
     assert!(less.contains(r#""options":["--ignore-directory=cache"],"figures":"#), "{less}");
     assert!(less.contains(r#""details":false"#), "{less}");
-    run("--load all -X cache --details --save less").clean();
+    run("--load all -X cache --details --save less --save-as json").clean();
     same(&run("-m m --load less"), &run("-m m -X cache top"), "-X cache --details");
 }
 

@@ -33,6 +33,19 @@ pub fn is_portable() -> bool {
     }
 }
 
+/// The variable that names the form of all snapshots that are saved, unless a flag or the name of the file says it.
+const FORM: &str = "WEIGH_TEST_FORM";
+
+/// What has to be added to `args` for that.
+fn form(args: &[OsString]) -> Option<[OsString; 2]> {
+    let form = std::env::var_os(FORM)?;
+    let saved = args.iter().position(|arg| arg == "--save")?;
+    let file = Path::new(args.get(saved + 1)?);
+    let is_said =
+        file == "-" || file.extension().is_some() || args.iter().any(|arg| arg == "--save-as");
+    (!is_said).then(|| ["--save-as".into(), form])
+}
+
 /// Ends a test that cannot hold on the portable source, and says `$why`.
 macro_rules! native_only {
     ($why:literal) => {
@@ -210,7 +223,9 @@ impl Weigh {
     /// Starts it, with pipes to read from.
     pub fn spawn(self) -> Child {
         let (program, source) = ([self.program.into()], source().iter().map(OsString::from));
-        let mut words = self.under.into_iter().chain(program).chain(source).chain(self.args);
+        let form = form(&self.args).into_iter().flatten();
+        let mut words =
+            self.under.into_iter().chain(program).chain(source).chain(form).chain(self.args);
         let mut command = Command::new(words.next().expect("there is a program"));
         command.args(words).env_clear().envs(self.env);
         command.current_dir(&self.dir).stdin(self.stdin.map_or_else(Stdio::null, Stdio::from));

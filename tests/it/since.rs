@@ -38,7 +38,7 @@ fn change(fixture: Fixture) -> Fixture {
 }
 
 fn save(fixture: &Fixture, flags: &str) {
-    let run = weigh(flags).arg("top").within(fixture.path()).arg("--save").arg("snapshot.json.zst");
+    let run = weigh(flags).arg("top").within(fixture.path()).arg("--save").arg("snapshot");
     run.run().clean();
 }
 
@@ -48,7 +48,7 @@ fn what_grew_and_what_shrank() {
     save(&fixture, "-s");
     let fixture = change(fixture);
     let run = |flags: &str| {
-        let run = weigh(&format!("-s -w 80 {flags} --since snapshot.json.zst"));
+        let run = weigh(&format!("-s -w 80 {flags} --since snapshot"));
         let text = run.arg("top").within(fixture.path()).run().text();
         // It depends on the host and the time.
         let (since, rest) = text.split_once('\n').unwrap();
@@ -67,7 +67,7 @@ fn nothing_changed_is_the_root_alone() {
     // Below two lines of headings.
     let fixture = project();
     save(&fixture, "-s");
-    let run = weigh("-s -c -w 60 top --since snapshot.json.zst").within(fixture.path());
+    let run = weigh("-s -c -w 60 top --since snapshot").within(fixture.path());
     assert_eq!(run.run().text().lines().count(), 2 + 1);
 }
 
@@ -94,8 +94,8 @@ fn a_snapshot_compared_with_a_snapshot_is_a_tree_compared_with_a_snapshot() {
     weigh("-s top --save later").within(fixture.path()).run().clean();
     for flags in ["-c", "-j", "-c -F"] {
         let run = |flags: &str| weigh(flags).within(fixture.path()).run().clean();
-        let direct = run(&format!("{flags} -s top --since snapshot.json.zst"));
-        assert_eq!(run(&format!("{flags} --load later --since snapshot.json.zst")), direct);
+        let direct = run(&format!("{flags} -s top --since snapshot"));
+        assert_eq!(run(&format!("{flags} --load later --since snapshot")), direct);
     }
 }
 
@@ -105,12 +105,11 @@ fn a_directory_that_moved_is_neither_gone_nor_new() {
     save(&fixture, "-s --details");
     fs::rename(fixture.at("top/deep/er"), fixture.at("top/other/er")).unwrap();
     let run = |flags: &str| weigh(flags).arg("top").within(fixture.path()).run();
-    let text = run("-s -c -w 100 --since snapshot.json.zst").text();
+    let text = run("-s -c -w 100 --since snapshot").text();
     let line = text.lines().find(|line| line.contains("er (moved")).unwrap();
     assert!(line.contains("(moved from deep/er)") && !line.contains('+'), "{text}");
     assert!(!text.contains("(gone)") && !text.contains("(new)"), "{text}");
-    let json: Value =
-        serde_json::from_slice(&run("-s -j --since snapshot.json.zst").clean()).unwrap();
+    let json: Value = serde_json::from_slice(&run("-s -j --since snapshot").clean()).unwrap();
     let other = &json["children"][0];
     let moved = if other["name"] == "other" { other } else { &json["children"][1] };
     assert_eq!(moved["children"][0]["moved_from"], "deep/er", "{json}");
@@ -118,21 +117,21 @@ fn a_directory_that_moved_is_neither_gone_nor_new() {
     assert_eq!(moved["change"], 7_000_000);
     // Its own time stays what it was.
     run("-s --details --save later").clean();
-    let load = weigh("-s -c -w 100 --load later --since snapshot.json.zst").within(fixture.path());
+    let load = weigh("-s -c -w 100 --load later --since snapshot").within(fixture.path());
     assert_eq!(load.run().text(), text);
 
     // Without details nobody can know.
     fs::rename(fixture.at("top/other/er"), fixture.at("top/deep/er")).unwrap();
     save(&fixture, "-s");
     fs::rename(fixture.at("top/deep/er"), fixture.at("top/other/er")).unwrap();
-    let text = run("-s -c -w 100 --since snapshot.json.zst").text();
+    let text = run("-s -c -w 100 --since snapshot").text();
     assert!(text.contains("(gone)") && text.contains("(new)"), "{text}");
 }
 
 /// Makes the saved `snapshot` of what was at `was` say that it had the inode number of what is at `is`: as
 /// if the file system had used it anew at once. Numbers that are asked for are not to be had.
 fn reuse(fixture: &Fixture, (was, is): (u64, &str)) {
-    let file = fixture.at("snapshot");
+    let file = fixture.at("snapshot.json");
     let snapshot = fs::read_to_string(&file).unwrap();
     let inode = |number| format!("\"inode\":{number},");
     let is = number(fixture, is);
@@ -154,7 +153,7 @@ fn what_is_gone_has_its_line_whatever_its_number_is_by_now() {
         .hard_link("top/a/gone", "top/b/gone too")
         .file("top/stays", 1);
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    run("-s top --save snapshot").clean();
+    run("-s top --save snapshot.json").clean();
     let was = number(&fixture, "top/a/gone");
     fs::remove_file(fixture.at("top/a/gone")).unwrap();
     fs::remove_file(fixture.at("top/b/gone too")).unwrap();
@@ -164,7 +163,7 @@ fn what_is_gone_has_its_line_whatever_its_number_is_by_now() {
     run("-s top --save later").clean();
     for from in ["top", "--load later"] {
         let lines = |flags: &str| {
-            let shown = run(&format!("{flags} -s {from} --since snapshot")).text();
+            let shown = run(&format!("{flags} -s {from} --since snapshot.json")).text();
             let is_line = |line: &&str| line.contains("gone") || line.contains("new");
             shown.lines().filter(is_line).map(str::to_owned).collect::<Vec<_>>()
         };
@@ -293,7 +292,7 @@ fn another_directory_of_the_same_number_and_size_has_not_moved() {
         let fixture = fill(Fixture::new().dir("top/stays"), "top/gone", gone);
         let fixture = fixture.modified("top/gone", 1_000_000_000);
         let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-        run("top --details --save snapshot").clean();
+        run("top --details --save snapshot.json").clean();
         let was = number(&fixture, "top/gone");
         fs::rename(fixture.at("top/gone"), fixture.at("aside")).unwrap();
         let fixture = fill(fixture, "top/stays/new", new);
@@ -302,7 +301,7 @@ fn another_directory_of_the_same_number_and_size_has_not_moved() {
         run("top --details --save later").clean();
         for load in loads {
             let from = if load.is_empty() { "top" } else { "--load later" };
-            let shown = run(&format!("--as csv {from} --since snapshot")).text();
+            let shown = run(&format!("--as csv {from} --since snapshot.json")).text();
             assert!(shown.contains("\n\"top/gone\",directory,"), "{gone:?} {new:?}: {shown}");
             assert!(shown.contains("\n\"top/stays/new\",directory,,"), "{gone:?} {new:?}: {shown}");
             assert!(!shown.contains(",gone\n"), "{gone:?} {new:?} moved: {shown}");
@@ -409,9 +408,9 @@ fn a_snapshot_that_is_damaged_far_behind_its_beginning_is_none() {
 #[test]
 fn what_cannot_be_compared_is_known_before_the_tree_is_read() {
     let fixture = project().fifo("pipe");
-    weigh("-s -x --save saved top").within(fixture.path()).run().clean();
-    sizes_alone(&fixture.at("saved"));
-    let saved = fs::read(fixture.at("saved")).unwrap();
+    weigh("-s -x --save saved.json top").within(fixture.path()).run().clean();
+    sizes_alone(&fixture.at("saved.json"));
+    let saved = fs::read(fixture.at("saved.json")).unwrap();
     let tree = saved.windows(11).position(|at| at == b"\"children\":").unwrap() + 13;
     for (flags, code, message) in [
         ("top -x -f --since pipe", 2, "it has apparent sizes, and no numbers of files"),
@@ -563,7 +562,7 @@ fn a_table_says_what_moved_and_where_from() {
     save(&fixture, "-s --details");
     fs::rename(fixture.at("top/deep/er"), fixture.at("top/other/er")).unwrap();
     let run = |form: &str| {
-        let flags = format!("-s --as {form} top --since snapshot.json.zst");
+        let flags = format!("-s --as {form} top --since snapshot");
         weigh(&flags).within(fixture.path()).run().text()
     };
     let row = "\n\"top/other/er\",directory,,7000000,0,2,\"deep/er\"\n";
@@ -683,11 +682,11 @@ fn bounds_end_with_a_status_of_their_own() {
         ("--fail-over 141MB", 3),
         ("--fail-over 142MB", 0),
         ("-j --fail-over 1", 3),
-        ("--since snapshot.json.zst --fail-growth 93MB", 3),
-        ("--since snapshot.json.zst --fail-growth 95MB", 0),
-        ("--since snapshot.json.zst --fail-growth 199%", 3),
-        ("--since snapshot.json.zst --fail-growth 200.5%", 0),
-        ("--since snapshot.json.zst --fail-over 141MB -j", 3),
+        ("--since snapshot --fail-growth 93MB", 3),
+        ("--since snapshot --fail-growth 95MB", 0),
+        ("--since snapshot --fail-growth 199%", 3),
+        ("--since snapshot --fail-growth 200.5%", 0),
+        ("--since snapshot --fail-over 141MB -j", 3),
         ("--save again --fail-over 141MB", 3),
     ] {
         let shown = weigh(&format!("-s top {flags}")).within(fixture.path()).run();
@@ -700,21 +699,20 @@ fn bounds_end_with_a_status_of_their_own() {
         weigh(&format!("-s -o b top {flags}")).within(fixture.path()).run().complaint()
     };
     let size = weigh("-j -s top").within(fixture.path()).run().document().root().size;
-    let before =
-        weigh("-j --load snapshot.json.zst").within(fixture.path()).run().document().root().size;
+    let before = weigh("-j --load snapshot").within(fixture.path()).run().document().root().size;
     let grown = size - before;
     assert_eq!(
         said("--fail-over 1kB"),
         format!("weigh: --fail-over 1000B is exceeded by {}B: it comes to {size}B\n", size - 1000)
     );
     assert_eq!(
-        said("--since snapshot.json.zst --fail-growth 1kB"),
+        said("--since snapshot --fail-growth 1kB"),
         format!(
             "weigh: --fail-growth 1000B is exceeded by {}B: it grew by {grown}B, from {before}B to {size}B\n",
             grown - 1000
         )
     );
-    let percent = said("--since snapshot.json.zst --fail-growth 100% --fail-over 141MB");
+    let percent = said("--since snapshot --fail-growth 100% --fail-over 141MB");
     assert!(percent.starts_with("weigh: --fail-over 141000000B is exceeded by "), "{percent}");
     let by = format!("\nweigh: --fail-growth 100% is exceeded by {}B: ", grown - before);
     assert!(percent.contains(&by), "{percent}");
@@ -723,7 +721,7 @@ fn bounds_end_with_a_status_of_their_own() {
     for flags in ["--fail-growth 5%", "--since x --fail-growth 5x", "--since x --fail-growth -5%"] {
         assert_eq!(weigh(flags).run().code(), 2, "{flags}");
     }
-    let shrunk = weigh("-s top --since snapshot.json.zst --fail-growth 0").within(fixture.path());
+    let shrunk = weigh("-s top --since snapshot --fail-growth 0").within(fixture.path());
     assert_eq!(shrunk.run().code(), 3);
 }
 

@@ -153,8 +153,9 @@ fn over<T>(
         config::read(text, command).map_err(|mistake| at(path, mistake.line, &mistake.message))?;
     let (name, typed) = args.split_at(args.len().min(1));
     let given = matches(command, args.to_vec())?;
-    let standing: Vec<&Setting> =
+    let mut standing: Vec<&Setting> =
         settings.iter().filter(|setting| !is_overridden(setting, &given, command)).collect();
+    standing.retain(|setting| !is_idle(setting, &settings, &given));
     let error = match made(command, arguments(name, &standing, typed), &make) {
         Err(error) => error,
         made => return made,
@@ -233,6 +234,36 @@ fn is_overridden(setting: &Setting, given: &ArgMatches, command: &Command) -> bo
             || excludes(command, other, arg)
             || undone.is_some() && other.get_long() == undone.as_deref()
     })
+}
+
+/// Whether the setting goes with other flags, none of which is there. Such a run is not concerned.
+fn is_idle(setting: &Setting, settings: &[Setting], given: &ArgMatches) -> bool {
+    /// Flags, those that they go with, and what the values of those end in.
+    const GOES_WITH: [(&str, &[(&str, &str)]); 4] = [
+        ("details", &[("save", ""), ("ui", ""), ("form", "parquet")]),
+        ("fail_growth", &[("since", "")]),
+        ("keep", &[("save", "/")]),
+        ("read_only", &[("ui", "")]),
+    ];
+    let Some((_, others)) = GOES_WITH.iter().find(|(flag, _)| *flag == setting.flag) else {
+        return false;
+    };
+    !others.iter().any(|(flag, end)| {
+        values(flag, settings, given).any(|value| value.ends_with(end.as_bytes()))
+    })
+}
+
+/// The values of a flag on the command line, and in the file.
+fn values<'a>(
+    flag: &'a str,
+    settings: &'a [Setting],
+    given: &'a ArgMatches,
+) -> impl Iterator<Item = &'a [u8]> {
+    let is_typed = given.value_source(flag) == Some(ValueSource::CommandLine);
+    let typed = given.get_raw(flag).filter(|_| is_typed).into_iter().flatten();
+    let set = settings.iter().filter(move |setting| setting.flag == flag);
+    let set = set.flat_map(|setting| &setting.arguments).map(String::as_bytes);
+    typed.map(OsStr::as_encoded_bytes).chain(set)
 }
 
 fn excludes(command: &Command, one: &Arg, other: &Arg) -> bool {

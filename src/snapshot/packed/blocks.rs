@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::mem;
+use std::rc::Rc;
 
 use zstd::bulk::{Compressor, decompress};
 use zstd::zstd_safe::{compress_bound, find_frame_compressed_size, get_frame_content_size};
@@ -21,6 +22,10 @@ pub const FORMAT: u64 = 1;
 
 /// The most bytes in a section.
 pub const LARGEST: usize = 1 << 20;
+
+/// The most bytes in an index: that of more than a thousand million entries. Each block takes two or more, and 24 in
+/// memory.
+const LONGEST_INDEX: usize = 16 << 20;
 
 /// The kinds of sections, in their order, and the end.
 const HEADER: u8 = b'H';
@@ -83,6 +88,9 @@ impl<W: Write> Writer<W> {
     /// Adds the index, and ends the file.
     pub fn finish(mut self) -> io::Result<()> {
         let (index, begin) = (mem::take(&mut self.index), self.at);
+        if index.len() > LONGEST_INDEX {
+            return Err(io::Error::other("it is too large for this form: save it as JSON"));
+        }
         for part in index.chunks(LARGEST) {
             self.section(INDEX, &pack(part)?)?;
         }
@@ -278,8 +286,7 @@ impl<R: Read> Sections<R> {
         let mut packed = Vec::new();
         while let Some(section) = self.next_of(INDEX)? {
             packed.extend(section.unpack()?);
-            // Each block takes more than what is said of it.
-            if packed.len() as u64 > end - begin {
+            if packed.len() > LONGEST_INDEX {
                 return Err(wrong());
             }
         }
@@ -327,12 +334,10 @@ pub struct FileHeader {
 ///
 /// # Errors
 /// The system's, and those of an invalid header.
-pub fn header<R: Read>(file: R, size: u64) -> io::Result<(FileHeader, Sections<R>)> {
-    let (mut sections, mut text) = (Sections::new(file, size), Vec::new());
-    while let Some(section) = sections.next_of(HEADER)? {
-        text.extend(section.unpack()?);
-    }
-    let mut tokens = Tokens::new(Box::new(Cursor::new(text)));
+pub fn header<R: Read + 'static>(file: R, size: u64) -> io::Result<(FileHeader, Sections<R>)> {
+    let sections = Rc::new(RefCell::new(Sections::new(file, size)));
+    let text = SavedHeader { sections: Rc::clone(&sections), part: Cursor::default() };
+    let mut tokens = Tokens::new(Box::new(text));
     tokens.recognize();
     let (mut header, mut format, mut directories) = (Header::default(), None, None);
     tokens.object(|tokens| {
@@ -352,10 +357,31 @@ pub fn header<R: Read>(file: R, size: u64) -> io::Result<(FileHeader, Sections<R
         Ok(())
     })?;
     tokens.end()?;
+    drop(tokens);
+    let sections = Rc::into_inner(sections).ok_or_else(|| io::Error::other("it is still read"))?;
     let (Some(_), Some(_), Some(directories)) = (header.schema, format, directories) else {
         return Err(damaged("a header without schema, format, or the number of directories"));
     };
-    Ok((FileHeader { header, directories }, sections))
+    Ok((FileHeader { header, directories }, sections.into_inner()))
+}
+
+/// The text of a header, of which only one section is in memory.
+struct SavedHeader<R> {
+    sections: Rc<RefCell<Sections<R>>>,
+    part: Cursor<Vec<u8>>,
+}
+
+impl<R: Read> Read for SavedHeader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let count = self.part.read(buffer)?;
+            if count > 0 {
+                return Ok(count);
+            }
+            let Some(section) = self.sections.borrow_mut().next_of(HEADER)? else { return Ok(0) };
+            self.part = Cursor::new(section.unpack()?);
+        }
+    }
 }
 
 /// The blocks of a file, each read by its place.
@@ -376,7 +402,7 @@ pub struct BlockPlace {
     pub first: u64,
 }
 
-impl<R: Read + Seek> Blocks<R> {
+impl<R: Read + Seek + 'static> Blocks<R> {
     /// Opens `file`: reads its header, its index and its end.
     ///
     /// # Errors

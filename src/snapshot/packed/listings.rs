@@ -23,6 +23,9 @@ use crate::tree::{Inode, Node, Tree};
 /// So many blocks stay in memory: 8 MiB, or 32 MiB of a file that weigh did not write.
 const CACHED: usize = 32;
 
+/// To read a block costs so many times what it costs to go through one in memory.
+const READ: usize = 16;
+
 /// What a block unpacks to at most, if weigh wrote it and no listing ends in it.
 const BLOCK: u64 = 256 << 10;
 
@@ -35,8 +38,9 @@ pub struct SavedListings {
     blocks: Blocks<SnapshotFile>,
     /// The blocks that were used last, the very last one at the end.
     cache: VecDeque<(usize, Arc<Vec<u8>>)>,
-    /// How many blocks were read.
-    reads: usize,
+    /// What it took to find listings: 1 for a block that was in memory, and may have a million of them, and [`READ`]
+    /// for another one.
+    cost: usize,
     /// How many bytes all blocks take in the file.
     size: u64,
     root: Directory,
@@ -80,7 +84,7 @@ impl SavedListings {
         }
         let size = blocks.places().iter().map(|place| place.length).sum();
         let (cache, root) = (VecDeque::new(), Directory::default());
-        let mut listings = Self { blocks, cache, reads: 0, size, root, is_total: false, has_times };
+        let mut listings = Self { blocks, cache, cost: 0, size, root, is_total: false, has_times };
         let first = listings.block(0)?;
         let Record { mut node, below } = take_root(&mut first.as_slice())?;
         if node.mode.kind() != Kind::Directory || below.checked_add(1) != Some(directories) {
@@ -128,14 +132,14 @@ impl SavedListings {
         view: View,
         limits: Limits,
     ) -> io::Result<Option<HashSet<u64>>> {
-        let most_reads = self.reads + CACHED + self.blocks.places().len() / 4;
+        let most = self.cost + READ * (CACHED + self.blocks.places().len() / 4);
         let mut candidates = Ranking::new(view, limits);
         let mut read = HashSet::new();
         let mut next = Some((self.root.numbers.clone(), u32::from(!self.is_total)));
         while let Some((numbers, depth)) = next {
             read.insert(numbers.start);
             self.entries(numbers, |node, numbers| candidates.add(node, numbers, depth))?;
-            if self.reads > most_reads {
+            if self.cost > most {
                 return Ok(None);
             }
             next = candidates.next_directory();
@@ -248,9 +252,12 @@ impl SavedListings {
     fn block(&mut self, number: usize) -> io::Result<Arc<Vec<u8>>> {
         let known = self.cache.iter().position(|(cached, _)| *cached == number);
         let block = match known.and_then(|known| self.cache.remove(known)) {
-            Some((_, block)) => block,
+            Some((_, block)) => {
+                self.cost += 1;
+                block
+            }
             None => {
-                self.reads += 1;
+                self.cost += READ;
                 Arc::new(self.blocks.read(number)?)
             }
         };

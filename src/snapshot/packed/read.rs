@@ -79,11 +79,10 @@ fn read_tree<T: Tally, R: Read>(
     if take_number(&mut rest) != Some(0) {
         return Err(damaged("block 0 does not begin with the root"));
     }
-    let packed = rest;
     let root = take_root(&mut rest)?;
-    let packed = packed[..packed.len() - rest.len()].to_vec();
     let is_directory = root.node.mode.kind() == Kind::Directory;
-    if directories != if is_directory { root.below + 1 } else { 0 } {
+    let said = if is_directory { root.below.checked_add(1) } else { Some(0) };
+    if said != Some(directories) {
         return Err(damaged("its header says another number of directories than its root"));
     }
     places.push(first.section.place(0));
@@ -103,7 +102,7 @@ fn read_tree<T: Tally, R: Read>(
     if !reading.open.is_empty() {
         return Err(damaged("it ends before its tree does"));
     }
-    let Record { mut node, .. } = take_root(&mut packed.as_slice())?;
+    let mut node = root.node;
     set_times(&mut node, has_times);
     Ok(Some(reading.replay.finish(&node)))
 }
