@@ -419,7 +419,7 @@ impl Browser {
         let was = descend(before, &self.way).map_or(0, |was| was.size());
         let change = i128::from(self.totals().size) - i128::from(was);
         let change = self.options.formats.of(self.measure()).write_change(change);
-        let (time, host) = (self.time(origin.time), escape(&origin.host));
+        let (time, host) = (self.time(origin.time), self.text(&origin.host));
         Some(format!("{change} since {time} on {host}"))
     }
 
@@ -427,6 +427,11 @@ impl Browser {
     pub(super) fn time(&self, seconds: i64) -> String {
         let times = self.options.times.clone();
         times.map_or_else(String::new, |times| times.write(seconds))
+    }
+
+    /// A name or a path as it is shown.
+    pub(super) fn text(&self, name: &[u8]) -> String {
+        self.options.charset.text(escape(name))
     }
 
     /// The absolute path of the current directory, as far as the system has told it.

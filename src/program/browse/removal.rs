@@ -11,7 +11,6 @@ use super::follow::Gone;
 use super::marks::{descend, names};
 use super::review::{Review, ReviewedMark, RunningRemoval};
 use super::scan::Scan;
-use weigh::internal::escape::escape;
 use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed, UserDirectories};
 use weigh::internal::render::size::Format;
 use weigh::internal::sys;
@@ -108,7 +107,7 @@ impl Browser {
             self.say("nothing is marked: Space marks");
             return false;
         };
-        let (place, name) = (item.place, escape(item.name));
+        let (place, name) = (item.place, self.text(item.name));
         let marked = place.map_or(Err("it is no entry"), |place| self.mark(place));
         if let Err(refusal) = marked {
             self.say(format!("not to be removed: {name}: {refusal}"));
@@ -361,7 +360,7 @@ impl Browser {
     pub(super) fn undone(&mut self, trashed: &Arc<Trashed>, removed: Removed) -> Option<Command> {
         self.pending = None;
         self.scan.tree.set_fingerprints(&removed.relinked);
-        let path = escape(&trashed.path());
+        let path = self.text(&trashed.path());
         let outcome = removed.outcomes.into_iter().next()?;
         if let Fate::Restored = outcome.fate {
             self.removals.trashed.retain(|(_, other)| !Arc::ptr_eq(other, trashed));

@@ -4,7 +4,6 @@ use super::browser::{Bar, Browser, Dialog, DialogText, PendingWork, Question, Vi
 use super::event::{Command, Ending, Event};
 use super::item::Item;
 use super::keys::{Act, Key};
-use super::listing::only_directory;
 use super::marks::descend;
 use super::pattern::{MarkedBy, NamePattern};
 use super::sorting::SortKey;
@@ -222,7 +221,8 @@ impl Browser {
         // Elsewhere, it is not known what is beside a directory.
         while self.has_all()
             && left.is_some()
-            && descend(&self.scan.tree, &self.way).is_some_and(|it| only_directory(it).is_some())
+            && descend(&self.scan.tree, &self.way)
+                .is_some_and(|it| self.scan.only_directory(it).is_some())
             && let Some(name) = self.way.pop()
         {
             left = Some(name);
@@ -247,7 +247,7 @@ impl Browser {
     /// Marks or unmarks the chosen entry, and moves down.
     fn mark_chosen(&mut self) {
         let Some(item) = self.item(self.chosen) else { return };
-        let (place, name) = (item.place, escape(item.name));
+        let (place, name) = (item.place, self.text(item.name));
         let marked = match place {
             Some(place) if self.scan.marks.is_marked(place) => {
                 self.scan.marks.unmark(&self.scan.tree, place);

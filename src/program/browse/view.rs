@@ -18,7 +18,6 @@ use self::areas::Areas;
 use self::canvas::{Canvas, format, number_of, sized};
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
 use super::keys::Act;
-use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::remove::Manner;
 use weigh::internal::render::name::{cells, shorten};
@@ -40,7 +39,8 @@ pub fn line_at(row: u16, height: u16) -> Option<usize> {
 pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     let area = frame.area();
     let palette = browser.options.colors.as_ref().map(|colors| colors.palette);
-    let canvas = &mut Canvas { buffer: frame.buffer_mut(), area, palette };
+    let canvas =
+        &mut Canvas { buffer: frame.buffer_mut(), area, palette, charset: browser.options.charset };
     if area.width == 0 || area.height == 0 {
         return;
     }
@@ -66,7 +66,7 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
         foot(browser, areas, canvas);
     }
     if let Some(Dialog::Prompt(question, text)) = &browser.dialog {
-        let at = cells(&asked(*question)) + cells(&escape(text.as_bytes()));
+        let at = cells(&asked(*question)) + cells(&browser.text(text.as_bytes()));
         let last = area.width.saturating_sub(1);
         let x = u16::try_from(at).unwrap_or(last).min(last);
         frame.set_cursor_position((x, area.height.saturating_sub(1)));
@@ -77,7 +77,7 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
 fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
     let width = canvas.width();
     let aside = canvas.style(Palette::aside, Modifier::DIM);
-    let path = escape(&browser.absolute_path());
+    let path = browser.text(&browser.absolute_path());
     // The path keeps a third, and its last name is never cut for the rest.
     let last = path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1);
     let room = width.saturating_sub((width / 3).max(cells(&path[last..]) + 3));
@@ -139,10 +139,10 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
         parts.push(format!("{} unread", Format::Count.write(unread as u64)));
     }
     if let Some(group) = &browser.group {
-        parts.push(escape(group));
+        parts.push(browser.text(group));
     }
     if let Some(pattern) = &browser.pattern {
-        parts.push(format!("/{}", escape(pattern.text().as_bytes())));
+        parts.push(format!("only {}", browser.text(pattern.text().as_bytes())));
     }
     if let Some(browsed) = &browser.scan.browsed {
         parts.push(match browsed.snapshot.view.measure {
@@ -232,13 +232,13 @@ fn asked(question: Question) -> String {
 fn message(browser: &Browser, width: usize) -> Option<String> {
     match &browser.dialog {
         Some(Dialog::Prompt(question, text)) => {
-            let (asked, text) = (asked(*question), escape(text.as_bytes()));
+            let (asked, text) = (asked(*question), browser.text(text.as_bytes()));
             // The end of the typed text stays visible.
             let has_room = cells(&asked) + cells(&text) < width;
             return Some(if has_room { asked + &text } else { text });
         }
         Some(Dialog::Delete { entries, typed }) => {
-            let (count, typed) = (number_of(*entries), escape(typed.as_bytes()));
+            let (count, typed) = (number_of(*entries), browser.text(typed.as_bytes()));
             let said = browser.said().map_or_else(String::new, |said| format!("{said}; "));
             return Some(format!("{said}delete {count} for ever? type how many: {typed}"));
         }
@@ -250,7 +250,7 @@ fn message(browser: &Browser, width: usize) -> Option<String> {
     let running = browser.removals.running.as_ref()?;
     let of = Format::Count.write(running.entries);
     let removed = Format::Count.write(running.removed);
-    let name = escape(&running.name);
+    let name = browser.text(&running.name);
     Some(format!("{removed} of {of} entries removed, Esc cancels: {name}"))
 }
 
@@ -273,7 +273,8 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
         canvas.write((1, y_of_marks), &shorten(&since, width - 1), width, Style::new());
     }
     if let Some(line) = message {
-        canvas.write((0, y), &shorten(&line, width), width, Style::new());
+        let line = shorten(&canvas.charset.drawing(&line), width);
+        canvas.write((0, y), &line, width, Style::new());
         return;
     }
     let bold = Style::new().add_modifier(Modifier::BOLD);
@@ -322,6 +323,9 @@ fn hints(browser: &Browser) -> Vec<(String, &'static str)> {
         None if browser.marked().0 > 0 => {
             let (review, none) = ((Act::Delete, "review, delete"), (Act::UnmarkAll, "unmark all"));
             &[MARK, review, none, (Act::Paths, "print paths"), open, HELP]
+        }
+        None if browser.pattern.is_some() => {
+            &[(Act::Stop, "show all"), open, MARK, (Act::Filter, "list others"), HELP]
         }
         None if browser.item(browser.chosen).is_some_and(|item| item.place.is_none()) => {
             &[open, (Act::Search, "find"), (Act::NextView, "view"), HELP]

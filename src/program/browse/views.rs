@@ -6,7 +6,6 @@ use super::item::Item;
 use super::marks::names;
 use super::pattern::NamePattern;
 use super::query::{Answer, Pass, TreeQuery};
-use weigh::internal::escape::escape;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::render::size::Format;
 use weigh::internal::sys;
@@ -274,9 +273,10 @@ impl Browser {
         let Some(found) = &search.found else { return };
         search.shown = (search.shown + by) % found.len().max(1);
         let (shown, all) = (search.shown, found.len());
+        let text = search.pattern.text().to_owned();
         let Some(way) = found.get(shown).cloned() else { return };
-        let text = escape(search.pattern.text().as_bytes());
         self.show_at(way);
+        let text = self.text(text.as_bytes());
         let [number, all] = [shown + 1, all].map(|number| Format::Count.write(number as u64));
         self.say(format!("{number} of {all}: {text}; n N go on"));
     }

@@ -1,11 +1,13 @@
 //! What all parts of the view draw with.
 
+use std::borrow::Cow;
+
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 
 use crate::program::browse::browser::Browser;
-use weigh::internal::render::palette::Palette;
+use weigh::internal::render::palette::{Charset, Palette};
 use weigh::internal::render::partial;
 use weigh::internal::render::size::Format;
 
@@ -18,6 +20,7 @@ pub(super) struct Canvas<'a> {
     pub(super) area: Rect,
     /// Colours, if any.
     pub(super) palette: Option<Palette>,
+    pub(super) charset: Charset,
 }
 
 impl Canvas<'_> {
@@ -34,6 +37,10 @@ impl Canvas<'_> {
         if column >= self.area.width || line >= self.area.height {
             return x;
         }
+        let text = match self.charset {
+            Charset::Unicode => Cow::Borrowed(text),
+            Charset::Ascii => Cow::Owned(self.charset.drawing(text)),
+        };
         self.buffer.set_stringn(column, line, text, width, style).0.into()
     }
 

@@ -6,7 +6,6 @@ use super::canvas::{AROUND, Canvas, format, number_of, sized};
 use crate::program::browse::browser::{Browser, Dialog, DialogText};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::{ACTIONS, Key};
-use weigh::internal::escape::escape;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::measure::Kind;
 use weigh::internal::render::name::{cells, shorten};
@@ -87,7 +86,7 @@ fn widest<'t>(texts: impl Iterator<Item = &'t str>) -> usize {
 
 /// The path of the chosen entry in full, over several lines if it has to be.
 fn path(browser: &Browser, width: usize) -> Vec<String> {
-    let path = escape(&browser.chosen_path().unwrap_or_default());
+    let path = browser.text(&browser.chosen_path().unwrap_or_default());
     let mut lines = vec![String::new()];
     for letter in path.chars() {
         match lines.last_mut() {
@@ -101,7 +100,7 @@ fn path(browser: &Browser, width: usize) -> Vec<String> {
 /// All details of the chosen entry.
 fn info(browser: &Browser) -> Vec<String> {
     let place = browser.item(browser.chosen).and_then(|item| item.place);
-    let path = place.map(|place| ("path", escape(&browser.tree().at(place).path())));
+    let path = place.map(|place| ("path", browser.text(&browser.tree().at(place).path())));
     let lines = path.into_iter().chain(details(browser));
     lines.map(|(name, value)| format!("  {name:<22} {value}")).collect()
 }
@@ -196,8 +195,8 @@ fn review(browser: &Browser, chosen: usize, height: usize, canvas: &mut Canvas<'
         let size = format!("{size:>8} {freed:>8} ");
         let room = width.saturating_sub(cells(&size) + ending.len());
         let path = match &mark.refusal {
-            Some(why) => shorten(&format!("{why}: {}", escape(&child.path())), room),
-            None => shorten(&escape(&child.path()), room),
+            Some(why) => shorten(&format!("{why}: {}", browser.text(&child.path())), room),
+            None => shorten(&browser.text(&child.path()), room),
         };
         let y = 1 + head.len() + i - first;
         canvas.write((0, y), &format!("{size}{path}{ending}"), width, Style::new());
@@ -220,7 +219,7 @@ fn trash(browser: &Browser, chosen: usize, height: usize, canvas: &mut Canvas<'_
     let first = (chosen + 1).saturating_sub(room);
     for (i, (_, trashed)) in trashed.iter().rev().enumerate().skip(first).take(room) {
         let y = 2 + i - first;
-        canvas.write((0, y), &shorten(&escape(&trashed.path()), width), width, Style::new());
+        canvas.write((0, y), &shorten(&browser.text(&trashed.path()), width), width, Style::new());
         if i == chosen {
             canvas.band(y, width);
         }

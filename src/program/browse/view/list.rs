@@ -8,11 +8,10 @@ use super::areas::Areas;
 use super::canvas::{Canvas, format, sized, style};
 use crate::program::browse::browser::{Bar, Browser, ListColumns};
 use crate::program::browse::item::Item;
-use weigh::internal::escape::escape;
 use weigh::internal::inode::Links;
 use weigh::internal::measure::Kind;
 use weigh::internal::render::name::{cells, shorten};
-use weigh::internal::render::palette::{self, Charset, Palette};
+use weigh::internal::render::palette::{self, Palette};
 use weigh::internal::render::partial;
 use weigh::internal::render::percent::percent;
 use weigh::internal::render::size::Format;
@@ -109,15 +108,16 @@ fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fiel
 
 /// The names on the path to `item`, as people read them.
 pub(super) fn name(browser: &Browser, item: &Item<'_>) -> String {
-    let mut names: Vec<_> = browser.scan.names(item).into_iter().map(escape).collect();
+    let mut names: Vec<_> =
+        browser.scan.names(item).into_iter().map(|it| browser.text(it)).collect();
     names.pop();
-    names.push(own_name(item));
+    names.push(own_name(browser, item));
     names.join("/")
 }
 
 /// The name of `item` itself.
-pub(super) fn own_name(item: &Item<'_>) -> String {
-    escape(item.name) + if item.mode.kind() == Kind::Directory { "/" } else { "" }
+pub(super) fn own_name(browser: &Browser, item: &Item<'_>) -> String {
+    browser.text(item.name) + if item.mode.kind() == Kind::Directory { "/" } else { "" }
 }
 
 /// What deleting it alone frees, if that is not its size, and its links.
@@ -239,7 +239,7 @@ fn line(
             styles[i],
         );
     }
-    let drawn = palette::bar(size, browser.scan.index.largest, widths.bar, Charset::Unicode);
+    let drawn = palette::bar(size, browser.scan.index.largest, widths.bar, canvas.charset);
     let of_bar = canvas.style(|it| it.bar(size, whole), Modifier::empty());
     canvas.write((bar, y), &drawn, widths.bar, of_bar);
     let room = width.saturating_sub(start);
