@@ -173,7 +173,10 @@ fn a_group_lists_its_files() {
     press(&mut browser, " ");
     assert_eq!(said(&browser), "not marked: .rs: it is no entry: Enter shows what is in it");
     press(&mut browser, "d");
-    assert_eq!(said(&browser), "not to be removed: .log: it is no entry");
+    assert_eq!(
+        said(&browser),
+        "not to be removed: .log: it is no entry: Enter shows what is in it"
+    );
     press(&mut browser, "g\n");
     assert_eq!(names(&browser), ["b/three.rs", "one.rs", "a/two.rs"]);
     press(&mut browser, "A←");

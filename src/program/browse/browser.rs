@@ -27,7 +27,7 @@ use weigh::internal::tree::{Child, Freeable, Place, Totals, Tree};
 use weigh::internal::walk::Progress;
 
 /// What is shown, and how.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Browser {
     /// The last request for everything.
     pub(super) request: Request,
@@ -103,18 +103,20 @@ impl ViewKind {
 }
 
 /// The optional columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ListColumns {
     pub(super) bars: Bar,
     pub(super) counts: bool,
-    pub(super) times: bool,
+    /// Whether there are no times.
+    pub(super) no_times: bool,
     /// Whether the second pane shows a treemap.
     pub(super) map: bool,
 }
 
 /// How the list shows an entry's share of the directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Bar {
+    #[default]
     Both,
     Percent,
     Graph,
@@ -178,36 +180,7 @@ impl Browser {
     /// An empty browser, which is to show what `request` asks for.
     pub fn new(request: Request, options: BrowseOptions) -> Self {
         let sorting = options.sorting;
-        let mut browser = Self {
-            request,
-            options,
-            protected: Protected::default(),
-            top: Arc::default(),
-            progress: Progress::default(),
-            elapsed: Duration::ZERO,
-            used_inodes: None,
-            is_stopping: false,
-            scan: Scan::default(),
-            way: Vec::new(),
-            chosen: 0,
-            first: 0,
-            inside: OnceCell::new(),
-            name: None,
-            view: ViewKind::default(),
-            group: None,
-            search: None,
-            pass: None,
-            answers: HashMap::new(),
-            sorting,
-            pattern: None,
-            columns: ListColumns { bars: Bar::Both, counts: false, times: true, map: false },
-            dialog: None,
-            said: None,
-            height: 1,
-            pending: None,
-            is_held: false,
-            removals: Removals::default(),
-        };
+        let mut browser = Self { request, options, sorting, ..Self::default() };
         browser.relist();
         browser
     }

@@ -230,17 +230,8 @@ impl SortedList {
 
 impl OtherLine {
     fn item(&self) -> Item<'_> {
-        Item {
-            name: &self.name,
-            note: "",
-            mode: self.mode,
-            totals: self.totals,
-            own: None,
-            inode: None,
-            place: None,
-            is_open: false,
-            gone: self.gone,
-        }
+        let (mode, totals, gone) = (self.mode, self.totals, self.gone);
+        Item { name: &self.name, mode, totals, gone, ..Item::default() }
     }
 }
 

@@ -12,8 +12,10 @@ use super::marks::{descend, names};
 use super::review::{Review, ReviewedMark, RunningRemoval};
 use super::scan::Scan;
 use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed, UserDirectories};
-use weigh::internal::render::size::Format;
+use weigh::internal::render::size::{self, Format};
 use weigh::internal::sys;
+
+pub(super) const NOTHING_MARKED: &str = "nothing is marked: Space marks";
 
 impl Browser {
     /// Ends the program. During a removal, that first puts back the entry that it is working on; a second time does not
@@ -60,7 +62,8 @@ impl Browser {
             return None;
         }
         let is_of_line = self.scan.marks.is_empty() && self.no_removal().is_none();
-        if is_of_line && !self.mark_line() {
+        if is_of_line && !self.mark_line("not to be removed") {
+            self.said.get_or_insert_with(|| NOTHING_MARKED.to_owned());
             return None;
         }
         self.dialog = Some(Dialog::Text(DialogText::Review, 0));
@@ -101,16 +104,14 @@ impl Browser {
         (!is_off).then_some(Command::Look(number, to_look_at))
     }
 
-    /// Marks the chosen line for a review. If that must not be, says why and returns false.
-    fn mark_line(&mut self) -> bool {
-        let Some(item) = self.item(self.chosen) else {
-            self.say("nothing is marked: Space marks");
-            return false;
-        };
+    /// Marks the chosen line. If that must not be, says so, and why, and returns false.
+    pub(super) fn mark_line(&mut self, refused: &str) -> bool {
+        let Some(item) = self.item(self.chosen) else { return false };
         let (place, name) = (item.place, self.text(item.name));
-        let marked = place.map_or(Err("it is no entry"), |place| self.mark(place));
+        let no_entry = Err("it is no entry: Enter shows what is in it");
+        let marked = place.map_or(no_entry, |place| self.mark(place));
         if let Err(refusal) = marked {
-            self.say(format!("not to be removed: {name}: {refusal}"));
+            self.say(format!("{refused}: {name}: {refusal}"));
         }
         marked.is_ok()
     }
@@ -160,7 +161,7 @@ impl Browser {
             return Err(why.to_owned());
         }
         let Some(review) = &self.removals.review else {
-            return Err("nothing is marked: Space marks".to_owned());
+            return Err(NOTHING_MARKED.to_owned());
         };
         if !review.is_looked {
             return Err("weigh is still looking at the marked entries".to_owned());
@@ -217,7 +218,7 @@ impl Browser {
         }
         match self.reviewed() {
             Ok(_) => {
-                self.say("nothing is deleted: that is not the number of entries");
+                self.say("not so many, and not deleted");
                 self.dialog = Some(Dialog::Delete { entries, typed: String::new() });
             }
             Err(why) => self.stay_in_review(0, why),
@@ -424,10 +425,7 @@ impl Browser {
 fn summary(manner: Manner, (gone, entries, kept): (u64, u64, u64), is_cancelled: bool) -> String {
     let gone = Format::Count.write(gone);
     let mut said = match manner {
-        Manner::Delete => {
-            let word = if entries == 1 { "entry" } else { "entries" };
-            format!("{gone} deleted, {} {word}", Format::Count.write(entries))
-        }
+        Manner::Delete => format!("{gone} deleted, {}", size::entries(entries)),
         Manner::Trash => {
             format!("{gone} in the trash: that frees nothing until it is emptied; u puts them back")
         }

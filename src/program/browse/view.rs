@@ -15,7 +15,7 @@ use ratatui_core::style::{Modifier, Style};
 use ratatui_core::terminal::Frame;
 
 use self::areas::Areas;
-use self::canvas::{Canvas, format, number_of, sized};
+use self::canvas::{BOLD, Canvas, format, sized};
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
 use super::keys::Act;
 use weigh::internal::measure::Measure;
@@ -23,7 +23,7 @@ use weigh::internal::remove::Manner;
 use weigh::internal::render::name::{cells, shorten};
 use weigh::internal::render::palette::Palette;
 use weigh::internal::render::partial;
-use weigh::internal::render::size::Format;
+use weigh::internal::render::size::{self, Format};
 
 /// How many lines of the list fit on a screen of this height.
 pub fn list_height(height: u16) -> usize {
@@ -89,7 +89,7 @@ fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
         false => ("", &*shown),
     };
     let x = canvas.write((1, 0), above, room, aside);
-    canvas.write((x, 0), name, width, Style::new().add_modifier(Modifier::BOLD));
+    canvas.write((x, 0), name, width, BOLD);
     let x = width.saturating_sub(cells(&state) + 1);
     // What the directory comes to comes first.
     let (total, rest) = state.split_at(state.find(" · ").unwrap_or(state.len()));
@@ -122,7 +122,7 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
     // While it scans, there is one count: that of the progress, if there is no percentage.
     let counts = progress.as_ref().is_none_or(|progress| progress.contains('%'));
     let mut parts = match counts && width >= 60 {
-        true => vec![format!("{size} in {}", number_of(totals.entries))],
+        true => vec![format!("{size} in {}", size::entries(totals.entries))],
         false => vec![size],
     };
     parts.extend(progress);
@@ -130,7 +130,7 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
         Some(PendingWork::All | PendingWork::Directory(_)) => {
             parts.push("scanning again".to_owned())
         }
-        Some(PendingWork::Removal) => parts.push(removing(browser)),
+        Some(PendingWork::Removal) => parts.push(removing(browser).to_owned()),
         Some(PendingWork::Ignored(_)) => parts.push("looking for what git ignores".to_owned()),
         None => {}
     }
@@ -171,7 +171,7 @@ fn scanning(browser: &Browser) -> Option<String> {
     }
     let done = browser.progress.entries;
     let Some(all) = browser.used_inodes.filter(|all| done < *all) else {
-        return Some(format!("scanning, {}", number_of(done)));
+        return Some(format!("scanning, {}", size::entries(done)));
     };
     let percent = done * 100 / all;
     let left = browser.elapsed.mul_f64((all - done) as f64 / done.max(1) as f64);
@@ -191,15 +191,14 @@ fn duration(seconds: u64) -> String {
     }
 }
 
-/// The progress of a removal.
-fn removing(browser: &Browser) -> String {
-    let Some(running) = &browser.removals.running else { return "putting back".to_owned() };
-    let verb = match running.manner {
-        _ if browser.removals.is_cancelled => "ending",
-        Manner::Delete => "deleting",
-        Manner::Trash => "moving",
-    };
-    format!("{verb} {}", short(running.removed))
+/// What a removal does.
+fn removing(browser: &Browser) -> &'static str {
+    match &browser.removals.running {
+        None => "putting back",
+        Some(_) if browser.removals.is_cancelled => "ending",
+        Some(running) if running.manner == Manner::Delete => "deleting",
+        Some(_) => "moving",
+    }
 }
 
 /// As many of `parts` as fit, with separators.
@@ -213,11 +212,6 @@ fn fitting(parts: &[String], width: usize) -> String {
         text = more;
     }
     text
-}
-
-/// A short count: `1.2M`.
-fn short(count: u64) -> String {
-    Format::Decimal.write(count).trim_end_matches('B').to_owned()
 }
 
 fn asked(question: Question) -> String {
@@ -238,7 +232,7 @@ fn message(browser: &Browser, width: usize) -> Option<String> {
             return Some(if has_room { asked + &text } else { text });
         }
         Some(Dialog::Delete { entries, typed }) => {
-            let (count, typed) = (number_of(*entries), browser.text(typed.as_bytes()));
+            let (count, typed) = (size::entries(*entries), browser.text(typed.as_bytes()));
             let said = browser.said().map_or_else(String::new, |said| format!("{said}; "));
             return Some(format!("{said}delete {count} for ever? type how many: {typed}"));
         }
@@ -265,8 +259,7 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     if !marks.is_empty() && (message.is_none() || !is_low) {
         let style = canvas.style(|it| it.change(Some(Ordering::Greater)), Modifier::BOLD);
         let after = canvas.write((1, y_of_marks), "● ", 2, style);
-        let bold = Style::new().add_modifier(Modifier::BOLD);
-        let end = canvas.write((after, y_of_marks), &marks, width, bold);
+        let end = canvas.write((after, y_of_marks), &marks, width, BOLD);
         x = if is_low { end + 3 } else { x };
     }
     if let Some(since) = browser.since().filter(|_| marks.is_empty() && !is_low) {
@@ -277,7 +270,6 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
         canvas.write((0, y), &line, width, Style::new());
         return;
     }
-    let bold = Style::new().add_modifier(Modifier::BOLD);
     let aside = canvas.style(Palette::aside, Modifier::DIM);
     let mut hints = hints(browser);
     // The last one is about all others, and stays where others do not fit.
@@ -290,7 +282,7 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
         is_shown
     });
     for (key, what) in hints.iter().chain(&last) {
-        x = canvas.write((x, y), key, width.saturating_sub(x), bold) + 1;
+        x = canvas.write((x, y), key, width.saturating_sub(x), BOLD) + 1;
         x = canvas.write((x, y), what, width.saturating_sub(x), aside) + 3;
     }
 }
@@ -315,7 +307,7 @@ fn hints(browser: &Browser) -> Vec<(String, &'static str)> {
             return fixed(&[("Enter", "put back"), ("Esc", "back")]);
         }
         Some(Dialog::Prompt(Question::Search, _)) => &[],
-        Some(_) => return fixed(&[("any other key", "ends it")]),
+        Some(_) => return fixed(&[("↑ ↓", "scroll"), ("any other key", "back")]),
         None if browser.is_removing() => &[(Act::Stop, "cancel"), HELP],
         None if browser.is_walking() => {
             &[(Act::Stop, "stop"), open, MARK, sort, (Act::Quit, "quit"), HELP]

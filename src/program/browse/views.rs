@@ -6,6 +6,7 @@ use super::item::Item;
 use super::marks::names;
 use super::pattern::NamePattern;
 use super::query::{Answer, Pass, TreeQuery};
+use super::update::NO_TIMES;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::render::size::Format;
 use weigh::internal::sys;
@@ -83,7 +84,7 @@ impl Browser {
             ViewKind::LargestFiles => return Some(TreeQuery::Files),
             ViewKind::Types => By::Type,
             ViewKind::Ages if !self.has_times() => {
-                self.say("it has no times: save it again");
+                self.say(NO_TIMES);
                 return None;
             }
             ViewKind::Ages => By::Age { now: sys::now() },

@@ -1,18 +1,20 @@
 //! What all parts of the view draw with.
 
-use std::borrow::Cow;
-
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 
 use crate::program::browse::browser::Browser;
+use weigh::internal::render::name::cells;
 use weigh::internal::render::palette::{Charset, Palette};
 use weigh::internal::render::partial;
 use weigh::internal::render::size::Format;
 
 /// The lines of the screen outside a dialog: the head and the foot.
 pub(super) const AROUND: u16 = 2;
+
+/// What stands out.
+pub(super) const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
 
 /// The drawing area.
 pub(super) struct Canvas<'a> {
@@ -37,11 +39,19 @@ impl Canvas<'_> {
         if column >= self.area.width || line >= self.area.height {
             return x;
         }
-        let text = match self.charset {
-            Charset::Unicode => Cow::Borrowed(text),
-            Charset::Ascii => Cow::Owned(self.charset.drawing(text)),
-        };
+        let text = self.charset.drawing(text);
         self.buffer.set_stringn(column, line, text, width, style).0.into()
+    }
+
+    /// The same, aligned right.
+    pub(super) fn write_right(
+        &mut self,
+        (x, y): (usize, usize),
+        text: &str,
+        width: usize,
+        style: Style,
+    ) {
+        self.write((x + width.saturating_sub(cells(text)), y), text, width, style);
     }
 
     /// Styles the first cells of a line.
@@ -87,12 +97,6 @@ impl Canvas<'_> {
     pub(super) fn height(&self) -> usize {
         self.area.height.into()
     }
-}
-
-/// A number of entries.
-pub(super) fn number_of(entries: u64) -> String {
-    let word = if entries == 1 { "entry" } else { "entries" };
-    format!("{} {word}", Format::Count.write(entries))
 }
 
 /// A size, marked if it is a lower bound.
