@@ -70,8 +70,6 @@ pub struct Browser {
     pub(super) height: usize,
     /// The work that runs in the background, if any.
     pub(super) pending: Option<PendingWork>,
-    /// Whether the current directory, or one above it, is marked.
-    pub(super) is_held: bool,
     pub(super) removals: Removals,
 }
 

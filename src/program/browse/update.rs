@@ -78,7 +78,7 @@ impl Browser {
 
     fn press(&mut self, key: Key) -> Option<Command> {
         self.said = None;
-        let command = match self.dialog.take() {
+        match self.dialog.take() {
             None if key == Key::Interrupt => self.stop(true),
             None => match self.options.keys.act(key) {
                 Some(act) => self.act(act),
@@ -87,9 +87,7 @@ impl Browser {
             Some(Dialog::Prompt(question, text)) => self.prompt(question, text, key),
             Some(Dialog::Delete { entries, typed }) => self.type_number(entries, typed, key),
             Some(Dialog::Text(text, first)) => self.scroll(text, first, key),
-        };
-        self.is_held = self.scan.is_within_marked();
-        command
+        }
     }
 
     fn point(&mut self, key: Key) -> Option<Command> {

@@ -5,7 +5,6 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 
 use crate::program::browse::browser::Browser;
-use weigh::internal::render::name::cells;
 use weigh::internal::render::palette::{Charset, Palette};
 use weigh::internal::render::partial;
 use weigh::internal::render::size::Format;
@@ -41,17 +40,6 @@ impl Canvas<'_> {
         }
         let text = self.charset.drawing(text);
         self.buffer.set_stringn(column, line, text, width, style).0.into()
-    }
-
-    /// The same, aligned right.
-    pub(super) fn write_right(
-        &mut self,
-        (x, y): (usize, usize),
-        text: &str,
-        width: usize,
-        style: Style,
-    ) {
-        self.write((x + width.saturating_sub(cells(text)), y), text, width, style);
     }
 
     /// Styles the first cells of a line.

@@ -245,38 +245,34 @@ fn trash(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
 /// What the review says about all marks, of which so many must not be removed.
 fn review_head(browser: &Browser, refused: usize) -> Vec<String> {
     let (count, marked) = browser.marked();
-    let is_partial = browser.is_marked_partial();
+    let (is_partial, no_removal) = (browser.is_marked_partial(), browser.no_removal());
     let mut head = Vec::new();
     match marked {
-        _ if count == 0 => head.push(browser.no_removal().unwrap_or(NOTHING_MARKED).to_owned()),
+        _ if count == 0 => return vec![no_removal.unwrap_or(NOTHING_MARKED).to_owned()],
         None if browser.is_walking() => {
             head.push(format!("{count} marked; more is known once the scan is over"));
         }
         None => head.push(format!("{count} marked; the snapshot is too large to say more")),
         Some((totals, freed)) => {
-            let entries = entries(totals.entries);
-            let size = sized(browser, totals.size, is_partial);
+            let (entries, size) =
+                (entries(totals.entries), sized(browser, totals.size, is_partial));
             head.push(format!("{count} marked: {entries}, {size}"));
-            match freed {
-                Some(freed) => {
-                    let frees = partial::freed(freed, &format(browser), is_partial);
-                    let frees = format!("removing them frees {frees}");
-                    head.push(match freed.least {
-                        least if least == totals.size => frees,
-                        _ if browser.knows_sharing() => frees + ": the rest is shared or linked",
-                        _ => frees + ": the rest has links that are not marked",
-                    });
+            let frees = freed.map(|freed| partial::freed(freed, &format(browser), is_partial));
+            let frees = frees.map(|frees| format!("removing them frees {frees}"));
+            head.push(match frees.zip(freed) {
+                None => "symlinks are followed: what is freed is not known".to_owned(),
+                Some((frees, freed)) if freed.least == totals.size => frees,
+                Some((frees, _)) if browser.knows_sharing() => {
+                    frees + ": the rest is shared or linked"
                 }
-                None => head.push("symlinks are followed: what is freed is not known".to_owned()),
-            }
+                Some((frees, _)) => frees + ": the rest has links that are not marked",
+            });
         }
     }
     if is_partial {
         head.push("not all could be read: there may be more in what is marked".to_owned());
     }
-    if let Some(why) = browser.no_removal().filter(|_| count > 0) {
-        head.push(why.to_owned());
-    }
+    head.extend(no_removal.map(str::to_owned));
     match &browser.removals.review {
         Some(review) if !review.is_looked => {
             head.push("weigh is looking at them again …".to_owned())

@@ -82,8 +82,8 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
 
 fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fields<'a>> {
     let item = browser.item(line)?;
-    let is_marked = item.place.is_some_and(|place| browser.scan.marks.is_marked(place));
-    let is_marked = is_marked || browser.is_held;
+    let is_marked = browser.scan.is_within_marked()
+        || item.place.is_some_and(|place| browser.scan.marks.is_marked(place));
     let is_partial = browser.is_partial(item.place);
     let change = browser.change(&item).filter(|change| *change != 0);
     let newest = item.totals.newest.filter(|_| !browser.columns.no_times);
@@ -232,7 +232,8 @@ fn line(
     canvas.write((1, y), &mark.to_string(), 1, if *mark == '●' { marked } else { aside });
     let (places, bar, start) = places(widths);
     for (i, (x, width)) in places.into_iter().zip(widths.columns).enumerate() {
-        canvas.write_right((x, y), &columns[i], width, styles[i]);
+        let x = x + width.saturating_sub(cells(&columns[i]));
+        canvas.write((x, y), &columns[i], width, styles[i]);
     }
     let drawn = palette::bar(size, browser.scan.index.largest, widths.bar, canvas.charset);
     let of_bar = canvas.style(|it| it.bar(size, whole), Modifier::empty());
