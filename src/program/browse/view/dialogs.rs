@@ -138,10 +138,10 @@ fn exactly(browser: &Browser, place: Place) -> Vec<(&'static str, String)> {
     let has_all = browser.scan.browsed.as_ref().is_some_and(|it| it.snapshot.has_all);
     let measures = [(Measure::Disk, "on disk"), (Measure::Apparent, "apparent size")];
     let known = measures.into_iter().filter(|it| has_all || it.0 == browser.measure());
-    let line = |(measure, name): (Measure, _)| {
+    let lines = known.map(|(measure, name)| {
         (name, format!("{} bytes", Format::Count.write(sums.seen_as(measure.into()).size)))
-    };
-    known.map(line).collect()
+    });
+    lines.collect()
 }
 
 /// The same without its path.
