@@ -1,5 +1,5 @@
 //! How long a key takes, from being pressed until all is drawn: `browse DIR`, a directory of many entries. Drawn on
-//! a screen of 200 × 60 in memory.
+//! a screen of 200 × 60 in memory, with the second pane and colours.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,6 +15,8 @@ use crate::program::browse::event::Event;
 use crate::program::browse::keys::Key;
 use crate::program::browse::{BrowseOptions, view};
 use weigh::internal::measure::Time;
+use weigh::internal::render::colors::Colors;
+use weigh::internal::render::palette::{Depth, Palette, Theme};
 use weigh::internal::report::{self, Keep, Request};
 use weigh::internal::tally::Inodes;
 
@@ -23,7 +25,8 @@ fn main() {
     let mut request = Request { keep, ..Request::of(std::env::args_os().skip(1)) };
     request.walk.time = Some(Time::Modified);
     let browsed = report::browse(&request, Arc::default(), |_| {}).expect("nothing is read first");
-    let mut browser = Browser::new(request, BrowseOptions::default());
+    let colors = Some(Colors::new("", Palette::new(Theme::Dark, Depth::Rgb)));
+    let mut browser = Browser::new(request, BrowseOptions { colors, ..BrowseOptions::default() });
     let mut terminal = Terminal::new(TestBackend::new(200, 60)).expect("a screen in memory");
     browser.resize(view::list_height(60));
     let start = Instant::now();
@@ -43,6 +46,9 @@ fn main() {
         let at = |percent: usize| times[(times.len() - 1) * percent / 100];
         println!("{keys:?}: median {:?}, 99% {:?}, longest {:?}", at(50), at(99), at(100));
     };
+    timed(&moves, 2_000);
+    // Beside the list, a treemap.
+    timed(&[Key::Char('T')], 1);
     timed(&moves, 2_000);
     timed(&[Key::Char('n'), Key::Char('s'), Key::Char('C')], 12);
     timed(&[Key::Char('A'), Key::Char('U')], 6);

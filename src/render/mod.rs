@@ -33,6 +33,7 @@ pub mod tree;
 
 use std::io::{self, Write};
 
+use crate::escape::escape;
 use crate::history::History;
 use crate::measure::Measure;
 use crate::snapshot::{FileSystem, Origin, Snapshot, schema};
@@ -192,6 +193,9 @@ pub fn write(
             options.measure = view.measure;
             let saved = origin.as_ref().map(|origin| origin.time).filter(|time| *time != 0);
             options.time = times.write(saved.unwrap_or(times.now));
+            if let Some(origin) = origin.as_ref().filter(|origin| !origin.host.is_empty()) {
+                options.time += &format!(" on {}", escape(&origin.host));
+            }
             page::write(out, tree, &options)
         }
         (Output::Summary(mut options), Some(tree)) => {

@@ -16,7 +16,7 @@ use super::diff;
 use super::lines::{Line, lay_out};
 use super::partial::{self, MARK};
 use super::percent::percent;
-use super::size::Format;
+use super::size::entries;
 use super::time::TimeFormat;
 use super::tree::{PictureOptions, Rest, aside};
 use crate::escape::escape;
@@ -266,12 +266,6 @@ fn keep(rows: &mut Vec<PageRow<'_>>, max_bytes: usize) {
     }
     let mut is_kept = is_kept.into_iter();
     rows.retain(|_| is_kept.next().unwrap_or(true));
-}
-
-/// How many entries there are, in words.
-fn entries(count: u64) -> String {
-    let noun = if count == 1 { "entry" } else { "entries" };
-    format!("{} {noun}", Format::Count.write(count))
 }
 
 /// Escapes `text` for HTML, XML and their attributes.

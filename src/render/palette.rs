@@ -4,6 +4,7 @@
 //! 3 (WCAG 2.2). If the background is unknown, text keeps the colour of the terminal, because no colour has 4.5 on
 //! black and on white.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use nu_ansi_term::Color::{self, Fixed};
@@ -54,19 +55,22 @@ impl Charset {
         }
     }
 
-    /// A line with characters of ASCII in place of those that pictures are drawn with, if only ASCII can be shown.
-    pub fn drawing(self, line: &str) -> String {
-        const DRAWN: &str = "─│├┌└┴┬…≥≤";
-        const ASCII: &[u8; 10] = b"-||,`++~><";
+    /// A line with characters of ASCII in place of those that pictures and the screen are drawn with, and all others
+    /// escaped, if only ASCII can be shown.
+    pub fn drawing(self, line: &str) -> Cow<'_, str> {
+        const DRAWN: &str = "─│├┌└┴┬…≥≤·●▀↑↓←→";
+        const ASCII: &[u8; 17] = b"-||,`++~><-*\"^v<>";
         if self == Charset::Unicode {
-            return line.to_owned();
+            return line.into();
         }
-        let ascii = line.chars().map(|c| match DRAWN.chars().position(|drawn| drawn == c) {
-            Some(number) => char::from(ASCII[number]),
-            None if c.is_ascii() => c,
-            None => '?',
-        });
-        ascii.collect()
+        let mut ascii = String::new();
+        for c in line.chars() {
+            match DRAWN.chars().position(|drawn| drawn == c) {
+                Some(number) => ascii.push(char::from(ASCII[number])),
+                None => ascii += &self.text(c.to_string()),
+            }
+        }
+        ascii.into()
     }
 }
 

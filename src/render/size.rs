@@ -70,9 +70,14 @@ impl Format {
     /// What deleting frees: one size, or two between which it is.
     pub fn write_bounds(&self, Freeable { least, most, .. }: Freeable) -> String {
         let (least, most) = (self.write(least), self.write(most));
-        let (least, most) = (least.trim_start(), most.trim_start());
-        if least == most { most.to_owned() } else { format!("≥{least} ≤{most}") }
+        if least == most { most } else { format!("≥{least} ≤{most}") }
     }
+}
+
+/// How many entries there are, in words.
+pub fn entries(count: u64) -> String {
+    let noun = if count == 1 { "entry" } else { "entries" };
+    format!("{} {noun}", grouped(count))
 }
 
 /// `size` in the first of `units`, each a `thousand` times the one before, in which it shows as less than 1000.

@@ -235,9 +235,12 @@ impl Picture<'_> {
         if !self.has_paths() && cells(&aside) > most {
             aside = if line.note.is_empty() { String::new() } else { shorten(&aside, most) };
         }
-        let name = match self.has_paths() && line.has_path() && name.len() <= path::LONGEST {
-            true => name,
-            false => shorten(&name, room.saturating_sub(cells(&aside))),
+        let whole = self.has_paths() && line.has_path() && name.len() <= path::LONGEST;
+        let name = match room.saturating_sub(cells(&aside)) {
+            _ if whole => name,
+            // Without its middle, a count would be another one.
+            room if line.is_rest => cut(&name, room),
+            room => shorten(&name, room),
         };
         let used = cells(&name) + cells(&aside);
         let (padding, over) = (" ".repeat(room.saturating_sub(used)), used.saturating_sub(room));

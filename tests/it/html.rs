@@ -1,7 +1,7 @@
 //! Pages have the figures of JSON, for any names, and stay small. `.ci/page.py` opens them in a browser.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::process::Command;
 
 use base64::Engine;
@@ -282,6 +282,28 @@ fn a_chain_of_directories_is_drawn_as_one() {
         assert!(page.contains(">a/b/c <tspan>2.86Mi</tspan>") && !page.contains(">b <"), "{page}");
         assert!(page.contains(">d <tspan>2.86Mi"), "{page}");
     }
+}
+
+/// A page of a snapshot may be about another machine.
+#[test]
+fn a_page_says_which_host_its_snapshot_is_of() {
+    let fixture = drawn();
+    weigh("--save saved.json top").within(fixture.path()).run();
+    let json = fs::read_to_string(fixture.at("saved.json")).unwrap();
+    let (before, after) = json.split_once(r#""host":""#).unwrap();
+    let (_, after) = after.split_once('"').unwrap();
+    let other = format!(r#"{before}"host":"<other>\n"{after}"#);
+    fs::write(fixture.at("saved.json"), other).unwrap();
+    let made = |flags: &str| {
+        let page = weigh(&format!("--as html {flags}")).within(fixture.path()).run().text();
+        page.lines().find(|line| line.contains("Made by weigh ")).unwrap().to_owned()
+    };
+    assert!(
+        made("--load saved.json").ends_with(r" on &lt;other&gt;\n.</p>"),
+        "{}",
+        made("--load saved.json")
+    );
+    assert!(!made("top").contains(" on &lt;"), "{}", made("top"));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::program::browse::keys::Key;
 use crate::program::browse::{BrowseOptions, view};
 use ratatui_core::backend::TestBackend;
 use ratatui_core::terminal::Terminal;
+use weigh::internal::render::palette::Charset;
 use weigh::internal::report::{Input, Keep, Request};
 use weigh::internal::tally::Inodes;
 
@@ -28,10 +29,14 @@ fn saved(fixture: &Fixture) -> std::path::PathBuf {
 }
 
 fn browser(snapshot: &Path) -> Browser {
+    browser_with(snapshot, BrowseOptions::default())
+}
+
+fn browser_with(snapshot: &Path, options: BrowseOptions) -> Browser {
     let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
     let source = Input::Snapshots(vec![snapshot.to_owned()]);
     let request = Request { keep, source, ..Request::default() };
-    crate::browse::opened(&request, BrowseOptions::default(), 1)
+    crate::browse::opened(&request, options, 1)
 }
 
 /// What is on a screen of so many columns and lines.
@@ -170,6 +175,61 @@ fn partial_figures_say_so() {
         assert_eq!(found.matches('≥').count(), expected, "{keys:?} {word:?} in\n{shown}");
         assert!(!found.is_empty(), "{keys:?} {word:?} in\n{shown}");
     }
+}
+
+/// A directory that lacks something shares no line with its only entry, whose figures are whole.
+#[test]
+fn what_is_partial_has_its_own_line() {
+    let fixture = Fixture::in_memory().file("tree/a/b/c/f", 40_960).unreadable("tree/x/closed");
+    let json = weigh("-P -j tree").within(fixture.path()).by_nobody(&fixture).run().stdout;
+    let json = String::from_utf8(json).unwrap();
+    for (lost, joined, partial) in [
+        ("tree/a/gone", "a/", true),
+        ("tree/a/b/gone", "a/b/", true),
+        ("tree/a/b/c/gone", "a/b/c/", true),
+        ("tree/gone", "a/b/c/", false),
+    ] {
+        fs::write(fixture.at("saved.json"), json.replace("tree/x/closed", lost)).unwrap();
+        let mut browser = browser(&fixture.at("saved.json"));
+        let shown = screen(&mut browser, (80, 20));
+        let end = format!(" {joined}");
+        let line = shown.lines().find(|line| line.ends_with(&end));
+        let line = line.unwrap_or_else(|| panic!("{lost} in\n{shown}"));
+        assert_eq!(line.contains('≥'), partial, "{lost} in\n{shown}");
+        // The way back leads past the same directories.
+        press(&mut browser, ">");
+        browser.on(Event::Key(Key::Left));
+        assert_eq!(screen(&mut browser, (80, 20)), shown, "{lost}");
+    }
+}
+
+/// Where a locale has no Unicode, names are escaped, and all else is drawn in ASCII: nothing moves, nothing is missing.
+#[test]
+fn a_locale_without_unicode_gets_the_same_in_ascii() {
+    let fixture = screenful();
+    let saved = saved(&fixture);
+    let mut plain = browser(&saved);
+    let charset = Charset::Ascii;
+    let mut ascii = browser_with(&saved, BrowseOptions { charset, ..BrowseOptions::default() });
+    for keys in ["", "n  ", "d", "x?", "xi", "xs^>", "Cc", "f[12]?.log\n", "+é", "\nT", "y", "x/漢"]
+    {
+        press(&mut plain, keys);
+        press(&mut ascii, keys);
+        for size in [(20, 5), (40, 10), (80, 24), (120, 30)] {
+            let [shown, escaped] = [&mut plain, &mut ascii].map(|it| screen(it, size));
+            assert!(escaped.is_ascii(), "{keys:?} {escaped}");
+            assert!(
+                keys.contains('漢') || !escaped.contains('?') || shown.contains('?'),
+                "{escaped}"
+            );
+            for (one, other) in shown.lines().zip(escaped.lines()).filter(|(it, _)| it.is_ascii()) {
+                assert_eq!(one, other, "{keys:?} {size:?}");
+            }
+        }
+    }
+    let escaped = screen(&mut ascii, (120, 30));
+    assert!(escaped.contains(r"\xe6\xbc\xa2"), "{escaped}");
+    assert!(screen(&mut browser(&saved), (120, 30)).contains("漢"));
 }
 
 /// At half a percent the picture said `<1%`, and the screen `0%`.

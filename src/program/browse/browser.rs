@@ -27,7 +27,7 @@ use weigh::internal::tree::{Child, Freeable, Place, Totals, Tree};
 use weigh::internal::walk::Progress;
 
 /// What is shown, and how.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Browser {
     /// The last request for everything.
     pub(super) request: Request,
@@ -70,8 +70,6 @@ pub struct Browser {
     pub(super) height: usize,
     /// The work that runs in the background, if any.
     pub(super) pending: Option<PendingWork>,
-    /// Whether the current directory, or one above it, is marked.
-    pub(super) is_held: bool,
     pub(super) removals: Removals,
 }
 
@@ -106,18 +104,20 @@ impl ViewKind {
 }
 
 /// The optional columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ListColumns {
     pub(super) bars: Bar,
     pub(super) counts: bool,
-    pub(super) times: bool,
+    /// Whether there are no times.
+    pub(super) no_times: bool,
     /// Whether the second pane shows a treemap.
     pub(super) map: bool,
 }
 
 /// How the list shows an entry's share of the directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Bar {
+    #[default]
     Both,
     Percent,
     Graph,
@@ -181,36 +181,7 @@ impl Browser {
     /// An empty browser, which is to show what `request` asks for.
     pub fn new(request: Request, options: BrowseOptions) -> Self {
         let sorting = options.sorting;
-        let mut browser = Self {
-            request,
-            options,
-            protected: Protected::default(),
-            top: Arc::default(),
-            progress: Progress::default(),
-            elapsed: Duration::ZERO,
-            used_inodes: None,
-            is_stopping: false,
-            scan: Scan::default(),
-            way: Vec::new(),
-            chosen: 0,
-            first: 0,
-            inside: OnceCell::new(),
-            name: None,
-            view: ViewKind::default(),
-            group: None,
-            search: None,
-            pass: None,
-            answers: HashMap::new(),
-            sorting,
-            pattern: None,
-            columns: ListColumns { bars: Bar::Both, counts: false, times: true, map: false },
-            dialog: None,
-            said: None,
-            height: 1,
-            pending: None,
-            is_held: false,
-            removals: Removals::default(),
-        };
+        let mut browser = Self { request, options, sorting, ..Self::default() };
         browser.relist();
         browser
     }
@@ -422,7 +393,7 @@ impl Browser {
         let was = descend(before, &self.way).map_or(0, |was| was.size());
         let change = i128::from(self.totals().size) - i128::from(was);
         let change = self.options.formats.of(self.measure()).write_change(change);
-        let (time, host) = (self.time(origin.time), escape(&origin.host));
+        let (time, host) = (self.time(origin.time), self.text(&origin.host));
         Some(format!("{change} since {time} on {host}"))
     }
 
@@ -430,6 +401,11 @@ impl Browser {
     pub(super) fn time(&self, seconds: i64) -> String {
         let times = self.options.times.clone();
         times.map_or_else(String::new, |times| times.write(seconds))
+    }
+
+    /// A name or a path as it is shown.
+    pub(super) fn text(&self, name: &[u8]) -> String {
+        self.options.charset.text(escape(name))
     }
 
     /// The absolute path of the current directory, as far as the system has told it.

@@ -6,7 +6,7 @@ use weigh::internal::measure::{Kind, Mode};
 use weigh::internal::tree::{Child, Inode, Place, Totals};
 
 /// An entry of the current directory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Item<'a> {
     /// Its name, as bytes.
     pub name: &'a [u8],
@@ -40,8 +40,7 @@ impl<'a> Item<'a> {
             own: child.own(),
             inode: node.inode,
             place: child.place(),
-            is_open: false,
-            gone: None,
+            ..Self::default()
         }
     }
 

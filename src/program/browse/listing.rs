@@ -10,6 +10,7 @@ use foldhash::fast::RandomState;
 
 use super::item::Item;
 use super::pattern::NamePattern;
+use super::scan::Scan;
 use super::sorting::{SortKey, SortedEntry, Sorting};
 use weigh::internal::escape::escape;
 use weigh::internal::measure::{Kind, Mode};
@@ -67,11 +68,10 @@ struct Former {
 }
 
 impl SortedList {
-    /// Lists what was `found` below the `directory` of `tree`, or else what is in it; `before` is its former state, if
-    /// known.
+    /// Lists what was `found` below the current directory of `scan`, or else what is in it; `before` is its former
+    /// state, if known.
     pub(super) fn new(
-        tree: &Tree,
-        directory: DirectoryId,
+        scan: &Scan,
         found: Option<&[Place]>,
         (sorting, pattern): (Sorting, Option<&NamePattern>),
         before: Option<Option<Child<'_>>>,
@@ -87,11 +87,11 @@ impl SortedList {
         let mut list = Self { before, is_flat: found.is_some(), ..Self::default() };
         let mut sorted = Vec::new();
         for place in found.unwrap_or_default() {
-            sorted.extend(list.sorted(iter::once(tree.at(*place)), sorting, pattern));
+            sorted.extend(list.sorted(iter::once(scan.tree.at(*place)), sorting, pattern));
         }
-        let inside = found.is_none().then(|| tree.directory(directory).unsorted());
+        let inside = found.is_none().then(|| scan.here().unsorted());
         for child in inside.into_iter().flatten() {
-            sorted.extend(list.sorted(chain(child), sorting, pattern));
+            sorted.extend(list.sorted(chain(scan, child), sorting, pattern));
         }
         let gone = list.before.iter().flatten().filter(|(name, former)| {
             let is_directory = former.mode.kind() == Kind::Directory;
@@ -117,7 +117,7 @@ impl SortedList {
         sorting.sort(&mut sorted);
         list.lines = sorted.into_iter().map(|sorted| sorted.line).collect();
         list.others = others;
-        list.measured(tree, directory)
+        list.measured(&scan.tree, scan.directory)
     }
 
     /// The line of directories that share one, or of one entry, if a name in it matches.
@@ -246,33 +246,14 @@ impl OtherLine {
     }
 
     fn item(&self) -> Item<'_> {
-        Item {
-            name: &self.name,
-            note: &self.note,
-            mode: self.mode,
-            totals: self.totals,
-            own: None,
-            inode: None,
-            place: None,
-            is_open: false,
-            gone: self.gone,
-        }
+        let (mode, totals, gone) = (self.mode, self.totals, self.gone);
+        Item { name: &self.name, note: &self.note, mode, totals, gone, ..Item::default() }
     }
 }
 
 /// `child`, and the directories that share its line, each in the one before it.
-fn chain(child: Child<'_>) -> impl Iterator<Item = Child<'_>> {
-    iter::successors(Some(child), |outer| only_directory(*outer)).take(MOST_JOINED)
-}
-
-/// The directory that is the only entry of `directory`, if it has no other, and nothing is to be said of it.
-pub(super) fn only_directory(directory: Child<'_>) -> Option<Child<'_>> {
-    if !directory.node().note.is_empty() {
-        return None;
-    }
-    let mut directories = directory.directories();
-    let only = directories.next().filter(|_| directories.next().is_none())?;
-    directory.leaf_nodes().next().is_none().then_some(only)
+fn chain<'t>(scan: &'t Scan, child: Child<'t>) -> impl Iterator<Item = Child<'t>> {
+    iter::successors(Some(child), |outer| scan.only_directory(*outer)).take(MOST_JOINED)
 }
 
 /// The names on the path from `directory` to `last`, which is below it.

@@ -8,6 +8,7 @@ use weigh::internal::git::Git;
 use weigh::internal::problem::Problem;
 use weigh::internal::remove::UserDirectories;
 use weigh::internal::render::colors::Colors;
+use weigh::internal::render::palette::Charset;
 use weigh::internal::render::size::Formats;
 use weigh::internal::render::time::TimeFormat;
 use weigh::internal::report::Browsed;
@@ -39,6 +40,8 @@ pub struct BrowseOptions {
     pub ignored: Git,
     /// Colours, if any.
     pub colors: Option<Colors>,
+    /// What can be drawn.
+    pub charset: Charset,
     /// Whether to ask the terminal for its background, so that colours can be those for it.
     pub asks_background: bool,
     /// Whether the user has chosen how times are written. Otherwise the list has ages.

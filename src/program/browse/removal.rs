@@ -11,10 +11,11 @@ use super::follow::Gone;
 use super::marks::{descend, names};
 use super::review::{Review, ReviewedMark, RunningRemoval};
 use super::scan::Scan;
-use weigh::internal::escape::escape;
 use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed, UserDirectories};
-use weigh::internal::render::size::Format;
+use weigh::internal::render::size::{self, Format};
 use weigh::internal::sys;
+
+pub(super) const NOTHING_MARKED: &str = "nothing is marked: Space marks";
 
 impl Browser {
     /// Ends the program. During a removal, that first puts back the entry that it is working on; a second time does not
@@ -61,7 +62,8 @@ impl Browser {
             return None;
         }
         let is_of_line = self.scan.marks.is_empty() && self.no_removal().is_none();
-        if is_of_line && !self.mark_line() {
+        if is_of_line && !self.mark_line("not to be removed") {
+            self.said.get_or_insert_with(|| NOTHING_MARKED.to_owned());
             return None;
         }
         self.dialog = Some(Dialog::Text(DialogText::Review, 0));
@@ -102,19 +104,16 @@ impl Browser {
         (!is_off).then_some(Command::Look(number, to_look_at))
     }
 
-    /// Marks the chosen line for a review. If that must not be, says why and returns false.
-    fn mark_line(&mut self) -> bool {
-        let Some(item) = self.item(self.chosen) else {
-            self.say("nothing is marked: Space marks");
-            return false;
-        };
-        let (place, name) = (item.place, escape(item.name));
+    /// Marks the chosen line. If that must not be, says so, and why, and returns false.
+    pub(super) fn mark_line(&mut self, refused: &str) -> bool {
+        let Some(item) = self.item(self.chosen) else { return false };
+        let (place, name) = (item.place, self.text(item.name));
         let marked = match place {
             Some(place) => self.mark(place),
             None => Err(self.refusal_of_line()),
         };
         if let Err(refusal) = marked {
-            self.say(format!("not to be removed: {name}: {refusal}"));
+            self.say(format!("{refused}: {name}: {refusal}"));
         }
         marked.is_ok()
     }
@@ -164,7 +163,7 @@ impl Browser {
             return Err(why.to_owned());
         }
         let Some(review) = &self.removals.review else {
-            return Err("nothing is marked: Space marks".to_owned());
+            return Err(NOTHING_MARKED.to_owned());
         };
         if !review.is_looked {
             return Err("weigh is still looking at the marked entries".to_owned());
@@ -221,7 +220,7 @@ impl Browser {
         }
         match self.reviewed() {
             Ok(_) => {
-                self.say("nothing is deleted: that is not the number of entries");
+                self.say("not so many, and not deleted");
                 self.dialog = Some(Dialog::Delete { entries, typed: String::new() });
             }
             Err(why) => self.stay_in_review(0, why),
@@ -364,7 +363,7 @@ impl Browser {
     pub(super) fn undone(&mut self, trashed: &Arc<Trashed>, removed: Removed) -> Option<Command> {
         self.pending = None;
         self.scan.tree.set_fingerprints(&removed.relinked);
-        let path = escape(&trashed.path());
+        let path = self.text(&trashed.path());
         let outcome = removed.outcomes.into_iter().next()?;
         if let Fate::Restored = outcome.fate {
             self.removals.trashed.retain(|(_, other)| !Arc::ptr_eq(other, trashed));
@@ -428,10 +427,7 @@ impl Browser {
 fn summary(manner: Manner, (gone, entries, kept): (u64, u64, u64), is_cancelled: bool) -> String {
     let gone = Format::Count.write(gone);
     let mut said = match manner {
-        Manner::Delete => {
-            let word = if entries == 1 { "entry" } else { "entries" };
-            format!("{gone} deleted, {} {word}", Format::Count.write(entries))
-        }
+        Manner::Delete => format!("{gone} deleted, {}", size::entries(entries)),
         Manner::Trash => {
             format!("{gone} in the trash: that frees nothing until it is emptied; u puts them back")
         }

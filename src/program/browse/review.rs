@@ -119,25 +119,24 @@ impl Review {
     }
 }
 
-impl RunningRemoval {
+impl Removals {
     /// Adds what has been removed since the last report.
     pub(super) fn add(&mut self, progress: RemovalProgress) {
-        self.removed = progress.removed;
-        self.name = progress.name;
+        let Some(running) = &mut self.running else { return };
+        running.removed = progress.removed;
+        running.name = progress.name;
         for number in progress.gone {
-            if let Some((way, name)) = self.names.get(number) {
-                self.gone.names.entry(way.clone()).or_default().insert(name.clone());
+            if let Some((way, name)) = running.names.get(number) {
+                running.gone.names.entry(way.clone()).or_default().insert(name.clone());
             }
         }
         for (number, stat) in progress.directories {
-            if let Some((way, _)) = self.names.get(number) {
-                self.gone.own.push((way.clone(), stat.stat.figures(None)));
+            if let Some((way, _)) = running.names.get(number) {
+                running.gone.own.push((way.clone(), stat.stat.figures(None)));
             }
         }
     }
-}
 
-impl Removals {
     /// Takes the targets of a review back, with the reasons why some must not be removed.
     pub(super) fn looked(&mut self, number: u64, looked: Vec<(usize, Target, Option<String>)>) {
         let review = self.review.as_mut().filter(|review| review.number == number);

@@ -91,7 +91,7 @@ impl Scan {
             None => (None, before.map(|before| descend(before, way))),
         };
         let how = (sorting, pattern);
-        self.index = SortedList::new(&self.tree, self.directory, found, how, before);
+        self.index = SortedList::new(self, found, how, before);
     }
 
     /// The entry on a line of the list.
@@ -111,6 +111,17 @@ impl Scan {
     pub(super) fn is_open(&self, child: &Child<'_>) -> bool {
         let is_walking = self.browsed.is_none() && self.listings.is_none();
         is_walking && child.is_directory() && child.inode().is_none()
+    }
+
+    /// The directory that shares the line of `directory`: its only entry, if nothing is to be said of `directory`
+    /// alone. What it lacks is not in the figures of that entry.
+    pub(super) fn only_directory<'t>(&'t self, directory: Child<'t>) -> Option<Child<'t>> {
+        let mut directories = directory.directories();
+        let only = directories.next().filter(|_| directories.next().is_none())?;
+        let says_more = !directory.node().note.is_empty()
+            || directory.leaf_nodes().next().is_some()
+            || self.partial.has(&directory) && !self.partial.has(&only);
+        (!says_more).then_some(only)
     }
 
     /// Whether the current directory, or one above it, is marked.

@@ -39,18 +39,14 @@ impl Sorting {
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        match (self.by, self.is_reversed) {
-            (SortKey::Size, false) => "by size",
-            (SortKey::Size, true) => "smallest first",
-            (SortKey::Name, false) => "by name",
-            (SortKey::Name, true) => "by name, backwards",
-            (SortKey::Count, false) => "by entries",
-            (SortKey::Count, true) => "fewest entries first",
-            (SortKey::Modified, false) => "newest first",
-            (SortKey::Modified, true) => "oldest first",
-            (SortKey::Change, false) => "by change",
-            (SortKey::Change, true) => "least change first",
-        }
+        const NAMES: [[&str; 2]; 5] = [
+            ["by size", "smallest first"],
+            ["by name", "by name, backwards"],
+            ["by entries", "fewest entries first"],
+            ["newest first", "oldest first"],
+            ["by change", "least change first"],
+        ];
+        NAMES[self.by as usize][usize::from(self.is_reversed)]
     }
 
     /// Sorts `entries` by sort key, the larger first; equal ones by name.

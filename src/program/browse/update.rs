@@ -4,9 +4,9 @@ use super::browser::{Bar, Browser, Dialog, DialogText, PendingWork, Question};
 use super::event::{Command, Ending, Event};
 use super::item::Item;
 use super::keys::{Act, Key};
-use super::listing::only_directory;
 use super::marks::descend;
 use super::pattern::{MarkedBy, NamePattern};
+use super::removal::NOTHING_MARKED;
 use super::sorting::SortKey;
 use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
@@ -14,77 +14,58 @@ use weigh::internal::problem::Problem;
 use weigh::internal::report::Browsed;
 use weigh::internal::sys;
 
-const NO_TIMES: &str = "it has no times: save it again";
+pub(super) const NO_TIMES: &str = "it has no times: save it again";
 
 impl Browser {
     /// Takes `event`, and returns what is to be done.
     pub fn on(&mut self, event: Event) -> Vec<Command> {
-        let command = match event {
+        let mut command = None;
+        match event {
             Event::Start => return self.start(),
-            Event::Key(key) => self.press(key),
-            Event::Tick => {
-                // The listings of a snapshot stay as they are.
-                if self.is_walking() && self.scan.listings.is_none() {
-                    self.relist();
-                }
-                // A list of what is anywhere is computed anew only at the end of a removal.
-                if !self.is_flat() {
-                    self.follow();
-                }
-                None
-            }
-            Event::Slice => {
-                self.go_on();
-                None
-            }
-            Event::Said(text) => {
-                self.say(text);
-                None
-            }
-            Event::Protected(protected) => {
-                self.protected = *protected;
-                None
-            }
+            Event::Key(key) => command = self.press(key),
+            Event::Tick => self.tick(),
+            Event::Slice => self.go_on(),
+            Event::Said(text) => self.say(text),
+            Event::Protected(protected) => self.protected = *protected,
             Event::Progress(progress, elapsed) => {
                 (self.progress, self.elapsed) = (progress, elapsed);
-                None
             }
             Event::Theme(theme) => {
                 if let Some(colors) = &mut self.options.colors {
                     colors.palette = colors.palette.on(theme);
                 }
-                None
             }
             Event::UsedInodes(inodes) => {
                 // A filter leaves out some of them.
                 self.used_inodes = Some(inodes).filter(|_| self.request.walk.filter.is_off());
-                None
             }
             Event::Opened(listings, view) => {
                 self.scan.listings = Some(listings);
                 self.request.walk.view = view;
                 self.relist();
-                None
             }
-            Event::Scanned(Err(problem)) => self.failed(problem),
-            Event::Scanned(Ok(browsed)) => self.scanned(*browsed),
-            Event::Looked(number, looked) => {
-                self.removals.looked(number, looked);
-                None
-            }
-            Event::Removing(progress) => {
-                if let Some(running) = &mut self.removals.running {
-                    running.add(progress);
-                }
-                None
-            }
-            Event::Removed(removed) => self.removed(*removed),
-            Event::Undone(trashed, removed) => self.undone(&trashed, *removed),
-        };
+            Event::Scanned(Err(problem)) => command = self.failed(problem),
+            Event::Scanned(Ok(browsed)) => command = self.scanned(*browsed),
+            Event::Looked(number, looked) => self.removals.looked(number, looked),
+            Event::Removing(progress) => self.removals.add(progress),
+            Event::Removed(removed) => command = self.removed(*removed),
+            Event::Undone(trashed, removed) => command = self.undone(&trashed, *removed),
+        }
         if self.is_quitting() && !self.is_removing() {
             return vec![Command::End(Ending::Quit)];
         }
         command.into_iter().collect()
+    }
+
+    fn tick(&mut self) {
+        // The listings of a snapshot stay as they are.
+        if self.is_walking() && self.scan.listings.is_none() {
+            self.relist();
+        }
+        // A list of what is anywhere is computed anew only at the end of a removal.
+        if !self.is_flat() {
+            self.follow();
+        }
     }
 
     fn failed(&mut self, problem: Problem) -> Option<Command> {
@@ -97,7 +78,7 @@ impl Browser {
 
     fn press(&mut self, key: Key) -> Option<Command> {
         self.said = None;
-        let command = match self.dialog.take() {
+        match self.dialog.take() {
             None if key == Key::Interrupt => self.stop(true),
             None => match self.options.keys.act(key) {
                 Some(act) => self.act(act),
@@ -106,9 +87,7 @@ impl Browser {
             Some(Dialog::Prompt(question, text)) => self.prompt(question, text, key),
             Some(Dialog::Delete { entries, typed }) => self.type_number(entries, typed, key),
             Some(Dialog::Text(text, first)) => self.scroll(text, first, key),
-        };
-        self.is_held = self.scan.is_within_marked();
-        command
+        }
     }
 
     fn point(&mut self, key: Key) -> Option<Command> {
@@ -174,7 +153,7 @@ impl Browser {
             }
             Act::Map => self.columns.map = !self.columns.map,
             Act::Counts => self.columns.counts = !self.columns.counts,
-            Act::Times => self.columns.times = !self.columns.times,
+            Act::Times => self.columns.no_times = !self.columns.no_times,
             Act::Details if self.is_empty() => {}
             Act::Details => self.dialog = Some(Dialog::Text(DialogText::Info, 0)),
             Act::Mark => self.mark_chosen(),
@@ -222,7 +201,8 @@ impl Browser {
         // Elsewhere, it is not known what is beside a directory.
         while self.has_all()
             && left.is_some()
-            && descend(&self.scan.tree, &self.way).is_some_and(|it| only_directory(it).is_some())
+            && descend(&self.scan.tree, &self.way)
+                .is_some_and(|it| self.scan.only_directory(it).is_some())
             && let Some(name) = self.way.pop()
         {
             left = Some(name);
@@ -246,20 +226,12 @@ impl Browser {
 
     /// Marks or unmarks the chosen entry, and moves down.
     fn mark_chosen(&mut self) {
-        let Some(item) = self.item(self.chosen) else { return };
-        let (place, name) = (item.place, escape(item.name));
-        let marked = match place {
-            Some(place) if self.scan.marks.is_marked(place) => {
-                self.scan.marks.unmark(&self.scan.tree, place);
-                Ok(())
-            }
-            Some(place) => self.mark(place),
-            None => Err(self.refusal_of_line()),
-        };
-        self.pin(self.chosen + 1);
-        if let Err(refusal) = marked {
-            self.say(format!("not marked: {name}: {refusal}"));
+        let place = self.item(self.chosen).and_then(|item| item.place);
+        match place.filter(|place| self.scan.marks.is_marked(*place)) {
+            Some(place) => self.scan.marks.unmark(&self.scan.tree, place),
+            None => _ = self.mark_line("not marked"),
         }
+        self.pin(self.chosen + 1);
     }
 
     /// Marks all listed entries for which `is_meant` is true.
@@ -427,7 +399,7 @@ impl Browser {
         }
         let paths = self.marked_paths();
         if paths.is_empty() {
-            self.say("nothing is marked: Space marks");
+            self.say(NOTHING_MARKED);
             return None;
         }
         if !self.options.print0 && paths.iter().any(|path| path.contains(&b'\n')) {

@@ -15,16 +15,15 @@ use ratatui_core::style::{Modifier, Style};
 use ratatui_core::terminal::Frame;
 
 use self::areas::Areas;
-use self::canvas::{Canvas, format, number_of, sized};
+use self::canvas::{BOLD, Canvas, format, sized};
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question};
 use super::keys::Act;
-use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::remove::Manner;
 use weigh::internal::render::name::{cells, shorten};
 use weigh::internal::render::palette::Palette;
 use weigh::internal::render::partial;
-use weigh::internal::render::size::Format;
+use weigh::internal::render::size::{self, Format};
 
 /// How many lines of the list fit on a screen of this height.
 pub fn list_height(height: u16) -> usize {
@@ -40,7 +39,8 @@ pub fn line_at(row: u16, height: u16) -> Option<usize> {
 pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     let area = frame.area();
     let palette = browser.options.colors.as_ref().map(|colors| colors.palette);
-    let canvas = &mut Canvas { buffer: frame.buffer_mut(), area, palette };
+    let canvas =
+        &mut Canvas { buffer: frame.buffer_mut(), area, palette, charset: browser.options.charset };
     if area.width == 0 || area.height == 0 {
         return;
     }
@@ -66,7 +66,7 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
         foot(browser, areas, canvas);
     }
     if let Some(Dialog::Prompt(question, text)) = &browser.dialog {
-        let at = cells(&asked(*question)) + cells(&escape(text.as_bytes()));
+        let at = cells(&asked(*question)) + cells(&browser.text(text.as_bytes()));
         let last = area.width.saturating_sub(1);
         let x = u16::try_from(at).unwrap_or(last).min(last);
         frame.set_cursor_position((x, area.height.saturating_sub(1)));
@@ -77,7 +77,7 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
 fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
     let width = canvas.width();
     let aside = canvas.style(Palette::aside, Modifier::DIM);
-    let path = escape(&browser.absolute_path());
+    let path = browser.text(&browser.absolute_path());
     // The path keeps a third, and its last name is never cut for the rest.
     let last = path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1);
     let room = width.saturating_sub((width / 3).max(cells(&path[last..]) + 3));
@@ -89,7 +89,7 @@ fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
         false => ("", &*shown),
     };
     let x = canvas.write((1, 0), above, room, aside);
-    canvas.write((x, 0), name, width, Style::new().add_modifier(Modifier::BOLD));
+    canvas.write((x, 0), name, width, BOLD);
     let x = width.saturating_sub(cells(&state) + 1);
     // What the directory comes to comes first.
     let (total, rest) = state.split_at(state.find(" · ").unwrap_or(state.len()));
@@ -122,7 +122,7 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
     // While it scans, there is one count: that of the progress, if there is no percentage.
     let counts = progress.as_ref().is_none_or(|progress| progress.contains('%'));
     let mut parts = match counts && width >= 60 {
-        true => vec![format!("{size} in {}", number_of(totals.entries))],
+        true => vec![format!("{size} in {}", size::entries(totals.entries))],
         false => vec![size],
     };
     parts.extend(progress);
@@ -130,7 +130,7 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
         Some(PendingWork::All | PendingWork::Directory(_)) => {
             parts.push("scanning again".to_owned())
         }
-        Some(PendingWork::Removal) => parts.push(removing(browser)),
+        Some(PendingWork::Removal) => parts.push(removing(browser).to_owned()),
         Some(PendingWork::Ignored(_)) => parts.push("looking for what git ignores".to_owned()),
         None => {}
     }
@@ -139,10 +139,10 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
         parts.push(format!("{} unread", Format::Count.write(unread as u64)));
     }
     if let Some(group) = &browser.group {
-        parts.push(escape(group));
+        parts.push(browser.text(group));
     }
     if let Some(pattern) = &browser.pattern {
-        parts.push(format!("/{}", escape(pattern.text().as_bytes())));
+        parts.push(format!("only {}", browser.text(pattern.text().as_bytes())));
     }
     if let Some(browsed) = &browser.scan.browsed {
         parts.push(match browsed.snapshot.view.measure {
@@ -171,7 +171,7 @@ fn scanning(browser: &Browser) -> Option<String> {
     }
     let done = browser.progress.entries;
     let Some(all) = browser.used_inodes.filter(|all| done < *all) else {
-        return Some(format!("scanning, {}", number_of(done)));
+        return Some(format!("scanning, {}", size::entries(done)));
     };
     let percent = done * 100 / all;
     let left = browser.elapsed.mul_f64((all - done) as f64 / done.max(1) as f64);
@@ -191,15 +191,14 @@ fn duration(seconds: u64) -> String {
     }
 }
 
-/// The progress of a removal.
-fn removing(browser: &Browser) -> String {
-    let Some(running) = &browser.removals.running else { return "putting back".to_owned() };
-    let verb = match running.manner {
-        _ if browser.removals.is_cancelled => "ending",
-        Manner::Delete => "deleting",
-        Manner::Trash => "moving",
-    };
-    format!("{verb} {}", short(running.removed))
+/// What a removal does.
+fn removing(browser: &Browser) -> &'static str {
+    match &browser.removals.running {
+        None => "putting back",
+        Some(_) if browser.removals.is_cancelled => "ending",
+        Some(running) if running.manner == Manner::Delete => "deleting",
+        Some(_) => "moving",
+    }
 }
 
 /// As many of `parts` as fit, with separators.
@@ -215,11 +214,6 @@ fn fitting(parts: &[String], width: usize) -> String {
     text
 }
 
-/// A short count: `1.2M`.
-fn short(count: u64) -> String {
-    Format::Decimal.write(count).trim_end_matches('B').to_owned()
-}
-
 fn asked(question: Question) -> String {
     match question {
         Question::Search => "find: ".to_owned(),
@@ -232,13 +226,13 @@ fn asked(question: Question) -> String {
 fn message(browser: &Browser, width: usize) -> Option<String> {
     match &browser.dialog {
         Some(Dialog::Prompt(question, text)) => {
-            let (asked, text) = (asked(*question), escape(text.as_bytes()));
+            let (asked, text) = (asked(*question), browser.text(text.as_bytes()));
             // The end of the typed text stays visible.
             let has_room = cells(&asked) + cells(&text) < width;
             return Some(if has_room { asked + &text } else { text });
         }
         Some(Dialog::Delete { entries, typed }) => {
-            let (count, typed) = (number_of(*entries), escape(typed.as_bytes()));
+            let (count, typed) = (size::entries(*entries), browser.text(typed.as_bytes()));
             let said = browser.said().map_or_else(String::new, |said| format!("{said}; "));
             return Some(format!("{said}delete {count} for ever? type how many: {typed}"));
         }
@@ -250,7 +244,7 @@ fn message(browser: &Browser, width: usize) -> Option<String> {
     let running = browser.removals.running.as_ref()?;
     let of = Format::Count.write(running.entries);
     let removed = Format::Count.write(running.removed);
-    let name = escape(&running.name);
+    let name = browser.text(&running.name);
     Some(format!("{removed} of {of} entries removed, Esc cancels: {name}"))
 }
 
@@ -265,18 +259,17 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     if !marks.is_empty() && (message.is_none() || !is_low) {
         let style = canvas.style(|it| it.change(Some(Ordering::Greater)), Modifier::BOLD);
         let after = canvas.write((1, y_of_marks), "● ", 2, style);
-        let bold = Style::new().add_modifier(Modifier::BOLD);
-        let end = canvas.write((after, y_of_marks), &marks, width, bold);
+        let end = canvas.write((after, y_of_marks), &marks, width, BOLD);
         x = if is_low { end + 3 } else { x };
     }
     if let Some(since) = browser.since().filter(|_| marks.is_empty() && !is_low) {
         canvas.write((1, y_of_marks), &shorten(&since, width - 1), width, Style::new());
     }
     if let Some(line) = message {
-        canvas.write((0, y), &shorten(&line, width), width, Style::new());
+        let line = shorten(&canvas.charset.drawing(&line), width);
+        canvas.write((0, y), &line, width, Style::new());
         return;
     }
-    let bold = Style::new().add_modifier(Modifier::BOLD);
     let aside = canvas.style(Palette::aside, Modifier::DIM);
     let mut hints = hints(browser);
     // The last one is about all others, and stays where others do not fit.
@@ -289,7 +282,7 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
         is_shown
     });
     for (key, what) in hints.iter().chain(&last) {
-        x = canvas.write((x, y), key, width.saturating_sub(x), bold) + 1;
+        x = canvas.write((x, y), key, width.saturating_sub(x), BOLD) + 1;
         x = canvas.write((x, y), what, width.saturating_sub(x), aside) + 3;
     }
 }
@@ -314,7 +307,7 @@ fn hints(browser: &Browser) -> Vec<(String, &'static str)> {
             return fixed(&[("Enter", "put back"), ("Esc", "back")]);
         }
         Some(Dialog::Prompt(Question::Search, _)) => &[],
-        Some(_) => return fixed(&[("any other key", "ends it")]),
+        Some(_) => return fixed(&[("↑ ↓", "scroll"), ("any other key", "back")]),
         None if browser.is_removing() => &[(Act::Stop, "cancel"), HELP],
         None if browser.is_walking() => {
             &[(Act::Stop, "stop"), open, MARK, sort, (Act::Quit, "quit"), HELP]
@@ -322,6 +315,9 @@ fn hints(browser: &Browser) -> Vec<(String, &'static str)> {
         None if browser.marked().0 > 0 => {
             let (review, none) = ((Act::Delete, "review, delete"), (Act::UnmarkAll, "unmark all"));
             &[MARK, review, none, (Act::Paths, "print paths"), open, HELP]
+        }
+        None if browser.pattern.is_some() => {
+            &[(Act::Stop, "show all"), open, MARK, (Act::Filter, "list others"), HELP]
         }
         None if browser.item(browser.chosen).is_some_and(|item| item.place.is_none()) => {
             &[open, (Act::Search, "find"), (Act::NextView, "view"), HELP]

@@ -7,7 +7,7 @@ use super::listing::SortedList;
 use super::marks::names;
 use super::pattern::NamePattern;
 use super::query::{Answer, Pass, TreeQuery};
-use weigh::internal::escape::escape;
+use super::update::NO_TIMES;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::render::size::Format;
 use weigh::internal::sys;
@@ -86,7 +86,7 @@ impl Browser {
             ViewKind::LargestFiles => return Some(TreeQuery::Files),
             ViewKind::Types => By::Type,
             ViewKind::Ages if !self.has_times() => {
-                self.say("it has no times: save it again");
+                self.say(NO_TIMES);
                 return None;
             }
             ViewKind::Ages => By::Age { now: sys::now() },
@@ -281,9 +281,10 @@ impl Browser {
         let Some(found) = &search.found else { return };
         search.shown = (search.shown + by) % found.len().max(1);
         let (shown, all) = (search.shown, found.len());
+        let text = search.pattern.text().to_owned();
         let Some(way) = found.get(shown).cloned() else { return };
-        let text = escape(search.pattern.text().as_bytes());
         self.show_at(way);
+        let text = self.text(text.as_bytes());
         let [number, all] = [shown + 1, all].map(|number| Format::Count.write(number as u64));
         self.say(format!("{number} of {all}: {text}; n N go on"));
     }

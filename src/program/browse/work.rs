@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -248,39 +248,38 @@ impl Work {
     /// not.
     pub fn end_removal(&self, browser: &mut Browser) -> bool {
         self.begin(browser.quit_after_removal());
-        let end = Instant::now() + PATIENCE;
-        loop {
-            match self.wait_until(end) {
-                // It says what is gone.
-                Ok(event @ Event::Removing(_)) => drop(browser.on(event)),
-                Ok(event @ Event::Removed(_)) => {
-                    browser.on(event);
-                    return true;
-                }
-                Ok(Event::Undone(..)) => return true,
-                Ok(_) => {}
-                Err(_) => return false,
+        let ended = self.wait_for(|event| match event {
+            // It says what is gone.
+            Event::Removing(_) => {
+                browser.on(event);
+                None
             }
-        }
+            Event::Removed(_) => Some(browser.on(event)),
+            Event::Undone(..) => Some(Vec::new()),
+            _ => None,
+        });
+        ended.is_some()
     }
 
     /// Stops the scan and returns its result. Does not wait for one that does not stop.
     pub(super) fn end_scan(&self) -> Option<Browsed> {
         self.begin(Command::StopScan);
-        let end = Instant::now() + PATIENCE;
-        loop {
-            match self.wait_until(end) {
-                Ok(Event::Scanned(browsed)) => {
-                    return browsed.ok().map(|browsed| *browsed);
-                }
-                Ok(_) => {}
-                Err(_) => return None,
-            }
-        }
+        let browsed = self.wait_for(|event| match event {
+            Event::Scanned(browsed) => Some(browsed.ok()),
+            _ => None,
+        });
+        browsed.flatten().map(|browsed| *browsed)
     }
 
-    fn wait_until(&self, end: Instant) -> Result<Event, RecvTimeoutError> {
-        self.events.recv_timeout(end.saturating_duration_since(Instant::now()))
+    /// Waits for the event that `is_it` takes; at most [`PATIENCE`].
+    fn wait_for<T>(&self, mut is_it: impl FnMut(Event) -> Option<T>) -> Option<T> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if let Some(found) = is_it(self.events.recv_timeout(left).ok()?) {
+                return Some(found);
+            }
+        }
     }
 }
 

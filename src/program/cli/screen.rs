@@ -64,6 +64,7 @@ impl Flags {
             homes,
             ignored: Git { ignored: Ignored::Only, config: config.into() },
             colors: is_colored.then(|| self.colors()),
+            charset: terminal::charset(),
             // Linux's console may print the question.
             asks_background: self.theme().is_none()
                 && terminal::theme() == Theme::None

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::map::{HEIGHT, WIDTH};
 use super::{Coloring, PageContent, PageRow, path_of, safe, svg};
 use crate::measure::Kind;
-use crate::render::size::Format;
+use crate::render::size::{Format, entries};
 
 const STYLE: &str = concat!(include_str!("map.css"), include_str!("page.css"));
 const SCRIPT: &str = include_str!("page.js");
@@ -100,7 +100,7 @@ fn table(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
         out,
         "<details><summary>Table of {}</summary>\n<div class=\"scroll\" role=\"region\" \
          aria-label=\"Table\" tabindex=\"0\"><table>\n<thead><tr>",
-        super::entries(page.rows.len() as u64)
+        entries(page.rows.len() as u64)
     )?;
     columns.iter().try_for_each(|column| write!(out, "<th scope=\"col\">{column}</th>"))?;
     out.write_all(b"</tr></thead>\n<tbody>\n")?;

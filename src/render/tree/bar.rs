@@ -5,7 +5,6 @@ use nu_ansi_term::Style;
 use super::columns::Columns;
 use super::{Bars, Picture};
 use crate::render::lines::Line;
-use crate::render::name::cells;
 use crate::render::palette::{Charset, Palette, bar};
 use crate::render::percent::percent;
 use crate::tree::Shape;
@@ -38,12 +37,14 @@ impl Picture<'_> {
             (None, Charset::Ascii) => ".",
         };
         let extent = match parent.filter(|parent| *parent > 0 || track.background.is_some()) {
-            Some(parent) => cells(&length(parent)),
+            // Each character of a bar is one cell.
+            Some(parent) => length(parent).chars().count(),
             None => 0,
         };
         let mut own = length(i);
-        let rest = extent.saturating_sub(cells(&own));
-        let blanks = width.saturating_sub(cells(&own) + rest);
+        let own_width = own.chars().count();
+        let rest = extent.saturating_sub(own_width);
+        let blanks = width.saturating_sub(own_width + rest);
         if is_mirrored {
             own = own.chars().rev().map(mirrored).collect();
         }

@@ -5,12 +5,15 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 
 use crate::program::browse::browser::Browser;
-use weigh::internal::render::palette::Palette;
+use weigh::internal::render::palette::{Charset, Palette};
 use weigh::internal::render::partial;
 use weigh::internal::render::size::Format;
 
 /// The lines of the screen outside a dialog: the head and the foot.
 pub(super) const AROUND: u16 = 2;
+
+/// What stands out.
+pub(super) const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
 
 /// The drawing area.
 pub(super) struct Canvas<'a> {
@@ -18,6 +21,7 @@ pub(super) struct Canvas<'a> {
     pub(super) area: Rect,
     /// Colours, if any.
     pub(super) palette: Option<Palette>,
+    pub(super) charset: Charset,
 }
 
 impl Canvas<'_> {
@@ -34,6 +38,7 @@ impl Canvas<'_> {
         if column >= self.area.width || line >= self.area.height {
             return x;
         }
+        let text = self.charset.drawing(text);
         self.buffer.set_stringn(column, line, text, width, style).0.into()
     }
 
@@ -80,12 +85,6 @@ impl Canvas<'_> {
     pub(super) fn height(&self) -> usize {
         self.area.height.into()
     }
-}
-
-/// A number of entries.
-pub(super) fn number_of(entries: u64) -> String {
-    let word = if entries == 1 { "entry" } else { "entries" };
-    format!("{} {word}", Format::Count.write(entries))
 }
 
 /// A size, marked if it is a lower bound.

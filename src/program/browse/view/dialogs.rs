@@ -1,20 +1,20 @@
 //! The dialogs over the list: help, details of a line, marks, errors.
 
-use ratatui_core::style::{Modifier, Style};
+use ratatui_core::style::Style;
 
-use super::canvas::{AROUND, Canvas, format, number_of, sized};
+use super::canvas::{AROUND, BOLD, Canvas, format, sized};
 use crate::program::browse::browser::{Browser, Dialog, DialogText};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::{ACTIONS, Key};
-use weigh::internal::escape::escape;
+use crate::program::browse::removal::NOTHING_MARKED;
 use weigh::internal::inode::{Identity, Links};
-use weigh::internal::measure::Kind;
+use weigh::internal::measure::{Kind, Measure};
 use weigh::internal::render::name::{cells, shorten};
 use weigh::internal::render::partial;
-use weigh::internal::render::size::Format;
+use weigh::internal::render::size::{Format, entries};
+use weigh::internal::tree::Place;
 
 pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) {
-    let height = canvas.height().saturating_sub(usize::from(AROUND));
     let (text, first) = match dialog {
         Dialog::Text(text, first) => (*text, *first),
         Dialog::Delete { .. } => (DialogText::Review, 0),
@@ -23,28 +23,53 @@ pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) 
     let (title, lines) = match text {
         DialogText::Help => ("keys", help(browser, canvas.width())),
         DialogText::Info => ("about it", info(browser)),
-        DialogText::Review => return review(browser, first, height, canvas),
-        DialogText::Trash => return trash(browser, first, height, canvas),
+        DialogText::Review => return review(browser, first, canvas),
+        DialogText::Trash => return trash(browser, first, canvas),
         DialogText::Path => (
             "the path, also for the clipboard if the terminal has one",
             path(browser, canvas.width()),
         ),
-        DialogText::Errors => return problems(browser, first, height, canvas),
+        DialogText::Errors => return problems(browser, first, canvas),
         DialogText::Kept => {
             let kept = browser.kept().iter().map(ToString::to_string).collect();
             ("not everything was removed", kept)
         }
     };
     // The title is shown only if all lines fit below it.
-    let has_title = lines.len() < height;
-    let height = height - usize::from(has_title);
-    let first = first.min(lines.len().saturating_sub(height));
-    let y = 1 + usize::from(has_title);
-    if has_title {
-        canvas.write((0, 1), title, canvas.width(), Style::new().add_modifier(Modifier::BOLD));
+    let has_title = lines.len() < room(canvas);
+    let title = has_title.then(|| title.to_owned());
+    page(canvas, title.as_slice(), (first, None), lines.len(), |line| lines[line].clone());
+}
+
+/// How many lines a dialog has.
+fn room(canvas: &Canvas<'_>) -> usize {
+    canvas.height().saturating_sub(usize::from(AROUND))
+}
+
+/// Draws the lines of `head`, and below them those from `first` on of `count` others, which `line` writes; or, if one
+/// is `chosen`, those around it.
+fn page(
+    canvas: &mut Canvas<'_>,
+    head: &[String],
+    (first, chosen): (usize, Option<usize>),
+    count: usize,
+    line: impl Fn(usize) -> String,
+) {
+    let (width, room) = (canvas.width(), room(canvas));
+    let head = &head[..head.len().min(room.saturating_sub(1).max(1))];
+    for (text, y) in head.iter().zip(1..) {
+        canvas.write((0, y), &shorten(text, width), width, BOLD);
     }
-    for (i, line) in lines.iter().skip(first).take(height).enumerate() {
-        canvas.write((0, y + i), line, canvas.width(), Style::new());
+    let room = room.saturating_sub(head.len());
+    let first = match chosen {
+        Some(chosen) => (chosen + 1).saturating_sub(room),
+        None => first.min(count.saturating_sub(room)),
+    };
+    for (number, y) in (first..count).take(room).zip(1 + head.len()..) {
+        canvas.write((0, y), &shorten(&line(number), width), width, Style::new());
+        if chosen == Some(number) {
+            canvas.band(y, width);
+        }
     }
 }
 
@@ -87,7 +112,7 @@ fn widest<'t>(texts: impl Iterator<Item = &'t str>) -> usize {
 
 /// The path of the chosen entry in full, over several lines if it has to be.
 fn path(browser: &Browser, width: usize) -> Vec<String> {
-    let path = escape(&browser.chosen_path().unwrap_or_default());
+    let path = browser.text(&browser.chosen_path().unwrap_or_default());
     let mut lines = vec![String::new()];
     for letter in path.chars() {
         match lines.last_mut() {
@@ -101,9 +126,22 @@ fn path(browser: &Browser, width: usize) -> Vec<String> {
 /// All details of the chosen entry.
 fn info(browser: &Browser) -> Vec<String> {
     let place = browser.item(browser.chosen).and_then(|item| item.place);
-    let path = place.map(|place| ("path", escape(&browser.tree().at(place).path())));
-    let lines = path.into_iter().chain(details(browser));
-    lines.map(|(name, value)| format!("  {name:<22} {value}")).collect()
+    let path = place.map(|place| ("path", browser.text(&browser.tree().at(place).path())));
+    let exact = place.map(|place| exactly(browser, place)).unwrap_or_default();
+    let lines = path.into_iter().chain(details(browser)).chain(exact);
+    lines.map(|(name, value)| format!("  {name:<13}  {value}")).collect()
+}
+
+/// Both sizes of an entry, to the byte, as far as they are known.
+fn exactly(browser: &Browser, place: Place) -> Vec<(&'static str, String)> {
+    let sums = browser.tree().at(place).node().sums;
+    let has_all = browser.scan.browsed.as_ref().is_some_and(|it| it.snapshot.has_all);
+    let measures = [(Measure::Disk, "on disk"), (Measure::Apparent, "apparent size")];
+    let known = measures.into_iter().filter(|it| has_all || it.0 == browser.measure());
+    let lines = known.map(|(measure, name)| {
+        (name, format!("{} bytes", Format::Count.write(sums.seen_as(measure.into()).size)))
+    });
+    lines.collect()
 }
 
 /// The same without its path.
@@ -112,7 +150,7 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
     let format = format(browser);
     let mut lines = Vec::new();
     lines.push(match (item.place, item.gone) {
-        (None, Some(was)) => ("gone", format!("it was {}", format.write(was).trim_start())),
+        (None, Some(was)) => ("gone", format!("it was {}", format.write(was))),
         (None, None) => ("entries", Format::Count.write(item.totals.entries)),
         (Some(_), _) if item.is_open => ("kind", kind(&item).to_owned()),
         _ => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
@@ -126,11 +164,11 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
         lines.push(("entries", Format::Count.write(item.totals.entries)));
         lines.extend(item.own.map(|own| ("by itself", format.write(own))));
         let shared = item.totals.shared;
-        lines.extend((shared > 0).then(|| ("also linked elsewhere", format.write(shared))));
+        lines.extend((shared > 0).then(|| ("links outside", format.write(shared))));
     }
     if browser.knows_freed() && !item.is_open && item.place.is_some() {
         let freed = partial::freed(browser.freed(&item), &format, is_partial);
-        lines.push(("removing it frees", freed));
+        lines.push(("frees", freed));
     }
     match item.links() {
         Links::Unknown => lines.push(("links", "more than it knows".to_owned())),
@@ -139,9 +177,9 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
         }
         _ => {}
     }
-    lines.extend(item.totals.newest.map(|newest| ("last written to", browser.time(newest))));
+    lines.extend(item.totals.newest.map(|newest| ("last written", browser.time(newest))));
     if let Some(details) = item.inode.and_then(|inode| inode.details) {
-        for (name, time) in [("changed", details.changed), ("made", details.born)] {
+        for (name, time) in [("inode changed", details.changed), ("made", details.born)] {
             if time != 0 {
                 lines.push((name, browser.time(time)));
             }
@@ -168,22 +206,13 @@ fn kind(item: &Item<'_>) -> &'static str {
 }
 
 /// The marked entries, their total, and how much removing them frees.
-fn review(browser: &Browser, chosen: usize, height: usize, canvas: &mut Canvas<'_>) {
+fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     let (width, format) = (canvas.width(), format(browser));
     let marks = browser.removals.review.as_ref().map_or(&[][..], |review| &review.marks);
     let refused = marks.iter().filter(|mark| mark.refusal.is_some()).count();
-    let mut head = review_head(browser, refused);
-    head.truncate(height.saturating_sub(1).max(1));
-    for (i, line) in head.iter().enumerate() {
-        let style = Style::new().add_modifier(Modifier::BOLD);
-        canvas.write((0, 1 + i), &shorten(line, width), width, style);
-    }
-    if !browser.has_all() {
-        return;
-    }
-    let room = height.saturating_sub(head.len());
-    let first = (chosen + 1).saturating_sub(room);
-    for (i, mark) in marks.iter().enumerate().skip(first).take(room) {
+    let count = if browser.has_all() { marks.len() } else { 0 };
+    page(canvas, &review_head(browser, refused), (0, Some(chosen)), count, |line| {
+        let mark = &marks[line];
         let child = browser.scan.tree.at(mark.place);
         let item = Item::of(&child);
         let ending = if item.is_directory() { "/" } else { "" };
@@ -194,76 +223,56 @@ fn review(browser: &Browser, chosen: usize, height: usize, canvas: &mut Canvas<'
         };
         let size = sized(browser, item.totals.size, is_partial);
         let size = format!("{size:>8} {freed:>8} ");
+        let refusal = mark.refusal.as_ref().map_or_else(String::new, |why| format!("{why}: "));
+        let path = refusal + &browser.text(&child.path());
         let room = width.saturating_sub(cells(&size) + ending.len());
-        let path = match &mark.refusal {
-            Some(why) => shorten(&format!("{why}: {}", escape(&child.path())), room),
-            None => shorten(&escape(&child.path()), room),
-        };
-        let y = 1 + head.len() + i - first;
-        canvas.write((0, y), &format!("{size}{path}{ending}"), width, Style::new());
-        if i == chosen {
-            canvas.band(y, width);
-        }
-    }
+        size + &shorten(&path, room) + ending
+    });
 }
 
 /// What this run has moved into the trash, the last first.
-fn trash(browser: &Browser, chosen: usize, height: usize, canvas: &mut Canvas<'_>) {
-    let (trashed, width) = (&browser.removals.trashed, canvas.width());
+fn trash(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
+    let trashed = &browser.removals.trashed;
     let title = match trashed.len() {
-        0 => "nothing was put in the trash".to_owned(),
-        _ => "in the trash, and frees nothing until that is emptied: Enter puts it back".to_owned(),
+        0 => "nothing was put in the trash",
+        _ => "in the trash, and frees nothing until that is emptied: Enter puts it back",
     };
-    let bold = Style::new().add_modifier(Modifier::BOLD);
-    canvas.write((0, 1), &shorten(&title, width), width, bold);
-    let room = height.saturating_sub(1);
-    let first = (chosen + 1).saturating_sub(room);
-    for (i, (_, trashed)) in trashed.iter().rev().enumerate().skip(first).take(room) {
-        let y = 2 + i - first;
-        canvas.write((0, y), &shorten(&escape(&trashed.path()), width), width, Style::new());
-        if i == chosen {
-            canvas.band(y, width);
-        }
-    }
+    page(canvas, &[title.to_owned()], (0, Some(chosen)), trashed.len(), |line| {
+        browser.text(&trashed[trashed.len() - 1 - line].1.path())
+    });
 }
 
 /// What the review says about all marks, of which so many must not be removed.
 fn review_head(browser: &Browser, refused: usize) -> Vec<String> {
     let (count, marked) = browser.marked();
-    let is_partial = browser.is_marked_partial();
+    let (is_partial, no_removal) = (browser.is_marked_partial(), browser.no_removal());
     let mut head = Vec::new();
     match marked {
-        _ if count == 0 => {
-            head.push(browser.no_removal().unwrap_or("nothing is marked: Space marks").to_owned())
-        }
+        _ if count == 0 => return vec![no_removal.unwrap_or(NOTHING_MARKED).to_owned()],
         None if browser.is_walking() => {
             head.push(format!("{count} marked; more is known once the scan is over"));
         }
         None => head.push(format!("{count} marked; the snapshot is too large to say more")),
         Some((totals, freed)) => {
-            let entries = number_of(totals.entries);
-            let size = sized(browser, totals.size, is_partial);
+            let (entries, size) =
+                (entries(totals.entries), sized(browser, totals.size, is_partial));
             head.push(format!("{count} marked: {entries}, {size}"));
-            match freed {
-                Some(freed) => {
-                    let frees = partial::freed(freed, &format(browser), is_partial);
-                    let frees = format!("removing them frees {frees}");
-                    head.push(match freed.least {
-                        least if least == totals.size => frees,
-                        _ if browser.knows_sharing() => frees + ": the rest is shared or linked",
-                        _ => frees + ": the rest has links that are not marked",
-                    });
+            let frees = freed.map(|freed| partial::freed(freed, &format(browser), is_partial));
+            let frees = frees.map(|frees| format!("removing them frees {frees}"));
+            head.push(match frees.zip(freed) {
+                None => "symlinks are followed: what is freed is not known".to_owned(),
+                Some((frees, freed)) if freed.least == totals.size => frees,
+                Some((frees, _)) if browser.knows_sharing() => {
+                    frees + ": the rest is shared or linked"
                 }
-                None => head.push("symlinks are followed: what is freed is not known".to_owned()),
-            }
+                Some((frees, _)) => frees + ": the rest has links that are not marked",
+            });
         }
     }
     if is_partial {
         head.push("not all could be read: there may be more in what is marked".to_owned());
     }
-    if let Some(why) = browser.no_removal().filter(|_| count > 0) {
-        head.push(why.to_owned());
-    }
+    head.extend(no_removal.map(str::to_owned));
     match &browser.removals.review {
         Some(review) if !review.is_looked => {
             head.push("weigh is looking at them again …".to_owned())
@@ -277,20 +286,12 @@ fn review_head(browser: &Browser, refused: usize) -> Vec<String> {
 }
 
 /// The paths that could not be read.
-fn problems(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_>) {
+fn problems(browser: &Browser, first: usize, canvas: &mut Canvas<'_>) {
     let (count, problems) = browser.unread();
     let title = match (count, problems.len()) {
         (0, _) => "everything was read".to_owned(),
         (count, 0) => format!("{count} could not be read: they are listed once the scan is over"),
         (count, _) => format!("{count} could not be read, and are missing from the totals"),
     };
-    let style = Style::new().add_modifier(Modifier::BOLD);
-    let width = canvas.width();
-    canvas.write((0, 1), &shorten(&title, width), width, style);
-    let room = height.saturating_sub(1);
-    let first = first.min(problems.len().saturating_sub(room));
-    for (i, problem) in problems.iter().skip(first).take(room).enumerate() {
-        let line = shorten(&problem.to_string(), width);
-        canvas.write((0, 2 + i), &line, width, Style::new());
-    }
+    page(canvas, &[title], (first, None), problems.len(), |line| problems[line].to_string());
 }

@@ -5,14 +5,13 @@ use std::cmp::Ordering;
 use ratatui_core::style::{Modifier, Style};
 
 use super::areas::Areas;
-use super::canvas::{Canvas, format, sized, style};
+use super::canvas::{BOLD, Canvas, format, sized, style};
 use crate::program::browse::browser::{Bar, Browser, ListColumns};
 use crate::program::browse::item::Item;
-use weigh::internal::escape::escape;
 use weigh::internal::inode::Links;
 use weigh::internal::measure::Kind;
 use weigh::internal::render::name::{cells, shorten};
-use weigh::internal::render::palette::{self, Charset, Palette};
+use weigh::internal::render::palette::{self, Palette};
 use weigh::internal::render::partial;
 use weigh::internal::render::percent::percent;
 use weigh::internal::render::size::Format;
@@ -83,11 +82,11 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
 
 fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fields<'a>> {
     let item = browser.item(line)?;
-    let is_marked = item.place.is_some_and(|place| browser.scan.marks.is_marked(place));
-    let is_marked = is_marked || browser.is_held;
+    let is_marked = browser.scan.is_within_marked()
+        || item.place.is_some_and(|place| browser.scan.marks.is_marked(place));
     let is_partial = browser.is_partial(item.place);
     let change = browser.change(&item).filter(|change| *change != 0);
-    let newest = item.totals.newest.filter(|_| browser.columns.times);
+    let newest = item.totals.newest.filter(|_| !browser.columns.no_times);
     Some(Fields {
         mark: match (is_marked, item.is_open) {
             (true, _) => '●',
@@ -109,15 +108,16 @@ fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fiel
 
 /// The names on the path to `item`, as people read them.
 pub(super) fn name(browser: &Browser, item: &Item<'_>) -> String {
-    let mut names: Vec<_> = browser.scan.names(item).into_iter().map(escape).collect();
+    let mut names: Vec<_> =
+        browser.scan.names(item).into_iter().map(|it| browser.text(it)).collect();
     names.pop();
-    names.push(own_name(item));
+    names.push(own_name(browser, item));
     names.join("/")
 }
 
 /// The name of `item` itself.
-pub(super) fn own_name(item: &Item<'_>) -> String {
-    escape(item.name) + if item.mode.kind() == Kind::Directory { "/" } else { "" }
+pub(super) fn own_name(browser: &Browser, item: &Item<'_>) -> String {
+    browser.text(item.name) + if item.mode.kind() == Kind::Directory { "/" } else { "" }
 }
 
 /// What deleting it alone frees, if that is not its size, and its links.
@@ -151,9 +151,9 @@ fn widths(browser: &Browser, lines: &[Fields<'_>], width: usize) -> Widths {
     /// The least and the most room that a column leaves to names, if they need it.
     const NAME: (usize, usize) = (8, 24);
     const BAR: usize = 6;
-    let ListColumns { bars, counts, times, .. } = browser.columns;
+    let ListColumns { bars, counts, no_times, .. } = browser.columns;
     let has_percent = matches!(bars, Bar::Both | Bar::Percent);
-    let is_wanted = [true, true, counts, has_percent, times];
+    let is_wanted = [true, true, counts, has_percent, !no_times];
     let mut all = [0; 5];
     for (i, column) in all.iter_mut().enumerate() {
         let widest = lines.iter().map(|fields| cells(&fields.columns[i])).max().unwrap_or(0);
@@ -232,14 +232,10 @@ fn line(
     canvas.write((1, y), &mark.to_string(), 1, if *mark == '●' { marked } else { aside });
     let (places, bar, start) = places(widths);
     for (i, (x, width)) in places.into_iter().zip(widths.columns).enumerate() {
-        canvas.write(
-            (x + width.saturating_sub(cells(&columns[i])), y),
-            &columns[i],
-            width,
-            styles[i],
-        );
+        let x = x + width.saturating_sub(cells(&columns[i]));
+        canvas.write((x, y), &columns[i], width, styles[i]);
     }
-    let drawn = palette::bar(size, browser.scan.index.largest, widths.bar, Charset::Unicode);
+    let drawn = palette::bar(size, browser.scan.index.largest, widths.bar, canvas.charset);
     let of_bar = canvas.style(|it| it.bar(size, whole), Modifier::empty());
     canvas.write((bar, y), &drawn, widths.bar, of_bar);
     let room = width.saturating_sub(start);
@@ -255,7 +251,7 @@ fn line(
     let end = canvas.write((start, y), &name, room, of_name);
     canvas.write((end + 2, y), &beside, room, aside);
     if *mark == '●' {
-        canvas.paint(y, width, Style::new().add_modifier(Modifier::BOLD));
+        canvas.paint(y, width, BOLD);
     }
 }
 
@@ -263,7 +259,7 @@ fn line(
 pub(super) fn name_style(browser: &Browser, item: &Item<'_>) -> Style {
     match &browser.options.colors {
         Some(colors) => style(colors.name(item.name, item.mode)),
-        None if item.is_directory() => Style::new().add_modifier(Modifier::BOLD),
+        None if item.is_directory() => BOLD,
         None => Style::new(),
     }
 }

@@ -12,6 +12,9 @@ use weigh::internal::render::page::treemap::{Rectangle, squarify};
 /// A cell is about twice as high as it is wide.
 const RATIO: f64 = 2.0;
 
+/// What is left of a name in fewer cells says nothing.
+const LEAST_NAME: usize = 6;
+
 /// Draws it at `x` and `y`, and returns how many lines it takes.
 pub(super) fn draw(
     browser: &Browser,
@@ -32,12 +35,12 @@ pub(super) fn draw(
         // Half a cell to the right and below stays free between two parts.
         let room = (right - left).saturating_sub(usize::from(right - left > 1));
         let tile = style.add_modifier(Modifier::REVERSED);
-        let texts = [list::own_name(item), sized(browser, size, false)];
+        let texts = [list::own_name(browser, item), sized(browser, size, false)];
         for line in top..end {
             let is_last = line + 1 == end && end - top > 1;
             let text = texts.get(line - top).map_or("", String::as_str);
-            let text =
-                if cells(text) < room || line == top { shorten(text, room) } else { String::new() };
+            let has_room = cells(text) < room || line == top && room >= LEAST_NAME;
+            let text = if has_room { shorten(text, room) } else { String::new() };
             let (text, style) = match is_last {
                 true => ("▀".repeat(room), style),
                 false => (text.clone() + &" ".repeat(room - cells(&text)), tile),

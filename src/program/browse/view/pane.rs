@@ -8,7 +8,7 @@ use super::{dialogs, list, map};
 use crate::program::browse::browser::Browser;
 use crate::program::browse::item::Item;
 use weigh::internal::render::name::{cells, shorten};
-use weigh::internal::render::palette::{self, Charset, Palette};
+use weigh::internal::render::palette::{self, Palette};
 use weigh::internal::render::size::Format;
 
 /// Draws it from the column `x` on.
@@ -63,13 +63,13 @@ fn content(
         let text = sized(browser, size, browser.is_partial(Some(*place)));
         let share = canvas.style(|it| it.share(size, whole), Modifier::empty());
         canvas.write((x + 7usize.saturating_sub(cells(&text)), y), &text, width, share);
-        let drawn = palette::bar(size, largest, bar, Charset::Unicode);
+        let drawn = palette::bar(size, largest, bar, canvas.charset);
         let of_bar = canvas.style(|it| it.bar(size, whole), Modifier::empty());
         canvas.write((x + 8, y), &drawn, bar, of_bar);
         let at = x + 8 + bar + 1;
         let room = canvas.width().saturating_sub(at);
         let of_name = list::name_style(browser, &child);
-        canvas.write((at, y), &shorten(&list::own_name(&child), room), room, of_name);
+        canvas.write((at, y), &shorten(&list::own_name(browser, &child), room), room, of_name);
     }
     let shown = shown.min(places.len());
     if count > shown {
