@@ -26,6 +26,7 @@ use crate::history::{self, History};
 use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Time, View};
 use crate::problem::{Operation, Problem};
+use crate::reclaimable::{self, Reclaimable, Search};
 use crate::snapshot::{
     self, Destination, Doubt, Expired, FileSystem, Origin, SavedListings, Snapshot, SnapshotForm,
     Wanted, packed, schema,
@@ -81,6 +82,9 @@ pub struct Request {
     /// Limits for the total and its growth.
     #[doc(hidden)]
     pub bounds: Bounds,
+    /// What to look for that can go, if anything.
+    #[doc(hidden)]
+    pub reclaimable: Option<Search>,
     /// Whether to report the file systems whose mount points are roots.
     #[doc(hidden)]
     pub file_systems: bool,
@@ -124,6 +128,9 @@ pub struct Outcome {
     /// The history of a tree, if that was asked for.
     #[doc(hidden)]
     pub history: Option<History>,
+    /// What can go, if that was asked for.
+    #[doc(hidden)]
+    pub reclaimable: Option<Reclaimable>,
     /// Errors about other files: snapshots that could not be read or removed.
     #[doc(hidden)]
     pub other_files: Vec<Problem>,
@@ -164,6 +171,8 @@ pub struct Browsed {
     pub since: Option<Origin>,
     /// The file systems whose mount points are roots, if that was asked for.
     pub file_systems: Vec<FileSystem>,
+    /// What can go, if that was asked for.
+    pub reclaimable: Option<Reclaimable>,
     /// Doubts about a comparison.
     pub doubts: Vec<Doubt>,
     /// Whether it was walked, rather than loaded.
@@ -197,11 +206,12 @@ pub fn browse(
         tree.annotate(&stats.known.notes);
     }
     let (file_systems, _) = request.file_systems(&snapshot);
+    let reclaimable = request.what_can_go(&snapshot);
     snapshot.has_all &= before.as_ref().is_none_or(|before| before.has_all);
     let since = before.as_ref().and_then(|before| before.origin.clone());
     let before = before.and_then(|before| before.weighed.report);
     let is_walked = !request.is_loaded();
-    Ok(Browsed { snapshot, before, since, file_systems, doubts, is_walked, stats })
+    Ok(Browsed { snapshot, before, since, file_systems, reclaimable, doubts, is_walked, stats })
 }
 
 /// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to
@@ -220,6 +230,7 @@ pub fn listings(request: &Request) -> Option<(Browsed, SavedListings)> {
         before: None,
         since: None,
         file_systems: Vec::new(),
+        reclaimable: None,
         doubts: Vec::new(),
         is_walked: false,
         stats: WalkStats::default(),
@@ -283,6 +294,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         }),
         (report, _) => report,
     };
+    let reclaimable = request.what_can_go(&snapshot);
     // A snapshot has no notes.
     if let Some(tree) = &mut snapshot.weighed.report {
         tree.annotate(&stats.known.notes);
@@ -297,6 +309,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     Ok(Outcome {
         snapshot,
         history: None,
+        reclaimable,
         other_files: removed.problems,
         removed: removed.files,
         saved: saved.map(drop),
@@ -327,6 +340,7 @@ impl Request {
             other_files: mem::take(&mut history.unread),
             removed: Vec::new(),
             history: Some(history),
+            reclaimable: None,
             saved: Ok(()),
             file_systems: Vec::new(),
             unmounted: Vec::new(),
@@ -411,6 +425,12 @@ impl Request {
             }
             _ => Default::default(),
         }
+    }
+
+    /// What can go, if that is asked for.
+    fn what_can_go(&self, snapshot: &Snapshot) -> Option<Reclaimable> {
+        let search = self.reclaimable.as_ref()?;
+        Some(reclaimable::find(&snapshot.weighed, search))
     }
 
     /// The result `now`, what the walk did, and the earlier result, if they are to be compared: by what both have.

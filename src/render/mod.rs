@@ -24,6 +24,7 @@ pub mod partial;
 pub mod percent;
 pub mod progress;
 mod prometheus;
+pub mod reclaimable;
 pub mod rows;
 pub mod size;
 pub mod stats;
@@ -35,6 +36,7 @@ use std::io::{self, Write};
 
 use crate::history::History;
 use crate::measure::Measure;
+use crate::reclaimable::Reclaimable;
 use crate::snapshot::{FileSystem, Origin, Snapshot, schema};
 use crate::weighed::Weighed;
 use page::PageForm;
@@ -53,6 +55,8 @@ pub enum Output {
     Page(Box<page::PageOptions>, Formats, time::TimeFormat),
     /// As one line for each root.
     Summary(summary::SummaryOptions),
+    /// As a list of what can go.
+    List(Box<tree::PictureOptions>),
     /// As a line for each directory that changed over time.
     History(history::HistoryOptions),
 }
@@ -154,6 +158,23 @@ pub fn write_history(
     }
 }
 
+/// Writes what can go.
+///
+/// # Errors
+/// The writer's.
+pub fn write_reclaimable(
+    out: &mut impl Write,
+    reclaimable: &Reclaimable,
+    weighed: &Weighed,
+    output: &Output,
+) -> io::Result<()> {
+    match output {
+        Output::List(options) => reclaimable::draw(out, reclaimable, options),
+        Output::Form(Form::Csv, _) => reclaimable::csv(out, reclaimable),
+        _ => reclaimable::json(out, reclaimable, weighed),
+    }
+}
+
 /// Writes the result of a walk, or a difference to a snapshot from `earlier`. `file_systems` are shown beside the root.
 ///
 /// # Errors
@@ -198,8 +219,8 @@ pub fn write(
             }
             summary::write(out, tree, &options)
         }
-        // `write_history` writes a history. Nothing is shown of a tree that could not be read.
-        (Output::History(_), _) | (_, None) => Ok(()),
+        // `write_history` and `write_reclaimable` write these. Nothing is shown of a tree that could not be read.
+        (Output::History(_) | Output::List(_), _) | (_, None) => Ok(()),
     }
 }
 

@@ -17,6 +17,7 @@ mod output;
 mod pages;
 mod parse;
 mod roots;
+mod rules;
 mod screen;
 mod snapshots;
 
@@ -155,6 +156,7 @@ impl Plan {
             output: flags.output(formats, terminal, &source),
             progress: !flags.print.no_progress && !flags.print.quiet && terminal::wants_progress(),
             request: Request {
+                reclaimable: flags.reclaimable(terminal)?,
                 walk,
                 keep,
                 measure: flags.size_measure(),
