@@ -118,6 +118,8 @@ pub enum RuleValue {
     Texts(Vec<String>),
     /// True or false.
     Switch(bool),
+    /// Anything else, which no key takes.
+    Other,
 }
 
 impl Rule {

@@ -43,10 +43,7 @@ fn rule(table: &DeTable<'_>, start: usize) -> Result<Rule, (usize, String)> {
     let mut rule = Rule::default();
     for (key, value) in in_order(table) {
         let (name, at) = (&**key.get_ref(), key.span().start);
-        let Some(value) = value_of(value.get_ref()) else {
-            return Err((at, format!("{name} takes no {}", kind(value.get_ref()))));
-        };
-        rule.set(name, value).map_err(|why| (at, explained(name, why)))?;
+        rule.set(name, value_of(value.get_ref())).map_err(|why| (at, explained(name, why)))?;
     }
     rule.ensure_proves().map_err(|(key, why)| {
         let at = table.get_key_value(key).map_or(start, |(key, _)| key.span().start);
@@ -63,14 +60,14 @@ fn explained(name: &str, why: String) -> String {
     }
 }
 
-fn value_of(value: &DeValue<'_>) -> Option<RuleValue> {
+fn value_of(value: &DeValue<'_>) -> RuleValue {
     match value {
-        DeValue::String(text) => Some(RuleValue::Text(text.to_string())),
-        DeValue::Boolean(is_on) => Some(RuleValue::Switch(*is_on)),
+        DeValue::String(text) => RuleValue::Text(text.to_string()),
+        DeValue::Boolean(is_on) => RuleValue::Switch(*is_on),
         DeValue::Array(values) => {
             let texts = values.iter().map(|value| value.get_ref().as_str().map(str::to_owned));
-            Some(RuleValue::Texts(texts.collect::<Option<_>>()?))
+            texts.collect::<Option<_>>().map_or(RuleValue::Other, RuleValue::Texts)
         }
-        _ => None,
+        _ => RuleValue::Other,
     }
 }
