@@ -85,12 +85,24 @@ pub fn find(weighed: &Weighed, search: &Search) -> Reclaimable {
     };
     let mut found = Vec::new();
     let mut work_trees = WorkTrees::default();
+    let rules = || search.rules.iter();
+    let mut tags: Vec<_> = rules().map(|rule| rule.tag.as_bytes()).collect();
+    tags.sort_unstable();
+    tags.dedup();
+    let of_files: Vec<_> = rules().filter(|rule| rule.finds_files).cloned().collect();
     for root in tree.roots().filter(Child::is_directory) {
         // A root that is gone meanwhile has nothing to remove.
         let real = sys::real_path(&sys::to_path(root.name()), Symlinks::Follow);
         let Ok(real) = real.map(|real| path::with_slashes(&real)) else { continue };
-        let mut look =
-            Look { search, problems: &weighed.problems, root, real, work_trees: &mut work_trees };
+        let mut look = Look {
+            search,
+            tags: &tags,
+            of_files: &of_files,
+            problems: &weighed.problems,
+            root,
+            real,
+            work_trees: &mut work_trees,
+        };
         look.below(&mut found);
     }
     listed(tree, found, search)
@@ -99,6 +111,9 @@ pub fn find(weighed: &Weighed, search: &Search) -> Reclaimable {
 /// A look at what is below a root.
 struct Look<'a> {
     search: &'a Search,
+    /// The names of all tags, and the rules that find files: all that every name is compared with.
+    tags: &'a [&'a [u8]],
+    of_files: &'a [Arc<Rule>],
     problems: &'a [Problem],
     root: Child<'a>,
     /// The root's real path.
@@ -111,12 +126,10 @@ impl<'a> Look<'a> {
     fn below(&mut self, found: &mut Vec<Reclaim>) {
         let mut directories = self.root.all_directories().rev();
         while let Some(directory) = directories.next() {
-            let rules = || self.search.rules.iter();
-            let notable: Vec<_> = directory
-                .leaves()
-                .filter(|leaf| rules().any(|rule| rule.notes(leaf.name())))
-                .collect();
-            let matching = rules().find(|rule| self.is_proved(rule, directory, &notable));
+            let notable: Vec<_> =
+                directory.leaves().filter(|leaf| self.is_notable(leaf.name())).collect();
+            let mut rules = self.search.rules.iter();
+            let matching = rules.find(|rule| self.is_proved(rule, directory, &notable));
             if let Some(rule) = matching.cloned() {
                 found.extend(self.reclaim(rule, directory));
                 // The directories in it are the next ones.
@@ -126,8 +139,8 @@ impl<'a> Look<'a> {
                 continue;
             }
             for leaf in notable {
-                let matching = rules().find(|rule| rule.finds_files && self.is_file_of(rule, leaf));
-                let matching = matching.cloned();
+                let matching =
+                    self.of_files.iter().find(|rule| self.is_file_of(rule, leaf)).cloned();
                 found.extend(matching.and_then(|rule| self.reclaim(rule, leaf)));
             }
         }

@@ -15,14 +15,12 @@ use crate::tree::Child;
 const LARGEST_TAG: u64 = 1 << 16;
 const START: u64 = 64;
 
-impl Rule {
-    /// Whether a file of this name may be what the rule finds, or the tag of what it finds anywhere.
-    pub(super) fn notes(&self, name: &[u8]) -> bool {
-        if self.finds_files { self.may_find(name) } else { self.tag.as_bytes() == name }
-    }
-}
-
 impl Look<'_> {
+    /// Whether a file of this name may be found, or be the tag of what is.
+    pub(super) fn is_notable(&self, name: &[u8]) -> bool {
+        self.tags.contains(&name) || self.of_files.iter().any(|rule| rule.may_find(name))
+    }
+
     /// Whether the `rule` matches a directory. The cheapest comes first, and files last.
     pub(super) fn is_proved(
         &self,

@@ -638,3 +638,82 @@ fn what_makes_no_sense_is_refused() {
         assert_eq!(run.code(), 2, "{flags}: {}", run.complaint());
     }
 }
+
+/// The table of rules in the page is made from the rules.
+#[test]
+fn the_page_has_every_rule() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reclaimable.md");
+    let text = fs::read_to_string(&page).unwrap();
+    const HEAD: &str = "| rule | it is | where | proved by | comes back by | command |\n|---|---|---|---|---|---|\n";
+    let (before, after) = text.split_once(HEAD).unwrap();
+    let rows = after.lines().take_while(|line| line.starts_with('|')).map(|line| line.len() + 1);
+    let after = &after[rows.sum()..];
+    let rules = toml::de::DeTable::parse(RULES).unwrap();
+    let rules = rules.get_ref()["rule"].get_ref().as_array().unwrap();
+    let mut table = String::new();
+    for rule in rules {
+        let list = |key: &str| -> Vec<String> {
+            match rule.get_ref().get(key).map(|value| value.get_ref()) {
+                Some(toml::de::DeValue::Array(texts)) => {
+                    texts.iter().map(|text| code(text.get_ref().as_str().unwrap())).collect()
+                }
+                Some(text) => text.as_str().map(code).into_iter().collect(),
+                None => Vec::new(),
+            }
+        };
+        let plain = |key: &str| list(key).concat().replace('`', "");
+        let markers = [("beside", "beside"), ("has", "in it"), ("tag", "content of")];
+        let markers = markers.map(|(key, what)| (what, list(key).join(", ")));
+        let markers: Vec<_> = markers
+            .iter()
+            .filter(|(_, names)| !names.is_empty())
+            .map(|(what, names)| format!("{what} {names}"))
+            .collect();
+        let proof = if markers.is_empty() { "its start".to_owned() } else { markers.join("; ") };
+        let back = list("back").concat();
+        let back = if back.is_empty() { "nothing" } else { back.trim_matches('`') };
+        let (name, doc, what) = (plain("name"), plain("doc"), plain("what"));
+        let (at, command) = (list("at").join(", "), list("command").concat());
+        table += &format!("| [{name}]({doc}) | {what} | {at} | {proof} | {back} | {command} |\n");
+    }
+    let new = [before, HEAD, &table, after].concat();
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
+        fs::write(&page, &new).unwrap();
+    }
+    assert!(fs::read_to_string(&page).unwrap() == new, "UPDATE_GENERATED=1 writes:\n{table}");
+}
+
+/// Text as code in a table.
+fn code(text: &str) -> String {
+    format!("`{}`", text.replace('|', "\\|"))
+}
+
+/// Marks are what the review and the trash begin with.
+#[cfg(feature = "tui")]
+#[test]
+fn the_screen_marks_what_was_found() {
+    use crate::program::browse::BrowseOptions;
+    use weigh::internal::reclaimable::{Rule, RuleValue, Search};
+    use weigh::internal::report::Request;
+    let mut rule = Rule::default();
+    let text = |text: &str| RuleValue::Text(text.to_owned());
+    let texts = |text: &str| RuleValue::Texts(vec![text.to_owned()]);
+    for (key, value) in [("name", text("a")), ("what", text("a")), ("back", text("a"))] {
+        rule.set(key, value).unwrap();
+    }
+    rule.set("at", texts("any")).unwrap();
+    rule.set("has", texts("CACHEDIR.TAG")).unwrap();
+    rule.ensure_proves().unwrap();
+    let fixture = named("cache-tag").made();
+    let search = Search { rules: vec![rule.into()], now: now(), lines: 9, ..Search::default() };
+    let mut request = crate::browse::request([fixture.path()]);
+    request.walk.time = Some(weigh::internal::measure::Time::Modified);
+    request.reclaimable = Some(search);
+    let marked = |request: &Request| {
+        let browser = crate::browse::opened(request, BrowseOptions::default(), 10);
+        browser.marked().0
+    };
+    assert_eq!(marked(&request), 1);
+    request.reclaimable = None;
+    assert_eq!(marked(&request), 0);
+}
