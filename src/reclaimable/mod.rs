@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::ffi::CString;
 use std::sync::Arc;
 
-pub use rule::{Rule, RuleValue};
+pub use rule::{ReclaimRule, RuleValue};
 
 use crate::git::WorkTrees;
 use crate::measure::DAY;
@@ -31,7 +31,7 @@ pub const BUILT_IN: &str = include_str!("rules.toml");
 #[derive(Clone, Debug, Default)]
 pub struct Search {
     /// The rules. The first one that matches decides.
-    pub rules: Vec<Arc<Rule>>,
+    pub rules: Vec<Arc<ReclaimRule>>,
     /// How many days nothing in it must have been written.
     pub older: u32,
     /// Seconds since the epoch.
@@ -75,7 +75,7 @@ pub struct Reclaim {
     /// The command that removes it.
     pub command: Option<String>,
     /// The rule that found it.
-    pub rule: Arc<Rule>,
+    pub rule: Arc<ReclaimRule>,
 }
 
 /// Looks for what can go in the result of a complete walk.
@@ -94,7 +94,7 @@ pub fn find(weighed: &Weighed, search: &Search) -> Reclaimable {
         // A root that is gone meanwhile has nothing to remove.
         let real = sys::real_path(&sys::to_path(root.name()), Symlinks::Follow);
         let Ok(real) = real.map(|real| path::with_slashes(&real)) else { continue };
-        let mut look = Look {
+        let mut look = Finder {
             search,
             tags: &tags,
             of_files: &of_files,
@@ -108,12 +108,12 @@ pub fn find(weighed: &Weighed, search: &Search) -> Reclaimable {
     listed(tree, found, search)
 }
 
-/// A look at what is below a root.
-struct Look<'a> {
+/// Finds what is below a root.
+struct Finder<'a> {
     search: &'a Search,
     /// The names of all tags, and the rules that find files: all that every name is compared with.
     tags: &'a [&'a [u8]],
-    of_files: &'a [Arc<Rule>],
+    of_files: &'a [Arc<ReclaimRule>],
     problems: &'a [Problem],
     root: Child<'a>,
     /// The root's real path.
@@ -121,7 +121,7 @@ struct Look<'a> {
     work_trees: &'a mut WorkTrees,
 }
 
-impl<'a> Look<'a> {
+impl<'a> Finder<'a> {
     /// Adds what is `found`. Directories come before what is in them.
     fn below(&mut self, found: &mut Vec<Reclaim>) {
         let mut directories = self.root.all_directories().rev();
@@ -154,7 +154,7 @@ impl<'a> Look<'a> {
     }
 
     /// What is to be said of `child`, which `rule` matches; nothing if it is in doubt.
-    fn reclaim(&mut self, rule: Arc<Rule>, child: Child<'_>) -> Option<Reclaim> {
+    fn reclaim(&mut self, rule: Arc<ReclaimRule>, child: Child<'_>) -> Option<Reclaim> {
         let written = self.written(&rule, child)?;
         if !self.may_go(&rule, child) {
             return None;
@@ -190,7 +190,7 @@ impl<'a> Look<'a> {
     }
 
     /// When it was last written; none if that is too late. A project that is worked on needs what it makes.
-    fn written(&self, rule: &Rule, child: Child<'_>) -> Option<i64> {
+    fn written(&self, rule: &ReclaimRule, child: Child<'_>) -> Option<i64> {
         let used = child.parent().filter(|_| !rule.beside.is_empty()).unwrap_or(child);
         let written = used.node().sums.all.newest?;
         let Search { now, older, .. } = *self.search;

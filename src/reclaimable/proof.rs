@@ -3,8 +3,8 @@
 use std::ffi::CString;
 use std::io::Read;
 
-use super::Look;
-use super::rule::{AnyOf, Pattern, Rule};
+use super::Finder;
+use super::rule::{AnyOf, NameGlob, ReclaimRule};
 use crate::containers;
 use crate::measure::Kind;
 use crate::path;
@@ -15,7 +15,7 @@ use crate::tree::Child;
 const LARGEST_TAG: u64 = 1 << 16;
 const START: u64 = 64;
 
-impl Look<'_> {
+impl Finder<'_> {
     /// Whether a file of this name may be found, or be the tag of what is.
     pub(super) fn is_notable(&self, name: &[u8]) -> bool {
         self.tags.contains(&name) || self.of_files.iter().any(|rule| rule.may_find(name))
@@ -24,7 +24,7 @@ impl Look<'_> {
     /// Whether the `rule` matches a directory. The cheapest comes first, and files last.
     pub(super) fn is_proved(
         &self,
-        rule: &Rule,
+        rule: &ReclaimRule,
         directory: Child<'_>,
         notable: &[Child<'_>],
     ) -> bool {
@@ -46,7 +46,7 @@ impl Look<'_> {
     }
 
     /// Whether the `rule` matches a file.
-    pub(super) fn is_file_of(&self, rule: &Rule, leaf: Child<'_>) -> bool {
+    pub(super) fn is_file_of(&self, rule: &ReclaimRule, leaf: Child<'_>) -> bool {
         let Some(directory) = leaf.parent() else { return false };
         rule.may_find(leaf.name())
             && self.is_at_place(rule, leaf)
@@ -54,9 +54,9 @@ impl Look<'_> {
             && is_written_in(rule, directory, leaf.name(), u64::MAX)
     }
 
-    fn is_at_place(&self, rule: &Rule, child: Child<'_>) -> bool {
+    fn is_at_place(&self, rule: &ReclaimRule, child: Child<'_>) -> bool {
         let mut last = rule.at.iter().filter_map(|at| at.last());
-        last.all(Pattern::is_any) || {
+        last.all(NameGlob::is_any) || {
             let real = self.real_path(child);
             rule.at.iter().any(|at| at.is_end_of(&real))
         }
@@ -64,7 +64,7 @@ impl Look<'_> {
 
     /// Whether nothing speaks against it: something that could not be read, a mount, an engine's storage, a repository,
     /// or a name that the rule does not want.
-    pub(super) fn may_go(&self, rule: &Rule, child: Child<'_>) -> bool {
+    pub(super) fn may_go(&self, rule: &ReclaimRule, child: Child<'_>) -> bool {
         let here = child.inode().map(|inode| inode.identity.mounted_device());
         containers::owner(child).is_none()
             && !containers::holds_storage(child)
@@ -92,11 +92,11 @@ impl Look<'_> {
     }
 }
 
-fn may_be_in(rule: &Rule, name: &[u8]) -> bool {
+fn may_be_in(rule: &ReclaimRule, name: &[u8]) -> bool {
     (rule.may_have_repositories || name != b".git") && !is_one_of(&rule.never, name)
 }
 
-fn is_one_of(patterns: &[Pattern], name: &[u8]) -> bool {
+fn is_one_of(patterns: &[NameGlob], name: &[u8]) -> bool {
     patterns.iter().any(|pattern| pattern.matches(name))
 }
 
@@ -118,7 +118,7 @@ fn has_any(directory: Child<'_>, any: &AnyOf) -> bool {
 }
 
 /// Whether the start of the regular file called `name` matches. It is not opened if it has more than `most` bytes.
-fn is_written_in(rule: &Rule, directory: Child<'_>, name: &[u8], most: u64) -> bool {
+fn is_written_in(rule: &ReclaimRule, directory: Child<'_>, name: &[u8], most: u64) -> bool {
     let Some(matches) = &rule.matches else { return false };
     start_of(&directory.path(), name, most).is_some_and(|start| {
         matches.is_match(&start) && !rule.unless.as_ref().is_some_and(|it| it.is_match(&start))

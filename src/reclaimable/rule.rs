@@ -7,7 +7,7 @@ use super::command::COMMAND_PATHS;
 
 /// A rule. The texts of its keys are as they were written; all that has to match has been parsed.
 #[derive(Clone, Debug, Default)]
-pub struct Rule {
+pub struct ReclaimRule {
     /// What it is called in JSON.
     pub name: String,
     /// What it finds, in a few words.
@@ -26,15 +26,15 @@ pub struct Rule {
     /// Whether git repositories may be in it.
     pub(super) may_have_repositories: bool,
     /// Where it may be: one of these endings of its path.
-    pub(super) at: Vec<Place>,
+    pub(super) at: Vec<RulePlace>,
     /// What must be beside it, and in it.
     pub(super) beside: Vec<AnyOf>,
     pub(super) has: Vec<AnyOf>,
     /// What must not be in it; what must be nowhere below it; and what all files below it must be called, if anything
     /// is said.
-    pub(super) lacks: Vec<Pattern>,
-    pub(super) never: Vec<Pattern>,
-    pub(super) only: Vec<Pattern>,
+    pub(super) lacks: Vec<NameGlob>,
+    pub(super) never: Vec<NameGlob>,
+    pub(super) only: Vec<NameGlob>,
     /// The file in it whose content proves it. Of a file, its own content does.
     pub(super) tag: String,
     /// What the start of that must match, and must not.
@@ -44,20 +44,20 @@ pub struct Rule {
 
 /// A name, with at most one run of any bytes for each asterisk in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pattern(Vec<Vec<u8>>);
+pub(super) struct NameGlob(Vec<Vec<u8>>);
 
 /// The last names of a path, or all of them.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct RulePlace {
     is_absolute: bool,
     /// Outermost first; never empty.
-    names: Vec<Pattern>,
+    names: Vec<NameGlob>,
 }
 
 /// Relative paths, each as patterns of names. One of them must be there.
-pub(super) type AnyOf = Vec<Vec<Pattern>>;
+pub(super) type AnyOf = Vec<Vec<NameGlob>>;
 
-impl Pattern {
+impl NameGlob {
     fn new(text: &str) -> Self {
         Self(text.split('*').map(|part| part.as_bytes().to_vec()).collect())
     }
@@ -82,13 +82,13 @@ impl Pattern {
     }
 }
 
-impl Place {
+impl RulePlace {
     fn new(text: &str) -> Self {
         Self { is_absolute: text.starts_with('/'), names: path_of(text) }
     }
 
     /// The pattern of the last name.
-    pub(super) fn last(&self) -> Option<&Pattern> {
+    pub(super) fn last(&self) -> Option<&NameGlob> {
         self.names.last()
     }
 
@@ -101,8 +101,8 @@ impl Place {
     }
 }
 
-fn path_of(text: &str) -> Vec<Pattern> {
-    text.split('/').filter(|name| !name.is_empty()).map(Pattern::new).collect()
+fn path_of(text: &str) -> Vec<NameGlob> {
+    text.split('/').filter(|name| !name.is_empty()).map(NameGlob::new).collect()
 }
 
 fn any_of(text: &str) -> AnyOf {
@@ -122,7 +122,7 @@ pub enum RuleValue {
     Other,
 }
 
-impl Rule {
+impl ReclaimRule {
     /// All keys, and what each takes.
     pub const KEYS: [(&str, &str); 17] = [
         ("name", TEXT),
@@ -149,7 +149,7 @@ impl Rule {
     /// # Errors
     /// What is wrong with it, in a few words.
     pub fn set(&mut self, key: &str, value: RuleValue) -> Result<(), String> {
-        let patterns = |texts: Vec<String>| texts.iter().map(|text| Pattern::new(text)).collect();
+        let patterns = |texts: Vec<String>| texts.iter().map(|text| NameGlob::new(text)).collect();
         let any = |texts: Vec<String>| texts.iter().map(|text| any_of(text)).collect();
         match (key, value) {
             ("name", RuleValue::Text(text)) => self.name = text,
@@ -164,7 +164,7 @@ impl Rule {
             ("file", RuleValue::Switch(is_on)) => self.finds_files = is_on,
             ("git", RuleValue::Switch(is_on)) => self.may_have_repositories = is_on,
             ("at", RuleValue::Texts(texts)) => {
-                self.at = texts.iter().map(|text| Place::new(text)).collect();
+                self.at = texts.iter().map(|text| RulePlace::new(text)).collect();
             }
             ("beside", RuleValue::Texts(texts)) => self.beside = any(texts),
             ("has", RuleValue::Texts(texts)) => self.has = any(texts),
@@ -222,7 +222,7 @@ impl Rule {
 
     /// Whether it may find something with this name.
     pub(super) fn may_find(&self, name: &[u8]) -> bool {
-        let mut last = self.at.iter().filter_map(Place::last);
+        let mut last = self.at.iter().filter_map(RulePlace::last);
         last.any(|pattern| pattern.matches(name))
     }
 }

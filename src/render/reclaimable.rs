@@ -18,6 +18,7 @@ use crate::weighed::Weighed;
 
 /// What the columns show. The last two are the path and the command.
 const HEADINGS: [&str; 6] = ["frees", "size", "unused", "what it is", "path", "to remove it"];
+const WHAT: usize = 3;
 const PATH: usize = 4;
 const COMMAND: usize = 5;
 /// Between two columns, in cells.
@@ -110,8 +111,11 @@ impl List<'_> {
         }
         writeln!(out, "{line}")?;
         if has_command && !self.fits {
-            let before: usize =
-                self.widths[..PATH].iter().filter(|width| **width > 0).map(|it| it + GAP).sum();
+            // Below the path, or else further to the left.
+            let widths = self.widths.map(|width| if width > 0 { width + GAP } else { 0 });
+            let starts = [PATH, WHAT].map(|column| widths[..column].iter().sum());
+            let has_room = |start: &usize| start + cells(&row[COMMAND]) <= self.options.width;
+            let before = starts.into_iter().find(has_room).unwrap_or(GAP);
             let command = self.paint(&row[COMMAND], Palette::aside);
             writeln!(out, "{}{command}", " ".repeat(before))?;
         }
@@ -137,7 +141,7 @@ impl List<'_> {
                 let links = self.options.links.as_ref();
                 links.map_or(name.clone(), |links| links.on(name, &one.path)) + &" ".repeat(padding)
             }
-            3 => aligned,
+            WHAT => aligned,
             COMMAND => self.paint(&text, Palette::aside),
             _ => self.paint(&aligned, Palette::aside),
         }
@@ -146,7 +150,7 @@ impl List<'_> {
     /// `text` as wide as its column: figures to the right.
     fn aligned(&self, column: usize, text: &str) -> String {
         let blanks = " ".repeat(self.widths[column].saturating_sub(cells(text)));
-        if column < 3 { blanks + text } else { text.to_owned() + &blanks }
+        if column < WHAT { blanks + text } else { text.to_owned() + &blanks }
     }
 
     fn paint(&self, text: &str, style: impl Fn(Palette) -> Style) -> String {

@@ -693,9 +693,9 @@ fn code(text: &str) -> String {
 #[test]
 fn the_screen_marks_what_was_found() {
     use crate::program::browse::BrowseOptions;
-    use weigh::internal::reclaimable::{Rule, RuleValue, Search};
+    use weigh::internal::reclaimable::{ReclaimRule, RuleValue, Search};
     use weigh::internal::report::Request;
-    let mut rule = Rule::default();
+    let mut rule = ReclaimRule::default();
     let text = |text: &str| RuleValue::Text(text.to_owned());
     let texts = |text: &str| RuleValue::Texts(vec![text.to_owned()]);
     for (key, value) in [("name", text("a")), ("what", text("a")), ("back", text("a"))] {

@@ -15,7 +15,7 @@ use super::filters::FilterFlags;
 use super::roots::RootFlags;
 use crate::program::browse::Binding;
 use weigh::internal::measure::parse_size;
-use weigh::internal::reclaimable::Rule;
+use weigh::internal::reclaimable::ReclaimRule;
 use weigh::internal::render::time::Style;
 use weigh::internal::report::Growth;
 use weigh::internal::snapshot::{Share, SnapshotForm};
@@ -54,7 +54,7 @@ pub(super) struct Flags {
 
     /// The rules in the config file.
     #[arg(skip)]
-    pub(super) rules: Vec<Arc<Rule>>,
+    pub(super) rules: Vec<Arc<ReclaimRule>>,
 
     /// The source of listings.
     #[arg(skip)]

@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::config::{Mistake, in_order, kind, line_at};
 use super::near::nearest;
-use weigh::internal::reclaimable::{Rule, RuleValue};
+use weigh::internal::reclaimable::{ReclaimRule, RuleValue};
 
 /// The key of the list of rules.
 pub(super) const KEY: &str = "rule";
@@ -15,7 +15,7 @@ pub(super) const KEY: &str = "rule";
 ///
 /// # Errors
 /// The first line that is wrong, with its key.
-pub(super) fn read(text: &str) -> Result<Vec<Arc<Rule>>, Mistake> {
+pub(super) fn read(text: &str) -> Result<Vec<Arc<ReclaimRule>>, Mistake> {
     let mistake = |at: usize, message: String| Mistake { line: line_at(text, at), message };
     let table = DeTable::parse(text).map_err(|error| {
         mistake(error.span().map_or(0, |span| span.start), error.message().replace('\n', ", "))
@@ -39,8 +39,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Arc<Rule>>, Mistake> {
 }
 
 /// The rule in a table that begins at `start`; or where it is wrong, and why.
-fn rule(table: &DeTable<'_>, start: usize) -> Result<Rule, (usize, String)> {
-    let mut rule = Rule::default();
+fn rule(table: &DeTable<'_>, start: usize) -> Result<ReclaimRule, (usize, String)> {
+    let mut rule = ReclaimRule::default();
     for (key, value) in in_order(table) {
         let (name, at) = (&**key.get_ref(), key.span().start);
         rule.set(name, value_of(value.get_ref())).map_err(|why| (at, explained(name, why)))?;
@@ -53,7 +53,7 @@ fn rule(table: &DeTable<'_>, start: usize) -> Result<Rule, (usize, String)> {
 }
 
 fn explained(name: &str, why: String) -> String {
-    let keys = Rule::KEYS.map(|(key, _)| key);
+    let keys = ReclaimRule::KEYS.map(|(key, _)| key);
     match nearest(name, keys.into_iter()).filter(|_| !keys.contains(&name)) {
         Some(near) => format!("{name}: {why}: did you mean {near}?"),
         None => format!("{name}: {why}"),
