@@ -474,6 +474,7 @@ complete -c weigh -l sort -d 'Set the order of entries in the same directory' -r
 name\t''
 count\t''
 time\t''"
+complete -c weigh -l older -d 'With --reclaimable, list only what nobody wrote to for DAYS days [default: 1]' -r -f
 complete -c weigh -l save -d 'Also save a snapshot in FILE, in the form that its name ends in; - is standard output' -r -F
 complete -c weigh -l save-as -d 'With --save, save in this form, whatever the name of FILE is' -r -f -a "weigh\t''
 json\t''
@@ -547,6 +548,7 @@ complete -c weigh -s t -l file-types -d 'Show totals by file extension, like --b
 complete -c weigh -l summarize -d 'Print only the total of each PATH, one per line, like du -sB1 PATH'
 complete -c weigh -l df -d 'Also show what df says about each PATH that is a mount point; implies -x'
 complete -c weigh -l frees -d 'Also show how much space deleting each entry would free, apart from what clones and snapshots share'
+complete -c weigh -l reclaimable -d 'List what can be had again, largest first: what each frees, what it is, and its owner\'s command'
 complete -c weigh -l skip-total -d 'Do not show the line of the root'
 complete -c weigh -l details -d 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
 complete -c weigh -l remember -d 'Also keep this scan, to compare later ones with: see --since and --history'
@@ -591,6 +593,7 @@ complete -c weigh -l no-file-types -d 'Undo --file-types'
 complete -c weigh -l no-summarize -d 'Undo --summarize'
 complete -c weigh -l no-df -d 'Undo --df'
 complete -c weigh -l no-frees -d 'Undo --frees'
+complete -c weigh -l no-reclaimable -d 'Undo --reclaimable'
 complete -c weigh -l no-skip-total -d 'Undo --skip-total'
 complete -c weigh -l no-details -d 'Undo --details'
 complete -c weigh -l no-remember -d 'Undo --remember'

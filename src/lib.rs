@@ -76,6 +76,7 @@
 //!   like a walk, and weighed again if filters leave something out.
 //! * `diff` is the difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
 //! * `causes` finds out why more space is used on a file system than the walk saw in files.
+//! * `reclaimable` finds what can be had again, by rules, in the tree of a walk.
 //! * `history` compares many snapshots: what changed most, at which rate, and when a file system is full.
 //! * `render` turns a result into text. It uses no file system, no clock and no terminal, with one exception: when
 //!   it writes its first date, `sys` looks up the time zone.
@@ -95,14 +96,15 @@
 //! ```text
 //! main       cli browse signals remove report render terminal problem escape
 //! browse     containers signals remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt weighed escape
-//! cli        browse remove report snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
+//! cli        browse remove report reclaimable snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
 //! remove     tree sys inode measure problem path escape
 //! signals    interrupt
 //! api        report sys tally tree interrupt invalid measure problem escape
-//! report     causes containers diff history filter snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
+//! report     causes containers diff history filter reclaimable snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
 //! causes     snapshot walk tally tree sys inode measure problem path escape
 //! terminal   walk render sys
-//! render     history snapshot tally tree inode invalid measure problem bounds path stats weighed escape
+//! render     history reclaimable snapshot tally tree inode invalid measure problem bounds path stats weighed escape
+//! reclaimable containers git sys sum tree measure problem path weighed escape
 //! history    diff snapshot tally tree measure parallel problem
 //! diff       sys total tally tree inode measure
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape
@@ -138,7 +140,7 @@
 //! * The walk builds a path only for an error, for the progress line, and for filters that need paths.
 //! * Only directories are opened, relative to their parents and without following symlinks. Exceptions are lists,
 //!   patterns and snapshots that the user names; git's rules, configuration and index, and the tags of caches, if flags
-//!   ask for them; files of container engines in their storage; the devices of file systems that are prefetched or
+//!   ask for them; the tags and git indexes that prove what can go; files of container engines in their storage; the devices of file systems that are prefetched or
 //!   read in bulk, or for `--df`; the log and the info files of a delete; files that are asked what they share; the
 //!   file of the time zone; the user database; and files in proc and sys.
 //! * One other program is started: the one that opens files for the desktop, by a key of the screen.
@@ -171,6 +173,7 @@ mod measure;
 mod parallel;
 mod path;
 mod problem;
+mod reclaimable;
 mod remove;
 mod render;
 mod report;
@@ -230,6 +233,9 @@ pub mod internal {
     }
     pub mod problem {
         pub use crate::problem::*;
+    }
+    pub mod reclaimable {
+        pub use crate::reclaimable::*;
     }
     pub mod remove {
         pub use crate::remove::*;

@@ -183,6 +183,10 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
         render::write_history(&mut out, history, snapshot.view.measure, &output)?;
         return out.flush();
     }
+    if let Some(reclaimable) = &outcome.reclaimable {
+        render::write_reclaimable(&mut out, reclaimable, &snapshot.weighed, &output)?;
+        return out.flush();
+    }
     render::write(&mut out, snapshot, file_systems, earlier.as_ref(), output)?;
     out.flush()
 }

@@ -26,6 +26,7 @@ use crate::history::{self, History};
 use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Time, View};
 use crate::problem::{Operation, Problem};
+use crate::reclaimable::{self, Reclaimable, Search};
 use crate::snapshot::{
     self, Destination, Doubt, Expired, FileSystem, Origin, Remembered, SavedListings, Snapshot,
     SnapshotForm, Wanted, packed, schema,
@@ -85,6 +86,9 @@ pub struct Request {
     /// Limits for the total and its growth.
     #[doc(hidden)]
     pub bounds: Bounds,
+    /// What to look for that can go, if anything.
+    #[doc(hidden)]
+    pub reclaimable: Option<Search>,
     /// Whether to report the file systems whose mount points are roots.
     #[doc(hidden)]
     pub file_systems: bool,
@@ -130,6 +134,9 @@ pub struct Outcome {
     /// The history of a tree, if that was asked for.
     #[doc(hidden)]
     pub history: Option<History>,
+    /// What can go, if that was asked for.
+    #[doc(hidden)]
+    pub reclaimable: Option<Reclaimable>,
     /// Errors about other files: snapshots that could not be read or removed.
     #[doc(hidden)]
     pub other_files: Vec<Problem>,
@@ -173,6 +180,8 @@ pub struct Browsed {
     pub since: Option<Origin>,
     /// The file systems whose mount points are roots, if that was asked for.
     pub file_systems: Vec<FileSystem>,
+    /// What can go, if that was asked for.
+    pub reclaimable: Option<Reclaimable>,
     /// Doubts about a comparison.
     pub doubts: Vec<Doubt>,
     /// What had to make room for a walk that is remembered, or why it is not remembered.
@@ -209,11 +218,22 @@ pub fn browse(
         tree.annotate(&stats.known.notes);
     }
     let (file_systems, _) = request.file_systems(&snapshot);
+    let reclaimable = request.what_can_go(&snapshot);
     snapshot.has_all &= before.as_ref().is_none_or(|before| before.has_all);
     let since = before.as_ref().and_then(|before| before.origin.clone());
     let before = before.and_then(|before| before.weighed.report);
     let is_walked = !request.is_loaded();
-    Ok(Browsed { snapshot, before, since, file_systems, doubts, remembered, is_walked, stats })
+    Ok(Browsed {
+        snapshot,
+        before,
+        since,
+        file_systems,
+        reclaimable,
+        doubts,
+        remembered,
+        is_walked,
+        stats,
+    })
 }
 
 /// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to
@@ -232,6 +252,7 @@ pub fn listings(request: &Request) -> Option<(Browsed, SavedListings)> {
         before: None,
         since: None,
         file_systems: Vec::new(),
+        reclaimable: None,
         doubts: Vec::new(),
         remembered: Ok(Expired::default()),
         is_walked: false,
@@ -301,6 +322,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         }),
         (report, _) => report,
     };
+    let reclaimable = request.what_can_go(&snapshot);
     // A snapshot has no notes.
     if let Some(tree) = &mut snapshot.weighed.report {
         tree.annotate(&stats.known.notes);
@@ -312,6 +334,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     Ok(Outcome {
         snapshot,
         history: None,
+        reclaimable,
         other_files: removed.problems,
         removed: removed.files,
         saved: saved.map(drop),
@@ -331,6 +354,7 @@ impl Outcome {
         Self {
             snapshot,
             history: None,
+            reclaimable: None,
             other_files: Vec::new(),
             removed: Vec::new(),
             saved: Ok(()),
@@ -456,6 +480,12 @@ impl Request {
             causes::find(&mut file_systems, &self.walk, problems);
         }
         (file_systems, others)
+    }
+
+    /// What can go, if that is asked for.
+    fn what_can_go(&self, snapshot: &Snapshot) -> Option<Reclaimable> {
+        let search = self.reclaimable.as_ref()?;
+        Some(reclaimable::find(&snapshot.weighed, search))
     }
 
     /// The result `now`, what the walk did, and the earlier result, if they are to be compared: by what both have.

@@ -539,12 +539,12 @@ impl<'a> Child<'a> {
     }
 
     /// This directory and all below it, each after everything below it.
-    pub fn all_directories(self) -> impl Iterator<Item = Child<'a>> {
+    pub fn all_directories(self) -> impl DoubleEndedIterator<Item = Child<'a>> {
         self.all_directories_from(0)
     }
 
     /// The same without the first `skipped`.
-    pub fn all_directories_from(self, skipped: u64) -> impl Iterator<Item = Child<'a>> {
+    pub fn all_directories_from(self, skipped: u64) -> impl DoubleEndedIterator<Item = Child<'a>> {
         let DirectoryId(last) = self.directory;
         let first = u64::from(last).saturating_sub(self.directories_below());
         let first = first.saturating_add(skipped);

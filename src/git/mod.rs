@@ -29,6 +29,7 @@ mod index;
 mod repository;
 mod rules;
 mod syntax;
+mod work_trees;
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
@@ -38,6 +39,7 @@ use std::sync::Arc;
 
 pub use config::{BadFile, GitConfig, Text, truth};
 pub use rules::IgnoreRules;
+pub use work_trees::WorkTrees;
 
 use index::Tracked;
 use repository::Repository;

@@ -24,6 +24,7 @@ pub mod partial;
 pub mod percent;
 pub mod progress;
 mod prometheus;
+pub mod reclaimable;
 pub mod rows;
 pub mod size;
 pub mod stats;
@@ -36,6 +37,7 @@ use std::io::{self, Write};
 use crate::escape::escape;
 use crate::history::History;
 use crate::measure::Measure;
+use crate::reclaimable::Reclaimable;
 use crate::snapshot::{FileSystem, Origin, Snapshot, schema};
 use crate::weighed::Weighed;
 use page::PageForm;
@@ -54,6 +56,8 @@ pub enum Output {
     Page(Box<page::PageOptions>, Formats, time::TimeFormat),
     /// As one line for each root.
     Summary(summary::SummaryOptions),
+    /// As a list of what can go.
+    List(Box<tree::PictureOptions>),
     /// As a line for each directory that changed over time.
     History(history::HistoryOptions),
 }
@@ -155,6 +159,23 @@ pub fn write_history(
     }
 }
 
+/// Writes what can go.
+///
+/// # Errors
+/// The writer's.
+pub fn write_reclaimable(
+    out: &mut impl Write,
+    reclaimable: &Reclaimable,
+    weighed: &Weighed,
+    output: &Output,
+) -> io::Result<()> {
+    match output {
+        Output::List(options) => reclaimable::draw(out, reclaimable, options),
+        Output::Form(Form::Csv, _) => reclaimable::csv(out, reclaimable),
+        _ => reclaimable::json(out, reclaimable, weighed),
+    }
+}
+
 /// Writes the result of a walk, or a difference to a snapshot from `earlier`. `file_systems` are shown beside the root.
 ///
 /// # Errors
@@ -208,8 +229,8 @@ pub fn write(
             let format = formats.of(view.measure);
             out.write_all(file_systems::table(file_systems, &format, &options).as_bytes())
         }
-        // `write_history` writes a history. Nothing is shown of a tree that could not be read.
-        (Output::History(_), _) | (_, None) => Ok(()),
+        // `write_history` and `write_reclaimable` write these. Nothing is shown of a tree that could not be read.
+        (Output::History(_) | Output::List(_), _) | (_, None) => Ok(()),
     }
 }
 

@@ -42,7 +42,7 @@ pub fn csv(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
 }
 
 /// A path as a field in quotes.
-fn quoted(path: &[u8]) -> String {
+pub(super) fn quoted(path: &[u8]) -> String {
     format!("\"{}\"", escape(path).replace('"', "\"\""))
 }
 

@@ -141,6 +141,14 @@ impl<V: Copy> LinkedInodes<V> {
         Some((before, *link))
     }
 
+    /// Whether all links of an inode were met.
+    pub fn has_all(&mut self, identity: Identity) -> bool {
+        let key = (self.device(identity.mounted_device()), identity.number);
+        let (inodes, hash) = (&self.inodes, self.hasher.hash_one(key));
+        let at = self.positions.find(hash, |at| inodes[*at as usize].key() == key);
+        at.is_some_and(|at| !inodes[*at as usize].link.has_others())
+    }
+
     /// Takes every inode out of the set.
     pub fn drain(&mut self) -> impl Iterator<Item = (Identity, Link<V>)> {
         self.positions.clear();

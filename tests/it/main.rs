@@ -43,6 +43,7 @@ mod mounts;
 #[cfg(target_os = "linux")]
 mod overlays;
 mod random;
+mod reclaimable;
 mod roots;
 mod selection;
 #[cfg(target_os = "linux")]

@@ -52,6 +52,9 @@ impl Browser {
     /// Shows the finished walk or the loaded snapshot. Marks and the chosen entry are kept, if they still exist.
     fn finish(&mut self, browsed: Browsed) {
         self.end_review();
+        let is_first = self.scan.browsed.is_none();
+        let found = browsed.reclaimable.iter().flat_map(|it| &it.found).map(|one| one.place);
+        let found: Vec<_> = found.filter(|_| is_first).collect();
         let named = self.scan.marks.named(&self.scan.tree);
         let listings = self.scan.listings.take();
         let listings = listings.filter(|_| browsed.snapshot.weighed.report.is_none());
@@ -59,6 +62,9 @@ impl Browser {
         match self.scan.listings {
             Some(_) => self.scan.marks.elsewhere = named,
             None => self.mark_again(named),
+        }
+        if !found.is_empty() {
+            self.mark_places(found, ": what can be had again");
         }
         self.relist();
     }

@@ -43,7 +43,8 @@ pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
         message: error.message().replace('\n', ", "),
     })?;
     let mut settings = Vec::new();
-    for (key, value) in in_order(table.get_ref()) {
+    let all = in_order(table.get_ref()).into_iter();
+    for (key, value) in all.filter(|(key, _)| key.get_ref() != super::rules::KEY) {
         // A table [things] is for --thing-of, which takes NAME=VALUE and can be repeated.
         let pairs = key.get_ref().strip_suffix('s').map(|thing| format!("{thing}-of"));
         let pairs = pairs.unwrap_or_default();
@@ -68,7 +69,7 @@ pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
 }
 
 /// The entries of a table in the order of the file.
-fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
+pub(super) fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
@@ -140,7 +141,7 @@ fn argument(key: &str, before: &str, value: &DeValue<'_>) -> Result<String, Stri
 }
 
 /// The line, from 1, of the byte at `offset`.
-fn line_at(text: &str, offset: usize) -> usize {
+pub(super) fn line_at(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
 }
 
@@ -160,7 +161,7 @@ fn unknown(key: &str, command: &Command) -> String {
 }
 
 /// The type of a value, with its article.
-fn kind(value: &DeValue<'_>) -> &'static str {
+pub(super) fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",
         DeValue::Integer(_) | DeValue::Float(_) => "a number",

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint, value_parser};
@@ -14,6 +15,7 @@ use super::filters::FilterFlags;
 use super::roots::RootFlags;
 use crate::program::browse::Binding;
 use weigh::internal::measure::parse_size;
+use weigh::internal::reclaimable::ReclaimRule;
 use weigh::internal::render::time::Style;
 use weigh::internal::report::Growth;
 use weigh::internal::snapshot::{Share, SnapshotForm};
@@ -53,6 +55,10 @@ pub(super) struct Flags {
     /// Whether --df was typed alone, without anything to weigh.
     #[arg(skip)]
     pub(super) is_df_alone: bool,
+
+    /// The rules in the config file.
+    #[arg(skip)]
+    pub(super) rules: Vec<Arc<ReclaimRule>>,
 
     /// The source of listings.
     #[arg(skip)]
@@ -206,6 +212,24 @@ pub(super) struct ShowFlags {
         "since", "history", "summarize", "file_types", "by",
     ])]
     pub(super) frees: bool,
+
+    /// List what can be had again, largest first: what each frees, what it is, and its owner's command
+    ///
+    /// Rules know build output, packages, caches and stores by what is in them and beside them. What git tracks is
+    /// never listed, nor what was just written. The last line is what all of it frees together. weigh deletes nothing
+    /// here; with --ui, it marks what it found.
+    #[arg(long, conflicts_with_all = [
+        "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "overlays",
+        "ignore_hidden", "ignore_directory", "filter", "invert_filter", "ignore_all_in_file", "exclude", "include",
+        "ignore_file", "gitignore", "ignored", "exclude_caches", "only_type", "type_not", "mtime", "atime", "ctime",
+        "depth", "only_dir", "only_file", "file_types", "by", "collapse", "sort", "summarize", "df", "skip_total",
+        "save", "load", "since", "history", "shard", "details", "fail_over",
+    ])]
+    pub(super) reclaimable: bool,
+
+    /// With --reclaimable, list only what nobody wrote to for DAYS days [default: 1]
+    #[arg(long, value_name = "DAYS", requires = "reclaimable", allow_negative_numbers = true)]
+    pub(super) older: Option<u32>,
 
     /// Do not show the line of the root
     #[arg(long)]

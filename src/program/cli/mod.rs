@@ -18,6 +18,7 @@ mod pages;
 mod parse;
 mod remembered;
 mod roots;
+mod rules;
 mod screen;
 mod snapshots;
 
@@ -161,6 +162,7 @@ impl Plan {
             output: flags.output(formats, terminal, &source),
             progress: !flags.print.no_progress && !flags.print.quiet && terminal::wants_progress(),
             request: Request {
+                reclaimable: flags.reclaimable(terminal)?,
                 walk,
                 keep,
                 measure: flags.size_measure(),

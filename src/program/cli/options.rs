@@ -4,9 +4,11 @@ use std::env;
 use std::sync::{Arc, LazyLock};
 
 use super::flags::{FileTime, Flags, OutputFormat, Sort, ThemeFlag, When};
+use super::rules;
 use crate::program::terminal;
 use weigh::internal::filter::Paths;
 use weigh::internal::measure::{Measure, Time, View};
+use weigh::internal::reclaimable::{BUILT_IN, Search};
 use weigh::internal::render::Form;
 use weigh::internal::render::colors::Colors;
 use weigh::internal::render::link::Hyperlinks;
@@ -57,7 +59,7 @@ impl Flags {
 
     /// The time to keep, if any: the one to show, which in --ui a key asks for, and on a page a switch.
     fn kept_time(&self) -> Option<Time> {
-        let may_show = self.screen.ui || self.is_page();
+        let may_show = self.screen.ui || self.is_page() || self.show.reclaimable;
         let shown = self.filetime().or(may_show.then_some(FileTime::Modified));
         shown.map(|time| match time {
             FileTime::Accessed => Time::Accessed,
@@ -124,7 +126,7 @@ impl Flags {
     /// What to keep in order to show it.
     pub(super) fn keep(&self, terminal: Option<(usize, usize)>) -> Keep {
         let is_added_up = self.form().is_some_and(Form::adds_up);
-        if self.screen.ui {
+        if self.screen.ui || self.show.reclaimable {
             return Keep::Everything(self.browsed_inodes());
         }
         let has_details = self.form().is_some_and(Form::shows_details) && self.snapshots.details;
@@ -180,6 +182,27 @@ impl Flags {
                 (true, false) => usize::MAX,
             },
         })
+    }
+
+    /// What to look for that can go, if that is asked for.
+    pub(super) fn reclaimable(
+        &self,
+        terminal: Option<(usize, usize)>,
+    ) -> Result<Option<Search>, String> {
+        if !self.show.reclaimable {
+            return Ok(None);
+        }
+        let built_in = rules::read(BUILT_IN).map_err(|mistake| mistake.message)?;
+        let is_all = self.form().is_some() || self.screen.ui || self.show.min_size.is_some();
+        // An entry may take two lines.
+        let usual = if is_all { usize::MAX } else { default_lines(terminal).div_ceil(2) };
+        Ok(Some(Search {
+            rules: self.rules.iter().cloned().chain(built_in).collect(),
+            older: self.show.older.unwrap_or(1),
+            now: sys::now(),
+            lines: self.show.number_of_lines.unwrap_or(usual),
+            min_size: self.show.min_size.unwrap_or(0),
+        }))
     }
 
     pub(super) fn tree(&self, terminal: Option<(usize, usize)>) -> tree::PictureOptions {

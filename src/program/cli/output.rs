@@ -7,6 +7,7 @@ use crate::program::terminal;
 use weigh::internal::render::history::HistoryOptions;
 use weigh::internal::render::page::{self, PageOptions};
 use weigh::internal::render::size::{Format, Formats, Unit};
+use weigh::internal::render::tree::PictureOptions;
 use weigh::internal::render::{Form, Output, summary};
 use weigh::internal::report::{Input, Keep};
 use weigh::internal::snapshot::schema;
@@ -71,6 +72,11 @@ impl Flags {
                 "--df is shown with sizes, in a picture, with -j or --as html: leave out -m and --as",
             ),
             (
+                self.show.reclaimable
+                    && !matches!(self.form(), None | Some(Form::Json | Form::Csv)),
+                "--reclaimable is a list, or -j, or --as csv: leave out other forms",
+            ),
+            (
                 self.snapshots.details && self.snapshots.save.is_none() && !shows_details,
                 "--details goes with --save, --ui, or --as parquet",
             ),
@@ -126,6 +132,10 @@ impl Flags {
                     dates: self.times_as("%Y-%m-%d"),
                 };
                 Output::Page(Box::new(options), formats, self.times())
+            }
+            None if self.show.reclaimable => {
+                let format = formats.of(self.view().measure);
+                Output::List(Box::new(PictureOptions { format, ..self.tree(terminal) }))
             }
             Some(form) => Output::Form(
                 form,

@@ -10,10 +10,10 @@ use clap::error::{ContextKind, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
 
-use super::config::{self, Setting};
+use super::config::{self, Mistake, Setting};
 use super::flags::Flags;
 use super::near;
-use super::{HOME, snapshots};
+use super::{HOME, rules, snapshots};
 use weigh::internal::escape::escape;
 use weigh::internal::problem::reason;
 use weigh::internal::sys::{self, Source};
@@ -149,8 +149,10 @@ fn over<T>(
     make: impl Fn(Flags) -> Result<T, String>,
 ) -> Result<T, Error> {
     let command = &config::with_counterparts(Flags::command());
-    let settings =
-        config::read(text, command).map_err(|mistake| at(path, mistake.line, &mistake.message))?;
+    let wrong = |mistake: Mistake| at(path, mistake.line, &mistake.message);
+    let settings = config::read(text, command).map_err(wrong)?;
+    let rules = rules::read(text).map_err(wrong)?;
+    let make = |flags| make(Flags { rules: rules.clone(), ..flags });
     let (name, typed) = args.split_at(args.len().min(1));
     let given = matches(command, args.to_vec())?;
     let mut standing: Vec<&Setting> =

@@ -1,0 +1,55 @@
+//! What git tracks at paths anywhere, outside a walk.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::index::Tracked;
+use super::repository::Repository;
+use super::{WorkTreeDirectory, opened, resolve};
+
+/// The work trees that were met.
+#[derive(Debug, Default)]
+pub struct WorkTrees(HashMap<PathBuf, Option<Tracked>>);
+
+impl WorkTrees {
+    /// Whether any work tree tracks what is at the real `path`, or something in it. Upper and lower case are the same
+    /// here: whoever asks leaves alone what may be tracked.
+    ///
+    /// # Errors
+    /// If an index cannot be read.
+    pub fn track<D: WorkTreeDirectory>(
+        &mut self,
+        path: &Path,
+        is_directory: bool,
+    ) -> io::Result<bool> {
+        for top in path.ancestors().skip(1) {
+            if !self.0.contains_key(top) {
+                self.0.insert(top.to_owned(), tracked_in::<D>(top)?);
+            }
+            let Some(Some(tracked)) = self.0.get(top) else { continue };
+            let below = path.strip_prefix(top).unwrap_or(path);
+            if tracked.has(&slashed(below), is_directory) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// What is tracked in the work tree whose top is `top`, if it is one.
+fn tracked_in<D: WorkTreeDirectory>(top: &Path) -> io::Result<Option<Tracked>> {
+    let Some(repository) = opened::<D>(top).and_then(|dir| Repository::of(&dir)) else {
+        return Ok(None);
+    };
+    let own = resolve(top.as_os_str().as_encoded_bytes(), &repository.own);
+    let tracked = Tracked::new(own, 0, true);
+    tracked.read::<D>()?;
+    Ok(Some(tracked))
+}
+
+/// A relative path as git writes it, in lower case.
+fn slashed(path: &Path) -> Vec<u8> {
+    let names: Vec<_> = path.iter().map(|name| name.as_encoded_bytes()).collect();
+    names.join(&b'/').to_ascii_lowercase()
+}

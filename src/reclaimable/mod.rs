@@ -1,0 +1,244 @@
+//! What can go: directories and files that rules know to come back, what each frees, and what all free together.
+//!
+//! It looks at the tree of a walk, which has all names and figures. Only where names match a rule, it opens files: the
+//! tag that proves it, and the index of the work trees around it. It deletes nothing and runs nothing.
+//!
+//! A rule that matches a directory decides about it, and about all in it: what is in doubt is not listed.
+
+mod command;
+mod proof;
+mod rule;
+
+use std::cmp::Reverse;
+use std::ffi::CString;
+use std::sync::Arc;
+
+pub use rule::{ReclaimRule, RuleValue};
+
+use crate::git::WorkTrees;
+use crate::measure::DAY;
+use crate::path;
+use crate::problem::Problem;
+use crate::sum::{Link, LinkedInodes, saturate};
+use crate::sys::{self, Handle, Query, Source, Symlinks};
+use crate::tree::{Child, Freeable, Place, Tree};
+use crate::weighed::Weighed;
+
+/// The rules that come with weigh, as TOML.
+pub const BUILT_IN: &str = include_str!("rules.toml");
+
+/// What to look for.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    /// The rules. The first one that matches decides.
+    pub rules: Vec<Arc<ReclaimRule>>,
+    /// How many days nothing in it must have been written.
+    pub older: u32,
+    /// Seconds since the epoch.
+    pub now: i64,
+    /// How many to list.
+    pub lines: usize,
+    /// How many bytes each of them frees at least.
+    pub min_size: u64,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Reclaimable {
+    /// What can be had again, what frees most first.
+    pub found: Vec<Reclaim>,
+    /// How many more there are.
+    pub more: usize,
+    /// What all of them free together, those that are not listed included.
+    pub frees: Freeable,
+    /// What cannot be made again.
+    pub others: Vec<Reclaim>,
+}
+
+/// Something that can go.
+#[derive(Debug)]
+pub struct Reclaim {
+    /// Where it is: a path that begins with the root as given.
+    pub path: Vec<u8>,
+    /// Where it is in the tree.
+    pub place: Place,
+    /// Whether it is a directory.
+    pub is_directory: bool,
+    /// Its size on disk.
+    pub size: u64,
+    /// What deleting it alone frees.
+    pub frees: Freeable,
+    /// When something in it was last written; of what a project makes, something in the project.
+    pub written: i64,
+    /// The name of the user that it belongs to, if that is another.
+    pub owner: Option<String>,
+    /// The command that removes it.
+    pub command: Option<String>,
+    /// The rule that found it.
+    pub rule: Arc<ReclaimRule>,
+}
+
+/// Looks for what can go in the result of a complete walk.
+pub fn find(weighed: &Weighed, search: &Search) -> Reclaimable {
+    let Some(tree) = weighed.report.as_ref().filter(|_| !weighed.is_interrupted) else {
+        return Reclaimable::default();
+    };
+    let mut found = Vec::new();
+    let mut work_trees = WorkTrees::default();
+    let rules = || search.rules.iter();
+    let mut tags: Vec<_> = rules().map(|rule| rule.tag.as_bytes()).collect();
+    tags.sort_unstable();
+    tags.dedup();
+    let of_files: Vec<_> = rules().filter(|rule| rule.finds_files).cloned().collect();
+    for root in tree.roots().filter(Child::is_directory) {
+        // A root that is gone meanwhile has nothing to remove.
+        let real = sys::real_path(&sys::to_path(root.name()), Symlinks::Follow);
+        let Ok(real) = real.map(|real| path::with_slashes(&real)) else { continue };
+        let mut look = Finder {
+            search,
+            tags: &tags,
+            of_files: &of_files,
+            problems: &weighed.problems,
+            root,
+            real,
+            work_trees: &mut work_trees,
+        };
+        look.below(&mut found);
+    }
+    listed(tree, found, search)
+}
+
+/// Finds what is below a root.
+struct Finder<'a> {
+    search: &'a Search,
+    /// The names of all tags, and the rules that find files: all that every name is compared with.
+    tags: &'a [&'a [u8]],
+    of_files: &'a [Arc<ReclaimRule>],
+    problems: &'a [Problem],
+    root: Child<'a>,
+    /// The root's real path.
+    real: Vec<u8>,
+    work_trees: &'a mut WorkTrees,
+}
+
+impl<'a> Finder<'a> {
+    /// Adds what is `found`. Directories come before what is in them.
+    fn below(&mut self, found: &mut Vec<Reclaim>) {
+        let mut directories = self.root.all_directories().rev();
+        while let Some(directory) = directories.next() {
+            let notable: Vec<_> =
+                directory.leaves().filter(|leaf| self.is_notable(leaf.name())).collect();
+            let mut rules = self.search.rules.iter();
+            let matching = rules.find(|rule| self.is_proved(rule, directory, &notable));
+            if let Some(rule) = matching.cloned() {
+                found.extend(self.reclaim(rule, directory));
+                // The directories in it are the next ones.
+                if let Some(last) = directory.directories_below().checked_sub(1) {
+                    directories.nth(usize::try_from(last).unwrap_or(usize::MAX));
+                }
+                continue;
+            }
+            for leaf in notable {
+                let matching =
+                    self.of_files.iter().find(|rule| self.is_file_of(rule, leaf)).cloned();
+                found.extend(matching.and_then(|rule| self.reclaim(rule, leaf)));
+            }
+        }
+    }
+
+    /// The real path of `child`.
+    fn real_path(&self, child: Child<'_>) -> Vec<u8> {
+        let path = child.path();
+        let below = path::below(&path, self.root.name()).unwrap_or_default();
+        if below.is_empty() { self.real.clone() } else { path::join_all([&self.real, below]) }
+    }
+
+    /// What is to be said of `child`, which `rule` matches; nothing if it is in doubt.
+    fn reclaim(&mut self, rule: Arc<ReclaimRule>, child: Child<'_>) -> Option<Reclaim> {
+        let written = self.written(&rule, child)?;
+        if !self.may_go(&rule, child) {
+            return None;
+        }
+        let real = self.real_path(child);
+        let path = sys::to_path(&real).into_owned();
+        if self.work_trees.track::<Handle>(&path, child.is_directory()).unwrap_or(true) {
+            return None;
+        }
+        let at = CString::new(path.into_os_string().into_encoded_bytes()).ok()?;
+        let query = Query { owner: true, ..Query::default() };
+        let stat = Source::default().stat(&at, Symlinks::Stay, query).ok()?;
+        let owner = (stat.owner != sys::user_id())
+            .then(|| sys::user_name(stat.owner).unwrap_or_else(|| stat.owner.to_string()));
+        let node = child.node();
+        let all = node.sums.all.disk;
+        let settled = match child.inode().is_some_and(|inode| inode.linked().is_some()) {
+            true if !child.is_directory() => 0,
+            _ => all.saturating_sub(node.sums.shared.disk),
+        };
+        let alone = Freeable { least: settled, most: settled, extents: 0 };
+        Some(Reclaim {
+            path: child.path(),
+            place: child.place()?,
+            is_directory: child.is_directory(),
+            size: all,
+            frees: node.sums.frees.unwrap_or(alone),
+            written,
+            owner,
+            command: command::command_for(&rule.command, &real),
+            rule,
+        })
+    }
+
+    /// When it was last written; none if that is too late. A project that is worked on needs what it makes.
+    fn written(&self, rule: &ReclaimRule, child: Child<'_>) -> Option<i64> {
+        let used = child.parent().filter(|_| !rule.beside.is_empty()).unwrap_or(child);
+        let written = used.node().sums.all.newest?;
+        let Search { now, older, .. } = *self.search;
+        let is_old = now.saturating_sub(i64::from(older) * DAY) >= written;
+        (older == 0 || rule.is_final || is_old).then_some(written)
+    }
+}
+
+/// What of `found` is listed, and what all of it frees.
+fn listed(tree: &Tree, found: Vec<Reclaim>, search: &Search) -> Reclaimable {
+    let (mut others, mut found): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|one| one.rule.is_final);
+    let (mut links, mut settled) = (LinkedInodes::<u64>::default(), 0_u128);
+    for (figures, inode) in found.iter().flat_map(|one| tree.at(one.place).counted()) {
+        match inode {
+            None => settled += u128::from(figures.disk),
+            Some(inode) => {
+                links.meet(inode.identity, Link::new(figures.disk, inode.links), u64::max);
+            }
+        }
+    }
+    let sum = |values: &mut dyn Iterator<Item = u64>| values.map(u128::from).sum::<u128>();
+    let linked = sum(&mut links.values()) - sum(&mut links.with_others());
+    // What files in one of them share with each other is freed once.
+    let doubtful = found.iter().map(|one| {
+        let node = tree.at(one.place).node();
+        node.sums.all.disk.saturating_sub(node.sums.shared.disk).saturating_sub(one.frees.most)
+    });
+    let most = (settled + linked).saturating_sub(sum(&mut doubtful.into_iter()));
+    let least = match found.iter().all(|one| one.frees.least == one.frees.most) {
+        true => most,
+        false => sum(&mut found.iter().map(|one| one.frees.least)).min(most),
+    };
+    let frees = Freeable { least: saturate(least), most: saturate(most), extents: 0 };
+    // All the links of something in it must be in what is found.
+    found.retain(|one| {
+        let mut inodes = tree.at(one.place).counted().filter_map(|(_, inode)| inode);
+        one.frees.most > 0 || inodes.any(|inode| links.has_all(inode.identity))
+    });
+    for list in [&mut found, &mut others] {
+        list.retain(|one| one.frees.most >= search.min_size);
+        list.sort_by(|one, two| {
+            let key = |it: &Reclaim| (Reverse(it.frees.most), Reverse(it.size));
+            key(one).cmp(&key(two)).then_with(|| one.path.cmp(&two.path))
+        });
+    }
+    let more = found.len().saturating_sub(search.lines);
+    found.truncate(search.lines);
+    others.truncate(search.lines);
+    Reclaimable { found, more, frees, others }
+}

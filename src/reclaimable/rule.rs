@@ -1,0 +1,244 @@
+//! A rule: where something is that can be had again, what proves it, and what it is called. Rules are data
+//! (`rules.toml`, and the user's config file); nothing in a scanned tree is ever a rule.
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::command::COMMAND_PATHS;
+
+/// A rule. The texts of its keys are as they were written; all that has to match has been parsed.
+#[derive(Clone, Debug, Default)]
+pub struct ReclaimRule {
+    /// What it is called in JSON.
+    pub name: String,
+    /// What it finds, in a few words.
+    pub what: String,
+    /// What brings it back; empty if nothing does.
+    pub back: String,
+    /// The owner's command that removes just what is found, with `{path}` and `{parent}` for its path and the one
+    /// above; empty if there is none.
+    pub command: String,
+    /// Where that is documented.
+    pub doc: String,
+    /// Whether it cannot be made again, and is only shown.
+    pub is_final: bool,
+    /// Whether it finds files. Others find directories.
+    pub(super) finds_files: bool,
+    /// Whether git repositories may be in it.
+    pub(super) may_have_repositories: bool,
+    /// Where it may be: one of these endings of its path.
+    pub(super) at: Vec<RulePlace>,
+    /// What must be beside it, and in it.
+    pub(super) beside: Vec<AnyOf>,
+    pub(super) has: Vec<AnyOf>,
+    /// What must not be in it; what must be nowhere below it; and what all files below it must be called, if anything
+    /// is said.
+    pub(super) lacks: Vec<NameGlob>,
+    pub(super) never: Vec<NameGlob>,
+    pub(super) only: Vec<NameGlob>,
+    /// The file in it whose content proves it. Of a file, its own content does.
+    pub(super) tag: String,
+    /// What the start of that must match, and must not.
+    pub(super) matches: Option<Regex>,
+    pub(super) unless: Option<Regex>,
+}
+
+/// A name, with at most one run of any bytes for each asterisk in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NameGlob(Vec<Vec<u8>>);
+
+/// The last names of a path, or all of them.
+#[derive(Clone, Debug)]
+pub(super) struct RulePlace {
+    is_absolute: bool,
+    /// Outermost first; never empty.
+    names: Vec<NameGlob>,
+}
+
+/// Relative paths, each as patterns of names. One of them must be there.
+pub(super) type AnyOf = Vec<Vec<NameGlob>>;
+
+impl NameGlob {
+    fn new(text: &str) -> Self {
+        Self(text.split('*').map(|part| part.as_bytes().to_vec()).collect())
+    }
+
+    pub(super) fn is_any(&self) -> bool {
+        self.0.len() > 1 && self.0.iter().all(Vec::is_empty)
+    }
+
+    pub(super) fn matches(&self, name: &[u8]) -> bool {
+        let [start, middle @ .., end] = &self.0[..] else {
+            return self.0.first().is_some_and(|only| only == name);
+        };
+        let rest = name.strip_prefix(&start[..]).and_then(|rest| rest.strip_suffix(&end[..]));
+        let Some(mut rest) = rest else { return false };
+        for part in middle.iter().filter(|part| !part.is_empty()) {
+            let Some(at) = rest.windows(part.len()).position(|window| window == part) else {
+                return false;
+            };
+            rest = &rest[at + part.len()..];
+        }
+        true
+    }
+}
+
+impl RulePlace {
+    fn new(text: &str) -> Self {
+        Self { is_absolute: text.starts_with('/'), names: path_of(text) }
+    }
+
+    /// The pattern of the last name.
+    pub(super) fn last(&self) -> Option<&NameGlob> {
+        self.names.last()
+    }
+
+    /// Whether it is the end of `path`, which is absolute.
+    pub(super) fn is_end_of(&self, path: &[u8]) -> bool {
+        let mut names = path.rsplit(|byte| *byte == b'/').filter(|name| !name.is_empty());
+        let is_end =
+            self.names.iter().rev().all(|one| names.next().is_some_and(|name| one.matches(name)));
+        is_end && (!self.is_absolute || names.next().is_none())
+    }
+}
+
+fn path_of(text: &str) -> Vec<NameGlob> {
+    text.split('/').filter(|name| !name.is_empty()).map(NameGlob::new).collect()
+}
+
+fn any_of(text: &str) -> AnyOf {
+    text.split('|').map(path_of).collect()
+}
+
+/// What a key of a rule is given.
+#[derive(Clone, Debug)]
+pub enum RuleValue {
+    /// A text.
+    Text(String),
+    /// A list of texts.
+    Texts(Vec<String>),
+    /// True or false.
+    Switch(bool),
+    /// Anything else, which no key takes.
+    Other,
+}
+
+impl ReclaimRule {
+    /// All keys, and what each takes.
+    pub const KEYS: [(&str, &str); 17] = [
+        ("name", TEXT),
+        ("what", TEXT),
+        ("back", TEXT),
+        ("command", TEXT),
+        ("doc", TEXT),
+        ("tag", TEXT),
+        ("matches", TEXT),
+        ("unless", TEXT),
+        ("again", SWITCH),
+        ("file", SWITCH),
+        ("git", SWITCH),
+        ("at", TEXTS),
+        ("beside", TEXTS),
+        ("has", TEXTS),
+        ("lacks", TEXTS),
+        ("never", TEXTS),
+        ("only", TEXTS),
+    ];
+
+    /// Gives `key` a `value`.
+    ///
+    /// # Errors
+    /// What is wrong with it, in a few words.
+    pub fn set(&mut self, key: &str, value: RuleValue) -> Result<(), String> {
+        let patterns = |texts: Vec<String>| texts.iter().map(|text| NameGlob::new(text)).collect();
+        let any = |texts: Vec<String>| texts.iter().map(|text| any_of(text)).collect();
+        match (key, value) {
+            ("name", RuleValue::Text(text)) => self.name = text,
+            ("what", RuleValue::Text(text)) => self.what = text,
+            ("back", RuleValue::Text(text)) => self.back = text,
+            ("command", RuleValue::Text(text)) => self.command = text,
+            ("doc", RuleValue::Text(text)) => self.doc = text,
+            ("tag", RuleValue::Text(text)) => self.tag = text,
+            ("matches", RuleValue::Text(text)) => self.matches = Some(regex(&text)?),
+            ("unless", RuleValue::Text(text)) => self.unless = Some(regex(&text)?),
+            ("again", RuleValue::Switch(is_on)) => self.is_final = !is_on,
+            ("file", RuleValue::Switch(is_on)) => self.finds_files = is_on,
+            ("git", RuleValue::Switch(is_on)) => self.may_have_repositories = is_on,
+            ("at", RuleValue::Texts(texts)) => {
+                self.at = texts.iter().map(|text| RulePlace::new(text)).collect();
+            }
+            ("beside", RuleValue::Texts(texts)) => self.beside = any(texts),
+            ("has", RuleValue::Texts(texts)) => self.has = any(texts),
+            ("lacks", RuleValue::Texts(texts)) => self.lacks = patterns(texts),
+            ("never", RuleValue::Texts(texts)) => self.never = patterns(texts),
+            ("only", RuleValue::Texts(texts)) => self.only = patterns(texts),
+            _ => {
+                let known = Self::KEYS.iter().find(|(known, _)| *known == key);
+                return Err(known.map_or("a rule has no such key".to_owned(), |(_, takes)| {
+                    format!("it takes {takes}")
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the rule proves what it finds.
+    ///
+    /// # Errors
+    /// The key that is missing or wrong, and why.
+    pub fn ensure_proves(&self) -> Result<(), (&'static str, &'static str)> {
+        let is_proved = !self.beside.is_empty() || !self.has.is_empty() || self.matches.is_some();
+        let names_it = COMMAND_PATHS.iter().any(|it| self.command.contains(it));
+        let is_fixed = self.at.iter().all(|at| at.is_absolute);
+        let wrong = [
+            (self.name.is_empty(), ("name", "a rule has a name")),
+            (self.what.is_empty(), ("what", "a rule says what it finds")),
+            (
+                self.at.is_empty() || self.at.iter().any(|at| at.names.is_empty()),
+                ("at", "a rule says where it may be, as in at = [\"target\"]"),
+            ),
+            (
+                !is_proved,
+                (
+                    "has",
+                    "a name alone proves nothing: a rule needs beside, has, or tag and matches",
+                ),
+            ),
+            (
+                self.matches.is_some() == (self.tag.is_empty() && !self.finds_files),
+                ("tag", "tag and matches go together"),
+            ),
+            (self.tag.contains(['/', '\0']), ("tag", "it is the name of a file, not a path")),
+            (
+                self.back.is_empty() && !self.is_final,
+                ("back", "a rule says what brings it back, or again = false"),
+            ),
+            (
+                !self.command.is_empty() && !names_it && !is_fixed,
+                ("command", "it must remove just what is found, and so name {path} or {parent}"),
+            ),
+        ];
+        wrong.into_iter().find_map(|(is_wrong, why)| is_wrong.then_some(why)).map_or(Ok(()), Err)
+    }
+
+    /// Whether it may find something with this name.
+    pub(super) fn may_find(&self, name: &[u8]) -> bool {
+        let mut last = self.at.iter().filter_map(RulePlace::last);
+        last.any(|pattern| pattern.matches(name))
+    }
+}
+
+const TEXT: &str = "a string";
+const TEXTS: &str = "a list of strings";
+const SWITCH: &str = "true or false";
+
+/// Patterns that would take more memory than this, in bytes, are refused.
+const MOST_REGEX: usize = 1 << 20;
+
+fn regex(text: &str) -> Result<Regex, String> {
+    let regex = RegexBuilder::new(text).size_limit(MOST_REGEX).build();
+    regex.map_err(|error| format!("{text} is no pattern: {}", last_line(&error.to_string())))
+}
+
+fn last_line(text: &str) -> &str {
+    text.lines().last().unwrap_or_default().trim_start_matches("error: ")
+}

@@ -1,0 +1,233 @@
+//! What can go: a list, what frees most first, with the command of its owner. As JSON and as CSV, too.
+
+use std::io::{self, Write};
+
+use nu_ansi_term::Style;
+
+use super::name::{cells, widest};
+use super::palette::Palette;
+use super::rows::quoted;
+use super::tree::PictureOptions;
+use crate::escape::{escape, json_bytes, json_string};
+use crate::measure::{Kind, Mode, View};
+use crate::path;
+use crate::reclaimable::{Reclaim, Reclaimable};
+use crate::snapshot::schema;
+use crate::tree::Freeable;
+use crate::weighed::Weighed;
+
+/// What the columns show. The last two are the path and the command.
+const HEADINGS: [&str; 6] = ["frees", "size", "unused", "what it is", "path", "to remove it"];
+const WHAT: usize = 3;
+const PATH: usize = 4;
+const COMMAND: usize = 5;
+/// Between two columns, in cells.
+const GAP: usize = 2;
+
+/// Draws a line for each. Where the lines do not fit, commands are on lines of their own: a part of a command would be
+/// another command.
+///
+/// # Errors
+/// The writer's.
+pub fn draw(
+    out: &mut impl Write,
+    reclaimable: &Reclaimable,
+    options: &PictureOptions,
+) -> io::Result<()> {
+    let Reclaimable { found, others, frees, more } = reclaimable;
+    let rows: Vec<_> = found.iter().chain(others).map(|one| row(one, options)).collect();
+    let widths = [0, 1, 2, 3, 4, 5].map(|column| {
+        let texts = rows.iter().map(|row| &row[column]);
+        let is_shown = rows.iter().any(|row| !row[column].is_empty());
+        widest(texts).max(if is_shown { cells(HEADINGS[column]) } else { 0 })
+    });
+    let columns = widths.iter().filter(|width| **width > 0);
+    let fits = columns.map(|width| width + GAP).sum::<usize>() <= options.width + GAP;
+    let list = List { options, widths, fits, whole: frees.most };
+    let (found_rows, other_rows) = rows.split_at(found.len());
+    if !found.is_empty() {
+        list.write_headings(out)?;
+    }
+    for (one, row) in found.iter().zip(found_rows) {
+        list.write(out, one, row)?;
+    }
+    let more = if *more > 0 { format!(", with {more} that are not listed") } else { String::new() };
+    let sum = match found.is_empty() && more.is_empty() {
+        true => "nothing that comes back was found".to_owned(),
+        false => format!("all together free {}{more}", options.format.write_bounds(*frees)),
+    };
+    writeln!(out, "{}", list.paint(&options.charset.drawing(&sum), |_| Style::new().bold()))?;
+    if !others.is_empty() {
+        let title = "cannot be made again, and is in no sum:";
+        writeln!(out, "\n{}", list.paint(title, Palette::aside))?;
+    }
+    others.iter().zip(other_rows).try_for_each(|(one, row)| list.write(out, one, row))
+}
+
+/// The texts of the columns.
+fn row(one: &Reclaim, options: &PictureOptions) -> [String; 6] {
+    let Reclaim { size, frees, written, owner, command, rule, path, .. } = one;
+    let alone = Freeable { least: *size, most: *size, ..*frees };
+    let is_all = frees.least == *size;
+    let owner = owner.as_ref().map(|owner| format!(", of {owner}")).unwrap_or_default();
+    let texts = [
+        options.format.write_bounds(*frees),
+        if is_all { String::new() } else { options.format.write_bounds(alone) },
+        options.dates.as_ref().map(|dates| dates.age(*written)).unwrap_or_default(),
+        options.charset.text(escape(format!("{}{owner}", rule.what).as_bytes())),
+        options.charset.text(escape(path::below(path, b".").unwrap_or(path))),
+        command.clone().unwrap_or_default(),
+    ];
+    texts.map(|text| text.trim_start().to_owned())
+}
+
+struct List<'a> {
+    options: &'a PictureOptions,
+    /// Of the columns, in cells; 0 if nothing is in one.
+    widths: [usize; 6],
+    /// Whether commands have room beside the paths.
+    fits: bool,
+    /// What all free together.
+    whole: u64,
+}
+
+impl List<'_> {
+    fn write_headings(&self, out: &mut impl Write) -> io::Result<()> {
+        let last = if self.fits && self.widths[COMMAND] > 0 { COMMAND } else { PATH };
+        let shown = (0..=last).filter(|column| self.widths[*column] > 0);
+        let headings: Vec<_> = shown.map(|column| self.aligned(column, HEADINGS[column])).collect();
+        let headings = headings.join(&" ".repeat(GAP));
+        writeln!(out, "{}", self.paint(headings.trim_end(), Palette::aside))
+    }
+
+    fn write(&self, out: &mut impl Write, one: &Reclaim, row: &[String; 6]) -> io::Result<()> {
+        let has_command = !row[COMMAND].is_empty();
+        let last = if self.fits && has_command { COMMAND } else { PATH };
+        let mut line = String::new();
+        for column in (0..=last).filter(|column| self.widths[*column] > 0) {
+            let gap = if line.is_empty() { 0 } else { GAP };
+            line += &" ".repeat(gap);
+            line += &self.cell(column, one, row, column == last);
+        }
+        writeln!(out, "{line}")?;
+        if has_command && !self.fits {
+            // Below the path, or else further to the left.
+            let widths = self.widths.map(|width| if width > 0 { width + GAP } else { 0 });
+            let starts = [PATH, WHAT].map(|column| widths[..column].iter().sum());
+            let has_room = |start: &usize| start + cells(&row[COMMAND]) <= self.options.width;
+            let before = starts.into_iter().find(has_room).unwrap_or(GAP);
+            let command = self.paint(&row[COMMAND], Palette::aside);
+            writeln!(out, "{}{command}", " ".repeat(before))?;
+        }
+        Ok(())
+    }
+
+    /// The text of a column with its colours, and as wide as that unless it is the last of its line.
+    fn cell(&self, column: usize, one: &Reclaim, row: &[String; 6], is_last: bool) -> String {
+        let text = self.options.charset.drawing(&row[column]);
+        let aligned = self.aligned(column, &text);
+        match column {
+            0 => self.paint(&aligned, |palette| palette.share(one.frees.most, self.whole)),
+            PATH => {
+                let padding =
+                    if is_last { 0 } else { self.widths[PATH].saturating_sub(cells(&text)) };
+                let kind = if one.is_directory { Kind::Directory } else { Kind::File };
+                let name = match &self.options.colors {
+                    Some(colors) => {
+                        colors.name(&one.path, Mode::usual(kind)).paint(text).to_string()
+                    }
+                    None => text.into_owned(),
+                };
+                let links = self.options.links.as_ref();
+                links.map_or(name.clone(), |links| links.on(name, &one.path)) + &" ".repeat(padding)
+            }
+            WHAT => aligned,
+            COMMAND => self.paint(&text, Palette::aside),
+            _ => self.paint(&aligned, Palette::aside),
+        }
+    }
+
+    /// `text` as wide as its column: figures to the right.
+    fn aligned(&self, column: usize, text: &str) -> String {
+        let blanks = " ".repeat(self.widths[column].saturating_sub(cells(text)));
+        if column < WHAT { blanks + text } else { text.to_owned() + &blanks }
+    }
+
+    fn paint(&self, text: &str, style: impl Fn(Palette) -> Style) -> String {
+        match &self.options.colors {
+            Some(colors) if !text.is_empty() => style(colors.palette).paint(text).to_string(),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+/// Writes it as JSON.
+///
+/// # Errors
+/// The writer's.
+pub fn json(out: &mut impl Write, reclaimable: &Reclaimable, weighed: &Weighed) -> io::Result<()> {
+    let Reclaimable { found, more, frees, others } = reclaimable;
+    schema::head(out, View::default())?;
+    out.write_all(br#","reclaimable":{"found":["#)?;
+    for (i, one) in found.iter().enumerate() {
+        out.write_all(if i == 0 { b"" } else { b"," })?;
+        json_entry(out, one)?;
+    }
+    write!(
+        out,
+        r#"],"more":{more},"frees_least":{},"frees_most":{},"others":["#,
+        frees.least, frees.most
+    )?;
+    for (i, one) in others.iter().enumerate() {
+        out.write_all(if i == 0 { b"" } else { b"," })?;
+        json_entry(out, one)?;
+    }
+    out.write_all(b"]}")?;
+    schema::end(out, weighed)
+}
+
+fn json_entry(out: &mut impl Write, one: &Reclaim) -> io::Result<()> {
+    let Reclaim { path, size, frees, written, owner, command, rule, .. } = one;
+    out.write_all(b"{")?;
+    json_bytes(out, "path", path)?;
+    let Freeable { least, most, .. } = frees;
+    write!(out, r#","size":{size},"frees_least":{least},"frees_most":{most},"written":{written}"#)?;
+    let texts = [
+        ("rule", Some(&rule.name)),
+        ("what", Some(&rule.what)),
+        ("back", Some(&rule.back)),
+        ("command", command.as_ref()),
+        ("doc", Some(&rule.doc)),
+        ("owner", owner.as_ref()),
+    ];
+    for (member, text) in texts {
+        let Some(text) = text.filter(|text| !text.is_empty()) else { continue };
+        write!(out, r#","{member}":"#)?;
+        json_string(out, text)?;
+    }
+    out.write_all(b"}")
+}
+
+/// Writes it as CSV (RFC 4180), with a header. The last rows are of what cannot be made again: nothing is in `back`.
+///
+/// # Errors
+/// The writer's.
+pub fn csv(out: &mut impl Write, reclaimable: &Reclaimable) -> io::Result<()> {
+    out.write_all(b"path,size,frees_least,frees_most,written,rule,back,command,owner\n")?;
+    for one in reclaimable.found.iter().chain(&reclaimable.others) {
+        let Reclaim { path, size, frees, written, owner, command, rule, .. } = one;
+        let command = command.as_deref().unwrap_or_default();
+        let owner = owner.as_deref().unwrap_or_default();
+        let [path, rule, back, command, owner] = [
+            path,
+            rule.name.as_bytes(),
+            rule.back.as_bytes(),
+            command.as_bytes(),
+            owner.as_bytes(),
+        ]
+        .map(quoted);
+        let Freeable { least, most, .. } = frees;
+        writeln!(out, "{path},{size},{least},{most},{written},{rule},{back},{command},{owner}")?;
+    }
+    Ok(())
+}

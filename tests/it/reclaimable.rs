@@ -1,0 +1,720 @@
+//! What `--reclaimable` lists, and above all what it does not: every rule finds what its markers prove, nothing is
+//! found without one of them, and nothing that may be missed is found at all.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+
+use crate::fixture::{Fixture, entries_at};
+use crate::gitignore::git;
+use crate::run::{Weigh, weigh};
+
+const RULES: &str = include_str!("../../src/reclaimable/rules.toml");
+const TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# by somebody";
+const GO: &str = "This directory holds cached build artifacts from the Go build system.\nRun";
+const MAVEN: &str = "#NOTE\n#Sat\na-1.jar>central=\na-1.pom>central=\n";
+const ELF: &str = "\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x04\0\x3e\0";
+
+/// What one rule finds.
+struct Case {
+    rule: &'static str,
+    /// What is found.
+    at: &'static str,
+    /// What proves it: paths, each with its text. A slash at the end is a directory.
+    markers: &'static [(&'static str, &'static str)],
+}
+
+const fn case(
+    rule: &'static str,
+    at: &'static str,
+    markers: &'static [(&'static str, &'static str)],
+) -> Case {
+    Case { rule, at, markers }
+}
+
+/// One for each rule whose place is not fixed.
+const CASES: &[Case] = &[
+    case("cargo-target", "p/target", &[("p/Cargo.toml", "x"), ("p/target/CACHEDIR.TAG", TAG)]),
+    case(
+        "cargo-registry",
+        ".cargo/registry",
+        &[(".cargo/registry/cache/", ""), (".cargo/registry/index/", "")],
+    ),
+    case("cargo-git", ".cargo/git", &[(".cargo/git/db/", ""), (".cargo/git/checkouts/", "")]),
+    case(
+        "npm-packages",
+        "p/node_modules",
+        &[("p/package.json", "{}"), ("p/package-lock.json", "{}")],
+    ),
+    case("pnpm-packages", "p/node_modules", &[("p/package.json", "{}"), ("p/pnpm-lock.yaml", "")]),
+    case("yarn-packages", "p/node_modules", &[("p/package.json", "{}"), ("p/yarn.lock", "")]),
+    case("bun-packages", "p/node_modules", &[("p/package.json", "{}"), ("p/bun.lock", "")]),
+    case(
+        "npm-cache",
+        ".npm/_cacache",
+        &[(".npm/_cacache/content-v2/", ""), (".npm/_cacache/index-v5/", "")],
+    ),
+    case("pnpm-store", "pnpm/store/v10", &[("pnpm/store/v10/files/", "")]),
+    case("yarn-cache", ".cache/yarn/v6", &[(".cache/yarn/v6/.tmp/", "")]),
+    case("bun-cache", ".bun/install/cache", &[(".bun/install/cache/a@1.0.0@@@1/", "")]),
+    case(
+        "uv-cache",
+        ".cache/uv",
+        &[(".cache/uv/CACHEDIR.TAG", TAG), (".cache/uv/archive-v0/", "")],
+    ),
+    case("pip-cache", ".cache/pip", &[(".cache/pip/http-v2/", "")]),
+    case(
+        "conda-packages",
+        "conda/pkgs",
+        &[("conda/pkgs/urls.txt", "x"), ("conda/pkgs/cache/", ""), ("conda/conda-meta/", "")],
+    ),
+    case(
+        "python-environment",
+        "p/.venv",
+        &[("p/uv.lock", ""), ("p/.venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.12\n")],
+    ),
+    case("python-bytecode", "p/__pycache__", &[("p/a.py", "x")]),
+    case(
+        "go-build-cache",
+        "go-build",
+        &[("go-build/README", GO), ("go-build/00/", ""), ("go-build/ff/", "")],
+    ),
+    case("go-modules", "go/pkg/mod", &[("go/pkg/mod/cache/download/", "")]),
+    case("maven-artifact", "m2/a/1", &[("m2/a/1/_remote.repositories", MAVEN)]),
+    case("gradle-cache", ".gradle/caches", &[(".gradle/caches/modules-2/", "")]),
+    case(
+        "gradle-distributions",
+        ".gradle/wrapper/dists",
+        &[(".gradle/wrapper/dists/gradle-8.5-bin/", "")],
+    ),
+    case("ccache", ".cache/ccache", &[(".cache/ccache/0/", ""), (".cache/ccache/f/", "")]),
+    case("sccache", ".cache/sccache", &[(".cache/sccache/0/", ""), (".cache/sccache/f/", "")]),
+    case("bazel", ".cache/bazel", &[(".cache/bazel/_bazel_me/", "")]),
+    case("thumbnails", ".cache/thumbnails", &[(".cache/thumbnails/large/", "")]),
+    case("cache-tag", "any", &[("any/CACHEDIR.TAG", TAG)]),
+    case("journal", "log/journal/1f", &[("log/journal/1f/system.journal", "x")]),
+    case("core-dumps", "systemd/coredump", &[("systemd/coredump/core.sh.1", "x")]),
+    case("core-dump", "p/core.17", &[("p/core.17", ELF)]),
+    case(
+        "trash",
+        ".local/share/Trash",
+        &[(".local/share/Trash/files/", ""), (".local/share/Trash/info/", "")],
+    ),
+];
+
+/// Rules that only know one place of the system, with what is there.
+const FIXED: [(&str, &str, &str); 3] = [
+    ("apt", "/var/cache/apt", "archives/partial/x"),
+    ("dnf", "/var/cache/dnf", "fedora-1/repodata/x"),
+    ("pacman", "/var/cache/pacman/pkg", "a-1-1-any.pkg.tar.zst"),
+];
+
+/// What the rules say cannot be made again.
+const FINAL: [&str; 4] = ["journal", "core-dumps", "core-dump", "trash"];
+
+fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64
+}
+
+/// Makes everything in `fixture` look as if it was last written `days` ago.
+fn aged(fixture: Fixture, days: i64) -> Fixture {
+    let time = now() - days * 86_400 - 60;
+    let paths = entries_at(fixture.path()).into_iter().map(|(path, _)| path);
+    paths.fold(fixture, |fixture, path| fixture.modified(path, time))
+}
+
+impl Case {
+    fn made(&self) -> Fixture {
+        self.made_without("")
+    }
+
+    /// Without one of the markers.
+    fn made_without(&self, left_out: &str) -> Fixture {
+        // Its directories take no blocks: what has links elsewhere frees nothing then.
+        let fixture = Fixture::in_memory();
+        self.make_in(fixture.path(), left_out);
+        aged(fixture, 40)
+    }
+
+    fn make_in(&self, top: &Path, left_out: &str) {
+        for (path, text) in self.markers.iter().filter(|(path, _)| *path != left_out) {
+            match path.strip_suffix('/') {
+                Some(directory) => fs::create_dir_all(top.join(directory)).unwrap(),
+                None => write(&top.join(path), text),
+            }
+        }
+        if !self.at.contains("core.") {
+            write(&top.join(self.payload()), &"w".repeat(100_000));
+        }
+    }
+
+    /// A file in what is found.
+    fn payload(&self) -> String {
+        let name = if self.rule == "python-bytecode" { "b.pyc" } else { "in/payload" };
+        format!("{}/{name}", self.at)
+    }
+
+    fn is_final(&self) -> bool {
+        FINAL.contains(&self.rule)
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text.chars().map(|c| c as u8).collect::<Vec<_>>()).unwrap();
+}
+
+fn look(flags: &str, fixture: &Fixture) -> Weigh {
+    weigh("--reclaimable").args(flags.split_whitespace()).within(fixture.path())
+}
+
+/// The rule and the path of each entry that is found, or cannot be made again.
+fn found(fixture: &Fixture) -> BTreeSet<(String, String)> {
+    let json = look("-j", fixture).run().json();
+    let lists =
+        ["found", "others"].map(|list| json["reclaimable"][list].as_array().unwrap().clone());
+    let text = |one: &Value, key: &str| one[key].as_str().unwrap().to_owned();
+    lists.concat().iter().map(|one| (text(one, "rule"), text(one, "path"))).collect()
+}
+
+fn finds(fixture: &Fixture, rule: &str) -> bool {
+    found(fixture).iter().any(|(name, _)| name == rule)
+}
+
+#[test]
+fn every_rule_is_tried() {
+    let names = RULES.lines().filter_map(|line| line.strip_prefix("name = \""));
+    let names: Vec<_> = names.map(|name| name.trim_end_matches('"')).collect();
+    let tried = CASES.iter().map(|case| case.rule).chain(FIXED.iter().map(|one| one.0));
+    assert_eq!(BTreeSet::from_iter(names.iter().copied()), tried.collect());
+    let finals = RULES.split("[[rule]]").filter(|rule| rule.contains("\nagain = false"));
+    assert_eq!(finals.count(), FINAL.len());
+}
+
+#[test]
+fn every_rule_finds_what_its_markers_prove_and_nothing_without_one() {
+    for case in CASES {
+        let path = format!("./{}", case.at);
+        let expected = [(case.rule.to_owned(), path)].into();
+        assert_eq!(found(&case.made()), expected, "{}", case.rule);
+        for (marker, _) in case.markers {
+            let is_found = finds(&case.made_without(marker), case.rule);
+            assert!(!is_found, "{} without {marker}", case.rule);
+        }
+    }
+}
+
+/// What makes of something that is found something that is in doubt. The second tree is elsewhere.
+type Spoil = fn(&Case, &Fixture, &Fixture);
+
+/// Each of them on each rule.
+const SPOILS: &[(&str, Spoil)] = &[
+    ("a marker is a symlink", |case, fixture, elsewhere| {
+        for (marker, _) in case.markers {
+            let (marker, real) = (fixture.at(marker.trim_end_matches('/')), elsewhere.at("real"));
+            if !real.exists() {
+                fs::rename(&marker, &real).unwrap();
+                symlink(&real, &marker).unwrap();
+            }
+        }
+    }),
+    ("it is a symlink to elsewhere", |case, fixture, elsewhere| {
+        fs::rename(fixture.at(case.at), elsewhere.at("real")).unwrap();
+        symlink(elsewhere.at("real"), fixture.at(case.at)).unwrap();
+    }),
+    ("git tracks a file in it", |case, fixture, _| {
+        let tracked = match fixture.at(case.at).is_file() {
+            true => case.at.to_owned(),
+            false => case.payload(),
+        };
+        write(&fixture.at(".gitignore"), "*\n");
+        git(fixture, fixture.path(), &["init", "-q"]);
+        git(fixture, fixture.path(), &["add", "-f", &tracked]);
+    }),
+    ("it is in an engine's storage", |case, fixture, _| {
+        let layer = fixture.at("docker/overlay2/1f/diff");
+        fs::create_dir_all(&layer).unwrap();
+        fs::create_dir_all(fixture.at("docker/image")).unwrap();
+        let top = Path::new(case.at).iter().next().unwrap();
+        fs::rename(fixture.at(top), layer.join(top)).unwrap();
+        if let Some((marker, _)) = case.markers.iter().find(|(it, _)| !it.starts_with(case.at)) {
+            assert!(layer.join(marker).exists(), "{marker}");
+        }
+    }),
+];
+
+/// Each of them on each rule that finds what comes back; and the rest of what can be wrong.
+const SPOILS_OF_WHAT_COMES_BACK: &[(&str, Spoil)] = &[
+    ("it was written an hour ago", |case, fixture, _| touch(&fixture.at(case.payload()), 3_600)),
+    ("it will be written tomorrow", |case, fixture, _| touch(&fixture.at(case.payload()), -86_400)),
+    ("all of it has links elsewhere", |case, fixture, elsewhere| {
+        let files = entries_at(&fixture.at(case.at)).into_iter().filter(|(_, stat)| stat.is_file());
+        for (i, (file, _)) in files.enumerate() {
+            fs::hard_link(file, elsewhere.at(i.to_string())).unwrap();
+        }
+    }),
+];
+
+fn touch(path: &Path, ago: i64) {
+    let time = rustix::fs::Timespec { tv_sec: now() - ago, tv_nsec: 0 };
+    let times = rustix::fs::Timestamps { last_access: time, last_modification: time };
+    rustix::fs::utimensat(rustix::fs::CWD, path, &times, rustix::fs::AtFlags::empty()).unwrap();
+}
+
+/// Asserts that nothing of a case is found any more once it is spoilt.
+fn assert_spoilt(case: &Case, (why, spoil): &(&str, Spoil), is_aged: bool) {
+    let (fixture, elsewhere) = (case.made(), Fixture::in_memory());
+    assert!(finds(&fixture, case.rule), "{}", case.rule);
+    spoil(case, &fixture, &elsewhere);
+    let fixture = if is_aged { aged(fixture, 40) } else { fixture };
+    let mut found = found(&fixture);
+    if case.rule == "cargo-target" && *why == "a marker is a symlink" {
+        // Its tag is as good without Cargo.toml.
+        found.retain(|(rule, _)| rule != "cache-tag");
+    }
+    assert_eq!(found, BTreeSet::new(), "{}: {why}", case.rule);
+}
+
+#[test]
+fn what_is_in_doubt_is_not_listed() {
+    for case in CASES {
+        for spoil in SPOILS {
+            assert_spoilt(case, spoil, true);
+        }
+        for spoil in SPOILS_OF_WHAT_COMES_BACK.iter().filter(|_| !case.is_final()) {
+            assert_spoilt(case, spoil, false);
+        }
+    }
+}
+
+fn named(rule: &str) -> &'static Case {
+    CASES.iter().find(|case| case.rule == rule).unwrap()
+}
+
+/// Traps of one rule: a file with its text that spoils it, or that takes the place of one that was there.
+#[test]
+fn what_looks_like_it_is_not_listed() {
+    for (rule, path, text) in [
+        ("cargo-target", "p/target/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc5"),
+        ("cargo-target", "p/target/CACHEDIR.TAG", "\nSignature: 8a477f597d28d172789f06886806bc55"),
+        ("cargo-target", "p/target/CACHEDIR.TAG", ""),
+        ("cargo-target", "p/target/d/.git/HEAD", "ref: refs/heads/main"),
+        ("cache-tag", "any/CACHEDIR.TAG", "Signature: 8A477F597D28D172789F06886806BC55"),
+        ("cache-tag", "any/pyvenv.cfg", "home = /usr/bin"),
+        ("cache-tag", "any/d/e/.git", "gitdir: /elsewhere"),
+        ("npm-packages", "p/node_modules/mine/.git/HEAD", "ref: refs/heads/main"),
+        ("python-environment", "p/.venv/lib/direct_url.json", "{\"dir_info\":{\"editable\":true}}"),
+        ("python-environment", "p/.venv/lib/mine.egg-link", "/home/me/mine"),
+        ("python-environment", "p/.venv/lib/easy-install.pth", "/home/me/mine"),
+        ("python-environment", "p/.venv/lib/__editable__.mine-1.pth", "/home/me/mine"),
+        ("python-environment", "p/.venv/src/mine/.git/HEAD", "ref: refs/heads/main"),
+        ("python-environment", "p/.venv/pyvenv.cfg", "homeless = 1"),
+        ("python-bytecode", "p/__pycache__/notes.txt", "mine"),
+        ("python-bytecode", "p/__pycache__/d/a.py", "mine"),
+        ("go-build-cache", "go-build/README", "This directory holds my photos"),
+        ("maven-artifact", "m2/a/1/_remote.repositories", "a-1.jar>=\na-1.pom>=\n"),
+        ("maven-artifact", "m2/a/1/_remote.repositories", "a-1.jar>central=\na-1.pom>=\n"),
+        ("maven-artifact", "m2/a/1/_remote.repositories", "#a-1.jar>central=\n"),
+        ("maven-artifact", "m2/a/1/maven-metadata-local.xml", "<metadata/>"),
+        ("ccache", ".cache/ccache/ccache.conf", "max_size = 5G"),
+        ("core-dump", "p/core.17", "\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0"),
+        ("core-dump", "p/core.17", "core of an apple"),
+    ] {
+        let case = named(rule);
+        let fixture = case.made();
+        assert!(finds(&fixture, rule), "{rule}");
+        write(&fixture.at(path), text);
+        let fixture = aged(fixture, 40);
+        assert_eq!(found(&fixture), BTreeSet::new(), "{rule}: {path}: {text}");
+    }
+}
+
+/// What git ignores is often what nobody else has.
+#[test]
+fn what_git_ignores_is_not_listed_for_that() {
+    let mut fixture = Fixture::in_memory();
+    let names = [
+        ".env",
+        "db.sqlite",
+        "data/a.csv",
+        "target/release/x",
+        "node_modules/a.js",
+        "dist/a.js",
+        "build/a.o",
+        "vendor/a.go",
+        ".venv/lib/a.py",
+        "venv/bin/python",
+        "out/a",
+        "__pycache__/a.pyc",
+        ".idea/a.xml",
+        "coverage/a",
+        "core",
+        "tmp/a",
+        "logs/a.log",
+        "models/a.bin",
+        ".terraform/a",
+        "bin/a",
+        "pkg/mod/a",
+        ".cache/pip/a",
+        ".cache/uv/a",
+        ".gradle/caches/a",
+        ".m2/repository/a/1/a-1.jar",
+        "volumes/v/_data/a",
+    ];
+    for name in names {
+        fixture = fixture.file(name, 100_000);
+    }
+    write(&fixture.at(".gitignore"), "*\n");
+    git(&fixture, fixture.path(), &["init", "-q"]);
+    assert_eq!(found(&aged(fixture, 40)), BTreeSet::new());
+}
+
+/// A marker that would never end, or that is large, is not read.
+#[test]
+fn markers_of_other_kinds_and_large_ones_are_not_read() {
+    for case in CASES.iter().filter(|case| case.markers.iter().any(|one| one.1 == TAG)) {
+        let tag = format!("{}/CACHEDIR.TAG", case.at);
+        let fixture = case.made();
+        fs::remove_file(fixture.at(&tag)).unwrap();
+        let fixture = aged(fixture.fifo(&tag), 40);
+        assert_eq!(found(&fixture), BTreeSet::new(), "{}", case.rule);
+        let fixture = aged(case.made().extended(&tag, 1 << 30), 40);
+        assert_eq!(found(&fixture), BTreeSet::new(), "{}", case.rule);
+    }
+}
+
+/// A project that is worked on needs what it made, however old that is.
+#[test]
+fn a_project_that_is_worked_on_is_left_alone() {
+    for rule in
+        ["cargo-target", "npm-packages", "pnpm-packages", "python-environment", "python-bytecode"]
+    {
+        let fixture = named(rule).made();
+        write(&fixture.at("p/src/new"), "x");
+        touch(&fixture.at("p/src/new"), 3_600);
+        assert_eq!(found(&fixture), BTreeSet::new(), "{rule}");
+        let all = look("-j --older 0", &fixture).run().json();
+        assert_eq!(all["reclaimable"]["found"][0]["rule"], rule);
+        let none = look("-j --older 41", &aged(fixture, 40)).run().json();
+        assert_eq!(none["reclaimable"]["found"], Value::Array(Vec::new()));
+    }
+}
+
+/// What could not be read may be what nobody else has.
+#[test]
+fn what_could_not_be_read_is_in_doubt() {
+    let case = named("cache-tag");
+    let fixture = case.made().mode("any/d/closed", 0o000).mode("any-b", 0o000);
+    let fixture = aged(fixture, 40).mode(".", 0o755);
+    let run = look("-j", &fixture).by_nobody(&fixture).run();
+    let json: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(run.code(), 1);
+    assert_eq!(json["reclaimable"]["found"], Value::Array(Vec::new()));
+}
+
+/// The first of two is the outermost, and says nothing of what is in it.
+#[test]
+fn what_is_inside_of_another_counts_once() {
+    let fixture = Fixture::in_memory();
+    named("cargo-target").make_in(fixture.path(), "");
+    named("cache-tag").make_in(&fixture.at("p/target"), "");
+    named("npm-packages").make_in(&fixture.at("p/target/d"), "");
+    let fixture = aged(fixture, 40);
+    assert_eq!(found(&fixture), [("cargo-target".to_owned(), "./p/target".to_owned())].into());
+    // A root that is one is found as well.
+    let json = look("-j p/target", &fixture).run().json();
+    assert_eq!(json["reclaimable"]["found"][0]["path"], "p/target");
+}
+
+/// A store frees what nobody else has, and all of it with what is linked to it.
+#[test]
+fn a_store_is_freed_with_its_projects() {
+    let fixture = Fixture::in_memory();
+    named("pnpm-store").make_in(fixture.path(), "");
+    named("pnpm-packages").make_in(fixture.path(), "");
+    let fixture = fixture
+        .file("pnpm/store/v10/files/own", 40_000)
+        .hard_link("pnpm/store/v10/in/payload", "p/node_modules/linked")
+        .hard_link("pnpm/store/v10/files/own", "kept");
+    let fixture = aged(fixture, 40);
+    let size = |name: &str| {
+        use std::os::unix::fs::MetadataExt;
+        fs::metadata(fixture.at(name)).unwrap().blocks() * 512
+    };
+    let json = look("-j", &fixture).run().json();
+    let list = json["reclaimable"]["found"].as_array().unwrap().clone();
+    let frees = |rule: &str| {
+        let one = list.iter().find(|one| one["rule"] == rule).unwrap();
+        (one["size"].as_u64().unwrap(), one["frees_least"].as_u64().unwrap())
+    };
+    let (payload, own) = (size("p/node_modules/linked"), size("kept"));
+    let packages = size("p/node_modules/in/payload");
+    assert_eq!(frees("pnpm-store"), (payload + own, 0));
+    assert_eq!(frees("pnpm-packages"), (payload + packages, packages));
+    assert_eq!(json["reclaimable"]["frees_most"], payload + packages);
+}
+
+#[test]
+fn the_list_is_limited_and_its_sum_is_not() {
+    let fixture = Fixture::in_memory();
+    for (i, size) in [(1, 100_000), (2, 300_000), (3, 200_000)] {
+        write(&fixture.at(format!("{i}/CACHEDIR.TAG")), TAG);
+        write(&fixture.at(format!("{i}/a")), &"w".repeat(size));
+    }
+    let fixture = aged(fixture, 40);
+    let shown = look("-c -n 1 -o b", &fixture).run().text();
+    let lines: Vec<_> = shown.lines().collect();
+    assert_eq!(lines.len(), 3, "{shown}");
+    assert!(lines[1].ends_with("  40 d  a cache by its tag  2"), "{shown}");
+    assert!(lines[2].ends_with(", with 2 that are not listed"), "{shown}");
+    let json = |flags: &str| look(flags, &fixture).run().json()["reclaimable"].clone();
+    let all = json("-j");
+    let paths: Vec<_> = all["found"].as_array().unwrap().iter().map(|one| &one["path"]).collect();
+    assert_eq!(paths, ["./2", "./3", "./1"]);
+    assert_eq!(json("-j -n 1")["frees_most"], all["frees_most"]);
+    assert_eq!(json("-j -z 150k")["found"].as_array().unwrap().len(), 2);
+    let csv = look("--as csv", &fixture).run().text();
+    assert_eq!(csv.lines().count(), 4);
+    assert!(
+        csv.starts_with(
+            "path,size,frees_least,frees_most,written,rule,back,command,owner\n\"./2\","
+        )
+    );
+    assert_eq!(look("-c", &Fixture::new()).run().text(), "nothing that comes back was found\n");
+}
+
+#[test]
+fn commands_are_for_a_shell() {
+    let fixture = Fixture::in_memory();
+    for name in ["it's $HOME", "-n", "a\nb"] {
+        named("npm-packages").make_in(&fixture.at(name), "");
+    }
+    let fixture = aged(fixture, 40);
+    let json = look("-j", &fixture).run().json();
+    let list = json["reclaimable"]["found"].as_array().unwrap();
+    let mut removed = 0;
+    for one in list {
+        let path = fixture.at(one["path"].as_str().unwrap());
+        let Some(command) = one["command"].as_str() else {
+            assert!(path.to_str().unwrap().contains('\n'));
+            continue;
+        };
+        let status =
+            std::process::Command::new("sh").args(["-c", command]).current_dir("/").status();
+        assert!(status.unwrap().success() && !path.exists() && path.parent().unwrap().exists());
+        removed += 1;
+    }
+    assert_eq!(removed, 2);
+}
+
+#[test]
+fn users_have_rules_of_their_own() {
+    let fixture = Fixture::in_memory().file("p/dist/a.js", 100_000).file("p/dist.toml", 1);
+    let fixture = aged(fixture, 40);
+    let rule = "[[rule]]\nname = 'dist'\nwhat = 'a bundle'\nat = ['dist']\nbeside = ['dist.toml']\n\
+                back = 'make'\ncommand = 'make -C {parent} clean'\n";
+    let config = Fixture::new();
+    let run = |text: &str| {
+        write(&config.at("c"), text);
+        look("-j", &fixture).env("WEIGH_CONFIG_PATH", config.at("c")).run()
+    };
+    assert_eq!(run(rule).json()["reclaimable"]["found"][0]["rule"], "dist");
+    // They come from nowhere else.
+    write(&fixture.at("p/.weigh.toml"), rule);
+    write(&fixture.at("config.toml"), rule);
+    assert_eq!(found(&fixture), BTreeSet::new());
+    for (text, message) in [
+        (
+            rule.replace("beside", "besides"),
+            ":5: besides: a rule has no such key: did you mean beside?",
+        ),
+        (rule.replace("['dist.toml']", "'dist.toml'"), ":5: beside: it takes a list of strings"),
+        (rule.replace("'make'", "1"), ":6: back: it takes a string"),
+        (rule.replace("beside = ['dist.toml']\n", ""), ":1: has: a name alone proves nothing"),
+        (rule.replace("{parent} ", ""), ":7: command: it must remove just what is found"),
+        (rule.replace("make -C {parent} clean", "make clean"), ":7: command: it must remove just"),
+        (format!("{rule}tag = 'a'\n"), ":8: tag: tag and matches go together"),
+        (format!("{rule}tag = 'a'\nmatches = '('\n"), ":9: matches: ( is no pattern"),
+        ("rule = 1\n".to_owned(), ":1: rule takes tables, as in [[rule]], not a number"),
+        ("depth = 1\n[[rule]\n".to_owned(), ":2: "),
+    ] {
+        let run = run(&text);
+        assert_eq!(run.code(), 2, "{text}");
+        assert!(run.complaint().contains(message), "{message}: {}", run.complaint());
+    }
+}
+
+#[test]
+fn what_belongs_to_another_user_is_said() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let fixture = named("cache-tag").made();
+    let fixture = aged(fixture.owned("any", 65_534).mode(".", 0o755), 40);
+    let json = look("-j", &fixture).run().json();
+    assert_eq!(json["reclaimable"]["found"][0]["owner"], "nobody");
+    assert!(look("-c", &fixture).run().text().contains("a cache by its tag, of nobody"));
+}
+
+/// All rules at once, with links between what they find and to elsewhere.
+#[cfg(target_os = "linux")]
+fn is_freed_as_predicted(top: &Path, free: impl Fn() -> u64) {
+    for (i, case) in CASES.iter().filter(|case| !case.is_final()).enumerate() {
+        let at = top.join(i.to_string());
+        case.make_in(&at, "");
+        let payload = at.join(case.payload());
+        let linked = payload.with_file_name("linked.pyc");
+        match i % 3 {
+            0 => fs::hard_link(&payload, top.join(format!("kept {i}"))).unwrap(),
+            1 => fs::hard_link(&payload, linked).unwrap(),
+            _ => write(&linked, &"x".repeat(7_777 * i)),
+        }
+    }
+    let shared = top.join("2").join(CASES[2].payload());
+    fs::hard_link(shared, top.join("4").join(CASES[4].at).join("shared")).unwrap();
+    for (path, _) in entries_at(top) {
+        touch(&path, 40 * 86_400);
+    }
+    let json = weigh("--reclaimable -j").arg(top).run().json();
+    let (list, before) = (&json["reclaimable"], free());
+    let found = list["found"].as_array().unwrap();
+    // On tmpfs, directories alone free nothing.
+    assert!(found.len() > 15, "{found:?}");
+    for one in found {
+        fs::remove_dir_all(one["path"].as_str().unwrap()).unwrap();
+    }
+    assert_eq!(list["frees_least"], list["frees_most"]);
+    assert_eq!(free() - before, list["frees_most"].as_u64().unwrap());
+}
+
+#[cfg(all(target_os = "linux", feature = "tui"))]
+#[test]
+#[ignore = "mounts a tmpfs and an ext4 image"]
+fn what_is_predicted_is_freed() {
+    use crate::browse::Mounted;
+    for place in [Mounted::tmpfs(), Mounted::ext4()] {
+        is_freed_as_predicted(place.path(), || place.free());
+    }
+}
+
+/// Places that only a system has.
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "needs root"]
+fn the_system_has_places_of_its_own() {
+    for (rule, at, file) in FIXED {
+        let fixture = Fixture::new();
+        let script = format!(
+            "set -e; mount -t tmpfs none /var/cache; mkdir -p {at}/{file}; echo x > {at}/y
+             head -c 100000 /dev/zero > {at}/{file}/z; mkdir -p copy/var/cache; cp -a {at} copy/var/cache
+             find /var/cache copy -exec touch -d '40 days ago' {{}} +
+             \"$0\" --reclaimable -j /var/cache; \"$0\" --reclaimable -j copy"
+        );
+        let output = crate::run::in_namespace(&fixture, &script);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let lists: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lists[0]["reclaimable"]["found"][0]["rule"], rule);
+        assert_eq!(lists[1]["reclaimable"]["found"], Value::Array(Vec::new()));
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    for flags in [
+        "--reclaimable -s",
+        "--reclaimable -e x",
+        "--reclaimable --load x",
+        "--older 1",
+        "--reclaimable --as ncdu",
+        "--reclaimable --save x",
+        "--reclaimable -d 1",
+        "--reclaimable --gitignore",
+    ] {
+        let run = weigh(flags).run();
+        assert_eq!(run.code(), 2, "{flags}: {}", run.complaint());
+    }
+}
+
+/// The table of rules in the page is made from the rules.
+#[test]
+fn the_page_has_every_rule() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reclaimable.md");
+    let text = fs::read_to_string(&page).unwrap();
+    const HEAD: &str = "| rule | it is | where | proved by | comes back by | command |\n|---|---|---|---|---|---|\n";
+    let (before, after) = text.split_once(HEAD).unwrap();
+    let rows = after.lines().take_while(|line| line.starts_with('|')).map(|line| line.len() + 1);
+    let after = &after[rows.sum()..];
+    let rules = toml::de::DeTable::parse(RULES).unwrap();
+    let rules = rules.get_ref()["rule"].get_ref().as_array().unwrap();
+    let mut table = String::new();
+    for rule in rules {
+        let list = |key: &str| -> Vec<String> {
+            match rule.get_ref().get(key).map(|value| value.get_ref()) {
+                Some(toml::de::DeValue::Array(texts)) => {
+                    texts.iter().map(|text| code(text.get_ref().as_str().unwrap())).collect()
+                }
+                Some(text) => text.as_str().map(code).into_iter().collect(),
+                None => Vec::new(),
+            }
+        };
+        let plain = |key: &str| list(key).concat().replace('`', "");
+        let markers = [("beside", "beside"), ("has", "in it"), ("tag", "content of")];
+        let markers = markers.map(|(key, what)| (what, list(key).join(", ")));
+        let markers: Vec<_> = markers
+            .iter()
+            .filter(|(_, names)| !names.is_empty())
+            .map(|(what, names)| format!("{what} {names}"))
+            .collect();
+        let proof = if markers.is_empty() { "its start".to_owned() } else { markers.join("; ") };
+        let back = list("back").concat();
+        let back = if back.is_empty() { "nothing" } else { back.trim_matches('`') };
+        let (name, doc, what) = (plain("name"), plain("doc"), plain("what"));
+        let (at, command) = (list("at").join(", "), list("command").concat());
+        table += &format!("| [{name}]({doc}) | {what} | {at} | {proof} | {back} | {command} |\n");
+    }
+    let new = [before, HEAD, &table, after].concat();
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
+        fs::write(&page, &new).unwrap();
+    }
+    assert!(fs::read_to_string(&page).unwrap() == new, "UPDATE_GENERATED=1 writes:\n{table}");
+}
+
+/// Text as code in a table.
+fn code(text: &str) -> String {
+    format!("`{}`", text.replace('|', "\\|"))
+}
+
+/// Marks are what the review and the trash begin with.
+#[cfg(feature = "tui")]
+#[test]
+fn the_screen_marks_what_was_found() {
+    use crate::program::browse::BrowseOptions;
+    use weigh::internal::reclaimable::{ReclaimRule, RuleValue, Search};
+    use weigh::internal::report::Request;
+    let mut rule = ReclaimRule::default();
+    let text = |text: &str| RuleValue::Text(text.to_owned());
+    let texts = |text: &str| RuleValue::Texts(vec![text.to_owned()]);
+    for (key, value) in [("name", text("a")), ("what", text("a")), ("back", text("a"))] {
+        rule.set(key, value).unwrap();
+    }
+    rule.set("at", texts("any")).unwrap();
+    rule.set("has", texts("CACHEDIR.TAG")).unwrap();
+    rule.ensure_proves().unwrap();
+    let fixture = named("cache-tag").made();
+    let search = Search { rules: vec![rule.into()], now: now(), lines: 9, ..Search::default() };
+    let mut request = crate::browse::request([fixture.path()]);
+    request.walk.time = Some(weigh::internal::measure::Time::Modified);
+    request.reclaimable = Some(search);
+    let marked = |request: &Request| {
+        let browser = crate::browse::opened(request, BrowseOptions::default(), 10);
+        browser.marked().0
+    };
+    assert_eq!(marked(&request), 1);
+    request.reclaimable = None;
+    assert_eq!(marked(&request), 0);
+}
