@@ -120,7 +120,8 @@ fn a_random_tree_comes_back_in_every_form_of_output() {
         assert!(fs::read(&file).unwrap().starts_with(MAGIC), "{}", saved.complaint());
         let counting = flags.trim_end_matches("--details");
         let is_without = |form: &&&str| {
-            let is_filtered = ["-X", "-e ", "-M"].iter().any(|filter| form.contains(filter));
+            let is_filtered =
+                ["-X", "-e ", "-M", "--collapse"].iter().any(|filter| form.contains(filter));
             form.contains("owner") && flags.is_empty() || is_filtered && flags.contains("-L")
         };
         // Owners are among the details, and a snapshot of followed links cannot be filtered.
