@@ -811,7 +811,11 @@ impl Request {
     /// Remembers a walk of directories, if that is asked for and nothing is missing. Returns what had to make room.
     fn remember(&self, snapshot: &mut Snapshot) -> Result<Expired, Problem> {
         let is_whole = snapshot.weighed.is_complete()
-            && snapshot.weighed.report.as_ref().is_some_and(|tree| tree.root().is_directory());
+            && snapshot
+                .weighed
+                .report
+                .as_ref()
+                .is_some_and(|tree| tree.roots().all(|root| root.is_directory()));
         let (Some(remembered), Some(origin), true) =
             (&self.remember, snapshot.origin.clone(), is_whole)
         else {

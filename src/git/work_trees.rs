@@ -1,12 +1,16 @@
 //! What git tracks at paths anywhere, outside a walk.
 
 use std::collections::HashMap;
+use std::ffi::CStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::index::Tracked;
 use super::repository::Repository;
-use super::{WorkTreeDirectory, opened, resolve};
+use super::{WorkTreeDirectory, invalid, opened, resolve};
+
+/// What other systems keep at the top of a work tree. What they track is not known.
+const OTHERS: [&CStr; 6] = [c".hg", c".svn", c".bzr", c"_darcs", c".pijul", c".fslckout"];
 
 /// The work trees that were met.
 #[derive(Debug, Default)]
@@ -39,8 +43,18 @@ impl WorkTrees {
 
 /// What is tracked in the work tree whose top is `top`, if it is one.
 fn tracked_in<D: WorkTreeDirectory>(top: &Path) -> io::Result<Option<Tracked>> {
-    let Some(repository) = opened::<D>(top).and_then(|dir| Repository::of(&dir)) else {
-        return Ok(None);
+    let Some(dir) = opened::<D>(top) else { return Ok(None) };
+    let is_there = |name: &&CStr| dir.kind_at(name, false).is_some();
+    if OTHERS.iter().any(is_there) {
+        return Err(invalid("another system may track it"));
+    }
+    let Some(repository) = Repository::of(&dir) else {
+        // Whatever it is, it may track everything.
+        return if is_there(&c".git") {
+            Err(invalid("its repository cannot be read"))
+        } else {
+            Ok(None)
+        };
     };
     let own = resolve(top.as_os_str().as_encoded_bytes(), &repository.own);
     let tracked = Tracked::new(own, 0, true);

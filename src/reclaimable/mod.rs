@@ -9,7 +9,7 @@ mod command;
 mod proof;
 mod rule;
 
-use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::measure::DAY;
 use crate::path;
 use crate::problem::Problem;
 use crate::sum::{Link, LinkedInodes, saturate};
-use crate::sys::{self, Handle, Query, Source, Symlinks};
+use crate::sys::{self, Handle, MountTable, Query, Source, Symlinks};
 use crate::tree::{Child, Freeable, Place, Tree};
 use crate::weighed::Weighed;
 
@@ -84,11 +84,9 @@ pub fn find(weighed: &Weighed, search: &Search) -> Reclaimable {
         return Reclaimable::default();
     };
     let mut found = Vec::new();
-    let mut work_trees = WorkTrees::default();
+    let (mut work_trees, mounts) = (WorkTrees::default(), MountTable::read());
     let rules = || search.rules.iter();
-    let mut tags: Vec<_> = rules().map(|rule| rule.tag.as_bytes()).collect();
-    tags.sort_unstable();
-    tags.dedup();
+    let tags: BTreeSet<_> = rules().map(|rule| rule.tag.as_bytes()).collect();
     let of_files: Vec<_> = rules().filter(|rule| rule.finds_files).cloned().collect();
     for root in tree.roots().filter(Child::is_directory) {
         // A root that is gone meanwhile has nothing to remove.
@@ -102,6 +100,7 @@ pub fn find(weighed: &Weighed, search: &Search) -> Reclaimable {
             root,
             real,
             work_trees: &mut work_trees,
+            mounts: &mounts,
         };
         look.below(&mut found);
     }
@@ -112,13 +111,14 @@ pub fn find(weighed: &Weighed, search: &Search) -> Reclaimable {
 struct Finder<'a> {
     search: &'a Search,
     /// The names of all tags, and the rules that find files: all that every name is compared with.
-    tags: &'a [&'a [u8]],
+    tags: &'a BTreeSet<&'a [u8]>,
     of_files: &'a [Arc<ReclaimRule>],
     problems: &'a [Problem],
     root: Child<'a>,
     /// The root's real path.
     real: Vec<u8>,
     work_trees: &'a mut WorkTrees,
+    mounts: &'a MountTable,
 }
 
 impl<'a> Finder<'a> {
@@ -160,6 +160,11 @@ impl<'a> Finder<'a> {
             return None;
         }
         let real = self.real_path(child);
+        // With -x, the tree does not have what is mounted in it.
+        let is_inside = |point| path::below(point, &real).is_some_and(|below| !below.is_empty());
+        if self.mounts.paths().any(is_inside) {
+            return None;
+        }
         let path = sys::to_path(&real).into_owned();
         if self.work_trees.track::<Handle>(&path, child.is_directory()).unwrap_or(true) {
             return None;
@@ -233,8 +238,7 @@ fn listed(tree: &Tree, found: Vec<Reclaim>, search: &Search) -> Reclaimable {
     for list in [&mut found, &mut others] {
         list.retain(|one| one.frees.most >= search.min_size);
         list.sort_by(|one, two| {
-            let key = |it: &Reclaim| (Reverse(it.frees.most), Reverse(it.size));
-            key(one).cmp(&key(two)).then_with(|| one.path.cmp(&two.path))
+            (two.frees.most, two.size, &one.path).cmp(&(one.frees.most, one.size, &two.path))
         });
     }
     let more = found.len().saturating_sub(search.lines);

@@ -15,10 +15,14 @@ use crate::tree::Child;
 const LARGEST_TAG: u64 = 1 << 16;
 const START: u64 = 64;
 
+/// What has the history of a work tree, in several systems.
+const REPOSITORIES: [&[u8]; 8] =
+    [b".git", b".hg", b".svn", b".jj", b".bzr", b"_darcs", b".pijul", b".fslckout"];
+
 impl Finder<'_> {
     /// Whether a file of this name may be found, or be the tag of what is.
     pub(super) fn is_notable(&self, name: &[u8]) -> bool {
-        self.tags.contains(&name) || self.of_files.iter().any(|rule| rule.may_find(name))
+        self.tags.contains(name) || self.of_files.iter().any(|rule| rule.may_find(name))
     }
 
     /// Whether the `rule` matches a directory. The cheapest comes first, and files last.
@@ -38,10 +42,10 @@ impl Finder<'_> {
             return false;
         }
         let parent = directory.parent().filter(|_| !is_root);
-        self.is_at_place(rule, directory)
-            && rule.beside.iter().all(|any| parent.is_some_and(|parent| has_any(parent, any)))
+        rule.beside.iter().all(|any| parent.is_some_and(|parent| has_any(parent, any)))
             && rule.has.iter().all(|any| has_any(directory, any))
             && !directory.unsorted().any(|entry| is_one_of(&rule.lacks, entry.name()))
+            && self.is_at_place(rule, directory)
             && tag.is_none_or(|tag| is_written_in(rule, directory, tag.name(), LARGEST_TAG))
     }
 
@@ -49,17 +53,14 @@ impl Finder<'_> {
     pub(super) fn is_file_of(&self, rule: &ReclaimRule, leaf: Child<'_>) -> bool {
         let Some(directory) = leaf.parent() else { return false };
         rule.may_find(leaf.name())
-            && self.is_at_place(rule, leaf)
             && rule.beside.iter().all(|any| has_any(directory, any))
+            && self.is_at_place(rule, leaf)
             && is_written_in(rule, directory, leaf.name(), u64::MAX)
     }
 
     fn is_at_place(&self, rule: &ReclaimRule, child: Child<'_>) -> bool {
-        let mut last = rule.at.iter().filter_map(|at| at.last());
-        last.all(NameGlob::is_any) || {
-            let real = self.real_path(child);
-            rule.at.iter().any(|at| at.is_end_of(&real))
-        }
+        let real = self.real_path(child);
+        rule.at.iter().any(|at| at.is_end_of(&real))
     }
 
     /// Whether nothing speaks against it: something that could not be read, a mount, an engine's storage, a repository,
@@ -74,6 +75,7 @@ impl Finder<'_> {
                 let mounted = directory.inode().map(|inode| inode.identity.mounted_device());
                 (is_top || may_be_in(rule, directory.name()))
                     && mounted == here
+                    && (rule.may_have_repositories || !is_bare(directory))
                     && directory.leaves().all(|leaf| {
                         let is_wanted = rule.only.is_empty() || is_one_of(&rule.only, leaf.name());
                         is_wanted && may_be_in(rule, leaf.name())
@@ -93,7 +95,13 @@ impl Finder<'_> {
 }
 
 fn may_be_in(rule: &ReclaimRule, name: &[u8]) -> bool {
-    (rule.may_have_repositories || name != b".git") && !is_one_of(&rule.never, name)
+    (rule.may_have_repositories || !REPOSITORIES.contains(&name)) && !is_one_of(&rule.never, name)
+}
+
+/// Whether it is a git repository without a work tree.
+fn is_bare(directory: Child<'_>) -> bool {
+    let has = |name: &&[u8]| directory.unsorted().any(|entry| entry.name() == *name);
+    [&b"HEAD"[..], b"objects", b"refs"].iter().all(has)
 }
 
 fn is_one_of(patterns: &[NameGlob], name: &[u8]) -> bool {

@@ -14,7 +14,7 @@ pub struct ReclaimRule {
     pub what: String,
     /// What brings it back; empty if nothing does.
     pub back: String,
-    /// The owner's command that removes just what is found, with `{path}` and `{parent}` for its path and the one
+    /// The command that removes just what is found, with `{path}` and `{parent}` for its path and the one
     /// above; empty if there is none.
     pub command: String,
     /// Where that is documented.
@@ -60,10 +60,6 @@ pub(super) type AnyOf = Vec<Vec<NameGlob>>;
 impl NameGlob {
     fn new(text: &str) -> Self {
         Self(text.split('*').map(|part| part.as_bytes().to_vec()).collect())
-    }
-
-    pub(super) fn is_any(&self) -> bool {
-        self.0.len() > 1 && self.0.iter().all(Vec::is_empty)
     }
 
     pub(super) fn matches(&self, name: &[u8]) -> bool {
@@ -215,6 +211,10 @@ impl ReclaimRule {
             (
                 !self.command.is_empty() && !names_it && !is_fixed,
                 ("command", "it must remove just what is found, and so name {path} or {parent}"),
+            ),
+            (
+                self.command.contains(['"', '\'', '`']),
+                ("command", "paths are quoted already: leave the quotes out"),
             ),
         ];
         wrong.into_iter().find_map(|(is_wrong, why)| is_wrong.then_some(why)).map_or(Ok(()), Err)

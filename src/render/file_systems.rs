@@ -118,7 +118,7 @@ fn brief(cause: &Cause, format: &Format) -> String {
 pub fn least(Cause { size, shared, .. }: &Cause, format: &Format) -> String {
     match shared {
         0 => String::new(),
-        _ => format!("at least {}; ", format.write(size.saturating_sub(*shared))),
+        _ => format!("frees at least {}; ", format.write(size.saturating_sub(*shared))),
     }
 }
 

@@ -1,11 +1,11 @@
-//! What can go: a list, what frees most first, with the command of its owner. As JSON and as CSV, too.
+//! What can go: a list, what frees most first, with the command that removes each. As JSON and as CSV, too.
 
 use std::io::{self, Write};
 
 use nu_ansi_term::Style;
 
 use super::name::{cells, widest};
-use super::palette::Palette;
+use super::palette::{Charset, Palette};
 use super::rows::quoted;
 use super::tree::PictureOptions;
 use crate::escape::{escape, json_bytes, json_string};
@@ -53,7 +53,8 @@ pub fn draw(
     }
     let more = if *more > 0 { format!(", with {more} that are not listed") } else { String::new() };
     let sum = match found.is_empty() && more.is_empty() {
-        true => "nothing that comes back was found".to_owned(),
+        true => "found nothing that can be had again: --older 0 includes what was written lately"
+            .to_owned(),
         false => format!("all together free {}{more}", options.format.write_bounds(*frees)),
     };
     writeln!(out, "{}", list.paint(&options.charset.drawing(&sum), |_| Style::new().bold()))?;
@@ -70,13 +71,15 @@ fn row(one: &Reclaim, options: &PictureOptions) -> [String; 6] {
     let alone = Freeable { least: *size, most: *size, ..*frees };
     let is_all = frees.least == *size;
     let owner = owner.as_ref().map(|owner| format!(", of {owner}")).unwrap_or_default();
+    let is_shown = |command: &str| options.charset == Charset::Unicode || command.is_ascii();
     let texts = [
         options.format.write_bounds(*frees),
         if is_all { String::new() } else { options.format.write_bounds(alone) },
         options.dates.as_ref().map(|dates| dates.age(*written)).unwrap_or_default(),
         options.charset.text(escape(format!("{}{owner}", rule.what).as_bytes())),
         options.charset.text(escape(path::below(path, b".").unwrap_or(path))),
-        command.clone().unwrap_or_default(),
+        // What cannot be shown as it is cannot be pasted either.
+        command.clone().filter(|it| is_shown(it)).unwrap_or_default(),
     ];
     texts.map(|text| text.trim_start().to_owned())
 }

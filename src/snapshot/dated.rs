@@ -64,9 +64,9 @@ fn snapshots(directory: &Path) -> Result<(Vec<Dated>, Vec<Problem>), Problem> {
             Err(problem) => unread.push(problem),
         }
     }
-    // Of the same second, the one with the longer number is newer.
+    // Several may be of the same second. Whoever looks at them finds the same order.
     dated.sort_by_cached_key(|(file, glance)| {
-        Reverse((glance.origin.time, file.as_os_str().len(), file.clone()))
+        Reverse((glance.origin.time, sys::modified(file), file.as_os_str().len(), file.clone()))
     });
     Ok((dated, unread))
 }
@@ -165,8 +165,6 @@ pub fn remove_old(
         }
     };
     series.retain(|(_, glance)| is_of(&glance.origin, origin) && glance.origin.time <= now);
-    // Of the same second, what was just saved is the newest, whatever its form is.
-    series.sort_by_key(|(file, glance)| Reverse((glance.origin.time, file == saved)));
     let kept = kept(&series, count, zone);
     for (file, _) in &series {
         if kept.contains(file) || file == saved {

@@ -4,7 +4,6 @@
 //! Like everywhere else, a file is only removed if its name is a time, and its header says that weigh made it.
 
 use std::collections::BTreeSet;
-use std::hash::Hasher;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -74,12 +73,13 @@ impl Remembered {
         paths.sort_unstable();
         let options = origin.options.iter().flatten().filter(|flag| sets_apart(flag));
         let options: BTreeSet<_> = options.map(String::as_bytes).collect();
-        let mut digest = Fnv(0xcbf2_9ce4_8422_2325);
-        for part in [&*origin.host].into_iter().chain(paths).chain([&b""[..]]).chain(options) {
-            digest.write(part);
-            digest.write(&[0]);
-        }
-        self.directory.join(format!("{:016x}", digest.finish()))
+        let parts = [&*origin.host].into_iter().chain(paths).chain([&b""[..]]).chain(options);
+        // FNV-1a: the same in every version of weigh.
+        let bytes = parts.flat_map(|part| part.iter().chain(&[0]));
+        let digest = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {
+            (digest ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        self.directory.join(format!("{digest:016x}"))
     }
 
     /// The newest complete walk of the series of `now` until the end of a `day`, if there is one.
@@ -89,7 +89,11 @@ impl Remembered {
     pub fn find(&self, day: Day, now: &Origin) -> Result<Option<PathBuf>, Problem> {
         let series = self.series(now);
         match day.end(now.time, &sys::time_zone()) {
-            Some(until) if sys::is_directory(&series) => dated::newest_until(&series, now, until),
+            Some(until) if sys::is_directory(&series) => {
+                let private = sys::make_private_directory(&series);
+                private.map_err(|error| problem(&series, Operation::Compare, &error))?;
+                dated::newest_until(&series, now, until)
+            }
             _ => Ok(None),
         }
     }
@@ -115,7 +119,9 @@ impl Remembered {
     pub fn thin(&self, saved: &Path, origin: &Origin) -> io::Result<Expired> {
         if sys::length(saved) > self.bound {
             sys::remove_file(saved)?;
-            return Err(io::Error::other("it alone takes more than --remember-bound"));
+            return Err(io::Error::other(
+                "this scan alone takes more than --remember-bound allows",
+            ));
         }
         let zone = sys::time_zone();
         let of_series =
@@ -145,7 +151,8 @@ impl Remembered {
 
     /// The files of all series, in no particular order. Those that cannot be listed have none.
     fn files(&self) -> Vec<PathBuf> {
-        let series = sys::directories_in(&self.directory).unwrap_or_default();
+        let mut series = sys::directories_in(&self.directory).unwrap_or_default();
+        series.retain(|series| is_series(series) && sys::make_private_directory(series).is_ok());
         series.iter().flat_map(|series| dated::files(series).unwrap_or_default()).collect()
     }
 
@@ -158,17 +165,8 @@ impl Remembered {
     }
 }
 
-/// FNV-1a: the same in every version of weigh.
-struct Fnv(u64);
-
-impl Hasher for Fnv {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
+/// Whether the name may be from [`Remembered::series`].
+fn is_series(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    name.len() == 16 && name.iter().all(u8::is_ascii_hexdigit)
 }

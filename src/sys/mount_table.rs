@@ -88,6 +88,11 @@ const NEAR: [&[u8]; 5] = [b"btrfs", OVERLAY, b"tmpfs", b"zfs", b"bcachefs"];
 const POOLED: [&[u8]; 3] = [b"btrfs", b"zfs", b"bcachefs"];
 
 impl MountTable {
+    /// The paths of all mount points.
+    pub fn paths(&self) -> impl Iterator<Item = &[u8]> {
+        self.mounts.values().map(|mount| &*mount.point)
+    }
+
     /// Reads the system's table; empty if it cannot be read.
     pub fn read() -> Self {
         Self::try_read().unwrap_or_default()

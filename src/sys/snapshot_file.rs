@@ -6,6 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use tempfile::NamedTempFile;
 
@@ -278,6 +279,11 @@ pub fn directories_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
 /// The length of the file at `path`, in bytes; 0 if there is none.
 pub fn length(path: &Path) -> u64 {
     fs::symlink_metadata(path).map_or(0, |file| file.len())
+}
+
+/// When the content of the file at `path` was last modified, if there is one.
+pub fn modified(path: &Path) -> Option<SystemTime> {
+    fs::symlink_metadata(path).and_then(|file| file.modified()).ok()
 }
 
 /// Whether something is at `path`.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::fixture::{Fixture, entries_at};
 use crate::gitignore::git;
-use crate::run::{Weigh, weigh};
+use crate::run::{Weigh, in_namespace, weigh};
 
 const RULES: &str = include_str!("../../src/reclaimable/rules.toml");
 const TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# by somebody";
@@ -84,7 +84,11 @@ const CASES: &[Case] = &[
         &[("go-build/README", GO), ("go-build/00/", ""), ("go-build/ff/", "")],
     ),
     case("go-modules", "go/pkg/mod", &[("go/pkg/mod/cache/download/", "")]),
-    case("maven-artifact", "m2/a/1", &[("m2/a/1/_remote.repositories", MAVEN)]),
+    case(
+        "maven-artifact",
+        "m2/a/1",
+        &[("m2/a/1/_remote.repositories", MAVEN), ("m2/a/1/a-1.pom", "x")],
+    ),
     case("gradle-cache", ".gradle/caches", &[(".gradle/caches/modules-2/", "")]),
     case(
         "gradle-distributions",
@@ -154,7 +158,11 @@ impl Case {
 
     /// A file in what is found.
     fn payload(&self) -> String {
-        let name = if self.rule == "python-bytecode" { "b.pyc" } else { "in/payload" };
+        let name = match self.rule {
+            "python-bytecode" => "b.pyc",
+            "maven-artifact" => "in/a-1.jar",
+            _ => "in/payload",
+        };
         format!("{}/{name}", self.at)
     }
 
@@ -320,6 +328,12 @@ fn what_looks_like_it_is_not_listed() {
         ("maven-artifact", "m2/a/1/_remote.repositories", "a-1.jar>central=\na-1.pom>=\n"),
         ("maven-artifact", "m2/a/1/_remote.repositories", "#a-1.jar>central=\n"),
         ("maven-artifact", "m2/a/1/maven-metadata-local.xml", "<metadata/>"),
+        ("maven-artifact", "m2/a/1/thesis.docx", "mine"),
+        ("go-build-cache", "go-build/fuzz/x", "x"),
+        ("npm-packages", "p/node_modules/in/.hg/x", "x"),
+        ("npm-packages", "p/.svn/x", "x"),
+        ("npm-packages", "p/.git/HEAD", ""),
+        ("uv-cache", ".cache/uv/backup.git/HEAD/x", "x"),
         ("ccache", ".cache/ccache/ccache.conf", "max_size = 5G"),
         ("core-dump", "p/core.17", "\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0"),
         ("core-dump", "p/core.17", "core of an apple"),
@@ -484,7 +498,10 @@ fn the_list_is_limited_and_its_sum_is_not() {
             "path,size,frees_least,frees_most,written,rule,back,command,owner\n\"./2\","
         )
     );
-    assert_eq!(look("-c", &Fixture::new()).run().text(), "nothing that comes back was found\n");
+    assert_eq!(
+        look("-c", &Fixture::new()).run().text(),
+        "found nothing that can be had again: --older 0 includes what was written lately\n"
+    );
 }
 
 #[test]
@@ -682,6 +699,108 @@ fn the_page_has_every_rule() {
         fs::write(&page, &new).unwrap();
     }
     assert!(fs::read_to_string(&page).unwrap() == new, "UPDATE_GENERATED=1 writes:\n{table}");
+}
+
+/// The whole place counts, not only its last name.
+#[test]
+fn a_place_has_all_its_names() {
+    let fixture = Fixture::in_memory();
+    for place in ["foo/y", "other/x"] {
+        write(&fixture.at(place).join("marker"), "x");
+        write(&fixture.at(place).join("payload"), &"w".repeat(100_000));
+    }
+    let rule =
+        "[[rule]]\nname = 'mine'\nwhat = 'mine'\nat = ['foo/*']\nhas = ['marker']\nback = 'make'\n";
+    let config = fixture.at("config.toml");
+    let look = |rule: &str| {
+        fs::write(&config, rule).unwrap();
+        let run = weigh("--reclaimable --older 0 -j .").within(fixture.path());
+        run.env("WEIGH_CONFIG_PATH", &config).run()
+    };
+    let json = look(rule).json();
+    let found = json["reclaimable"]["found"].as_array().unwrap();
+    let paths: Vec<_> = found.iter().map(|one| one["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["./foo/y"]);
+    // Paths are quoted by weigh: in quotes of the rule's own, they would not be.
+    let shown = look(&format!("{rule}command = 'rm -rf -- \"{{path}}\"'\n"));
+    assert_eq!(shown.code(), 2);
+    assert!(shown.complaint().contains("quotes"), "{}", shown.complaint());
+}
+
+/// A command that cannot be shown as it is would remove something else.
+#[test]
+fn commands_are_shown_as_they_are_or_not_at_all() {
+    let fixture = Fixture::in_memory();
+    for project in ["a…b", "a~b"] {
+        let case = Case {
+            rule: "npm-packages",
+            at: "node_modules",
+            markers: &[("package.json", "{}"), ("package-lock.json", "{}")],
+        };
+        case.make_in(&fixture.at(project), "");
+    }
+    let run = |locale: &str| {
+        let run = weigh("--reclaimable --older 0 -w 300 .").within(fixture.path());
+        run.env("LC_ALL", locale).run().text()
+    };
+    assert_eq!(run("C.UTF-8").matches("rm -rf").count(), 2);
+    assert_eq!(run("C").matches("rm -rf").count(), 1);
+    assert!(run("C").contains("a~b/node_modules"));
+}
+
+/// What is mounted in it would go, too, whether the walk enters it or not.
+#[test]
+#[ignore = "mounts a tmpfs"]
+fn what_has_a_mount_in_it_is_not_listed() {
+    let case = named("npm-packages");
+    let fixture = Fixture::new();
+    case.make_in(fixture.path(), "");
+    fs::create_dir_all(fixture.at("p/node_modules/mounted")).unwrap();
+    let script = "\"$0\" --reclaimable --older 0 -j . >before
+        mount -t tmpfs tmpfs p/node_modules/mounted
+        \"$0\" --reclaimable --older 0 -j . >with; \"$0\" -x --reclaimable --older 0 -j . >apart";
+    in_namespace(&fixture, script);
+    let found = |name: &str| fixture.text(name).contains("p/node_modules\"");
+    assert!(found("before") && !found("with") && !found("apart"));
+}
+
+/// The example of the page.
+#[test]
+fn the_page_shows_what_is_printed() {
+    let fixture = Fixture::in_memory();
+    for name in ["uv-cache", "trash"] {
+        named(name).make_in(fixture.path(), "");
+    }
+    let packages = Case {
+        at: "src/admin/node_modules",
+        markers: &[("src/admin/package.json", "{}"), ("src/admin/pnpm-lock.yaml", "")],
+        ..*named("pnpm-packages")
+    };
+    packages.make_in(fixture.path(), "");
+    let mut fixture = fixture
+        .file(".cache/uv/wheel", 5_300_000)
+        .file(".local/share/Trash/files/old", 1_600_000)
+        .file("src/admin/node_modules/own", 1_400_000)
+        .file("store", 1_000_000)
+        .hard_link("store", "src/admin/node_modules/linked");
+    for (path, _) in entries_at(fixture.path()) {
+        let days = if path.starts_with(fixture.at("src")) { 14 } else { 3 };
+        fixture = fixture.modified(path, now() - days * 86_400 - 60);
+    }
+    // The shared inode is last written when the project is.
+    let fixture = fixture.modified("store", now() - 14 * 86_400 - 60);
+    let shown = weigh("--reclaimable -w 110 .").within(fixture.path()).run().text();
+    let home = fixture.path().to_str().unwrap();
+    let shown = format!("```text\n{}```\n", shown.replace(home, "/home/me"));
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reclaimable.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let (before, rest) = text.split_once("```text\n").unwrap();
+    let (_, after) = rest.split_once("```\n").unwrap();
+    let new = [before, &shown, after].concat();
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
+        fs::write(&page, &new).unwrap();
+    }
+    assert!(fs::read_to_string(&page).unwrap() == new, "UPDATE_GENERATED=1 writes:\n{shown}");
 }
 
 /// Text as code in a table.

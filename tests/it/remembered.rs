@@ -354,8 +354,24 @@ fn what_is_forgotten_is_named_and_gone() {
     assert_eq!(remembered(&fixture), BTreeSet::new());
     let shown = at_home(&fixture, "--forget").run();
     assert_eq!((shown.code(), shown.stdout.len()), (0, 0));
-    assert!(shown.complaint().contains("nothing"), "{}", shown.complaint());
+    assert!(shown.complaint().contains("nothing is remembered"), "{}", shown.complaint());
     assert!(fixture.at("t/f").exists());
+}
+
+/// What somebody saved there is not remembered.
+#[test]
+fn what_was_saved_beside_it_stays() {
+    let fixture = Fixture::new().file("t/f", 1).dir("state/weigh/snapshots/mine");
+    at_home(&fixture, "t --save state/weigh/snapshots/mine/").run().clean();
+    let saved = remembered(&fixture);
+    for path in ["state", "state/weigh", "state/weigh/snapshots"] {
+        fs::set_permissions(fixture.at(path), PermissionsExt::from_mode(0o700)).unwrap();
+    }
+    at_home(&fixture, "--remember --remember-bound 1k t").run().clean();
+    at_home(&fixture, "--forget").run().clean();
+    assert_eq!(remembered(&fixture), saved);
+    let refused = at_home(&fixture, "--forget --history t").run();
+    assert_eq!(refused.code(), 2, "PATH would be taken for the FILE of --history");
 }
 
 #[test]

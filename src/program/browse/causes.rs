@@ -16,7 +16,7 @@ const REMEDIES: [(&str, &str); 5] = [
     ("deleted but open", "it has no name: to free it, restart the process"),
     ("hidden under mounts", "it is hidden: unmount what is above it"),
     ("metadata", "the file system needs it"),
-    (UNEXPLAINED, "nobody knows what it is"),
+    (UNEXPLAINED, "weigh does not know what it is"),
     (NOT_IN_DF, "the file system needs it"),
 ];
 

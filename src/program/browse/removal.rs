@@ -220,7 +220,7 @@ impl Browser {
         }
         match self.reviewed() {
             Ok(_) => {
-                self.say("not so many, and not deleted");
+                self.say("wrong number: nothing is deleted");
                 self.dialog = Some(Dialog::Delete { entries, typed: String::new() });
             }
             Err(why) => self.stay_in_review(0, why),

@@ -64,7 +64,7 @@ impl Browser {
             None => self.mark_again(named),
         }
         if !found.is_empty() {
-            self.mark_places(found, ": what can be had again");
+            self.mark_places(found, " that can be had again");
         }
         self.relist();
     }
@@ -129,6 +129,7 @@ impl Browser {
             }
         }
         self.say(match refused {
+            Some(why) if marked == 0 => format!("nothing marked: {why}"),
             Some(why) => format!("{marked} marked{what}; not all: {why}"),
             None => format!("{marked} marked{what}"),
         });

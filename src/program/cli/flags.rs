@@ -195,7 +195,7 @@ pub(super) struct ShowFlags {
     ///
     /// That is the size of the file system, its free space, and what uses the rest: files that were seen, files that
     /// are deleted but open, files hidden under mounts, and metadata. As root, weigh sees more of it. Without a PATH
-    /// and other flags, it lists the file systems that are mounted, and walks nothing.
+    /// and other flags, it lists the mounted file systems that have a device, and walks nothing.
     #[arg(long, conflicts_with_all = [
         "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "save",
         "load", "since", "summarize",
@@ -213,7 +213,7 @@ pub(super) struct ShowFlags {
     ])]
     pub(super) frees: bool,
 
-    /// List what can be had again, largest first: what each frees, what it is, and its owner's command
+    /// List what can be had again, largest first: what each frees, what it is, and the command that removes it
     ///
     /// Rules know build output, packages, caches and stores by what is in them and beside them. What git tracks is
     /// never listed, nor what was just written. The last line is what all of it frees together. weigh deletes nothing
@@ -454,12 +454,14 @@ pub(super) struct SnapshotFlags {
     #[arg(long)]
     pub(super) remember: bool,
 
-    /// Let what --remember keeps take at most SIZE; the oldest goes first
+    /// Let all snapshots of --remember take at most SIZE; the oldest are removed first
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1G")]
     pub(super) remember_bound: u64,
 
-    /// Remove all scans of PATHs that --remember kept, or all that it kept, and print which they are
-    #[arg(long)]
+    /// Remove the scans that --remember kept of PATHs, or all of them without PATH, and print which
+    #[arg(long, conflicts_with_all = [
+        "history", "load", "save", "since", "remember", "ui", "df", "reclaimable", "by", "shard",
+    ])]
     pub(super) forget: bool,
 
     /// Exit with status 3 if the total exceeds SIZE

@@ -16,7 +16,7 @@ use weigh::internal::snapshot::{self, Day, Glance, Origin, Remembered};
 use weigh::internal::sys;
 use weigh::internal::walk;
 
-const BEGIN: &str = "begin with --remember, or with `remember = true` in the config file; \
+const BEGIN: &str = "to begin, use --remember, or put `remember = true` in the config file; \
     meanwhile, -M -7 shows what was modified in the last 7 days";
 
 /// How the times of scans are written.
@@ -44,10 +44,15 @@ impl Flags {
         let found = self.remembered().find(day, &now).map_err(|problem| problem.to_string())?;
         let day = file.display();
         found.map(Some).ok_or_else(|| match self.first_of(&now) {
-            Some(oldest) => {
-                format!("--since {day}: the first scan of it that is remembered is of {oldest}")
-            }
-            None => format!("--since {day}: no scan of it with these flags is remembered: {BEGIN}"),
+            Some(oldest) => format!(
+                "--since {day}: no scan is remembered from then or before: the oldest is of {oldest}"
+            ),
+            None if self.snapshots.remember => format!(
+                "--since {day}: nothing is remembered to compare with: scan once without --since"
+            ),
+            None => format!(
+                "--since {day}: no scan of these PATHs with these flags is remembered: {BEGIN}"
+            ),
         })
     }
 
@@ -61,10 +66,13 @@ impl Flags {
     pub(super) fn remembered_history(&self, files: Vec<PathBuf>) -> Result<Vec<PathBuf>, String> {
         let is_here = files.is_empty();
         let files = if is_here { vec![PathBuf::from(".")] } else { files };
+        let is_ours = |series: &Path| {
+            sys::is_directory(series) && sys::make_private_directory(series).is_ok()
+        };
         let remembered = |file: PathBuf| {
             let series = self.remembered().series(&self.here(&[file.clone().into()]));
             match is_here || sys::is_directory(&file) && !has_snapshots(&file) {
-                true if has_snapshots(&series) => Ok(series),
+                true if is_ours(&series) && has_snapshots(&series) => Ok(series),
                 true if is_here => {
                     Err(format!("--history: no scan of this directory is remembered: {BEGIN}"))
                 }
@@ -76,11 +84,9 @@ impl Flags {
 
     /// When the first scan of the series of `now` was, if any is remembered.
     fn first_of(&self, now: &Origin) -> Option<String> {
-        let (remembered, times) = (self.remembered(), self.times_as(MINUTES));
-        let series = remembered.series(now);
-        let mut scans = remembered.all().into_iter();
-        let (_, first) = scans.find(|(file, _)| file.parent() == Some(&series))?;
-        Some(times.write(first.origin.time))
+        let mut files = snapshot::all_in(&self.remembered().series(now)).ok()?.into_iter();
+        let first = files.find_map(|file| snapshot::glance(&file).ok())?;
+        Some(self.times_as(MINUTES).write(first.origin.time))
     }
 
     /// Prints what is remembered of the PATHs, or everything if there are none; then removes it, and ends the process.
@@ -103,7 +109,8 @@ impl Flags {
         }
         if files.is_empty() {
             // If this cannot be written, there is nowhere left to say so.
-            let _ = writeln!(io::stderr(), "weigh: nothing of that is remembered");
+            let what = if are_named { "no scan of that" } else { "nothing" };
+            let _ = writeln!(io::stderr(), "weigh: {what} is remembered");
             process::exit(0)
         }
         // They are said before they go.
