@@ -485,7 +485,7 @@ complete -c weigh -l load -d 'Show the snapshot in FILE instead of a PATH; - is 
 complete -c weigh -l shard -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N' -r -f
 complete -c weigh -l since -d 'Show what changed since the snapshot in FILE, largest changes first' -r -F
 complete -c weigh -l history -d 'Show what became of a tree over time: the snapshots of it in each FILE' -r -F
-complete -c weigh -l remember-bound -d 'Let what --remember keeps take at most SIZE; the oldest goes first' -r -f
+complete -c weigh -l remember-bound -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first' -r -f
 complete -c weigh -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
 complete -c weigh -l fail-growth -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f
 complete -c weigh -l key-of -d 'Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s' -r -f
@@ -548,11 +548,11 @@ complete -c weigh -s t -l file-types -d 'Show totals by file extension, like --b
 complete -c weigh -l summarize -d 'Print only the total of each PATH, one per line, like du -sB1 PATH'
 complete -c weigh -l df -d 'Also show what df says about each PATH that is a mount point; implies -x'
 complete -c weigh -l frees -d 'Also show how much space deleting each entry would free, apart from what clones and snapshots share'
-complete -c weigh -l reclaimable -d 'List what can be had again, largest first: what each frees, what it is, and its owner\'s command'
+complete -c weigh -l reclaimable -d 'List what can be had again, largest first: what each frees, what it is, and the command that removes it'
 complete -c weigh -l skip-total -d 'Do not show the line of the root'
 complete -c weigh -l details -d 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
 complete -c weigh -l remember -d 'Also keep this scan, to compare later ones with: see --since and --history'
-complete -c weigh -l forget -d 'Remove all scans of PATHs that --remember kept, or all that it kept, and print which they are'
+complete -c weigh -l forget -d 'Remove the scans that --remember kept of PATHs, or all of them without PATH, and print which'
 complete -c weigh -s u -l ui -d 'Look around on the terminal while it scans; mark, and see what that would free'
 complete -c weigh -l read-only -d 'Turn off deleting in --ui'
 complete -c weigh -l print0 -d 'End paths that --ui prints with NUL instead of a newline'

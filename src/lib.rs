@@ -104,7 +104,7 @@
 //! causes     snapshot walk tally tree sys inode measure problem path escape
 //! terminal   walk render sys
 //! render     history reclaimable snapshot tally tree inode invalid measure problem bounds path stats weighed escape
-//! reclaimable containers git sys sum tree measure problem path weighed escape
+//! reclaimable containers git sys sum tree measure parallel problem path weighed escape
 //! history    diff snapshot tally tree measure parallel problem
 //! diff       sys total tally tree inode measure
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape

@@ -17,11 +17,12 @@ pub use rule::{ReclaimRule, RuleValue};
 
 use crate::git::WorkTrees;
 use crate::measure::DAY;
+use crate::parallel;
 use crate::path;
 use crate::problem::Problem;
 use crate::sum::{Link, LinkedInodes, saturate};
 use crate::sys::{self, Handle, MountTable, Query, Source, Symlinks};
-use crate::tree::{Child, Freeable, Place, Tree};
+use crate::tree::{Child, DirectoryId, Freeable, Place, Tree};
 use crate::weighed::Weighed;
 
 /// The rules that come with weigh, as TOML.
@@ -92,20 +93,25 @@ pub fn find(weighed: &Weighed, search: &Search) -> Reclaimable {
         // A root that is gone meanwhile has nothing to remove.
         let real = sys::real_path(&sys::to_path(root.name()), Symlinks::Follow);
         let Ok(real) = real.map(|real| path::with_slashes(&real)) else { continue };
-        let mut look = Finder {
+        let look = Finder {
             search,
             tags: &tags,
             of_files: &of_files,
             problems: &weighed.problems,
             root,
             real,
-            work_trees: &mut work_trees,
             mounts: &mounts,
         };
-        look.below(&mut found);
+        look.below(&mut work_trees, &mut found);
     }
     listed(tree, found, search)
 }
+
+/// So many directories are looked at together.
+const MANY: usize = 1 << 16;
+
+/// What a rule matches.
+type Match<'a> = (Child<'a>, &'a Arc<ReclaimRule>);
 
 /// Finds what is below a root.
 struct Finder<'a> {
@@ -117,33 +123,48 @@ struct Finder<'a> {
     root: Child<'a>,
     /// The root's real path.
     real: Vec<u8>,
-    work_trees: &'a mut WorkTrees,
     mounts: &'a MountTable,
 }
 
 impl<'a> Finder<'a> {
     /// Adds what is `found`. Directories come before what is in them.
-    fn below(&mut self, found: &mut Vec<Reclaim>) {
+    fn below(&self, work_trees: &mut WorkTrees, found: &mut Vec<Reclaim>) {
+        // The last of the directories that are decided by one around them; those that follow are before it.
+        let mut decided = usize::MAX;
         let mut directories = self.root.all_directories().rev();
-        while let Some(directory) = directories.next() {
-            let notable: Vec<_> =
-                directory.leaves().filter(|leaf| self.is_notable(leaf.name())).collect();
-            let mut rules = self.search.rules.iter();
-            let matching = rules.find(|rule| self.is_proved(rule, directory, &notable));
-            if let Some(rule) = matching.cloned() {
-                found.extend(self.reclaim(rule, directory));
-                // The directories in it are the next ones.
-                if let Some(last) = directory.directories_below().checked_sub(1) {
-                    directories.nth(usize::try_from(last).unwrap_or(usize::MAX));
-                }
-                continue;
+        loop {
+            let some: Vec<_> = directories.by_ref().take(MANY).collect();
+            if some.is_empty() {
+                return;
             }
-            for leaf in notable {
-                let matching =
-                    self.of_files.iter().find(|rule| self.is_file_of(rule, leaf)).cloned();
-                found.extend(matching.and_then(|rule| self.reclaim(rule, leaf)));
+            // Every name is looked at, on all cores.
+            let matches: Vec<Vec<Match<'_>>> =
+                parallel::collect(0, some, |directory| self.matches(directory));
+            for (child, rule) in matches.into_iter().flatten() {
+                let number = child.id().or(child.parent().and_then(|above| above.id()));
+                let number = number.map_or(0, DirectoryId::index);
+                if number >= decided {
+                    continue;
+                }
+                if child.is_directory() {
+                    let below = usize::try_from(child.directories_below()).unwrap_or(usize::MAX);
+                    decided = number.saturating_sub(below);
+                }
+                found.extend(self.reclaim(work_trees, rule, child));
             }
         }
+    }
+
+    /// The first rule that matches a directory; or if none does, the files in it that rules match.
+    fn matches(&self, directory: Child<'a>) -> Vec<Match<'a>> {
+        let notable: Vec<_> =
+            directory.leaves().filter(|leaf| self.is_notable(leaf.name())).collect();
+        let mut rules = self.search.rules.iter();
+        if let Some(rule) = rules.find(|rule| self.is_proved(rule, directory, &notable)) {
+            return vec![(directory, rule)];
+        }
+        let rule = |leaf| self.of_files.iter().find(|rule| self.is_file_of(rule, leaf));
+        notable.into_iter().filter_map(|leaf| Some((leaf, rule(leaf)?))).collect()
     }
 
     /// The real path of `child`.
@@ -154,9 +175,14 @@ impl<'a> Finder<'a> {
     }
 
     /// What is to be said of `child`, which `rule` matches; nothing if it is in doubt.
-    fn reclaim(&mut self, rule: Arc<ReclaimRule>, child: Child<'_>) -> Option<Reclaim> {
-        let written = self.written(&rule, child)?;
-        if !self.may_go(&rule, child) {
+    fn reclaim(
+        &self,
+        work_trees: &mut WorkTrees,
+        rule: &Arc<ReclaimRule>,
+        child: Child<'_>,
+    ) -> Option<Reclaim> {
+        let written = self.written(rule, child)?;
+        if !self.may_go(rule, child) {
             return None;
         }
         let real = self.real_path(child);
@@ -166,7 +192,7 @@ impl<'a> Finder<'a> {
             return None;
         }
         let path = sys::to_path(&real).into_owned();
-        if self.work_trees.track::<Handle>(&path, child.is_directory()).unwrap_or(true) {
+        if work_trees.track::<Handle>(&path, child.is_directory()).unwrap_or(true) {
             return None;
         }
         let at = CString::new(path.into_os_string().into_encoded_bytes()).ok()?;
@@ -190,7 +216,7 @@ impl<'a> Finder<'a> {
             written,
             owner,
             command: command::command_for(&rule.command, &real),
-            rule,
+            rule: Arc::clone(rule),
         })
     }
 

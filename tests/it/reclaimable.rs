@@ -333,7 +333,6 @@ fn what_looks_like_it_is_not_listed() {
         ("npm-packages", "p/node_modules/in/.hg/x", "x"),
         ("npm-packages", "p/.svn/x", "x"),
         ("npm-packages", "p/.git/HEAD", ""),
-        ("uv-cache", ".cache/uv/backup.git/HEAD/x", "x"),
         ("ccache", ".cache/ccache/ccache.conf", "max_size = 5G"),
         ("core-dump", "p/core.17", "\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0"),
         ("core-dump", "p/core.17", "core of an apple"),
@@ -699,6 +698,18 @@ fn the_page_has_every_rule() {
         fs::write(&page, &new).unwrap();
     }
     assert!(fs::read_to_string(&page).unwrap() == new, "UPDATE_GENERATED=1 writes:\n{table}");
+}
+
+#[test]
+fn a_bare_repository_is_not_listed() {
+    let case = named("uv-cache");
+    let fixture = case.made();
+    for name in ["HEAD", "objects/x", "refs/x"] {
+        assert!(finds(&fixture, case.rule), "{name}");
+        write(&fixture.at(".cache/uv/backup.git").join(name), "x");
+    }
+    let fixture = aged(fixture, 40);
+    assert!(!finds(&fixture, case.rule));
 }
 
 /// The whole place counts, not only its last name.
