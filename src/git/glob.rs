@@ -7,7 +7,7 @@
 
 /// A parsed glob.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Glob(Vec<Token>);
+pub struct Glob(Vec<Token>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
@@ -29,7 +29,7 @@ enum Token {
 
 impl Glob {
     /// Parses the glob in `text`. If it `folds`, it matches lower-case text.
-    pub(super) fn new(text: &[u8], folds: bool) -> Self {
+    pub fn new(text: &[u8], folds: bool) -> Self {
         let (mut tokens, mut rest) = (Vec::new(), text);
         while let [first, after @ ..] = rest {
             let is_start_of_name = matches!(tokens.last(), None | Some(Token::Byte(b'/')));
@@ -57,7 +57,7 @@ impl Glob {
     ///
     /// On a mismatch the last `*` takes one more byte, and at the end of a name the last `**` does. There is no need
     /// to go further back, because whatever an earlier asterisk could take, the last one can take.
-    pub(super) fn is_match(&self, text: &[u8]) -> bool {
+    pub fn is_match(&self, text: &[u8]) -> bool {
         let tokens = &self.0;
         let (mut token, mut at) = (0, 0);
         let (mut some, mut all) = (None, None);

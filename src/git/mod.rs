@@ -38,6 +38,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use config::{BadFile, GitConfig, Text, truth};
+pub use glob::Glob;
 pub use rules::IgnoreRules;
 pub use work_trees::WorkTrees;
 

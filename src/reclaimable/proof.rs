@@ -4,8 +4,9 @@ use std::ffi::CString;
 use std::io::Read;
 
 use super::Finder;
-use super::rule::{AnyOf, NameGlob, ReclaimRule};
+use super::rule::{AnyOf, ReclaimRule};
 use crate::containers;
+use crate::git::Glob;
 use crate::measure::Kind;
 use crate::path;
 use crate::sys::{Source, Symlinks, to_path};
@@ -104,8 +105,8 @@ fn is_bare(directory: Child<'_>) -> bool {
     [&b"HEAD"[..], b"objects", b"refs"].iter().all(has)
 }
 
-fn is_one_of(patterns: &[NameGlob], name: &[u8]) -> bool {
-    patterns.iter().any(|pattern| pattern.matches(name))
+fn is_one_of(patterns: &[Glob], name: &[u8]) -> bool {
+    patterns.iter().any(|pattern| pattern.is_match(name))
 }
 
 /// Whether `directory` has a file or a directory at one of these paths. A symlink proves nothing.
@@ -115,12 +116,12 @@ fn has_any(directory: Child<'_>, any: &AnyOf) -> bool {
         let mut at = vec![directory];
         for name in above {
             let below = at.into_iter().flat_map(Child::directories);
-            at = below.filter(|directory| name.matches(directory.name())).collect();
+            at = below.filter(|directory| name.is_match(directory.name())).collect();
         }
         let mut entries = at.into_iter().flat_map(Child::unsorted);
         entries.any(|entry| {
             let is_stored = matches!(entry.mode().kind(), Kind::File | Kind::Directory);
-            is_stored && last.matches(entry.name())
+            is_stored && last.is_match(entry.name())
         })
     })
 }

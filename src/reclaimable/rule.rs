@@ -4,6 +4,7 @@
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::command::COMMAND_PATHS;
+use crate::git::Glob;
 
 /// A rule. The texts of its keys are as they were written; all that has to match has been parsed.
 #[derive(Clone, Debug, Default)]
@@ -32,9 +33,9 @@ pub struct ReclaimRule {
     pub(super) has: Vec<AnyOf>,
     /// What must not be in it; what must be nowhere below it; and what all files below it must be called, if anything
     /// is said.
-    pub(super) lacks: Vec<NameGlob>,
-    pub(super) never: Vec<NameGlob>,
-    pub(super) only: Vec<NameGlob>,
+    pub(super) lacks: Vec<Glob>,
+    pub(super) never: Vec<Glob>,
+    pub(super) only: Vec<Glob>,
     /// The file in it whose content proves it. Of a file, its own content does.
     pub(super) tag: String,
     /// What the start of that must match, and must not.
@@ -42,41 +43,16 @@ pub struct ReclaimRule {
     pub(super) unless: Option<Regex>,
 }
 
-/// A name, with at most one run of any bytes for each asterisk in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct NameGlob(Vec<Vec<u8>>);
-
 /// The last names of a path, or all of them.
 #[derive(Clone, Debug)]
 pub(super) struct RulePlace {
     is_absolute: bool,
     /// Outermost first; never empty.
-    names: Vec<NameGlob>,
+    names: Vec<Glob>,
 }
 
 /// Relative paths, each as patterns of names. One of them must be there.
-pub(super) type AnyOf = Vec<Vec<NameGlob>>;
-
-impl NameGlob {
-    fn new(text: &str) -> Self {
-        Self(text.split('*').map(|part| part.as_bytes().to_vec()).collect())
-    }
-
-    pub(super) fn matches(&self, name: &[u8]) -> bool {
-        let [start, middle @ .., end] = &self.0[..] else {
-            return self.0.first().is_some_and(|only| only == name);
-        };
-        let rest = name.strip_prefix(&start[..]).and_then(|rest| rest.strip_suffix(&end[..]));
-        let Some(mut rest) = rest else { return false };
-        for part in middle.iter().filter(|part| !part.is_empty()) {
-            let Some(at) = rest.windows(part.len()).position(|window| window == part) else {
-                return false;
-            };
-            rest = &rest[at + part.len()..];
-        }
-        true
-    }
-}
+pub(super) type AnyOf = Vec<Vec<Glob>>;
 
 impl RulePlace {
     fn new(text: &str) -> Self {
@@ -84,7 +60,7 @@ impl RulePlace {
     }
 
     /// The pattern of the last name.
-    pub(super) fn last(&self) -> Option<&NameGlob> {
+    pub(super) fn last(&self) -> Option<&Glob> {
         self.names.last()
     }
 
@@ -92,13 +68,18 @@ impl RulePlace {
     pub(super) fn is_end_of(&self, path: &[u8]) -> bool {
         let mut names = path.rsplit(|byte| *byte == b'/').filter(|name| !name.is_empty());
         let is_end =
-            self.names.iter().rev().all(|one| names.next().is_some_and(|name| one.matches(name)));
+            self.names.iter().rev().all(|one| names.next().is_some_and(|name| one.is_match(name)));
         is_end && (!self.is_absolute || names.next().is_none())
     }
 }
 
-fn path_of(text: &str) -> Vec<NameGlob> {
-    text.split('/').filter(|name| !name.is_empty()).map(NameGlob::new).collect()
+/// The pattern of a name.
+fn glob(text: &str) -> Glob {
+    Glob::new(text.as_bytes(), false)
+}
+
+fn path_of(text: &str) -> Vec<Glob> {
+    text.split('/').filter(|name| !name.is_empty()).map(glob).collect()
 }
 
 fn any_of(text: &str) -> AnyOf {
@@ -119,25 +100,11 @@ pub enum RuleValue {
 }
 
 impl ReclaimRule {
-    /// All keys, and what each takes.
-    pub const KEYS: [(&str, &str); 17] = [
-        ("name", TEXT),
-        ("what", TEXT),
-        ("back", TEXT),
-        ("command", TEXT),
-        ("doc", TEXT),
-        ("tag", TEXT),
-        ("matches", TEXT),
-        ("unless", TEXT),
-        ("again", SWITCH),
-        ("file", SWITCH),
-        ("git", SWITCH),
-        ("at", TEXTS),
-        ("beside", TEXTS),
-        ("has", TEXTS),
-        ("lacks", TEXTS),
-        ("never", TEXTS),
-        ("only", TEXTS),
+    /// All keys, by what they take.
+    pub const KEYS: [(&str, &[&str]); 3] = [
+        ("a string", &["name", "what", "back", "command", "doc", "tag", "matches", "unless"]),
+        ("true or false", &["again", "file", "git"]),
+        ("a list of strings", &["at", "beside", "has", "lacks", "never", "only"]),
     ];
 
     /// Gives `key` a `value`.
@@ -145,7 +112,7 @@ impl ReclaimRule {
     /// # Errors
     /// What is wrong with it, in a few words.
     pub fn set(&mut self, key: &str, value: RuleValue) -> Result<(), String> {
-        let patterns = |texts: Vec<String>| texts.iter().map(|text| NameGlob::new(text)).collect();
+        let patterns = |texts: Vec<String>| texts.iter().map(|text| glob(text)).collect();
         let any = |texts: Vec<String>| texts.iter().map(|text| any_of(text)).collect();
         match (key, value) {
             ("name", RuleValue::Text(text)) => self.name = text,
@@ -168,8 +135,8 @@ impl ReclaimRule {
             ("never", RuleValue::Texts(texts)) => self.never = patterns(texts),
             ("only", RuleValue::Texts(texts)) => self.only = patterns(texts),
             _ => {
-                let known = Self::KEYS.iter().find(|(known, _)| *known == key);
-                return Err(known.map_or("a rule has no such key".to_owned(), |(_, takes)| {
+                let known = Self::KEYS.iter().find(|(_, keys)| keys.contains(&key));
+                return Err(known.map_or("a rule has no such key".to_owned(), |(takes, _)| {
                     format!("it takes {takes}")
                 }));
             }
@@ -223,13 +190,9 @@ impl ReclaimRule {
     /// Whether it may find something with this name.
     pub(super) fn may_find(&self, name: &[u8]) -> bool {
         let mut last = self.at.iter().filter_map(RulePlace::last);
-        last.any(|pattern| pattern.matches(name))
+        last.any(|pattern| pattern.is_match(name))
     }
 }
-
-const TEXT: &str = "a string";
-const TEXTS: &str = "a list of strings";
-const SWITCH: &str = "true or false";
 
 /// Patterns that would take more memory than this, in bytes, are refused.
 const MOST_REGEX: usize = 1 << 20;

@@ -145,34 +145,33 @@ fn filling(one: &Filling, history: &History, options: &HistoryOptions) -> String
 /// The writer's.
 pub fn json(out: &mut impl Write, history: &History, measure: Measure) -> io::Result<()> {
     schema::head(out, measure.into())?;
-    out.write_all(br#","snapshots":["#)?;
-    for (i, moment) in history.moments.iter().enumerate() {
-        out.write_all(if i == 0 { b"" } else { b"," })?;
-        write!(out, r#"{{"time":{},"complete":{}}}"#, moment.time, moment.is_complete)?;
-    }
-    out.write_all(br#"],"directories":["#)?;
-    for (i, line) in history.lines.iter().enumerate() {
-        out.write_all(if i == 0 { b"{" } else { b",{" })?;
+    out.write_all(br#","snapshots":"#)?;
+    schema::list(out, &history.moments, |out, moment| {
+        write!(out, r#"{{"time":{},"complete":{}}}"#, moment.time, moment.is_complete)
+    })?;
+    out.write_all(br#","directories":"#)?;
+    schema::list(out, &history.lines, |out, line| {
         let path = match line.depth {
             0 if line.name.is_empty() => b"(total)",
             0 => &line.name[..],
             _ => &line.path,
         };
+        out.write_all(b"{")?;
         bytes(out, "path", path)?;
         let (sizes, rate) = (to_string(&line.sizes)?, to_string(&line.rate)?);
-        write!(out, r#","depth":{},"sizes":{sizes},"rate":{rate}}}"#, line.depth)?;
-    }
-    out.write_all(br#"],"file_systems":["#)?;
-    for (i, one) in history.file_systems.iter().enumerate() {
-        out.write_all(if i == 0 { b"{" } else { b",{" })?;
+        write!(out, r#","depth":{},"sizes":{sizes},"rate":{rate}}}"#, line.depth)
+    })?;
+    out.write_all(br#","file_systems":"#)?;
+    schema::list(out, &history.file_systems, |out, one| {
+        out.write_all(b"{")?;
         bytes(out, "path", &one.root)?;
         out.write_all(b",")?;
         bytes(out, "type", &one.volume.kind)?;
         let (size, free) = (one.volume.size, one.volume.free);
         let (rate, full) = (to_string(&one.rate)?, to_string(&one.full)?);
-        write!(out, r#","size":{size},"free":{free},"rate":{rate},"full":{full}}}"#)?;
-    }
-    out.write_all(b"]}\n")
+        write!(out, r#","size":{size},"free":{free},"rate":{rate},"full":{full}}}"#)
+    })?;
+    out.write_all(b"}\n")
 }
 
 #[cfg(test)]

@@ -169,23 +169,13 @@ impl List<'_> {
 /// # Errors
 /// The writer's.
 pub fn json(out: &mut impl Write, reclaimable: &Reclaimable, weighed: &Weighed) -> io::Result<()> {
-    let Reclaimable { found, more, frees, others } = reclaimable;
+    let Reclaimable { found, more, frees: Freeable { least, most, .. }, others } = reclaimable;
     schema::head(out, View::default())?;
-    out.write_all(br#","reclaimable":{"found":["#)?;
-    for (i, one) in found.iter().enumerate() {
-        out.write_all(if i == 0 { b"" } else { b"," })?;
-        json_entry(out, one)?;
-    }
-    write!(
-        out,
-        r#"],"more":{more},"frees_least":{},"frees_most":{},"others":["#,
-        frees.least, frees.most
-    )?;
-    for (i, one) in others.iter().enumerate() {
-        out.write_all(if i == 0 { b"" } else { b"," })?;
-        json_entry(out, one)?;
-    }
-    out.write_all(b"]}")?;
+    out.write_all(br#","reclaimable":{"found":"#)?;
+    schema::list(out, found, json_entry)?;
+    write!(out, r#","more":{more},"frees_least":{least},"frees_most":{most},"others":"#)?;
+    schema::list(out, others, json_entry)?;
+    out.write_all(b"}")?;
     schema::end(out, weighed)
 }
 

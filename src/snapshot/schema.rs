@@ -9,7 +9,7 @@ mod write;
 
 use crate::measure::{Figures, Kind};
 pub(super) use header::Header;
-pub use header::{end, head};
+pub use header::{end, head, list};
 pub(super) use read::read;
 pub use write::{ExportOptions, begin, write};
 

@@ -702,10 +702,10 @@ fn the_page_has_every_rule() {
 
 #[test]
 fn a_bare_repository_is_not_listed() {
-    let case = named("uv-cache");
+    let case = named("pip-cache");
     let mut fixture = case.made();
     for (name, is_found) in [("HEAD", true), ("objects/x", true), ("refs/x", false)] {
-        write(&fixture.at(".cache/uv/backup.git").join(name), "x");
+        write(&fixture.at(".cache/pip/backup.git").join(name), "x");
         fixture = aged(fixture, 40);
         assert_eq!(finds(&fixture, case.rule), is_found, "{name}");
     }

@@ -53,8 +53,8 @@ fn rule(table: &DeTable<'_>, start: usize) -> Result<ReclaimRule, (usize, String
 }
 
 fn explained(name: &str, why: String) -> String {
-    let keys = ReclaimRule::KEYS.map(|(key, _)| key);
-    match nearest(name, keys.into_iter()).filter(|_| !keys.contains(&name)) {
+    let keys: Vec<_> = ReclaimRule::KEYS.iter().flat_map(|(_, keys)| *keys).copied().collect();
+    match nearest(name, keys.iter().copied()).filter(|_| !keys.contains(&name)) {
         Some(near) => format!("{name}: {why}: did you mean {near}?"),
         None => format!("{name}: {why}"),
     }

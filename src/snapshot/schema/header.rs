@@ -263,7 +263,7 @@ fn part<W: Write>(out: &mut W, Unseen { size, name, holders, held_by }: &Unseen)
 }
 
 /// Writes a list of `items`, each of which `write` writes.
-fn list<W: Write, I>(
+pub fn list<W: Write, I>(
     out: &mut W,
     items: &[I],
     write: impl Fn(&mut W, &I) -> io::Result<()>,
