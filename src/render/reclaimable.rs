@@ -18,11 +18,15 @@ use crate::weighed::Weighed;
 
 /// What the columns show. The last two are the path and the command.
 const HEADINGS: [&str; 6] = ["frees", "size", "unused", "what it is", "path", "to remove it"];
+const UNUSED: usize = 2;
 const WHAT: usize = 3;
 const PATH: usize = 4;
 const COMMAND: usize = 5;
 /// Between two columns, in cells.
 const GAP: usize = 2;
+
+/// So many cells a path has room for at least.
+const ROOM: usize = 24;
 
 /// Draws a line for each. Where the lines do not fit, commands are on lines of their own: a part of a command would be
 /// another command.
@@ -36,13 +40,21 @@ pub fn draw(
 ) -> io::Result<()> {
     let Reclaimable { found, others, frees, more } = reclaimable;
     let rows: Vec<_> = found.iter().chain(others).map(|one| row(one, options)).collect();
-    let widths = [0, 1, 2, 3, 4, 5].map(|column| {
-        let texts = rows.iter().map(|row| &row[column]);
-        let is_shown = rows.iter().any(|row| !row[column].is_empty());
-        widest(texts).max(if is_shown { cells(HEADINGS[column]) } else { 0 })
-    });
-    let columns = widths.iter().filter(|width| **width > 0);
-    let fits = columns.map(|width| width + GAP).sum::<usize>() <= options.width + GAP;
+    let mut widths =
+        [0, 1, 2, 3, 4, 5].map(|column| match widest(rows.iter().map(|row| &row[column])) {
+            0 => 0,
+            width => width.max(cells(HEADINGS[column])),
+        });
+    let whole = |widths: &[usize]| -> usize {
+        widths.iter().filter(|width| **width > 0).map(|width| width + GAP).sum()
+    };
+    // Paths are not cut. So on a narrow terminal others give way.
+    for column in [UNUSED, WHAT] {
+        if whole(&widths[..PATH]) + widths[PATH].min(ROOM) > options.width {
+            widths[column] = 0;
+        }
+    }
+    let fits = whole(&widths) <= options.width + GAP;
     let list = List { options, widths, fits, whole: frees.most };
     let (found_rows, other_rows) = rows.split_at(found.len());
     if !found.is_empty() {

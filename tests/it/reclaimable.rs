@@ -700,6 +700,17 @@ fn the_page_has_every_rule() {
     assert!(fs::read_to_string(&page).unwrap() == new, "UPDATE_GENERATED=1 writes:\n{table}");
 }
 
+/// On a narrow terminal, what a path needs no room beside gives way.
+#[test]
+fn a_narrow_list_has_what_is_needed() {
+    let fixture = named("cargo-target").made();
+    let text = |width: &str| look(&format!("-w {width} ."), &fixture).run().text();
+    assert!(text("100").starts_with("frees  unused  what it is"), "{}", text("100"));
+    assert!(text("40").starts_with("frees  what it is             path\n"), "{}", text("40"));
+    assert!(text("36").starts_with("frees  path\n"), "{}", text("36"));
+    assert!(text("36").contains("p/target\n"), "{}", text("36"));
+}
+
 #[test]
 fn a_bare_repository_is_not_listed() {
     let case = named("pip-cache");
