@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::{array, iter};
 
-use super::colors::Colors;
 use super::errors::SHOWN;
 use super::name::{cells, fit, widest};
-use super::palette::{self, Charset};
+use super::palette::{self, Charset, Palette};
 use super::percent::percent;
 use super::size::Format;
 use super::tree::PictureOptions;
@@ -72,9 +71,8 @@ fn usage(one: Option<&FileSystem>, options: &PictureOptions) -> String {
     let bar = palette::bar(one.used(), whole(one), BAR, options.charset);
     let behind = if options.charset == Charset::Unicode { "░" } else { "." };
     let behind = behind.repeat(BAR - cells(&bar));
-    let Some(Colors { palette, .. }) = &options.colors else { return bar + &behind };
-    let style = palette.bar(one.used(), whole(one));
-    format!("{}{}", style.paint(bar), palette.aside().paint(behind))
+    options.paint(&bar, |palette| palette.bar(one.used(), whole(one)))
+        + &options.paint(&behind, Palette::aside)
 }
 
 /// The figures of one, each with what it is; and what has none.

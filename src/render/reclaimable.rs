@@ -69,10 +69,10 @@ pub fn draw(
             .to_owned(),
         false => format!("all together free {}{more}", options.format.write_bounds(*frees)),
     };
-    writeln!(out, "{}", list.paint(&options.charset.drawing(&sum), |_| Style::new().bold()))?;
+    writeln!(out, "{}", options.paint(&options.charset.drawing(&sum), |_| Style::new().bold()))?;
     if !others.is_empty() {
         let title = "cannot be made again, and is in no sum:";
-        writeln!(out, "\n{}", list.paint(title, Palette::aside))?;
+        writeln!(out, "\n{}", options.paint(title, Palette::aside))?;
     }
     others.iter().zip(other_rows).try_for_each(|(one, row)| list.write(out, one, row))
 }
@@ -112,7 +112,7 @@ impl List<'_> {
         let shown = (0..=last).filter(|column| self.widths[*column] > 0);
         let headings: Vec<_> = shown.map(|column| self.aligned(column, HEADINGS[column])).collect();
         let headings = headings.join(&" ".repeat(GAP));
-        writeln!(out, "{}", self.paint(headings.trim_end(), Palette::aside))
+        writeln!(out, "{}", self.options.paint(headings.trim_end(), Palette::aside))
     }
 
     fn write(&self, out: &mut impl Write, one: &Reclaim, row: &[String; 6]) -> io::Result<()> {
@@ -131,7 +131,7 @@ impl List<'_> {
             let starts = [PATH, WHAT].map(|column| widths[..column].iter().sum());
             let has_room = |start: &usize| start + cells(&row[COMMAND]) <= self.options.width;
             let before = starts.into_iter().find(has_room).unwrap_or(GAP);
-            let command = self.paint(&row[COMMAND], Palette::aside);
+            let command = self.options.paint(&row[COMMAND], Palette::aside);
             writeln!(out, "{}{command}", " ".repeat(before))?;
         }
         Ok(())
@@ -142,7 +142,7 @@ impl List<'_> {
         let text = self.options.charset.drawing(&row[column]);
         let aligned = self.aligned(column, &text);
         match column {
-            0 => self.paint(&aligned, |palette| palette.share(one.frees.most, self.whole)),
+            0 => self.options.paint(&aligned, |palette| palette.share(one.frees.most, self.whole)),
             PATH => {
                 let padding =
                     if is_last { 0 } else { self.widths[PATH].saturating_sub(cells(&text)) };
@@ -157,8 +157,8 @@ impl List<'_> {
                 links.map_or(name.clone(), |links| links.on(name, &one.path)) + &" ".repeat(padding)
             }
             WHAT => aligned,
-            COMMAND => self.paint(&text, Palette::aside),
-            _ => self.paint(&aligned, Palette::aside),
+            COMMAND => self.options.paint(&text, Palette::aside),
+            _ => self.options.paint(&aligned, Palette::aside),
         }
     }
 
@@ -166,13 +166,6 @@ impl List<'_> {
     fn aligned(&self, column: usize, text: &str) -> String {
         let blanks = " ".repeat(self.widths[column].saturating_sub(cells(text)));
         if column < WHAT { blanks + text } else { text.to_owned() + &blanks }
-    }
-
-    fn paint(&self, text: &str, style: impl Fn(Palette) -> Style) -> String {
-        match &self.options.colors {
-            Some(colors) if !text.is_empty() => style(colors.palette).paint(text).to_string(),
-            _ => text.to_owned(),
-        }
     }
 }
 

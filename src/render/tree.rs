@@ -71,6 +71,16 @@ pub struct PictureOptions {
     pub partial: Partial,
 }
 
+impl PictureOptions {
+    /// `text` in the style that the palette has for it, if there are colours.
+    pub(super) fn paint(&self, text: &str, style: impl Fn(Palette) -> Style) -> String {
+        match &self.colors {
+            Some(colors) if !text.is_empty() => style(colors.palette).paint(text).to_string(),
+            _ => text.to_owned(),
+        }
+    }
+}
+
 /// Where the bars are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bars {
@@ -182,7 +192,11 @@ impl Picture<'_> {
         columns: &Columns,
     ) -> io::Result<()> {
         let options = self.options;
-        writeln!(out, "{}", self.paint(&fit(&options.since, options.width), Palette::aside))?;
+        writeln!(
+            out,
+            "{}",
+            self.options.paint(&fit(&options.since, options.width), Palette::aside)
+        )?;
         if options.screen_reader {
             return Ok(());
         }
@@ -194,7 +208,7 @@ impl Picture<'_> {
         };
         let headings = format!("{figures:>0$}{churn:>beside$}", columns.size);
         let headings = fit(headings.trim_end(), options.width);
-        writeln!(out, "{}", self.paint(&headings, Palette::aside))
+        writeln!(out, "{}", self.options.paint(&headings, Palette::aside))
     }
 
     fn line(&self, i: usize, columns: &Columns) -> String {
@@ -208,7 +222,7 @@ impl Picture<'_> {
             width => " ".repeat((width + 1).saturating_sub(over)),
         };
         let (figures, percent) = (self.painted_figures(i, columns), self.percent(i, columns));
-        let tree = self.paint(&tree, Palette::aside);
+        let tree = self.options.paint(&tree, Palette::aside);
         format!("{figures} {tree} {name}{padding}{bar}{percent}")
     }
 
@@ -249,7 +263,7 @@ impl Picture<'_> {
             Some(colors) if line.is_rest => colors.palette.aside().paint(name).to_string(),
             Some(colors) => colors.name(line.name, line.mode).paint(name).to_string(),
         };
-        (self.linked(i, name) + &self.paint(&aside, Palette::aside), padding, over)
+        (self.linked(i, name) + &self.options.paint(&aside, Palette::aside), padding, over)
     }
 
     /// Whether names are paths, which are shown whole.
@@ -268,18 +282,11 @@ impl Picture<'_> {
         // Colours compare with the parent, and weight compares with all.
         let whole = self.lines[0].totals.weight;
         let is_bold = line.totals.weight > 0 && line.totals.weight >= whole / LARGE;
-        self.paint(&figures, |palette| match line.direction() {
+        self.options.paint(&figures, |palette| match line.direction() {
             None if line.is_rest => palette.aside(),
             None => Style { is_bold, ..palette.share(line.totals.weight, self.around(i)) },
             direction => Style { is_bold, ..palette.change(direction) },
         })
-    }
-
-    fn paint(&self, text: &str, style: impl Fn(Palette) -> Style) -> String {
-        match &self.options.colors {
-            Some(colors) if !text.is_empty() => style(colors.palette).paint(text).to_string(),
-            _ => text.to_owned(),
-        }
     }
 
     fn path(&self, i: usize) -> Vec<u8> {

@@ -77,8 +77,12 @@ fn causes(one: &FileSystem) -> Vec<Cause> {
 }
 
 fn line(cause: &Cause, format: &Format) -> OtherLine {
-    let files = cause.files.map_or_else(String::new, |files| format!("{files} files"));
-    let note = least(cause, format) + &files;
+    let files = match cause.files {
+        None => String::new(),
+        Some(1) => "1 file".to_owned(),
+        Some(files) => format!("{files} files"),
+    };
+    let note = (least(cause, format) + &files).trim_end_matches("; ").to_owned();
     let entries = cause.files.unwrap_or(cause.parts.len() as u64);
     OtherLine::of(cause.name.as_bytes(), note, (cause.size, entries))
 }

@@ -50,7 +50,7 @@ pub(super) enum ListLine {
 }
 
 /// A group, a cause of --df, or an entry that is gone.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct OtherLine {
     name: Box<[u8]>,
     note: String,
@@ -99,10 +99,9 @@ impl SortedList {
         });
         let others = gone.map(|(name, former)| OtherLine {
             name: name.clone(),
-            note: String::new(),
             mode: former.mode,
-            totals: Totals::default(),
             gone: Some(former.size),
+            ..OtherLine::default()
         });
         let others: Vec<_> = others.collect();
         sorted.extend(others.iter().enumerate().map(|(number, other)| {
@@ -176,10 +175,9 @@ impl SortedList {
         let groups = tree.root().children(order).into_iter();
         let others = groups.map(|it| OtherLine {
             name: it.name().into(),
-            note: String::new(),
             mode: it.mode(),
             totals: it.totals(),
-            gone: None,
+            ..OtherLine::default()
         });
         Self::of_others(others.collect(), tree)
     }
@@ -242,7 +240,7 @@ impl OtherLine {
     /// That is called `name`, with a `note` beside it.
     pub(super) fn of(name: &[u8], note: String, (size, entries): (u64, u64)) -> Self {
         let totals = Totals { size, weight: size, entries, ..Totals::default() };
-        Self { name: name.into(), note, mode: Mode::default(), totals, gone: None }
+        Self { name: name.into(), note, totals, ..Self::default() }
     }
 
     fn item(&self) -> Item<'_> {

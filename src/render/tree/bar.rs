@@ -17,7 +17,7 @@ impl Picture<'_> {
         }
         let text = percent(self.lines[i].totals.weight, self.lines[0].totals.weight);
         let style = if self.lines[i].is_rest { Palette::aside } else { |_| Style::new() };
-        self.paint(&format!(" {text:>4}"), style)
+        self.options.paint(&format!(" {text:>4}"), style)
     }
 
     /// The bar: the node's own part is solid, and behind it is the extent of its parent. That of the root is left out
@@ -49,8 +49,9 @@ impl Picture<'_> {
             own = own.chars().rev().map(mirrored).collect();
         }
         let background = track.background.filter(|_| extent > 0);
-        let own = self.paint(&own, |palette| Style { background, ..self.bar_style(i, palette) });
-        let rest = self.paint(&behind.repeat(rest), |_| track);
+        let own =
+            self.options.paint(&own, |palette| Style { background, ..self.bar_style(i, palette) });
+        let rest = self.options.paint(&behind.repeat(rest), |_| track);
         let mut pieces = [own, rest, " ".repeat(blanks)];
         if is_mirrored {
             pieces.reverse();
