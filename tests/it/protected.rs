@@ -153,7 +153,7 @@ u:x:1000:1000::$PWD/homes/u:/bin/sh\" > passwd; mount --bind passwd /etc/passwd"
     terminal.wait_for("other");
     mark(&mut terminal, "homes", "it holds a home directory");
     terminal.type_in(b"+service\rd");
-    terminal.type_until(b"D", "many");
+    terminal.type_until(b"D", "ever?");
     terminal.type_in(b"\x1b\x1b");
     quit(terminal, child);
     let trace = fixture.text("trace");

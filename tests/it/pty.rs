@@ -118,7 +118,7 @@ impl Terminal {
     /// Deletes what the review shows, which has so many entries. `D` is refused until the marked entries have been
     /// looked at; one that was typed too often comes into the answer, and is taken back.
     pub fn delete(&mut self, entries: u32) {
-        self.type_until(b"D", "many");
+        self.type_until(b"D", "ever?");
         self.type_in(format!("{}{entries}\r", "\x7f".repeat(200)).as_bytes());
     }
 
