@@ -711,6 +711,36 @@ fn a_narrow_list_has_what_is_needed() {
     assert!(text("36").contains("p/target\n"), "{}", text("36"));
 }
 
+/// A directory takes the place of the artifacts in it, if there is nothing else, and only in a repository.
+#[test]
+fn artifacts_are_joined() {
+    let case = named("maven-artifact");
+    let paths = |fixture: &Fixture| -> BTreeSet<String> {
+        found(fixture).into_iter().map(|(_, path)| path).collect()
+    };
+    let fixture = Fixture::in_memory();
+    for group in ["org/a/x", "org/a/y", "org/b", "com/c"] {
+        case.make_in(&fixture.at(format!(".m2/repository/{group}")), "");
+    }
+    case.make_in(&fixture.at("elsewhere"), "");
+    write(&fixture.at(".m2/settings.xml"), "mine");
+    write(&fixture.at(".m2/repository/org/a/maven-metadata-central.xml"), "x");
+    let fixture = aged(fixture, 40);
+    let elsewhere = "./elsewhere/m2/a/1".to_owned();
+    assert_eq!(paths(&fixture), ["./.m2/repository".to_owned(), elsewhere.clone()].into());
+    for (path, expected) in [
+        ("org/b/notes.txt", &["com", "org/a", "org/b/m2"][..]),
+        ("org/a/x/m2/a/1/thesis.docx", &["com", "org/a/y", "org/b/m2"]),
+        ("com/mine/1/mine-1.jar", &["com/c", "org/a/y", "org/b/m2"]),
+        ("org/a/y/m2/a/1/_remote.repositories", &["com/c", "org/b/m2"]),
+    ] {
+        write(&fixture.at(format!(".m2/repository/{path}")), "mine");
+        entries_at(fixture.path()).iter().for_each(|(path, _)| touch(path, 4_000_000));
+        let expected = expected.iter().map(|path| format!("./.m2/repository/{path}"));
+        assert_eq!(paths(&fixture), expected.chain([elsewhere.clone()]).collect(), "{path}");
+    }
+}
+
 #[test]
 fn a_bare_repository_is_not_listed() {
     let case = named("pip-cache");
