@@ -332,6 +332,7 @@ fn what_looks_like_it_is_not_listed() {
         ("go-build-cache", "go-build/fuzz/x", "x"),
         ("npm-packages", "p/node_modules/in/.hg/x", "x"),
         ("npm-packages", "p/.svn/x", "x"),
+        ("npm-packages", "p/.jj/repo/x", "x"),
         ("npm-packages", "p/.git/HEAD", ""),
         ("ccache", ".cache/ccache/ccache.conf", "max_size = 5G"),
         ("core-dump", "p/core.17", "\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0"),
