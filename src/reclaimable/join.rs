@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use super::rule::is_at;
 use super::{Finder, Reclaim};
 use crate::git::WorkTrees;
-use crate::sys;
 use crate::tree::{Child, Tree};
 
 impl Finder<'_> {
@@ -52,9 +51,8 @@ impl Finder<'_> {
         inside: &[Reclaim],
     ) -> Option<Reclaim> {
         let rule = &inside.first()?.rule;
-        let path = sys::to_path(&self.real_path(directory)).into_owned();
-        let mut around = path.ancestors().map(|path| path.as_os_str().as_encoded_bytes());
-        let is_joined = around.any(|path| is_at(&rule.join, path));
+        let names: Vec<_> = self.names(directory).collect();
+        let is_joined = (0..names.len()).any(|i| is_at(&rule.join, names.iter().skip(i).copied()));
         let is_all = directory.directories().count() == inside.len();
         if is_joined && is_all { self.reclaim(work_trees, rule, directory) } else { None }
     }

@@ -12,6 +12,7 @@ mod rule;
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
+use std::iter;
 use std::sync::Arc;
 
 pub use rule::{ReclaimRule, RuleValue};
@@ -164,12 +165,20 @@ impl<'a> Finder<'a> {
         let has_notable = directory.leaf_nodes().any(|leaf| self.is_notable(leaf.name));
         let leaves = has_notable.then(|| directory.leaves()).into_iter().flatten();
         let notable: Vec<_> = leaves.filter(|leaf| self.is_notable(leaf.name())).collect();
-        let (real, mut rules) = (self.real_path(directory), self.search.rules.iter());
-        if let Some(rule) = rules.find(|rule| self.is_proved(rule, directory, &real, &notable)) {
+        let name = self.names(directory).next().unwrap_or_default();
+        let mut rules = self.search.rules.iter();
+        if let Some(rule) = rules.find(|rule| self.is_proved(rule, directory, name, &notable)) {
             return vec![(directory, rule)];
         }
         let rule = |leaf| self.of_files.iter().find(|rule| self.is_file_of(rule, leaf));
         notable.into_iter().filter_map(|leaf| Some((leaf, rule(leaf)?))).collect()
+    }
+
+    /// The names on the real path of `child`, the last one first.
+    fn names(&self, child: Child<'a>) -> impl Iterator<Item = &[u8]> + Clone {
+        let below = iter::successors(Some(child), Child::parent).take_while(|at| !at.is_root());
+        let around = self.real.rsplit(|byte| *byte == b'/').filter(|name| !name.is_empty());
+        below.map(|at| at.name()).chain(around)
     }
 
     /// The real path of `child`.

@@ -26,16 +26,19 @@ impl Finder<'_> {
         self.tags.contains(name) || self.of_files.iter().any(|rule| rule.may_find(name))
     }
 
-    /// Whether the `rule` matches the directory at the `real` path. The cheapest comes first, and files last.
+    /// Whether the `rule` matches a directory, whose real name is `name`. The cheapest comes first, and files last.
     pub(super) fn is_proved(
         &self,
         rule: &ReclaimRule,
         directory: Child<'_>,
-        real: &[u8],
+        name: &[u8],
         notable: &[Child<'_>],
     ) -> bool {
+        if rule.finds_files || !rule.may_find(name) {
+            return false;
+        }
         let tag = notable.iter().find(|leaf| leaf.name() == rule.tag.as_bytes());
-        if rule.finds_files || (!rule.tag.is_empty() && tag.is_none()) || !is_at(&rule.at, real) {
+        if (!rule.tag.is_empty() && tag.is_none()) || !is_at(&rule.at, self.names(directory)) {
             return false;
         }
         let parent = directory.parent().filter(|_| !directory.is_root());
@@ -50,7 +53,7 @@ impl Finder<'_> {
         let Some(directory) = leaf.parent() else { return false };
         rule.may_find(leaf.name())
             && rule.beside.iter().all(|any| has_any(directory, any))
-            && is_at(&rule.at, &self.real_path(leaf))
+            && is_at(&rule.at, self.names(leaf))
             && is_written_in(rule, directory, leaf.name(), u64::MAX)
     }
 

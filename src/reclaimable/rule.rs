@@ -66,18 +66,20 @@ impl RulePlace {
         self.names.last()
     }
 
-    /// Whether it is the end of `path`, which is absolute.
-    fn is_end_of(&self, path: &[u8]) -> bool {
-        let mut names = path.rsplit(|byte| *byte == b'/').filter(|name| !name.is_empty());
+    /// Whether it is the end of an absolute path, whose last name comes first.
+    fn is_end_of<'n>(&self, mut names: impl Iterator<Item = &'n [u8]>) -> bool {
         let is_end =
             self.names.iter().rev().all(|one| names.next().is_some_and(|name| one.is_match(name)));
         is_end && (!self.is_absolute || names.next().is_none())
     }
 }
 
-/// Whether one of `places` is the end of `path`, which is absolute.
-pub(super) fn is_at(places: &[RulePlace], path: &[u8]) -> bool {
-    places.iter().any(|place| place.is_end_of(path))
+/// Whether one of `places` is the end of an absolute path, whose last name comes first.
+pub(super) fn is_at<'n>(
+    places: &[RulePlace],
+    names: impl Iterator<Item = &'n [u8]> + Clone,
+) -> bool {
+    places.iter().any(|place| place.is_end_of(names.clone()))
 }
 
 /// The pattern of a name.
@@ -194,7 +196,7 @@ impl ReclaimRule {
         wrong.into_iter().find_map(|(is_wrong, why)| is_wrong.then_some(why)).map_or(Ok(()), Err)
     }
 
-    /// Whether it may find a file with this name.
+    /// Whether it may find something with this name.
     pub(super) fn may_find(&self, name: &[u8]) -> bool {
         let mut last = self.at.iter().filter_map(RulePlace::last);
         last.any(|pattern| pattern.is_match(name))
