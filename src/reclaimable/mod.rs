@@ -10,7 +10,6 @@ mod join;
 mod proof;
 mod rule;
 
-use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::iter;
 use std::sync::Arc;
@@ -89,7 +88,10 @@ pub fn find(weighed: &Weighed, search: &Search) -> Reclaimable {
     let mut found = Vec::new();
     let (mut work_trees, mounts) = (WorkTrees::default(), MountTable::read());
     let rules = || search.rules.iter();
-    let tags: BTreeSet<_> = rules().map(|rule| rule.tag.as_bytes()).collect();
+    // They are few, and of different lengths.
+    let mut tags: Vec<_> = rules().map(|rule| rule.tag.as_bytes()).collect();
+    tags.sort_unstable();
+    tags.dedup();
     let of_files: Vec<_> = rules().filter(|rule| rule.finds_files).cloned().collect();
     for root in tree.roots().filter(Child::is_directory) {
         // A root that is gone meanwhile has nothing to remove.
@@ -120,7 +122,7 @@ type Match<'a> = (Child<'a>, &'a Arc<ReclaimRule>);
 struct Finder<'a> {
     search: &'a Search,
     /// The names of all tags, and the rules that find files: all that every name is compared with.
-    tags: &'a BTreeSet<&'a [u8]>,
+    tags: &'a [&'a [u8]],
     of_files: &'a [Arc<ReclaimRule>],
     problems: &'a [Problem],
     root: Child<'a>,

@@ -23,7 +23,7 @@ const REPOSITORIES: [&[u8]; 8] =
 impl Finder<'_> {
     /// Whether a file of this name may be found, or be the tag of what is.
     pub(super) fn is_notable(&self, name: &[u8]) -> bool {
-        self.tags.contains(name) || self.of_files.iter().any(|rule| rule.may_find(name))
+        self.tags.contains(&name) || self.of_files.iter().any(|rule| rule.may_find(name))
     }
 
     /// Whether the `rule` matches a directory, whose real name is `name`. The cheapest comes first, and files last.
