@@ -89,6 +89,7 @@ const CASES: &[Case] = &[
         "m2/a/1",
         &[("m2/a/1/_remote.repositories", MAVEN), ("m2/a/1/a-1.pom", "x")],
     ),
+    case("maven-target", "p/target", &[("p/pom.xml", "x"), ("p/target/maven-archiver/", "")]),
     case("gradle-cache", ".gradle/caches", &[(".gradle/caches/modules-2/", "")]),
     case(
         "gradle-distributions",
