@@ -8,6 +8,9 @@ use super::{Finder, Reclaim};
 use crate::git::WorkTrees;
 use crate::tree::{Child, Tree};
 
+/// Directories further below the place that a rule names stay apart: each join looks at all below it.
+const MOST_LEVELS: usize = 32;
+
 impl Finder<'_> {
     /// What is found, with directories in place of all that is in them, where rules join them.
     pub(super) fn joined(
@@ -26,7 +29,9 @@ impl Finder<'_> {
         while let Some((depth, level)) = levels.pop_last() {
             let mut directories: BTreeMap<_, Vec<Reclaim>> = BTreeMap::new();
             for one in level {
-                let parent = tree.at(one.place).parent().filter(|_| !one.rule.join.is_empty());
+                let child = tree.at(one.place);
+                let may_join = !one.rule.join.is_empty() && !child.is_root();
+                let parent = if may_join { child.parent() } else { None };
                 let Some(id) = parent.and_then(|parent| parent.id()) else {
                     joined.push(one);
                     continue;
@@ -52,7 +57,8 @@ impl Finder<'_> {
     ) -> Option<Reclaim> {
         let rule = &inside.first()?.rule;
         let names: Vec<_> = self.names(directory).collect();
-        let is_joined = (0..names.len()).any(|i| is_at(&rule.join, names.iter().skip(i).copied()));
+        let mut levels = 0..names.len().min(MOST_LEVELS);
+        let is_joined = levels.any(|i| is_at(&rule.join, names.iter().skip(i).copied()));
         let is_all = directory.directories().count() == inside.len();
         if is_joined && is_all { self.reclaim(work_trees, rule, directory) } else { None }
     }

@@ -730,6 +730,10 @@ fn artifacts_are_joined() {
     let fixture = aged(fixture, 40);
     let elsewhere = "./elsewhere/m2/a/1".to_owned();
     assert_eq!(paths(&fixture), ["./.m2/repository".to_owned(), elsewhere.clone()].into());
+    // A root is what it is joined to at most, and a file beside it is none of it.
+    let json = look("-j .m2/repository .m2/settings.xml", &fixture).run().json();
+    assert_eq!(json["reclaimable"]["found"][0]["path"], ".m2/repository");
+    assert_eq!(json["reclaimable"]["found"].as_array().unwrap().len(), 1);
     for (path, expected) in [
         ("org/b/notes.txt", &["com", "org/a", "org/b/m2"][..]),
         ("org/a/x/m2/a/1/thesis.docx", &["com", "org/a/y", "org/b/m2"]),
