@@ -70,9 +70,9 @@ impl Finder<'_> {
                 (is_top || may_be_in(rule, directory.name()))
                     && mounted == here
                     && (rule.may_have_repositories || !is_bare(directory))
-                    && directory.leaves().all(|leaf| {
-                        let is_wanted = rule.only.is_empty() || is_one_of(&rule.only, leaf.name());
-                        is_wanted && may_be_in(rule, leaf.name())
+                    && directory.leaf_nodes().all(|leaf| {
+                        let is_wanted = rule.only.is_empty() || is_one_of(&rule.only, leaf.name);
+                        is_wanted && may_be_in(rule, leaf.name)
                     })
             })
     }
@@ -95,7 +95,8 @@ fn may_be_in(rule: &ReclaimRule, name: &[u8]) -> bool {
 /// Whether it is a git repository without a work tree.
 fn is_bare(directory: Child<'_>) -> bool {
     let has = |name: &&[u8]| directory.unsorted().any(|entry| entry.name() == *name);
-    [&b"HEAD"[..], b"objects", b"refs"].iter().all(has)
+    directory.leaf_nodes().any(|leaf| leaf.name == b"HEAD")
+        && [&b"objects"[..], b"refs"].iter().all(has)
 }
 
 fn is_one_of(patterns: &[Glob], name: &[u8]) -> bool {
