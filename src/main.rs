@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         Some(so_far) => progress.draw(so_far),
         None => progress.erase(),
     });
-    let outcome = match outcome {
+    let outcome: &Outcome = match outcome {
         // Not dropped, because to take a tree of millions apart at the end takes time for nothing.
         Ok(outcome) => Box::leak(Box::new(outcome)),
         Err(problem) => {
@@ -75,7 +75,6 @@ fn main() -> ExitCode {
         removed,
         remembered,
         unmounted,
-        doubts,
         exceeded,
         stats,
         other_files,
@@ -85,7 +84,7 @@ fn main() -> ExitCode {
     if let Err(problem) = saved {
         say([problem]);
     }
-    for problem in &*other_files {
+    for problem in other_files {
         say([problem]);
     }
     note(errors::removed("--keep", removed), messages);
@@ -96,18 +95,12 @@ fn main() -> ExitCode {
     note(errors::sharing(stats.sharing), messages);
     note(errors::unmounted(unmounted), messages);
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
-    say_problems(&weighed.problems, has_totals, messages);
-    if let Some(earlier) = &request.since {
-        note(doubts::summary(doubts, earlier.as_os_str().as_encoded_bytes()), messages);
-    }
-    if messages.stats {
-        write(&stats::table(&stats.stages));
-    }
+    say_losses(request, outcome, has_totals, messages);
     if weighed.is_interrupted {
         say(["interrupted; totals are a lower bound"]);
     }
     let format = messages.formats.of(snapshot.view.measure);
-    for exceeded in &*exceeded {
+    for exceeded in exceeded {
         say([bounds::message(exceeded, &format, !weighed.is_complete())]);
     }
     ExitCode::from(match (&printed, saved) {
@@ -149,14 +142,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
         note(errors::not_in_bulk(&browsed.stats.not_in_bulk), messages);
         note(errors::overlays(&browsed.stats.overlays), messages);
         note(errors::remembered(&browsed.remembered), messages);
-        say_problems(&browsed.snapshot.weighed.problems, false, messages);
-        if let Some(earlier) = &request.since {
-            let earlier = earlier.as_os_str().as_encoded_bytes();
-            note(doubts::summary(&browsed.doubts, earlier), messages);
-        }
-        if messages.stats {
-            write(&stats::table(&browsed.stats.stages));
-        }
+        say_losses(request, browsed, false, messages);
     }
     let is_complete = ended.browsed.is_some_and(|it| it.snapshot.weighed.is_complete());
     ExitCode::from(match ended.signal {
@@ -204,9 +190,17 @@ fn say_unprinted(printed: &io::Result<()>) {
     }
 }
 
-fn say_problems(problems: &[Problem], has_totals: bool, messages: &Messages) {
+/// Says what could not be read, and what that means for a comparison; and what the walk did, if that is asked for.
+fn say_losses(request: &Request, outcome: &Outcome, has_totals: bool, messages: &Messages) {
     let Messages { print_errors, may_need_root, .. } = *messages;
+    let problems = &outcome.snapshot.weighed.problems;
     say(errors::summary(problems, print_errors, has_totals, may_need_root));
+    if let Some(earlier) = &request.since {
+        note(doubts::summary(&outcome.doubts, earlier.as_os_str().as_encoded_bytes()), messages);
+    }
+    if messages.stats {
+        write(&stats::table(&outcome.stats.stages));
+    }
 }
 
 /// Says what is no error, unless only errors are to be said.

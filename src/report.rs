@@ -131,6 +131,9 @@ pub struct Outcome {
     /// The result to show; in a comparison, the difference: how each node changed.
     #[doc(hidden)]
     pub snapshot: Snapshot,
+    /// The earlier tree of a comparison, if the result is to be browsed beside it.
+    #[doc(hidden)]
+    pub before: Option<Tree>,
     /// The history of a tree, if that was asked for.
     #[doc(hidden)]
     pub history: Option<History>,
@@ -164,31 +167,11 @@ pub struct Outcome {
     /// The bounds that it exceeds.
     #[doc(hidden)]
     pub exceeded: Vec<Exceeded>,
-    /// What the walk did; empty for a snapshot.
+    /// Whether the result is of a walk that is to be browsed, and not of a snapshot.
     #[doc(hidden)]
-    pub stats: WalkStats,
-}
-
-/// The result of a request, to be browsed.
-#[derive(Debug)]
-pub struct Browsed {
-    /// The result now.
-    pub snapshot: Snapshot,
-    /// The earlier tree, if that was asked for.
-    pub before: Option<Tree>,
-    /// When and where that was scanned, if it says so.
-    pub since: Option<Origin>,
-    /// The file systems whose mount points are roots, if that was asked for.
-    pub file_systems: Vec<FileSystem>,
-    /// What can go, if that was asked for.
-    pub reclaimable: Option<Reclaimable>,
-    /// Doubts about a comparison.
-    pub doubts: Vec<Doubt>,
-    /// What had to make room for a walk that is remembered, or why it is not remembered.
-    pub remembered: Result<Expired, Problem>,
-    /// Whether it was walked, rather than loaded.
     pub is_walked: bool,
     /// What the walk did; empty for a snapshot.
+    #[doc(hidden)]
     pub stats: WalkStats,
 }
 
@@ -201,7 +184,7 @@ pub fn browse(
     request: &Request,
     top: Arc<LiveDirectory>,
     watch: impl FnMut(Option<&Progress>),
-) -> Result<Browsed, Problem> {
+) -> Result<Outcome, Problem> {
     let (mut snapshot, stats, before) = request.compared(
         |request, view, watch| {
             let inodes = request.kept().unwrap_or_default();
@@ -220,25 +203,23 @@ pub fn browse(
     let (file_systems, _) = request.file_systems(&snapshot);
     let reclaimable = request.what_can_go(&snapshot);
     snapshot.has_all &= before.as_ref().is_none_or(|before| before.has_all);
-    let since = before.as_ref().and_then(|before| before.origin.clone());
-    let before = before.and_then(|before| before.weighed.report);
-    let is_walked = !request.is_loaded();
-    Ok(Browsed {
-        snapshot,
+    let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
+    Ok(Outcome {
         before,
-        since,
+        earlier,
         file_systems,
         reclaimable,
         doubts,
         remembered,
-        is_walked,
+        is_walked: !request.is_loaded(),
         stats,
+        ..Outcome::of(snapshot)
     })
 }
 
 /// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to
 /// be loaded; or if it cannot be read, which loading it says.
-pub fn listings(request: &Request) -> Option<(Browsed, SavedListings)> {
+pub fn listings(request: &Request) -> Option<(Outcome, SavedListings)> {
     let Input::Snapshots(files) = &request.source else { return None };
     let ([file], None, true) = (&files[..], &request.since, request.walk.filter.is_off()) else {
         return None;
@@ -247,18 +228,7 @@ pub fn listings(request: &Request) -> Option<(Browsed, SavedListings)> {
     let wanted = Wanted { measure: request.measure, by_time: false, times };
     let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
     let snapshot = request.reweighed(snapshot).ok()?;
-    let browsed = Browsed {
-        snapshot,
-        before: None,
-        since: None,
-        file_systems: Vec::new(),
-        reclaimable: None,
-        doubts: Vec::new(),
-        remembered: Ok(Expired::default()),
-        is_walked: false,
-        stats: WalkStats::default(),
-    };
-    Some((browsed, listings))
+    Some((Outcome::of(snapshot), listings))
 }
 
 /// Does what the request asks for. During a walk it calls `watch` about ten times a second, on the calling thread,
@@ -332,8 +302,6 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     let sizes = (was, root.map(|root| root.size()));
     let (file_systems, unmounted) = request.file_systems(&snapshot);
     Ok(Outcome {
-        snapshot,
-        history: None,
         reclaimable,
         other_files: removed.problems,
         removed: removed.files,
@@ -345,6 +313,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         doubts,
         exceeded: request.bounds.exceeded(sizes),
         stats,
+        ..Outcome::of(snapshot)
     })
 }
 
@@ -353,6 +322,7 @@ impl Outcome {
     fn of(snapshot: Snapshot) -> Self {
         Self {
             snapshot,
+            before: None,
             history: None,
             reclaimable: None,
             other_files: Vec::new(),
@@ -364,6 +334,7 @@ impl Outcome {
             earlier: None,
             doubts: Vec::new(),
             exceeded: Vec::new(),
+            is_walked: false,
             stats: WalkStats::default(),
         }
     }

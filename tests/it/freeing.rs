@@ -19,7 +19,7 @@ use crate::program::browse::work::{Console, Typed, Work};
 use crate::program::signals::ScreenSignals;
 use weigh::internal::filter::{Filter, Regexes};
 use weigh::internal::remove::{self, Removed, UserDirectories};
-use weigh::internal::report::{Browsed, Request};
+use weigh::internal::report::{Outcome, Request};
 use weigh::internal::sys;
 use weigh::internal::tree::Tree;
 
@@ -59,7 +59,7 @@ impl Console for Keys {
     }
 }
 
-fn browsed(root: &Path) -> Browsed {
+fn browsed(root: &Path) -> Outcome {
     scanned(&browse::request([root]))
 }
 
@@ -380,7 +380,7 @@ fn nothing_is_deleted_where_it_is_not_to_be() {
     let why = "deleting is off: weigh was started with --read-only";
     is_refused(Screen::of(browse::request([root.as_path()]), &home, read_only), why);
     let mut loaded = Screen::new(&root, &home);
-    show(&mut loaded.browser, Browsed { is_walked: false, ..browsed(&root) });
+    show(&mut loaded.browser, Outcome { is_walked: false, ..browsed(&root) });
     is_refused(loaded, "deleting is off: this is a snapshot");
     let mut walking = Browser::new(browse::request([root.as_path()]), BrowseOptions::default());
     for keys in ["n ", "dD", "\x1bdt"] {

@@ -24,7 +24,7 @@ use crate::program::signals::ScreenSignals;
 use weigh::internal::interrupt::Interrupt;
 use weigh::internal::remove::{self, Manner, Target, UserDirectories};
 use weigh::internal::render::palette::Theme;
-use weigh::internal::report::{self, Browsed, Request};
+use weigh::internal::report::{self, Outcome, Request};
 use weigh::internal::sys;
 
 /// The interval between looks at what goes on in the background, and at signals.
@@ -262,7 +262,7 @@ impl Work {
     }
 
     /// Stops the scan and returns its result. Does not wait for one that does not stop.
-    pub(super) fn end_scan(&self) -> Option<Browsed> {
+    pub(super) fn end_scan(&self) -> Option<Outcome> {
         self.begin(Command::StopScan);
         let browsed = self.wait_for(|event| match event {
             Event::Scanned(browsed) => Some(browsed.ok()),
