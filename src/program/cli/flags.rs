@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint, value_parser};
 use clap_complete::Shell;
 use nu_ansi_term::Color;
@@ -16,6 +16,7 @@ use super::roots::RootFlags;
 use crate::program::browse::Binding;
 use weigh::internal::measure::parse_size;
 use weigh::internal::reclaimable::ReclaimRule;
+use weigh::internal::render::size::{Format, Unit};
 use weigh::internal::render::time::Style;
 use weigh::internal::report::Growth;
 use weigh::internal::snapshot::{Share, SnapshotForm};
@@ -277,8 +278,8 @@ pub(super) struct PrintFlags {
     pub(super) screen_reader: bool,
 
     /// Print sizes in powers of 1000 (si), or all in one unit
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true)]
-    pub(super) output_format: Option<OutputFormat>,
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = size_format())]
+    pub(super) output_format: Option<Format>,
 
     /// Print times as full-iso, long-iso, iso, relative, or +FORMAT
     ///
@@ -539,22 +540,29 @@ pub(super) enum Sort {
     Time,
 }
 
-/// How sizes are written.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-#[value(rename_all = "lower")]
-pub(super) enum OutputFormat {
-    Si,
-    B,
-    #[value(alias = "kib")]
-    K,
-    #[value(alias = "mib")]
-    M,
-    #[value(alias = "gib")]
-    G,
-    #[value(alias = "tib")]
-    T,
-    Kb,
-    Mb,
-    Gb,
-    Tb,
+/// How sizes are written: what that is called, by what other name, and in which unit.
+const FORMATS: [(&str, &str, Format); 10] = [
+    ("si", "si", Format::Decimal),
+    ("b", "b", fixed("B", 1)),
+    ("k", "kib", fixed("Ki", 1 << 10)),
+    ("m", "mib", fixed("Mi", 1 << 20)),
+    ("g", "gib", fixed("Gi", 1 << 30)),
+    ("t", "tib", fixed("Ti", 1 << 40)),
+    ("kb", "kb", fixed("K", 1_000)),
+    ("mb", "mb", fixed("M", 1_000_000)),
+    ("gb", "gb", fixed("G", 1_000_000_000)),
+    ("tb", "tb", fixed("T", 1_000_000_000_000)),
+];
+
+const fn fixed(name: &'static str, bytes: u64) -> Format {
+    Format::Fixed(Unit { name, bytes })
+}
+
+fn size_format() -> impl TypedValueParser<Value = Format> {
+    let values = FORMATS.map(|(name, alias, _)| PossibleValue::new(name).alias(alias));
+    PossibleValuesParser::new(values).map(|typed| {
+        let is_it = |name: &str| name.eq_ignore_ascii_case(&typed);
+        let known = FORMATS.into_iter().find(|(name, alias, _)| is_it(name) || is_it(alias));
+        known.map_or(Format::Binary, |(.., format)| format)
+    })
 }

@@ -3,7 +3,7 @@
 use std::env;
 use std::sync::{Arc, LazyLock};
 
-use super::flags::{FileTime, Flags, OutputFormat, Sort, ThemeFlag, When};
+use super::flags::{FileTime, Flags, Sort, ThemeFlag, When};
 use super::rules;
 use crate::program::terminal;
 use weigh::internal::filter::Paths;
@@ -14,7 +14,7 @@ use weigh::internal::render::colors::Colors;
 use weigh::internal::render::link::Hyperlinks;
 use weigh::internal::render::page;
 use weigh::internal::render::palette::{Palette, Theme};
-use weigh::internal::render::size::{Format, Formats, Unit};
+use weigh::internal::render::size::{Format, Formats};
 use weigh::internal::render::time::{Style, TimeFormat};
 use weigh::internal::render::tree::{self, Bars};
 use weigh::internal::report::Keep;
@@ -289,23 +289,7 @@ impl Flags {
 
     /// How to write figures.
     pub(super) fn formats(&self) -> Formats {
-        let (name, bytes) = match self.print.output_format {
-            None => return self.formats_in(Format::Binary),
-            Some(OutputFormat::Si) => return self.formats_in(Format::Decimal),
-            Some(OutputFormat::B) => ("B", 1),
-            Some(OutputFormat::K) => ("Ki", 1 << 10),
-            Some(OutputFormat::M) => ("Mi", 1 << 20),
-            Some(OutputFormat::G) => ("Gi", 1 << 30),
-            Some(OutputFormat::T) => ("Ti", 1 << 40),
-            Some(OutputFormat::Kb) => ("K", 1_000),
-            Some(OutputFormat::Mb) => ("M", 1_000_000),
-            Some(OutputFormat::Gb) => ("G", 1_000_000_000),
-            Some(OutputFormat::Tb) => ("T", 1_000_000_000_000),
-        };
-        self.formats_in(Format::Fixed(Unit { name, bytes }))
-    }
-
-    fn formats_in(&self, bytes: Format) -> Formats {
+        let bytes = self.print.output_format.clone().unwrap_or(Format::Binary);
         Formats { bytes, times: self.filetime().map(|_| self.times()) }
     }
 
