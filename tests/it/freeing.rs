@@ -15,7 +15,7 @@ use crate::program::browse::browser::Browser;
 use crate::program::browse::event::{Command, Ending, Event};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::Key;
-use crate::program::browse::work::{Console, Typed, Work};
+use crate::program::browse::work::{Console, Work};
 use crate::program::signals::ScreenSignals;
 use weigh::internal::filter::{Filter, Regexes};
 use weigh::internal::remove::{self, Removed, UserDirectories};
@@ -49,13 +49,13 @@ impl Console for Keys {
         Ok(())
     }
 
-    fn next(&mut self, _: Duration) -> io::Result<Option<Typed>> {
+    fn next(&mut self, _: Duration) -> io::Result<Option<Event>> {
         if !std::mem::take(&mut self.is_ready) {
             std::thread::sleep(Duration::from_micros(100));
             return Ok(None);
         }
         let key = self.keys.pop_front().ok_or(io::ErrorKind::UnexpectedEof)?;
-        Ok(Some(Typed::Key(key)))
+        Ok(Some(Event::Key(key)))
     }
 }
 

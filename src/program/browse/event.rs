@@ -36,6 +36,10 @@ pub enum Event {
     Progress(Progress, Duration),
     /// The terminal has said for what background colours are.
     Theme(Theme),
+    /// Nothing has changed, but the screen must be drawn again.
+    Redraw,
+    /// The signal with this number ends the program.
+    Signal(u8),
     /// How many inodes the file system has that is scanned.
     UsedInodes(u64),
     /// A snapshot is open: its listings can be read, in this view. All of it comes later, unless it is large.

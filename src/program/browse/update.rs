@@ -23,6 +23,8 @@ impl Browser {
         match event {
             Event::Start => return self.start(),
             Event::Key(key) => command = self.press(key),
+            Event::Redraw => {}
+            Event::Signal(signal) => return vec![Command::End(Ending::Signal(signal))],
             Event::Tick => self.tick(),
             Event::Slice => self.go_on(),
             Event::Said(text) => self.say(text),
