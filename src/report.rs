@@ -122,6 +122,12 @@ pub enum Keep {
     Groups(By, Limits),
 }
 
+/// Is told how far a walk is, and once nothing when it is over.
+type Watch<'w> = &'w mut dyn FnMut(Option<&Progress>);
+
+/// Makes the result now in a view. In a box, so that the program does not have all kinds of walks twice.
+type Now<'n> = Box<dyn FnOnce(View) -> Result<(Snapshot, WalkStats), Problem> + 'n>;
+
 /// The result now, what the walk did, and the earlier result, if they are to be compared.
 type NowAndBefore = (Snapshot, WalkStats, Option<Snapshot>);
 
@@ -183,17 +189,14 @@ pub struct Outcome {
 pub fn browse(
     request: &Request,
     top: Arc<LiveDirectory>,
-    watch: impl FnMut(Option<&Progress>),
+    mut watch: impl FnMut(Option<&Progress>),
 ) -> Result<Outcome, Problem> {
-    let (mut snapshot, stats, before) = request.compared(
-        |request, view, watch| {
-            let inodes = request.kept().unwrap_or_default();
-            let is_stopped = Arc::clone(&request.interrupt.is_asked);
-            let live = Live::new(Whole { inodes }, top, is_stopped);
-            request.with(view, |_| live, watch)
-        },
-        watch,
-    )?;
+    let (mut snapshot, stats, before) = request.compared(Box::new(|view| {
+        let inodes = request.kept().unwrap_or_default();
+        let is_stopped = Arc::clone(&request.interrupt.is_asked);
+        let live = Live::new(Whole { inodes }, top, is_stopped);
+        request.with(view, |_| live, &mut watch)
+    }))?;
     let remembered = request.remember(&mut snapshot);
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
@@ -237,7 +240,10 @@ pub fn listings(request: &Request) -> Option<(Outcome, SavedListings)> {
 /// # Errors
 /// If a snapshot cannot be loaded or compared, if one cannot be saved at its place, or if saving was interrupted.
 /// Errors of the walk are among the snapshot's problems.
-pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Outcome, Problem> {
+pub fn run(
+    request: &Request,
+    mut watch: impl FnMut(Option<&Progress>),
+) -> Result<Outcome, Problem> {
     if let Some(to) = &request.save {
         snapshot::ensure_savable(to)?;
     }
@@ -248,8 +254,8 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     }
     // What the walk leaves there.
     let largest = Arc::<Mutex<Option<Tree>>>::default();
-    let (mut snapshot, stats, before) =
-        request.compared(|request, view, watch| request.now(view, &largest, watch), watch)?;
+    let now = Box::new(|view| request.now(view, &largest, &mut watch));
+    let (mut snapshot, stats, before) = request.compared(now)?;
     let largest = largest.lock().unwrap_or_else(PoisonError::into_inner).take();
     let saved = request.save.as_ref().map(|to| {
         let form = request.save_as.unwrap_or(SnapshotForm::of(&to.path));
@@ -460,19 +466,15 @@ impl Request {
     }
 
     /// The result `now`, what the walk did, and the earlier result, if they are to be compared: by what both have.
-    fn compared<W: FnMut(Option<&Progress>)>(
-        &self,
-        now: impl FnOnce(&Self, View, W) -> Result<(Snapshot, WalkStats), Problem>,
-        watch: W,
-    ) -> Result<NowAndBefore, Problem> {
+    fn compared(&self, now: Now<'_>) -> Result<NowAndBefore, Problem> {
         let view = self.walk.view;
         if let Input::Roots(roots) = &self.source {
             let Some(earlier) = self.earlier_file(|| self.here(roots))? else {
-                return now(self, view, watch).map(|(now, stats)| (now, stats, None));
+                return now(view).map(|(now, stats)| (now, stats, None));
             };
-            return self.loaded_during(&earlier, |view| now(self, view, watch));
+            return self.loaded_during(&earlier, now);
         }
-        let (mut snapshot, stats) = now(self, view, watch)?;
+        let (mut snapshot, stats) = now(view)?;
         let earlier = self.earlier_file(|| snapshot.origin.clone().unwrap_or_default())?;
         let mut before = None;
         if let Some(earlier) = earlier {
@@ -495,11 +497,7 @@ impl Request {
     /// Does the `walk`, and loads the snapshot to compare with, the file `earlier`, on a thread of its own. The walk
     /// begins only after the snapshot's header shows that they can be compared, and in which view, because a walk takes
     /// long; or when all of it is loaded, if it has no such header. An error that is found later ends the walk.
-    fn loaded_during(
-        &self,
-        earlier: &Path,
-        walk: impl FnOnce(View) -> Result<(Snapshot, WalkStats), Problem>,
-    ) -> Result<NowAndBefore, Problem> {
+    fn loaded_during(&self, earlier: &Path, walk: Now<'_>) -> Result<NowAndBefore, Problem> {
         let has_stopped = AtomicBool::new(false);
         let (sender, may_begin) = mpsc::sync_channel(2);
         let asked = (self.walk.view, self.measure);
@@ -550,7 +548,7 @@ impl Request {
         &self,
         view: View,
         largest: &Arc<Mutex<Option<Tree>>>,
-        watch: impl FnMut(Option<&Progress>),
+        watch: Watch<'_>,
     ) -> Result<(Snapshot, WalkStats), Problem> {
         match (self.kept(), self.keep) {
             (Some(inodes), Keep::Largest(limits)) if !self.is_loaded() && self.since.is_none() => {
@@ -577,7 +575,7 @@ impl Request {
         &self,
         view: View,
         tally: impl FnOnce(View) -> T,
-        watch: impl FnMut(Option<&Progress>),
+        watch: Watch<'_>,
     ) -> Result<(Snapshot, WalkStats), Problem> {
         let paths = match &self.source {
             Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),
@@ -607,7 +605,7 @@ impl Request {
         roots: &[OsString],
         view: View,
         tally: T,
-        mut watch: impl FnMut(Option<&Progress>),
+        watch: Watch<'_>,
     ) -> (Snapshot, WalkStats) {
         let kept = self.kept().unwrap_or_default();
         let (has_details, time) = (kept.has_details(), self.kept_time());
