@@ -200,24 +200,11 @@ pub fn browse(
     let remembered = request.remember(&mut snapshot);
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
-    if let Some(tree) = &mut snapshot.weighed.report {
-        tree.annotate(&stats.known.notes);
-    }
-    let (file_systems, _) = request.file_systems(&snapshot);
-    let reclaimable = request.what_can_go(&snapshot);
     snapshot.has_all &= before.as_ref().is_none_or(|before| before.has_all);
     let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
-    Ok(Outcome {
-        before,
-        earlier,
-        file_systems,
-        reclaimable,
-        doubts,
-        remembered,
-        is_walked: !request.is_loaded(),
-        stats,
-        ..Outcome::of(snapshot)
-    })
+    let is_walked = !request.is_loaded();
+    let outcome = request.outcome(snapshot, stats);
+    Ok(Outcome { before, earlier, doubts, remembered, is_walked, ..outcome })
 }
 
 /// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to
@@ -272,55 +259,22 @@ pub fn run(
         (Ok(Some(file)), Some(origin)) => request.remove_old(file, origin),
         _ => Expired::default(),
     };
-    let (kept, view) = (request.kept(), snapshot.view);
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
     let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
     snapshot.weighed.report = match (snapshot.weighed.report, before) {
-        (Some(now), Some(before)) => Some(match request.keep {
-            Keep::Groups(by, limits) => {
-                let groups = Groups::new(by, view, Limits::NONE);
-                let now = if kept.is_some() { replay(&now, groups) } else { now };
-                diff::compare(replay(&before, groups), now, Some(limits))
-            }
-            Keep::Largest(limits) => diff::compare(before, now, Some(limits)),
-            Keep::Everything(_) => diff::compare(before, now, None),
-        }),
-        (Some(whole), None) if kept.is_some() => Some(match request.keep {
-            Keep::Everything(_) => whole,
-            Keep::Largest(limits) => {
-                largest.unwrap_or_else(|| replay(&whole, Top::new(view, limits)))
-            }
-            Keep::Groups(By::Image, limits) => {
-                containers::by_user(&whole, &stats.known.users, limits.lines, limits.min_size)
-            }
-            Keep::Groups(by, limits) => replay(&whole, Groups::new(by, view, limits)),
-        }),
+        (Some(now), Some(before)) => Some(request.difference(before, now, snapshot.view)),
+        (Some(whole), None) if request.kept().is_some() => {
+            Some(request.shown(whole, largest, snapshot.view, &stats))
+        }
         (report, _) => report,
     };
-    let reclaimable = request.what_can_go(&snapshot);
-    // A snapshot has no notes.
-    if let Some(tree) = &mut snapshot.weighed.report {
-        tree.annotate(&stats.known.notes);
-    }
-    let root = snapshot.weighed.report.as_ref().map(|tree| tree.root());
+    let outcome = request.outcome(snapshot, stats);
+    let root = outcome.snapshot.weighed.report.as_ref().map(Tree::root);
     let was = root.and_then(|root| root.change()?.was);
-    let sizes = (was, root.map(|root| root.size()));
-    let (file_systems, unmounted) = request.file_systems(&snapshot);
-    Ok(Outcome {
-        reclaimable,
-        other_files: removed.problems,
-        removed: removed.files,
-        saved: saved.map(drop),
-        remembered,
-        file_systems,
-        unmounted,
-        earlier,
-        doubts,
-        exceeded: request.bounds.exceeded(sizes),
-        stats,
-        ..Outcome::of(snapshot)
-    })
+    let exceeded = request.bounds.exceeded((was, root.map(|root| root.size())));
+    let (saved, other_files, removed) = (saved.map(drop), removed.problems, removed.files);
+    Ok(Outcome { other_files, removed, saved, remembered, earlier, doubts, exceeded, ..outcome })
 }
 
 impl Outcome {
@@ -457,6 +411,44 @@ impl Request {
             causes::find(&mut file_systems, &self.walk, problems);
         }
         (file_systems, others)
+    }
+
+    /// How what is to be shown has changed in this `view`.
+    fn difference(&self, before: Tree, now: Tree, view: View) -> Tree {
+        match self.keep {
+            Keep::Groups(by, limits) => {
+                let groups = Groups::new(by, view, Limits::NONE);
+                let now = if self.kept().is_some() { replay(&now, groups) } else { now };
+                diff::compare(replay(&before, groups), now, Some(limits))
+            }
+            Keep::Largest(limits) => diff::compare(before, now, Some(limits)),
+            Keep::Everything(_) => diff::compare(before, now, None),
+        }
+    }
+
+    /// What is to be shown of the `whole` tree in this `view`; the walk may have left the `largest` already.
+    fn shown(&self, whole: Tree, largest: Option<Tree>, view: View, stats: &WalkStats) -> Tree {
+        match self.keep {
+            Keep::Everything(_) => whole,
+            Keep::Largest(limits) => {
+                largest.unwrap_or_else(|| replay(&whole, Top::new(view, limits)))
+            }
+            Keep::Groups(By::Image, limits) => {
+                containers::by_user(&whole, &stats.known.users, limits.lines, limits.min_size)
+            }
+            Keep::Groups(by, limits) => replay(&whole, Groups::new(by, view, limits)),
+        }
+    }
+
+    /// That shows `snapshot`, and what is known besides.
+    fn outcome(&self, mut snapshot: Snapshot, stats: WalkStats) -> Outcome {
+        // A saved snapshot has no notes. They move leaves, and what can go has places.
+        if let Some(tree) = &mut snapshot.weighed.report {
+            tree.annotate(&stats.known.notes);
+        }
+        let reclaimable = self.what_can_go(&snapshot);
+        let (file_systems, unmounted) = self.file_systems(&snapshot);
+        Outcome { reclaimable, file_systems, unmounted, stats, ..Outcome::of(snapshot) }
     }
 
     /// What can go, if that is asked for.
