@@ -100,10 +100,10 @@
 //! remove     tree sys inode measure problem path escape
 //! signals    interrupt
 //! api        report sys tally tree interrupt invalid measure problem escape
+//! terminal   walk render sys
+//! render     report history reclaimable snapshot tally tree inode invalid measure problem bounds path stats weighed escape
 //! report     causes containers diff history filter reclaimable snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
 //! causes     snapshot walk tally tree sys inode measure problem path escape
-//! terminal   walk render sys
-//! render     history reclaimable snapshot tally tree inode invalid measure problem bounds path stats weighed escape
 //! reclaimable containers git sys sum tree measure parallel problem path weighed escape
 //! history    diff snapshot tally tree measure parallel problem
 //! diff       sys total tally tree inode measure

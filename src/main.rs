@@ -164,16 +164,7 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
         true => Box::new(LineWriter::with_capacity(LONG_LINE, stdout)),
         false => Box::new(BufWriter::new(stdout)),
     };
-    let Outcome { snapshot, file_systems, earlier, .. } = outcome;
-    if let Some(history) = &outcome.history {
-        render::write_history(&mut out, history, snapshot.view.measure, &output)?;
-        return out.flush();
-    }
-    if let Some(reclaimable) = &outcome.reclaimable {
-        render::write_reclaimable(&mut out, reclaimable, &snapshot.weighed, &output)?;
-        return out.flush();
-    }
-    render::write(&mut out, snapshot, file_systems, earlier.as_ref(), output)?;
+    render::write(&mut out, outcome, output)?;
     out.flush()
 }
 
