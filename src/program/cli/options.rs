@@ -3,7 +3,7 @@
 use std::env;
 use std::sync::{Arc, LazyLock};
 
-use super::flags::{FileTime, Flags, Sort, ThemeFlag, When};
+use super::flags::{Flags, Sort, ThemeFlag, When};
 use super::rules;
 use crate::program::terminal;
 use weigh::internal::filter::Paths;
@@ -52,20 +52,15 @@ impl Flags {
     }
 
     /// The time to show, if any. To sort by time is to show times.
-    pub(super) fn filetime(&self) -> Option<FileTime> {
+    pub(super) fn filetime(&self) -> Option<Time> {
         let by_time = self.show.sort == Some(Sort::Time);
-        self.count.filetime.or(by_time.then_some(FileTime::Modified))
+        self.count.filetime.or(by_time.then_some(Time::Modified))
     }
 
     /// The time to keep, if any: the one to show, which in --ui a key asks for, and on a page a switch.
     fn kept_time(&self) -> Option<Time> {
         let may_show = self.screen.ui || self.is_page() || self.show.reclaimable;
-        let shown = self.filetime().or(may_show.then_some(FileTime::Modified));
-        shown.map(|time| match time {
-            FileTime::Accessed => Time::Accessed,
-            FileTime::Changed => Time::Changed,
-            FileTime::Modified => Time::Modified,
-        })
+        self.filetime().or(may_show.then_some(Time::Modified))
     }
 
     pub(super) fn is_page(&self) -> bool {
