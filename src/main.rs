@@ -69,40 +69,23 @@ fn main() -> ExitCode {
         }
     };
     let printed = unless_closed(print(request, outcome, plan.output));
-    let Outcome {
-        snapshot,
-        saved,
-        removed,
-        remembered,
-        unmounted,
-        exceeded,
-        stats,
-        other_files,
-        ..
-    } = outcome;
-    let weighed = &snapshot.weighed;
-    if let Err(problem) = saved {
-        say([problem]);
-    }
-    for problem in other_files {
-        say([problem]);
-    }
-    note(errors::removed("--keep", removed), messages);
-    note(errors::remembered(remembered), messages);
+    let Outcome { saved, other_files, exceeded, stats, .. } = outcome;
+    let weighed = &outcome.snapshot.weighed;
+    say(saved.as_ref().err().into_iter().chain(other_files));
+    note(errors::removed("--keep", &outcome.removed), messages);
+    note(errors::remembered(&outcome.remembered), messages);
     say_unprinted(&printed);
     note(errors::not_in_bulk(&stats.not_in_bulk), messages);
     note(errors::overlays(&stats.overlays), messages);
     note(errors::sharing(stats.sharing), messages);
-    note(errors::unmounted(unmounted), messages);
+    note(errors::unmounted(&outcome.unmounted), messages);
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
     say_losses(request, outcome, has_totals, messages);
     if weighed.is_interrupted {
         say(["interrupted; totals are a lower bound"]);
     }
-    let format = messages.formats.of(snapshot.view.measure);
-    for exceeded in exceeded {
-        say([bounds::message(exceeded, &format, !weighed.is_complete())]);
-    }
+    let format = messages.formats.of(outcome.snapshot.view.measure);
+    say(exceeded.iter().map(|it| bounds::message(it, &format, !weighed.is_complete())));
     ExitCode::from(match (&printed, saved) {
         (Err(_), _) => INCOMPLETE,
         _ if weighed.is_interrupted => INTERRUPTED,
@@ -135,9 +118,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
         let message = "a delete did not finish: the last lines of";
         say([format!("{message} {log} say where the entries are")]);
     }
-    if let Some(failure) = &ended.failure {
-        say([failure]);
-    }
+    say(&ended.failure);
     if let Some(browsed) = &ended.browsed {
         note(errors::not_in_bulk(&browsed.stats.not_in_bulk), messages);
         note(errors::overlays(&browsed.stats.overlays), messages);
