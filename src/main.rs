@@ -41,9 +41,8 @@ fn main() -> ExitCode {
     if let Some(browse) = plan.browse {
         return look_around(request, browse, &plan.messages);
     }
-    if let Err(error) = signals::listen(&request.interrupt, INTERRUPTED) {
-        say([format!("cannot listen for Ctrl-C: {error}")]);
-    }
+    let deaf = signals::listen(&request.interrupt, INTERRUPTED).err();
+    say(deaf.map(|error| format!("cannot listen for Ctrl-C: {error}")));
     if request.save.is_some() {
         // If this fails, weigh ends like any other program.
         let _ = signals::outlive_size_limit();
