@@ -66,7 +66,7 @@
 //! * `walk` visits every directory once, in parallel, and adds finished directories to their parents. It
 //!   does not know what is kept.
 //! * `containers` knows what the directories of container engines are, from the engines' files.
-//! * `sum` adds up inodes, each once.
+//! * `sum` adds up inodes, each once, and what removing some of them frees.
 //! * `total` is the only place that closes a directory: it computes the directory's total.
 //! * `tally` decides what is kept: the N largest nodes, the whole tree, or totals by group. It does not know how
 //!   the walk works. A new kind of report is a new file there.

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::freed::Freed;
 use super::marks::{NamedMarks, descend};
 use super::scan::Scan;
 use weigh::internal::inode::Identity;
 use weigh::internal::measure::Figures;
 use weigh::internal::path;
 use weigh::internal::render::partial::Partial;
+use weigh::internal::sum::Freed;
 use weigh::internal::total::{Rules, add_up};
 use weigh::internal::tree::{DirectoryId, Place, Tree};
 use weigh::internal::weighed::Weighed;

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
-use super::freed::Freed;
 use weigh::internal::path;
 use weigh::internal::remove::KnownEntry;
+use weigh::internal::sum::Freed;
 use weigh::internal::tree::{Child, Place, Tree};
 
 /// The marks in a tree.
