@@ -244,7 +244,7 @@ pub fn listings(request: &Request) -> Option<(Browsed, SavedListings)> {
         return None;
     };
     let times = request.kept_time().is_some();
-    let wanted = Wanted { measure: request.measure, by_time: false, times };
+    let wanted = Wanted { measure: request.measure, times, ..Wanted::default() };
     let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
     let snapshot = request.reweighed(snapshot).ok()?;
     let browsed = Browsed {
@@ -443,6 +443,15 @@ impl Request {
         needs.into_iter().flatten().reduce(Inodes::and)
     }
 
+    /// The limits of what is shown of a snapshot, if nothing needs more of it.
+    fn limits(&self) -> Option<Limits> {
+        let is_all_needed = self.is_saved() || self.since.is_some() || !self.walk.filter.is_off();
+        match self.keep {
+            Keep::Largest(limits) if limits.are_any() && !is_all_needed => Some(limits),
+            _ => None,
+        }
+    }
+
     /// Whether a snapshot that is saved or loaded must have details: all times, and owners.
     fn needs_details(&self) -> bool {
         self.details || self.needs().owners
@@ -619,6 +628,7 @@ impl Request {
             measure: self.measure,
             by_time: self.walk.view.by_time,
             times: self.kept_time().is_some(),
+            limits: self.limits(),
         };
         let snapshot = match &paths[..] {
             [path] => snapshot::load(path, wanted, tally)?,
@@ -734,7 +744,7 @@ impl Request {
     ) -> Result<Snapshot, Problem> {
         let inodes = if self.needs().owners { Inodes::ALL } else { Inodes::DATED_DIRECTORIES };
         let wanted =
-            Wanted { measure: Some(view.measure), by_time: false, times: self.needs_times() };
+            Wanted { measure: Some(view.measure), times: self.needs_times(), ..Wanted::default() };
         let mut snapshot = snapshot::load_after(
             path,
             wanted,

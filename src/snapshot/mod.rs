@@ -53,7 +53,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::{Measure, View};
 use crate::problem::{Operation, Problem, unless_closed};
 use crate::sys::{self, Draft, SnapshotFile};
-use crate::tally::Tally;
+use crate::tally::{Limits, Tally};
 use crate::weighed::Weighed;
 use compression::Packer;
 use packed::blocks::MAGIC;
@@ -81,6 +81,8 @@ pub struct Wanted {
     pub by_time: bool,
     /// Whether to keep these times, if it has them.
     pub times: bool,
+    /// The limits of what is shown, if nothing needs more. Directories that have no line then need not be read.
+    pub limits: Option<Limits>,
 }
 
 /// The result of a walk, and what is needed to understand it later.

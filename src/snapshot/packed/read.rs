@@ -30,7 +30,7 @@ pub(in crate::snapshot) fn read<T: Tally>(
     let view = header.view(wanted);
     check(view, header.known())?;
     let tally = tally(view);
-    if let Some(limits) = tally.limits().filter(|_| is_seekable) {
+    if let Some(limits) = wanted.limits.filter(|_| is_seekable) {
         let begin = file.stream_position()?;
         let listings = listings(file.try_clone()?, wanted)?;
         if let Some((_, mut listings)) = listings
