@@ -19,7 +19,7 @@ pub use crate::bounds::{Bounds, Growth};
 use crate::bounds::Exceeded;
 use crate::causes;
 use crate::containers;
-use crate::diff;
+use crate::diff::{self, Unchanged};
 use crate::escape::escape;
 use crate::filter::MANY;
 use crate::history::{self, History};
@@ -28,8 +28,8 @@ use crate::measure::{Measure, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::reclaimable::{self, Reclaimable, Search};
 use crate::snapshot::{
-    self, Destination, Doubt, Expired, FileSystem, Origin, Remembered, SavedListings, Snapshot,
-    SnapshotForm, Wanted, packed, schema,
+    self, Destination, Digested, Doubt, Expired, FileSystem, Origin, Remembered, SavedListings,
+    Snapshot, SnapshotForm, Wanted, packed, schema,
 };
 use crate::stats::{OverlayStats, WalkStats};
 use crate::sys;
@@ -123,7 +123,17 @@ pub enum Keep {
 }
 
 /// The result now, what the walk did, and the earlier result, if they are to be compared.
-type NowAndBefore = (Snapshot, WalkStats, Option<Snapshot>);
+type NowAndBefore = (Snapshot, WalkStats, Option<Earlier>);
+
+/// The earlier result of a comparison.
+#[derive(Debug)]
+struct Earlier {
+    snapshot: Snapshot,
+    /// What is unchanged, if that is not in its tree.
+    unchanged: Option<Unchanged>,
+    /// The file, as long as nothing is known of its tree but digests.
+    digested: Option<Digested>,
+}
 
 /// The result of a request.
 #[derive(Debug)]
@@ -211,6 +221,7 @@ pub fn browse(
         },
         watch,
     )?;
+    let before = before.map(|earlier| earlier.snapshot);
     let remembered = request.remember(&mut snapshot);
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
@@ -297,6 +308,8 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         _ => Expired::default(),
     };
     let (kept, view) = (request.kept(), snapshot.view);
+    let (before, unchanged) =
+        before.map_or((None, None), |earlier| (Some(earlier.snapshot), earlier.unchanged));
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
     let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
@@ -305,10 +318,10 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
             Keep::Groups(by, limits) => {
                 let groups = Groups::new(by, view, Limits::NONE);
                 let now = if kept.is_some() { replay(&now, groups) } else { now };
-                diff::compare(replay(&before, groups), now, Some(limits))
+                diff::compare(replay(&before, groups), now, Some(limits), None)
             }
-            Keep::Largest(limits) => diff::compare(before, now, Some(limits)),
-            Keep::Everything(_) => diff::compare(before, now, None),
+            Keep::Largest(limits) => diff::compare(before, now, Some(limits), unchanged),
+            Keep::Everything(_) => diff::compare(before, now, None, unchanged),
         }),
         (Some(whole), None) if kept.is_some() => Some(match request.keep {
             Keep::Everything(_) => whole,
@@ -520,7 +533,7 @@ impl Request {
             let required = self.measure.or((!snapshot.has_all).then_some(view.measure));
             let loaded = self.earlier(&earlier, (view, required), options, |_| ())?;
             snapshot.see_as(loaded.view);
-            before = Some(loaded);
+            before = Some(Earlier { snapshot: loaded, unchanged: None, digested: None });
         }
         if let Some(options) = snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut()) {
             // The snapshot may be saved again.
@@ -547,10 +560,10 @@ impl Request {
             move || {
                 // Sending cannot fail, because the receiver outlives this thread. It takes one message, and there is
                 // room for the other two.
-                let loaded = self.earlier(earlier, asked, Some(&self.options), |view| {
+                let loaded = self.digested(earlier, asked, |view| {
                     let _ = sender.send(Some(view));
                 });
-                let _ = sender.send(loaded.as_ref().ok().map(|loaded| loaded.view));
+                let _ = sender.send(loaded.as_ref().ok().map(|loaded| loaded.snapshot.view));
                 if loaded.is_err() {
                     let was_asked = self.interrupt.is_asked.swap(true, Ordering::SeqCst);
                     has_stopped.store(!was_asked, Ordering::SeqCst);
@@ -564,22 +577,30 @@ impl Request {
                     Ok(Some(view)) => (walk(view), join(loader)?),
                     _ => {
                         let earlier = join(loader)?;
-                        (walk(earlier.view), earlier)
+                        (walk(earlier.snapshot.view), earlier)
                     }
                 },
                 // No thread can be started.
                 Err(_) => {
-                    let earlier = self.earlier(earlier, asked, Some(&self.options), |_| ())?;
-                    (walk(earlier.view), earlier)
+                    let earlier = self.digested(earlier, asked, |_| ())?;
+                    (walk(earlier.snapshot.view), earlier)
                 }
             };
-            now.map(|(now, stats)| (now, stats, Some(earlier)))
+            now.map(|(now, stats)| (now, stats, earlier))
         });
         if has_stopped.load(Ordering::SeqCst) {
             // The user did not ask for it.
             self.interrupt.is_asked.store(false, Ordering::SeqCst);
         }
-        both
+        let (now, stats, mut before) = both?;
+        if let (Some(digested), Some(tree)) = (before.digested.take(), &now.weighed.report) {
+            let changed = digested.changed(tree, Inodes::DATED_DIRECTORIES);
+            let (tree, unchanged) =
+                changed.map_err(|error| snapshot::problem(earlier, Operation::Load, &error))?;
+            before.snapshot.weighed.report = Some(tree.seen_as(before.snapshot.view));
+            before.unchanged = Some(Unchanged::Directories(unchanged));
+        }
+        Ok((now, stats, Some(before)))
     }
 
     /// Walks, to be seen in a `view`, or loads; and returns what the walk did. If a walk keeps more than the `largest`,
@@ -743,18 +764,13 @@ impl Request {
         begin: impl Fn(View),
     ) -> Result<Snapshot, Problem> {
         let inodes = if self.needs().owners { Inodes::ALL } else { Inodes::DATED_DIRECTORIES };
-        let wanted =
-            Wanted { measure: Some(view.measure), times: self.needs_times(), ..Wanted::default() };
         let mut snapshot = snapshot::load_after(
             path,
-            wanted,
+            self.wanted_earlier(view),
             |_| Whole { inodes },
             Operation::Compare,
             |seen, origin| {
-                self.ensure_comparable(options, origin)?;
-                snapshot::ensure_measure(seen.measure, required)?;
-                begin(seen);
-                Ok(())
+                self.check_earlier((seen, required), options, origin).map(|()| begin(seen))
             },
         )?;
         let has_times = snapshot.origin.as_ref().is_some_and(|origin| origin.has_times);
@@ -766,6 +782,43 @@ impl Request {
             })
             .map_err(|error| snapshot::problem(path, Operation::Compare, &error))?;
         Ok(snapshot)
+    }
+
+    /// The snapshot that a walk is compared with: without its tree, if only its largest changes are shown, and no filter
+    /// needs it.
+    fn digested(
+        &self,
+        path: &Path,
+        asked: (View, Option<Measure>),
+        begin: impl Fn(View),
+    ) -> Result<Earlier, Problem> {
+        let options = Some(&*self.options);
+        if matches!(self.keep, Keep::Largest(_)) && self.walk.filter.of_saved(true).is_off() {
+            let wanted = self.wanted_earlier(asked.0);
+            let check = |view: View, origin: Option<&Origin>| {
+                self.check_earlier((view, asked.1), options, origin).map(|()| begin(view))
+            };
+            let read = snapshot::digested(path, wanted, Operation::Compare, check)?;
+            if let Some((snapshot, digested)) = read {
+                return Ok(Earlier { snapshot, unchanged: None, digested: Some(digested) });
+            }
+        }
+        let snapshot = self.earlier(path, asked, options, begin)?;
+        Ok(Earlier { snapshot, unchanged: None, digested: None })
+    }
+
+    fn wanted_earlier(&self, view: View) -> Wanted {
+        Wanted { measure: Some(view.measure), times: self.needs_times(), ..Wanted::default() }
+    }
+
+    fn check_earlier(
+        &self,
+        (seen, required): (View, Option<Measure>),
+        options: Option<&[String]>,
+        origin: Option<&Origin>,
+    ) -> io::Result<()> {
+        self.ensure_comparable(options, origin)?;
+        snapshot::ensure_measure(seen.measure, required)
     }
 
     /// Checks that a snapshot from `origin` can be compared with a result made with these `options`, as far as both are

@@ -7,7 +7,7 @@
 //! is.
 
 mod content;
-mod digest;
+pub mod digest;
 mod edit;
 mod freeable;
 pub mod record;

@@ -3,25 +3,38 @@
 //! Most directories are the same in both snapshots. Comparing all their entries took a third of the time of the walk.
 //! If only one snapshot has a directory's own size, the digests differ, and the entries are compared.
 
-use crate::diff::Sides;
-use crate::tree::{Child, Tree};
+use std::collections::HashSet;
 
-/// The digests of both trees ([`Tree::digests`]).
+use crate::diff::Sides;
+use crate::tree::{Child, DirectoryId, Tree};
+
+/// What is known of both trees.
 #[derive(Debug)]
-pub(super) struct Unchanged {
-    before: Vec<u64>,
-    now: Vec<u64>,
+pub enum Unchanged {
+    /// The digests of all directories before and now ([`Tree::digests`]).
+    Digests(Vec<u64>, Vec<u64>),
+    /// The outermost unchanged directories of the tree now. The tree before lacks what is in them.
+    Directories(HashSet<DirectoryId>),
 }
 
 impl Unchanged {
-    pub(super) fn new(before: &Tree, now: &Tree) -> Self {
-        Self { before: before.digests(), now: now.digests() }
+    /// By the digests of two whole trees.
+    pub fn new(before: &Tree, now: &Tree) -> Self {
+        Self::Digests(before.digests(), now.digests())
     }
 
     /// Whether `sides` is a directory that is on both sides, with the same names and sizes below it.
     pub(super) fn has(&self, sides: &Sides<'_>) -> bool {
-        let before = digest(sides.before, &self.before);
-        before.is_some() && before == digest(sides.now, &self.now)
+        match self {
+            Self::Digests(before, now) => {
+                let before = digest(sides.before, before);
+                before.is_some() && before == digest(sides.now, now)
+            }
+            Self::Directories(known) => {
+                let now = sides.now.and_then(|now| now.id()).filter(|_| sides.before.is_some());
+                now.is_some_and(|now| known.contains(&now))
+            }
+        }
     }
 }
 

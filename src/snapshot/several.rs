@@ -14,7 +14,7 @@ use super::roots::{Listings, roots};
 use super::shares::{self, Loaded};
 use super::{
     GivenRoot, Glance, Origin, Snapshot, TOO_LITTLE, Wanted, difference, ensure_measure, glance,
-    problem, read,
+    is_read_once, problem, read,
 };
 use crate::filter::Filter;
 use crate::inode::MountedDevice;
@@ -22,7 +22,6 @@ use crate::measure::{Mode, View};
 use crate::parallel;
 use crate::path;
 use crate::problem::{Operation, Problem};
-use crate::sys;
 use crate::tally::{Inodes, Whole};
 use crate::total::{Replay, Rules, Shown, apart};
 use crate::tree::{DirectoryId, Node, Tree};
@@ -70,8 +69,7 @@ pub fn load_all(files: &[PathBuf], wanted: Wanted, inodes: Inodes) -> Result<Sna
 fn are_apart(files: &[PathBuf]) -> bool {
     let mut hosts = HashSet::new();
     files.iter().all(|file| {
-        // What comes from a pipe could not be read again.
-        let known = (*file != *"-" && sys::has_content(file)).then(|| glance(file).ok()).flatten();
+        let known = (!is_read_once(file)).then(|| glance(file).ok()).flatten();
         known.is_some_and(
             |Glance { origin: Origin { host, roots, options, share, .. }, .. }| {
                 let counts_links = options.iter().flatten().any(|option| option == "--unique");

@@ -16,12 +16,24 @@ fn of(what: impl Hash) -> u64 {
     STATE.hash_one(what)
 }
 
+/// The digest of what is in a directory under a `name`: of a size, or of a subdirectory's digest. What a directory
+/// contains is the sum of these.
+#[inline]
+pub fn of_entry(name: &[u8], what: u64) -> u64 {
+    of((name, what))
+}
+
+/// The digest of a directory: of its own size, if it counts, of its total, and of what it contains.
+pub fn of_directory(own: Option<u64>, size: u64, content: u64) -> u64 {
+    of((own, size, content))
+}
+
 /// The sum of the digests of all leaves of a directory: of their names and sizes.
 fn of_leaves(view: View, directory: &PackedDirectory) -> u64 {
     let (mut rest, mut sum) = (directory.leaves(), 0_u64);
     // To unpack all of each record took twice as long.
     while let (leaf, Some(name)) = (rest, record::skip(&mut rest)) {
-        sum = sum.wrapping_add(of((name, view.size(&record::figures(leaf).0))));
+        sum = sum.wrapping_add(of_entry(name, view.size(&record::figures(leaf).0)));
     }
     sum
 }
@@ -39,12 +51,12 @@ impl Tree {
         for (id, directory) in self.directories.iter().enumerate() {
             let node = directory.node();
             let own = node.own.map(|own| view.size(&own));
-            let whole = of((own, view.size(&node.sums.all), digests[id]));
+            let whole = of_directory(own, view.size(&node.sums.all), digests[id]);
             digests[id] = whole;
             if directory.up > 0
                 && let Some(above) = digests.get_mut(id + directory.up as usize)
             {
-                *above = above.wrapping_add(of((node.name, whole)));
+                *above = above.wrapping_add(of_entry(node.name, whole));
             }
         }
         digests

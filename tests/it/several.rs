@@ -154,7 +154,7 @@ fn of_several_hosts_only_what_is_shown_is_read() {
     for (i, name) in ["x", "y", "z"].into_iter().enumerate() {
         for file in 0..30 {
             let path = format!("a/{name}/{file}/f");
-            fixture = fixture.file(&path, 1000 + 10 * file + i as u64);
+            fixture = fixture.file(&path, 1000 + 10 * file + i);
             fixture = fixture.hard_link(&path, format!("b/{name}{file}"));
         }
     }

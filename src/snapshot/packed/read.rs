@@ -2,8 +2,12 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::iter;
+use std::mem;
+use std::ops::Range;
+use std::sync::{Arc, PoisonError};
 
 use super::blocks::{BlockPlace, Blocks, FileHeader, MAGIC, Section, Sections, damaged, header};
+use super::changed::Digested;
 use super::listings::SavedListings;
 use super::pieces::{Piece, Record, ensure_order, take_directory, take_root};
 use crate::measure::{Figures, Kind, View};
@@ -11,7 +15,7 @@ use crate::parallel;
 use crate::snapshot::tokens::DEEPEST;
 use crate::snapshot::{Origin, Snapshot, Wanted};
 use crate::sys::SnapshotFile;
-use crate::tally::Tally;
+use crate::tally::{Digests, Tally};
 use crate::total::{Replay, Shown};
 use crate::tree::record::{self, take_number};
 use crate::tree::{Node, Tree};
@@ -36,7 +40,8 @@ pub(in crate::snapshot) fn read<T: Tally>(
         if let Some((_, mut listings)) = listings
             && let Some(read) = listings.leading(view, limits)?
         {
-            let report = listings.replay(tally, &read, None)?;
+            let is_read = |_, _: &[u8], numbers: &Range<u64>| read.contains(&numbers.start);
+            let report = listings.replay(tally, is_read, None)?;
             return header.loaded(wanted, Some(report)).map_err(damaged);
         }
         file.seek(SeekFrom::Start(begin))?;
@@ -61,6 +66,29 @@ pub(in crate::snapshot) fn listings(
         return Ok(None);
     };
     Ok(Some((header.loaded(wanted, None).map_err(damaged)?, listings)))
+}
+
+/// Reads `file` of `size` bytes, and of its tree only digests, to find out later what else is to be read: what it says
+/// besides its tree, and that. `check` gets the view and the origin before. None if there is no directory.
+pub(in crate::snapshot) fn digested(
+    file: SnapshotFile,
+    size: u64,
+    wanted: Wanted,
+    check: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
+) -> io::Result<Option<(Snapshot, Digested)>> {
+    let (FileHeader { header, directories }, mut sections) = header(file.try_clone()?, size)?;
+    if directories == 0 {
+        return Ok(None);
+    }
+    let view = header.view(wanted);
+    check(view, header.known())?;
+    let (found, mut places) = (Arc::default(), Vec::new());
+    let tally = Digests { view, found: Arc::clone(&found) };
+    read_tree(&mut sections, &mut places, directories, (tally, false))?;
+    sections.finish(&places)?;
+    let digests = mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+    let listings = listings(file, wanted)?;
+    Ok(listings.map(|(snapshot, listings)| (snapshot, Digested { listings, digests })))
 }
 
 /// Reads all blocks into a tally, perhaps with times: the tree of so many `directories`, if there is one.
