@@ -125,15 +125,8 @@ pub enum Keep {
 /// The result now, what the walk did, and the earlier result, if they are to be compared.
 type NowAndBefore = (Snapshot, WalkStats, Option<Earlier>);
 
-/// The earlier result of a comparison.
-#[derive(Debug)]
-struct Earlier {
-    snapshot: Snapshot,
-    /// What is unchanged, if that is not in its tree.
-    unchanged: Option<Unchanged>,
-    /// The file, as long as nothing is known of its tree but digests.
-    digested: Option<Digested>,
-}
+/// The earlier result of a comparison; and what is unchanged, if its tree lacks that.
+type Earlier = (Snapshot, Option<Unchanged>);
 
 /// The result of a request.
 #[derive(Debug)]
@@ -221,7 +214,7 @@ pub fn browse(
         },
         watch,
     )?;
-    let before = before.map(|earlier| earlier.snapshot);
+    let before = before.map(|(before, _)| before);
     let remembered = request.remember(&mut snapshot);
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
@@ -308,8 +301,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         _ => Expired::default(),
     };
     let (kept, view) = (request.kept(), snapshot.view);
-    let (before, unchanged) =
-        before.map_or((None, None), |earlier| (Some(earlier.snapshot), earlier.unchanged));
+    let (before, unchanged) = before.unzip();
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
     let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
@@ -320,8 +312,8 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
                 let now = if kept.is_some() { replay(&now, groups) } else { now };
                 diff::compare(replay(&before, groups), now, Some(limits), None)
             }
-            Keep::Largest(limits) => diff::compare(before, now, Some(limits), unchanged),
-            Keep::Everything(_) => diff::compare(before, now, None, unchanged),
+            Keep::Largest(limits) => diff::compare(before, now, Some(limits), unchanged.flatten()),
+            Keep::Everything(_) => diff::compare(before, now, None, None),
         }),
         (Some(whole), None) if kept.is_some() => Some(match request.keep {
             Keep::Everything(_) => whole,
@@ -533,7 +525,7 @@ impl Request {
             let required = self.measure.or((!snapshot.has_all).then_some(view.measure));
             let loaded = self.earlier(&earlier, (view, required), options, |_| ())?;
             snapshot.see_as(loaded.view);
-            before = Some(Earlier { snapshot: loaded, unchanged: None, digested: None });
+            before = Some((loaded, None));
         }
         if let Some(options) = snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut()) {
             // The snapshot may be saved again.
@@ -563,7 +555,7 @@ impl Request {
                 let loaded = self.digested(earlier, asked, |view| {
                     let _ = sender.send(Some(view));
                 });
-                let _ = sender.send(loaded.as_ref().ok().map(|loaded| loaded.snapshot.view));
+                let _ = sender.send(loaded.as_ref().ok().map(|(loaded, _)| loaded.view));
                 if loaded.is_err() {
                     let was_asked = self.interrupt.is_asked.swap(true, Ordering::SeqCst);
                     has_stopped.store(!was_asked, Ordering::SeqCst);
@@ -577,13 +569,13 @@ impl Request {
                     Ok(Some(view)) => (walk(view), join(loader)?),
                     _ => {
                         let earlier = join(loader)?;
-                        (walk(earlier.snapshot.view), earlier)
+                        (walk(earlier.0.view), earlier)
                     }
                 },
                 // No thread can be started.
                 Err(_) => {
                     let earlier = self.digested(earlier, asked, |_| ())?;
-                    (walk(earlier.snapshot.view), earlier)
+                    (walk(earlier.0.view), earlier)
                 }
             };
             now.map(|(now, stats)| (now, stats, earlier))
@@ -592,15 +584,16 @@ impl Request {
             // The user did not ask for it.
             self.interrupt.is_asked.store(false, Ordering::SeqCst);
         }
-        let (now, stats, mut before) = both?;
-        if let (Some(digested), Some(tree)) = (before.digested.take(), &now.weighed.report) {
-            let changed = digested.changed(tree, Inodes::DATED_DIRECTORIES);
-            let (tree, unchanged) =
+        let (now, stats, (mut before, digested)) = both?;
+        let mut unchanged = None;
+        if let Some((digested, now)) = digested.zip(now.weighed.report.as_ref()) {
+            let changed = digested.changed(now, Inodes::DATED_DIRECTORIES);
+            let (tree, same) =
                 changed.map_err(|error| snapshot::problem(earlier, Operation::Load, &error))?;
-            before.snapshot.weighed.report = Some(tree.seen_as(before.snapshot.view));
-            before.unchanged = Some(Unchanged::Directories(unchanged));
+            before.weighed.report = Some(tree.seen_as(before.view));
+            unchanged = Some(Unchanged::Directories(same));
         }
-        Ok((now, stats, Some(before)))
+        Ok((now, stats, Some((before, unchanged))))
     }
 
     /// Walks, to be seen in a `view`, or loads; and returns what the walk did. If a walk keeps more than the `largest`,
@@ -784,27 +777,25 @@ impl Request {
         Ok(snapshot)
     }
 
-    /// The snapshot that a walk is compared with: without its tree, if only its largest changes are shown, and no filter
-    /// needs it.
+    /// The snapshot that a walk is compared with: with digests instead of its tree, if only the largest changes are shown,
+    /// and no filter needs it.
     fn digested(
         &self,
         path: &Path,
         asked: (View, Option<Measure>),
         begin: impl Fn(View),
-    ) -> Result<Earlier, Problem> {
+    ) -> Result<(Snapshot, Option<Digested>), Problem> {
         let options = Some(&*self.options);
         if matches!(self.keep, Keep::Largest(_)) && self.walk.filter.of_saved(true).is_off() {
             let wanted = self.wanted_earlier(asked.0);
-            let check = |view: View, origin: Option<&Origin>| {
+            let read = snapshot::digested(path, wanted, Operation::Compare, |view, origin| {
                 self.check_earlier((view, asked.1), options, origin).map(|()| begin(view))
-            };
-            let read = snapshot::digested(path, wanted, Operation::Compare, check)?;
+            })?;
             if let Some((snapshot, digested)) = read {
-                return Ok(Earlier { snapshot, unchanged: None, digested: Some(digested) });
+                return Ok((snapshot, Some(digested)));
             }
         }
-        let snapshot = self.earlier(path, asked, options, begin)?;
-        Ok(Earlier { snapshot, unchanged: None, digested: None })
+        Ok((self.earlier(path, asked, options, begin)?, None))
     }
 
     fn wanted_earlier(&self, view: View) -> Wanted {

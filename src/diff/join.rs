@@ -93,7 +93,8 @@ pub(super) fn join<T: Tally>(
                         feed.close(sides, churn, true);
                         has_moved = true;
                     }
-                    () if is_inside => {}
+                    // Only roots have a line for no change.
+                    () if is_inside || churn.size == 0 && traversal.depth() > root_depth => {}
                     () => feed.leaf(sides, churn),
                 }
                 churn
