@@ -6,7 +6,6 @@
 
 mod by;
 mod candidates;
-mod digests;
 mod groups;
 mod live;
 mod top;
@@ -14,7 +13,6 @@ mod whole;
 mod with_top;
 
 pub use by::{AGE_NAMES, By, Needs, age};
-pub use digests::Digests;
 pub use groups::Groups;
 pub use live::{Live, LiveDirectory, LivePart};
 pub use top::{Limits, Show, Top};

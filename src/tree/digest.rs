@@ -28,14 +28,14 @@ pub fn of_directory(own: Option<u64>, size: u64, content: u64) -> u64 {
     of((own, size, content))
 }
 
-/// The sum of the digests of all leaves of a directory: of their names and sizes.
-fn of_leaves(view: View, directory: &PackedDirectory) -> u64 {
-    let (mut rest, mut sum) = (directory.leaves(), 0_u64);
-    // To unpack all of each record took twice as long.
-    while let (leaf, Some(name)) = (rest, record::skip(&mut rest)) {
-        sum = sum.wrapping_add(of_entry(name, view.size(&record::figures(leaf).0)));
+/// The sum of the digests of `leaves` of a directory: of their names and sizes. None if they are no records.
+pub fn of_leaves(view: View, mut leaves: &[u8]) -> Option<u64> {
+    let mut sum = 0_u64;
+    while !leaves.is_empty() {
+        let (name, (figures, _)) = record::take_brief(&mut leaves)?;
+        sum = sum.wrapping_add(of_entry(name, view.size(&figures)));
     }
-    sum
+    Some(sum)
 }
 
 impl Tree {
@@ -47,7 +47,9 @@ impl Tree {
         // Most of the work, and of each directory by itself.
         let view = self.view;
         let mut digests: Vec<u64> =
-            parallel::collect(0, &self.directories, |directory| of_leaves(view, directory));
+            parallel::collect(0, &self.directories, |directory: &PackedDirectory| {
+                of_leaves(view, directory.leaves()).unwrap_or_default()
+            });
         for (id, directory) in self.directories.iter().enumerate() {
             let node = directory.node();
             let own = node.own.map(|own| view.size(&own));
