@@ -763,7 +763,7 @@ impl Request {
             |_| Whole { inodes },
             Operation::Compare,
             |seen, origin| {
-                self.check_earlier((seen, required), options, origin).map(|()| begin(seen))
+                self.ensure_comparable((seen, required), options, origin).map(|()| begin(seen))
             },
         )?;
         let has_times = snapshot.origin.as_ref().is_some_and(|origin| origin.has_times);
@@ -789,7 +789,7 @@ impl Request {
         if matches!(self.keep, Keep::Largest(_)) && self.walk.filter.of_saved(true).is_off() {
             let wanted = self.wanted_earlier(asked.0);
             let read = snapshot::digested(path, wanted, Operation::Compare, |view, origin| {
-                self.check_earlier((view, asked.1), options, origin).map(|()| begin(view))
+                self.ensure_comparable((view, asked.1), options, origin).map(|()| begin(view))
             })?;
             if let Some((snapshot, digested)) = read {
                 return Ok((snapshot, Some(digested)));
@@ -802,20 +802,11 @@ impl Request {
         Wanted { measure: Some(view.measure), times: self.needs_times(), ..Wanted::default() }
     }
 
-    fn check_earlier(
-        &self,
-        (seen, required): (View, Option<Measure>),
-        options: Option<&[String]>,
-        origin: Option<&Origin>,
-    ) -> io::Result<()> {
-        self.ensure_comparable(options, origin)?;
-        snapshot::ensure_measure(seen.measure, required)
-    }
-
-    /// Checks that a snapshot from `origin` can be compared with a result made with these `options`, as far as both are
-    /// known.
+    /// Checks that a snapshot from `origin`, as it is `seen`, can be compared with a result made with these `options`, as
+    /// far as both are known, and has the measure that is `required`.
     fn ensure_comparable(
         &self,
+        (seen, required): (View, Option<Measure>),
         options: Option<&[String]>,
         origin: Option<&Origin>,
     ) -> io::Result<()> {
@@ -826,7 +817,8 @@ impl Request {
             return Err(io::Error::other(message));
         }
         let Needs { owners, times, .. } = self.needs();
-        self.ensure_enough(origin, (owners, times))
+        self.ensure_enough(origin, (owners, times))?;
+        snapshot::ensure_measure(seen.measure, required)
     }
 
     /// Half a snapshot is not saved, because later it would be taken for a whole one.

@@ -270,13 +270,12 @@ pub fn digested(
         return Ok(None);
     }
     let mut failed = Operation::Load;
-    let read = || match open(path)? {
+    let read = open(path).and_then(|opened| match opened {
         Opened::Packed(file, size) => packed::digested(file, size, wanted, |view, origin| {
             check(view, origin).inspect_err(|_| failed = operation)
         }),
         Opened::Text(_) => Ok(None),
-    };
-    let read = read();
+    });
     read.map_err(|error| problem(path, failed, &error))
 }
 
