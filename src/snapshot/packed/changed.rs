@@ -1,7 +1,7 @@
 //! Of a file, only what differs from a tree in memory: every directory's digest is compared first, and only the listings
 //! of those that differ are kept.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 
@@ -18,27 +18,24 @@ pub struct Digested {
 
 impl Digested {
     /// The tree in the file, with these `inodes`, and without what is in directories that are the same in `now`; and
-    /// these directories of `now`. But what is in roots is always there.
+    /// of each directory of `now`, by its number, whether it is one of these. What is in roots is always there.
     ///
     /// # Errors
     /// The system's, and those of a damaged file.
-    pub fn changed(
-        mut self,
-        now: &Tree,
-        inodes: Inodes,
-    ) -> io::Result<(Tree, HashSet<DirectoryId>)> {
+    pub fn changed(mut self, now: &Tree, inodes: Inodes) -> io::Result<(Tree, Vec<bool>)> {
         let root = now.root();
         let is_total = root.is_total();
         let is_alike = root.is_directory() && is_total == self.listings.is_total();
+        let is = now.digests();
         let mut search = Search {
             was: &self.digests,
             now,
-            is: now.digests(),
+            unchanged: vec![false; is.len()],
+            is,
             root_depth: is_total.into(),
             ahead: HashMap::from([(0, (0, root.id().filter(|_| is_alike)))]),
             depth: 0,
             children: HashMap::new(),
-            unchanged: HashSet::new(),
         };
         let is_read = |above, name: &[u8], numbers: &_| search.is_changed(above, name, numbers);
         let tree = self.listings.replay(Whole { inodes }, is_read, None)?;
@@ -51,13 +48,13 @@ struct Search<'t> {
     was: &'t [u64],
     now: &'t Tree,
     is: Vec<u64>,
+    unchanged: Vec<bool>,
     root_depth: u64,
     /// The directories of the file that are to be read: the depth of each, and which one it is now.
     ahead: HashMap<u64, (u64, Option<DirectoryId>)>,
     /// The depth of what is in the one that is read, and what is there now.
     depth: u64,
     children: HashMap<&'t [u8], DirectoryId>,
-    unchanged: HashSet<DirectoryId>,
 }
 
 impl Search<'_> {
@@ -78,9 +75,9 @@ impl Search<'_> {
         if self.depth > self.root_depth
             && was.is_some()
             && was == is
-            && let Some(there) = there
+            && let Some(is_same) = there.and_then(|there| self.unchanged.get_mut(there.index()))
         {
-            self.unchanged.insert(there);
+            *is_same = true;
             return false;
         }
         self.ahead.insert(numbers.start, (self.depth, there));
