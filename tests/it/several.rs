@@ -169,7 +169,7 @@ fn of_several_hosts_only_what_is_shown_is_read() {
         "-F -n 5",
         "-D -n 20",
         "-s -n 3",
-        "-m -n 5",
+        "-m m -n 5",
         "-z 1100 -n 9",
         "-f -n 4",
     ] {

@@ -27,7 +27,7 @@ impl Digested {
         let is_total = root.is_total();
         let is_alike = root.is_directory() && is_total == self.listings.is_total();
         let is = now.digests();
-        let mut search = Search {
+        let mut search = SideBySide {
             was: &self.digests,
             now,
             unchanged: vec![false; is.len()],
@@ -44,7 +44,7 @@ impl Digested {
 }
 
 /// Goes down a file and a tree side by side.
-struct Search<'t> {
+struct SideBySide<'t> {
     was: &'t [u64],
     now: &'t Tree,
     is: Vec<u64>,
@@ -57,7 +57,7 @@ struct Search<'t> {
     children: HashMap<&'t [u8], DirectoryId>,
 }
 
-impl Search<'_> {
+impl SideBySide<'_> {
     /// Whether the directory with the first of these `numbers`, in the one with the number `above`, is to be read.
     fn is_changed(&mut self, above: u64, name: &[u8], numbers: &Range<u64>) -> bool {
         if let Some((depth, directory)) = self.ahead.remove(&above) {
