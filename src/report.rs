@@ -19,7 +19,7 @@ pub use crate::bounds::{Bounds, Growth};
 use crate::bounds::Exceeded;
 use crate::causes;
 use crate::containers;
-use crate::diff;
+use crate::diff::{self, Unchanged};
 use crate::escape::escape;
 use crate::filter::MANY;
 use crate::history::{self, History};
@@ -28,8 +28,8 @@ use crate::measure::{Measure, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::reclaimable::{self, Reclaimable, Search};
 use crate::snapshot::{
-    self, Destination, Doubt, Expired, FileSystem, Origin, Remembered, SavedListings, Snapshot,
-    SnapshotForm, Wanted, packed, schema,
+    self, Destination, Digested, Doubt, Expired, FileSystem, Origin, Remembered, SavedListings,
+    Snapshot, SnapshotForm, Wanted, packed, schema,
 };
 use crate::stats::{OverlayStats, WalkStats};
 use crate::sys;
@@ -129,7 +129,10 @@ type Watch<'w> = &'w mut dyn FnMut(Option<&Progress>);
 type Now<'n> = Box<dyn FnOnce(View) -> Result<(Snapshot, WalkStats), Problem> + 'n>;
 
 /// The result now, what the walk did, and the earlier result, if they are to be compared.
-type NowAndBefore = (Snapshot, WalkStats, Option<Snapshot>);
+type NowAndBefore = (Snapshot, WalkStats, Option<Earlier>);
+
+/// The earlier result of a comparison; and what is unchanged, if its tree lacks that.
+type Earlier = (Snapshot, Option<Unchanged>);
 
 /// The result of a request.
 #[derive(Debug)]
@@ -197,6 +200,7 @@ pub fn browse(
         let live = Live::new(Whole { inodes }, top, is_stopped);
         request.with(view, |_| live, &mut watch)
     }))?;
+    let before = before.map(|(before, _)| before);
     let remembered = request.remember(&mut snapshot);
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
@@ -215,7 +219,7 @@ pub fn listings(request: &Request) -> Option<(Outcome, SavedListings)> {
         return None;
     };
     let times = request.kept_time().is_some();
-    let wanted = Wanted { measure: request.measure, by_time: false, times };
+    let wanted = Wanted { measure: request.measure, times, ..Wanted::default() };
     let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
     let snapshot = request.reweighed(snapshot).ok()?;
     Some((Outcome::of(snapshot), listings))
@@ -259,11 +263,14 @@ pub fn run(
         (Ok(Some(file)), Some(origin)) => request.remove_old(file, origin),
         _ => Expired::default(),
     };
+    let (before, unchanged) = before.unzip();
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
     let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
     snapshot.weighed.report = match (snapshot.weighed.report, before) {
-        (Some(now), Some(before)) => Some(request.difference(before, now, snapshot.view)),
+        (Some(now), Some(before)) => {
+            Some(request.difference(before, now, snapshot.view, unchanged.flatten()))
+        }
         (Some(whole), None) if request.kept().is_some() => {
             Some(request.shown(whole, largest, snapshot.view, &stats))
         }
@@ -374,6 +381,15 @@ impl Request {
         needs.into_iter().flatten().reduce(Inodes::and)
     }
 
+    /// The limits of what is shown of a snapshot, if nothing needs more of it.
+    fn limits(&self) -> Option<Limits> {
+        let is_all_needed = self.is_saved() || self.since.is_some() || !self.walk.filter.is_off();
+        match self.keep {
+            Keep::Largest(limits) if limits.are_any() && !is_all_needed => Some(limits),
+            _ => None,
+        }
+    }
+
     /// Whether a snapshot that is saved or loaded must have details: all times, and owners.
     fn needs_details(&self) -> bool {
         self.details || self.needs().owners
@@ -413,16 +429,22 @@ impl Request {
         (file_systems, others)
     }
 
-    /// How what is to be shown has changed in this `view`.
-    fn difference(&self, before: Tree, now: Tree, view: View) -> Tree {
+    /// How what is to be shown has changed in this `view`. What is `unchanged` may be missing in the tree `before`.
+    fn difference(
+        &self,
+        before: Tree,
+        now: Tree,
+        view: View,
+        unchanged: Option<Unchanged>,
+    ) -> Tree {
         match self.keep {
             Keep::Groups(by, limits) => {
                 let groups = Groups::new(by, view, Limits::NONE);
                 let now = if self.kept().is_some() { replay(&now, groups) } else { now };
-                diff::compare(replay(&before, groups), now, Some(limits))
+                diff::compare(replay(&before, groups), now, Some(limits), None)
             }
-            Keep::Largest(limits) => diff::compare(before, now, Some(limits)),
-            Keep::Everything(_) => diff::compare(before, now, None),
+            Keep::Largest(limits) => diff::compare(before, now, Some(limits), unchanged),
+            Keep::Everything(_) => diff::compare(before, now, None, None),
         }
     }
 
@@ -476,7 +498,7 @@ impl Request {
             let required = self.measure.or((!snapshot.has_all).then_some(view.measure));
             let loaded = self.earlier(&earlier, (view, required), options, |_| ())?;
             snapshot.see_as(loaded.view);
-            before = Some(loaded);
+            before = Some((loaded, None));
         }
         if let Some(options) = snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut()) {
             // The snapshot may be saved again.
@@ -499,10 +521,10 @@ impl Request {
             move || {
                 // Sending cannot fail, because the receiver outlives this thread. It takes one message, and there is
                 // room for the other two.
-                let loaded = self.earlier(earlier, asked, Some(&self.options), |view| {
+                let loaded = self.digested(earlier, asked, |view| {
                     let _ = sender.send(Some(view));
                 });
-                let _ = sender.send(loaded.as_ref().ok().map(|loaded| loaded.view));
+                let _ = sender.send(loaded.as_ref().ok().map(|(loaded, _)| loaded.view));
                 if loaded.is_err() {
                     let was_asked = self.interrupt.is_asked.swap(true, Ordering::SeqCst);
                     has_stopped.store(!was_asked, Ordering::SeqCst);
@@ -516,22 +538,31 @@ impl Request {
                     Ok(Some(view)) => (walk(view), join(loader)?),
                     _ => {
                         let earlier = join(loader)?;
-                        (walk(earlier.view), earlier)
+                        (walk(earlier.0.view), earlier)
                     }
                 },
                 // No thread can be started.
                 Err(_) => {
-                    let earlier = self.earlier(earlier, asked, Some(&self.options), |_| ())?;
-                    (walk(earlier.view), earlier)
+                    let earlier = self.digested(earlier, asked, |_| ())?;
+                    (walk(earlier.0.view), earlier)
                 }
             };
-            now.map(|(now, stats)| (now, stats, Some(earlier)))
+            now.map(|(now, stats)| (now, stats, earlier))
         });
         if has_stopped.load(Ordering::SeqCst) {
             // The user did not ask for it.
             self.interrupt.is_asked.store(false, Ordering::SeqCst);
         }
-        both
+        let (now, stats, (mut before, digested)) = both?;
+        let mut unchanged = None;
+        if let Some((digested, now)) = digested.zip(now.weighed.report.as_ref()) {
+            let changed = digested.changed(now, Inodes::DATED_DIRECTORIES);
+            let (tree, same) =
+                changed.map_err(|error| snapshot::problem(earlier, Operation::Load, &error))?;
+            before.weighed.report = Some(tree.seen_as(before.view));
+            unchanged = Some(Unchanged::Directories(same));
+        }
+        Ok((now, stats, Some((before, unchanged))))
     }
 
     /// Walks, to be seen in a `view`, or loads; and returns what the walk did. If a walk keeps more than the `largest`,
@@ -580,6 +611,7 @@ impl Request {
             measure: self.measure,
             by_time: self.walk.view.by_time,
             times: self.kept_time().is_some(),
+            limits: self.limits(),
         };
         let snapshot = match &paths[..] {
             [path] => snapshot::load(path, wanted, tally)?,
@@ -694,18 +726,13 @@ impl Request {
         begin: impl Fn(View),
     ) -> Result<Snapshot, Problem> {
         let inodes = if self.needs().owners { Inodes::ALL } else { Inodes::DATED_DIRECTORIES };
-        let wanted =
-            Wanted { measure: Some(view.measure), by_time: false, times: self.needs_times() };
         let mut snapshot = snapshot::load_after(
             path,
-            wanted,
+            self.wanted_earlier(view),
             |_| Whole { inodes },
             Operation::Compare,
             |seen, origin| {
-                self.ensure_comparable(options, origin)?;
-                snapshot::ensure_measure(seen.measure, required)?;
-                begin(seen);
-                Ok(())
+                self.ensure_comparable((seen, required), options, origin).map(|()| begin(seen))
             },
         )?;
         let has_times = snapshot.origin.as_ref().is_some_and(|origin| origin.has_times);
@@ -719,10 +746,36 @@ impl Request {
         Ok(snapshot)
     }
 
-    /// Checks that a snapshot from `origin` can be compared with a result made with these `options`, as far as both are
-    /// known.
+    /// The snapshot that a walk is compared with: with digests instead of its tree, if only the largest changes are shown,
+    /// and no filter needs it.
+    fn digested(
+        &self,
+        path: &Path,
+        asked: (View, Option<Measure>),
+        begin: impl Fn(View),
+    ) -> Result<(Snapshot, Option<Digested>), Problem> {
+        let options = Some(&*self.options);
+        if matches!(self.keep, Keep::Largest(_)) && self.walk.filter.of_saved(true).is_off() {
+            let wanted = self.wanted_earlier(asked.0);
+            let read = snapshot::digested(path, wanted, Operation::Compare, |view, origin| {
+                self.ensure_comparable((view, asked.1), options, origin).map(|()| begin(view))
+            })?;
+            if let Some((snapshot, digested)) = read {
+                return Ok((snapshot, Some(digested)));
+            }
+        }
+        Ok((self.earlier(path, asked, options, begin)?, None))
+    }
+
+    fn wanted_earlier(&self, view: View) -> Wanted {
+        Wanted { measure: Some(view.measure), times: self.needs_times(), ..Wanted::default() }
+    }
+
+    /// Checks that a snapshot from `origin`, as it is `seen`, can be compared with a result made with these `options`, as
+    /// far as both are known, and has the measure that is `required`.
     fn ensure_comparable(
         &self,
+        (seen, required): (View, Option<Measure>),
         options: Option<&[String]>,
         origin: Option<&Origin>,
     ) -> io::Result<()> {
@@ -733,7 +786,8 @@ impl Request {
             return Err(io::Error::other(message));
         }
         let Needs { owners, times, .. } = self.needs();
-        self.ensure_enough(origin, (owners, times))
+        self.ensure_enough(origin, (owners, times))?;
+        snapshot::ensure_measure(seen.measure, required)
     }
 
     /// Half a snapshot is not saved, because later it would be taken for a whole one.
