@@ -7,7 +7,7 @@
 //! is.
 
 mod content;
-mod digest;
+pub mod digest;
 mod edit;
 mod freeable;
 pub mod record;
@@ -355,8 +355,7 @@ impl Tree {
     ) -> impl Iterator<Item = Child<'a>> {
         iter::from_fn(move || {
             let block = rest;
-            let Node { sums, change, .. } = record::take(&mut rest)?;
-            let figures = (sums.all, change.is_some());
+            let (_, figures) = record::take_brief(&mut rest)?;
             Some(Child::new(self, block, figures, directory, true))
         })
     }

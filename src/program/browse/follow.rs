@@ -135,13 +135,10 @@ impl Scan {
     /// The number of links to each inode at `places`.
     fn links_at(&self, places: &BTreeSet<Place>) -> HashMap<Identity, u32> {
         let mut lost = HashMap::new();
-        for place in places {
-            // What counts has its inode only if that has several links.
-            for (_, inode) in self.tree.at(*place).counted() {
-                if let Some(inode) = inode {
-                    *lost.entry(inode.identity.on_any_mount()).or_default() += 1;
-                }
-            }
+        // What counts has its inode only if that has several links.
+        let counted = places.iter().flat_map(|place| self.tree.at(*place).counted());
+        for inode in counted.filter_map(|(_, inode)| inode) {
+            *lost.entry(inode.identity.on_any_mount()).or_default() += 1;
         }
         lost
     }
