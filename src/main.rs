@@ -1,15 +1,15 @@
 //! The program: parse, report, render, exit status.
 
 use std::fmt::Display;
-use std::io::{self, BufWriter, LineWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 mod program;
 
 use crate::program::browse::{self, BrowseOptions};
 use crate::program::cli::{self, Messages};
-use crate::program::signals;
-use crate::program::terminal::{self, ProgressLine};
+use crate::program::signals::{self, SIGNALLED};
+use crate::program::terminal::{self, Lines, ProgressLine};
 use weigh::internal::escape::escape;
 use weigh::internal::problem::{Operation, Problem, reason, unless_closed};
 use weigh::internal::remove;
@@ -27,13 +27,8 @@ const INCOMPLETE: u8 = 1;
 const MISTAKE: u8 = 2;
 /// A bound is exceeded.
 const OVER: u8 = 3;
-/// Ended by a signal, whose number is added, as in shells: 129 if the terminal hung up.
-const SIGNALLED: u8 = 128;
 /// Ended by Ctrl-C: 128 + SIGINT.
 const INTERRUPTED: u8 = SIGNALLED + 2;
-
-/// More than any line of a picture has, in bytes.
-const LONG_LINE: usize = 64 << 10;
 
 fn main() -> ExitCode {
     let plan = cli::parse();
@@ -172,11 +167,9 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
     if request.save.as_ref().is_some_and(|to| to.is_stdout) {
         return Ok(());
     }
-    let stdout = io::stdout().lock();
-    // Whatever ends the program between two lines leaves no colour on the terminal.
-    let mut out: Box<dyn Write> = match terminal::is_stdout() {
-        true => Box::new(LineWriter::with_capacity(LONG_LINE, stdout)),
-        false => Box::new(BufWriter::new(stdout)),
+    let mut out: Box<dyn Write> = match terminal::shows_colors() {
+        true => Box::new(BufWriter::new(Lines::new(&request.interrupt))),
+        false => Box::new(BufWriter::new(io::stdout().lock())),
     };
     let Outcome { snapshot, file_systems, earlier, .. } = outcome;
     if let Some(history) = &outcome.history {
