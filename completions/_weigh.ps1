@@ -60,7 +60,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--keep', '--keep', [CompletionResultType]::ParameterName, 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others')
             [CompletionResult]::new('--load', '--load', [CompletionResultType]::ParameterName, 'Show the snapshot in FILE instead of a PATH; - is standard input')
             [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N')
-            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Show what changed since the snapshot in FILE, largest changes first')
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Show what changed since the snapshot in FILE; or since last, yesterday, 7d, a date (see --remember)')
             [CompletionResult]::new('--history', '--history', [CompletionResultType]::ParameterName, 'Show how a tree grew, from all snapshots of it in each FILE')
             [CompletionResult]::new('--remember-bound', '--remember-bound', [CompletionResultType]::ParameterName, 'Let all snapshots of --remember take at most SIZE; the oldest are removed first')
             [CompletionResult]::new('--fail-over', '--fail-over', [CompletionResultType]::ParameterName, 'Exit with status 3 if the total exceeds SIZE')

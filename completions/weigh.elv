@@ -57,7 +57,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --keep 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others'
             cand --load 'Show the snapshot in FILE instead of a PATH; - is standard input'
             cand --shard 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N'
-            cand --since 'Show what changed since the snapshot in FILE, largest changes first'
+            cand --since 'Show what changed since the snapshot in FILE; or since last, yesterday, 7d, a date (see --remember)'
             cand --history 'Show how a tree grew, from all snapshots of it in each FILE'
             cand --remember-bound 'Let all snapshots of --remember take at most SIZE; the oldest are removed first'
             cand --fail-over 'Exit with status 3 if the total exceeds SIZE'

@@ -483,7 +483,7 @@ json.gz\t''"
 complete -c weigh -l keep -d 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others' -r -f
 complete -c weigh -l load -d 'Show the snapshot in FILE instead of a PATH; - is standard input' -r -F
 complete -c weigh -l shard -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N' -r -f
-complete -c weigh -l since -d 'Show what changed since the snapshot in FILE, largest changes first' -r -F
+complete -c weigh -l since -d 'Show what changed since the snapshot in FILE; or since last, yesterday, 7d, a date (see --remember)' -r -F
 complete -c weigh -l history -d 'Show how a tree grew, from all snapshots of it in each FILE' -r -F
 complete -c weigh -l remember-bound -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first' -r -f
 complete -c weigh -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f

@@ -129,7 +129,7 @@ fn growth_looks_like_that() {
 
 /// What is typed, what it does, what the screen says then, and for how many seconds that is shown.
 const RECORDED: [(&[&str], &str, &[&str], u32); 6] = [
-    (&[], "$ weigh --ui ~/src", &["4.93Gi in", "photos.zip"], 3),
+    (&[], "$ weigh -s --ui ~/src", &["4.93Gi in", "photos.zip"], 3),
     (&["Space"], "Space  mark", &["1 marked", "frees"], 2),
     (&["Down", "Space"], "↓ Space  mark another", &["2 marked", "frees"], 3),
     (&["d"], "d  review what is marked", &["t trash"], 3),

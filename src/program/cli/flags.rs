@@ -429,7 +429,7 @@ pub(super) struct SnapshotFlags {
     #[arg(conflicts_with_all = ["load", "since", "df", "unique", "dereference_links", "files0_from", "files_from"])]
     pub(super) shard: Option<Share>,
 
-    /// Show what changed since the snapshot in FILE, largest changes first
+    /// Show what changed since the snapshot in FILE; or since last, yesterday, 7d, a date (see --remember)
     ///
     /// If FILE is a directory, it stands for the newest complete snapshot in it that --save DIR/ wrote of the same
     /// PATHs on the same host. If there is no such FILE, last, yesterday, 7d (or any other number of days) and a date,
