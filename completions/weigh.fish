@@ -1,15 +1,15 @@
 complete -c weigh -l files0-from -d 'Also weigh the PATHs in FILE, each ended by a NUL; - is standard input' -r -F
 complete -c weigh -l files-from -d 'Also weigh the PATHs in FILE, one per line; - is standard input' -r -F
-complete -c weigh -s m -l filetime -d 'Show the newest time in each directory beside its size: a (accessed), c (changed) or m (modified)' -r -f -a "a\t''
+complete -c weigh -s m -l filetime -d 'Show the newest time in each directory beside its size: a (access), c (change) or m (modification)' -r -f -a "a\t''
 c\t''
 m\t''"
-complete -c weigh -s X -l ignore-directory -d 'Leave out entries with this name or path' -r -F
+complete -c weigh -s X -l ignore-directory -d 'Leave out entries of exactly this name or path; --exclude and -v take patterns' -r -F
 complete -c weigh -s e -l filter -d 'Count only entries whose path matches, as in -e \'\\.png$\'' -r -f
-complete -c weigh -s v -l invert-filter -d 'Leave out entries whose path matches' -r -f
-complete -c weigh -s I -l ignore-all-in-file -d 'Leave out entries whose path matches a line of FILE; each line is a REGEX' -r -F
-complete -c weigh -l exclude -d 'Leave out entries that match, as in .gitignore' -r -f
+complete -c weigh -s v -l invert-filter -d 'Leave out entries if REGEX matches any part of their path, as in -v \'/tmp[0-9]+/\'' -r -f
+complete -c weigh -s I -l ignore-all-in-file -d 'Leave out what -v would, for each line of FILE' -r -F
+complete -c weigh -l exclude -d 'Leave out entries that match, as in .gitignore: \'*.o\', /build, tmp/' -r -f
 complete -c weigh -l include -d 'Count only entries that match, and what is in them' -r -f
-complete -c weigh -l ignore-file -d 'Leave out entries that match a line of FILE, as in .gitignore' -r -F
+complete -c weigh -l ignore-file -d 'Leave out what --exclude would, for each line of FILE' -r -F
 complete -c weigh -l type -d 'Count only files of this type; --type-list shows the types' -r -f -a "ada\t''
 agda\t''
 aidl\t''
@@ -483,8 +483,8 @@ json.gz\t''"
 complete -c weigh -l keep -d 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others' -r -f
 complete -c weigh -l load -d 'Show the snapshot in FILE instead of a PATH; - is standard input' -r -F
 complete -c weigh -l shard -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N' -r -f
-complete -c weigh -l since -d 'Show what changed since the snapshot in FILE, largest changes first' -r -F
-complete -c weigh -l history -d 'Show what became of a tree over time: the snapshots of it in each FILE' -r -F
+complete -c weigh -l since -d 'Show what changed since the snapshot in FILE; or since last, yesterday, 7d, a date (see --remember)' -r -F
+complete -c weigh -l history -d 'Show how a tree grew, from all snapshots of it in each FILE' -r -F
 complete -c weigh -l remember-bound -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first' -r -f
 complete -c weigh -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
 complete -c weigh -l fail-growth -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f
@@ -533,27 +533,27 @@ complete -c weigh -s f -l filecount -d 'Count regular files instead of bytes'
 complete -c weigh -l inodes -d 'Count inodes of every kind instead of bytes'
 complete -c weigh -s l -l count-links -d 'Count a file once for each of its hard links'
 complete -c weigh -l exact-links -d 'On Windows, open every file to count it once, however many hard links it has'
-complete -c weigh -l unique -d 'Count only what deleting would free: no files that also have links elsewhere'
+complete -c weigh -l unique -d 'Count only files without hard links elsewhere; --frees also knows clones'
 complete -c weigh -s L -l dereference-links -d 'Follow symlinks; each directory is still entered once'
 complete -c weigh -l overlays -d 'Count what overlays show, as du does, and not only their layers'
 complete -c weigh -s x -l limit-filesystem -l one-file-system -d 'Stay on the file system of each PATH'
 complete -c weigh -s i -l ignore-hidden -d 'Leave out names that begin with a dot'
 complete -c weigh -l gitignore -d 'Leave out what git ignores, and what .ignore files exclude'
-complete -c weigh -l ignored -d 'Count only what git ignores: what cleaning would free'
+complete -c weigh -l ignored -d 'Count only what git ignores; --reclaimable lists only what can be made again'
 complete -c weigh -l exclude-caches -d 'Leave out the content of directories that a CACHEDIR.TAG marks as caches'
 complete -c weigh -l type-list -d 'List the types of files and their globs'
 complete -c weigh -s D -l only-dir -d 'Show only directories'
 complete -c weigh -s F -l only-file -d 'Show only files: a list of the largest'
 complete -c weigh -s t -l file-types -d 'Show totals by file extension, like --by type'
 complete -c weigh -l summarize -d 'Print only the total of each PATH, one per line, like du -sB1 PATH'
-complete -c weigh -l df -d 'Also show what df says about each PATH that is a mount point; implies -x'
-complete -c weigh -l frees -d 'Also show how much space deleting each entry would free, apart from what clones and snapshots share'
-complete -c weigh -l reclaimable -d 'List what can be had again, largest first: what each frees, what it is, and the command that removes it'
+complete -c weigh -l df -d 'Also show why df reports more, for each PATH that is a mount point; implies -x'
+complete -c weigh -l frees -d 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space'
+complete -c weigh -l reclaimable -d 'List what can be made or downloaded again, with what each frees, and the command that removes it'
 complete -c weigh -l skip-total -d 'Do not show the line of the root'
 complete -c weigh -l details -d 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
-complete -c weigh -l remember -d 'Also keep this scan, to compare later ones with: see --since and --history'
-complete -c weigh -l forget -d 'Remove the scans that --remember kept of PATHs, or all of them without PATH, and print which'
-complete -c weigh -s u -l ui -d 'Look around on the terminal while it scans; mark, and see what that would free'
+complete -c weigh -l remember -d 'Also keep this scan as a snapshot, for a later --since or --history'
+complete -c weigh -l forget -d 'Remove the snapshots that --remember kept of PATHs (without PATH: all), and print which'
+complete -c weigh -s u -l ui -d 'Browse on the terminal, also during the scan; mark, see what that frees, delete, undo'
 complete -c weigh -l read-only -d 'Turn off deleting in --ui'
 complete -c weigh -l print0 -d 'End paths that --ui prints with NUL instead of a newline'
 complete -c weigh -s j -l output-json -d 'Print everything as JSON'
@@ -572,7 +572,7 @@ complete -c weigh -l stats -d 'Print what the walk did on stderr: threads, time,
 complete -c weigh -l no-prefetch -d 'Do not read the inode tables of a slow ext4 disk before the walk'
 complete -c weigh -l bulk -d 'Read an ext4 PATH from its device, which is several times faster; needs root'
 complete -c weigh -l man -d 'Print the man page'
-complete -c weigh -s h -l help -d 'Print the most used flags; --help prints all of them'
+complete -c weigh -s h -l help -d 'Print help: -h what weigh can do, --help all flags'
 complete -c weigh -s V -l version -d 'Print the version'
 complete -c weigh -l no-apparent-size -d 'Undo --apparent-size'
 complete -c weigh -l no-filecount -d 'Undo --filecount'

@@ -60,8 +60,7 @@ use packed::blocks::MAGIC;
 use tokens::Tokens;
 
 /// The message for a snapshot that contains little more than sizes.
-pub const TOO_LITTLE: &str =
-    "what -j prints says too little for that; what --save writes says enough";
+pub const TOO_LITTLE: &str = "the output of -j lacks what that needs: load what --save wrote";
 
 /// A writer for a snapshot.
 pub type Out<'a> = BufWriter<UntilAsked<'a, Packer<Draft>>>;

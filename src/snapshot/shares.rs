@@ -75,7 +75,7 @@ fn unite(mut set: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Loaded<'_>, Problem
             }
             // The number of subdirectories in the root crossed the limit between two walks.
             Share { depth: other, .. } if other != depth => {
-                format!("it is shared out in another way than {one}: save all shares anew")
+                format!("it was divided in another way than {one}: save all shares again")
             }
             _ => continue,
         };

@@ -3,27 +3,83 @@
 use crate::fixture::Fixture;
 use crate::run::weigh;
 
+/// The flags in `text`.
+fn flags(text: &str) -> Vec<&str> {
+    let words = text.split([' ', ',', ';', ':', '(', ')', '\n', '[', ']']);
+    words.filter(|word| word.starts_with('-') && *word != "-").collect()
+}
+
+/// On 24 lines of 80 columns, with what weigh has and others lack.
 #[test]
-fn the_short_help_fits_a_screen_and_the_long_one_has_all() {
+fn the_short_help_fits_a_screen_and_has_what_makes_weigh_weigh() {
     let short = weigh("-h").run().text();
     assert!(short.lines().count() <= 24, "{short}");
     for line in short.lines() {
-        assert!(line.len() <= 80, "{line}");
+        assert!(line.chars().count() <= 80, "{line}");
     }
     let long = weigh("--help").run().text();
-    let headings = ["What to weigh:", "What to leave out:", "What to show:", "Output:"];
-    let places: Vec<_> = headings.iter().map(|heading| long.find(heading).unwrap()).collect();
-    assert!(places.is_sorted(), "{long}");
-    // As terse as the short one: a flag takes a line, or two where its words do not fit one.
-    let flags = |text: &str| text.lines().filter(|line| line.trim().starts_with('-')).count();
-    assert!(flags(&short) >= 12 && flags(&long) > 2 * flags(&short), "{long}");
-    assert!(long.lines().count() < 2 * flags(&long), "{long}");
-    for line in short.lines().filter(|line| line.trim_start().starts_with('-')) {
-        let flag = line.split("  ").find(|part| !part.is_empty()).unwrap();
-        assert!(long.contains(flag), "{flag}");
+    for flag in flags(&short) {
+        assert!(flags(&long).contains(&flag), "{flag}");
     }
+    let told = "-u --ui -d -n -t --by --df --frees --reclaimable --save --load --since --remember --gitignore -j --as";
+    for flag in told.split(' ') {
+        assert!(flags(&short).contains(&flag), "{flag}");
+    }
+    // Colours change no word.
+    let colored = weigh("-h").env("CLICOLOR_FORCE", "1").run().text();
+    let plain: String = colored
+        .split('\x1b')
+        .enumerate()
+        .map(|(i, part)| if i == 0 { part } else { part.split_once('m').unwrap().1 })
+        .collect();
+    assert_eq!(plain, short);
+}
+
+#[test]
+fn the_long_help_has_all_flags_in_groups_and_rare_ones_last() {
+    let long = weigh("--help").run().text();
+    let headings = [
+        "What to weigh:",
+        "What to leave out:",
+        "What to show:",
+        "What can go:",
+        "Snapshots:",
+        "Browse:",
+        "Output:",
+        "Rarely needed:",
+    ];
+    let places: Vec<_> =
+        headings.iter().map(|heading| long.find(heading).expect(heading)).collect();
+    assert!(places.is_sorted(), "{long}");
+    let (_, rare) = long.split_once("Rarely needed:").unwrap();
+    for flag in ["--files0-from", "--threads", "--stats", "--config", "--man", "--version"] {
+        assert!(rare.contains(flag), "{flag}");
+    }
+    // As terse as the short one: a flag takes a line, or two where its words do not fit one.
+    let flags = long.lines().filter(|line| line.trim().starts_with('-')).count();
+    assert!(flags > 70 && long.lines().count() < 2 * flags, "{long}");
     // No counterpart of a switch is in the way.
     assert!(!long.contains("--no-reverse"), "{long}");
+}
+
+/// Of flags that say nearly the same, each says how it differs.
+#[test]
+fn similar_flags_say_how_they_differ() {
+    let long = weigh("--help").run().text();
+    let long = long.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (flag, word) in [
+        ("--unique Count", "--frees also knows clones"),
+        ("--frees Also", "hard links, clones or snapshots"),
+        ("--ignored Count", "--reclaimable lists only what can be made again"),
+        ("--ignore-directory <PATH>", "exactly this name or path; --exclude and -v take patterns"),
+        ("--exclude <GLOB>", "as in .gitignore"),
+        ("--invert-filter <REGEX>", "any part of their path"),
+        ("--ignore-all-in-file <FILE>", "what -v would"),
+        ("--ignore-file <FILE>", "what --exclude would"),
+    ] {
+        let (_, words) = long.split_once(flag).expect(flag);
+        assert!(words[..120].contains(word), "{flag}: {}", &words[..120]);
+    }
 }
 
 /// Once, the error for `--nope` suggested `--no-print-errors`.

@@ -80,7 +80,7 @@ fn screen(browser: &mut Browser, (width, height): (u16, u16), keys: &str) -> Buf
     terminal.backend().buffer().clone()
 }
 
-fn text(buffer: &Buffer) -> String {
+pub fn text(buffer: &Buffer) -> String {
     let width = usize::from(buffer.area.width);
     let lines = buffer.content().chunks(width);
     lines.map(|line| line.iter().map(Cell::symbol).collect::<String>() + "\n").collect()
@@ -112,22 +112,34 @@ fn colors(cell: &Cell, theme: Theme) -> [[u8; 3]; 2] {
     [fore, back]
 }
 
-/// The screen as a picture. What fills parts of cells is drawn as rectangles, so that it looks the same in every font.
-fn svg(buffer: &Buffer, theme: Theme) -> String {
-    const CELL: (f64, f64) = (8.4, 18.0);
-    const MARGIN: f64 = 14.0;
-    let hex = |[red, green, blue]: [u8; 3]| format!("#{red:02x}{green:02x}{blue:02x}");
+/// The size of a cell in a picture, and its margin.
+const CELL: (f64, f64) = (8.4, 18.0);
+const MARGIN: f64 = 14.0;
+
+fn hex([red, green, blue]: [u8; 3]) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+/// A picture of a screen of this size, with `content` on it.
+pub fn picture((width, height): (u16, u16), theme: Theme, content: &str) -> String {
     let [plain, ground] = colors(&Cell::EMPTY, theme);
-    let (width, height) = (buffer.area.width, buffer.area.height);
     let (wide, high) =
         (f64::from(width) * CELL.0 + 2.0 * MARGIN, f64::from(height) * CELL.1 + 2.0 * MARGIN);
-    let mut svg = format!(
+    let head = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide:.0} {high:.0}\" width=\"{wide:.0}\" \
          font-family=\"ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace\" font-size=\"14\" fill=\"{}\">\n\
          <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"{}\"/>\n",
         hex(plain),
         hex(ground)
     );
+    head + content + "</svg>\n"
+}
+
+/// What is on a screen. What fills parts of cells is drawn as rectangles, so that it looks the same in every font.
+pub fn drawn(buffer: &Buffer, theme: Theme) -> String {
+    let [_, ground] = colors(&Cell::EMPTY, theme);
+    let (width, height) = (buffer.area.width, buffer.area.height);
+    let mut svg = String::new();
     let mut rectangle = |x: f64, y: f64, (width, height): (f64, f64), color: [u8; 3]| {
         writeln!(svg, "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{}\"/>", hex(color))
             .unwrap();
@@ -169,7 +181,7 @@ fn svg(buffer: &Buffer, theme: Theme) -> String {
             start = end;
         }
     }
-    svg + &texts + "</svg>\n"
+    svg + &texts
 }
 
 /// How much of a cell a block fills from its left, and from its top.
@@ -178,23 +190,25 @@ fn block(symbol: &str) -> Option<(f64, f64)> {
     eighths.map(|i| ((i + 1) as f64 / 8.0, 1.0)).or((symbol == "▀").then_some((1.0, 0.5)))
 }
 
+/// This picture in docs is what was `drawn` of `shown`.
+pub fn is_kept(name: &str, drawn: &str, shown: &str) {
+    let path = Path::new(TOP).join("docs").join(name);
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
+        fs::write(&path, drawn).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    let how = "UPDATE_GENERATED=1 draws it again";
+    assert!(kept == drawn, "{} is another; {how}\n{shown}", path.display());
+}
+
 #[test]
 fn docs_show_the_screen_as_it_is() {
     for (name, theme, size, keys) in PICTURES {
         let palette = theme.map(|theme| Palette::new(theme, Depth::Rgb));
         let buffer = screen(&mut browser(palette), size, keys);
-        let drawn = svg(&buffer, theme.unwrap_or_default());
-        let path = Path::new(TOP).join(format!("docs/screen-{name}.svg"));
-        if std::env::var_os("UPDATE_GENERATED").is_some() {
-            fs::write(&path, &drawn).unwrap();
-        }
-        let kept = fs::read_to_string(&path).unwrap();
-        assert!(
-            kept == drawn,
-            "{} is another: see the first lines of this file\n{}",
-            path.display(),
-            text(&buffer)
-        );
+        let theme = theme.unwrap_or_default();
+        let drawn = picture(size, theme, &drawn(&buffer, theme));
+        is_kept(&format!("screen-{name}.svg"), &drawn, &text(&buffer));
     }
 }
 

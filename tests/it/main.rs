@@ -102,6 +102,7 @@ mod listings;
 mod look;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod recording;
 mod reweighed;
 mod saving;
 mod screen;

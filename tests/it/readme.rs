@@ -3,7 +3,8 @@
 //! * A block of `console` has commands, each after `$ `, and below each what it prints, byte for byte. When that
 //!   changes: `UPDATE_GENERATED=1 cargo test readme`, then look at the difference.
 //! * A block of `sh` is a script, which succeeds and has no complaint.
-//! * `weigh …` in text or in a table succeeds, too.
+//! * `weigh …` in text or in a table succeeds, too, and so does each example of the man page.
+//! * [`NOT_RUN`] has all commands that cannot run here, with the reason. No other block has commands.
 //! * A block of `toml` is a config file, and one of `json` is JSON. Those of `sql` and `python` are run in [`export`].
 //!
 //! `/usr`, `/var` and `/` are small directories of the home, and so are words such as DIR.
@@ -18,7 +19,7 @@ use crate::fixture::Fixture;
 use crate::run::source;
 
 /// What the README may have at most: who wants to know more opens a page of docs.
-const README_WORDS: usize = 800;
+const README_WORDS: usize = 900;
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -36,6 +37,24 @@ fn pages() -> Vec<PathBuf> {
 
 fn readme() -> String {
     fs::read_to_string(Path::new(TOP).join("README.md")).unwrap()
+}
+
+/// Commands that these tests do not run: words in them, and the reason.
+const NOT_RUN: [(&str, &str); 9] = [
+    ("cargo ", "builds: tests below do that for README, .ci/run for the others"),
+    ("cp completions/", "changes a home: a test below does that"),
+    ("sqlite3 ", "needs sqlite3: export:: runs it"),
+    ("ssh ", "needs another machine: snapshots from a pipe are in screen:: and saving::"),
+    ("sudo ", "needs root, for a device or caches: bulk:: and benches"),
+    ("weigh --frees vm", "needs XFS: frees::"),
+    ("weigh --ui", "needs a terminal: screen:: and recording::"),
+    ("weigh -u", "the same"),
+    ("jq ", "needs jq"),
+];
+
+/// Why this command is not run, if it is not.
+fn not_run(command: &str) -> Option<&'static str> {
+    NOT_RUN.iter().find(|(words, _)| command.contains(words)).map(|(_, why)| *why)
 }
 
 /// The blocks between fences in `page`, each with its kind.
@@ -93,7 +112,10 @@ impl Home {
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        (output.status.success(), String::from_utf8(output.stdout).unwrap())
+        // A directory that stands for `/` is no mount point.
+        let said = String::from_utf8(output.stdout).unwrap();
+        let said = said.replace("weigh: --df is for mount points: not for usr\n", "");
+        (output.status.success(), said)
     }
 
     /// What the commands of a block of `console` print, in the form of that block.
@@ -125,9 +147,19 @@ fn what_is_shown_is_what_is_printed() {
         let (home, text) = (Home::new(), fs::read_to_string(&page).unwrap());
         let mut mended = text.clone();
         for (kind, block) in blocks(&text) {
-            if kind == "sh" && !has_its_own_test(block) {
-                let (succeeds, said) = home.sh(&format!("set -e\nexec >/dev/null\n{block}"));
+            if kind == "sh" {
+                // A `cd`, and what else a line needs, is in the lines before it. A command may take several lines.
+                let is_broken = block.contains("\\\n");
+                let lines: Vec<_> = match is_broken {
+                    true if not_run(block).is_some() => continue,
+                    true => vec![block],
+                    false => block.lines().filter(|line| not_run(line).is_none()).collect(),
+                };
+                let script = lines.join("\n");
+                let (succeeds, said) = home.sh(&format!("set -e\nexec >/dev/null\n{script}"));
                 assert!(succeeds && said.is_empty(), "{}: {block}{said}", page.display());
+            } else if not_run(block).is_some() {
+                assert_eq!(kind, "text", "{}: {block}", page.display());
             } else if kind == "console" {
                 mended = mended.replace(block, &home.transcript(block));
                 count += 1;
@@ -163,7 +195,8 @@ fn commands_in_text_and_tables_work() {
         let (home, text) = (Home::new(), fs::read_to_string(&page).unwrap());
         let text: String = text.split("```").step_by(2).collect();
         let spans = text.split('`').skip(1).step_by(2);
-        for span in spans.filter(|span| span.starts_with("weigh ")) {
+        let spans = spans.filter(|span| span.starts_with("weigh ") && not_run(span).is_none());
+        for span in spans {
             let command: Vec<_> = span.split_whitespace().map(words).collect();
             let (succeeds, said) = home.sh(&command.join(" "));
             assert!(succeeds, "{}: {span}: {said}", page.display());
@@ -176,6 +209,95 @@ fn commands_in_text_and_tables_work() {
         }
     }
     assert!(count > 15, "{count}");
+}
+
+/// Each line of EXAMPLES that has a command, as a shell gets it.
+fn examples() -> Vec<String> {
+    let man = fs::read_to_string(Path::new(TOP).join("man/weigh.1")).unwrap();
+    let (_, examples) = man.split_once(".SH EXAMPLES\n").expect("there are some");
+    let (examples, _) = examples.split_once("\n.SH").unwrap();
+    let commands =
+        examples.lines().filter_map(|line| line.strip_prefix("\\fB")?.strip_suffix("\\fR"));
+    commands.map(|command| command.replace("\\-", "-").replace("\\e", "\\")).collect()
+}
+
+/// In their order, in one home: the second of two may compare with what the first one kept.
+#[test]
+fn examples_of_the_man_page_work() {
+    let (home, examples) = (Home::new(), examples());
+    assert!(examples.len() >= 15, "{examples:?}");
+    for command in examples.iter().filter(|command| not_run(command).is_none()) {
+        let (succeeds, said) = home.sh(&format!("set -e\n{command}"));
+        assert!(succeeds && !said.contains("weigh: "), "{command}: {said}");
+    }
+    let man = fs::read_to_string(Path::new(TOP).join("man/weigh.1")).unwrap();
+    for question in ["My disk is full", "What can go", "What grew", "Why does df say more"] {
+        assert!(man.contains(&format!("\n.SS {question}")), "{question}");
+    }
+}
+
+/// A command that is not in a fence would be seen by no test. What is not run is still somewhere.
+#[test]
+fn every_command_is_in_a_fence_or_on_the_list() {
+    let mut all = examples().join("\n");
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        let outside: String = text.split("```").step_by(2).collect();
+        for line in outside.lines().filter_map(|line| line.strip_prefix("    ")) {
+            let word = line.trim_start().trim_start_matches("$ ").split(' ').next().unwrap_or("");
+            let is_command = ["weigh", "sudo", "ssh", "cargo", "jq", "find"].contains(&word);
+            assert!(!is_command, "{}: {line}", page.display());
+        }
+        all += &text;
+    }
+    all += &fs::read_to_string(Path::new(TOP).join("packaging/README.md")).unwrap();
+    for (words, why) in NOT_RUN {
+        assert!(all.contains(words), "{words} ({why}) is nowhere");
+    }
+}
+
+/// The index, which mdBook reads, has each page once, by its title, and that is what the file is called.
+#[test]
+fn the_index_has_every_page_by_its_title() {
+    let index = fs::read_to_string(Path::new(TOP).join("docs/SUMMARY.md")).unwrap();
+    for page in pages() {
+        let name = page.file_name().unwrap().to_str().unwrap().to_owned();
+        if ["README.md", "SUMMARY.md"].contains(&&*name) {
+            continue;
+        }
+        let text = fs::read_to_string(&page).unwrap();
+        let title = text.lines().next().unwrap().strip_prefix("# ").expect(&name);
+        let listed = format!("* [{}]({name})", title.replace('`', ""));
+        assert_eq!(index.matches(&listed).count(), 1, "{listed}");
+        let words = title.to_lowercase();
+        for word in name.trim_end_matches(".md").split('-') {
+            assert!(words.contains(word), "{name} is called {title}");
+        }
+    }
+    assert!(index.contains("# weigh\n\n* [My disk is full]"), "that comes first");
+}
+
+/// Every picture is shown, and a test draws it: [`look`], [`recording`], or `.ci/page.py` (in a browser).
+///
+/// [`look`]: crate::look
+/// [`recording`]: crate::recording
+#[test]
+fn every_picture_is_shown_and_drawn() {
+    let drawn = ["look.rs", "recording.rs"].map(|name| Path::new(TOP).join("tests/it").join(name));
+    let drawn = drawn.map(|path| fs::read_to_string(path).unwrap()).concat();
+    let texts: Vec<_> = pages().iter().map(|page| fs::read_to_string(page).unwrap()).collect();
+    let mut count = 0;
+    for entry in fs::read_dir(Path::new(TOP).join("docs")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let Some((stem, "svg" | "png")) = name.rsplit_once('.') else { continue };
+        assert!(texts.iter().any(|text| text.contains(&name)), "no page shows {name}");
+        let is_screen =
+            stem.strip_prefix("screen-").is_some_and(|it| drawn.contains(&format!("(\"{it}\"")));
+        let is_page = ["page.png", "page-phone.png"].contains(&&*name);
+        assert!(is_screen || is_page || drawn.contains(&format!("\"{name}\"")), "{name}");
+        count += 1;
+    }
+    assert!(count >= 10, "{count}");
 }
 
 #[test]
@@ -225,7 +347,8 @@ fn json_can_be_read() {
     }
 }
 
-/// Links within the project lead to a file, and to a heading where they name one.
+/// Links within the project lead to a file, and to a heading where they name one. Those of docs stay there, because a
+/// book of them has nothing else.
 #[test]
 fn links_lead_somewhere() {
     for page in pages() {
@@ -237,6 +360,7 @@ fn links_lead_somewhere() {
             let (file, heading) = link.split_once('#').unwrap_or((link, ""));
             let target = if file.is_empty() { page.clone() } else { page.with_file_name(file) };
             assert!(target.exists(), "{}: {link}", page.display());
+            assert!(!link.starts_with("../"), "{}: {link}", page.display());
             if !heading.is_empty() {
                 let target = fs::read_to_string(target).unwrap();
                 let anchors: Vec<_> = target.lines().filter_map(anchor).collect();
@@ -255,11 +379,6 @@ fn anchor(line: &str) -> Option<String> {
     let title = line.strip_prefix('#')?.trim_start_matches('#').trim().to_lowercase();
     let is_kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
     Some(title.chars().filter(is_kept).map(|c| if c == ' ' { '-' } else { c }).collect())
-}
-
-/// Whether a test of its own runs it: where the source is, or with what not everybody has.
-fn has_its_own_test(block: &str) -> bool {
-    ["cargo ", "cp completions/", "sqlite3 "].iter().any(|words| block.contains(words))
 }
 
 /// Runs the block of `page` that has `line`, where the source is, with `home` as the home.

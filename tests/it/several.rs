@@ -243,7 +243,7 @@ fn what_does_not_go_together_is_refused_by_name() {
     fs::write(fixture.at("6"), "{\"schema\":1,").unwrap();
     for (other, expected) in [
         ("3", "cannot load 3: it was saved with -x"),
-        ("5", "cannot load 5: what -j prints says too little"),
+        ("5", "cannot load 5: the output of -j lacks what that needs"),
         ("6", "cannot load 6: "),
         ("7", "cannot load 7: No such file"),
     ] {

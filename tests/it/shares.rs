@@ -101,7 +101,7 @@ fn a_root_of_many_is_shared_out_there() {
     save(place.path(), &root, "-f", (2, 2), "");
     let shown = loading("", place.path(), [1, 2]).run();
     let expected =
-        "weigh: cannot load 2: it is shared out in another way than 1: save all shares anew\n";
+        "weigh: cannot load 2: it was divided in another way than 1: save all shares again\n";
     assert_eq!((shown.code(), shown.complaint().as_str()), (1, expected));
     save(place.path(), &root, "-f", (1, 2), "");
     let walk = weigh("-f -j").arg(&root).run().clean();

@@ -29,7 +29,7 @@ pub(super) struct FilterFlags {
     #[arg(short, long)]
     pub(super) ignore_hidden: bool,
 
-    /// Leave out entries with this name or path
+    /// Leave out entries of exactly this name or path; --exclude and -v take patterns
     ///
     /// A name has no slash in it. A path is absolute, or relative to a PATH or to the current directory.
     #[arg(short = 'X', long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
@@ -39,15 +39,15 @@ pub(super) struct FilterFlags {
     #[arg(short = 'e', long, value_name = "REGEX")]
     pub(super) filter: Vec<OsString>,
 
-    /// Leave out entries whose path matches
+    /// Leave out entries if REGEX matches any part of their path, as in -v '/tmp[0-9]+/'
     #[arg(short = 'v', long, value_name = "REGEX")]
     pub(super) invert_filter: Vec<OsString>,
 
-    /// Leave out entries whose path matches a line of FILE; each line is a REGEX
+    /// Leave out what -v would, for each line of FILE
     #[arg(short = 'I', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) ignore_all_in_file: Vec<PathBuf>,
 
-    /// Leave out entries that match, as in .gitignore
+    /// Leave out entries that match, as in .gitignore: '*.o', /build, tmp/
     ///
     /// GLOB has the syntax of a line of .gitignore: '*.o', '/build', 'tmp/', '!keep.o'.
     #[arg(long, value_name = "GLOB")]
@@ -57,7 +57,7 @@ pub(super) struct FilterFlags {
     #[arg(long, value_name = "GLOB")]
     pub(super) include: Vec<OsString>,
 
-    /// Leave out entries that match a line of FILE, as in .gitignore
+    /// Leave out what --exclude would, for each line of FILE
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) ignore_file: Vec<PathBuf>,
 
@@ -65,7 +65,7 @@ pub(super) struct FilterFlags {
     #[arg(long)]
     pub(super) gitignore: bool,
 
-    /// Count only what git ignores: what cleaning would free
+    /// Count only what git ignores; --reclaimable lists only what can be made again
     #[arg(long, conflicts_with = "gitignore")]
     pub(super) ignored: bool,
 

@@ -91,7 +91,7 @@ pub(super) struct CountFlags {
     #[arg(long, conflicts_with_all = ["apparent_size", "filecount"])]
     pub(super) inodes: bool,
 
-    /// Show the newest time in each directory beside its size: a (accessed), c (changed) or m (modified)
+    /// Show the newest time in each directory beside its size: a (access), c (change) or m (modification)
     #[arg(short = 'm', long, value_name = "TIME", conflicts_with_all = ["filecount", "inodes"])]
     #[arg(value_parser = one_of(TIMES), hide_possible_values = true)]
     pub(super) filetime: Option<Time>,
@@ -104,7 +104,9 @@ pub(super) struct CountFlags {
     #[arg(long, conflicts_with = "count_links", hide = Source::LISTS_LINKS)]
     pub(super) exact_links: bool,
 
-    /// Count only what deleting would free: no files that also have links elsewhere
+    /// Count only files without hard links elsewhere; --frees also knows clones
+    ///
+    /// Where nothing is cloned and there are no snapshots of the file system, that is what deleting frees.
     #[arg(long, conflicts_with_all = ["count_links", "dereference_links", "filetime", "save", "load"])]
     pub(super) unique: bool,
 
@@ -128,8 +130,8 @@ pub(super) struct ShowFlags {
     /// Show the NUMBER largest [default: what fits]
     ///
     /// The default is the height of the terminal less six, or 20 without a terminal. With -d or -z it is
-    /// everything within those limits, and in JSON it is everything. The last line sums up what has no line of its own:
-    /// the inodes that are neither shown nor inside a directory that is shown without its content.
+    /// everything within those limits, and in JSON it is everything. One line sums up whatever is not visible, so that
+    /// the lines add up to the total.
     #[arg(short, long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(super) number_of_lines: Option<usize>,
 
@@ -192,7 +194,7 @@ pub(super) struct ShowFlags {
     ])]
     pub(super) summarize: bool,
 
-    /// Also show what df says about each PATH that is a mount point; implies -x
+    /// Also show why df reports more, for each PATH that is a mount point; implies -x
     ///
     /// That is the size of the file system, its free space, and what uses the rest: files that were seen, files that
     /// are deleted but open, files hidden under mounts, and metadata. As root, weigh sees more of it. Without a PATH
@@ -203,7 +205,7 @@ pub(super) struct ShowFlags {
     ])]
     pub(super) df: bool,
 
-    /// Also show how much space deleting each entry would free, apart from what clones and snapshots share
+    /// Also show what deleting each entry frees, where hard links, clones or snapshots share its space
     ///
     /// Two figures are a lower and an upper bound: the space that no other file uses, and that space with the shared
     /// space, if nothing outside the entry shares it. On btrfs the upper bound, or a single figure, is an estimate.
@@ -212,13 +214,14 @@ pub(super) struct ShowFlags {
         "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "load",
         "since", "history", "summarize", "file_types", "by",
     ])]
+    #[arg(help_heading = "What can go")]
     pub(super) frees: bool,
 
-    /// List what can be had again, largest first: what each frees, what it is, and the command that removes it
+    /// List what can be made or downloaded again, with what each frees, and the command that removes it
     ///
-    /// Rules know build output, packages, caches and stores by what is in them and beside them. What git tracks is
-    /// never listed, nor what was just written. The last line is what all of it frees together. weigh deletes nothing
-    /// here; with --ui, it marks what it found.
+    /// Rules know build output, packages, caches and stores by what is in them and beside them. That git ignores
+    /// something (--ignored) is not enough. What git tracks is never listed, nor what was just written. The last line
+    /// is what all of it frees together. weigh deletes nothing here; with --ui, it marks what it found.
     #[arg(long, conflicts_with_all = [
         "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "overlays",
         "ignore_hidden", "ignore_directory", "filter", "invert_filter", "ignore_all_in_file", "exclude", "include",
@@ -226,10 +229,12 @@ pub(super) struct ShowFlags {
         "depth", "only_dir", "only_file", "file_types", "by", "collapse", "sort", "summarize", "df", "skip_total",
         "save", "load", "since", "history", "shard", "details", "fail_over",
     ])]
+    #[arg(help_heading = "What can go")]
     pub(super) reclaimable: bool,
 
     /// With --reclaimable, list only what nobody wrote to for DAYS days [default: 1]
     #[arg(long, value_name = "DAYS", requires = "reclaimable", allow_negative_numbers = true)]
+    #[arg(help_heading = "What can go")]
     pub(super) older: Option<u32>,
 
     /// Do not show the line of the root
@@ -369,7 +374,7 @@ pub(super) struct PrintFlags {
     #[arg(long, exclusive = true)]
     pub(super) man: bool,
 
-    /// Print the most used flags; --help prints all of them
+    /// Print help: -h what weigh can do, --help all flags
     #[arg(short = 'h', long = "help", action = ArgAction::Help)]
     _help: Option<bool>,
 
@@ -425,7 +430,7 @@ pub(super) struct SnapshotFlags {
     #[arg(conflicts_with_all = ["load", "since", "df", "unique", "dereference_links", "files0_from", "files_from"])]
     pub(super) shard: Option<Share>,
 
-    /// Show what changed since the snapshot in FILE, largest changes first
+    /// Show what changed since the snapshot in FILE; or since last, yesterday, 7d, a date (see --remember)
     ///
     /// If FILE is a directory, it stands for the newest complete snapshot in it that --save DIR/ wrote of the same
     /// PATHs on the same host. If there is no such FILE, last, yesterday, 7d (or any other number of days) and a date,
@@ -434,10 +439,10 @@ pub(super) struct SnapshotFlags {
     #[arg(conflicts_with = "filetime")]
     pub(super) since: Option<PathBuf>,
 
-    /// Show what became of a tree over time: the snapshots of it in each FILE
+    /// Show how a tree grew, from all snapshots of it in each FILE
     ///
-    /// Shows the directories that changed most from the first snapshot to the last: what they come to now, what they
-    /// grew by a day, and their sizes as small bars; and when the file system is full if it goes on like that.
+    /// Shows the directories that changed most from the first snapshot to the last: their size now, their growth per
+    /// day, and their sizes as small bars; and when the file system will be full if it goes on like that.
     /// A directory stands for all snapshots in it that --save DIR/ wrote; or if there are none, for those of it that
     /// --remember kept. Without FILE, that is the current directory.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 0..)]
@@ -448,7 +453,7 @@ pub(super) struct SnapshotFlags {
     ])]
     pub(super) history: Option<Vec<PathBuf>>,
 
-    /// Also keep this scan, to compare later ones with: see --since and --history
+    /// Also keep this scan as a snapshot, for a later --since or --history
     ///
     /// It is kept in ~/.local/state/weigh/snapshots if it is a scan of directories without filters, and nothing is
     /// missing from it. The last scan of each of 7 days, 7 weeks and 7 months stays.
@@ -459,7 +464,7 @@ pub(super) struct SnapshotFlags {
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1G")]
     pub(super) remember_bound: u64,
 
-    /// Remove the scans that --remember kept of PATHs, or all of them without PATH, and print which
+    /// Remove the snapshots that --remember kept of PATHs (without PATH: all), and print which
     #[arg(long, conflicts_with_all = [
         "history", "load", "save", "since", "remember", "ui", "df", "reclaimable", "by", "shard",
     ])]
@@ -477,7 +482,7 @@ pub(super) struct SnapshotFlags {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Browse")]
 pub(super) struct ScreenFlags {
-    /// Look around on the terminal while it scans; mark, and see what that would free
+    /// Browse on the terminal, also during the scan; mark, see what that frees, delete, undo
     ///
     /// ? shows the keys. d reviews the marks; there t moves them into the trash, and D deletes them. With --load, it
     /// shows a snapshot; with --since, also what changed.

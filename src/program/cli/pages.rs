@@ -1,31 +1,24 @@
 //! Pages made from the flags: help, the man page, and completions for shells.
 
 use clap::builder::PossibleValuesParser;
-use clap::{CommandFactory, ValueHint};
+use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
+use nu_ansi_term::Style;
 
 use super::config;
 use super::flags::Flags;
 use crate::program::terminal;
 use weigh::internal::filter::known_types;
 
-/// The flags that `-h` shows: the most used ones, as many as fit 24 lines of 80 columns.
-const MOST_USED: [&str; 13] = [
-    "apparent_size",
-    "filecount",
-    "limit_filesystem",
-    "ignore_directory",
-    "exclude",
-    "number_of_lines",
-    "depth",
-    "only_dir",
-    "only_file",
-    "file_types",
-    "output_json",
-    "_help",
-    "_version",
-];
+/// The output of `-h`: what weigh can do, by what a person wants, on 24 lines of 80 columns.
+const SHORT: &str = include_str!("../../../man/short-help.txt");
+
+/// The flags that `--help` and the man page have in their last group.
+const RARE: &str = "\
+    files0_from files_from exact_links overlays skip_total save_as shard remember_bound print0 key_of bars_on_right dim \
+    terminal_width theme color_of hyperlink print_errors stats threads no_prefetch bulk type_list config completions \
+    man _help _version";
 
 /// The date of the version, for the foot of the man page.
 const DATE: &str = "2026-11-22";
@@ -38,18 +31,36 @@ const SYNOPSIS: &str = r".SH SYNOPSIS
 /// The sections of the man page after the flags.
 const SECTIONS: &str = include_str!("../../../man/sections.roff");
 
-/// The output of `-h`, or of `--help` (`is_all`), which is as terse but has all flags.
+/// The output of `-h`, or of `--help` (`is_all`).
 pub(super) fn help(is_all: bool) -> String {
-    let mut command = Flags::command().mut_args(|arg| {
-        let is_hidden = arg.is_hide_set();
-        let is_shown = is_all || MOST_USED.contains(&arg.get_id().as_str());
-        let arg = arg.hide(is_hidden || !is_shown);
-        // Other names would not fit a line.
-        if is_all { arg } else { arg.visible_alias(None) }
-    });
-    command = command.override_usage("weigh [OPTIONS] [PATH]...");
-    let help = command.render_help();
-    if terminal::wants_colors() { help.ansi().to_string() } else { help.to_string() }
+    let wants_colors = terminal::wants_colors();
+    if is_all {
+        let help = grouped().override_usage("weigh [OPTIONS] [PATH]...").render_help();
+        return if wants_colors { help.ansi().to_string() } else { help.to_string() };
+    }
+    if !wants_colors {
+        return SHORT.to_owned();
+    }
+    let mut help = String::new();
+    for line in SHORT.lines() {
+        // The word before the first flag.
+        let (word, rest) = line.split_at(line.find("  ").unwrap_or(0));
+        let word = if word.is_empty() { word.into() } else { Style::new().bold().paint(word) };
+        help += &format!("{word}{rest}\n");
+    }
+    help
+}
+
+/// All flags, with rare ones last.
+fn grouped() -> Command {
+    let command = Flags::command();
+    let about = command.get_about().cloned().unwrap_or_default();
+    let is_usual = |arg: &Arg| RARE.split(' ').all(|rare| arg.get_id() != rare);
+    let (usual, rare): (Vec<_>, Vec<_>) = command.get_arguments().cloned().partition(is_usual);
+    let rare = rare.into_iter().map(|arg| arg.help_heading("Rarely needed"));
+    let grouped = Command::new("weigh").disable_help_flag(true).disable_version_flag(true);
+    let grouped = grouped.max_term_width(100).about(about).version(env!("CARGO_PKG_VERSION"));
+    grouped.groups(command.get_groups().cloned()).args(usual).args(rare)
 }
 
 /// The completions for `shell`: flags and their counterparts, types by name, and files only for flags that take one.
@@ -74,7 +85,7 @@ pub(super) fn completions(shell: Shell) -> Vec<u8> {
 
 /// The man page, weigh(1).
 pub(super) fn man() -> Vec<u8> {
-    let man = Man::new(Flags::command());
+    let man = Man::new(grouped());
     let mut page = Vec::new();
     // Writing to memory cannot fail.
     let _ = man.render_name_section(&mut page);
@@ -86,4 +97,17 @@ pub(super) fn man() -> Vec<u8> {
     let page = page.replace(r"\\", r"\e");
     let version = env!("CARGO_PKG_VERSION");
     format!(".TH WEIGH 1 {DATE} \"weigh {version}\"\n{page}{SECTIONS}").into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rare_flags_are_flags() {
+        let command = Flags::command();
+        for rare in RARE.split(' ') {
+            assert!(command.get_arguments().any(|arg| arg.get_id() == rare), "{rare}");
+        }
+    }
 }
