@@ -100,10 +100,12 @@ mod html;
 mod json;
 mod listings;
 mod look;
+mod metrics;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod reweighed;
 mod saving;
+mod schema;
 mod screen;
 mod several;
 mod shares;
