@@ -13,30 +13,15 @@ use crate::snapshot::schema::ExportOptions;
 use crate::tree::Tree;
 use crate::weighed::Weighed;
 
-/// A longer value of a label is cut after so many bytes. No path that a program can open has more.
-const LONGEST: usize = path::LONGEST;
-
-/// A metric of file systems: its name, what it is, and the figure.
-type OfFileSystem = (&'static str, &'static str, fn(&FileSystem) -> Option<i128>);
-
-const OF_FILE_SYSTEMS: [OfFileSystem; 5] = [
+/// The metrics of file systems: each with its name, what it is, and the figure.
+const OF_FILE_SYSTEMS: [(&str, &str, fn(&FileSystem) -> Option<i128>); 5] = [
     ("weigh_filesystem_size_bytes", "Size of a file system.", |one| Some(one.space.size.into())),
     ("weigh_filesystem_free_bytes", "What is free on it.", |one| Some(one.space.free.into())),
-    (
-        "weigh_filesystem_available_bytes",
-        "What is free on it for users without privileges.",
-        |one| Some(one.space.available.into()),
-    ),
-    (
-        "weigh_filesystem_unseen_bytes",
-        "What is used on it, and in no file that was seen.",
-        FileSystem::unseen,
-    ),
-    (
-        "weigh_filesystem_unexplained_bytes",
-        "What of that has no known cause.",
-        FileSystem::unexplained,
-    ),
+    ("weigh_filesystem_available_bytes", "Free on it for users.", |one| {
+        Some(one.space.available.into())
+    }),
+    ("weigh_filesystem_unseen_bytes", "Used on it, in no file that was seen.", FileSystem::unseen),
+    ("weigh_filesystem_unexplained_bytes", "Of that, without a cause.", FileSystem::unexplained),
 ];
 
 /// Writes what every node comes to, then file systems, and how many errors there were at each root. The total of
@@ -55,8 +40,8 @@ pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -
     file_systems(out, &options.file_systems)?;
     // Of the same roots, another file has it.
     if let (Some(tree), None) = (&weighed.report, &options.by) {
-        let what = "What could not be read at a path and below it.";
-        let mut metric = Metric::begin(out, "weigh_errors", what)?;
+        let mut metric =
+            Metric::begin(out, "weigh_errors", "What could not be read below a path.")?;
         for root in tree.roots() {
             let is_below = |path: &[u8]| path::is_within(path, root.name());
             let errors = weighed.problems.iter().filter(|problem| is_below(&problem.path));
@@ -102,7 +87,7 @@ fn file_systems(out: &mut impl Write, all: &[FileSystem]) -> io::Result<()> {
         }
         metric.end()?;
     }
-    let what = "What is used on a file system by a cause, and in no file that was seen.";
+    let what = "Used on it by a cause, in no file that was seen.";
     let mut metric = Metric::begin(out, "weigh_filesystem_cause_bytes", what)?;
     for one in all {
         for cause in &one.causes {
@@ -145,12 +130,12 @@ impl<'a, W: Write> Metric<'a, W> {
 }
 
 /// The value of a label. The format has escapes for three characters. Bytes that are not UTF-8, other characters that
-/// a terminal would obey, and what is cut off are replaced.
+/// a terminal would obey, and what is cut off are replaced: no path that can be opened is so long.
 fn label(value: &[u8]) -> String {
     let mut label = String::new();
     for c in String::from_utf8_lossy(value).chars() {
         match c {
-            _ if label.len() > LONGEST => {
+            _ if label.len() > path::LONGEST => {
                 label.push(char::REPLACEMENT_CHARACTER);
                 break;
             }

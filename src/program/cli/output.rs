@@ -38,8 +38,8 @@ impl Flags {
         let is_history = self.snapshots.history.is_some();
         let is_filtered = is_history && !self.filters.filter()?.is_off();
         let is_shown = matches!(self.form(), None | Some(Form::Json));
-        let is_page = self.form() == Some(Form::Page(page::PageForm::Html));
-        let is_metrics = self.form() == Some(Form::Prometheus);
+        let shows_df =
+            matches!(self.form(), Some(Form::Page(page::PageForm::Html) | Form::Prometheus));
         let shows_details = self.screen.ui || self.form().is_some_and(Form::shows_details);
         let is_unsaved =
             self.is_by_saved_time() && !matches!(self.filetime(), Some(FileTime::Modified));
@@ -69,7 +69,7 @@ impl Flags {
                 "--frees is shown with sizes, in a picture or with -j: leave out --sort time and --as",
             ),
             (
-                self.show.df && (!is_shown && !is_page && !is_metrics || is_by_time),
+                self.show.df && (!is_shown && !shows_df || is_by_time),
                 "--df is shown with sizes, in a picture, with -j, --as html or --as prometheus: leave out -m and --as",
             ),
             (
