@@ -1,14 +1,16 @@
 //! Makes the trees that the benchmarks walk: `shapes DIR [SHAPE…] [--entries N] [--seed S]`.
 //!
-//! | shape    | what it is                                                            | `--entries` |
-//! |----------|-----------------------------------------------------------------------|-------------|
-//! | balanced | 10 × 10 × 10 directories, 20 files in each leaf                        | no          |
-//! | wide     | one directory full of files                                            | 100,000     |
-//! | deep     | a chain of directories, a file in each                                 | 1,500       |
-//! | home     | a home directory: log-normal widths and sizes, some links (about 4 GB) | 450,000     |
-//! | store    | a package store: most files are hard links to a few thousand inodes    | 1,000,000   |
-//! | tiny     | a source tree of 500 files                                             | no          |
-//! | empty    | an empty directory                                                     | no          |
+//! | shape      | what it is                                                            | `--entries` |
+//! |------------|-----------------------------------------------------------------------|-------------|
+//! | balanced   | 10 × 10 × 10 directories, 20 files in each leaf                        | no          |
+//! | wide       | one directory full of files                                            | 100,000     |
+//! | deep       | a chain of directories, a file in each                                 | 1,500       |
+//! | home       | a home directory: log-normal widths and sizes, some links (about 4 GB) | 450,000     |
+//! | store      | a package store: most files are hard links to a few thousand inodes    | 1,000,000   |
+//! | tiny       | a source tree of 500 files                                             | no          |
+//! | empty      | an empty directory                                                     | no          |
+//! | gdu-readme | 100,000 directories and 400,000 files, as gdu's README counts them     | no          |
+//! | dumac-deep | dumac's benchmark: 4,095 directories in pairs, 100 files in each       | no          |
 //!
 //! Without a SHAPE it makes all of them. It prints where each one is, a path a line. The name says
 //! everything that a tree depends on (`store-5000000`, with `-seed7` for a seed other than 1), and
@@ -31,9 +33,10 @@ use std::thread;
 
 use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags};
 
-const USAGE: &str =
-    "usage: shapes DIR [balanced|wide|deep|home|store|tiny|empty]… [--entries N] [--seed S]";
-const SHAPES: [&str; 7] = ["balanced", "wide", "deep", "home", "store", "tiny", "empty"];
+const USAGE: &str = "usage: shapes DIR [balanced|wide|deep|home|store|tiny|empty|gdu-readme|dumac-deep]… \
+    [--entries N] [--seed S]";
+const SHAPES: [&str; 9] =
+    ["balanced", "wide", "deep", "home", "store", "tiny", "empty", "gdu-readme", "dumac-deep"];
 
 fn main() -> ExitCode {
     let Some(request) = parse(std::env::args().skip(1)) else {
@@ -108,6 +111,8 @@ fn make(request: &Request, shape: &str) -> io::Result<PathBuf> {
         "home" => grow(&root, entries / 10, entries - entries / 10, seed)?,
         "store" => store(&root, entries, seed)?,
         "tiny" => grow(&root, 60, 500, seed)?,
+        "gdu-readme" => grow(&root, 100_000, 400_000, seed)?,
+        "dumac-deep" => pairs(&root, 12, 100)?,
         _ => {}
     }
     File::create(marker)?;
@@ -124,6 +129,21 @@ fn balanced(root: &Path) -> io::Result<()> {
 
 fn wide(root: &Path, files: usize) -> io::Result<()> {
     in_parallel(files, |file| write(&root.join(format!("file{file:07}")), 4096))
+}
+
+/// Two directories in each, on so many `levels`, the root's among them, and as many files of 70 bytes in all of them.
+fn pairs(root: &Path, levels: u32, files: usize) -> io::Result<()> {
+    in_parallel((1 << levels) - 1, |number| {
+        // As in a heap: 0 is the root, and the parent of a number is half of it.
+        let (mut names, mut at) = (Vec::new(), number);
+        while at > 0 {
+            names.push(if at % 2 == 1 { "d0" } else { "d1" });
+            at = (at - 1) / 2;
+        }
+        let dir = names.iter().rev().fold(root.to_path_buf(), |dir, name| dir.join(name));
+        fs::create_dir_all(&dir)?;
+        (0..files).try_for_each(|file| write(&dir.join(format!("f{file}.txt")), 70))
+    })
 }
 
 /// Names of one letter: 1,500 levels of them stay below PATH_MAX, so that programs which walk by

@@ -1,4 +1,5 @@
-//! Prometheus's text format, for the textfile collector of node_exporter: a line for each node.
+//! Prometheus's text format (0.0.4), for the textfile collector of node_exporter: gauges, each with the path that it
+//! is of, and no timestamps.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -6,49 +7,138 @@ use std::io::{self, Write};
 use super::rows;
 use crate::escape::is_control;
 use crate::measure::Measure;
+use crate::path;
+use crate::snapshot::FileSystem;
+use crate::snapshot::schema::ExportOptions;
 use crate::tree::Tree;
+use crate::weighed::Weighed;
 
-/// Writes what every node of `tree` comes to in `measure`. The total of several roots has no line: it would be no path.
-///
-/// A reader refuses the whole file if a path is there twice. So the figures of paths that look the same once their
-/// bytes are replaced are added up, and written last.
+/// The metrics of file systems: each with its name, what it is, and the figure.
+const OF_FILE_SYSTEMS: [(&str, &str, fn(&FileSystem) -> Option<i128>); 5] = [
+    ("weigh_filesystem_size_bytes", "Size of a file system.", |one| Some(one.space.size.into())),
+    ("weigh_filesystem_free_bytes", "What is free on it.", |one| Some(one.space.free.into())),
+    ("weigh_filesystem_available_bytes", "Free on it for users.", |one| {
+        Some(one.space.available.into())
+    }),
+    ("weigh_filesystem_unseen_bytes", "Used on it, in no file that was seen.", FileSystem::unseen),
+    ("weigh_filesystem_unexplained_bytes", "Of that, without a cause.", FileSystem::unexplained),
+];
+
+/// Writes what every node comes to, then file systems, and how many errors there were at each root. The total of
+/// several roots has no line: it would be no path. Groups have the key that they were made by as another label. The
+/// last line shows that nothing is missing.
 ///
 /// # Errors
 /// The writer's.
-pub fn write(out: &mut impl Write, tree: &Tree, measure: Measure) -> io::Result<()> {
-    let name = match measure {
-        Measure::Disk | Measure::Apparent => "weigh_size_bytes",
-        Measure::Files => "weigh_files",
-        Measure::Inodes => "weigh_inodes",
-    };
-    let what = measure.noun();
-    writeln!(out, "# HELP {name} What a path comes to, with all that is in it: {what}.")?;
-    writeln!(out, "# TYPE {name} gauge")?;
-    let mut alike: BTreeMap<String, u64> = BTreeMap::new();
-    rows::each(tree, |row| {
-        if row.node.is_total() {
-            return Ok(());
-        }
-        let (path, size) = (label(row.path), row.node.size());
-        if path.contains(char::REPLACEMENT_CHARACTER) {
-            let sum = alike.entry(path).or_default();
-            *sum = sum.saturating_add(size);
-            return Ok(());
-        }
-        writeln!(out, "{name}{{path=\"{path}\"}} {size}")
-    })?;
-    for (path, size) in alike {
-        writeln!(out, "{name}{{path=\"{path}\"}} {size}")?;
+pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -> io::Result<()> {
+    if weighed.report.is_none() && options.file_systems.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    if let Some(tree) = &weighed.report {
+        nodes(out, tree, options)?;
+    }
+    file_systems(out, &options.file_systems)?;
+    // Of the same roots, another file has it.
+    if let (Some(tree), None) = (&weighed.report, &options.by) {
+        let mut metric =
+            Metric::begin(out, "weigh_errors", "What could not be read below a path.")?;
+        for root in tree.roots() {
+            let is_below = |path: &[u8]| path::is_within(path, root.name());
+            let errors = weighed.problems.iter().filter(|problem| is_below(&problem.path));
+            metric.add([("path", root.name())], errors.count() as i128)?;
+        }
+        metric.end()?;
+    }
+    out.write_all(b"# EOF\n")
 }
 
-/// A path as the value of a label. The format has escapes for three characters. Bytes that are not UTF-8, and other
-/// characters that a terminal would obey, are replaced.
-fn label(path: &[u8]) -> String {
+fn nodes(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Result<()> {
+    let (name, what) = match options.view.measure {
+        Measure::Disk => ("weigh_size_bytes", "Disk usage"),
+        Measure::Apparent => ("weigh_apparent_size_bytes", "Apparent size"),
+        Measure::Files => ("weigh_files", "Number of files"),
+        Measure::Inodes => ("weigh_inodes", "Number of inodes"),
+    };
+    let mut metric =
+        Metric::begin(out, name, &format!("{what} of a path, with all that is in it."))?;
+    rows::each(tree, |row| {
+        let (node, size) = (row.node, row.node.size().into());
+        let root = node.parent().filter(|parent| !parent.is_total());
+        match (&options.by, root) {
+            _ if node.is_total() => Ok(()),
+            (None, _) => metric.add([("path", row.path)], size),
+            // Its groups add up to it, and another file may have it.
+            _ if !node.is_group() => Ok(()),
+            (Some(by), Some(root)) => metric.add([("path", root.name()), (by, node.name())], size),
+            (Some(by), None) => metric.add([(by, node.name())], size),
+        }
+    })?;
+    metric.end()
+}
+
+fn file_systems(out: &mut impl Write, all: &[FileSystem]) -> io::Result<()> {
+    if all.is_empty() {
+        return Ok(());
+    }
+    for (name, what, figure) in OF_FILE_SYSTEMS {
+        let mut metric = Metric::begin(out, name, what)?;
+        for (one, figure) in all.iter().filter_map(|one| Some((one, figure(one)?))) {
+            metric.add([("path", &one.root)], figure)?;
+        }
+        metric.end()?;
+    }
+    let what = "Used on it by a cause, in no file that was seen.";
+    let mut metric = Metric::begin(out, "weigh_filesystem_cause_bytes", what)?;
+    for one in all {
+        for cause in &one.causes {
+            metric
+                .add([("path", &one.root), ("cause", cause.name.as_bytes())], cause.size.into())?;
+        }
+    }
+    metric.end()
+}
+
+/// A metric that is being written.
+///
+/// A reader refuses the whole file if the same labels are there twice. So the figures of labels that look the same
+/// once bytes are replaced are added up, and written last.
+struct Metric<'a, W> {
+    out: &'a mut W,
+    name: &'static str,
+    alike: BTreeMap<String, i128>,
+}
+
+impl<'a, W: Write> Metric<'a, W> {
+    fn begin(out: &'a mut W, name: &'static str, what: &str) -> io::Result<Self> {
+        writeln!(out, "# HELP {name} {what}\n# TYPE {name} gauge")?;
+        Ok(Self { out, name, alike: BTreeMap::new() })
+    }
+
+    fn add<const N: usize>(&mut self, labels: [(&str, &[u8]); N], figure: i128) -> io::Result<()> {
+        let labels = labels.map(|(name, value)| format!("{name}=\"{}\"", label(value))).join(",");
+        if labels.contains(char::REPLACEMENT_CHARACTER) {
+            *self.alike.entry(labels).or_default() += figure;
+            return Ok(());
+        }
+        writeln!(self.out, "{}{{{labels}}} {figure}", self.name)
+    }
+
+    fn end(self) -> io::Result<()> {
+        let Self { out, name, alike } = self;
+        alike.iter().try_for_each(|(labels, figure)| writeln!(out, "{name}{{{labels}}} {figure}"))
+    }
+}
+
+/// The value of a label. The format has escapes for three characters. Bytes that are not UTF-8, other characters that
+/// a terminal would obey, and what is cut off are replaced: no path that can be opened is so long.
+fn label(value: &[u8]) -> String {
     let mut label = String::new();
-    for c in String::from_utf8_lossy(path).chars() {
+    for c in String::from_utf8_lossy(value).chars() {
         match c {
+            _ if label.len() > path::LONGEST => {
+                label.push(char::REPLACEMENT_CHARACTER);
+                break;
+            }
             '\\' => label.push_str(r"\\"),
             '"' => label.push_str("\\\""),
             '\n' => label.push_str(r"\n"),

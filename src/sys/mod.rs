@@ -11,7 +11,6 @@
 //!   * `is_vanished`, `is_out_of_handles`, `not_found`, `errors`: what the system's errors mean.
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
 //!   * `threads_with_room`: how many threads the limits of the process allow.
-//!   * `is_rotational`: whether a device is a rotating disk.
 //!   * `terminal`, `is_capable_terminal`, `stop_others`: the terminal of the process.
 //!   * `usage`, `host`, `user_name`, `user_home`, `user_homes`: what the process has used, the names of the machine and
 //!     its users, and their home directories.
@@ -29,7 +28,7 @@
 //! (`open_file`, `read_file`), git's rules, configuration and index, the tags of caches and other proofs of what can go, and the files of container
 //! engines (`open_file_at`), snapshots ([`Draft`], [`open_snapshot`]), the time zone's and the user database; files
 //! that are mapped, only to ask about them; the device of a file system that is prefetched or read in bulk, or asked
-//! what it needs for itself; and the system's own tables ([`MountTable`], `is_rotational`). Errors are the system's
+//! what it needs for itself; and the system's own tables ([`MountTable`]). Errors are the system's
 //! own.
 
 use std::fs::{self, File};
@@ -88,7 +87,7 @@ pub use source::{Handle, Source};
 pub use space::{Space, space, used_inodes};
 pub use system::{
     Bulk, HOME, HeldDirectory, Prefetch, clone_mount, errors, free_handles, host, into_path,
-    is_capable_terminal, is_out_of_handles, is_root, is_rotational, is_vanished, make_directories,
+    is_capable_terminal, is_out_of_handles, is_root, is_vanished, make_directories,
     make_private_directory, map_extents, not_found, open_outside, open_to_append, own_space,
     space_around, stop_others, terminal, threads_with_room, to_path, unlinked_files, usage,
     user_home, user_homes, user_id, user_name,

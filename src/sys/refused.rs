@@ -128,11 +128,6 @@ impl HeldDirectory {
     }
 }
 
-/// Finding out takes a call that std does not have.
-pub fn is_rotational(_: u64) -> bool {
-    false
-}
-
 /// Windows has no such limit; elsewhere, std cannot tell.
 pub fn threads_with_room() -> usize {
     usize::MAX

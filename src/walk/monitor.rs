@@ -1,7 +1,7 @@
 //! The monitor shows the progress, changes the number of threads, and does not wait for storage that never answers.
 //!
 //! It is the thread that called the walk, which has nothing else to do. A look costs a few microseconds, and a walk
-//! that ends within the first 5 milliseconds gets none.
+//! that ends within the first 2 milliseconds gets none.
 
 use std::mem;
 use std::sync::Arc;
@@ -212,12 +212,9 @@ impl<T: Tally + 'static> Monitor<T> {
     }
 }
 
-/// What kind of storage a worker waits for now, and whether it has to seek.
-fn what_is_waited_for<T: Tally>(walk: &Walk<T>) -> (Storage, bool) {
-    let dirs = walk.workers.dirs();
-    dirs.first().map_or((Storage::Local, false), |dir| {
-        (dir.mount.storage, sys::is_rotational(dir.stat.device))
-    })
+/// What kind of storage a worker waits for now.
+fn what_is_waited_for<T: Tally>(walk: &Walk<T>) -> Storage {
+    walk.workers.dirs().first().map_or(Storage::Local, |dir| dir.mount.storage)
 }
 
 impl Look {

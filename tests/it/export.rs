@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::dice::{Dice, Names};
 use crate::document::{Document, exact};
 use crate::fixture::{Fixture, raw};
-use crate::run::weigh;
+use crate::run::{python, said_by, weigh};
 
 fn exported() -> Fixture {
     Fixture::of_each_kind()
@@ -205,77 +205,6 @@ fn stacks_add_up_to_what_directories_come_to() {
     }
 }
 
-/// What the text format of Prometheus says that these lines are: a path and its figure each.
-fn metrics(text: &str, metric: &str) -> Vec<(String, u64)> {
-    let mut lines = text.lines();
-    assert!(lines.next().unwrap().starts_with(&format!("# HELP {metric} ")), "{text}");
-    assert_eq!(lines.next().unwrap(), format!("# TYPE {metric} gauge"));
-    let of = |line: &str| {
-        let label = line.strip_prefix(&format!("{metric}{{path=\"")).unwrap();
-        let (label, figure) = label.rsplit_once("\"} ").unwrap();
-        let (mut path, mut rest) = (String::new(), label.chars());
-        while let Some(c) = rest.next() {
-            path.push(match c {
-                '\\' => match rest.next() {
-                    Some('n') => '\n',
-                    Some(c @ ('\\' | '"')) => c,
-                    other => panic!("{other:?} in {line}"),
-                },
-                '"' => panic!("the label ends in {line}"),
-                c => c,
-            });
-        }
-        (path, figure.parse().unwrap())
-    };
-    lines.map(of).collect()
-}
-
-#[test]
-fn metrics_have_the_figures_of_other_forms() {
-    let fixture = Fixture::new().file("top/a/f", 100).file("top/b", 20).file("other/g", 3);
-    for (flags, metric) in [
-        ("-d 9", "weigh_size_bytes"),
-        ("-s -d 9", "weigh_size_bytes"),
-        ("-f -d 9", "weigh_files"),
-        ("--inodes -n 9 top other", "weigh_inodes"),
-        ("-s -F", "weigh_size_bytes"),
-        ("-s --by type", "weigh_size_bytes"),
-    ] {
-        let run = |form: &str| {
-            weigh(&format!("{flags} top --as {form}")).within(fixture.path()).run().text()
-        };
-        let rows = run("ndjson");
-        let rows = rows.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let rows = rows.filter(|row| row["kind"] != "total");
-        let rows =
-            rows.map(|row| (row["path"].as_str().unwrap().into(), row["size"].as_u64().unwrap()));
-        let text = run("prometheus");
-        assert_eq!(metrics(&text, metric), rows.collect::<Vec<_>>(), "{flags}");
-    }
-    // Without limits, only what was asked for.
-    let paths = |roots: &str| {
-        let text = weigh(&format!("-s --as prometheus {roots}")).within(fixture.path()).run();
-        metrics(&text.text(), "weigh_size_bytes")
-    };
-    assert_eq!(paths("top"), [("top".to_owned(), 120)]);
-    assert_eq!(paths("top other"), [("top".to_owned(), 120), ("other".to_owned(), 3)]);
-}
-
-/// A file with the same labels twice is refused by node_exporter as a whole.
-#[test]
-fn metrics_have_labels_of_their_own() {
-    let fixture = Fixture::new()
-        .file("top/a\"b\\n\nc", 16)
-        .file(raw(b"top/\xff"), 1)
-        .file(raw(b"top/\xfe"), 2)
-        .file("top/\u{fffd}", 4)
-        .file("top/\x1b", 8);
-    let text = weigh("-s -z 0 --as prometheus top").within(fixture.path()).run().text();
-    let expected = [("top", 31), ("top/a\"b\\n\nc", 16), ("top/\u{fffd}", 15)];
-    let expected = expected.map(|(path, size)| (path.to_owned(), size));
-    assert_eq!(metrics(&text, "weigh_size_bytes"), expected, "{text}");
-}
-
 /// A line break in a name looks in CSV like a backslash and an n, as in a picture. JSON lines tell them apart.
 #[test]
 fn a_line_break_is_told_from_a_backslash() {
@@ -410,18 +339,6 @@ fn other_programs_read_tables() {
     let script = documented("sh").find(|block| block.contains("sqlite3")).expect("there is one");
     let largest = said_by(Command::new("sh").args(["-c", script]), &fixture);
     assert!(largest.contains("project/\\xff\\xfe|800000\n"), "{largest}");
-}
-
-/// Python with what the tests need, `DUCKDB_PYTHON` if that is set.
-fn python() -> Command {
-    Command::new(std::env::var("DUCKDB_PYTHON").unwrap_or_else(|_| "python3".to_owned()))
-}
-
-/// What `command` prints within `fixture`; it succeeds.
-fn said_by(command: &mut Command, fixture: &Fixture) -> String {
-    let run = command.current_dir(fixture.path()).output().unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    String::from_utf8(run.stdout).unwrap()
 }
 
 /// What DuckDB answers to `query` within `fixture`, as Python prints it.

@@ -4,14 +4,13 @@
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
 use crate::rounds::{for_seeds, rounds};
-use crate::run::weigh;
+use crate::run::{python, said_by, weigh};
 use weigh::internal::snapshot::packed::blocks::Blocks;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/format.md");
@@ -89,7 +88,6 @@ fn sorted(mut node: Value) -> Value {
 #[test]
 #[ignore = "needs Python with zstandard"]
 fn a_reader_that_was_written_from_the_page_reads_the_same() {
-    let python = std::env::var_os("DUCKDB_PYTHON").unwrap_or_else(|| "python3".into());
     let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/format/read.py");
     for_seeds(rounds(16, 300), |seed| {
         let fixture = Dice::new(seed).tree(Fixture::in_memory(), Names::Hostile);
@@ -102,10 +100,8 @@ fn a_reader_that_was_written_from_the_page_reads_the_same() {
         let details = if flags.contains("--details") { "--details" } else { "" };
         let again = format!("--load all.weigh --save all.json {details}");
         weigh(&again).within(fixture.path()).run().clean();
-        let read =
-            Command::new(&python).arg(&reader).arg(fixture.at("all.weigh")).output().unwrap();
-        assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
-        let [read, saved] = [read.stdout, fixture.bytes("all.json")]
+        let read = said_by(python().arg(&reader).arg("all.weigh"), &fixture).into_bytes();
+        let [read, saved] = [read, fixture.bytes("all.json")]
             .map(|json| sorted(serde_json::from_slice(&json).unwrap()));
         assert!(read == saved, "seed {seed}, {flags} {roots:?}:\n{read}\n{saved}");
     });

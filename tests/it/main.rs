@@ -100,11 +100,13 @@ mod html;
 mod json;
 mod listings;
 mod look;
+mod metrics;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod recording;
 mod reweighed;
 mod saving;
+mod schema;
 mod screen;
 mod several;
 mod shares;

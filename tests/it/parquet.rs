@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::Command;
 
 use base64::Engine as _;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -15,7 +14,7 @@ use crate::dice::{Dice, Names};
 use crate::fixture::{Fixture, raw};
 use crate::oracle::{self, Eyes};
 use crate::rounds::{for_seeds, rounds};
-use crate::run::weigh;
+use crate::run::{python, said_by, weigh};
 
 type Row = BTreeMap<String, Field>;
 
@@ -221,8 +220,5 @@ assert str(frame.modified.dtype).startswith('datetime64'), frame.modified.dtype
 table = pyarrow.parquet.read_table('table.parquet').to_pydict()
 check(zip(table['path'], table['path_bytes']))
 "#;
-    let python = std::env::var_os("DUCKDB_PYTHON").unwrap_or_else(|| "python3".into());
-    let done =
-        Command::new(python).args(["-c", script]).current_dir(fixture.path()).output().unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    said_by(python().args(["-c", script]), &fixture);
 }

@@ -281,6 +281,18 @@ impl Shown {
     }
 }
 
+/// Python with what the tests need, `DUCKDB_PYTHON` if that is set.
+pub fn python() -> Command {
+    Command::new(std::env::var_os("DUCKDB_PYTHON").unwrap_or_else(|| "python3".into()))
+}
+
+/// What `command` prints within `fixture`; it succeeds.
+pub fn said_by(command: &mut Command, fixture: &Fixture) -> String {
+    let run = command.current_dir(fixture.path()).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    String::from_utf8(run.stdout).unwrap()
+}
+
 /// Makes `command` run as nobody. A test that is not run as root is run by a plain user already.
 pub fn become_nobody(command: &mut Command) {
     if rustix::process::geteuid().is_root() {

@@ -39,7 +39,8 @@ impl Flags {
         let is_history = self.snapshots.history.is_some();
         let is_filtered = is_history && !self.filters.filter()?.is_off();
         let is_shown = matches!(self.form(), None | Some(Form::Json));
-        let is_page = self.form() == Some(Form::Page(page::PageForm::Html));
+        let shows_df =
+            matches!(self.form(), Some(Form::Page(page::PageForm::Html) | Form::Prometheus));
         let shows_details = self.screen.ui || self.form().is_some_and(Form::shows_details);
         let is_unsaved = self.is_by_saved_time() && self.filetime() != Some(Time::Modified);
         let refused = [
@@ -68,8 +69,8 @@ impl Flags {
                 "--frees is shown with sizes, in a picture or with -j: leave out --sort time and --as",
             ),
             (
-                self.show.df && (!is_shown && !is_page || is_by_time),
-                "--df is shown with sizes, in a picture, with -j or --as html: leave out -m and --as",
+                self.show.df && (!is_shown && !shows_df || is_by_time),
+                "--df is shown with sizes, in a picture, with -j, --as html or --as prometheus: leave out -m and --as",
             ),
             (
                 self.show.reclaimable
@@ -145,6 +146,7 @@ impl Flags {
                     threads: self.print.threads,
                     time: sys::now(),
                     host: sys::host(),
+                    by: self.show.by.clone().or(self.show.file_types.then(|| "type".to_owned())),
                     ..schema::ExportOptions::default()
                 },
             ),

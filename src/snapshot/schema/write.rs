@@ -35,6 +35,8 @@ pub struct ExportOptions {
     pub time: i64,
     /// On which machine, by its own name, likewise.
     pub host: Vec<u8>,
+    /// The key of the groups, if there are groups.
+    pub by: Option<String>,
 }
 
 impl ExportOptions {

@@ -105,13 +105,3 @@ fn without_none(done: Result<(), Errno>) -> io::Result<()> {
         done => Ok(done?),
     }
 }
-
-/// Whether the device with this number is a rotating disk; false if the system does not tell. For a partition, its
-/// disk is asked.
-pub fn is_rotational(device: u64) -> bool {
-    let (major, minor) = (fs::major(device), fs::minor(device));
-    ["queue", "../queue"].iter().any(|queue| {
-        let flag = format!("/sys/dev/block/{major}:{minor}/{queue}/rotational");
-        std::fs::read(flag).is_ok_and(|flag| flag.starts_with(b"1"))
-    })
-}
