@@ -96,15 +96,16 @@
 //! ```text
 //! main       cli browse signals remove report render terminal problem escape
 //! browse     containers signals remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt weighed escape
-//! cli        browse remove report reclaimable snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
+//! cli        browse remove report reclaimable remote snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
 //! remove     tree sys inode measure problem path escape
 //! signals    interrupt
 //! api        report sys tally tree interrupt invalid measure problem escape
-//! report     causes containers diff history filter reclaimable snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
+//! report     causes containers diff history filter reclaimable remote snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
 //! causes     snapshot walk tally tree sys inode measure problem path escape
 //! terminal   walk render sys
 //! render     history reclaimable snapshot tally tree inode invalid measure problem bounds path stats weighed escape
 //! reclaimable containers git sys sum tree measure parallel problem path weighed escape
+//! remote     snapshot sys tally tree measure problem interrupt
 //! history    diff snapshot tally tree measure parallel problem
 //! diff       sys total tally tree inode measure
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape
@@ -174,6 +175,7 @@ mod parallel;
 mod path;
 mod problem;
 mod reclaimable;
+mod remote;
 mod remove;
 mod render;
 mod report;
@@ -236,6 +238,9 @@ pub mod internal {
     }
     pub mod reclaimable {
         pub use crate::reclaimable::*;
+    }
+    pub mod remote {
+        pub use crate::remote::*;
     }
     pub mod remove {
         pub use crate::remove::*;

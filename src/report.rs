@@ -27,6 +27,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::reclaimable::{self, Reclaimable, Search};
+use crate::remote::{Arrived, Remote};
 use crate::snapshot::{
     self, Destination, Doubt, Expired, FileSystem, Origin, Remembered, SavedListings, Snapshot,
     SnapshotForm, Wanted, packed, schema,
@@ -102,6 +103,8 @@ pub struct Request {
 pub enum Input {
     /// Walks these roots.
     Roots(Vec<OsString>),
+    /// Weighs on other machines, and walks these roots, as one walk of all.
+    Remote(Remote, Vec<OsString>),
     /// Loads these snapshots together, as one walk of all their roots. A directory stands for the newest dated snapshot
     /// in it.
     Snapshots(Vec<PathBuf>),
@@ -207,7 +210,7 @@ pub fn browse(
             let inodes = request.kept().unwrap_or_default();
             let is_stopped = Arc::clone(&request.interrupt.is_asked);
             let live = Live::new(Whole { inodes }, top, is_stopped);
-            request.with(view, |_| live, watch)
+            request.with(view, move |_| live, watch)
         },
         watch,
     )?;
@@ -246,7 +249,7 @@ pub fn listings(request: &Request) -> Option<(Browsed, SavedListings)> {
     let times = request.kept_time().is_some();
     let wanted = Wanted { measure: request.measure, by_time: false, times };
     let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
-    let snapshot = request.reweighed(snapshot).ok()?;
+    let snapshot = request.reweighed(snapshot, false).ok()?;
     let browsed = Browsed {
         snapshot,
         before: None,
@@ -274,7 +277,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     match &request.source {
         Input::History(files) => return request.history(files),
         Input::FileSystems => return request.mounted(),
-        Input::Roots(_) | Input::Snapshots(_) => {}
+        Input::Roots(_) | Input::Snapshots(_) | Input::Remote(..) => {}
     }
     // What the walk leaves there.
     let largest = Arc::<Mutex<Option<Tree>>>::default();
@@ -371,7 +374,7 @@ impl Outcome {
 
 impl Request {
     fn is_loaded(&self) -> bool {
-        matches!(self.source, Input::Snapshots(..) | Input::History(..))
+        matches!(self.source, Input::Snapshots(..) | Input::History(..) | Input::Remote(..))
     }
 
     fn is_saved(&self) -> bool {
@@ -424,8 +427,11 @@ impl Request {
         let is_dated = is_loaded && !is_saved;
         let directories = if is_dated { Inodes::DATED_DIRECTORIES } else { Inodes::DIRECTORIES };
         let is_grouped = matches!(self.keep, Keep::Groups(..));
-        let are_several =
-            matches!(&self.source, Input::Snapshots(snapshots) if snapshots.len() != 1);
+        let are_several = match &self.source {
+            Input::Snapshots(snapshots) => snapshots.len() != 1,
+            Input::Remote(remote, roots) => remote.hosts.len() + roots.len() != 1,
+            _ => false,
+        };
         let is_anew = is_loaded && !self.walk.filter.is_off() || are_several;
         let to_be_shown = match self.keep {
             Keep::Everything(inodes) => Some(inodes),
@@ -586,18 +592,20 @@ impl Request {
                 let (whole, largest) = (Whole { inodes }, Arc::clone(largest));
                 self.with(
                     view,
-                    |view| WithTop { whole, top: Top::new(view, limits), largest },
+                    move |view| WithTop { whole, top: Top::new(view, limits), largest },
                     watch,
                 )
             }
             (Some(inodes), _) | (None, Keep::Everything(inodes)) => {
-                self.with(view, |_| Whole { inodes }, watch)
+                self.with(view, move |_| Whole { inodes }, watch)
             }
-            (None, Keep::Largest(limits)) => self.with(view, |view| Top::new(view, limits), watch),
+            (None, Keep::Largest(limits)) => {
+                self.with(view, move |view| Top::new(view, limits), watch)
+            }
             (None, Keep::Groups(by, limits)) => {
                 // A group that is small now may have been large before.
                 let limits = if self.since.is_some() { Limits::NONE } else { limits };
-                self.with(view, |view| Groups::new(by, view, limits), watch)
+                self.with(view, move |view| Groups::new(by, view, limits), watch)
             }
         }
     }
@@ -605,30 +613,95 @@ impl Request {
     fn with<T: Tally + 'static>(
         &self,
         view: View,
-        tally: impl FnOnce(View) -> T,
+        tally: impl FnOnce(View) -> T + Send + 'static,
         watch: impl FnMut(Option<&Progress>),
     ) -> Result<(Snapshot, WalkStats), Problem> {
         let paths = match &self.source {
             Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),
+            Input::Remote(remote, roots) => return self.arrived(remote, roots, tally, watch),
             Input::FileSystems => return Ok(self.walked(&[], view, tally(view), watch)),
             Input::Snapshots(paths) | Input::History(paths) => paths,
         };
         let paths: Vec<_> =
             paths.iter().map(|path| snapshot::newest(path)).collect::<Result<_, _>>()?;
-        let wanted = Wanted {
-            measure: self.measure,
-            by_time: self.walk.view.by_time,
-            times: self.kept_time().is_some(),
-        };
         let snapshot = match &paths[..] {
-            [path] => snapshot::load(path, wanted, tally)?,
-            paths => snapshot::load_all(paths, wanted, self.kept().unwrap_or_default())?,
+            [path] => snapshot::load(path, self.wanted(), tally)?,
+            paths => snapshot::load_all(paths, self.wanted(), self.kept().unwrap_or_default())?,
         };
         let path = paths.first().map_or(Path::new(""), |path| path);
-        let snapshot = self.reweighed(snapshot);
+        let snapshot = self.reweighed(snapshot, false);
         snapshot
             .map(|snapshot| (snapshot, WalkStats::default()))
             .map_err(|error| snapshot::problem(path, Operation::Show, &error))
+    }
+
+    /// What a snapshot is to be seen by.
+    fn wanted(&self) -> Wanted {
+        Wanted {
+            measure: self.measure,
+            by_time: self.walk.view.by_time,
+            times: self.kept_time().is_some(),
+        }
+    }
+
+    /// What arrives from the machines of `remote`, and a walk of `roots`, as one result. Fails if there is nothing to
+    /// show.
+    fn arrived<T: Tally + 'static>(
+        &self,
+        remote: &Remote,
+        roots: &[OsString],
+        tally: impl FnOnce(View) -> T + Send + 'static,
+        mut watch: impl FnMut(Option<&Progress>),
+    ) -> Result<(Snapshot, WalkStats), Problem> {
+        let inodes = self.kept().unwrap_or_default();
+        let (mut snapshots, mut stats) = (Vec::new(), WalkStats::default());
+        if !roots.is_empty() {
+            let walked = self.walked(roots, self.walk.view, Whole { inodes }, &mut watch);
+            (snapshots, stats) = (vec![walked.0], walked.1);
+            // It has the name of none of the others.
+            for origin in snapshots.iter_mut().filter_map(|it| it.origin.as_mut()) {
+                origin.host = Vec::new();
+            }
+        }
+        let (wanted, interrupt) = (self.wanted(), &self.interrupt);
+        let arrived = interrupt.put_off(|| {
+            let watch = |entries, host: &[u8]| {
+                let directory = host.to_vec();
+                watch(Some(&Progress { entries, directory, ..Progress::default() }));
+            };
+            match remote.hosts.len() + roots.len() {
+                1 => remote.weigh(wanted, [tally], interrupt, watch),
+                _ => {
+                    let whole = move |_| Whole { inodes: inodes.and(Inodes::DIRECTORIES) };
+                    remote.weigh(wanted, remote.hosts.iter().map(|_| whole), interrupt, watch)
+                }
+            }
+        });
+        watch(None);
+        let mut problems = Vec::new();
+        for arrived in arrived {
+            let checked = arrived.and_then(|Arrived { snapshot, is_filtered }| {
+                let name = snapshot.origin.as_ref().map_or_else(Vec::new, |it| it.host.clone());
+                self.reweighed(snapshot, is_filtered)
+                    .map_err(|error| Problem::new(name, Operation::Show, &error))
+            });
+            match checked {
+                Ok(snapshot) => snapshots.push(snapshot),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if snapshots.is_empty()
+            && let Some(problem) = problems.pop()
+        {
+            return Err(problem);
+        }
+        let mut snapshot = match snapshots.len() {
+            1 if problems.is_empty() => snapshots.remove(0),
+            _ => snapshot::joined(snapshots, inodes),
+        };
+        snapshot.weighed.problems.append(&mut problems);
+        snapshot.weighed.is_interrupted |= self.interrupt.is_asked();
+        Ok((snapshot, stats))
     }
 
     fn walked<T: Tally + 'static>(
@@ -644,7 +717,7 @@ impl Request {
         let share = self.walk.filter.share.zip(roots.first());
         let share =
             share.map(|(share, root)| share.of_root_with(sys::subdirectories(root.as_ref(), MANY)));
-        let is_to_be_known = self.is_saved() || self.since.is_some();
+        let is_to_be_known = self.is_saved() || self.since.is_some() || self.is_loaded();
         let origin =
             is_to_be_known.then(|| Origin { share, has_details, has_times, ..self.here(roots) });
         let mut options = walk::WalkOptions { view, time, ..self.walk.clone() };
@@ -677,8 +750,8 @@ impl Request {
         Origin::here(roots, self.walk.source, self.options.clone())
     }
 
-    /// Applies filters to a loaded snapshot, if it contains what they need.
-    fn reweighed(&self, mut snapshot: Snapshot) -> io::Result<Snapshot> {
+    /// Applies filters to a loaded snapshot, unless it `is_filtered`, if it contains what they need.
+    fn reweighed(&self, mut snapshot: Snapshot, is_filtered: bool) -> io::Result<Snapshot> {
         let needs = (self.needs_details(), self.needs_times());
         self.ensure_enough(snapshot.origin.as_ref(), needs)?;
         let unit = snapshot.view.measure.unit();
@@ -692,7 +765,9 @@ impl Request {
             // The snapshot may be saved again.
             origin.has_details = kept.has_details();
         }
-        snapshot::reweigh(&mut snapshot, &self.walk.filter, kept)?;
+        if !is_filtered {
+            snapshot::reweigh(&mut snapshot, &self.walk.filter, kept)?;
+        }
         Ok(snapshot)
     }
 

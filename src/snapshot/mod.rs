@@ -44,7 +44,7 @@ pub use origin::{GivenRoot, Origin, Volume};
 pub use packed::SavedListings;
 pub use remembered::{Day, Remembered};
 pub use reweigh::reweigh;
-pub use several::load_all;
+pub use several::{joined, load_all};
 
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -246,8 +246,10 @@ pub fn load_after<T: Tally>(
     check: impl Fn(View, Option<&Origin>) -> io::Result<()>,
 ) -> Result<Snapshot, Problem> {
     let mut failed = Operation::Load;
-    let loaded = parse(path, wanted, tally, |view, origin| {
-        check(view, origin).inspect_err(|_| failed = operation)
+    let loaded = open(path).and_then(|opened| {
+        parse(opened, wanted, tally, |view, origin| {
+            check(view, origin).inspect_err(|_| failed = operation)
+        })
     });
     loaded.map_err(|error| problem(path, failed, &error))
 }
@@ -269,14 +271,26 @@ pub fn listings(path: &Path, wanted: Wanted) -> io::Result<Option<(Snapshot, Sav
     Ok(Some((snapshot, listings)))
 }
 
+/// Reads a snapshot that arrives in a pipe.
+///
+/// # Errors
+/// The system's, those of an invalid file, and an error if it lacks what is wanted.
+pub fn read_from<T: Tally>(
+    pipe: SnapshotFile,
+    wanted: Wanted,
+    tally: impl FnOnce(View) -> T,
+) -> io::Result<Snapshot> {
+    parse(opened(pipe, 0)?, wanted, tally, |view, _| ensure_measure(view.measure, wanted.measure))
+}
+
 /// [`load_after`], before its errors are problems.
 fn parse<T: Tally>(
-    path: &Path,
+    opened: Opened,
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
     mut check: impl FnMut(View, Option<&Origin>) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
-    let mut tokens = match open(path)? {
+    let mut tokens = match opened {
         Opened::Packed(file, size) => return packed::read(file, size, wanted, tally, &mut check),
         Opened::Text(tokens) => tokens,
     };
@@ -296,9 +310,14 @@ enum Opened {
     Text(Tokens),
 }
 
-/// Opens the snapshot at `path`. Its first bytes tell its form.
+/// Opens the snapshot at `path`.
 fn open(path: &Path) -> io::Result<Opened> {
-    let (mut file, size) = sys::open_snapshot(path)?;
+    let (file, size) = sys::open_snapshot(path)?;
+    opened(file, size)
+}
+
+/// The snapshot in a `file` of `size` bytes. Its first bytes tell its form.
+fn opened(mut file: SnapshotFile, size: u64) -> io::Result<Opened> {
     let mut start = Vec::new();
     Read::by_ref(&mut file).take(MAGIC.len() as u64).read_to_end(&mut start)?;
     if start == MAGIC {

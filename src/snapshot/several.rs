@@ -86,7 +86,7 @@ struct JoinedRoot {
 }
 
 /// Joins the `snapshots`.
-fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes) -> Snapshot {
+pub fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes) -> Snapshot {
     let mut hosts = Vec::new();
     for host in snapshots.iter().map(host) {
         if !hosts.contains(&host) {

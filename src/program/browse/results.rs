@@ -158,6 +158,11 @@ impl Browser {
             self.give_up("standard input cannot be read again");
             return None;
         }
+        if matches!(self.request.source, Input::Remote(..)) {
+            // ssh may ask for a password, where the screen is.
+            self.give_up("another machine is asked only once: start weigh again");
+            return None;
+        }
         self.pending = Some(PendingWork::All);
         self.request.measure = Some(self.measure());
         self.request.walk.view = self.measure().into();

@@ -52,6 +52,14 @@ pub(super) struct Flags {
     #[arg(skip)]
     pub(super) counting: Vec<String>,
 
+    /// The flags for weigh on other machines, as they were typed.
+    #[arg(skip)]
+    pub(super) passed: Vec<OsString>,
+
+    /// Whether a path is on another machine.
+    #[arg(skip)]
+    pub(super) is_remote: bool,
+
     /// Whether --df was typed alone, without anything to weigh.
     #[arg(skip)]
     pub(super) is_df_alone: bool,

@@ -17,6 +17,7 @@ mod output;
 mod pages;
 mod parse;
 mod remembered;
+mod remote;
 mod roots;
 mod rules;
 mod screen;
@@ -130,6 +131,7 @@ impl Plan {
     /// The plan, or one line that says what is wrong.
     fn new(mut flags: Flags) -> Result<Self, String> {
         let terminal = terminal::size();
+        flags.is_remote = flags.roots.are_remote();
         let keep = flags.keep(terminal);
         flags.ensure_fit(&keep)?;
         let (walk, formats) = (flags.walk()?, flags.formats());
@@ -137,10 +139,17 @@ impl Plan {
             || flags.snapshots.history.is_some()
             || flags.snapshots.since.is_some();
         let are_listed = flags.roots.are_listed();
+        let remote = flags.remote(&keep)?;
         let source = match (flags.snapshots.history.take(), &flags.snapshots.load[..]) {
             (Some(files), _) => Input::History(flags.remembered_history(files)?),
             (None, []) if flags.is_df_alone && !flags.is_page() => Input::FileSystems,
-            (None, []) => Input::Roots(mem::take(&mut flags.roots).roots()?),
+            (None, []) => {
+                let roots = mem::take(&mut flags.roots).roots(remote.is_none())?;
+                match remote {
+                    None => Input::Roots(roots),
+                    Some(remote) => Input::Remote(remote, roots),
+                }
+            }
             (None, paths) => Input::Snapshots(paths.to_vec()),
         };
         let since = flags.since(&source)?;

@@ -271,7 +271,7 @@ impl Flags {
                 terminal::wants_links() && !is_plain
             }
         };
-        let is_loaded = !self.snapshots.load.is_empty();
+        let is_loaded = self.is_remote || !self.snapshots.load.is_empty();
         let directory = env::current_dir().ok().filter(|_| !is_loaded).unwrap_or_default();
         let directory = directory.into_os_string().into_encoded_bytes();
         is_wanted.then(|| Hyperlinks { host: sys::host(), directory })

@@ -1,0 +1,233 @@
+//! Other machines: what `host:/path` names is weighed there, and the result is read here while it arrives, as a
+//! snapshot is. The way there is the user's own ssh, one connection for each machine. Nothing is written there.
+//!
+//! * `host`: which machine and which path a PATH names.
+//! * `script`: what runs there: weigh, or else find.
+//! * `connection`: the program that leads there.
+//! * `arriving`: counts and names what arrives.
+
+mod arriving;
+mod connection;
+mod host;
+mod script;
+
+pub use host::Host;
+
+use std::ffi::OsString;
+use std::io;
+use std::mem;
+use std::process::ExitStatus;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::interrupt::Interrupt;
+use crate::measure::View;
+use crate::problem::{Operation, Problem};
+use crate::snapshot::{self, Origin, Snapshot, Wanted};
+use crate::sys::SnapshotFile;
+use crate::tally::Tally;
+use arriving::Arriving;
+use connection::Connection;
+use script::Way;
+
+/// What is to be weighed on other machines, and how to get there.
+#[derive(Clone, Debug, Default)]
+pub struct Remote {
+    /// The machines, each once.
+    pub hosts: Vec<Host>,
+    /// The program that leads there, with its first arguments.
+    pub rsh: Vec<OsString>,
+    /// The flags for weigh on the other side.
+    pub flags: Vec<OsString>,
+    /// A flag that only weigh understands, if there is one.
+    pub needs_weigh: Option<&'static str>,
+    /// Whether find stays on one file system.
+    pub one_file_system: bool,
+    /// Whether find follows symlinks.
+    pub follow: bool,
+    /// The machines that have answered by now, in their order. All clones share them, and the first that needs them
+    /// takes them.
+    answered: Arc<Mutex<Vec<Answered>>>,
+}
+
+/// A machine that has answered: with what, and its output.
+type Answered = (Connection, SnapshotFile, Option<Way>);
+
+/// What arrived from a machine.
+#[derive(Debug)]
+pub struct Arrived {
+    /// The result, as that of a snapshot.
+    pub snapshot: Snapshot,
+    /// Whether filters were applied there.
+    pub is_filtered: bool,
+}
+
+impl Remote {
+    /// That of `hosts`, reached through the command `rsh`, with these `flags` for weigh there.
+    pub fn new(hosts: Vec<Host>, rsh: &str, flags: Vec<OsString>) -> Self {
+        let rsh = rsh.split_whitespace().map(OsString::from).collect();
+        let mut joined: Vec<Host> = Vec::new();
+        for mut host in hosts {
+            match joined.iter_mut().find(|other| other.prefix == host.prefix) {
+                Some(other) => other.paths.append(&mut host.paths),
+                None => joined.push(host),
+            }
+        }
+        Self { hosts: joined, rsh, flags, ..Self::default() }
+    }
+
+    /// Waits until all machines answer. Programs that lead there may meanwhile ask for passwords on the terminal.
+    ///
+    /// # Errors
+    /// Why the first that fails does so.
+    pub fn call(&self) -> Result<(), Problem> {
+        let mut opened = Vec::new();
+        for host in &self.hosts {
+            opened.push(self.open(host).map_err(|error| problem(host, &error))?);
+        }
+        for (host, (connection, output, way)) in self.hosts.iter().zip(&mut opened) {
+            *way = Some(connection::answer(output).map_err(|error| why(host, connection, &error))?);
+        }
+        *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = opened;
+        Ok(())
+    }
+
+    /// Begins to weigh on `host`.
+    fn open(&self, host: &Host) -> io::Result<Answered> {
+        let command = script::command(&host.paths, &self.flags, &[Vec::new(), Vec::new()]);
+        let (connection, output) = Connection::open(&self.rsh, host, &command)?;
+        Ok((connection, output, None))
+    }
+
+    /// Weighs on all machines at the same time, each with one of the `tallies`. Calls `watch` about ten times a second,
+    /// with the number of entries that have arrived, and a machine that is waited for.
+    pub fn weigh<T: Tally + 'static>(
+        &self,
+        wanted: Wanted,
+        tallies: impl IntoIterator<Item = impl FnOnce(View) -> T + Send + 'static>,
+        interrupt: &Interrupt,
+        mut watch: impl FnMut(u64, &[u8]),
+    ) -> Vec<Result<Arrived, Problem>> {
+        /// How long a machine has to end after an interrupt.
+        const PATIENCE: Duration = Duration::from_secs(1);
+        let mut answered =
+            mem::take(&mut *self.answered.lock().unwrap_or_else(PoisonError::into_inner))
+                .into_iter();
+        let count = Arc::new(AtomicU64::new(0));
+        let (sender, receiver) = mpsc::channel();
+        let mut connections = Vec::new();
+        for (number, (host, tally)) in self.hosts.iter().zip(tallies).enumerate() {
+            let opened = answered.next().map_or_else(|| self.open(host), Ok);
+            connections.push(opened.and_then(|(connection, output, way)| {
+                let (prefix, count) = (host.prefix.clone(), Arc::clone(&count));
+                let tally = move |view| Arriving { tally: tally(view), prefix, count };
+                let (sender, name) = (sender.clone(), host.name());
+                let read = move || {
+                    // The receiver is gone after an interrupt.
+                    let _ = sender.send((number, read((output, way), &name, wanted, tally)));
+                };
+                thread::Builder::new().spawn(read).map(|_| connection)
+            }));
+        }
+        drop(sender);
+        let mut results: Vec<Option<Result<Arrived, Problem>>> = Vec::new();
+        for (host, connection) in self.hosts.iter().zip(&connections) {
+            results.push(connection.as_ref().err().map(|error| Err(problem(host, error))));
+        }
+        let mut interrupted: Option<Instant> = None;
+        while let Some(next) = results.iter().position(Option::is_none) {
+            match receiver.recv_timeout(Duration::from_millis(100)) {
+                Ok((number, read)) => {
+                    let Ok(connection) = &mut connections[number] else { continue };
+                    let host = &self.hosts[number];
+                    results[number] = Some(finished(host, connection, read));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                // The thread has panicked.
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            watch(count.load(Ordering::Relaxed), &self.hosts[next].first());
+            match interrupted {
+                None if interrupt.is_asked() => {
+                    interrupted = Some(Instant::now());
+                    connections.iter_mut().flatten().for_each(Connection::kill);
+                }
+                Some(begin) if begin.elapsed() > PATIENCE => break,
+                _ => {}
+            }
+        }
+        let unfinished = |host| Err(problem(host, &io::Error::other("interrupted")));
+        let results = self.hosts.iter().zip(results);
+        results.map(|(host, result)| result.unwrap_or_else(|| unfinished(host))).collect()
+    }
+}
+
+/// Reads `output` of the machine called `name`, of which the first line may have been read.
+fn read<T: Tally>(
+    (mut output, way): (SnapshotFile, Option<Way>),
+    name: &[u8],
+    wanted: Wanted,
+    tally: impl FnOnce(View) -> Arriving<T>,
+) -> io::Result<Arrived> {
+    let way = way.map_or_else(|| connection::answer(&mut output), Ok)?;
+    let mut prefix = Vec::new();
+    let tally = |view| {
+        let tally = tally(view);
+        prefix.clone_from(&tally.prefix);
+        tally
+    };
+    let mut snapshot = match way {
+        Way::Weigh => snapshot::read_from(output, wanted, tally)?,
+        Way::Find => return Err(io::ErrorKind::Unsupported.into()),
+    };
+    for problem in &mut snapshot.weighed.problems {
+        problem.path = [&prefix, &*problem.path].concat();
+    }
+    let origin = snapshot.origin.get_or_insert_with(Origin::default);
+    origin.host = name.to_vec();
+    for root in &mut origin.roots {
+        root.name = root.name.take().map(|name| [&*prefix, &name].concat());
+    }
+    Ok(Arrived { snapshot, is_filtered: way == Way::Weigh })
+}
+
+/// What was `read` from `host`, once the `connection` has ended, too.
+fn finished(
+    host: &Host,
+    connection: &mut Connection,
+    read: io::Result<Arrived>,
+) -> Result<Arrived, Problem> {
+    let arrived = read.map_err(|error| why(host, connection, &error))?;
+    match connection.finish() {
+        // Something is missing, and what arrived says it.
+        (Some(status), _) if status.success() || status.code() == Some(1) => Ok(arrived),
+        ended => Err(problem(host, &failure(ended, "it did not end as it should"))),
+    }
+}
+
+/// Why nothing can be read from `host`: what the program that leads there says, or the `error`.
+fn why(host: &Host, connection: &mut Connection, error: &io::Error) -> Problem {
+    let ended = connection.finish();
+    problem(host, &failure(ended, &error.to_string()))
+}
+
+/// The last line of what was said on stderr; or if nothing was, how the program ended, and what happened.
+fn failure((status, said): (Option<ExitStatus>, Vec<u8>), otherwise: &str) -> io::Error {
+    /// Far longer than any message.
+    const MOST: usize = 500;
+    let lines = said.split(|byte| b"\r\n".contains(byte)).map(<[u8]>::trim_ascii);
+    let last = lines.filter(|line| !line.is_empty()).next_back();
+    let last = last.map(|line| String::from_utf8_lossy(&line[..line.len().min(MOST)]));
+    io::Error::other(match (last, status.filter(|status| !status.success())) {
+        (Some(last), _) => last.into_owned(),
+        (None, Some(status)) => format!("{otherwise} ({status})"),
+        (None, None) => otherwise.to_owned(),
+    })
+}
+
+fn problem(host: &Host, error: &io::Error) -> Problem {
+    Problem::new(host.first(), Operation::Load, error)
+}

@@ -1,0 +1,94 @@
+//! What runs on the other side: a script for any POSIX shell. It runs weigh there, if there is one of this version,
+//! else `find`. Its answer begins with a line that says which, so that what a shell prints before can be skipped.
+//!
+//! The login shell may be csh or fish. Between single quotes, these, sh and bash read letters, digits and most signs
+//! alike. All other bytes are written as numbers, which `printf` turns back.
+//!
+//! As long as the connection stands, standard input has no end. When it ends, the script ends what it started: nobody
+//! would do that otherwise, because a program learns only when it writes that nobody listens.
+
+use std::ffi::OsString;
+
+/// How the line begins that begins the answer.
+pub(super) const ANSWER: &str = "weigh-answers 1 ";
+
+/// What the other side does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// It runs weigh, which saves a `.weigh` snapshot in its standard output.
+    Weigh,
+    /// It runs `find -printf`.
+    Find,
+}
+
+impl Way {
+    pub(super) const ALL: [(&'static str, Self); 2] =
+        [("weigh", Self::Weigh), ("find", Self::Find)];
+}
+
+/// The command that weighs `paths` on the other side: with `flags`, if weigh is there, and else by the arguments `find`
+/// before and after the paths.
+pub(super) fn command(paths: &[Vec<u8>], flags: &[OsString], find: &[Vec<u8>; 2]) -> Vec<u8> {
+    let paths = words(paths.iter().map(Vec::as_slice));
+    let flags = words(flags.iter().map(|flag| flag.as_encoded_bytes()));
+    let [before, after] = find;
+    let (version, answer) = (version(), ANSWER.as_bytes());
+    let script = [
+        b"exec 3<&0 </dev/null; e=; case $(weigh --version 2>/dev/null) in \"weigh ",
+        version.as_bytes(),
+        b".\"*) echo; echo '",
+        answer,
+        b"weigh'; weigh --config= -q --save=- --save-as=weigh",
+        &flags,
+        b" --",
+        &paths,
+        b" 3<&- & ;; *) find / -maxdepth 0 -printf '' 2>/dev/null || { echo 'it has no weigh ",
+        version.as_bytes(),
+        b", and no find with -printf' >&2; exit 127; }; echo; echo '",
+        answer,
+        b"find'; e=1; LC_ALL=C find ",
+        before,
+        &paths,
+        b" ",
+        after,
+        b" 3<&- & ;; esac; p=$!; (cat <&3; kill $p) >/dev/null 2>&1 & k=$!; \
+        wait $p; s=$?; kill $k; [ ! $e ] || printf '\\0end %d\\0' $s; exit $s",
+    ];
+    in_any_shell(&script.concat())
+}
+
+/// The beginning of the versions whose snapshots are written alike.
+fn version() -> String {
+    [env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR")].join(".")
+}
+
+/// Each word after a space, quoted for sh.
+fn words<'a>(words: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut quoted = Vec::new();
+    for word in words {
+        quoted.extend_from_slice(b" '");
+        for byte in word {
+            match byte {
+                b'\'' => quoted.extend_from_slice(b"'\\''"),
+                byte => quoted.push(*byte),
+            }
+        }
+        quoted.push(b'\'');
+    }
+    quoted
+}
+
+/// A command that runs `script` by sh, for any login shell.
+fn in_any_shell(script: &[u8]) -> Vec<u8> {
+    let mut command = b"exec sh -c 'eval \"$(printf %b \"".to_vec();
+    for byte in script {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b' ' | b'/' | b'.' | b'-' | b'_' | b'=' => {
+                command.push(*byte);
+            }
+            byte => command.extend_from_slice(format!("\\0{byte:03o}").as_bytes()),
+        }
+    }
+    command.extend_from_slice(b"\")\"'");
+    command
+}
