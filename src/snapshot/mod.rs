@@ -45,6 +45,7 @@ pub use packed::SavedListings;
 pub use remembered::{Day, Remembered};
 pub use reweigh::reweigh;
 pub use several::load_all;
+pub use tokens::DEEPEST;
 
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
