@@ -54,7 +54,8 @@
 //!          │ filter       │ bubbles up one way        └► stderr
 //!          └► problems,   │            through it
 //!             progress    │
-//! files ───► snapshot ────┘
+//! files ───► snapshot ────┤
+//! lists ───► list ────────┘
 //! ```
 //!
 //! * `api` is what is public. `report` does what a [`Request`] asks for. It knows no flags and no terminal.
@@ -74,6 +75,8 @@
 //!   side.
 //! * `snapshot` is the result of a walk in a file. It is written completely or not at all, loaded into any tally
 //!   like a walk, and weighed again if filters leave something out.
+//! * `list` is a tree made from what other programs list: entries in any order, sorted in bounded memory, and fed
+//!   to any tally like a walk.
 //! * `diff` is the difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
 //! * `causes` finds out why more space is used on a file system than the walk saw in files.
 //! * `reclaimable` finds what can be had again, by rules, in the tree of a walk.
@@ -100,14 +103,15 @@
 //! remove     tree sys inode measure problem path escape
 //! signals    interrupt
 //! api        report sys tally tree interrupt invalid measure problem escape
-//! report     causes containers diff history filter reclaimable remote snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
+//! report     causes containers diff history list filter reclaimable remote snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
 //! causes     snapshot walk tally tree sys inode measure problem path escape
 //! terminal   walk render sys
 //! render     history reclaimable snapshot tally tree inode invalid measure problem bounds path stats weighed escape
 //! reclaimable containers git sys sum tree measure parallel problem path weighed escape
-//! remote     snapshot sys tally tree measure problem interrupt
+//! remote     list snapshot sys tally tree measure problem interrupt weighed
 //! history    diff snapshot tally tree measure parallel problem
 //! diff       sys total tally tree inode measure
+//! list       snapshot sys total tally tree inode measure problem
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape
 //! walk       containers sys filter total tally tree inode measure problem path stats weighed
 //! filter     git sys invalid measure path
@@ -170,6 +174,7 @@ mod history;
 mod inode;
 mod interrupt;
 mod invalid;
+mod list;
 mod measure;
 mod parallel;
 mod path;
@@ -226,6 +231,9 @@ pub mod internal {
     }
     pub mod interrupt {
         pub use crate::interrupt::*;
+    }
+    pub mod list {
+        pub use crate::list::*;
     }
     pub mod measure {
         pub use crate::measure::*;

@@ -26,15 +26,16 @@ impl Host {
         };
         let is_url = path.starts_with(SCHEME);
         let prefix = path[..path.len() - below.len()].to_vec();
-        // What ssh begins with: the home directory.
-        let below = if below.is_empty() { b"." } else { below };
-        let found = destination(authority, is_url).map(|(destination, port)| Self {
-            prefix,
-            destination,
-            port,
-            paths: vec![below.to_vec()],
-        });
-        Some(found)
+        let below = match below {
+            // Where ssh begins: in the home directory.
+            b"" => b".".to_vec(),
+            // find would take it for an expression.
+            [b'-' | b'(' | b')' | b'!' | b',', ..] => [b"./", below].concat(),
+            below => below.to_vec(),
+        };
+        let paths = vec![below];
+        let found = destination(authority, is_url);
+        Some(found.map(|(destination, port)| Self { prefix, destination, port, paths }))
     }
 
     /// The path of its first root, as it is shown here.
@@ -133,6 +134,7 @@ mod tests {
             ("web:/srv", Some("web 0 web: /srv")),
             ("web:srv/a:b", Some("web 0 web: srv/a:b")),
             ("web:", Some("web 0 web: .")),
+            ("web:-delete", Some("web 0 web: ./-delete")),
             ("ann@web:/", Some("ann@web 0 ann@web: /")),
             ("ann@[::1]:/srv", Some("ann@::1 0 ann@[::1]: /srv")),
             ("[::1]:srv", Some("::1 0 [::1]: srv")),

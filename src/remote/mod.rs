@@ -4,10 +4,11 @@
 //! * `host`: which machine and which path a PATH names.
 //! * `script`: what runs there: weigh, or else find.
 //! * `connection`: the program that leads there.
-//! * `arriving`: counts and names what arrives.
+//! * `arriving`: counts and names what arrives. `found`: what find prints.
 
 mod arriving;
 mod connection;
+mod found;
 mod host;
 mod script;
 
@@ -46,8 +47,6 @@ pub struct Remote {
     pub needs_weigh: Option<&'static str>,
     /// Whether find stays on one file system.
     pub one_file_system: bool,
-    /// Whether find follows symlinks.
-    pub follow: bool,
     /// The machines that have answered by now, in their order. All clones share them, and the first that needs them
     /// takes them.
     answered: Arc<Mutex<Vec<Answered>>>,
@@ -97,7 +96,7 @@ impl Remote {
 
     /// Begins to weigh on `host`.
     fn open(&self, host: &Host) -> io::Result<Answered> {
-        let command = script::command(&host.paths, &self.flags, &[Vec::new(), Vec::new()]);
+        let command = script::command(&host.paths, &self.flags, self.one_file_system);
         let (connection, output) = Connection::open(&self.rsh, host, &command)?;
         Ok((connection, output, None))
     }
@@ -124,10 +123,12 @@ impl Remote {
             connections.push(opened.and_then(|(connection, output, way)| {
                 let (prefix, count) = (host.prefix.clone(), Arc::clone(&count));
                 let tally = move |view| Arriving { tally: tally(view), prefix, count };
-                let (sender, name) = (sender.clone(), host.name());
+                let (sender, host) = (sender.clone(), host.clone());
+                let needs_weigh = self.needs_weigh;
                 let read = move || {
+                    let read = read((output, way), &host, needs_weigh, wanted, tally);
                     // The receiver is gone after an interrupt.
-                    let _ = sender.send((number, read((output, way), &name, wanted, tally)));
+                    let _ = sender.send((number, read));
                 };
                 thread::Builder::new().spawn(read).map(|_| connection)
             }));
@@ -165,32 +166,35 @@ impl Remote {
     }
 }
 
-/// Reads `output` of the machine called `name`, of which the first line may have been read.
+/// Reads `output` of `host`, of which the first line may have been read.
 fn read<T: Tally>(
     (mut output, way): (SnapshotFile, Option<Way>),
-    name: &[u8],
+    host: &Host,
+    needs_weigh: Option<&str>,
     wanted: Wanted,
-    tally: impl FnOnce(View) -> Arriving<T>,
+    tally: impl FnOnce(View) -> T,
 ) -> io::Result<Arrived> {
     let way = way.map_or_else(|| connection::answer(&mut output), Ok)?;
-    let mut prefix = Vec::new();
-    let tally = |view| {
-        let tally = tally(view);
-        prefix.clone_from(&tally.prefix);
-        tally
+    let snapshot = match (way, needs_weigh) {
+        (Way::Weigh, _) => {
+            let mut snapshot = snapshot::read_from(output, wanted, tally)?;
+            for problem in &mut snapshot.weighed.problems {
+                problem.path = [&host.prefix, &*problem.path].concat();
+            }
+            let origin = snapshot.origin.get_or_insert_with(Origin::default);
+            origin.host = host.name();
+            for name in origin.roots.iter_mut().filter_map(|root| root.name.as_mut()) {
+                *name = [&*host.prefix, name].concat();
+            }
+            snapshot
+        }
+        (Way::Find, Some(flag)) => {
+            let version = script::version();
+            let message = format!("{flag} needs weigh {version} there, and there is none");
+            return Err(io::Error::other(message));
+        }
+        (Way::Find, None) => found::read(output, host, wanted, tally)?,
     };
-    let mut snapshot = match way {
-        Way::Weigh => snapshot::read_from(output, wanted, tally)?,
-        Way::Find => return Err(io::ErrorKind::Unsupported.into()),
-    };
-    for problem in &mut snapshot.weighed.problems {
-        problem.path = [&prefix, &*problem.path].concat();
-    }
-    let origin = snapshot.origin.get_or_insert_with(Origin::default);
-    origin.host = name.to_vec();
-    for root in &mut origin.roots {
-        root.name = root.name.take().map(|name| [&*prefix, &name].concat());
-    }
     Ok(Arrived { snapshot, is_filtered: way == Way::Weigh })
 }
 
@@ -200,12 +204,22 @@ fn finished(
     connection: &mut Connection,
     read: io::Result<Arrived>,
 ) -> Result<Arrived, Problem> {
-    let arrived = read.map_err(|error| why(host, connection, &error))?;
-    match connection.finish() {
-        // Something is missing, and what arrived says it.
-        (Some(status), _) if status.success() || status.code() == Some(1) => Ok(arrived),
-        ended => Err(problem(host, &failure(ended, "it did not end as it should"))),
+    let mut arrived = read.map_err(|error| why(host, connection, &error))?;
+    let (status, said) = connection.finish();
+    let is_cut = !arrived.snapshot.weighed.problems.is_empty() && !arrived.is_filtered;
+    match status {
+        _ if is_cut => {}
+        Some(status) if status.success() => {}
+        // Something is missing, and what arrived says it; or what find said.
+        Some(status) if status.code() == Some(1) => {}
+        status => {
+            return Err(problem(host, &failure((status, said), "it did not end as it should")));
+        }
     }
+    if !arrived.is_filtered {
+        arrived.snapshot.weighed.problems.append(&mut found::problems(&said, host));
+    }
+    Ok(arrived)
 }
 
 /// Why nothing can be read from `host`: what the program that leads there says, or the `error`.

@@ -9,6 +9,9 @@
 
 use std::ffi::OsString;
 
+use super::found::END;
+use crate::list::FIND_FORMAT;
+
 /// How the line begins that begins the answer.
 pub(super) const ANSWER: &str = "weigh-answers 1 ";
 
@@ -26,18 +29,18 @@ impl Way {
         [("weigh", Self::Weigh), ("find", Self::Find)];
 }
 
-/// The command that weighs `paths` on the other side: with `flags`, if weigh is there, and else by the arguments `find`
-/// before and after the paths.
-pub(super) fn command(paths: &[Vec<u8>], flags: &[OsString], find: &[Vec<u8>; 2]) -> Vec<u8> {
+/// The command that weighs `paths` on the other side: by weigh with `flags`, or else by find, perhaps on one file
+/// system.
+pub(super) fn command(paths: &[Vec<u8>], flags: &[OsString], one_file_system: bool) -> Vec<u8> {
     let paths = words(paths.iter().map(Vec::as_slice));
     let flags = words(flags.iter().map(|flag| flag.as_encoded_bytes()));
-    let [before, after] = find;
-    let (version, answer) = (version(), ANSWER.as_bytes());
+    let version = version();
+    let stay = if one_file_system { " -xdev" } else { "" };
     let script = [
         b"exec 3<&0 </dev/null; e=; case $(weigh --version 2>/dev/null) in \"weigh ",
         version.as_bytes(),
         b".\"*) echo; echo '",
-        answer,
+        ANSWER.as_bytes(),
         b"weigh'; weigh --config= -q --save=- --save-as=weigh",
         &flags,
         b" --",
@@ -45,20 +48,22 @@ pub(super) fn command(paths: &[Vec<u8>], flags: &[OsString], find: &[Vec<u8>; 2]
         b" 3<&- & ;; *) find / -maxdepth 0 -printf '' 2>/dev/null || { echo 'it has no weigh ",
         version.as_bytes(),
         b", and no find with -printf' >&2; exit 127; }; echo; echo '",
-        answer,
-        b"find'; e=1; LC_ALL=C find ",
-        before,
+        ANSWER.as_bytes(),
+        b"find'; e=1; LC_ALL=C find -H",
         &paths,
-        b" ",
-        after,
-        b" 3<&- & ;; esac; p=$!; (cat <&3; kill $p) >/dev/null 2>&1 & k=$!; \
-        wait $p; s=$?; kill $k; [ ! $e ] || printf '\\0end %d\\0' $s; exit $s",
+        stay.as_bytes(),
+        b" -printf '",
+        FIND_FORMAT.as_bytes(),
+        b"' 3<&- & ;; esac; p=$!; (cat <&3; kill $p) >/dev/null 2>&1 & k=$!; \
+        wait $p; s=$?; kill $k; [ ! $e ] || printf '",
+        END.as_bytes(),
+        b"'; exit $s",
     ];
     in_any_shell(&script.concat())
 }
 
 /// The beginning of the versions whose snapshots are written alike.
-fn version() -> String {
+pub(super) fn version() -> String {
     [env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR")].join(".")
 }
 

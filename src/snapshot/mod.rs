@@ -45,6 +45,7 @@ pub use packed::SavedListings;
 pub use remembered::{Day, Remembered};
 pub use reweigh::reweigh;
 pub use several::{joined, load_all};
+pub use tokens::DEEPEST;
 
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -163,7 +164,7 @@ fn check(interrupt: &Interrupt, message: &str) -> io::Result<()> {
 
 impl Wanted {
     /// The view of a snapshot that was saved in a `measure`, and perhaps `has_all` figures.
-    fn view(self, measure: Measure, has_all: bool) -> View {
+    pub fn view(self, measure: Measure, has_all: bool) -> View {
         let measure = self.measure.filter(|_| has_all).unwrap_or(measure);
         View { measure, by_time: self.by_time }
     }

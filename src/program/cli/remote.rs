@@ -69,13 +69,14 @@ impl Flags {
             (filters.exclude_caches, "--exclude-caches"),
             (filters.atime.is_some(), "--atime"),
             (filters.ctime.is_some(), "--ctime"),
+            (self.count.count_links, "--count-links"),
+            (self.count.dereference_links, "--dereference-links"),
             (self.snapshots.shard.is_some(), "--shard"),
         ];
         let needs_weigh = only_weigh.into_iter().find(|(is_given, _)| *is_given);
         let mut remote = Remote::new(hosts, rsh, flags);
         remote.needs_weigh = needs_weigh.map(|(_, flag)| flag);
         remote.one_file_system = filters.limit_filesystem;
-        remote.follow = self.count.dereference_links;
         Ok(Some(remote))
     }
 }

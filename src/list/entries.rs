@@ -1,0 +1,327 @@
+//! The entries of a list. They are sorted, so that what is in a directory comes together, right after the directory.
+//! So the tree depends on no order of lines, and a tally gets it as from a walk, in memory that grows only with depth.
+
+use std::io::{self, ErrorKind};
+use std::mem;
+
+use indexmap::IndexSet;
+
+use super::sorted::{self, Sorted, Sorter};
+use crate::measure::{Figures, Kind, Mode};
+use crate::snapshot::DEEPEST;
+use crate::tally::Tally;
+use crate::total::{Replay, Rules, Shown};
+use crate::tree::{Inode, Node, Sums, Tree};
+
+/// How a list is to be understood.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ListOptions {
+    /// Whether the line of a directory has its total, and not its own size.
+    pub totals: bool,
+    /// What to do with several lines for one path.
+    pub duplicates: Duplicates,
+}
+
+/// What to do with several lines for one path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Duplicates {
+    /// Refuse them.
+    #[default]
+    Error,
+    /// Take the last.
+    Last,
+}
+
+/// More roots than a command line has room for in practice.
+const MOST_ROOTS: usize = 10_000;
+
+/// What stands between the names in a key. It is less than any byte of a name, so that what is in a directory comes
+/// right after it, before all siblings.
+const BETWEEN: u8 = 0;
+
+/// The bytes of a key that say which root it is below: all keys begin with them.
+const ROOT: usize = size_of::<u16>();
+
+/// The entries that were read so far.
+pub struct Entries {
+    options: ListOptions,
+    roots: IndexSet<Vec<u8>>,
+    sorter: Sorter,
+    key: Vec<u8>,
+    /// The line that is being read.
+    line: u64,
+}
+
+impl Entries {
+    /// None so far.
+    pub fn new(options: ListOptions) -> Self {
+        let (roots, sorter) = (IndexSet::new(), Sorter::default());
+        Self { options, roots, sorter, key: Vec::new(), line: 0 }
+    }
+
+    /// Says which line is being read.
+    pub fn begin(&mut self, line: u64) {
+        self.line = line;
+    }
+
+    /// Adds what is at `path` below a `root`, or the root itself if the path is empty. A `node` with no mode is a
+    /// directory if something is below it, and else a file. It needs no name.
+    ///
+    /// # Errors
+    /// The system's, and of what is no path: it has no slash at its start or end, and no name that is empty, `.` or
+    /// `..`.
+    pub fn add(&mut self, root: &[u8], path: &[u8], node: &Node<'_>) -> io::Result<()> {
+        let number = match self.roots.get_index_of(root) {
+            Some(number) => number,
+            None if self.roots.len() == MOST_ROOTS => return Err(self.error("too many roots")),
+            None => self.roots.insert_full(root.to_vec()).0,
+        };
+        self.key.clear();
+        self.key.extend_from_slice(&(number as u16).to_be_bytes());
+        let names = (!path.is_empty()).then(|| path.split(|byte| *byte == b'/'));
+        for (depth, name) in names.into_iter().flatten().enumerate() {
+            match name {
+                _ if depth == DEEPEST => return Err(self.error("a path that is too deep")),
+                b"" => return Err(self.error("a path with an empty name in it")),
+                b"." | b".." => return Err(self.error("a path with . or .. in it")),
+                _ if name.contains(&BETWEEN) => return Err(self.error("a path with a NUL in it")),
+                _ => {}
+            }
+            self.key.push(BETWEEN);
+            self.key.extend_from_slice(name);
+        }
+        self.sorter.push(self.line, &Node { name: &self.key, ..*node })
+    }
+
+    /// The error that something is wrong in the line that is being read.
+    #[cold]
+    pub fn error(&self, what: &str) -> io::Error {
+        error(self.line, what)
+    }
+
+    /// Feeds `tally` with all of them. None if there are none.
+    ///
+    /// # Errors
+    /// The system's, and of lines that contradict each other.
+    pub fn replay<T: Tally>(self, tally: T) -> io::Result<Option<Tree>> {
+        let Self { options, roots, sorter, .. } = self;
+        let are_several = roots.len() > 1;
+        let mut replay = Replay::adding_up(tally, are_several.into(), Rules::default());
+        if are_several {
+            replay.open();
+        }
+        let mut place = Place { roots, totals: options.totals, ..Place::default() };
+        let mut lines = Lines::new(sorter.sorted()?, options.duplicates)?;
+        while let Some((key, line)) = lines.next()? {
+            while !place.contains(key) {
+                replay.close(&place.close()?, Shown::Always);
+            }
+            for _ in 0..place.open(key, &line) {
+                replay.open();
+            }
+            if line.is_directory() {
+                continue;
+            }
+            if place.directories.is_empty() && !are_several {
+                return Ok(Some(replay.finish(&place.leaf(&line))));
+            }
+            replay.leaf(&place.leaf(&line), true);
+        }
+        let root_depth = usize::from(!are_several);
+        while place.directories.len() > root_depth {
+            replay.close(&place.close()?, Shown::Always);
+        }
+        Ok(match (place.roots.is_empty(), are_several) {
+            (true, _) => None,
+            (_, true) => Some(replay.finish(&Node { mode: Mode::DIRECTORY, ..Node::default() })),
+            (_, false) => Some(replay.finish(&place.close()?)),
+        })
+    }
+}
+
+/// The error that something is wrong in a line.
+fn error(line: u64, what: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, format!("line {line}: {what}"))
+}
+
+/// What a line says of an entry.
+#[derive(Clone, Copy)]
+struct Line {
+    number: u64,
+    mode: Mode,
+    figures: Figures,
+    inode: Option<Inode>,
+}
+
+impl Line {
+    fn is_directory(&self) -> bool {
+        self.mode.kind() == Kind::Directory
+    }
+}
+
+/// The lines of a list in the order of their keys, each key once.
+struct Lines {
+    sorted: Sorted,
+    duplicates: Duplicates,
+    record: Vec<u8>,
+    following: Vec<u8>,
+}
+
+impl Lines {
+    fn new(mut sorted: Sorted, duplicates: Duplicates) -> io::Result<Self> {
+        let mut following = Vec::new();
+        sorted.next(&mut following)?;
+        Ok(Self { sorted, duplicates, record: Vec::new(), following })
+    }
+
+    fn next(&mut self) -> io::Result<Option<(&[u8], Line)>> {
+        loop {
+            mem::swap(&mut self.record, &mut self.following);
+            if self.record.is_empty() {
+                return Ok(None);
+            }
+            self.sorted.next(&mut self.following)?;
+            if !self.is_repeated()? {
+                break;
+            }
+        }
+        let (number, Node { name, mode, sums, inode, .. }) = sorted::parts(&self.record)?;
+        let line = Line { number, mode, figures: sums.all, inode };
+        let has_below = !self.following.is_empty() && {
+            let (_, next) = sorted::parts(&self.following)?;
+            next.name.strip_prefix(name).is_some_and(|rest| rest.first() == Some(&BETWEEN))
+        };
+        let kind = match (mode == Mode::default(), has_below) {
+            (true, true) => Kind::Directory,
+            (true, false) => Kind::File,
+            (false, true) if !line.is_directory() => {
+                return Err(error(number, "something is below it, and it is no directory"));
+            }
+            (false, _) => return Ok(Some((name, line))),
+        };
+        let Figures { disk, length, newest, .. } = line.figures;
+        let figures = Figures { disk, length, newest, ..Figures::counts_of(kind) };
+        Ok(Some((name, Line { mode: Mode::usual(kind), figures, ..line })))
+    }
+
+    /// Whether the same path follows, and is to be taken instead.
+    fn is_repeated(&self) -> io::Result<bool> {
+        if self.following.is_empty() {
+            return Ok(false);
+        }
+        let [(first, node), (second, next)] =
+            [sorted::parts(&self.record)?, sorted::parts(&self.following)?];
+        match self.duplicates {
+            _ if node.name != next.name => Ok(false),
+            Duplicates::Last => Ok(true),
+            Duplicates::Error => Err(error(second, &format!("the path of line {first} again"))),
+        }
+    }
+}
+
+/// A directory whose content is being fed.
+struct Directory {
+    /// Where its name begins in the key, and where it ends.
+    start: usize,
+    end: usize,
+    /// None if it has no line.
+    line: Option<Line>,
+    /// The bytes on disk and of content below it.
+    below: [u64; 2],
+}
+
+/// The place of the entry that is being fed.
+#[derive(Default)]
+struct Place {
+    roots: IndexSet<Vec<u8>>,
+    totals: bool,
+    key: Vec<u8>,
+    directories: Vec<Directory>,
+}
+
+impl Place {
+    /// Whether the innermost directory contains what has this key.
+    fn contains(&self, key: &[u8]) -> bool {
+        let Some(&Directory { end, .. }) = self.directories.last() else { return true };
+        key.get(end) == Some(&BETWEEN) && key[..end] == self.key[..end]
+    }
+
+    /// Goes to the entry with this key, and opens the directories that it is in, and itself if it is one. Returns how
+    /// many.
+    fn open(&mut self, key: &[u8], line: &Line) -> usize {
+        let before = self.directories.len();
+        self.key.clear();
+        self.key.extend_from_slice(key);
+        let mut start = self.start();
+        loop {
+            // The name of the root is not in its key.
+            let end = key.iter().skip(start.max(ROOT)).position(|byte| *byte == BETWEEN);
+            let end = end.map(|length| start.max(ROOT) + length);
+            let line = if end.is_none() { Some(*line) } else { None };
+            if line.is_some_and(|line| !line.is_directory()) {
+                break;
+            }
+            self.directories.push(Directory {
+                start,
+                end: end.unwrap_or(key.len()),
+                line,
+                below: [0; 2],
+            });
+            match end {
+                Some(end) => start = end + 1,
+                None => break,
+            }
+        }
+        self.directories.len() - before
+    }
+
+    /// Where the name begins that is right below the innermost directory.
+    fn start(&self) -> usize {
+        self.directories.last().map_or(0, |directory| directory.end + 1)
+    }
+
+    /// What has a name in the key, or is a root.
+    fn name(&self, start: usize, end: usize) -> &[u8] {
+        if start > 0 {
+            return &self.key[start..end];
+        }
+        let root = self.key.first_chunk().map_or(0, |root| u16::from_be_bytes(*root));
+        self.roots.get_index(root.into()).map_or(b"", |name| name)
+    }
+
+    /// What a line says of what is no directory.
+    fn leaf(&mut self, line: &Line) -> Node<'_> {
+        let Figures { disk, length, .. } = line.figures;
+        self.count([disk, length]);
+        let name = self.name(self.start(), self.key.len());
+        let sums = Sums::of(line.figures);
+        Node { name, mode: line.mode, sums, inode: line.inode, ..Node::default() }
+    }
+
+    /// Closes the innermost directory.
+    fn close(&mut self) -> io::Result<Node<'_>> {
+        let Some(Directory { start, end, line, below }) = self.directories.pop() else {
+            return Ok(Node::default());
+        };
+        let mut own = line.map(|line| line.figures);
+        if let (Some(own), Some(line), true) = (&mut own, line, self.totals) {
+            let (disk, length) = (own.disk.checked_sub(below[0]), own.length.checked_sub(below[1]));
+            (own.disk, own.length) = disk.zip(length).ok_or_else(|| {
+                error(line.number, "its total is less than the sizes of what is in it")
+            })?;
+        }
+        let Figures { disk, length, .. } = own.unwrap_or_default();
+        self.count([below[0].saturating_add(disk), below[1].saturating_add(length)]);
+        let mode = line.map_or(Mode::usual(Kind::Directory), |line| line.mode);
+        let inode = line.and_then(|line| line.inode);
+        Ok(Node { name: self.name(start, end), mode, own, inode, ..Node::default() })
+    }
+
+    /// Counts what is in the innermost directory.
+    fn count(&mut self, amounts: [u64; 2]) {
+        let Some(Directory { below, .. }) = self.directories.last_mut() else { return };
+        for (below, amount) in below.iter_mut().zip(amounts) {
+            *below = below.saturating_add(amount);
+        }
+    }
+}
