@@ -55,6 +55,7 @@ mod tracked;
 mod bulk;
 mod prefetch;
 mod sources;
+mod ssh;
 mod start;
 
 // Size, depth, names, and hostile input.
