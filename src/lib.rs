@@ -55,7 +55,8 @@
 //!          └► problems,   │            through it
 //!             progress    │
 //! files ───► snapshot ────┤
-//! lists ───► list ────────┘
+//! lists ───► list ────────┤
+//! machines ► remote ──────┘
 //! ```
 //!
 //! * `api` is what is public. `report` does what a [`Request`] asks for. It knows no flags and no terminal.
@@ -77,6 +78,7 @@
 //!   like a walk, and weighed again if filters leave something out.
 //! * `list` is a tree made from what other programs list: entries in any order, sorted in bounded memory, and fed
 //!   to any tally like a walk.
+//! * `remote` starts a program on another machine, through ssh, and feeds what arrives to any tally.
 //! * `diff` is the difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
 //! * `causes` finds out why more space is used on a file system than the walk saw in files.
 //! * `reclaimable` finds what can be had again, by rules, in the tree of a walk.
@@ -148,7 +150,8 @@
 //!   ask for them; the tags and git indexes that prove what can go; files of container engines in their storage; the devices of file systems that are prefetched or
 //!   read in bulk, or for `--df`; the log and the info files of a delete; files that are asked what they share; the
 //!   file of the time zone; the user database; and files in proc and sys.
-//! * One other program is started: the one that opens files for the desktop, by a key of the screen.
+//! * Two other programs are started: the one that leads to another machine (`remote`), and the one that opens files for
+//!   the desktop, by a key of the screen.
 //! * A name is copied only when it is certain that its entry is kept.
 //! * Sums are exact, and saturate when they are shown.
 //! * Nothing is asked of other processes, and no mount is copied, but for `--df`.

@@ -74,8 +74,8 @@ fn parse(entry: &[u8]) -> Option<(&[u8], Node<'_>)> {
     let details = Details {
         modified: modified?,
         changed: changed?,
-        // Not every file system knows it.
-        born: born.unwrap_or(0),
+        // Not every file system knows it. Then find prints nothing, or a time before the epoch.
+        born: born.unwrap_or(0).max(0),
         owner: u32::try_from(owner?).ok()?,
         group: Some(u32::try_from(group?).ok()?),
     };

@@ -1,7 +1,8 @@
-//! What GNU find prints on the other side, when weigh is not there. A mark at the end has its status: without that,
+//! What find prints on the other side, when weigh is not there. A mark at the end has its status: without that,
 //! the connection was cut. What find could not read, it says on stderr.
 
 use std::io::{self, BufReader, ErrorKind, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::host::Host;
 use crate::list::{Entries, ListOptions, read_find};
@@ -17,15 +18,20 @@ use crate::weighed::Weighed;
 pub(super) const END: &str = "\\0\\0found\\n";
 const END_BYTES: [u8; 8] = *b"\0\0found\n";
 
-/// Reads `output` of find into what `tally` makes. What came before it was cut off counts, and a problem says so.
+/// How many bytes are read at once.
+const PIECE: usize = 64 << 10;
+
+/// Reads `output` of find into what `tally` makes, and counts its entries. What came before it was cut off counts, and
+/// a problem says so.
 pub(super) fn read<T: Tally>(
     output: impl Read,
-    host: &Host,
+    (host, count): (&Host, &AtomicU64),
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
 ) -> io::Result<Snapshot> {
     let mut entries = Entries::new(ListOptions::default());
-    let mut output = BufReader::new(UntilEnd { output, held: Vec::new() });
+    let output = UntilEnd { output, held: Vec::new(), count, ends: 0 };
+    let mut output = BufReader::with_capacity(PIECE, output);
     let cut = match read_find(&mut output, &mut entries) {
         Err(error) if error.kind() != ErrorKind::UnexpectedEof => return Err(error),
         read => read.err(),
@@ -55,15 +61,21 @@ pub(super) fn read<T: Tally>(
     Ok(Snapshot { weighed, view, has_all: true, origin: Some(origin) })
 }
 
-/// What find `said` that it could not read on `host`, as `find: 'PATH': MESSAGE`.
+/// What find `said` that it could not read on `host`, as `find: 'PATH': MESSAGE`; some do not quote.
 pub(super) fn problems(said: &[u8], host: &Host) -> Vec<Problem> {
     let (mut problems, codes) = (Vec::new(), codes());
     for line in said.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        let quoted = line.strip_prefix(b"find: '");
-        let end = quoted.and_then(|quoted| quoted.windows(3).rposition(|end| end == b"': "));
-        let (path, message) = match (quoted, end) {
-            (Some(quoted), Some(end)) => (unquoted(&quoted[..end]), &quoted[end + 3..]),
-            _ => (host.paths[0].clone(), line),
+        let said = line.strip_prefix(b"find: ");
+        let end = said.and_then(|said| said.windows(2).rposition(|end| end == b": "));
+        let (path, message) = match (said, end) {
+            (Some(said), Some(end)) => (&said[..end], &said[end + 2..]),
+            _ => (&b""[..], line),
+        };
+        let quoted = path.strip_prefix(b"'").and_then(|path| path.strip_suffix(b"'"));
+        let path = match quoted {
+            Some(quoted) => unquoted(quoted),
+            None if path.is_empty() => host.paths.first().cloned().unwrap_or_default(),
+            None => path.to_vec(),
         };
         let is_root = host.paths.contains(&path);
         let symbol = match message {
@@ -107,17 +119,19 @@ fn unquoted(quoted: &[u8]) -> Vec<u8> {
 }
 
 /// Reads up to the mark at the end, and fails if that is not there.
-struct UntilEnd<R> {
+struct UntilEnd<'c, R> {
     output: R,
+    /// How many entries have been read: half as many as NULs.
+    count: &'c AtomicU64,
+    ends: u64,
     /// The last bytes so far, which may be the mark.
     held: Vec<u8>,
 }
 
-impl<R: Read> Read for UntilEnd<R> {
+impl<R: Read> Read for UntilEnd<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        const PIECE: u64 = 64 << 10;
         while self.held.len() <= END_BYTES.len() {
-            let count = self.output.by_ref().take(PIECE).read_to_end(&mut self.held)?;
+            let count = self.output.by_ref().take(PIECE as u64).read_to_end(&mut self.held)?;
             if count == 0 {
                 let is_whole = self.held == END_BYTES;
                 let cut = || io::Error::new(ErrorKind::UnexpectedEof, "the connection was cut");
@@ -125,7 +139,11 @@ impl<R: Read> Read for UntilEnd<R> {
             }
         }
         let length = buffer.len().min(self.held.len() - END_BYTES.len());
-        buffer[..length].copy_from_slice(&self.held[..length]);
+        let read = &self.held[..length];
+        let before = self.ends / 2;
+        self.ends += read.iter().filter(|byte| **byte == 0).count() as u64;
+        self.count.fetch_add(self.ends / 2 - before, Ordering::Relaxed);
+        buffer[..length].copy_from_slice(read);
         self.held.drain(..length);
         Ok(length)
     }
@@ -139,8 +157,9 @@ mod tests {
     fn what_comes_before_the_end_is_read_and_without_an_end_it_is_cut() {
         let whole = [&b"a\0\0found\n\0"[..], &END_BYTES].concat();
         for length in 0..=whole.len() {
-            let (mut read, held) = (Vec::new(), Vec::new());
-            let ended = UntilEnd { output: &whole[..length], held }.read_to_end(&mut read);
+            let (mut read, held, count) = (Vec::new(), Vec::new(), &AtomicU64::new(0));
+            let ended =
+                UntilEnd { output: &whole[..length], held, count, ends: 0 }.read_to_end(&mut read);
             // The first mark is a name that says the same, which never follows two NULs.
             assert_eq!(ended.is_ok(), length == whole.len() || length == 9, "{length}");
         }

@@ -121,12 +121,10 @@ impl Remote {
         for (number, (host, tally)) in self.hosts.iter().zip(tallies).enumerate() {
             let opened = answered.next().map_or_else(|| self.open(host), Ok);
             connections.push(opened.and_then(|(connection, output, way)| {
-                let (prefix, count) = (host.prefix.clone(), Arc::clone(&count));
-                let tally = move |view| Arriving { tally: tally(view), prefix, count };
-                let (sender, host) = (sender.clone(), host.clone());
+                let (sender, host, count) = (sender.clone(), host.clone(), Arc::clone(&count));
                 let needs_weigh = self.needs_weigh;
                 let read = move || {
-                    let read = read((output, way), &host, needs_weigh, wanted, tally);
+                    let read = read((output, way), (&host, count), needs_weigh, wanted, tally);
                     // The receiver is gone after an interrupt.
                     let _ = sender.send((number, read));
                 };
@@ -166,15 +164,19 @@ impl Remote {
     }
 }
 
-/// Reads `output` of `host`, of which the first line may have been read.
+/// Reads `output` of `host`, of which the first line may have been read. Counts what arrives.
 fn read<T: Tally>(
     (mut output, way): (SnapshotFile, Option<Way>),
-    host: &Host,
+    (host, count): (&Host, Arc<AtomicU64>),
     needs_weigh: Option<&str>,
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
 ) -> io::Result<Arrived> {
     let way = way.map_or_else(|| connection::answer(&mut output), Ok)?;
+    let prefix = host.prefix.clone();
+    // What find prints is counted while it is sorted, before the tally gets it.
+    let counted = if way == Way::Weigh { Arc::clone(&count) } else { Arc::default() };
+    let tally = move |view| Arriving { tally: tally(view), prefix, count: counted };
     let snapshot = match (way, needs_weigh) {
         (Way::Weigh, _) => {
             let mut snapshot = snapshot::read_from(output, wanted, tally)?;
@@ -193,7 +195,7 @@ fn read<T: Tally>(
             let message = format!("{flag} needs weigh {version} there, and there is none");
             return Err(io::Error::other(message));
         }
-        (Way::Find, None) => found::read(output, host, wanted, tally)?,
+        (Way::Find, None) => found::read(output, (host, &count), wanted, tally)?,
     };
     Ok(Arrived { snapshot, is_filtered: way == Way::Weigh })
 }

@@ -1,5 +1,5 @@
 //! What runs on the other side: a script for any POSIX shell. It runs weigh there, if there is one of this version,
-//! else `find`. Its answer begins with a line that says which, so that what a shell prints before can be skipped.
+//! else `find`, alone or with `stat`. Its answer begins with a line that says which, so that what a shell prints before can be skipped.
 //!
 //! The login shell may be csh or fish. Between single quotes, these, sh and bash read letters, digits and most signs
 //! alike. All other bytes are written as numbers, which `printf` turns back.
@@ -20,7 +20,7 @@ pub(super) const ANSWER: &str = "weigh-answers 1 ";
 pub(super) enum Way {
     /// It runs weigh, which saves a `.weigh` snapshot in its standard output.
     Weigh,
-    /// It runs `find -printf`.
+    /// It runs find, and prints what `find -printf` does.
     Find,
 }
 
@@ -29,13 +29,32 @@ impl Way {
         [("weigh", Self::Weigh), ("find", Self::Find)];
 }
 
+/// Where find has no `-printf`, stat prints the same of each entry that find names: that of GNU and BusyBox, or that of
+/// BSD and macOS. The lines of stat have no names, and belong to the entries in their order. If an entry has gone
+/// meanwhile, and so a line is missing, each is asked alone.
+const STAT: &str = r#"if stat -c %d / >/dev/null 2>&1; then o=-c
+f='find %d %i %h %b %s %Y %Z 0 %u %g %a|%F'
+elif stat -f %d / >/dev/null 2>&1; then o=-f
+f='find %d %i %l %b %z %m %c %B %u %g %Lp|%HT'
+else echo 'it has no weigh of this version, no find with -printf, and no stat' >&2; exit 127; fi
+export o f
+each='say() { while IFS= read -r a; do
+t=${a#*|}; case $t in [Rr]*) t=f;; [Dd]*) t=d;; [Ss]y*) t=l;; [Ff]*) t=p;; [Ss]*) t=s;; [Cc]*) t=c;; *) t=b;; esac
+p=${1#"$0"}; printf "%s %s %s\0%s\0" "${a%%|*}" $t "$0" "${p#/}"; shift; done; }
+if [ "$1" = "$0" ]; then stat -L $o "$f" "$1" | say "$1"; shift; fi
+[ $# -gt 0 ] || exit 0
+a=$(stat $o "$f" "$@" 2>/dev/null)
+if [ $(printf "%s\n" "$a" | wc -l) -eq $# ]; then printf "%s\n" "$a" | say "$@"
+else for x do stat $o "$f" "$x" 2>/dev/null | say "$x"; done; fi'
+"#;
+
 /// The command that weighs `paths` on the other side: by weigh with `flags`, or else by find, perhaps on one file
 /// system.
 pub(super) fn command(paths: &[Vec<u8>], flags: &[OsString], one_file_system: bool) -> Vec<u8> {
     let paths = words(paths.iter().map(Vec::as_slice));
     let flags = words(flags.iter().map(|flag| flag.as_encoded_bytes()));
     let version = version();
-    let stay = if one_file_system { " -xdev" } else { "" };
+    let stay: &[u8] = if one_file_system { b" -xdev" } else { b"" };
     let script = [
         b"exec 3<&0 </dev/null; e=; case $(weigh --version 2>/dev/null) in \"weigh ",
         version.as_bytes(),
@@ -45,16 +64,21 @@ pub(super) fn command(paths: &[Vec<u8>], flags: &[OsString], one_file_system: bo
         &flags,
         b" --",
         &paths,
-        b" 3<&- & ;; *) find / -maxdepth 0 -printf '' 2>/dev/null || { echo 'it has no weigh ",
-        version.as_bytes(),
-        b", and no find with -printf' >&2; exit 127; }; echo; echo '",
-        ANSWER.as_bytes(),
-        b"find'; e=1; LC_ALL=C find -H",
+        b" 3<&- & ;; *) LC_ALL=C; export LC_ALL; \
+        if find / -maxdepth 0 -printf '' 2>/dev/null; then l() { exec find -H",
         &paths,
-        stay.as_bytes(),
+        stay,
         b" -printf '",
         FIND_FORMAT.as_bytes(),
-        b"' 3<&- & ;; esac; p=$!; (cat <&3; kill $p) >/dev/null 2>&1 & k=$!; \
+        b"'; }; else ",
+        STAT.as_bytes(),
+        b"l() { s=0; for r in",
+        &paths,
+        b"; do find -H \"$r\"",
+        stay,
+        b" -exec sh -c \"$each\" \"$r\" {} + || s=1; done; exit $s; }; fi; echo; echo '",
+        ANSWER.as_bytes(),
+        b"find'; e=1; l 3<&- & ;; esac; p=$!; (cat <&3; kill $p) >/dev/null 2>&1 & k=$!; \
         wait $p; s=$?; kill $k; [ ! $e ] || printf '",
         END.as_bytes(),
         b"'; exit $s",

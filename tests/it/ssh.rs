@@ -27,6 +27,8 @@ const SH: &str = "#!/bin/sh\nfor last do :; done\nexec sh -c \"$last\"\n";
 enum There {
     Weigh,
     Find,
+    /// A find without -printf.
+    Plain,
 }
 
 /// A machine beside this one.
@@ -37,7 +39,7 @@ struct Machine {
 impl Machine {
     /// Its tree is in `fixture`.
     fn new(fixture: Fixture) -> Self {
-        let machine = Self { fixture: fixture.dir("bin") };
+        let machine = Self { fixture: fixture.dir("bin").dir("plain") };
         machine.script("rsh", SH);
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_weigh"), machine.fixture.at("bin/weigh"))
             .unwrap();
@@ -60,7 +62,16 @@ impl Machine {
     /// weigh here, which reaches it.
     fn weigh(&self, flags: &str, there: There) -> Weigh {
         let bin = self.fixture.text_path("bin");
-        let path = if there == There::Weigh { format!("{bin}:{PATH}") } else { PATH.to_owned() };
+        let path = match there {
+            There::Weigh => format!("{bin}:{PATH}"),
+            There::Find => PATH.to_owned(),
+            There::Plain => {
+                let find =
+                    "#!/bin/sh\ncase $* in *-printf*) exit 1; esac\nexec /usr/bin/find \"$@\"\n";
+                self.script("plain/find", find);
+                format!("{}:{PATH}", self.fixture.text_path("plain"))
+            }
+        };
         weigh(flags).arg("--rsh").arg(self.fixture.at("rsh")).env("PATH", path)
     }
 
@@ -107,16 +118,18 @@ fn what_arrives_is_what_a_walk_there_finds() {
             let expected = as_of(&here.clean(), "web:", &root);
             let weighed = machine.weigh(flags, There::Weigh).arg(machine.named("web", "tree"));
             assert!(weighed.run().text() == expected, "seed {seed}: {flags}");
-            let found = machine.weigh(flags, There::Find).arg(machine.named("web", "tree")).run();
-            let found = without_mounts(&found.text());
-            assert_eq!(found, without_mounts(&expected), "seed {seed}: {flags}");
+            for there in [There::Find, There::Plain] {
+                let found = machine.weigh(flags, there).arg(machine.named("web", "tree")).run();
+                let found = without_mounts(&found.text());
+                assert_eq!(found, without_mounts(&expected), "seed {seed}: {flags} {there:?}");
+            }
         }
     });
 }
 
 #[test]
 fn what_cannot_be_read_there_is_named_with_its_host() {
-    for there in [There::Weigh, There::Find] {
+    for there in [There::Weigh, There::Find, There::Plain] {
         let fixture =
             Fixture::new().file("top/a", 5000).file("top/no\nway/b", 1).unreadable("top/no\nway");
         let machine = Machine::new(fixture);
@@ -148,7 +161,7 @@ impl Shown {
 fn several_hosts_and_paths_here_are_roots_of_one_result() {
     let fixture = Fixture::new().file("a/x", 9000).hard_link("a/x", "b/y").file("c/z", 5000);
     let machine = Machine::new(fixture);
-    for there in [There::Weigh, There::Find] {
+    for there in [There::Weigh, There::Find, There::Plain] {
         let shown = machine.weigh("-j", there).args([
             machine.named("one", "a"),
             machine.named("ann@two", "c"),
@@ -199,7 +212,7 @@ fn filters_leave_out_what_they_leave_out_here() {
     ] {
         let flags = format!("-j {flags}");
         let here = weigh(&flags).arg(&root).run().clean();
-        for there in [There::Weigh, There::Find] {
+        for there in [There::Weigh, There::Find, There::Plain] {
             let shown = machine.weigh(&flags, there).arg(machine.named("web", "top")).run();
             assert_eq!(shown.text(), as_of(&here, "web:", &root), "{flags} {there:?}");
         }
@@ -225,7 +238,7 @@ fn what_find_cannot_do_is_refused() {
 #[test]
 fn snapshots_of_other_machines_can_be_saved_and_compared() {
     let machine = Machine::new(Fixture::new().file("top/a", 5000));
-    for there in [There::Weigh, There::Find] {
+    for there in [There::Weigh, There::Find, There::Plain] {
         let saved = machine.fixture.at(format!("{there:?}.weigh"));
         machine.weigh("--save", there).arg(&saved).arg(machine.named("web", "top")).run().text();
         let loaded = weigh("-j --load").arg(&saved).run().clean();
@@ -256,7 +269,7 @@ fn another_version_there_is_left_alone() {
 #[test]
 fn a_banner_is_skipped_if_it_is_short() {
     let machine = Machine::new(Fixture::new().file("top/a", 5000));
-    for there in [There::Weigh, There::Find] {
+    for there in [There::Weigh, There::Find, There::Plain] {
         machine.script("rsh", SH);
         let whole = machine.weigh("-j", there).arg(machine.named("web", "top")).run().clean();
         let banner = "echo Welcome; printf 'no newline \\033[31m'; echo oh >&2";
@@ -274,7 +287,7 @@ fn a_banner_is_skipped_if_it_is_short() {
 fn what_is_cut_is_never_complete() {
     let mut dice = Dice::new(39);
     let machine = Machine::new(dice.tree(Fixture::new(), Names::Hostile));
-    for there in [There::Weigh, There::Find] {
+    for there in [There::Weigh, There::Find, There::Plain] {
         machine
             .script("rsh", &SH.replace("exec sh -c \"$last\"", "sh -c \"$last\" | tee \"$0.all\""));
         machine.weigh("-j", there).arg(machine.named("web", "tree")).run().clean();
@@ -395,7 +408,7 @@ fn quoted_names_arrive(script: &str) {
         "rsh",
         &fs::read_to_string(machine.fixture.at("rsh")).unwrap().replace("sh -c", script),
     );
-    for there in [There::Weigh, There::Find] {
+    for there in [There::Weigh, There::Find, There::Plain] {
         for name in NAMES {
             let path = raw(&[b"web:", name].concat()).to_owned();
             let shown = machine.weigh("-j", there).arg(path).run();
@@ -557,7 +570,7 @@ impl Server {
 #[test]
 #[ignore = "needs sshd"]
 fn what_arrives_through_ssh_is_what_a_walk_there_finds() {
-    for there in [There::Weigh, There::Find] {
+    for there in [There::Weigh, There::Find, There::Plain] {
         let mut dice = Dice::new(39);
         let mut fixture = dice.tree(Fixture::new(), Names::Hostile).dir("bin");
         for file in 0..3000 {
