@@ -20,6 +20,8 @@ pub struct ListOptions {
     pub totals: bool,
     /// What to do with several lines for one path.
     pub duplicates: Duplicates,
+    /// Whether to leave out what is on another device than its root. The line of a root comes before the others.
+    pub one_file_system: bool,
 }
 
 /// What to do with several lines for one path.
@@ -46,6 +48,8 @@ const ROOT: usize = size_of::<u16>();
 pub struct Entries {
     options: ListOptions,
     roots: IndexSet<Vec<u8>>,
+    /// The device of each root, if that is known.
+    devices: Vec<Option<u64>>,
     sorter: Sorter,
     key: Vec<u8>,
     /// The line that is being read.
@@ -56,7 +60,7 @@ impl Entries {
     /// None so far.
     pub fn new(options: ListOptions) -> Self {
         let (roots, sorter) = (IndexSet::new(), Sorter::default());
-        Self { options, roots, sorter, key: Vec::new(), line: 0 }
+        Self { options, roots, devices: Vec::new(), sorter, key: Vec::new(), line: 0 }
     }
 
     /// Says which line is being read.
@@ -76,6 +80,13 @@ impl Entries {
             None if self.roots.len() == MOST_ROOTS => return Err(self.error("too many roots")),
             None => self.roots.insert_full(root.to_vec()).0,
         };
+        let device = node.inode.map(|inode| inode.identity.device);
+        if number == self.devices.len() {
+            self.devices.push(device);
+        }
+        if self.options.one_file_system && device != self.devices[number] {
+            return Ok(());
+        }
         self.key.clear();
         self.key.extend_from_slice(&(number as u16).to_be_bytes());
         let names = (!path.is_empty()).then(|| path.split(|byte| *byte == b'/'));

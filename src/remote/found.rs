@@ -26,10 +26,11 @@ const PIECE: usize = 64 << 10;
 pub(super) fn read<T: Tally>(
     output: impl Read,
     (host, count): (&Host, &AtomicU64),
+    one_file_system: bool,
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
 ) -> io::Result<Snapshot> {
-    let mut entries = Entries::new(ListOptions::default());
+    let mut entries = Entries::new(ListOptions { one_file_system, ..ListOptions::default() });
     let output = UntilEnd { output, held: Vec::new(), count, ends: 0 };
     let mut output = BufReader::with_capacity(PIECE, output);
     let cut = match read_find(&mut output, &mut entries) {
@@ -61,22 +62,20 @@ pub(super) fn read<T: Tally>(
     Ok(Snapshot { weighed, view, has_all: true, origin: Some(origin) })
 }
 
-/// What find `said` that it could not read on `host`, as `find: 'PATH': MESSAGE`; some do not quote.
+/// What find, which failed, `said` that it could not read on `host`: `find: 'PATH': MESSAGE`, perhaps without quotes. What
+/// others say is no problem of its own.
 pub(super) fn problems(said: &[u8], host: &Host) -> Vec<Problem> {
     let (mut problems, codes) = (Vec::new(), codes());
-    for line in said.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        let said = line.strip_prefix(b"find: ");
-        let end = said.and_then(|said| said.windows(2).rposition(|end| end == b": "));
-        let (path, message) = match (said, end) {
-            (Some(said), Some(end)) => (&said[..end], &said[end + 2..]),
-            _ => (&b""[..], line),
+    for line in said.split(|byte| *byte == b'\n') {
+        const FIND: &[u8] = b"find: ";
+        let start = line.windows(FIND.len()).position(|start| start == FIND);
+        let Some(line) = start.map(|start| &line[start + FIND.len()..]) else { continue };
+        let end = line.windows(2).rposition(|end| end == b": ");
+        let Some((path, message)) = end.map(|end| (&line[..end], &line[end + 2..])) else {
+            continue;
         };
         let quoted = path.strip_prefix(b"'").and_then(|path| path.strip_suffix(b"'"));
-        let path = match quoted {
-            Some(quoted) => unquoted(quoted),
-            None if path.is_empty() => host.paths.first().cloned().unwrap_or_default(),
-            None => path.to_vec(),
-        };
+        let path = quoted.map_or_else(|| path.to_vec(), unquoted);
         let is_root = host.paths.contains(&path);
         let symbol = match message {
             b"Permission denied" => "EACCES",

@@ -122,9 +122,9 @@ impl Remote {
             let opened = answered.next().map_or_else(|| self.open(host), Ok);
             connections.push(opened.and_then(|(connection, output, way)| {
                 let (sender, host, count) = (sender.clone(), host.clone(), Arc::clone(&count));
-                let needs_weigh = self.needs_weigh;
+                let limits = (self.needs_weigh, self.one_file_system);
                 let read = move || {
-                    let read = read((output, way), (&host, count), needs_weigh, wanted, tally);
+                    let read = read((output, way), (&host, count), limits, wanted, tally);
                     // The receiver is gone after an interrupt.
                     let _ = sender.send((number, read));
                 };
@@ -168,7 +168,7 @@ impl Remote {
 fn read<T: Tally>(
     (mut output, way): (SnapshotFile, Option<Way>),
     (host, count): (&Host, Arc<AtomicU64>),
-    needs_weigh: Option<&str>,
+    (needs_weigh, one_file_system): (Option<&str>, bool),
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
 ) -> io::Result<Arrived> {
@@ -193,9 +193,9 @@ fn read<T: Tally>(
         (Way::Find, Some(flag)) => {
             let version = script::version();
             let message = format!("{flag} needs weigh {version} there, and there is none");
-            return Err(io::Error::other(message));
+            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
         }
-        (Way::Find, None) => found::read(output, (host, &count), wanted, tally)?,
+        (Way::Find, None) => found::read(output, (host, &count), one_file_system, wanted, tally)?,
     };
     Ok(Arrived { snapshot, is_filtered: way == Way::Weigh })
 }
@@ -208,24 +208,30 @@ fn finished(
 ) -> Result<Arrived, Problem> {
     let mut arrived = read.map_err(|error| why(host, connection, &error))?;
     let (status, said) = connection.finish();
-    let is_cut = !arrived.snapshot.weighed.problems.is_empty() && !arrived.is_filtered;
+    let problems = &mut arrived.snapshot.weighed.problems;
     match status {
-        _ if is_cut => {}
         Some(status) if status.success() => {}
-        // Something is missing, and what arrived says it; or what find said.
-        Some(status) if status.code() == Some(1) => {}
+        // What arrived says that something is missing.
+        Some(status) if status.code() == Some(1) && arrived.is_filtered => {}
+        // find does not; or the connection was cut.
+        Some(_) if !arrived.is_filtered => {
+            problems.append(&mut found::problems(&said, host));
+            if problems.is_empty() {
+                problems.push(problem(host, &failure((status, said), "find has failed")));
+            }
+        }
         status => {
             return Err(problem(host, &failure((status, said), "it did not end as it should")));
         }
-    }
-    if !arrived.is_filtered {
-        arrived.snapshot.weighed.problems.append(&mut found::problems(&said, host));
     }
     Ok(arrived)
 }
 
 /// Why nothing can be read from `host`: what the program that leads there says, or the `error`.
 fn why(host: &Host, connection: &mut Connection, error: &io::Error) -> Problem {
+    if error.kind() == io::ErrorKind::Unsupported {
+        return problem(host, error);
+    }
     let ended = connection.finish();
     problem(host, &failure(ended, &error.to_string()))
 }

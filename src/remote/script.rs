@@ -56,7 +56,7 @@ pub(super) fn command(paths: &[Vec<u8>], flags: &[OsString], one_file_system: bo
     let version = version();
     let stay: &[u8] = if one_file_system { b" -xdev" } else { b"" };
     let script = [
-        b"exec 3<&0 </dev/null; e=; case $(weigh --version 2>/dev/null) in \"weigh ",
+        b"exec 3<&0 </dev/null 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; e=; case $(weigh --version 2>/dev/null) in \"weigh ",
         version.as_bytes(),
         b".\"*) echo; echo '",
         ANSWER.as_bytes(),
@@ -79,7 +79,7 @@ pub(super) fn command(paths: &[Vec<u8>], flags: &[OsString], one_file_system: bo
         b" -exec sh -c \"$each\" \"$r\" {} + || s=1; done; exit $s; }; fi; echo; echo '",
         ANSWER.as_bytes(),
         b"find'; e=1; l 3<&- & ;; esac; p=$!; (cat <&3; kill $p) >/dev/null 2>&1 & k=$!; \
-        wait $p; s=$?; kill $k; [ ! $e ] || printf '",
+        wait $p; s=$?; kill $k 2>/dev/null; [ ! $e ] || printf '",
         END.as_bytes(),
         b"'; exit $s",
     ];

@@ -240,11 +240,18 @@ fn snapshots_of_other_machines_can_be_saved_and_compared() {
     let machine = Machine::new(Fixture::new().file("top/a", 5000));
     for there in [There::Weigh, There::Find, There::Plain] {
         let saved = machine.fixture.at(format!("{there:?}.weigh"));
-        machine.weigh("--save", there).arg(&saved).arg(machine.named("web", "top")).run().text();
+        machine
+            .weigh("", there)
+            .arg("--save")
+            .arg(&saved)
+            .arg(machine.named("web", "top"))
+            .run()
+            .text();
         let loaded = weigh("-j --load").arg(&saved).run().clean();
         let direct = machine.weigh("-j", there).arg(machine.named("web", "top")).run().clean();
         assert_eq!(loaded, direct, "{there:?}");
-        let since = machine.weigh("-j --since", there).arg(&saved).arg(machine.named("web", "top"));
+        let since =
+            machine.weigh("-j", there).arg("--since").arg(&saved).arg(machine.named("web", "top"));
         assert_eq!(since.run().json()["change"], 0, "{there:?}");
     }
 }
