@@ -651,41 +651,35 @@ impl Request {
         remote: &Remote,
         roots: &[OsString],
         tally: impl FnOnce(View) -> T + Send + 'static,
-        mut watch: impl FnMut(Option<&Progress>),
+        watch: impl FnMut(Option<&Progress>),
     ) -> Result<(Snapshot, WalkStats), Problem> {
-        let inodes = self.kept().unwrap_or_default();
-        let (mut snapshots, mut stats) = (Vec::new(), WalkStats::default());
-        if !roots.is_empty() {
-            let walked = self.walked(roots, self.walk.view, Whole { inodes }, &mut watch);
-            (snapshots, stats) = (vec![walked.0], walked.1);
-            // It has the name of none of the others.
-            for origin in snapshots.iter_mut().filter_map(|it| it.origin.as_mut()) {
-                origin.host = Vec::new();
-            }
+        if let ([_], []) = (&remote.hosts[..], roots) {
+            let mut arrived = self.arrived_each(remote, [tally], watch);
+            let mut snapshot = arrived.swap_remove(0)?;
+            snapshot.weighed.is_interrupted |= self.interrupt.is_asked();
+            return Ok((snapshot, WalkStats::default()));
         }
-        let (wanted, interrupt) = (self.wanted(), &self.interrupt);
-        let arrived = interrupt.put_off(|| {
-            let watch = |entries, host: &[u8]| {
-                let directory = host.to_vec();
-                watch(Some(&Progress { entries, directory, ..Progress::default() }));
-            };
-            match remote.hosts.len() + roots.len() {
-                1 => remote.weigh(wanted, [tally], interrupt, watch),
-                _ => {
-                    let whole = move |_| Whole { inodes: inodes.and(Inodes::DIRECTORIES) };
-                    remote.weigh(wanted, remote.hosts.iter().map(|_| whole), interrupt, watch)
-                }
-            }
+        let inodes = self.kept().unwrap_or_default();
+        let whole = move || Whole { inodes: inodes.and(Inodes::DIRECTORIES) };
+        let walk = || self.walked(roots, self.walk.view, whole(), |_| ());
+        let (walked, arrived) = thread::scope(|scope| {
+            let walking = thread::Builder::new().spawn_scoped(scope, &walk);
+            let tallies = remote.hosts.iter().map(|_| move |_| whole());
+            let arrived = self.arrived_each(remote, tallies, watch);
+            // If no thread could be started, it walks now.
+            (walking.map_or_else(|_| walk(), join), arrived)
         });
-        watch(None);
-        let mut problems = Vec::new();
+        let (mut here, stats) = walked;
+        if let Some(origin) = &mut here.origin {
+            // It has the name of none of the others.
+            origin.host = Vec::new();
+        }
+        let (mut snapshots, mut problems) = (Vec::new(), Vec::new());
+        if !roots.is_empty() {
+            snapshots.push(here);
+        }
         for arrived in arrived {
-            let checked = arrived.and_then(|Arrived { snapshot, is_filtered }| {
-                let name = snapshot.origin.as_ref().map_or_else(Vec::new, |it| it.host.clone());
-                self.reweighed(snapshot, is_filtered)
-                    .map_err(|error| Problem::new(name, Operation::Show, &error))
-            });
-            match checked {
+            match arrived {
                 Ok(snapshot) => snapshots.push(snapshot),
                 Err(problem) => problems.push(problem),
             }
@@ -695,13 +689,32 @@ impl Request {
         {
             return Err(problem);
         }
-        let mut snapshot = match snapshots.len() {
-            1 if problems.is_empty() => snapshots.remove(0),
-            _ => snapshot::joined(snapshots, inodes),
-        };
+        let mut snapshot = snapshot::joined(snapshots, inodes);
         snapshot.weighed.problems.append(&mut problems);
         snapshot.weighed.is_interrupted |= self.interrupt.is_asked();
         Ok((snapshot, stats))
+    }
+
+    /// What arrives from each machine of `remote`, in one of the `tallies`.
+    fn arrived_each<T: Tally + 'static>(
+        &self,
+        remote: &Remote,
+        tallies: impl IntoIterator<Item = impl FnOnce(View) -> T + Send + 'static>,
+        mut watch: impl FnMut(Option<&Progress>),
+    ) -> Vec<Result<Snapshot, Problem>> {
+        let arrived = self.interrupt.put_off(|| {
+            remote.weigh(self.wanted(), tallies, &self.interrupt, |entries, host| {
+                let directory = host.to_vec();
+                watch(Some(&Progress { entries, directory, ..Progress::default() }));
+            })
+        });
+        watch(None);
+        let checked = arrived.into_iter().zip(&remote.hosts).map(|(arrived, host)| {
+            let Arrived { snapshot, is_filtered } = arrived?;
+            self.reweighed(snapshot, is_filtered)
+                .map_err(|error| Problem::new(host.first(), Operation::Show, &error))
+        });
+        checked.collect()
     }
 
     fn walked<T: Tally + 'static>(

@@ -39,7 +39,7 @@ impl Host {
     }
 
     /// The path of its first root, as it is shown here.
-    pub(super) fn first(&self) -> Vec<u8> {
+    pub fn first(&self) -> Vec<u8> {
         [&*self.prefix, self.paths.first().map_or(b"", |path| path)].concat()
     }
 

@@ -18,7 +18,7 @@ use std::ffi::OsString;
 use std::io;
 use std::mem;
 use std::process::ExitStatus;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -101,8 +101,8 @@ impl Remote {
         Ok((connection, output, None))
     }
 
-    /// Weighs on all machines at the same time, each with one of the `tallies`. Calls `watch` about ten times a second,
-    /// with the number of entries that have arrived, and a machine that is waited for.
+    /// Weighs on all machines at the same time, each with one of the `tallies`. Once all have answered, calls `watch`
+    /// about ten times a second, with the number of entries that have arrived, and a machine that is waited for.
     pub fn weigh<T: Tally + 'static>(
         &self,
         wanted: Wanted,
@@ -116,15 +116,22 @@ impl Remote {
             mem::take(&mut *self.answered.lock().unwrap_or_else(PoisonError::into_inner))
                 .into_iter();
         let count = Arc::new(AtomicU64::new(0));
+        // Of those that have not answered, the programs that lead there may ask for passwords on the terminal.
+        let silent = Arc::new(AtomicUsize::new(0));
         let (sender, receiver) = mpsc::channel();
         let mut connections = Vec::new();
         for (number, (host, tally)) in self.hosts.iter().zip(tallies).enumerate() {
             let opened = answered.next().map_or_else(|| self.open(host), Ok);
-            connections.push(opened.and_then(|(connection, output, way)| {
+            connections.push(opened.and_then(|(connection, mut output, way)| {
                 let (sender, host, count) = (sender.clone(), host.clone(), Arc::clone(&count));
+                let silent = Arc::clone(&silent);
+                silent.fetch_add(1, Ordering::Relaxed);
                 let limits = (self.needs_weigh, self.one_file_system);
                 let read = move || {
-                    let read = read((output, way), (&host, count), limits, wanted, tally);
+                    let way = way.map_or_else(|| connection::answer(&mut output), Ok);
+                    silent.fetch_sub(1, Ordering::Relaxed);
+                    let read = way
+                        .and_then(|way| read((output, way), (&host, count), limits, wanted, tally));
                     // The receiver is gone after an interrupt.
                     let _ = sender.send((number, read));
                 };
@@ -148,7 +155,9 @@ impl Remote {
                 // The thread has panicked.
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            watch(count.load(Ordering::Relaxed), &self.hosts[next].first());
+            if silent.load(Ordering::Relaxed) == 0 {
+                watch(count.load(Ordering::Relaxed), &self.hosts[next].first());
+            }
             match interrupted {
                 None if interrupt.is_asked() => {
                     interrupted = Some(Instant::now());
@@ -164,15 +173,14 @@ impl Remote {
     }
 }
 
-/// Reads `output` of `host`, of which the first line may have been read. Counts what arrives.
+/// Reads `output` of `host`, after the line that says how that weighs. Counts what arrives.
 fn read<T: Tally>(
-    (mut output, way): (SnapshotFile, Option<Way>),
+    (output, way): (SnapshotFile, Way),
     (host, count): (&Host, Arc<AtomicU64>),
     (needs_weigh, one_file_system): (Option<&str>, bool),
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
 ) -> io::Result<Arrived> {
-    let way = way.map_or_else(|| connection::answer(&mut output), Ok)?;
     let prefix = host.prefix.clone();
     // What find prints is counted while it is sorted, before the tally gets it.
     let counted = if way == Way::Weigh { Arc::clone(&count) } else { Arc::default() };
