@@ -19,7 +19,7 @@ use std::io;
 use std::mem;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -54,6 +54,15 @@ pub struct Remote {
 
 /// A machine that has answered: with what, and its output.
 type Answered = (Connection, SnapshotFile, Option<Way>);
+
+/// What has come so far from all machines. The numbers guard nothing.
+#[derive(Default)]
+struct SoFar {
+    /// How many entries have arrived.
+    entries: Arc<AtomicU64>,
+    /// How many machines have not answered. The programs that lead there may ask for passwords on the terminal.
+    silent: AtomicUsize,
+}
 
 /// What arrived from a machine.
 #[derive(Debug)]
@@ -108,55 +117,63 @@ impl Remote {
         wanted: Wanted,
         tallies: impl IntoIterator<Item = impl FnOnce(View) -> T + Send + 'static>,
         interrupt: &Interrupt,
-        mut watch: impl FnMut(u64, &[u8]),
+        watch: impl FnMut(u64, &[u8]),
     ) -> Vec<Result<Arrived, Problem>> {
-        /// How long a machine has to end after an interrupt.
-        const PATIENCE: Duration = Duration::from_secs(1);
-        let mut answered =
-            mem::take(&mut *self.answered.lock().unwrap_or_else(PoisonError::into_inner))
-                .into_iter();
-        let count = Arc::new(AtomicU64::new(0));
-        // Of those that have not answered, the programs that lead there may ask for passwords on the terminal.
-        let silent = Arc::new(AtomicUsize::new(0));
+        let answered =
+            mem::take(&mut *self.answered.lock().unwrap_or_else(PoisonError::into_inner));
+        let (mut answered, so_far) = (answered.into_iter(), Arc::new(SoFar::default()));
         let (sender, receiver) = mpsc::channel();
         let mut connections = Vec::new();
         for (number, (host, tally)) in self.hosts.iter().zip(tallies).enumerate() {
             let opened = answered.next().map_or_else(|| self.open(host), Ok);
+            let (sender, so_far, host) = (sender.clone(), Arc::clone(&so_far), host.clone());
+            let limits = (self.needs_weigh, self.one_file_system);
             connections.push(opened.and_then(|(connection, mut output, way)| {
-                let (sender, host, count) = (sender.clone(), host.clone(), Arc::clone(&count));
-                let silent = Arc::clone(&silent);
-                silent.fetch_add(1, Ordering::Relaxed);
-                let limits = (self.needs_weigh, self.one_file_system);
+                so_far.silent.fetch_add(1, Ordering::Relaxed);
                 let read = move || {
                     let way = way.map_or_else(|| connection::answer(&mut output), Ok);
-                    silent.fetch_sub(1, Ordering::Relaxed);
-                    let read = way
-                        .and_then(|way| read((output, way), (&host, count), limits, wanted, tally));
+                    so_far.silent.fetch_sub(1, Ordering::Relaxed);
+                    let from = (&host, Arc::clone(&so_far.entries));
+                    let arrived =
+                        way.and_then(|way| read((output, way), from, limits, wanted, tally));
                     // The receiver is gone after an interrupt.
-                    let _ = sender.send((number, read));
+                    let _ = sender.send((number, arrived));
                 };
                 thread::Builder::new().spawn(read).map(|_| connection)
             }));
         }
         drop(sender);
-        let mut results: Vec<Option<Result<Arrived, Problem>>> = Vec::new();
-        for (host, connection) in self.hosts.iter().zip(&connections) {
-            results.push(connection.as_ref().err().map(|error| Err(problem(host, error))));
-        }
+        self.collect(connections, &receiver, &so_far, interrupt, watch)
+    }
+
+    /// Collects what arrives through the `connections`, each of which a thread reads and hands to the `receiver`.
+    fn collect(
+        &self,
+        mut connections: Vec<io::Result<Connection>>,
+        receiver: &Receiver<(usize, io::Result<Arrived>)>,
+        so_far: &SoFar,
+        interrupt: &Interrupt,
+        mut watch: impl FnMut(u64, &[u8]),
+    ) -> Vec<Result<Arrived, Problem>> {
+        /// How long a machine has to end after an interrupt.
+        const PATIENCE: Duration = Duration::from_secs(1);
+        let hosts = self.hosts.iter().zip(&connections);
+        let mut results: Vec<Option<_>> = hosts
+            .map(|(host, it)| it.as_ref().err().map(|error| Err(problem(host, error))))
+            .collect();
         let mut interrupted: Option<Instant> = None;
         while let Some(next) = results.iter().position(Option::is_none) {
             match receiver.recv_timeout(Duration::from_millis(100)) {
-                Ok((number, read)) => {
+                Ok((number, arrived)) => {
                     let Ok(connection) = &mut connections[number] else { continue };
-                    let host = &self.hosts[number];
-                    results[number] = Some(finished(host, connection, read));
+                    results[number] = Some(finished(&self.hosts[number], connection, arrived));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 // The thread has panicked.
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            if silent.load(Ordering::Relaxed) == 0 {
-                watch(count.load(Ordering::Relaxed), &self.hosts[next].first());
+            if so_far.silent.load(Ordering::Relaxed) == 0 {
+                watch(so_far.entries.load(Ordering::Relaxed), &self.hosts[next].first());
             }
             match interrupted {
                 None if interrupt.is_asked() => {
@@ -167,9 +184,9 @@ impl Remote {
                 _ => {}
             }
         }
-        let unfinished = |host| Err(problem(host, &io::Error::other("interrupted")));
+        let unfinished = io::Error::other("interrupted");
         let results = self.hosts.iter().zip(results);
-        results.map(|(host, result)| result.unwrap_or_else(|| unfinished(host))).collect()
+        results.map(|(host, it)| it.unwrap_or_else(|| Err(problem(host, &unfinished)))).collect()
     }
 }
 

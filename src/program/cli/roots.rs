@@ -14,7 +14,7 @@ use weigh::internal::sys;
 
 #[derive(Debug, Default, Args)]
 pub(super) struct RootFlags {
-    /// Directories and files to weigh [default: .]; also HOST:PATH, on another machine
+    /// Directories and files to weigh, also HOST:PATH on another machine [default: .]
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     paths: Vec<OsString>,
 
