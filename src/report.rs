@@ -21,7 +21,7 @@ use crate::causes;
 use crate::containers;
 use crate::diff;
 use crate::escape::escape;
-use crate::filter::MANY;
+use crate::filter::{Filter, MANY};
 use crate::history::{self, History};
 use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Time, View};
@@ -778,9 +778,12 @@ impl Request {
             // The snapshot may be saved again.
             origin.has_details = kept.has_details();
         }
-        if !is_filtered {
-            snapshot::reweigh(&mut snapshot, &self.walk.filter, kept)?;
+        let mut filter = self.walk.filter.clone();
+        if is_filtered {
+            // That is no filter for what counts.
+            filter = Filter { collapse: filter.collapse, ..Filter::default() };
         }
+        snapshot::reweigh(&mut snapshot, &filter, kept)?;
         Ok(snapshot)
     }
 

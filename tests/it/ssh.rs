@@ -209,6 +209,7 @@ fn filters_leave_out_what_they_leave_out_here() {
         "--type c".to_owned(),
         "-M +100".to_owned(),
         "-x".to_owned(),
+        "--collapse sub".to_owned(),
     ] {
         let flags = format!("-j {flags}");
         let here = weigh(&flags).arg(&root).run().clean();
@@ -229,7 +230,9 @@ fn what_find_cannot_do_is_refused() {
         let shown = machine.weigh(flag, There::Weigh).arg(machine.named("web", "top")).run();
         assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""), "{flag}");
     }
-    for flag in ["--df", "--frees", "--unique", "--reclaimable"] {
+    for flag in
+        ["--df", "--frees", "--unique", "--reclaimable", "--shard 1/2", "--by image", "-m a"]
+    {
         let shown = machine.weigh(flag, There::Weigh).arg(machine.named("web", "top")).run();
         assert_eq!(shown.code(), 2, "{flag}: {}", shown.complaint());
     }

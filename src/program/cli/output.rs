@@ -27,7 +27,7 @@ impl Flags {
     /// Whether to show times that are in a snapshot, or will be.
     pub(super) fn is_by_saved_time(&self) -> bool {
         self.filetime().is_some()
-            && (!self.snapshots.load.is_empty() || self.snapshots.save.is_some())
+            && (self.is_remote || !self.snapshots.load.is_empty() || self.snapshots.save.is_some())
     }
 
     /// Checks whether the form can show what is asked for, and says in one line why not. What depends on flags alone is

@@ -47,6 +47,8 @@ impl Flags {
             (self.show.frees, "--frees"),
             (self.show.df, "--df"),
             (self.show.reclaimable, "--reclaimable"),
+            (self.snapshots.shard.is_some(), "--shard"),
+            (self.show.by.as_deref() == Some("image"), "--by image"),
         ];
         if let Some((_, flag)) = refused.into_iter().find(|(is_given, _)| *is_given) {
             return Err(format!(
@@ -71,7 +73,6 @@ impl Flags {
             (filters.ctime.is_some(), "--ctime"),
             (self.count.count_links, "--count-links"),
             (self.count.dereference_links, "--dereference-links"),
-            (self.snapshots.shard.is_some(), "--shard"),
         ];
         let needs_weigh = only_weigh.into_iter().find(|(is_given, _)| *is_given);
         let mut remote = Remote::new(hosts, rsh, flags);
