@@ -101,7 +101,7 @@
 //! ```text
 //! main       cli browse signals remove report render terminal problem escape
 //! browse     containers signals remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt weighed escape
-//! cli        browse remove report reclaimable remote snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
+//! cli        browse remove report reclaimable list remote snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
 //! remove     tree sys inode measure problem path escape
 //! signals    interrupt
 //! api        report sys tally tree interrupt invalid measure problem escape

@@ -24,7 +24,8 @@ use crate::escape::escape;
 use crate::filter::{Filter, MANY};
 use crate::history::{self, History};
 use crate::interrupt::Interrupt;
-use crate::measure::{Measure, Time, View};
+use crate::list::{self, ListOptions};
+use crate::measure::{Measure, Measures, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::reclaimable::{self, Reclaimable, Search};
 use crate::remote::{Arrived, Remote};
@@ -108,6 +109,8 @@ pub enum Input {
     /// Loads these snapshots together, as one walk of all their roots. A directory stands for the newest dated snapshot
     /// in it.
     Snapshots(Vec<PathBuf>),
+    /// Loads a list of entries, as other programs make it.
+    List(PathBuf, ListOptions),
     /// Walks nothing, and reports the file systems that are mounted.
     FileSystems,
     /// Loads these snapshots of one tree at different times. A directory stands for all dated snapshots in it.
@@ -222,7 +225,8 @@ pub fn browse(
     }
     let (file_systems, _) = request.file_systems(&snapshot);
     let reclaimable = request.what_can_go(&snapshot);
-    snapshot.has_all &= before.as_ref().is_none_or(|before| before.has_all);
+    let others = before.as_ref().map_or(Measures::ALL, |before| before.known);
+    snapshot.known = snapshot.known.and(others);
     let since = before.as_ref().and_then(|before| before.origin.clone());
     let before = before.and_then(|before| before.weighed.report);
     let is_walked = !request.is_loaded();
@@ -277,7 +281,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     match &request.source {
         Input::History(files) => return request.history(files),
         Input::FileSystems => return request.mounted(),
-        Input::Roots(_) | Input::Snapshots(_) | Input::Remote(..) => {}
+        Input::Roots(_) | Input::Snapshots(_) | Input::List(..) | Input::Remote(..) => {}
     }
     // What the walk leaves there.
     let largest = Arc::<Mutex<Option<Tree>>>::default();
@@ -374,7 +378,8 @@ impl Outcome {
 
 impl Request {
     fn is_loaded(&self) -> bool {
-        matches!(self.source, Input::Snapshots(..) | Input::History(..) | Input::Remote(..))
+        use Input::{History, List, Remote, Snapshots};
+        matches!(self.source, Snapshots(..) | List(..) | Remote(..) | History(..))
     }
 
     fn is_saved(&self) -> bool {
@@ -400,7 +405,8 @@ impl Request {
         })?;
         causes::find(&mut file_systems, &self.walk, &[]);
         let weighed = Weighed { report: None, problems: Vec::new(), is_interrupted: false };
-        let snapshot = Snapshot { weighed, view: View::default(), has_all: false, origin: None };
+        let snapshot =
+            Snapshot { weighed, view: View::default(), known: Measures::ALL, origin: None };
         Ok(Outcome { file_systems, ..Outcome::of(snapshot) })
     }
 
@@ -514,7 +520,8 @@ impl Request {
             let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
             let view = snapshot.view;
             // If no flag asks for a measure, that of the earlier snapshot will do.
-            let required = self.measure.or((!snapshot.has_all).then_some(view.measure));
+            let required =
+                self.measure.or((snapshot.known != Measures::ALL).then_some(view.measure));
             let loaded = self.earlier(&earlier, (view, required), options, |_| ())?;
             snapshot.see_as(loaded.view);
             before = Some(loaded);
@@ -616,23 +623,29 @@ impl Request {
         tally: impl FnOnce(View) -> T + Send + 'static,
         watch: impl FnMut(Option<&Progress>),
     ) -> Result<(Snapshot, WalkStats), Problem> {
-        let paths = match &self.source {
+        let (path, snapshot) = match &self.source {
             Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),
             Input::Remote(remote, roots) => return self.arrived(remote, roots, tally, watch),
             Input::FileSystems => return Ok(self.walked(&[], view, tally(view), watch)),
-            Input::Snapshots(paths) | Input::History(paths) => paths,
+            Input::List(path, options) => {
+                (path.clone(), list::load(path, *options, self.wanted(), tally)?)
+            }
+            Input::Snapshots(paths) | Input::History(paths) => {
+                let paths: Vec<_> =
+                    paths.iter().map(|path| snapshot::newest(path)).collect::<Result<_, _>>()?;
+                let snapshot = match &paths[..] {
+                    [path] => snapshot::load(path, self.wanted(), tally)?,
+                    paths => {
+                        snapshot::load_all(paths, self.wanted(), self.kept().unwrap_or_default())?
+                    }
+                };
+                (paths.into_iter().next().unwrap_or_default(), snapshot)
+            }
         };
-        let paths: Vec<_> =
-            paths.iter().map(|path| snapshot::newest(path)).collect::<Result<_, _>>()?;
-        let snapshot = match &paths[..] {
-            [path] => snapshot::load(path, self.wanted(), tally)?,
-            paths => snapshot::load_all(paths, self.wanted(), self.kept().unwrap_or_default())?,
-        };
-        let path = paths.first().map_or(Path::new(""), |path| path);
         let snapshot = self.reweighed(snapshot, false);
         snapshot
             .map(|snapshot| (snapshot, WalkStats::default()))
-            .map_err(|error| snapshot::problem(path, Operation::Show, &error))
+            .map_err(|error| snapshot::problem(&path, Operation::Show, &error))
     }
 
     /// What a snapshot is to be seen by.
@@ -755,7 +768,7 @@ impl Request {
             let note = layer.as_ref().map(|layer| format!("counts in {}", escape(layer)));
             stats.known.notes.extend(note.map(|note| (path.clone(), note)));
         }
-        (Snapshot { weighed, view, has_all: true, origin }, stats)
+        (Snapshot { weighed, view, known: Measures::ALL, origin }, stats)
     }
 
     /// The origin of a walk of `roots` that starts now.
@@ -881,11 +894,11 @@ impl Request {
         let shown = snapshot.view;
         let view = View { by_time: false, ..shown };
         snapshot.see_as(view);
-        let (origin, has_all) = (snapshot.origin.clone(), snapshot.has_all);
+        let (origin, known) = (snapshot.origin.clone(), snapshot.known);
         let threads = self.walk.threads;
         let options = schema::ExportOptions {
             view,
-            has_all,
+            known,
             origin,
             threads,
             ..schema::ExportOptions::default()

@@ -7,6 +7,7 @@ use std::mem;
 use indexmap::IndexSet;
 
 use super::sorted::{self, Sorted, Sorter};
+use crate::inode::Links;
 use crate::measure::{Figures, Kind, Mode};
 use crate::snapshot::DEEPEST;
 use crate::tally::Tally;
@@ -53,7 +54,7 @@ pub struct Entries {
     sorter: Sorter,
     key: Vec<u8>,
     /// The line that is being read.
-    line: u64,
+    pub(super) line: u64,
 }
 
 impl Entries {
@@ -104,25 +105,54 @@ impl Entries {
         self.sorter.push(self.line, &Node { name: &self.key, ..*node })
     }
 
+    /// Adds an entry at a path as programs print it: relative, perhaps after `./`, or absolute, if all are. A slash at
+    /// its end says that it is a directory, and so is what it begins at.
+    pub(super) fn add_printed(&mut self, path: &[u8], node: &Node<'_>) -> io::Result<()> {
+        let (root, below) = match path.strip_prefix(b"/") {
+            Some(below) => (&b"/"[..], below),
+            None => (&b"."[..], path.strip_prefix(b"./").unwrap_or(path)),
+        };
+        let below = if path == b"." { b"" } else { below };
+        let names = below.strip_suffix(b"/").unwrap_or(below);
+        match self.roots.first() {
+            _ if path.is_empty() => return Err(self.error("no path")),
+            Some(first) if first != root => {
+                return Err(self.error("absolute paths among relative ones"));
+            }
+            _ => {}
+        }
+        let is_directory = names.is_empty() || names.len() < below.len();
+        let mode = if is_directory { Mode::usual(Kind::Directory) } else { Mode::default() };
+        self.add(root, names, &Node { mode, ..*node })
+    }
+
+    /// The names of the roots that there are so far.
+    pub fn roots(&self) -> impl Iterator<Item = &Vec<u8>> {
+        self.roots.iter()
+    }
+
     /// The error that something is wrong in the line that is being read.
     #[cold]
     pub fn error(&self, what: &str) -> io::Error {
         error(self.line, what)
     }
 
-    /// Feeds `tally` with all of them. None if there are none.
+    /// Feeds `tally` with all of them, with their times if it `has_times`.
     ///
     /// # Errors
-    /// The system's, and of lines that contradict each other.
-    pub fn replay<T: Tally>(self, tally: T) -> io::Result<Option<Tree>> {
+    /// The system's, of lines that contradict each other, and if there are none.
+    pub fn replay<T: Tally>(self, tally: T, has_times: bool) -> io::Result<Tree> {
         let Self { options, roots, sorter, .. } = self;
+        if roots.is_empty() {
+            return Err(io::Error::new(ErrorKind::InvalidData, "nothing is in the list"));
+        }
         let are_several = roots.len() > 1;
         let mut replay = Replay::adding_up(tally, are_several.into(), Rules::default());
         if are_several {
             replay.open();
         }
         let mut place = Place { roots, totals: options.totals, ..Place::default() };
-        let mut lines = Lines::new(sorter.sorted()?, options.duplicates)?;
+        let mut lines = Lines::new(sorter.sorted()?, options.duplicates, has_times)?;
         while let Some((key, line)) = lines.next()? {
             while !place.contains(key) {
                 replay.close(&place.close()?, Shown::Always);
@@ -134,7 +164,7 @@ impl Entries {
                 continue;
             }
             if place.directories.is_empty() && !are_several {
-                return Ok(Some(replay.finish(&place.leaf(&line))));
+                return Ok(replay.finish(&place.leaf(&line)));
             }
             replay.leaf(&place.leaf(&line), true);
         }
@@ -142,11 +172,10 @@ impl Entries {
         while place.directories.len() > root_depth {
             replay.close(&place.close()?, Shown::Always);
         }
-        Ok(match (place.roots.is_empty(), are_several) {
-            (true, _) => None,
-            (_, true) => Some(replay.finish(&Node { mode: Mode::DIRECTORY, ..Node::default() })),
-            (_, false) => Some(replay.finish(&place.close()?)),
-        })
+        match are_several {
+            true => Ok(replay.finish(&Node { mode: Mode::DIRECTORY, ..Node::default() })),
+            false => Ok(replay.finish(&place.close()?)),
+        }
     }
 }
 
@@ -174,15 +203,16 @@ impl Line {
 struct Lines {
     sorted: Sorted,
     duplicates: Duplicates,
+    has_times: bool,
     record: Vec<u8>,
     following: Vec<u8>,
 }
 
 impl Lines {
-    fn new(mut sorted: Sorted, duplicates: Duplicates) -> io::Result<Self> {
+    fn new(mut sorted: Sorted, duplicates: Duplicates, has_times: bool) -> io::Result<Self> {
         let mut following = Vec::new();
         sorted.next(&mut following)?;
-        Ok(Self { sorted, duplicates, record: Vec::new(), following })
+        Ok(Self { sorted, duplicates, has_times, record: Vec::new(), following })
     }
 
     fn next(&mut self) -> io::Result<Option<(&[u8], Line)>> {
@@ -197,22 +227,22 @@ impl Lines {
             }
         }
         let (number, Node { name, mode, sums, inode, .. }) = sorted::parts(&self.record)?;
-        let line = Line { number, mode, figures: sums.all, inode };
         let has_below = !self.following.is_empty() && {
             let (_, next) = sorted::parts(&self.following)?;
             next.name.strip_prefix(name).is_some_and(|rest| rest.first() == Some(&BETWEEN))
         };
-        let kind = match (mode == Mode::default(), has_below) {
-            (true, true) => Kind::Directory,
-            (true, false) => Kind::File,
-            (false, true) if !line.is_directory() => {
+        let mode = match (mode == Mode::default(), has_below) {
+            (true, true) => Mode::usual(Kind::Directory),
+            (true, false) => Mode::usual(Kind::File),
+            (false, true) if mode.kind() != Kind::Directory => {
                 return Err(error(number, "something is below it, and it is no directory"));
             }
-            (false, _) => return Ok(Some((name, line))),
+            (false, _) => mode,
         };
-        let Figures { disk, length, newest, .. } = line.figures;
-        let figures = Figures { disk, length, newest, ..Figures::counts_of(kind) };
-        Ok(Some((name, Line { mode: Mode::usual(kind), figures, ..line })))
+        let Figures { disk, length, newest, .. } = sums.all;
+        let newest = newest.filter(|_| self.has_times);
+        let figures = Figures { disk, length, newest, ..Figures::counts_of(mode.kind()) };
+        Ok(Some((name, Line { number, mode, figures, inode })))
     }
 
     /// Whether the same path follows, and is to be taken instead.
@@ -324,7 +354,9 @@ impl Place {
         let Figures { disk, length, .. } = own.unwrap_or_default();
         self.count([below[0].saturating_add(disk), below[1].saturating_add(length)]);
         let mode = line.map_or(Mode::usual(Kind::Directory), |line| line.mode);
+        // The links of a directory do not count.
         let inode = line.and_then(|line| line.inode);
+        let inode = inode.map(|inode| Inode { links: Links::Alone, ..inode });
         Ok(Node { name: self.name(start, end), mode, own, inode, ..Node::default() })
     }
 

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use super::Entries;
 use crate::inode::{Identity, Links};
-use crate::measure::{Figures, Kind, Mode};
+use crate::measure::{Figures, Mode};
 use crate::tree::{Details, Inode, Node, Sums};
 
 /// The format for `find -H PATH... -printf`. The word at its start tells it from other lists. The starting point and
@@ -66,9 +66,8 @@ fn parse(entry: &[u8]) -> Option<(&[u8], Node<'_>)> {
     let [modified, changed, born] = [(); 3].map(|()| fields.next().and_then(seconds));
     let [owner, group] = [(); 2].map(|()| fields.next().and_then(unsigned));
     let mode = mode(fields.next()?, fields.next()?)?;
-    let kind = mode.kind();
     let links = match u32::try_from(links?).ok()? {
-        links @ 2.. if kind != Kind::Directory => Links::Of(links),
+        links @ 2.. => Links::Of(links),
         _ => Links::Alone,
     };
     let details = Details {
@@ -80,7 +79,7 @@ fn parse(entry: &[u8]) -> Option<(&[u8], Node<'_>)> {
         group: Some(u32::try_from(group?).ok()?),
     };
     let identity = Identity { mount: 0, device: device?, number: number? };
-    let figures = Figures::of(kind, blocks?, length?, modified);
+    let figures = Figures::of(mode.kind(), blocks?, length?, modified);
     let inode = Some(Inode { identity, links, details: Some(details) });
     let root = fields.next().filter(|root| !root.is_empty())?;
     Some((root, Node { mode, sums: Sums::of(figures), inode, ..Node::default() }))
@@ -142,7 +141,7 @@ mod tests {
             let list = order.map(|number| entries[number].as_bytes()).concat();
             let mut read = Entries::new(ListOptions::default());
             read_find(&mut list.as_slice(), &mut read).unwrap();
-            let tree = read.replay(Whole { inodes: Inodes::LINKED }).unwrap().unwrap();
+            let tree = read.replay(Whole { inodes: Inodes::LINKED }, true).unwrap();
             let Sums { all, entries, .. } = tree.root().node().sums;
             assert_eq!((tree.root().name(), all.disk, all.length), (&b"a b"[..], 4 * 4096, 10));
             assert_eq!((all.files, entries, all.newest), (2, 4, Some(-2)));

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::host::Host;
 use crate::list::{Entries, ListOptions, read_find};
-use crate::measure::{Measure, View};
+use crate::measure::{Measure, Measures, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{GivenRoot, Origin, Snapshot, Wanted};
 use crate::sys;
@@ -37,8 +37,10 @@ pub(super) fn read<T: Tally>(
         Err(error) if error.kind() != ErrorKind::UnexpectedEof => return Err(error),
         read => read.err(),
     };
-    let view = wanted.view(Measure::Disk, true);
-    let report = entries.replay(tally(view))?.map(|tree| tree.seen_as(view));
+    let view = wanted.view(Measure::Disk, Measures::ALL);
+    let has_roots = entries.roots().next().is_some();
+    let report = has_roots.then(|| entries.replay(tally(view), wanted.times)).transpose()?;
+    let report = report.map(|tree| tree.seen_as(view));
     let problems = match (cut, &report) {
         (Some(error), None) => return Err(error),
         (cut, _) => cut.map(|error| Problem::new(host.first(), Operation::Load, &error)),
@@ -59,7 +61,7 @@ pub(super) fn read<T: Tally>(
     };
     let weighed =
         Weighed { report, problems: problems.into_iter().collect(), is_interrupted: false };
-    Ok(Snapshot { weighed, view, has_all: true, origin: Some(origin) })
+    Ok(Snapshot { weighed, view, known: Measures::ALL, origin: Some(origin) })
 }
 
 /// What find, which failed, `said` that it could not read on `host`: `find: 'PATH': MESSAGE`, perhaps without quotes. What

@@ -51,7 +51,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::interrupt::Interrupt;
-use crate::measure::{Measure, View};
+use crate::measure::{Measure, Measures, View};
 use crate::problem::{Operation, Problem, unless_closed};
 use crate::sys::{self, Draft, SnapshotFile};
 use crate::tally::Tally;
@@ -91,8 +91,8 @@ pub struct Snapshot {
     pub weighed: Weighed,
     /// What its sizes measure, and by what the largest are chosen.
     pub view: View,
-    /// Whether it has all figures, and not only those that its sizes measure.
-    pub has_all: bool,
+    /// The measures that it knows, that of its sizes among them.
+    pub known: Measures,
     /// Where it comes from, if that is known.
     pub origin: Option<Origin>,
 }
@@ -163,9 +163,9 @@ fn check(interrupt: &Interrupt, message: &str) -> io::Result<()> {
 }
 
 impl Wanted {
-    /// The view of a snapshot that was saved in a `measure`, and perhaps `has_all` figures.
-    pub fn view(self, measure: Measure, has_all: bool) -> View {
-        let measure = self.measure.filter(|_| has_all).unwrap_or(measure);
+    /// The view of a snapshot that was saved in a `measure`, and has the figures of those that are `known`.
+    pub fn view(self, measure: Measure, known: Measures) -> View {
+        let measure = self.measure.filter(|wanted| known.contains(*wanted)).unwrap_or(measure);
         View { measure, by_time: self.by_time }
     }
 }
@@ -296,12 +296,23 @@ fn parse<T: Tally>(
         Opened::Text(tokens) => tokens,
     };
     let snapshot = match tokens.peek()? {
-        b'[' => ncdu::read(&mut tokens, wanted.view(Measure::Disk, true), tally)?,
+        b'[' => ncdu::read(&mut tokens, wanted.view(Measure::Disk, Measures::ALL), tally)?,
         _ => schema::read(&mut tokens, wanted, tally, &mut check)?,
     };
     tokens.end()?;
     check(snapshot.view, snapshot.origin.as_ref())?;
     Ok(snapshot)
+}
+
+/// The text of the file at `path`, standard input for `-`, unpacked if it is compressed.
+///
+/// # Errors
+/// The system's.
+pub fn text(path: &Path) -> io::Result<Box<dyn Read>> {
+    let (mut file, size) = sys::open_snapshot(path)?;
+    let mut start = Vec::new();
+    Read::by_ref(&mut file).take(MAGIC.len() as u64).read_to_end(&mut start)?;
+    compression::unpack(start, file, size)
 }
 
 /// A snapshot that was opened, in its form.

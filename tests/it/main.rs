@@ -100,6 +100,7 @@ mod history;
 mod html;
 mod json;
 mod listings;
+mod lists;
 mod look;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -9,10 +9,27 @@ use clap::{Arg, ArgMatches, Command};
 use super::flags::Flags;
 use crate::program::terminal;
 use weigh::internal::escape::escape;
+use weigh::internal::list::{Duplicates, ListOptions};
+use weigh::internal::report::Input;
 use weigh::internal::snapshot::{self, Destination, SnapshotForm};
 use weigh::internal::sys;
 
 impl Flags {
+    /// Whether it comes from a file or another machine, and not from a walk.
+    pub(super) fn is_loaded(&self) -> bool {
+        !self.snapshots.load.is_empty() || self.lists.list.is_some() || self.is_remote
+    }
+
+    /// The list to show.
+    pub(super) fn list(&self) -> Input {
+        let duplicates = match self.lists.list_duplicates.as_deref() {
+            Some("last") => Duplicates::Last,
+            _ => Duplicates::Error,
+        };
+        let options = ListOptions { totals: self.lists.list_totals, duplicates };
+        Input::List(self.lists.list.clone().unwrap_or_default(), options)
+    }
+
     /// In which form to save a snapshot, if a flag says so.
     pub(super) fn saved_form(&self) -> Option<SnapshotForm> {
         self.snapshots.save_as.as_deref().and_then(SnapshotForm::named)
