@@ -26,7 +26,8 @@ impl Flags {
             Some("last") => Duplicates::Last,
             _ => Duplicates::Error,
         };
-        let options = ListOptions { totals: self.lists.list_totals, duplicates };
+        let options =
+            ListOptions { totals: self.lists.list_totals, duplicates, ..ListOptions::default() };
         Input::List(self.lists.list.clone().unwrap_or_default(), options)
     }
 
