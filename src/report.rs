@@ -676,7 +676,7 @@ impl Request {
         let whole = move || Whole { inodes: inodes.and(Inodes::DIRECTORIES) };
         let walk = || self.walked(roots, self.walk.view, whole(), |_| ());
         let (walked, arrived) = thread::scope(|scope| {
-            let walking = thread::Builder::new().spawn_scoped(scope, &walk);
+            let walking = thread::Builder::new().spawn_scoped(scope, walk);
             let tallies = remote.hosts.iter().map(|_| move |_| whole());
             let arrived = self.arrived_each(remote, tallies, watch);
             // If no thread could be started, it walks now.

@@ -265,8 +265,8 @@ fn why(host: &Host, connection: &mut Connection, error: &io::Error) -> Problem {
 fn failure((status, said): (Option<ExitStatus>, Vec<u8>), otherwise: &str) -> io::Error {
     /// Far longer than any message.
     const MOST: usize = 500;
-    let lines = said.split(|byte| b"\r\n".contains(byte)).map(<[u8]>::trim_ascii);
-    let last = lines.filter(|line| !line.is_empty()).next_back();
+    let mut lines = said.split(|byte| b"\r\n".contains(byte)).map(<[u8]>::trim_ascii);
+    let last = lines.rfind(|line| !line.is_empty());
     let last = last.map(|line| String::from_utf8_lossy(&line[..line.len().min(MOST)]));
     io::Error::other(match (last, status.filter(|status| !status.success())) {
         (Some(last), _) => last.into_owned(),
