@@ -38,6 +38,9 @@ pub(super) fn read<T: Tally>(
         read => read.err(),
     };
     let view = wanted.view(Measure::Disk, Measures::ALL);
+    if !entries.roots().all(|root| host.paths.contains(root)) {
+        return Err(io::Error::other("it lists what was not asked for"));
+    }
     let has_roots = entries.roots().next().is_some();
     let report = has_roots.then(|| entries.replay(tally(view), wanted.times)).transpose()?;
     let report = report.map(|tree| tree.seen_as(view));
@@ -48,7 +51,7 @@ pub(super) fn read<T: Tally>(
     let root = |path: &Vec<u8>| GivenRoot {
         path: path.clone(),
         name: Some([&*host.prefix, path].concat()),
-        volume: None,
+        ..GivenRoot::default()
     };
     let origin = Origin {
         time: sys::now(),

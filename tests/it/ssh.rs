@@ -336,6 +336,7 @@ fn lies_are_errors() {
         "echo 'weigh-answers 1 find'; echo hello",
         "echo 'weigh-answers 1 find'; cat /dev/zero",
         "echo 'weigh-answers 1 find'; yes",
+        &format!("echo 'weigh-answers 1 find'; printf '{find} d /etc\\0\\0\\0\\0found\\n'"),
         &format!("echo 'weigh-answers 1 find'; printf '{find} f /x\\0../y\\0\\0\\0found\\n'"),
         &format!(
             "echo 'weigh-answers 1 find'; printf '{find} f /x\\0\\0{find} f /x\\0\\0\\0\\0found\\n'"
