@@ -110,7 +110,7 @@
 //! reclaimable containers git sys sum tree measure parallel problem path weighed escape
 //! history    diff snapshot tally tree measure parallel problem
 //! diff       sys total tally tree inode measure
-//! list       snapshot sys total tally tree inode measure problem
+//! list       snapshot sys total tally tree inode measure problem weighed
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape
 //! walk       containers sys filter total tally tree inode measure problem path stats weighed
 //! filter     git sys invalid measure path

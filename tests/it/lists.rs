@@ -349,9 +349,10 @@ fn what_is_wrong_is_said_with_its_line() {
         (b"5 a\n5   b\n", "line 2: several blanks after the size"),
         (b"5 a\r\n", "line 1: it ends in a carriage return"),
         (b"5 a\05 b", "line 2: it is cut off"),
-        (b"path,size\na,5\nb,x\n", "line 3: x is no size in bytes"),
+        (b"path,size\na,5\nb,x\n", "line 3: field 1: invalid digit"),
+        (b"path,size,owner\na,5,\n", "line 2: no owner"),
         (b"path,size\na,5\n\"b,1\n", "line 3: 1 columns, where the header has 2"),
-        (b"path,size,key\na,5,b\n", "line 1: a second column for what key is"),
+        (b"path,size,key\na,5,b\n", "line 2: duplicate field `path`"),
         (b"find 1 2 3\0x\0", "line 1: not what find prints"),
     ] {
         let shown = listed(list, "-j");
