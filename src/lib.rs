@@ -113,7 +113,7 @@
 //! remote     list snapshot sys tally tree measure problem interrupt weighed
 //! history    diff snapshot tally tree measure parallel problem
 //! diff       sys total tally tree inode measure
-//! list       snapshot sys total tally tree inode measure problem
+//! list       snapshot sys total tally tree inode measure problem weighed
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape
 //! walk       containers sys filter total tally tree inode measure problem path stats weighed
 //! filter     git sys invalid measure path

@@ -2,37 +2,26 @@
 //! So the tree depends on no order of lines, and a tally gets it as from a walk, in memory that grows only with depth.
 
 use std::io::{self, ErrorKind};
-use std::mem;
 
 use indexmap::IndexSet;
 
-use super::sorted::{self, Sorted, Sorter};
+use super::sorted::{Record, Sorter};
 use crate::inode::Links;
 use crate::measure::{Figures, Kind, Mode};
 use crate::snapshot::DEEPEST;
 use crate::tally::Tally;
 use crate::total::{Replay, Rules, Shown};
-use crate::tree::{Inode, Node, Sums, Tree};
+use crate::tree::{Inode, Node, Sums, Tree, record};
 
 /// How a list is to be understood.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListOptions {
     /// Whether the line of a directory has its total, and not its own size.
     pub totals: bool,
-    /// What to do with several lines for one path.
-    pub duplicates: Duplicates,
+    /// Whether the last line for a path counts. If not, several are an error.
+    pub last: bool,
     /// Whether to leave out what is on another device than its root. The line of a root comes before the others.
     pub one_file_system: bool,
-}
-
-/// What to do with several lines for one path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Duplicates {
-    /// Refuse them.
-    #[default]
-    Error,
-    /// Take the last.
-    Last,
 }
 
 /// More roots than a command line has room for in practice.
@@ -52,7 +41,6 @@ pub struct Entries {
     /// The device of each root, if that is known.
     devices: Vec<Option<u64>>,
     sorter: Sorter,
-    key: Vec<u8>,
     /// The line that is being read.
     pub(super) line: u64,
 }
@@ -61,7 +49,7 @@ impl Entries {
     /// None so far.
     pub fn new(options: ListOptions) -> Self {
         let (roots, sorter) = (IndexSet::new(), Sorter::default());
-        Self { options, roots, devices: Vec::new(), sorter, key: Vec::new(), line: 0 }
+        Self { options, roots, devices: Vec::new(), sorter, line: 0 }
     }
 
     /// Says which line is being read.
@@ -88,8 +76,8 @@ impl Entries {
         if self.options.one_file_system && device != self.devices[number] {
             return Ok(());
         }
-        self.key.clear();
-        self.key.extend_from_slice(&(number as u16).to_be_bytes());
+        let mut key = Vec::with_capacity(ROOT + 1 + path.len());
+        key.extend_from_slice(&(number as u16).to_be_bytes());
         let names = (!path.is_empty()).then(|| path.split(|byte| *byte == b'/'));
         for (depth, name) in names.into_iter().flatten().enumerate() {
             match name {
@@ -99,10 +87,12 @@ impl Entries {
                 _ if name.contains(&BETWEEN) => return Err(self.error("a path with a NUL in it")),
                 _ => {}
             }
-            self.key.push(BETWEEN);
-            self.key.extend_from_slice(name);
+            key.push(BETWEEN);
+            key.extend_from_slice(name);
         }
-        self.sorter.push(self.line, &Node { name: &self.key, ..*node })
+        let mut packed = Vec::new();
+        record::push(&mut packed, &Node { name: b"", ..*node });
+        self.sorter.push(Record { key, line: self.line, node: packed })
     }
 
     /// Adds an entry at a path as programs print it: relative, perhaps after `./`, or absolute, if all are. A slash at
@@ -152,8 +142,18 @@ impl Entries {
             replay.open();
         }
         let mut place = Place { roots, totals: options.totals, ..Place::default() };
-        let mut lines = Lines::new(sorter.sorted()?, options.duplicates, has_times)?;
-        while let Some((key, line)) = lines.next()? {
+        let mut records = sorter.sorted()?.peekable();
+        while let Some(record) = records.next().transpose()? {
+            let next = records.peek().and_then(|next| next.as_ref().ok());
+            if let Some(next) = next.filter(|next| next.key == record.key) {
+                if options.last {
+                    continue;
+                }
+                return Err(error(next.line, &format!("the path of line {} again", record.line)));
+            }
+            let rest = next.and_then(|next| next.key.strip_prefix(&record.key[..]));
+            let has_below = rest.is_some_and(|rest| rest.first() == Some(&BETWEEN));
+            let (key, line) = (&record.key, Line::new(&record, has_below, has_times)?);
             while !place.contains(key) {
                 replay.close(&place.close()?, Shown::Always);
             }
@@ -194,69 +194,26 @@ struct Line {
 }
 
 impl Line {
-    fn is_directory(&self) -> bool {
-        self.mode.kind() == Kind::Directory
-    }
-}
-
-/// The lines of a list in the order of their keys, each key once.
-struct Lines {
-    sorted: Sorted,
-    duplicates: Duplicates,
-    has_times: bool,
-    record: Vec<u8>,
-    following: Vec<u8>,
-}
-
-impl Lines {
-    fn new(mut sorted: Sorted, duplicates: Duplicates, has_times: bool) -> io::Result<Self> {
-        let mut following = Vec::new();
-        sorted.next(&mut following)?;
-        Ok(Self { sorted, duplicates, has_times, record: Vec::new(), following })
-    }
-
-    fn next(&mut self) -> io::Result<Option<(&[u8], Line)>> {
-        loop {
-            mem::swap(&mut self.record, &mut self.following);
-            if self.record.is_empty() {
-                return Ok(None);
-            }
-            self.sorted.next(&mut self.following)?;
-            if !self.is_repeated()? {
-                break;
-            }
-        }
-        let (number, Node { name, mode, sums, inode, .. }) = sorted::parts(&self.record)?;
-        let has_below = !self.following.is_empty() && {
-            let (_, next) = sorted::parts(&self.following)?;
-            next.name.strip_prefix(name).is_some_and(|rest| rest.first() == Some(&BETWEEN))
-        };
+    fn new(record: &Record, has_below: bool, has_times: bool) -> io::Result<Self> {
+        let Record { line: number, node, .. } = record;
+        let node = record::take(&mut &node[..]).ok_or(ErrorKind::InvalidData)?;
+        let Node { mode, sums, inode, .. } = node;
         let mode = match (mode == Mode::default(), has_below) {
             (true, true) => Mode::usual(Kind::Directory),
             (true, false) => Mode::usual(Kind::File),
             (false, true) if mode.kind() != Kind::Directory => {
-                return Err(error(number, "something is below it, and it is no directory"));
+                return Err(error(*number, "something is below it, and it is no directory"));
             }
             (false, _) => mode,
         };
         let Figures { disk, length, newest, .. } = sums.all;
-        let newest = newest.filter(|_| self.has_times);
+        let newest = newest.filter(|_| has_times);
         let figures = Figures { disk, length, newest, ..Figures::counts_of(mode.kind()) };
-        Ok(Some((name, Line { number, mode, figures, inode })))
+        Ok(Self { number: *number, mode, figures, inode })
     }
 
-    /// Whether the same path follows, and is to be taken instead.
-    fn is_repeated(&self) -> io::Result<bool> {
-        if self.following.is_empty() {
-            return Ok(false);
-        }
-        let [(first, node), (second, next)] =
-            [sorted::parts(&self.record)?, sorted::parts(&self.following)?];
-        match self.duplicates {
-            _ if node.name != next.name => Ok(false),
-            Duplicates::Last => Ok(true),
-            Duplicates::Error => Err(error(second, &format!("the path of line {first} again"))),
-        }
+    fn is_directory(&self) -> bool {
+        self.mode.kind() == Kind::Directory
     }
 }
 
@@ -293,25 +250,13 @@ impl Place {
         let before = self.directories.len();
         self.key.clear();
         self.key.extend_from_slice(key);
-        let mut start = self.start();
-        loop {
-            // The name of the root is not in its key.
-            let end = key.iter().skip(start.max(ROOT)).position(|byte| *byte == BETWEEN);
-            let end = end.map(|length| start.max(ROOT) + length);
-            let line = if end.is_none() { Some(*line) } else { None };
-            if line.is_some_and(|line| !line.is_directory()) {
-                break;
-            }
-            self.directories.push(Directory {
-                start,
-                end: end.unwrap_or(key.len()),
-                line,
-                below: [0; 2],
-            });
-            match end {
-                Some(end) => start = end + 1,
-                None => break,
-            }
+        // The name of the root is not in its key.
+        let from = self.start().max(ROOT);
+        let ends = (from..key.len()).filter(|at| key[*at] == BETWEEN);
+        let itself = line.is_directory().then_some((key.len(), Some(*line)));
+        for (end, line) in ends.map(|end| (end, None)).chain(itself) {
+            let start = self.start();
+            self.directories.push(Directory { start, end, line, below: [0; 2] });
         }
         self.directories.len() - before
     }

@@ -10,7 +10,7 @@ mod lines;
 mod sorted;
 mod table;
 
-pub use entries::{Duplicates, Entries, ListOptions};
+pub use entries::{Entries, ListOptions};
 pub use find::{FIND_FORMAT, read_find};
 
 use std::io::{self, BufReader, Cursor, Read};

@@ -1,203 +1,144 @@
 //! Sorts records in bounded memory: a block of them at a time, which is sorted and written to a temporary file without
-//! a name; in the end, and whenever there are many, these files are merged.
+//! a name; in the end, and whenever there are many files, they are merged.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::mem;
 
-use crate::tree::{Node, record};
-
-/// How long a block is, in bytes, before it is written to a file.
-const BLOCK: usize = 32 << 20;
+/// How many bytes are kept in memory before they are written to a file.
+const BLOCK: usize = 64 << 20;
 
 /// How many files are merged at once. Each takes half a megabyte meanwhile.
-const MOST_FILES: usize = 64;
+const MOST_FILES: usize = 128;
 
 /// How far back zstd looks, as a power of two: it keeps so much for each file that is read.
 const WINDOW_LOG: u32 = 17;
 
-/// A level that takes about as long as the sorting.
+/// This takes about as long as the sorting.
 const ZSTD_LEVEL: i32 = 1;
 
-/// Records, in the order in which they came: eight bytes of a number, and then a packed node.
+/// In the order of keys, and then of lines.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Record {
+    pub(super) key: Vec<u8>,
+    pub(super) line: u64,
+    /// The rest of it, packed.
+    pub(super) node: Vec<u8>,
+}
+
+/// Records in any order.
 #[derive(Default)]
 pub(super) struct Sorter {
-    block: Vec<u8>,
-    /// Where each of them begins and ends in the block.
-    places: Vec<(u32, u32)>,
-    /// Sorted ones, and how often they were merged.
-    files: Vec<(u32, File)>,
+    block: Vec<Record>,
+    /// How many bytes that is.
+    length: usize,
+    files: Vec<Source>,
 }
 
-/// Records in the order of their names. Those of one name are in the order of their numbers.
-pub(super) struct Sorted {
-    heads: BinaryHeap<Head>,
-}
-
-/// The next record of a source, and what comes after it.
-struct Head {
-    record: Vec<u8>,
-    source: Source,
-}
-
-enum Source {
-    Block { block: Vec<u8>, places: std::vec::IntoIter<(u32, u32)> },
-    File(Box<zstd::Decoder<'static, BufReader<File>>>),
-}
-
-/// The number and the node of a record.
-pub(super) fn parts(record: &[u8]) -> io::Result<(u64, Node<'_>)> {
-    let parts = record.split_first_chunk().and_then(|(number, mut node)| {
-        Some((u64::from_be_bytes(*number), record::take(&mut node)?))
-    });
-    parts.ok_or_else(|| ErrorKind::InvalidData.into())
-}
-
-/// What records are sorted by.
-fn order(record: &[u8]) -> (&[u8], &[u8]) {
-    let (number, node) = record.split_at_checked(size_of::<u64>()).unwrap_or_default();
-    (record::name(node), number)
-}
+type Source = Box<dyn Iterator<Item = io::Result<Record>>>;
 
 impl Sorter {
-    /// Adds a node that is not packed as a directory.
-    pub(super) fn push(&mut self, number: u64, node: &Node<'_>) -> io::Result<()> {
-        if self.block.len() >= BLOCK {
-            self.write_block()?;
+    pub(super) fn push(&mut self, record: Record) -> io::Result<()> {
+        /// What an allocation takes besides its content.
+        const ALLOCATION: usize = 16;
+        let length = record.key.len() + record.node.len() + 2 * ALLOCATION + size_of::<Record>();
+        self.length += length;
+        self.block.push(record);
+        if self.length < BLOCK {
+            return Ok(());
         }
-        let start = self.block.len();
-        self.block.extend_from_slice(&number.to_be_bytes());
-        record::push(&mut self.block, node);
-        // A block and one more record are far below four gigabytes.
-        self.places.push((start as u32, self.block.len() as u32));
+        let block = self.take_block();
+        self.files.push(written(block)?);
+        if self.files.len() == MOST_FILES {
+            let merged = Sorted::new(mem::take(&mut self.files))?;
+            self.files.push(written(merged)?);
+        }
         Ok(())
     }
 
     /// All of them, sorted.
     pub(super) fn sorted(mut self) -> io::Result<Sorted> {
-        let block = self.take_block();
-        let files = self.files.drain(..).map(|(_, file)| Source::file(file));
-        let sources: Vec<_> = files.chain([Ok(block)]).collect::<io::Result<_>>()?;
-        Sorted::new(sources)
+        let block = Box::new(self.take_block());
+        self.files.push(block);
+        Sorted::new(self.files)
     }
 
-    /// What is in memory, sorted.
-    fn take_block(&mut self) -> Source {
-        let (block, mut places) = (mem::take(&mut self.block), mem::take(&mut self.places));
-        let at = |&(start, end): &(u32, u32)| order(&block[start as usize..end as usize]);
-        places.sort_unstable_by(|one, other| at(one).cmp(&at(other)));
-        Source::Block { block, places: places.into_iter() }
+    fn take_block(&mut self) -> impl Iterator<Item = io::Result<Record>> + use<> {
+        self.length = 0;
+        let mut block = mem::take(&mut self.block);
+        block.sort_unstable();
+        block.into_iter().map(Ok)
     }
+}
 
-    fn write_block(&mut self) -> io::Result<()> {
-        let block = self.take_block();
-        let file = Sorted::new(vec![block])?.write()?;
-        self.files.push((0, file));
-        // What was merged once is merged with its like, so that each record is written a few times only.
-        while let Some((merges, _)) = self.files.last()
-            && let Some(first) = self.files.len().checked_sub(MOST_FILES)
-            && self.files[first].0 == *merges
-        {
-            let merges = merges + 1;
-            let sources = self.files.drain(first..).map(|(_, file)| Source::file(file));
-            let merged = Sorted::new(sources.collect::<io::Result<_>>()?)?.write()?;
-            self.files.push((merges, merged));
-        }
-        Ok(())
-    }
+/// Merged records of several sources.
+pub(super) struct Sorted {
+    sources: Vec<Source>,
+    /// The next record of each source.
+    heads: BinaryHeap<Reverse<(Record, usize)>>,
 }
 
 impl Sorted {
     fn new(sources: Vec<Source>) -> io::Result<Self> {
-        let mut heads = BinaryHeap::new();
-        for mut source in sources {
-            let mut record = Vec::new();
-            if source.next(&mut record)? {
-                heads.push(Head { record, source });
-            }
-        }
-        Ok(Self { heads })
+        let count = sources.len();
+        let mut sorted = Self { sources, heads: BinaryHeap::new() };
+        (0..count).try_for_each(|source| sorted.read(source))?;
+        Ok(sorted)
     }
 
-    /// Puts the next record in the place of `record`, or nothing if there is none.
-    pub(super) fn next(&mut self, record: &mut Vec<u8>) -> io::Result<()> {
-        let Some(mut head) = self.heads.peek_mut() else {
-            record.clear();
-            return Ok(());
-        };
-        mem::swap(&mut head.record, record);
-        let Head { record, source } = &mut *head;
-        if !source.next(record)? {
-            PeekMut::pop(head);
-        }
+    /// Reads the next record of a source.
+    fn read(&mut self, source: usize) -> io::Result<()> {
+        let record = self.sources[source].next().transpose()?;
+        self.heads.extend(record.map(|record| Reverse((record, source))));
         Ok(())
     }
+}
 
-    fn write(mut self) -> io::Result<File> {
-        let mut file = zstd::Encoder::new(tempfile::tempfile()?, ZSTD_LEVEL)?;
-        file.window_log(WINDOW_LOG)?;
-        let (mut out, mut record) = (BufWriter::new(file), Vec::new());
-        loop {
-            self.next(&mut record)?;
-            if record.is_empty() {
-                break;
-            }
-            out.write_all(&(record.len() as u32).to_le_bytes())?;
-            out.write_all(&record)?;
+impl Iterator for Sorted {
+    type Item = io::Result<Record>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Reverse((record, source)) = self.heads.pop()?;
+        Some(self.read(source).map(|()| record))
+    }
+}
+
+/// Writes records to a file, and reads them from there.
+fn written(records: impl Iterator<Item = io::Result<Record>>) -> io::Result<Source> {
+    let mut file = zstd::Encoder::new(tempfile::tempfile()?, ZSTD_LEVEL)?;
+    file.window_log(WINDOW_LOG)?;
+    let mut out = BufWriter::new(file);
+    for record in records {
+        let Record { key, line, node } = record?;
+        for part in [&key, &node] {
+            out.write_all(&(part.len() as u32).to_le_bytes())?;
+            out.write_all(part)?;
         }
-        let mut file = out.into_inner()?.finish()?;
-        file.rewind()?;
-        Ok(file)
+        out.write_all(&line.to_le_bytes())?;
     }
+    let mut file = out.into_inner()?.finish()?;
+    file.rewind()?;
+    let mut file = BufReader::new(zstd::Decoder::new(file)?);
+    Ok(Box::new(std::iter::from_fn(move || next(&mut file).transpose())))
 }
 
-impl Source {
-    fn file(file: File) -> io::Result<Self> {
-        zstd::Decoder::new(file).map(|file| Self::File(Box::new(file)))
+/// The next record in a file, if there is one.
+fn next(file: &mut BufReader<zstd::Decoder<'_, BufReader<File>>>) -> io::Result<Option<Record>> {
+    if file.fill_buf()?.is_empty() {
+        return Ok(None);
     }
-
-    /// Puts the next record in the place of `record`. False if there is none.
-    fn next(&mut self, record: &mut Vec<u8>) -> io::Result<bool> {
-        record.clear();
-        match self {
-            Self::Block { block, places } => {
-                let Some((start, end)) = places.next() else { return Ok(false) };
-                record.extend_from_slice(&block[start as usize..end as usize]);
-            }
-            Self::File(file) => {
-                let mut length = [0; size_of::<u32>()];
-                match file.read_exact(&mut length) {
-                    Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(false),
-                    read => read?,
-                }
-                record.resize(u32::from_le_bytes(length) as usize, 0);
-                file.read_exact(record)?;
-            }
-        }
-        Ok(true)
-    }
+    let (key, node) = (next_part(file)?, next_part(file)?);
+    let mut line = [0; size_of::<u64>()];
+    file.read_exact(&mut line)?;
+    Ok(Some(Record { key, line: u64::from_le_bytes(line), node }))
 }
 
-impl Ord for Head {
-    /// A heap has its greatest on top.
-    fn cmp(&self, other: &Self) -> Ordering {
-        order(&other.record).cmp(&order(&self.record))
-    }
+fn next_part(file: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut length = [0; size_of::<u32>()];
+    file.read_exact(&mut length)?;
+    let mut part = vec![0; u32::from_le_bytes(length) as usize];
+    file.read_exact(&mut part)?;
+    Ok(part)
 }
-
-impl PartialOrd for Head {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Head {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Head {}

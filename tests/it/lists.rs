@@ -241,7 +241,7 @@ fn what_other_programs_list_is_read() {
             "snapshot 1234 of [/a] at 2026-01-02 03:04:05 by alice@host filtered by []:\ndrwxr-xr-x  1000  1000      0 2026-01-02 03:04:05 /a\n-rw-r--r--  1000  1000   1234 2026-01-02 03:04:05 /a/b c\nlrwxrwxrwx  1000  1000      0 2026-01-02 03:04:05 /d -> b\n",
             [("a/b c", 1234), ("d", 0)],
         ),
-        ("borg", "0\ta\01234\ta/b\nc\05\td\0", [("a/b\nc", 1234), ("d", 5)]),
+        ("borg", "0\ta\x001234\ta/b\nc\x005\td\x00", [("a/b\nc", 1234), ("d", 5)]),
     ] {
         let fixture = Fixture::new().dir("bin");
         fs::write(fixture.at("printed"), printed).unwrap();
@@ -348,10 +348,11 @@ fn what_is_wrong_is_said_with_its_line() {
         (b"18446744073709551616 a\n", "line 1: it does not begin with a size"),
         (b"5 a\n5   b\n", "line 2: several blanks after the size"),
         (b"5 a\r\n", "line 1: it ends in a carriage return"),
-        (b"5 a\05 b", "line 2: it is cut off"),
-        (b"path,size\na,5\nb,x\n", "line 3: x is no size in bytes"),
+        (b"5 a\x005 b", "line 2: it is cut off"),
+        (b"path,size\na,5\nb,x\n", "line 3: field 1: invalid digit"),
+        (b"path,size,owner\na,5,\n", "line 2: no owner"),
         (b"path,size\na,5\n\"b,1\n", "line 3: 1 columns, where the header has 2"),
-        (b"path,size,key\na,5,b\n", "line 1: a second column for what key is"),
+        (b"path,size,key\na,5,b\n", "line 2: duplicate field `path`"),
         (b"find 1 2 3\0x\0", "line 1: not what find prints"),
     ] {
         let shown = listed(list, "-j");
