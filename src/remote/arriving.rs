@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::tally::{Entry, Limits, Tally};
+use crate::tally::{Entry, Tally};
 use crate::tree::{Sums, Tree};
 
 /// A tally that gets what arrives.
@@ -32,10 +32,6 @@ impl<T: Tally> Tally for Arriving<T> {
     type Part = T::Part;
 
     const ADDS_UP: bool = T::ADDS_UP;
-
-    fn limits(&self) -> Option<Limits> {
-        self.tally.limits()
-    }
 
     fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>) {
         self.pass(entry, |tally, entry| tally.leaf(part, entry));
