@@ -54,7 +54,9 @@
 //!          │ filter       │ bubbles up one way        └► stderr
 //!          └► problems,   │            through it
 //!             progress    │
-//! files ───► snapshot ────┘
+//! files ───► snapshot ────┤
+//! lists ───► list ────────┤
+//! machines ► remote ──────┘
 //! ```
 //!
 //! * `api` is what is public. `report` does what a [`Request`] asks for. It knows no flags and no terminal.
@@ -74,6 +76,9 @@
 //!   side.
 //! * `snapshot` is the result of a walk in a file. It is written completely or not at all, loaded into any tally
 //!   like a walk, and weighed again if filters leave something out.
+//! * `list` is a tree made from what other programs list: entries in any order, sorted in bounded memory, and fed
+//!   to any tally like a walk.
+//! * `remote` starts a program on another machine, through ssh, and feeds what arrives to any tally.
 //! * `diff` is the difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
 //! * `causes` finds out why more space is used on a file system than the walk saw in files.
 //! * `reclaimable` finds what can be had again, by rules, in the tree of a walk.
@@ -96,17 +101,19 @@
 //! ```text
 //! main       cli browse signals remove report render terminal problem escape
 //! browse     containers signals remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt weighed escape
-//! cli        browse remove report reclaimable snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
+//! cli        browse remove report reclaimable list remote snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
 //! remove     tree sys inode measure problem path escape
 //! signals    interrupt
 //! api        report sys tally tree interrupt invalid measure problem escape
 //! terminal   walk render sys
 //! render     report history reclaimable snapshot tally tree inode invalid measure problem bounds path stats weighed escape
-//! report     causes containers diff history filter reclaimable snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
+//! report     causes containers diff history list filter reclaimable remote snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
 //! causes     snapshot walk tally tree sys inode measure problem path escape
 //! reclaimable containers git sys sum tree measure parallel problem path weighed escape
+//! remote     list snapshot sys tally tree measure problem interrupt weighed
 //! history    diff snapshot tally tree measure parallel problem
 //! diff       sys total tally tree inode measure
+//! list       snapshot sys total tally tree inode measure problem weighed
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape
 //! walk       containers sys filter total tally tree inode measure problem path stats weighed
 //! filter     git sys invalid measure path
@@ -143,7 +150,8 @@
 //!   ask for them; the tags and git indexes that prove what can go; files of container engines in their storage; the devices of file systems that are prefetched or
 //!   read in bulk, or for `--df`; the log and the info files of a delete; files that are asked what they share; the
 //!   file of the time zone; the user database; and files in proc and sys.
-//! * One other program is started: the one that opens files for the desktop, by a key of the screen.
+//! * Two other programs are started: the one that leads to another machine (`remote`), and the one that opens files for
+//!   the desktop, by a key of the screen.
 //! * A name is copied only when it is certain that its entry is kept.
 //! * Sums are exact, and saturate when they are shown.
 //! * Nothing is asked of other processes, and no mount is copied, but for `--df`.
@@ -169,11 +177,13 @@ mod history;
 mod inode;
 mod interrupt;
 mod invalid;
+mod list;
 mod measure;
 mod parallel;
 mod path;
 mod problem;
 mod reclaimable;
+mod remote;
 mod remove;
 mod render;
 mod report;
@@ -207,7 +217,7 @@ pub mod internal {
     }
 
     parts! {
-        bounds containers diff escape filter git history inode interrupt measure path problem
-        reclaimable remove render report snapshot stats sum sys tally total tree walk weighed
+        bounds containers diff escape filter git history inode interrupt list measure path problem
+        reclaimable remote remove render report snapshot stats sum sys tally total tree walk weighed
     }
 }

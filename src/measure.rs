@@ -108,6 +108,34 @@ impl Measure {
     }
 }
 
+/// Which measures a source knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measures([bool; Measure::ALL.len()]);
+
+impl Measures {
+    /// All of them.
+    pub const ALL: Self = Self([true; Measure::ALL.len()]);
+
+    /// Whether this one is among them.
+    pub fn contains(self, measure: Measure) -> bool {
+        self.0[measure as usize]
+    }
+
+    /// Those that are among `other`, too.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Measure::ALL.into_iter().filter(|it| self.contains(*it) && other.contains(*it)).collect()
+    }
+}
+
+impl FromIterator<Measure> for Measures {
+    fn from_iter<I: IntoIterator<Item = Measure>>(measures: I) -> Self {
+        let mut these = Self::default();
+        measures.into_iter().for_each(|measure| these.0[measure as usize] = true);
+        these
+    }
+}
+
 impl Figures {
     /// What JSON calls the time of an inode.
     pub const TIME: &str = "modified";

@@ -21,12 +21,14 @@ use crate::causes;
 use crate::containers;
 use crate::diff::{self, Unchanged};
 use crate::escape::escape;
-use crate::filter::MANY;
+use crate::filter::{Filter, MANY};
 use crate::history::{self, History};
 use crate::interrupt::Interrupt;
-use crate::measure::{Measure, Time, View};
+use crate::list::{self, ListOptions};
+use crate::measure::{Measure, Measures, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::reclaimable::{self, Reclaimable, Search};
+use crate::remote::{Arrived, Remote};
 use crate::snapshot::{
     self, Destination, Digested, Doubt, Expired, FileSystem, Origin, Remembered, SavedListings,
     Snapshot, SnapshotForm, Wanted, packed, schema,
@@ -102,9 +104,13 @@ pub struct Request {
 pub enum Input {
     /// Walks these roots.
     Roots(Vec<OsString>),
+    /// Weighs on other machines, and walks these roots, as one walk of all.
+    Remote(Remote, Vec<OsString>),
     /// Loads these snapshots together, as one walk of all their roots. A directory stands for the newest dated snapshot
     /// in it.
     Snapshots(Vec<PathBuf>),
+    /// Loads a list of entries, as other programs make it.
+    List(PathBuf, ListOptions),
     /// Walks nothing, and reports the file systems that are mounted.
     FileSystems,
     /// Loads these snapshots of one tree at different times. A directory stands for all dated snapshots in it.
@@ -198,13 +204,14 @@ pub fn browse(
         let inodes = request.kept().unwrap_or_default();
         let is_stopped = Arc::clone(&request.interrupt.is_asked);
         let live = Live::new(Whole { inodes }, top, is_stopped);
-        request.with(view, |_| live, &mut watch)
+        request.with(view, move |_| live, &mut watch)
     }))?;
     let before = before.map(|(before, _)| before);
     let remembered = request.remember(&mut snapshot);
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
-    snapshot.has_all &= before.as_ref().is_none_or(|before| before.has_all);
+    let others = before.as_ref().map_or(Measures::ALL, |before| before.known);
+    snapshot.known = snapshot.known.and(others);
     let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
     let is_walked = !request.is_loaded();
     let outcome = request.outcome(snapshot, stats);
@@ -221,7 +228,7 @@ pub fn listings(request: &Request) -> Option<(Outcome, SavedListings)> {
     let times = request.kept_time().is_some();
     let wanted = Wanted { measure: request.measure, times, ..Wanted::default() };
     let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
-    let snapshot = request.reweighed(snapshot).ok()?;
+    let snapshot = request.reweighed(snapshot, false).ok()?;
     Some((Outcome::of(snapshot), listings))
 }
 
@@ -241,7 +248,7 @@ pub fn run(
     match &request.source {
         Input::History(files) => return request.history(files),
         Input::FileSystems => return request.mounted(),
-        Input::Roots(_) | Input::Snapshots(_) => {}
+        Input::Roots(_) | Input::Snapshots(_) | Input::List(..) | Input::Remote(..) => {}
     }
     // What the walk leaves there.
     let largest = Arc::<Mutex<Option<Tree>>>::default();
@@ -309,7 +316,8 @@ impl Outcome {
 
 impl Request {
     fn is_loaded(&self) -> bool {
-        matches!(self.source, Input::Snapshots(..) | Input::History(..))
+        use Input::{History, List, Remote, Snapshots};
+        matches!(self.source, Snapshots(..) | List(..) | Remote(..) | History(..))
     }
 
     fn is_saved(&self) -> bool {
@@ -335,7 +343,8 @@ impl Request {
         })?;
         causes::find(&mut file_systems, &self.walk, &[]);
         let weighed = Weighed { report: None, problems: Vec::new(), is_interrupted: false };
-        let snapshot = Snapshot { weighed, view: View::default(), has_all: false, origin: None };
+        let snapshot =
+            Snapshot { weighed, view: View::default(), known: Measures::ALL, origin: None };
         Ok(Outcome { file_systems, ..Outcome::of(snapshot) })
     }
 
@@ -362,8 +371,11 @@ impl Request {
         let is_dated = is_loaded && !is_saved;
         let directories = if is_dated { Inodes::DATED_DIRECTORIES } else { Inodes::DIRECTORIES };
         let is_grouped = matches!(self.keep, Keep::Groups(..));
-        let are_several =
-            matches!(&self.source, Input::Snapshots(snapshots) if snapshots.len() != 1);
+        let are_several = match &self.source {
+            Input::Snapshots(snapshots) => snapshots.len() != 1,
+            Input::Remote(remote, roots) => remote.hosts.len() + roots.len() != 1,
+            _ => false,
+        };
         let is_anew = is_loaded && !self.walk.filter.is_off() || are_several;
         let to_be_shown = match self.keep {
             Keep::Everything(inodes) => Some(inodes),
@@ -495,7 +507,8 @@ impl Request {
             let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
             let view = snapshot.view;
             // If no flag asks for a measure, that of the earlier snapshot will do.
-            let required = self.measure.or((!snapshot.has_all).then_some(view.measure));
+            let required =
+                self.measure.or((snapshot.known != Measures::ALL).then_some(view.measure));
             let loaded = self.earlier(&earlier, (view, required), options, |_| ())?;
             snapshot.see_as(loaded.view);
             before = Some((loaded, None));
@@ -578,18 +591,20 @@ impl Request {
                 let (whole, largest) = (Whole { inodes }, Arc::clone(largest));
                 self.with(
                     view,
-                    |view| WithTop { whole, top: Top::new(view, limits), largest },
+                    move |view| WithTop { whole, top: Top::new(view, limits), largest },
                     watch,
                 )
             }
             (Some(inodes), _) | (None, Keep::Everything(inodes)) => {
-                self.with(view, |_| Whole { inodes }, watch)
+                self.with(view, move |_| Whole { inodes }, watch)
             }
-            (None, Keep::Largest(limits)) => self.with(view, |view| Top::new(view, limits), watch),
+            (None, Keep::Largest(limits)) => {
+                self.with(view, move |view| Top::new(view, limits), watch)
+            }
             (None, Keep::Groups(by, limits)) => {
                 // A group that is small now may have been large before.
                 let limits = if self.since.is_some() { Limits::NONE } else { limits };
-                self.with(view, |view| Groups::new(by, view, limits), watch)
+                self.with(view, move |view| Groups::new(by, view, limits), watch)
             }
         }
     }
@@ -597,31 +612,115 @@ impl Request {
     fn with<T: Tally + 'static>(
         &self,
         view: View,
-        tally: impl FnOnce(View) -> T,
+        tally: impl FnOnce(View) -> T + Send + 'static,
         watch: Watch<'_>,
     ) -> Result<(Snapshot, WalkStats), Problem> {
-        let paths = match &self.source {
+        let (path, snapshot) = match &self.source {
             Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),
+            Input::Remote(remote, roots) => return self.arrived(remote, roots, tally, watch),
             Input::FileSystems => return Ok(self.walked(&[], view, tally(view), watch)),
-            Input::Snapshots(paths) | Input::History(paths) => paths,
+            Input::List(path, options) => {
+                (path.clone(), list::load(path, *options, self.wanted(), tally)?)
+            }
+            Input::Snapshots(paths) | Input::History(paths) => {
+                let paths: Vec<_> =
+                    paths.iter().map(|path| snapshot::newest(path)).collect::<Result<_, _>>()?;
+                let snapshot = match &paths[..] {
+                    [path] => snapshot::load(path, self.wanted(), tally)?,
+                    paths => {
+                        snapshot::load_all(paths, self.wanted(), self.kept().unwrap_or_default())?
+                    }
+                };
+                (paths.into_iter().next().unwrap_or_default(), snapshot)
+            }
         };
-        let paths: Vec<_> =
-            paths.iter().map(|path| snapshot::newest(path)).collect::<Result<_, _>>()?;
-        let wanted = Wanted {
+        let snapshot = self.reweighed(snapshot, false);
+        snapshot
+            .map(|snapshot| (snapshot, WalkStats::default()))
+            .map_err(|error| snapshot::problem(&path, Operation::Show, &error))
+    }
+
+    /// What a snapshot is to be seen by.
+    fn wanted(&self) -> Wanted {
+        Wanted {
             measure: self.measure,
             by_time: self.walk.view.by_time,
             times: self.kept_time().is_some(),
             limits: self.limits(),
-        };
-        let snapshot = match &paths[..] {
-            [path] => snapshot::load(path, wanted, tally)?,
-            paths => snapshot::load_all(paths, wanted, self.kept().unwrap_or_default())?,
-        };
-        let path = paths.first().map_or(Path::new(""), |path| path);
-        let snapshot = self.reweighed(snapshot);
-        snapshot
-            .map(|snapshot| (snapshot, WalkStats::default()))
-            .map_err(|error| snapshot::problem(path, Operation::Show, &error))
+        }
+    }
+
+    /// What arrives from the machines of `remote`, and a walk of `roots`, as one result. Fails if there is nothing to
+    /// show.
+    fn arrived<T: Tally + 'static>(
+        &self,
+        remote: &Remote,
+        roots: &[OsString],
+        tally: impl FnOnce(View) -> T + Send + 'static,
+        watch: Watch<'_>,
+    ) -> Result<(Snapshot, WalkStats), Problem> {
+        if let ([_], []) = (&remote.hosts[..], roots) {
+            let mut arrived = self.arrived_each(remote, [tally], watch);
+            let mut snapshot = arrived.swap_remove(0)?;
+            snapshot.weighed.is_interrupted |= self.interrupt.is_asked();
+            return Ok((snapshot, WalkStats::default()));
+        }
+        let inodes = self.kept().unwrap_or_default();
+        let whole = move || Whole { inodes: inodes.and(Inodes::DIRECTORIES) };
+        let walk = || self.walked(roots, self.walk.view, whole(), &mut |_| ());
+        let (walked, arrived) = thread::scope(|scope| {
+            let walking = thread::Builder::new().spawn_scoped(scope, walk);
+            let tallies = remote.hosts.iter().map(|_| move |_| whole());
+            let arrived = self.arrived_each(remote, tallies, watch);
+            // If no thread could be started, it walks now.
+            (walking.map_or_else(|_| walk(), join), arrived)
+        });
+        let (mut here, stats) = walked;
+        if let Some(origin) = &mut here.origin {
+            // It has the name of none of the others.
+            origin.host = Vec::new();
+        }
+        let (mut snapshots, mut problems) = (Vec::new(), Vec::new());
+        if !roots.is_empty() {
+            snapshots.push(here);
+        }
+        for arrived in arrived {
+            match arrived {
+                Ok(snapshot) => snapshots.push(snapshot),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if snapshots.is_empty()
+            && let Some(problem) = problems.pop()
+        {
+            return Err(problem);
+        }
+        let mut snapshot = snapshot::joined(snapshots, inodes, false);
+        snapshot.weighed.problems.append(&mut problems);
+        snapshot.weighed.is_interrupted |= self.interrupt.is_asked();
+        Ok((snapshot, stats))
+    }
+
+    /// What arrives from each machine of `remote`, in one of the `tallies`.
+    fn arrived_each<T: Tally + 'static>(
+        &self,
+        remote: &Remote,
+        tallies: impl IntoIterator<Item = impl FnOnce(View) -> T + Send + 'static>,
+        watch: Watch<'_>,
+    ) -> Vec<Result<Snapshot, Problem>> {
+        let arrived = self.interrupt.put_off(|| {
+            remote.weigh(self.wanted(), tallies, &self.interrupt, |entries, host| {
+                let directory = host.to_vec();
+                watch(Some(&Progress { entries, directory, ..Progress::default() }));
+            })
+        });
+        watch(None);
+        let checked = arrived.into_iter().zip(&remote.hosts).map(|(arrived, host)| {
+            let Arrived { snapshot, is_filtered } = arrived?;
+            self.reweighed(snapshot, is_filtered)
+                .map_err(|error| Problem::new(host.first(), Operation::Show, &error))
+        });
+        checked.collect()
     }
 
     fn walked<T: Tally + 'static>(
@@ -637,7 +736,7 @@ impl Request {
         let share = self.walk.filter.share.zip(roots.first());
         let share =
             share.map(|(share, root)| share.of_root_with(sys::subdirectories(root.as_ref(), MANY)));
-        let is_to_be_known = self.is_saved() || self.since.is_some();
+        let is_to_be_known = self.is_saved() || self.since.is_some() || self.is_loaded();
         let origin =
             is_to_be_known.then(|| Origin { share, has_details, has_times, ..self.here(roots) });
         let mut options = walk::WalkOptions { view, time, ..self.walk.clone() };
@@ -662,7 +761,7 @@ impl Request {
             let note = layer.as_ref().map(|layer| format!("counts in {}", escape(layer)));
             stats.known.notes.extend(note.map(|note| (path.clone(), note)));
         }
-        (Snapshot { weighed, view, has_all: true, origin }, stats)
+        (Snapshot { weighed, view, known: Measures::ALL, origin }, stats)
     }
 
     /// The origin of a walk of `roots` that starts now.
@@ -670,8 +769,8 @@ impl Request {
         Origin::here(roots, self.walk.source, self.options.clone())
     }
 
-    /// Applies filters to a loaded snapshot, if it contains what they need.
-    fn reweighed(&self, mut snapshot: Snapshot) -> io::Result<Snapshot> {
+    /// Applies filters to a loaded snapshot, unless it `is_filtered`, if it contains what they need.
+    fn reweighed(&self, mut snapshot: Snapshot, is_filtered: bool) -> io::Result<Snapshot> {
         let needs = (self.needs_details(), self.needs_times());
         self.ensure_enough(snapshot.origin.as_ref(), needs)?;
         let unit = snapshot.view.measure.unit();
@@ -685,7 +784,12 @@ impl Request {
             // The snapshot may be saved again.
             origin.has_details = kept.has_details();
         }
-        snapshot::reweigh(&mut snapshot, &self.walk.filter, kept)?;
+        let mut filter = self.walk.filter.clone();
+        if is_filtered {
+            // That is no filter for what counts.
+            filter = Filter { collapse: filter.collapse, ..Filter::default() };
+        }
+        snapshot::reweigh(&mut snapshot, &filter, kept)?;
         Ok(snapshot)
     }
 
@@ -805,11 +909,11 @@ impl Request {
         let shown = snapshot.view;
         let view = View { by_time: false, ..shown };
         snapshot.see_as(view);
-        let (origin, has_all) = (snapshot.origin.clone(), snapshot.has_all);
+        let (origin, known) = (snapshot.origin.clone(), snapshot.known);
         let threads = self.walk.threads;
         let options = schema::ExportOptions {
             view,
-            has_all,
+            known,
             origin,
             threads,
             ..schema::ExportOptions::default()

@@ -39,7 +39,7 @@ use std::sync::Arc;
 
 pub use config::{BadFile, GitConfig, Text, truth};
 pub use glob::Glob;
-pub use rules::IgnoreRules;
+pub use rules::{IgnoreRules, rule_in};
 pub use work_trees::WorkTrees;
 
 use index::Tracked;

@@ -185,7 +185,7 @@ fn literal(text: &[u8], folds: bool) -> Box<[u8]> {
 }
 
 /// The rule in a line, without trailing blanks; none in an empty line or a comment.
-fn rule_in(line: &[u8]) -> Option<&[u8]> {
+pub fn rule_in(line: &[u8]) -> Option<&[u8]> {
     if line.is_empty() || line.starts_with(b"#") {
         return None;
     }

@@ -160,14 +160,14 @@ pub fn write(out: &mut impl Write, outcome: &Outcome, output: Output) -> io::Res
 /// Writes the result of a walk, or a difference to an earlier snapshot. File systems are shown beside the root.
 fn write_tree(out: &mut impl Write, outcome: &Outcome, output: Output) -> io::Result<()> {
     let Outcome { snapshot, file_systems, earlier, .. } = outcome;
-    let Snapshot { weighed, view, has_all, origin } = snapshot;
+    let Snapshot { weighed, view, known, origin } = snapshot;
     match (output, &weighed.report) {
         (Output::Form(form, options), _) => {
             let file_systems = file_systems.to_vec();
             // Other forms say what nodes have.
             let origin = origin.clone().filter(|_| form == Form::Parquet);
-            let (view, has_all) = (*view, *has_all);
-            let options = schema::ExportOptions { view, has_all, file_systems, origin, ..options };
+            let (view, known) = (*view, *known);
+            let options = schema::ExportOptions { view, known, file_systems, origin, ..options };
             write_form(out, weighed, form, &options)
         }
         (Output::Tree(mut options, formats), Some(tree)) => {

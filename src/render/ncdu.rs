@@ -20,7 +20,7 @@ use crate::weighed::Weighed;
 pub fn write(
     out: &mut impl Write,
     weighed: &Weighed,
-    &schema::ExportOptions { view, has_all, time, .. }: &schema::ExportOptions,
+    &schema::ExportOptions { known, time, .. }: &schema::ExportOptions,
 ) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     write!(out, r#"[1,2,{{"progname":"weigh","progver":"{version}","timestamp":{time}}}"#)?;
@@ -46,10 +46,10 @@ pub fn write(
         out.write_all(b"\"")?;
         let Node { mode, own, sums, inode, .. } = node.node();
         let figures = if is_directory { own.unwrap_or_default() } else { sums.all };
-        if has_all || view.measure == Measure::Apparent {
+        if known.contains(Measure::Apparent) {
             write!(out, r#","asize":{}"#, figures.length)?;
         }
-        if has_all || view.measure == Measure::Disk {
+        if known.contains(Measure::Disk) {
             write!(out, r#","dsize":{}"#, figures.disk)?;
         }
         if let Some(Inode { identity, links, .. }) = inode {

@@ -8,7 +8,8 @@ use super::size::Format;
 use crate::escape::escape;
 
 /// One line of at most `width` cells: entries, and their percentage of all `inodes` if that number is known and right;
-/// size, entries per second, current directory. It leaves out times, because they do not add up.
+/// size, which another machine does not say; entries per second, current directory. It leaves out times, because they do
+/// not add up.
 pub fn line(
     (entries, inodes): (u64, u64),
     size: u64,
@@ -17,13 +18,16 @@ pub fn line(
     format: &Format,
     width: usize,
 ) -> String {
+    if entries == 0 {
+        return name::fit(&format!("waiting for {}", escape(directory)), width);
+    }
+    let size = if size > 0 { format!(", {}", format.write(size)) } else { String::new() };
     let rate = entries as f64 / elapsed.as_secs_f64().max(0.001);
     let known =
         if entries <= inodes { format!(" ({})", percent(entries, inodes)) } else { String::new() };
     let line = format!(
-        "{} entries{known}, {}, {}/s  {}",
+        "{} entries{known}{size}, {}/s  {}",
         Format::Count.write(entries),
-        format.write(size),
         Format::Count.write(rate as u64),
         escape(directory),
     );
@@ -54,6 +58,10 @@ mod tests {
         assert_eq!(line(80, 0), "20,000 entries, 5.00Gi, 10,000/s  /usr/\\x1bx");
         assert_eq!(line(80, 80_000), "20,000 entries (25%), 5.00Gi, 10,000/s  /usr/\\x1bx");
         assert_eq!(line(80, 19_999), line(80, 0), "other file systems count, too");
+        let far = super::line((2_000, 0), 0, second, b"web1:/", &Format::Binary, 80);
+        assert_eq!(far, "2,000 entries, 1,000/s  web1:/");
+        let first = super::line((0, 0), 0, second, b"web1:/", &Format::Binary, 80);
+        assert_eq!(first, "waiting for web1:/");
         assert_eq!(line(20, 0), "20,000 entries, 5...");
     }
 }

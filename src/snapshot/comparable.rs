@@ -93,7 +93,7 @@ fn effect(name: &str) -> Option<Effect> {
     match name {
         // Measures are compared elsewhere, and roots are what is compared.
         "--apparent-size" | "--filecount" | "--inodes" | "--filetime" => None,
-        "--files-from" | "--files0-from" => None,
+        "--files-from" | "--files0-from" | "--rsh" => None,
         "--ignore-hidden"
         | "--ignore-directory"
         | "--invert-filter"

@@ -44,13 +44,14 @@ pub use origin::{GivenRoot, Origin, Volume};
 pub use packed::{Digested, SavedListings};
 pub use remembered::{Day, Remembered};
 pub use reweigh::reweigh;
-pub use several::load_all;
+pub use several::{joined, load_all};
+pub use tokens::DEEPEST;
 
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::interrupt::Interrupt;
-use crate::measure::{Measure, View};
+use crate::measure::{Measure, Measures, View};
 use crate::problem::{Operation, Problem, unless_closed};
 use crate::sys::{self, Draft, SnapshotFile};
 use crate::tally::{Limits, Tally};
@@ -91,8 +92,8 @@ pub struct Snapshot {
     pub weighed: Weighed,
     /// What its sizes measure, and by what the largest are chosen.
     pub view: View,
-    /// Whether it has all figures, and not only those that its sizes measure.
-    pub has_all: bool,
+    /// The measures that it knows, that of its sizes among them.
+    pub known: Measures,
     /// Where it comes from, if that is known.
     pub origin: Option<Origin>,
 }
@@ -163,9 +164,9 @@ fn check(interrupt: &Interrupt, message: &str) -> io::Result<()> {
 }
 
 impl Wanted {
-    /// The view of a snapshot that was saved in a `measure`, and perhaps `has_all` figures.
-    fn view(self, measure: Measure, has_all: bool) -> View {
-        let measure = self.measure.filter(|_| has_all).unwrap_or(measure);
+    /// The view of a snapshot that was saved in a `measure`, and has the figures of those that are `known`.
+    pub fn view(self, measure: Measure, known: Measures) -> View {
+        let measure = self.measure.filter(|wanted| known.contains(*wanted)).unwrap_or(measure);
         View { measure, by_time: self.by_time }
     }
 }
@@ -247,8 +248,10 @@ pub fn load_after<T: Tally>(
     check: impl Fn(View, Option<&Origin>) -> io::Result<()>,
 ) -> Result<Snapshot, Problem> {
     let mut failed = Operation::Load;
-    let loaded = parse(path, wanted, tally, |view, origin| {
-        check(view, origin).inspect_err(|_| failed = operation)
+    let loaded = open(path).and_then(|opened| {
+        parse(opened, wanted, tally, |view, origin| {
+            check(view, origin).inspect_err(|_| failed = operation)
+        })
     });
     loaded.map_err(|error| problem(path, failed, &error))
 }
@@ -299,24 +302,47 @@ pub fn listings(path: &Path, wanted: Wanted) -> io::Result<Option<(Snapshot, Sav
     Ok(Some((snapshot, listings)))
 }
 
+/// Reads a snapshot that arrives in a pipe.
+///
+/// # Errors
+/// The system's, those of an invalid file, and an error if it lacks what is wanted.
+pub fn read_from<T: Tally>(
+    pipe: SnapshotFile,
+    wanted: Wanted,
+    tally: impl FnOnce(View) -> T,
+) -> io::Result<Snapshot> {
+    parse(opened(pipe, 0)?, wanted, tally, |view, _| ensure_measure(view.measure, wanted.measure))
+}
+
 /// [`load_after`], before its errors are problems.
 fn parse<T: Tally>(
-    path: &Path,
+    opened: Opened,
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
     mut check: impl FnMut(View, Option<&Origin>) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
-    let mut tokens = match open(path)? {
+    let mut tokens = match opened {
         Opened::Packed(file, size) => return packed::read(file, size, wanted, tally, &mut check),
         Opened::Text(tokens) => tokens,
     };
     let snapshot = match tokens.peek()? {
-        b'[' => ncdu::read(&mut tokens, wanted.view(Measure::Disk, true), tally)?,
+        b'[' => ncdu::read(&mut tokens, wanted.view(Measure::Disk, Measures::ALL), tally)?,
         _ => schema::read(&mut tokens, wanted, tally, &mut check)?,
     };
     tokens.end()?;
     check(snapshot.view, snapshot.origin.as_ref())?;
     Ok(snapshot)
+}
+
+/// The text of the file at `path`, standard input for `-`, unpacked if it is compressed.
+///
+/// # Errors
+/// The system's.
+pub fn text(path: &Path) -> io::Result<Box<dyn Read>> {
+    let (mut file, size) = sys::open_snapshot(path)?;
+    let mut start = Vec::new();
+    Read::by_ref(&mut file).take(MAGIC.len() as u64).read_to_end(&mut start)?;
+    compression::unpack(start, file, size)
 }
 
 /// A snapshot that was opened, in its form.
@@ -326,9 +352,14 @@ enum Opened {
     Text(Tokens),
 }
 
-/// Opens the snapshot at `path`. Its first bytes tell its form.
+/// Opens the snapshot at `path`.
 fn open(path: &Path) -> io::Result<Opened> {
-    let (mut file, size) = sys::open_snapshot(path)?;
+    let (file, size) = sys::open_snapshot(path)?;
+    opened(file, size)
+}
+
+/// The snapshot in a `file` of `size` bytes. Its first bytes tell its form.
+fn opened(mut file: SnapshotFile, size: u64) -> io::Result<Opened> {
     let mut start = Vec::new();
     Read::by_ref(&mut file).take(MAGIC.len() as u64).read_to_end(&mut start)?;
     if start == MAGIC {

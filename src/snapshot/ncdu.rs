@@ -7,7 +7,7 @@ use std::io;
 use super::tokens::Tokens;
 use super::{Origin, Snapshot};
 use crate::inode::{Identity, Links};
-use crate::measure::{Figures, Kind, Mode, View};
+use crate::measure::{Figures, Kind, Measures, Mode, View};
 use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::tally::Tally;
@@ -62,7 +62,7 @@ pub(super) fn read<T: Tally>(
     problems.sort_unstable_by(|one, two| one.path.cmp(&two.path));
     let report = Some(replay.finish(&root.node()).seen_as(view));
     let weighed = Weighed { report, problems, is_interrupted: false };
-    Ok(Snapshot { weighed, view, has_all: true, origin: Some(origin) })
+    Ok(Snapshot { weighed, view, known: Measures::ALL, origin: Some(origin) })
 }
 
 /// Reads the list of the root into `replay`, except for what the root is itself, which it returns.

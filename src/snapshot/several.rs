@@ -18,7 +18,7 @@ use super::{
 };
 use crate::filter::Filter;
 use crate::inode::MountedDevice;
-use crate::measure::{Mode, View};
+use crate::measure::{Measure, Measures, Mode, View};
 use crate::parallel;
 use crate::path;
 use crate::problem::{Operation, Problem};
@@ -40,26 +40,26 @@ pub fn load_all(files: &[PathBuf], wanted: Wanted, inodes: Inodes) -> Result<Sna
     let loaded: Vec<_> =
         parallel::collect(0, files, |file| read(file, wanted, |_| Whole { inodes }));
     let mut fitting: Vec<Loaded<'_>> = Vec::new();
-    // The measure of the first one that has no other.
-    let mut only = None;
+    let mut known = Measures::ALL;
     for (file, snapshot) in files.iter().zip(loaded) {
         let snapshot = snapshot?;
         if let Some(message) = misfit(fitting.first().map(|(_, first)| first), &snapshot) {
             return Err(problem(file, Operation::Load, &io::Error::other(message)));
         }
-        if !snapshot.has_all {
-            let measure = snapshot.view.measure;
-            ensure_measure(measure, only)
+        let both = known.and(snapshot.known);
+        if both == Measures::default() {
+            let wanted = Measure::ALL.into_iter().find(|measure| known.contains(*measure));
+            ensure_measure(snapshot.view.measure, wanted)
                 .map_err(|error| problem(file, Operation::Show, &error))?;
-            only = Some(measure);
         }
+        known = both;
         fitting.push((file, snapshot));
     }
-    if let Some(measure) = only {
-        for (_, snapshot) in &mut fitting {
-            snapshot.see_as(View { measure, ..snapshot.view });
-            snapshot.has_all = false;
-        }
+    let first = fitting.first().map_or(Measure::default(), |(_, first)| first.view.measure);
+    let measures = [first].into_iter().chain(Measure::ALL);
+    let measure = measures.into_iter().find(|measure| known.contains(*measure)).unwrap_or(first);
+    for (_, snapshot) in &mut fitting {
+        snapshot.see_as(View { measure, ..snapshot.view });
     }
     let snapshots = shares::united(fitting, inodes)?.into_iter().map(|(_, snapshot)| snapshot);
     Ok(joined(snapshots.collect(), inodes, are_apart))
@@ -103,7 +103,7 @@ struct JoinedRoot {
 }
 
 /// Joins the `snapshots`, perhaps knowing that they [are apart](are_apart).
-fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes, are_apart: bool) -> Snapshot {
+pub fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes, are_apart: bool) -> Snapshot {
     let mut hosts = Vec::new();
     for host in snapshots.iter().map(host) {
         if !hosts.contains(&host) {
@@ -119,13 +119,13 @@ fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes, are_apart: bool) -> Snap
 
     let follow = snapshots.iter().filter_map(|it| it.origin.as_ref()).any(Origin::follows);
     let view = snapshots.first().map_or(View::default(), |snapshot| snapshot.view);
-    let has_all = snapshots.iter().all(|snapshot| snapshot.has_all);
+    let known = snapshots.iter().fold(Measures::ALL, |known, it| known.and(it.known));
     let rules = (!are_apart).then(|| Rules { follow, ..Rules::default() });
     let (problems, origin) = (problems(&mut snapshots, &roots), origin(&snapshots, &roots, &hosts));
     let is_interrupted = snapshots.iter().any(|snapshot| snapshot.weighed.is_interrupted);
     let trees = snapshots.into_iter().map(|snapshot| snapshot.weighed.report).collect();
     let report = tree(trees, &roots, &hosts, rules, inodes).map(|tree| tree.seen_as(view));
-    Snapshot { weighed: Weighed { report, problems, is_interrupted }, view, has_all, origin }
+    Snapshot { weighed: Weighed { report, problems, is_interrupted }, view, known, origin }
 }
 
 /// The name of the machine on which a snapshot was made.

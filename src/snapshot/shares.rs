@@ -94,7 +94,7 @@ fn unite(mut set: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Loaded<'_>, Problem
         }
         united.weighed.problems.append(problems);
         united.weighed.is_interrupted |= snapshot.weighed.is_interrupted;
-        united.has_all &= snapshot.has_all;
+        united.known = united.known.and(snapshot.known);
     }
     // What each share says about the missing others no longer holds.
     united.weighed.problems.retain(|problem| problem.operation != Operation::Load);

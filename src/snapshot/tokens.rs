@@ -32,7 +32,7 @@ const LONGEST_WORD: usize = 2048;
 
 /// The most levels of a tree, and of a skipped value. A path has at most 2,048 (limits.h, PATH_MAX). Each takes 270
 /// bytes while it is open, and up to 600 if everything is kept.
-pub(super) const DEEPEST: usize = 300_000;
+pub const DEEPEST: usize = 300_000;
 
 impl Tokens {
     pub(super) fn new(stream: Box<dyn Read>) -> Self {

@@ -16,6 +16,8 @@ use super::{MOST_SYMLINKS, to_path};
 /// A snapshot that was opened.
 pub type SnapshotFile = File;
 
+pub use platform::pipe;
+
 /// Opens the snapshot at `path`, standard input for `-`, and returns its size in bytes; 0 if the size is unknown
 /// before its end.
 ///

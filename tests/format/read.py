@@ -167,12 +167,12 @@ class Tree:
 
     def __init__(self, header):
         self.size = MEASURES.index(header["measure"])
-        self.has_all = set(MEASURES) <= set(header.get("figures", []))
+        self.known = set(header.get("figures", []))
         self.device = self.mount = None
 
     def figures(self, node, whose, figures, usual):
         for measure, name in enumerate(MEASURES):
-            if self.has_all and measure != self.size and figures[measure] != usual[measure]:
+            if name in self.known and measure != self.size and figures[measure] != usual[measure]:
                 node[whose + name] = figures[measure]
 
     def node(self, record, is_root=False):

@@ -55,6 +55,7 @@ mod tracked;
 mod bulk;
 mod prefetch;
 mod sources;
+mod ssh;
 mod start;
 
 // Size, depth, names, and hostile input.
@@ -99,6 +100,7 @@ mod history;
 mod html;
 mod json;
 mod listings;
+mod lists;
 mod look;
 mod metrics;
 #[cfg(feature = "parquet")]

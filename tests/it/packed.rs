@@ -371,7 +371,7 @@ fn read(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
     largest.expect("what is right from front to back is so by listings");
     let options = schema::ExportOptions {
         view: whole.view,
-        has_all: whole.has_all,
+        known: whole.known,
         origin: whole.origin,
         ..Default::default()
     };

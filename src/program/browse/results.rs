@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::slice;
 use std::sync::Arc;
 
 use super::browser::{Browser, PendingWork};
@@ -152,10 +153,18 @@ impl Browser {
     /// Scans everything again, in the measure that is shown.
     pub(super) fn scan_all(&mut self) -> Option<Command> {
         self.removals.rescans.clear();
-        if let Input::Snapshots(paths) = &self.request.source
-            && paths.iter().any(|path| path == Path::new("-"))
-        {
+        let files = match &self.request.source {
+            Input::Snapshots(paths) => &paths[..],
+            Input::List(path, _) => slice::from_ref(path),
+            _ => &[],
+        };
+        if files.iter().any(|path| path == Path::new("-")) {
             self.give_up("standard input cannot be read again");
+            return None;
+        }
+        if matches!(self.request.source, Input::Remote(..)) {
+            // ssh may ask for a password, where the screen is.
+            self.give_up("another machine is asked only once: start weigh again");
             return None;
         }
         self.pending = Some(PendingWork::All);

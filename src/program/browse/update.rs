@@ -384,10 +384,10 @@ impl Browser {
             return self.say("once the scan is over");
         };
         let measure = snapshot.view.measure;
-        if !snapshot.has_all {
+        let other = if measure == Measure::Disk { Measure::Apparent } else { Measure::Disk };
+        if !snapshot.known.contains(other) {
             return self.say(format!("it has only {}", measure.noun()));
         }
-        let other = if measure == Measure::Disk { Measure::Apparent } else { Measure::Disk };
         self.scan.see_as(other.into());
         self.forget_found();
         self.relist();

@@ -13,7 +13,7 @@ use weigh::internal::escape::escape;
 use weigh::internal::filter::{
     BadPattern, Caches, Days, Filter, Globs, Names, Paths, Regexes, Times, Types, known_types,
 };
-use weigh::internal::git::{Git, Ignored};
+use weigh::internal::git::{Git, Ignored, rule_in};
 use weigh::internal::sys;
 
 #[derive(Debug, Default, Args)]
@@ -124,6 +124,23 @@ impl FilterFlags {
                 changed: self.ctime,
             },
         })
+    }
+
+    /// The lines of files with patterns, as flags.
+    pub(super) fn lines_of_files(&self) -> Result<Vec<OsString>, String> {
+        let mut patterns = Vec::new();
+        for file in &self.ignore_file {
+            for line in lines(file, "--ignore-file <FILE>")? {
+                patterns
+                    .extend(rule_in(&line.text).map(|rule| [&b"--exclude="[..], rule].concat()));
+            }
+        }
+        for file in &self.ignore_all_in_file {
+            for line in lines(file, "--ignore-all-in-file <FILE>")? {
+                patterns.push([&b"--invert-filter="[..], &line.text].concat());
+            }
+        }
+        Ok(patterns.into_iter().map(|pattern| sys::into_path(pattern).into()).collect())
     }
 
     fn types(&self) -> Result<Types, String> {

@@ -44,6 +44,9 @@ pub(super) struct Flags {
     pub(super) snapshots: SnapshotFlags,
 
     #[command(flatten)]
+    pub(super) lists: ListFlags,
+
+    #[command(flatten)]
     pub(super) screen: ScreenFlags,
 
     #[command(flatten)]
@@ -52,6 +55,14 @@ pub(super) struct Flags {
     /// The flags that change what counts, as they were typed; only if a snapshot is saved or compared.
     #[arg(skip)]
     pub(super) counting: Vec<String>,
+
+    /// The flags for weigh on other machines, as they were typed.
+    #[arg(skip)]
+    pub(super) passed: Vec<OsString>,
+
+    /// Whether a path is on another machine.
+    #[arg(skip)]
+    pub(super) is_remote: bool,
 
     /// Whether --df was typed alone, without anything to weigh.
     #[arg(skip)]
@@ -107,7 +118,7 @@ pub(super) struct CountFlags {
     /// Count only files without hard links elsewhere; --frees also knows clones
     ///
     /// Where nothing is cloned and there are no snapshots of the file system, that is what deleting frees.
-    #[arg(long, conflicts_with_all = ["count_links", "dereference_links", "filetime", "save", "load"])]
+    #[arg(long, conflicts_with_all = ["count_links", "dereference_links", "filetime", "save", "loaded"])]
     pub(super) unique: bool,
 
     /// Follow symlinks; each directory is still entered once
@@ -201,7 +212,7 @@ pub(super) struct ShowFlags {
     /// and other flags, it lists the mounted file systems that have a device, and walks nothing.
     #[arg(long, conflicts_with_all = [
         "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "save",
-        "load", "since", "summarize",
+        "loaded", "since", "summarize",
     ])]
     pub(super) df: bool,
 
@@ -211,7 +222,7 @@ pub(super) struct ShowFlags {
     /// space, if nothing outside the entry shares it. On btrfs the upper bound, or a single figure, is an estimate.
     /// weigh opens files that take 64 KiB or more on XFS and btrfs, and reads none of them.
     #[arg(long, conflicts_with_all = [
-        "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "load",
+        "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "loaded",
         "since", "history", "summarize", "file_types", "by",
     ])]
     #[arg(help_heading = "What can go")]
@@ -227,7 +238,7 @@ pub(super) struct ShowFlags {
         "ignore_hidden", "ignore_directory", "filter", "invert_filter", "ignore_all_in_file", "exclude", "include",
         "ignore_file", "gitignore", "ignored", "exclude_caches", "only_type", "type_not", "mtime", "atime", "ctime",
         "depth", "only_dir", "only_file", "file_types", "by", "collapse", "sort", "summarize", "df", "skip_total",
-        "save", "load", "since", "history", "shard", "details", "fail_over",
+        "save", "loaded", "since", "history", "shard", "details", "fail_over",
     ])]
     #[arg(help_heading = "What can go")]
     pub(super) reclaimable: bool,
@@ -359,7 +370,7 @@ pub(super) struct PrintFlags {
     ///
     /// PATH must be the mount point. Other file systems that are mounted below it are walked. If reading in bulk is not
     /// possible, a message says why, and PATH is walked.
-    #[arg(long, conflicts_with_all = ["load", "dereference_links"])]
+    #[arg(long, conflicts_with_all = ["loaded", "dereference_links"])]
     pub(super) bulk: bool,
 
     /// Read settings from FILE instead of the config file
@@ -417,7 +428,7 @@ pub(super) struct SnapshotFlags {
     ///
     /// Given several times, the snapshots are shown together, like a scan of all their PATHs. Each host has a line if
     /// they are of several. A directory stands for the newest snapshot in it that --save DIR/ wrote.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = [
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, group = "loaded", conflicts_with_all = [
         "RootFlags", "dereference_links", "count_links", "exact_links", "threads", "limit_filesystem",
         "overlays", "gitignore", "ignored", "exclude_caches", "atime", "ctime",
     ])]
@@ -427,7 +438,7 @@ pub(super) struct SnapshotFlags {
     ///
     /// Saved on N machines that see the same PATH, and loaded together, the shares are the snapshot of one walk.
     #[arg(long, value_name = "I/N", value_parser = Share::parse)]
-    #[arg(conflicts_with_all = ["load", "since", "df", "unique", "dereference_links", "files0_from", "files_from"])]
+    #[arg(conflicts_with_all = ["loaded", "since", "df", "unique", "dereference_links", "files0_from", "files_from"])]
     pub(super) shard: Option<Share>,
 
     /// Show what changed since the snapshot in FILE; or since last, yesterday, 7d, a date (see --remember)
@@ -447,7 +458,7 @@ pub(super) struct SnapshotFlags {
     /// --remember kept. Without FILE, that is the current directory.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 0..)]
     #[arg(conflicts_with_all = [
-        "RootFlags", "load", "since", "save", "shard", "details", "fail_over", "fail_growth", "dereference_links",
+        "RootFlags", "loaded", "since", "save", "shard", "details", "fail_over", "fail_growth", "dereference_links",
         "count_links", "overlays", "unique", "filetime", "threads", "summarize", "df", "by", "file_types", "only_file", "collapse",
         "sort",
     ])]
@@ -466,7 +477,7 @@ pub(super) struct SnapshotFlags {
 
     /// Remove the snapshots that --remember kept of PATHs (without PATH: all), and print which
     #[arg(long, conflicts_with_all = [
-        "history", "load", "save", "since", "remember", "ui", "df", "reclaimable", "by", "shard",
+        "history", "loaded", "save", "since", "remember", "ui", "df", "reclaimable", "by", "shard",
     ])]
     pub(super) forget: bool,
 
@@ -477,6 +488,33 @@ pub(super) struct SnapshotFlags {
     /// Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%
     #[arg(long, value_name = "SIZE", value_parser = Growth::parse, requires = "since")]
     pub(super) fail_growth: Option<Growth>,
+}
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Lists")]
+pub(super) struct ListFlags {
+    /// Show what is listed in FILE, as sizes and paths, instead of a PATH; - is standard input
+    ///
+    /// Each line is a size in bytes, a blank, and a path; or FILE is CSV with a header that has path and size, or comes
+    /// from find (--find-format). The order of lines does not matter. docs/lists.md has what to type for tar, zip, git,
+    /// buckets and others.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, group = "loaded", conflicts_with_all = [
+        "RootFlags", "dereference_links", "count_links", "exact_links", "threads", "limit_filesystem",
+        "overlays", "gitignore", "ignored", "exclude_caches", "atime", "ctime",
+    ])]
+    pub(super) list: Option<PathBuf>,
+
+    /// With --list, the size of a directory is its total, as du prints it
+    #[arg(long, requires = "list")]
+    pub(super) list_totals: bool,
+
+    /// With --list, refuse a path that comes again, or take its last line [default: error]
+    #[arg(long, value_name = "HOW", value_parser = ["error", "last"], requires = "list")]
+    pub(super) list_duplicates: Option<String>,
+
+    /// Print the format for find -printf that --list reads, with all that weigh wants to know
+    #[arg(long, exclusive = true)]
+    pub(super) find_format: bool,
 }
 
 #[derive(Debug, Default, Args)]

@@ -17,6 +17,7 @@ mod output;
 mod pages;
 mod parse;
 mod remembered;
+mod remote;
 mod roots;
 mod rules;
 mod screen;
@@ -35,6 +36,7 @@ use crate::program::terminal;
 use flags::Flags;
 use weigh::internal::escape::escape;
 use weigh::internal::interrupt::Interrupt;
+use weigh::internal::list::FIND_FORMAT;
 use weigh::internal::problem::unless_closed;
 use weigh::internal::render::Output;
 use weigh::internal::render::size::Formats;
@@ -116,6 +118,9 @@ fn answer(flags: &Flags) -> Option<Vec<u8>> {
     if flags.print.man {
         return Some(pages::man());
     }
+    if flags.lists.find_format {
+        return Some(format!("{FIND_FORMAT}\n").into());
+    }
     flags.print.completions.map(pages::completions)
 }
 
@@ -130,17 +135,26 @@ impl Plan {
     /// The plan, or one line that says what is wrong.
     fn new(mut flags: Flags) -> Result<Self, String> {
         let terminal = terminal::size();
+        flags.is_remote = flags.roots.are_remote();
         let keep = flags.keep(terminal);
         flags.ensure_fit(&keep)?;
         let (walk, formats) = (flags.walk()?, flags.formats());
-        let is_read_first = !flags.snapshots.load.is_empty()
+        let is_read_first = flags.is_loaded()
             || flags.snapshots.history.is_some()
             || flags.snapshots.since.is_some();
         let are_listed = flags.roots.are_listed();
+        let remote = flags.remote(&keep)?;
         let source = match (flags.snapshots.history.take(), &flags.snapshots.load[..]) {
             (Some(files), _) => Input::History(flags.remembered_history(files)?),
+            (None, []) if flags.lists.list.is_some() => flags.list(),
             (None, []) if flags.is_df_alone && !flags.is_page() => Input::FileSystems,
-            (None, []) => Input::Roots(mem::take(&mut flags.roots).roots()?),
+            (None, []) => {
+                let roots = mem::take(&mut flags.roots).roots(remote.is_none())?;
+                match remote {
+                    None => Input::Roots(roots),
+                    Some(remote) => Input::Remote(remote, roots),
+                }
+            }
             (None, paths) => Input::Snapshots(paths.to_vec()),
         };
         let since = flags.since(&source)?;

@@ -162,7 +162,7 @@ impl Flags {
         let is_asked_for = self.show.depth.is_some() || self.show.min_size.is_some();
         let is_cut = is_page || is_drawn && !is_asked_for;
         let default_lines = if is_cut { fitting } else { usize::MAX };
-        let are_many = self.roots.are_listed() || !self.snapshots.load.is_empty();
+        let are_many = self.roots.are_listed() || self.is_loaded();
         (is_drawn || is_limited).then(|| Limits {
             lines: self.show.number_of_lines.unwrap_or(default_lines),
             depth: self.show.depth.unwrap_or(u32::MAX),
@@ -226,7 +226,7 @@ impl Flags {
             root_alone: self.show.depth == Some(0) || self.show.number_of_lines == Some(0),
             one_kind: self.show.only_dir || self.show.only_file,
             // The header of a loaded snapshot knows more.
-            knows_own: self.snapshots.load.is_empty(),
+            knows_own: !self.is_loaded(),
             screen_reader: self.print.screen_reader,
             dim: self.print.dim,
             charset: terminal::charset(),
@@ -266,7 +266,7 @@ impl Flags {
                 terminal::wants_links() && !is_plain
             }
         };
-        let is_loaded = !self.snapshots.load.is_empty();
+        let is_loaded = self.is_loaded();
         let directory = env::current_dir().ok().filter(|_| !is_loaded).unwrap_or_default();
         let directory = directory.into_os_string().into_encoded_bytes();
         is_wanted.then(|| Hyperlinks { host: sys::host(), directory })

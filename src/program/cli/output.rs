@@ -27,8 +27,7 @@ impl Flags {
 
     /// Whether to show times that are in a snapshot, or will be.
     pub(super) fn is_by_saved_time(&self) -> bool {
-        self.filetime().is_some()
-            && (!self.snapshots.load.is_empty() || self.snapshots.save.is_some())
+        self.filetime().is_some() && (self.is_loaded() || self.snapshots.save.is_some())
     }
 
     /// Checks whether the form can show what is asked for, and says in one line why not. What depends on flags alone is
@@ -59,7 +58,7 @@ impl Flags {
             ),
             (
                 matches!(keep, Keep::Groups(By::Image, _))
-                    && (self.snapshots.since.is_some() || !self.snapshots.load.is_empty()),
+                    && (self.snapshots.since.is_some() || self.is_loaded()),
                 "--by image reads an engine's files, not a snapshot: leave out --load and --since",
             ),
             (is_filtered, "--history shows snapshots as they are: leave out filters"),

@@ -13,7 +13,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMa
 use super::config::{self, Mistake, Setting};
 use super::flags::Flags;
 use super::near;
-use super::{HOME, rules, snapshots};
+use super::{HOME, remote, rules, snapshots};
 use weigh::internal::escape::escape;
 use weigh::internal::problem::reason;
 use weigh::internal::sys::{self, Source};
@@ -91,10 +91,11 @@ fn interpret(command: &Command, mut matches: ArgMatches) -> Result<Flags, Error>
     let is_wanted =
         names.iter().any(|name| matches.contains_id(name)) || matches.get_flag("remember");
     let counting = if is_wanted { snapshots::counting(command, &matches) } else { Vec::new() };
+    let passed = remote::passed(command, &matches);
     let is_df_alone = is_alone("df", command, &matches);
     // Without `_mut`, it would clone everything.
     let flags = Flags::from_arg_matches_mut(&mut matches)?;
-    Ok(Flags { counting, is_df_alone, ..flags })
+    Ok(Flags { counting, passed, is_df_alone, ..flags })
 }
 
 /// Whether `flag` is `given` with no others but those that say how to print.

@@ -93,7 +93,7 @@ impl Flags {
     pub(super) fn forget(mut self) -> Result<Infallible, String> {
         let (remembered, times) = (self.remembered(), self.times_as(MINUTES));
         let are_named = self.roots.are_named();
-        let roots = mem::take(&mut self.roots).roots()?;
+        let roots = mem::take(&mut self.roots).roots(true)?;
         let now = self.here(&roots);
         let paths = now.paths();
         let (mut list, mut files) = (Vec::new(), Vec::new());

@@ -2,19 +2,28 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Read};
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
 use weigh::internal::escape::escape;
 use weigh::internal::problem::reason;
+use weigh::internal::remote::Host;
 use weigh::internal::sys;
 
 #[derive(Debug, Default, Args)]
 pub(super) struct RootFlags {
-    /// Directories and files to weigh [default: .]
+    /// Directories and files to weigh, also HOST:PATH on another machine [default: .]
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     paths: Vec<OsString>,
+
+    /// Reach other machines with COMMAND instead of ssh
+    ///
+    /// It gets -T, -p and a port if there is one, --, the host as in HOST:PATH, and a command for the shell there. Its
+    /// words are separated by spaces, as in --rsh 'ssh -J gate'.
+    #[arg(long, value_name = "COMMAND", help_heading = "What to weigh")]
+    pub(super) rsh: Option<String>,
 
     /// Also weigh the PATHs in FILE, each ended by a NUL; - is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -38,9 +47,35 @@ impl RootFlags {
         self.files0_from.is_some() || self.files_from.is_some()
     }
 
-    /// The roots: those on the command line and those in a file, or the current directory if there are neither. The
-    /// error is one line that says why the file cannot be read, or that a path is empty.
-    pub(super) fn roots(self) -> Result<Vec<OsString>, String> {
+    /// Whether a path on the command line names another machine. An entry of that name here wins.
+    pub(super) fn are_remote(&self) -> bool {
+        self.paths.iter().any(|path| host(path).is_some())
+    }
+
+    /// Takes the paths that name other machines, or says in one line why one of them cannot.
+    pub(super) fn hosts(&mut self) -> Result<Vec<Host>, String> {
+        let mut hosts = Vec::new();
+        let mut paths = Vec::new();
+        for path in mem::take(&mut self.paths) {
+            match host(&path) {
+                None => paths.push(path),
+                Some(Ok(host)) => hosts.push(host),
+                Some(Err(why)) => {
+                    let path = escape(path.as_encoded_bytes());
+                    return Err(format!(
+                        "invalid value '{path}' for '[PATH]...': {why}; ./ before a name with a \
+                         colon says that it is here"
+                    ));
+                }
+            }
+        }
+        self.paths = paths;
+        Ok(hosts)
+    }
+
+    /// The roots: those on the command line and those in a file, or if there are neither and some `are_needed`, the
+    /// current directory. The error is one line that says why the file cannot be read, or that a path is empty.
+    pub(super) fn roots(self, are_needed: bool) -> Result<Vec<OsString>, String> {
         let mut roots = self.paths;
         if roots.iter().any(|root| root.is_empty()) {
             let why = "it is empty; without a PATH, weigh shows the current directory";
@@ -50,7 +85,7 @@ impl RootFlags {
             (Some(file), _) => (file, 0, "--files0-from <FILE>"),
             (_, Some(file)) => (file, b'\n', "--files-from <FILE>"),
             (None, None) => {
-                if roots.is_empty() {
+                if roots.is_empty() && are_needed {
                     roots.push(".".into());
                 }
                 return Ok(roots);
@@ -59,6 +94,11 @@ impl RootFlags {
         read(file, end, &mut roots).map_err(|error| unreadable(file, flag, &error))?;
         Ok(roots)
     }
+}
+
+/// The machine that `path` names, if it names one.
+fn host(path: &OsStr) -> Option<Result<Host, &'static str>> {
+    Host::named(path.as_encoded_bytes()).filter(|_| !sys::exists(path.as_ref()))
 }
 
 /// One line that says why the `file` of a flag cannot be read.

@@ -18,7 +18,7 @@ use weigh::internal::tally::Inodes;
 impl Flags {
     /// What to keep of inodes, to be browsed in: of a snapshot, what it says.
     pub(super) fn browsed_inodes(&self) -> Inodes {
-        let is_walked = self.snapshots.load.is_empty();
+        let is_walked = !self.is_loaded();
         let inodes = match self.snapshots.details {
             true => Inodes::ALL,
             false if is_walked => Inodes::DIRECTORIES,

@@ -1,17 +1,33 @@
 //! Where a snapshot is saved, and which flags it records.
 
+use std::ffi::OsString;
 use std::path;
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
 
 use super::flags::Flags;
 use crate::program::terminal;
 use weigh::internal::escape::escape;
+use weigh::internal::list::ListOptions;
+use weigh::internal::report::Input;
 use weigh::internal::snapshot::{self, Destination, SnapshotForm};
 use weigh::internal::sys;
 
 impl Flags {
+    /// Whether it comes from a file or another machine, and not from a walk.
+    pub(super) fn is_loaded(&self) -> bool {
+        !self.snapshots.load.is_empty() || self.lists.list.is_some() || self.is_remote
+    }
+
+    /// The list to show.
+    pub(super) fn list(&self) -> Input {
+        let last = self.lists.list_duplicates.as_deref() == Some("last");
+        let options =
+            ListOptions { totals: self.lists.list_totals, last, ..ListOptions::default() };
+        Input::List(self.lists.list.clone().unwrap_or_default(), options)
+    }
+
     /// In which form to save a snapshot, if a flag says so.
     pub(super) fn saved_form(&self) -> Option<SnapshotForm> {
         self.snapshots.save_as.as_deref().and_then(SnapshotForm::named)
@@ -44,22 +60,37 @@ impl Flags {
 
 /// The flags in `given`, arguments of `command`, that change what counts, in their long form.
 pub(super) fn counting(command: &Command, given: &ArgMatches) -> Vec<String> {
+    let flags = typed(command, given, has_say);
+    flags.iter().map(|flag| escape(flag.as_encoded_bytes())).collect()
+}
+
+/// Whether a flag changes what counts.
+pub(super) fn has_say(flag: &Arg) -> bool {
     const HEADINGS: [&str; 2] = ["What to weigh", "What to leave out"];
+    flag.get_help_heading().is_some_and(|title| HEADINGS.contains(&title))
+}
+
+/// The flags in `given`, arguments of `command`, that are `wanted`, in their long form.
+pub(super) fn typed(
+    command: &Command,
+    given: &ArgMatches,
+    wanted: impl Fn(&Arg) -> bool,
+) -> Vec<OsString> {
     let mut flags = Vec::new();
     for flag in command.get_arguments() {
         let name = flag.get_id().as_str();
-        let has_say = flag.get_help_heading().is_some_and(|title| HEADINGS.contains(&title));
-        let (true, Some(long)) = (has_say, flag.get_long()) else { continue };
+        let (true, Some(long)) = (wanted(flag), flag.get_long()) else { continue };
         if given.value_source(name) != Some(ValueSource::CommandLine) {
             continue;
         }
         if flag.get_action().takes_values() {
-            let values = given.get_raw(name).unwrap_or_default();
-            flags.extend(
-                values.map(|value| format!("--{long}={}", escape(value.as_encoded_bytes()))),
-            );
+            for value in given.get_raw(name).unwrap_or_default() {
+                let mut flag = OsString::from(format!("--{long}="));
+                flag.push(value);
+                flags.push(flag);
+            }
         } else {
-            flags.push(format!("--{long}"));
+            flags.push(format!("--{long}").into());
         }
     }
     flags

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::SCHEMA;
 use crate::escape::{json_bytes as bytes, json_string as string};
 use crate::filter::Share;
-use crate::measure::{Figures, Measure, View};
+use crate::measure::{Figures, Measure, Measures, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::tokens::Tokens;
 use crate::snapshot::{FileSystem, GivenRoot, Glance, Origin, Snapshot, Volume, Wanted};
@@ -24,8 +24,8 @@ const MOST_FIGURES: usize = 64;
 pub(in crate::snapshot) struct Header {
     pub(in crate::snapshot) schema: Option<u64>,
     pub(in crate::snapshot) measure: Option<Measure>,
-    /// Whether nodes have all figures.
-    pub(in crate::snapshot) has_all: bool,
+    /// The figures that nodes have besides their sizes.
+    pub(in crate::snapshot) figures: Measures,
     is_complete: Option<bool>,
     problems: Vec<Problem>,
     /// Where the snapshot comes from; none if `-j` printed it.
@@ -63,8 +63,7 @@ impl Header {
             }
             b"figures" => {
                 let figures = strings(tokens, MOST_FIGURES)?;
-                let mut all = Measure::ALL.into_iter().map(Measure::name);
-                self.has_all = all.all(|name| figures.iter().any(|figure| figure == name));
+                self.figures = figures.iter().filter_map(|figure| Measure::named(figure)).collect();
                 self.origin().has_times |= figures.iter().any(|figure| figure == Figures::TIME);
             }
             b"time" => self.origin().time = tokens.signed()?,
@@ -99,7 +98,7 @@ impl Header {
 
     /// The view that is `wanted` of it.
     pub(in crate::snapshot) fn view(&self, wanted: Wanted) -> View {
-        wanted.view(self.measure.unwrap_or_default(), self.has_all)
+        wanted.view(self.measure.unwrap_or_default(), self.figures)
     }
 
     /// The origin, if all that matters before the tree was read by now.
@@ -113,14 +112,16 @@ impl Header {
         wanted: Wanted,
         report: Option<Tree>,
     ) -> Result<Snapshot, &'static str> {
-        let (Some(_), Some(is_complete)) = (self.measure, self.is_complete) else {
+        let (Some(measure), Some(is_complete)) = (self.measure, self.is_complete) else {
             return Err("a snapshot that does not say what was measured, and whether all");
         };
         let is_interrupted = !is_complete && !self.problems.iter().any(Problem::is_loss);
         let view = self.view(wanted);
         let report = report.map(|tree| tree.seen_as(view));
         let weighed = Weighed { report, problems: self.problems, is_interrupted };
-        Ok(Snapshot { weighed, view, has_all: self.has_all, origin: self.origin })
+        let has = |it: &Measure| *it == measure || self.figures.contains(*it);
+        let known = Measure::ALL.into_iter().filter(has).collect();
+        Ok(Snapshot { weighed, view, known, origin: self.origin })
     }
 }
 
@@ -174,7 +175,7 @@ pub fn end(out: &mut impl Write, weighed: &Weighed) -> io::Result<()> {
 }
 
 /// Where a snapshot comes from.
-pub(super) fn origin(out: &mut impl Write, origin: &Origin, has_all: bool) -> io::Result<()> {
+pub(super) fn origin(out: &mut impl Write, origin: &Origin, known: Measures) -> io::Result<()> {
     write!(out, r#","time":{},"#, origin.time)?;
     bytes(out, "host", &origin.host)?;
     out.write_all(br#","roots":"#)?;
@@ -199,7 +200,12 @@ pub(super) fn origin(out: &mut impl Write, origin: &Origin, has_all: bool) -> io
     if let Some(Share { number, of, depth }) = origin.share {
         write!(out, r#","share":{{"number":{number},"of":{of},"depth":{depth}}}"#)?;
     }
-    let mut figures = if has_all { Measure::ALL.map(Measure::name).to_vec() } else { Vec::new() };
+    let known = Measure::ALL.into_iter().filter(|measure| known.contains(*measure));
+    let mut figures: Vec<_> = known.map(Measure::name).collect();
+    if figures.len() == 1 {
+        // It is the measure of the sizes.
+        figures.clear();
+    }
     // It is among the details.
     figures.extend((origin.has_times && !origin.has_details).then_some(Figures::TIME));
     if !figures.is_empty() {

@@ -6,7 +6,7 @@ use std::mem;
 
 use super::{Header, usual};
 use crate::inode::{Identity, Links};
-use crate::measure::{Figures, Kind, Measure, Mode, View};
+use crate::measure::{Figures, Kind, Measure, Measures, Mode, View};
 use crate::snapshot::tokens::Tokens;
 use crate::snapshot::{Origin, Snapshot, Wanted};
 use crate::tally::Tally;
@@ -64,11 +64,12 @@ pub(in crate::snapshot) fn read<T: Tally>(
             check(view, Some(origin))?;
         }
         // What comes after the tree is too late to be of use there.
-        let has_all = header.has_all && measure.is_some();
+        let figures = header.figures;
         let mut replay = Replay::new(tally(view), root.is_total.into());
         read_below(tokens, &mut root, &mut replay, (measure, wanted.times))?;
         root.read(tokens, |tokens| header.read(tokens))?;
-        header.has_all &= has_all;
+        header.figures =
+            if measure.is_some() { header.figures.and(figures) } else { Measures::default() };
         replay
     } else {
         Replay::new(tally(header.view(wanted)), 0)

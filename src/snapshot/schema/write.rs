@@ -8,7 +8,7 @@ use super::ordered::Ordered;
 use super::{header, usual};
 use crate::escape::json_bytes as bytes;
 use crate::inode::{Identity, Links};
-use crate::measure::{Figures, Kind, Measure, Mode, View};
+use crate::measure::{Figures, Kind, Measure, Measures, Mode, View};
 use crate::path::LONGEST;
 use crate::snapshot::{FileSystem, Origin};
 use crate::tree::{Child, Details, Inode, Node, Order, Step, Sums, Traversal, Tree};
@@ -19,8 +19,8 @@ use crate::weighed::Weighed;
 pub struct ExportOptions {
     /// What the sizes are: a figure, or times.
     pub view: View,
-    /// Whether all figures of each node are known, which a snapshot then has besides its size.
-    pub has_all: bool,
+    /// The measures that are known of each node: a snapshot has them besides its size.
+    pub known: Measures,
     /// Whether `name` is a path, rather than a base name.
     pub full_paths: bool,
     /// In which order children come.
@@ -65,7 +65,7 @@ pub fn begin(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -
     header::head(out, options.view)?;
     write!(out, r#","complete":{}"#, weighed.is_complete())?;
     header::space(out, &options.file_systems)?;
-    options.origin.as_ref().map_or(Ok(()), |origin| header::origin(out, origin, options.has_all))
+    options.origin.as_ref().map_or(Ok(()), |origin| header::origin(out, origin, options.known))
 }
 
 /// So few directories cannot make long paths, however they are nested.
@@ -206,12 +206,11 @@ impl<'a> NodeWriter<'a> {
         figures: &Figures,
         usual: &Figures,
     ) -> io::Result<()> {
-        if !self.options.has_all {
-            return Ok(());
-        }
+        let ExportOptions { view, known, .. } = self.options;
         for measure in Measure::ALL {
             let figure = figures.get(measure);
-            if measure != self.options.view.measure && figure != usual.get(measure) {
+            let is_other = measure != view.measure && known.contains(measure);
+            if is_other && figure != usual.get(measure) {
                 for part in [",\"", whose, measure.name()] {
                     text.extend_from_slice(part.as_bytes());
                 }

@@ -2,8 +2,10 @@
 
 use std::fs::{File, Metadata, Permissions};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
+use std::process::ChildStdout;
 
 use rustix::fs::{Access, AtFlags, CWD, FlockOperation, accessat, flock};
 use rustix::io::Errno;
@@ -14,6 +16,11 @@ use crate::sys::system::{access_list, set_access_list};
 /// Standard input, as a file that we own.
 pub fn stdin() -> io::Result<File> {
     Ok(File::from(rustix::io::dup(io::stdin())?))
+}
+
+/// The output of a program, as a file.
+pub fn pipe(stdout: ChildStdout) -> File {
+    File::from(OwnedFd::from(stdout))
 }
 
 /// Standard output at its current offset: continues a file where the shell left off.

@@ -3,8 +3,9 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::windows::fs::OpenOptionsExt;
-use std::os::windows::io::AsHandle;
+use std::os::windows::io::{AsHandle, OwnedHandle};
 use std::path::Path;
+use std::process::ChildStdout;
 
 use tempfile::Builder;
 use winapi_util::file::{information, typ};
@@ -12,6 +13,11 @@ use winapi_util::file::{information, typ};
 /// Standard input, as a file that we own.
 pub fn stdin() -> io::Result<File> {
     Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
+}
+
+/// The output of a program, as a file.
+pub fn pipe(stdout: ChildStdout) -> File {
+    File::from(OwnedHandle::from(stdout))
 }
 
 /// Standard output at its current offset: continues a file where the shell left off.

@@ -131,9 +131,9 @@ fn info(browser: &Browser) -> Vec<String> {
 /// Both sizes of an entry, to the byte, as far as they are known.
 fn exactly(browser: &Browser, place: Place) -> Vec<(&'static str, String)> {
     let sums = browser.tree().at(place).node().sums;
-    let has_all = browser.scan.browsed.as_ref().is_some_and(|it| it.snapshot.has_all);
+    let known = browser.scan.browsed.as_ref().map(|it| it.snapshot.known).unwrap_or_default();
     let measures = [(Measure::Disk, "on disk"), (Measure::Apparent, "apparent size")];
-    let known = measures.into_iter().filter(|it| has_all || it.0 == browser.measure());
+    let known = measures.into_iter().filter(|it| known.contains(it.0) || it.0 == browser.measure());
     let lines = known.map(|(measure, name)| {
         (name, format!("{} bytes", Format::Count.write(sums.seen_as(measure.into()).size)))
     });

@@ -1,0 +1,68 @@
+//! Lists with a size and a path in each line, as du prints them.
+
+use std::io::{self, BufRead};
+
+use super::Entries;
+use super::find::{take, unsigned};
+use crate::measure::{Figures, parse_size};
+use crate::tree::{Node, Sums};
+
+/// Reads lines that end in `end` into `entries`. Blanks may come before the size, and one after it.
+pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut Entries) -> io::Result<()> {
+    let mut line = Vec::new();
+    for number in 1.. {
+        entries.begin(number);
+        if !take(input, &mut line, end, entries)? {
+            break;
+        }
+        let text = line.trim_ascii_start();
+        let blank = text.iter().position(|byte| matches!(byte, b' ' | b'\t'));
+        let Some((length, path)) = blank.and_then(|at| Some((size(&text[..at])?, &text[at..])))
+        else {
+            return Err(entries.error("it does not begin with a size, and then a path"));
+        };
+        if path.starts_with(b"  ") || path.starts_with(b" \t") {
+            return Err(entries.error("several blanks after the size: put one tab there"));
+        }
+        if end == b'\n' && path.ends_with(b"\r") {
+            return Err(entries.error("it ends in a carriage return: remove them with tr -d '\\r'"));
+        }
+        let sums = Sums::of(Figures { length, ..Figures::default() });
+        entries.add_printed(&path[1..], &Node { sums, ..Node::default() })?;
+    }
+    Ok(())
+}
+
+/// A size in whole bytes, or in another unit. What has none, as git prints for submodules, counts as nothing.
+pub(super) fn size(text: &[u8]) -> Option<u64> {
+    match text {
+        b"-" => Some(0),
+        _ if text.last()?.is_ascii_digit() => unsigned(text),
+        _ => parse_size(str::from_utf8(text).ok().filter(|text| !text.contains('.'))?).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_whole() {
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("-", Some(0)),
+            ("18446744073709551615", Some(u64::MAX)),
+            ("12K", Some(12_288)),
+            ("3kB", Some(3_000)),
+            ("18446744073709551616", None),
+            ("1.5K", None),
+            ("-1", None),
+            ("+1", None),
+            ("", None),
+            ("K", None),
+            ("x", None),
+        ] {
+            assert_eq!(size(text.as_bytes()), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Lists: what other programs say of entries, in any order, made into a tree (docs/lists.md).
+//!
+//! * `find`: reads what GNU find prints, with all attributes; `lines`: sizes and paths; `table`: CSV.
+//! * `entries`: the entries of a list, from whatever reads one, fed to a tally as in a walk.
+//! * `sorted`: sorts them in bounded memory.
+
+mod entries;
+mod find;
+mod lines;
+mod sorted;
+mod table;
+
+pub use entries::{Entries, ListOptions};
+pub use find::{FIND_FORMAT, read_find};
+
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::Path;
+
+use crate::measure::{Measure, Measures, View};
+use crate::problem::{Operation, Problem};
+use crate::snapshot::{self, GivenRoot, Origin, Snapshot, Wanted};
+use crate::sys;
+use crate::tally::Tally;
+use crate::weighed::Weighed;
+
+/// What a list says of each entry.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    measures: Measures,
+    times: bool,
+    /// With times.
+    owners: bool,
+}
+
+/// Loads the list at `path`, standard input for `-`, to be seen as `wanted`: feeds it to the tally that `tally` makes
+/// for that view.
+///
+/// # Errors
+/// The system's, those of a line, and [`Operation::Show`] if it lacks what is wanted.
+pub fn load<T: Tally>(
+    path: &Path,
+    options: ListOptions,
+    wanted: Wanted,
+    tally: impl FnOnce(View) -> T,
+) -> Result<Snapshot, Problem> {
+    let failed = |error: io::Error| snapshot::problem(path, Operation::Load, &error);
+    let mut entries = Entries::new(options);
+    let input = snapshot::text(path).map_err(failed)?;
+    let Known { measures, times, owners } = read(input, &mut entries).map_err(failed)?;
+    let usual = if measures.contains(Measure::Disk) { Measure::Disk } else { Measure::Apparent };
+    let view = wanted.view(usual, measures);
+    snapshot::ensure_measure(view.measure, wanted.measure)
+        .map_err(|error| snapshot::problem(path, Operation::Show, &error))?;
+    let root = |name: &Vec<u8>| GivenRoot {
+        path: name.clone(),
+        name: Some(name.clone()),
+        ..GivenRoot::default()
+    };
+    let origin = Origin {
+        time: sys::now(),
+        roots: entries.roots().map(root).collect(),
+        options: Some(Vec::new()),
+        has_details: owners,
+        has_times: times,
+        ..Origin::default()
+    };
+    let report = entries.replay(tally(view), wanted.times).map_err(failed)?;
+    let weighed =
+        Weighed { report: Some(report.seen_as(view)), problems: Vec::new(), is_interrupted: false };
+    Ok(Snapshot { weighed, view, known: measures, origin: Some(origin) })
+}
+
+/// Reads a list into `entries`. Its start tells of which kind it is.
+fn read(mut input: impl Read, entries: &mut Entries) -> io::Result<Known> {
+    /// Several times as long as a path may be on any system (limits.h, PATH_MAX).
+    const START: usize = 64 << 10;
+    let mut start = Vec::with_capacity(START);
+    input.by_ref().take(START as u64).read_to_end(&mut start)?;
+    let has_nul = start.contains(&0);
+    let is_find = start.starts_with(find::START);
+    let delimiter = table::delimiter(&start);
+    let mut input = BufReader::with_capacity(START, Cursor::new(start).chain(input));
+    let measures = [Measure::Apparent, Measure::Files, Measure::Inodes];
+    match delimiter {
+        _ if is_find => {
+            read_find(&mut input, entries)?;
+            Ok(Known { measures: Measures::ALL, times: true, owners: true })
+        }
+        Some(delimiter) => table::read(input, delimiter, entries),
+        None => {
+            lines::read(&mut input, if has_nul { 0 } else { b'\n' }, entries)?;
+            Ok(Known { measures: measures.into_iter().collect(), times: false, owners: false })
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Sorts records in bounded memory: a block of them at a time, which is sorted and written to a temporary file without
+//! a name; in the end, and whenever there are many files, they are merged.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
+use std::mem;
+
+/// How many bytes are kept in memory before they are written to a file.
+const BLOCK: usize = 64 << 20;
+
+/// How many files are merged at once. Each takes half a megabyte meanwhile.
+const MOST_FILES: usize = 128;
+
+/// How far back zstd looks, as a power of two: it keeps so much for each file that is read.
+const WINDOW_LOG: u32 = 17;
+
+/// This takes about as long as the sorting.
+const ZSTD_LEVEL: i32 = 1;
+
+/// In the order of keys, and then of lines.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Record {
+    pub(super) key: Vec<u8>,
+    pub(super) line: u64,
+    /// The rest of it, packed.
+    pub(super) node: Vec<u8>,
+}
+
+/// Records in any order.
+#[derive(Default)]
+pub(super) struct Sorter {
+    block: Vec<Record>,
+    /// How many bytes that is.
+    length: usize,
+    files: Vec<Source>,
+}
+
+type Source = Box<dyn Iterator<Item = io::Result<Record>>>;
+
+impl Sorter {
+    pub(super) fn push(&mut self, record: Record) -> io::Result<()> {
+        /// What an allocation takes besides its content.
+        const ALLOCATION: usize = 16;
+        let length = record.key.len() + record.node.len() + 2 * ALLOCATION + size_of::<Record>();
+        self.length += length;
+        self.block.push(record);
+        if self.length < BLOCK {
+            return Ok(());
+        }
+        let block = self.take_block();
+        self.files.push(written(block)?);
+        if self.files.len() == MOST_FILES {
+            let merged = Sorted::new(mem::take(&mut self.files))?;
+            self.files.push(written(merged)?);
+        }
+        Ok(())
+    }
+
+    /// All of them, sorted.
+    pub(super) fn sorted(mut self) -> io::Result<Sorted> {
+        let block = Box::new(self.take_block());
+        self.files.push(block);
+        Sorted::new(self.files)
+    }
+
+    fn take_block(&mut self) -> impl Iterator<Item = io::Result<Record>> + use<> {
+        self.length = 0;
+        let mut block = mem::take(&mut self.block);
+        block.sort_unstable();
+        block.into_iter().map(Ok)
+    }
+}
+
+/// Merged records of several sources.
+pub(super) struct Sorted {
+    sources: Vec<Source>,
+    /// The next record of each source.
+    heads: BinaryHeap<Reverse<(Record, usize)>>,
+}
+
+impl Sorted {
+    fn new(sources: Vec<Source>) -> io::Result<Self> {
+        let count = sources.len();
+        let mut sorted = Self { sources, heads: BinaryHeap::new() };
+        (0..count).try_for_each(|source| sorted.read(source))?;
+        Ok(sorted)
+    }
+
+    /// Reads the next record of a source.
+    fn read(&mut self, source: usize) -> io::Result<()> {
+        let record = self.sources[source].next().transpose()?;
+        self.heads.extend(record.map(|record| Reverse((record, source))));
+        Ok(())
+    }
+}
+
+impl Iterator for Sorted {
+    type Item = io::Result<Record>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Reverse((record, source)) = self.heads.pop()?;
+        Some(self.read(source).map(|()| record))
+    }
+}
+
+/// Writes records to a file, and reads them from there.
+fn written(records: impl Iterator<Item = io::Result<Record>>) -> io::Result<Source> {
+    let mut file = zstd::Encoder::new(tempfile::tempfile()?, ZSTD_LEVEL)?;
+    file.window_log(WINDOW_LOG)?;
+    let mut out = BufWriter::new(file);
+    for record in records {
+        let Record { key, line, node } = record?;
+        for part in [&key, &node] {
+            out.write_all(&(part.len() as u32).to_le_bytes())?;
+            out.write_all(part)?;
+        }
+        out.write_all(&line.to_le_bytes())?;
+    }
+    let mut file = out.into_inner()?.finish()?;
+    file.rewind()?;
+    let mut file = BufReader::new(zstd::Decoder::new(file)?);
+    Ok(Box::new(std::iter::from_fn(move || next(&mut file).transpose())))
+}
+
+/// The next record in a file, if there is one.
+fn next(file: &mut BufReader<zstd::Decoder<'_, BufReader<File>>>) -> io::Result<Option<Record>> {
+    if file.fill_buf()?.is_empty() {
+        return Ok(None);
+    }
+    let (key, node) = (next_part(file)?, next_part(file)?);
+    let mut line = [0; size_of::<u64>()];
+    file.read_exact(&mut line)?;
+    Ok(Some(Record { key, line: u64::from_le_bytes(line), node }))
+}
+
+fn next_part(file: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut length = [0; size_of::<u32>()];
+    file.read_exact(&mut length)?;
+    let mut part = vec![0; u32::from_le_bytes(length) as usize];
+    file.read_exact(&mut part)?;
+    Ok(part)
+}

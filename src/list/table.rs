@@ -1,0 +1,201 @@
+//! Lists as CSV (RFC 4180), or with tabs or semicolons. A header names the columns, in any order.
+
+use std::io::{self, Read};
+
+use csv::{ByteRecord, ErrorKind, Position, ReaderBuilder};
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use serde::Deserialize;
+
+use super::find::{LONGEST, seconds};
+use super::{Entries, Known};
+use crate::inode::{Identity, Links};
+use crate::measure::{Figures, Measure};
+use crate::tree::{Details, Inode, Node, Sums};
+
+/// What a row says. Other columns are skipped.
+#[derive(Deserialize)]
+struct Row<'r> {
+    #[serde(borrow)]
+    path: &'r [u8],
+    size: Option<u64>,
+    disk: Option<u64>,
+    time: Option<&'r str>,
+    owner: Option<u32>,
+    group: Option<u32>,
+    links: Option<u32>,
+    inode: Option<u64>,
+    device: Option<u64>,
+}
+
+/// Other names of columns.
+const ALIASES: [(&str, &str); 7] = [
+    ("key", "path"),
+    ("length", "size"),
+    ("modified", "time"),
+    ("mtime", "time"),
+    ("lastmodifieddate", "time"),
+    ("uid", "owner"),
+    ("gid", "group"),
+];
+
+/// What separates columns, if a list starts with a header.
+pub(super) fn delimiter(start: &[u8]) -> Option<u8> {
+    let header = start.split(|byte| *byte == b'\n').next()?;
+    // Then it is a size, whatever the name of the first file is.
+    if header.trim_ascii_start().first().is_some_and(u8::is_ascii_digit) {
+        return None;
+    }
+    [b',', b'\t', b';'].into_iter().find(|delimiter| {
+        let columns: ByteRecord = header.split(|byte| byte == delimiter).map(column).collect();
+        has(&columns, "path") && (has(&columns, "size") || has(&columns, "disk"))
+    })
+}
+
+fn has(header: &ByteRecord, column: &str) -> bool {
+    header.iter().any(|name| name == column.as_bytes())
+}
+
+/// The name of a column in a row, for one that may be another one, in quotes or after a byte order mark.
+fn column(name: &[u8]) -> String {
+    let name = String::from_utf8_lossy(name).to_lowercase();
+    let name = name.trim_matches(|c: char| matches!(c, '"' | '\u{feff}') || c.is_whitespace());
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+    alias.map_or(name, |(_, column)| column).to_owned()
+}
+
+/// Reads a list, header first, into `entries`.
+pub(super) fn read(input: impl Read, delimiter: u8, entries: &mut Entries) -> io::Result<Known> {
+    let mut builder = ReaderBuilder::new();
+    // Where tabs separate, nothing is quoted.
+    builder.has_headers(false).delimiter(delimiter).quoting(delimiter != b'\t');
+    let mut reader = builder.from_reader(Limited { input, left: LONGEST });
+    let (mut header, mut record) = (ByteRecord::new(), ByteRecord::new());
+    loop {
+        reader.get_mut().left = LONGEST;
+        entries.begin(reader.position().line());
+        if !reader.read_byte_record(&mut record).map_err(|error| explained(error, entries))? {
+            break;
+        }
+        if header.is_empty() {
+            header = record.iter().map(column).collect();
+            continue;
+        }
+        let row = record.deserialize(Some(&header)).map_err(|error| explained(error, entries))?;
+        entries.begin(record.position().map_or(0, Position::line));
+        add(&row, has(&header, "owner"), entries)?;
+    }
+    let known = [(Measure::Apparent, "size"), (Measure::Disk, "disk")];
+    let known = known.into_iter().filter(|(_, name)| has(&header, name)).map(|known| known.0);
+    Ok(Known {
+        measures: known.chain([Measure::Files, Measure::Inodes]).collect(),
+        times: has(&header, "time"),
+        owners: has(&header, "owner") && has(&header, "time"),
+    })
+}
+
+/// Adds the entry that a row says. Whether all of them have owners is known.
+fn add(row: &Row<'_>, has_owners: bool, entries: &mut Entries) -> io::Result<()> {
+    let Row { size, disk, time: text, owner, group, .. } = *row;
+    let newest = text.and_then(time);
+    if text.is_some() && newest.is_none() {
+        return Err(entries.error("its time is neither a number of seconds nor a date"));
+    }
+    if has_owners && owner.is_none() {
+        return Err(entries.error("no owner"));
+    }
+    let modified = newest.unwrap_or(0);
+    let details = owner.map(|owner| Details { modified, changed: 0, born: 0, owner, group });
+    let links = match row.links {
+        Some(links @ 2..) if row.inode.is_some() => Links::Of(links),
+        _ => Links::Alone,
+    };
+    // Where inodes are not listed, each line is one.
+    let number = row.inode.unwrap_or(entries.line);
+    let identity = Identity { mount: 0, device: row.device.unwrap_or(0), number };
+    let has_inode = row.inode.is_some() || owner.is_some();
+    let inode = has_inode.then_some(Inode { identity, links, details });
+    let (disk, length) = (disk.unwrap_or(0), size.unwrap_or(0));
+    let sums = Sums::of(Figures { disk, length, newest, ..Figures::default() });
+    entries.add_printed(row.path, &Node { sums, inode, ..Node::default() })
+}
+
+/// Seconds since the epoch, or a date and a time as RFC 3339 has them, in UTC if they do not say where.
+fn time(text: &str) -> Option<i64> {
+    let utc = |date: DateTime| Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp());
+    seconds(text.as_bytes()).or_else(|| {
+        let time = text.parse::<Timestamp>().ok().or_else(|| utc(text.parse().ok()?))?;
+        Some(time.as_second())
+    })
+}
+
+/// An error of the system, or what is wrong in which line.
+fn explained(error: csv::Error, entries: &mut Entries) -> io::Error {
+    if let Some(position) = error.position() {
+        entries.begin(position.line());
+    }
+    match error.into_kind() {
+        ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            entries.error("it is too long")
+        }
+        ErrorKind::Io(error) => error,
+        ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            entries.error(&format!("{len} columns, where the header has {expected_len}"))
+        }
+        ErrorKind::Deserialize { err, .. } => entries.error(&err.to_string()),
+        _ => entries.error("not CSV"),
+    }
+}
+
+/// A source that gives only so many bytes at a time, because a row may have no end.
+struct Limited<R> {
+    input: R,
+    left: usize,
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let length = buffer.len().min(self.left);
+        let count = self.input.read(&mut buffer[..length])?;
+        self.left -= count;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers() {
+        for (start, expected) in [
+            ("path,size\n", Some(b',')),
+            ("\u{feff}\"Size\";\"other\";\"Key\"\r\n", Some(b';')),
+            ("disk\tpath\n1\tx", Some(b'\t')),
+            ("4\tpath\n", None),
+            ("4 a,size,path\n", None),
+            ("path,name\n", None),
+            ("", None),
+        ] {
+            assert_eq!(delimiter(start.as_bytes()), expected, "{start}");
+        }
+    }
+
+    #[test]
+    fn times() {
+        for (text, expected) in [
+            ("1700000000", Some(1_700_000_000)),
+            ("-0.5", Some(-1)),
+            ("2026-11-23T10:00:00.000Z", Some(1_795_428_000)),
+            ("2026-11-23 10:00:00", Some(1_795_428_000)),
+            ("2026-11-23T11:00:00+01:00", Some(1_795_428_000)),
+            ("yesterday", None),
+        ] {
+            assert_eq!(time(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What is weighed on other machines, and which flags weigh gets there.
+
+use std::ffi::OsString;
+
+use clap::{Arg, ArgMatches, Command};
+
+use super::flags::Flags;
+use super::snapshots::{has_say, typed};
+use weigh::internal::remote::Remote;
+use weigh::internal::report::Keep;
+
+/// The flags in `given`, arguments of `command`, that weigh gets on another machine, if a path may be there.
+pub(super) fn passed(command: &Command, given: &ArgMatches) -> Vec<OsString> {
+    /// Those that change how weigh works there, and not what counts.
+    const ALSO: [&str; 4] = ["bulk", "details", "no_prefetch", "threads"];
+    /// Those that are done here: views, files that are here, and the way there.
+    const NOT: [&str; 9] = [
+        "apparent_size",
+        "filecount",
+        "filetime",
+        "files0_from",
+        "files_from",
+        "ignore_all_in_file",
+        "ignore_file",
+        "inodes",
+        "rsh",
+    ];
+    let mut paths = given.get_raw("paths").into_iter().flatten();
+    if !paths.any(|path| path.as_encoded_bytes().contains(&b':')) {
+        return Vec::new();
+    }
+    typed(command, given, |flag: &Arg| {
+        let name = flag.get_id().as_str();
+        !NOT.contains(&name) && (has_say(flag) || ALSO.contains(&name))
+    })
+}
+
+impl Flags {
+    /// What is weighed on other machines, if a path names one; or why that cannot be done.
+    pub(super) fn remote(&mut self, keep: &Keep) -> Result<Option<Remote>, String> {
+        let hosts = self.roots.hosts()?;
+        if hosts.is_empty() {
+            return Ok(None);
+        }
+        let refused = [
+            (self.count.unique, "--unique"),
+            (self.show.frees, "--frees"),
+            (self.show.df, "--df"),
+            (self.show.reclaimable, "--reclaimable"),
+            (self.snapshots.shard.is_some(), "--shard"),
+            (self.show.by.as_deref() == Some("image"), "--by image"),
+        ];
+        if let Some((_, flag)) = refused.into_iter().find(|(is_given, _)| *is_given) {
+            return Err(format!(
+                "{flag} looks at file systems here: run weigh on the other machine"
+            ));
+        }
+        let mut flags = self.filters.lines_of_files()?;
+        flags.append(&mut self.passed);
+        if matches!(keep, Keep::Groups(by, _) if by.needs().owners) && !self.snapshots.details {
+            flags.push("--details".into());
+        }
+        let rsh = self.roots.rsh.as_deref().unwrap_or("ssh");
+        if rsh.trim().is_empty() {
+            return Err("invalid value '' for '--rsh <COMMAND>': it names no program".to_owned());
+        }
+        let filters = &self.filters;
+        let only_weigh = [
+            (filters.gitignore, "--gitignore"),
+            (filters.ignored, "--ignored"),
+            (filters.exclude_caches, "--exclude-caches"),
+            (filters.atime.is_some(), "--atime"),
+            (filters.ctime.is_some(), "--ctime"),
+            (self.count.count_links, "--count-links"),
+            (self.count.dereference_links, "--dereference-links"),
+        ];
+        let needs_weigh = only_weigh.into_iter().find(|(is_given, _)| *is_given);
+        let mut remote = Remote::new(hosts, rsh, flags);
+        remote.needs_weigh = needs_weigh.map(|(_, flag)| flag);
+        remote.one_file_system = filters.limit_filesystem;
+        Ok(Some(remote))
+    }
+}

@@ -1,0 +1,184 @@
+//! What find prints on the other side, when weigh is not there. A mark at the end has its status: without that,
+//! the connection was cut. What find could not read, it says on stderr.
+
+use std::io::{self, BufReader, ErrorKind, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::host::Host;
+use crate::list::{Entries, ListOptions, read_find};
+use crate::measure::{Measure, Measures, View};
+use crate::problem::{Operation, Problem};
+use crate::snapshot::{GivenRoot, Origin, Snapshot, Wanted};
+use crate::sys;
+use crate::sys::errors::codes;
+use crate::tally::Tally;
+use crate::weighed::Weighed;
+
+/// What comes after the last entry. No entry contains two NULs in a row and then this.
+pub(super) const END: &str = "\\0\\0found\\n";
+const END_BYTES: [u8; 8] = *b"\0\0found\n";
+
+/// How many bytes are read at once.
+const PIECE: usize = 64 << 10;
+
+/// Reads `output` of find into what `tally` makes, and counts its entries. What came before it was cut off counts, and
+/// a problem says so.
+pub(super) fn read<T: Tally>(
+    output: impl Read,
+    (host, count): (&Host, &AtomicU64),
+    one_file_system: bool,
+    wanted: Wanted,
+    tally: impl FnOnce(View) -> T,
+) -> io::Result<Snapshot> {
+    let mut entries = Entries::new(ListOptions { one_file_system, ..ListOptions::default() });
+    let output = UntilEnd { output, held: Vec::new(), count, ends: 0 };
+    let mut output = BufReader::with_capacity(PIECE, output);
+    let cut = match read_find(&mut output, &mut entries) {
+        Err(error) if error.kind() != ErrorKind::UnexpectedEof => return Err(error),
+        read => read.err(),
+    };
+    let view = wanted.view(Measure::Disk, Measures::ALL);
+    if !entries.roots().all(|root| host.paths.contains(root)) {
+        return Err(io::Error::other("it lists what was not asked for"));
+    }
+    let has_roots = entries.roots().next().is_some();
+    let report = has_roots.then(|| entries.replay(tally(view), wanted.times)).transpose()?;
+    let report = report.map(|tree| tree.seen_as(view));
+    let problems = match (cut, &report) {
+        (Some(error), None) => return Err(error),
+        (cut, _) => cut.map(|error| Problem::new(host.first(), Operation::Load, &error)),
+    };
+    let root = |path: &Vec<u8>| GivenRoot {
+        path: path.clone(),
+        name: Some([&*host.prefix, path].concat()),
+        ..GivenRoot::default()
+    };
+    let origin = Origin {
+        time: sys::now(),
+        host: host.name(),
+        roots: host.paths.iter().map(root).collect(),
+        options: Some(Vec::new()),
+        has_details: true,
+        has_times: true,
+        share: None,
+    };
+    let weighed =
+        Weighed { report, problems: problems.into_iter().collect(), is_interrupted: false };
+    Ok(Snapshot { weighed, view, known: Measures::ALL, origin: Some(origin) })
+}
+
+/// What find, which failed, `said` that it could not read on `host`: `find: 'PATH': MESSAGE`, perhaps without quotes. What
+/// others say is no problem of its own.
+pub(super) fn problems(said: &[u8], host: &Host) -> Vec<Problem> {
+    let (mut problems, codes) = (Vec::new(), codes());
+    for line in said.split(|byte| *byte == b'\n') {
+        const FIND: &[u8] = b"find: ";
+        let start = line.windows(FIND.len()).position(|start| start == FIND);
+        let Some(line) = start.map(|start| &line[start + FIND.len()..]) else { continue };
+        let end = line.windows(2).rposition(|end| end == b": ");
+        let Some((path, message)) = end.map(|end| (&line[..end], &line[end + 2..])) else {
+            continue;
+        };
+        let quoted = path.strip_prefix(b"'").and_then(|path| path.strip_suffix(b"'"));
+        let path = quoted.map_or_else(|| path.to_vec(), unquoted);
+        let is_root = host.paths.contains(&path);
+        let symbol = match message {
+            b"Permission denied" => "EACCES",
+            b"No such file or directory" if is_root => "ENOENT",
+            // It has gone meanwhile.
+            b"No such file or directory" => continue,
+            _ => "EIO",
+        };
+        problems.push(Problem {
+            path: [&*host.prefix, &path].concat(),
+            operation: if symbol == "ENOENT" { Operation::Stat } else { Operation::Open },
+            code: codes.get(symbol).copied(),
+            message: String::from_utf8_lossy(message).into_owned(),
+        });
+    }
+    problems
+}
+
+/// What find quotes: a backslash stands before a quote, a letter, or the number of a byte.
+fn unquoted(quoted: &[u8]) -> Vec<u8> {
+    const LETTERS: [(u8, u8); 7] =
+        [(b'a', 7), (b'b', 8), (b't', 9), (b'n', 10), (b'v', 11), (b'f', 12), (b'r', 13)];
+    let (mut path, mut rest) = (Vec::new(), quoted);
+    while let [byte, after @ ..] = rest {
+        rest = after;
+        let (b'\\', [escaped, beyond @ ..]) = (byte, after) else {
+            path.push(*byte);
+            continue;
+        };
+        rest = beyond;
+        let number = after.get(..3).and_then(|digits| str::from_utf8(digits).ok());
+        let number = number.and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        let letter = LETTERS.iter().find(|(letter, _)| letter == escaped);
+        path.push(number.or(letter.map(|(_, byte)| *byte)).unwrap_or(*escaped));
+        if number.is_some() {
+            rest = &after[3..];
+        }
+    }
+    path
+}
+
+/// Reads up to the mark at the end, and fails if that is not there.
+struct UntilEnd<'c, R> {
+    output: R,
+    /// How many entries have been read: half as many as NULs.
+    count: &'c AtomicU64,
+    ends: u64,
+    /// The last bytes so far, which may be the mark.
+    held: Vec<u8>,
+}
+
+impl<R: Read> Read for UntilEnd<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.held.len() <= END_BYTES.len() {
+            let count = self.output.by_ref().take(PIECE as u64).read_to_end(&mut self.held)?;
+            if count == 0 {
+                let is_whole = self.held == END_BYTES;
+                let cut = || io::Error::new(ErrorKind::UnexpectedEof, "the connection was cut");
+                return if is_whole { Ok(0) } else { Err(cut()) };
+            }
+        }
+        let length = buffer.len().min(self.held.len() - END_BYTES.len());
+        let read = &self.held[..length];
+        let before = self.ends / 2;
+        self.ends += read.iter().filter(|byte| **byte == 0).count() as u64;
+        self.count.fetch_add(self.ends / 2 - before, Ordering::Relaxed);
+        buffer[..length].copy_from_slice(read);
+        self.held.drain(..length);
+        Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_before_the_end_is_read_and_without_an_end_it_is_cut() {
+        let whole = [&b"a\0\0found\n\0"[..], &END_BYTES].concat();
+        for length in 0..=whole.len() {
+            let (mut read, held, count) = (Vec::new(), Vec::new(), &AtomicU64::new(0));
+            let ended =
+                UntilEnd { output: &whole[..length], held, count, ends: 0 }.read_to_end(&mut read);
+            // The first mark is a name that says the same, which never follows two NULs.
+            assert_eq!(ended.is_ok(), length == whole.len() || length == 9, "{length}");
+        }
+    }
+
+    #[test]
+    fn names_are_unquoted() {
+        for (quoted, name) in [
+            (r"/srv/a b", &b"/srv/a b"[..]),
+            (r"it\'s", b"it's"),
+            (r"\n\377\\x", b"\n\xff\\x"),
+            (r"\", b"\\"),
+            (r"\18", b"18"),
+        ] {
+            assert_eq!(unquoted(quoted.as_bytes()), name, "{quoted}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Which machine a PATH names, as rsync and scp take it: `host:path`, `user@host:path`, `ssh://user@host:port/path`.
+
+/// A machine, and the paths to weigh there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// How the names of its roots begin here: `user@host:`, or `ssh://user@host:port`.
+    pub prefix: Vec<u8>,
+    /// What ssh is given: `user@host`.
+    pub(super) destination: Vec<u8>,
+    /// Its port, if that was given.
+    pub(super) port: Option<u16>,
+    /// The paths there.
+    pub paths: Vec<Vec<u8>>,
+}
+
+impl Host {
+    /// The machine and the path there that `path` names, if it names one; or why it cannot be such a name.
+    pub fn named(path: &[u8]) -> Option<Result<Self, &'static str>> {
+        const SCHEME: &[u8] = b"ssh://";
+        let (authority, below) = match path.strip_prefix(SCHEME) {
+            Some(rest) => rest.split_at(position(rest, b'/').unwrap_or(rest.len())),
+            None => {
+                let (authority, below) = path.split_at(colon(path)?);
+                (authority, &below[1..])
+            }
+        };
+        let is_url = path.starts_with(SCHEME);
+        let prefix = path[..path.len() - below.len()].to_vec();
+        let below = match below {
+            // Where ssh begins: in the home directory.
+            b"" => b".".to_vec(),
+            // find would take it for an expression.
+            [b'-' | b'(' | b')' | b'!' | b',', ..] => [b"./", below].concat(),
+            below => below.to_vec(),
+        };
+        let paths = vec![below];
+        let found = destination(authority, is_url);
+        Some(found.map(|(destination, port)| Self { prefix, destination, port, paths }))
+    }
+
+    /// The path of its first root, as it is shown here.
+    pub fn first(&self) -> Vec<u8> {
+        [&*self.prefix, self.paths.first().map_or(b"", |path| path)].concat()
+    }
+
+    /// What tells it from other machines.
+    pub(super) fn name(&self) -> Vec<u8> {
+        match self.port {
+            Some(port) => [&*self.destination, format!(":{port}").as_bytes()].concat(),
+            None => self.destination.clone(),
+        }
+    }
+}
+
+/// Where in `path` the colon is that ends a host. A path with a slash before it names a file here, as does a drive of
+/// Windows.
+fn colon(path: &[u8]) -> Option<usize> {
+    let host = position(path, b'@').map_or(0, |at| at + 1);
+    let is_address = path.get(host) == Some(&b'[');
+    let skipped = if is_address { host + position(&path[host..], b']')? } else { 0 };
+    let colon = skipped + position(&path[skipped..], b':')?;
+    let is_local = path[..colon].iter().any(|byte| std::path::is_separator((*byte).into()));
+    let is_drive = cfg!(windows) && colon == 1;
+    (!is_local && !is_drive).then_some(colon)
+}
+
+/// What ssh is given for an `authority`, and the port.
+fn destination(authority: &[u8], has_port: bool) -> Result<(Vec<u8>, Option<u16>), &'static str> {
+    let at = authority.iter().rposition(|byte| *byte == b'@');
+    let (user, rest) = match at {
+        Some(at) => (Some(&authority[..at]), &authority[at + 1..]),
+        None => (None, authority),
+    };
+    let (host, port) = match rest.strip_prefix(b"[") {
+        Some(rest) => {
+            let end = position(rest, b']').ok_or("the address of its host does not end in ]")?;
+            (&rest[..end], rest[end + 1..].strip_prefix(b":"))
+        }
+        None if has_port => {
+            let mut parts = rest.splitn(2, |byte| *byte == b':');
+            (parts.next().unwrap_or_default(), parts.next())
+        }
+        None => (rest, None),
+    };
+    let number = |port: &[u8]| str::from_utf8(port).ok()?.parse().ok().filter(|port| *port > 0);
+    let port = match port {
+        Some(port) => Some(number(port).ok_or("its port is no number from 1 to 65535")?),
+        None => None,
+    };
+    for (part, [empty, dash]) in [
+        (user, ["its user is empty", "its user begins with -"]),
+        (Some(host), ["its host is empty", "its host begins with -"]),
+    ] {
+        match part {
+            Some([]) => return Err(empty),
+            Some([b'-', ..]) => return Err(dash),
+            _ => {}
+        }
+    }
+    if authority.iter().any(u8::is_ascii_control) {
+        return Err("its host has a control character");
+    }
+    let user = user.map(|user| [user, b"@"].concat()).unwrap_or_default();
+    Ok(([&*user, host].concat(), port))
+}
+
+fn position(bytes: &[u8], wanted: u8) -> Option<usize> {
+    bytes.iter().position(|byte| *byte == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `destination port prefix path`, or why not.
+    fn named(path: &str) -> Option<String> {
+        Host::named(path.as_bytes()).map(|host| match host {
+            Err(why) => why.to_owned(),
+            Ok(Host { prefix, destination, port, paths }) => {
+                let [prefix, destination, path] = [&prefix, &destination, &paths[0]]
+                    .map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+                format!("{destination} {} {prefix} {path}", port.unwrap_or(0))
+            }
+        })
+    }
+
+    #[test]
+    fn names_are_taken_as_rsync_takes_them() {
+        for (path, expected) in [
+            ("/srv", None),
+            ("srv", None),
+            ("./a:b", None),
+            ("a/b:c", None),
+            ("web:/srv", Some("web 0 web: /srv")),
+            ("web:srv/a:b", Some("web 0 web: srv/a:b")),
+            ("web:", Some("web 0 web: .")),
+            ("web:-delete", Some("web 0 web: ./-delete")),
+            ("ann@web:/", Some("ann@web 0 ann@web: /")),
+            ("ann@[::1]:/srv", Some("ann@::1 0 ann@[::1]: /srv")),
+            ("[::1]:srv", Some("::1 0 [::1]: srv")),
+            ("ssh://web/srv", Some("web 0 ssh://web /srv")),
+            ("ssh://ann@web:2222/srv", Some("ann@web 2222 ssh://ann@web:2222 /srv")),
+            ("ssh://[::1]:22/", Some("::1 22 ssh://[::1]:22 /")),
+            ("ssh://web", Some("web 0 ssh://web .")),
+            ("ssh://web:0/", Some("its port is no number from 1 to 65535")),
+            ("ssh://web:x/", Some("its port is no number from 1 to 65535")),
+            (":/srv", Some("its host is empty")),
+            ("@web:/srv", Some("its user is empty")),
+            ("ann@:/srv", Some("its host is empty")),
+            ("ssh:///srv", Some("its host is empty")),
+            ("-oProxyCommand=touch x:/", Some("its host begins with -")),
+            ("-l@web:/", Some("its user begins with -")),
+            ("ann@-web:/", Some("its host begins with -")),
+            ("we\nb:/", Some("its host has a control character")),
+        ] {
+            assert_eq!(named(path).as_deref(), expected, "{path}");
+        }
+    }
+}

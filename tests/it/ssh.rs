@@ -1,0 +1,627 @@
+//! Other machines: what arrives from one is what a walk there finds, or it is not said to be complete. Most tests
+//! reach "another machine" by a program that runs the command here, as a login shell there would.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+
+use crate::dice::{Dice, Names};
+use crate::fixture::{Fixture, raw};
+use crate::rounds::{for_seeds, rounds};
+use crate::run::{PATIENCE, Shown, Weigh, weigh};
+
+const SEEDS: (usize, usize) = (24, 200);
+
+/// Where programs are, without weigh.
+const PATH: &str = "/usr/bin:/bin";
+
+/// Runs the command, its last argument, as sh as a login shell does.
+const SH: &str = "#!/bin/sh\nfor last do :; done\nexec sh -c \"$last\"\n";
+
+/// What is on the other side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum There {
+    Weigh,
+    Find,
+    /// A find without -printf.
+    Plain,
+}
+
+/// A machine beside this one.
+struct Machine {
+    fixture: Fixture,
+}
+
+impl Machine {
+    /// Its tree is in `fixture`.
+    fn new(fixture: Fixture) -> Self {
+        let machine = Self { fixture: fixture.dir("bin").dir("plain") };
+        machine.script("rsh", SH);
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_weigh"), machine.fixture.at("bin/weigh"))
+            .unwrap();
+        machine
+    }
+
+    /// A program on it.
+    fn script(&self, name: &str, script: &str) -> PathBuf {
+        let path = self.fixture.at(name);
+        let _ = fs::remove_file(&path);
+        // Not fs::write: another thread may fork meanwhile, and then it cannot be started.
+        let mut cat = Command::new("sh");
+        cat.args(["-c", "cat > \"$0\" && chmod +x \"$0\""]).arg(&path).stdin(Stdio::piped());
+        let mut cat = cat.spawn().unwrap();
+        std::io::Write::write_all(&mut cat.stdin.take().unwrap(), script.as_bytes()).unwrap();
+        assert!(cat.wait().unwrap().success());
+        path
+    }
+
+    /// weigh here, which reaches it.
+    fn weigh(&self, flags: &str, there: There) -> Weigh {
+        let bin = self.fixture.text_path("bin");
+        let path = match there {
+            There::Weigh => format!("{bin}:{PATH}"),
+            There::Find => PATH.to_owned(),
+            There::Plain => {
+                let find =
+                    "#!/bin/sh\ncase $* in *-printf*) exit 1; esac\nexec /usr/bin/find \"$@\"\n";
+                self.script("plain/find", find);
+                format!("{}:{PATH}", self.fixture.text_path("plain"))
+            }
+        };
+        weigh(flags).arg("--rsh").arg(self.fixture.at("rsh")).env("PATH", path)
+    }
+
+    /// What is called `name` on it.
+    fn named(&self, host: &str, name: &str) -> std::ffi::OsString {
+        let mut path = std::ffi::OsString::from(format!("{host}:"));
+        path.push(self.fixture.at(name));
+        path
+    }
+}
+
+impl Fixture {
+    fn text_path(&self, name: &str) -> String {
+        self.at(name).into_os_string().into_string().unwrap()
+    }
+}
+
+/// What a walk here prints, as it is printed of `host`: the root has its name before its own, and so have paths in
+/// errors. Mounts are not known by find, and the members for them are removed.
+fn as_of(shown: &[u8], host: &str, root: &Path) -> String {
+    let text = String::from_utf8(shown.to_vec()).unwrap();
+    let root = root.to_str().unwrap();
+    ["name", "path"].iter().fold(text, |text, member| {
+        let [here, there] = ["", host].map(|host| format!("\"{member}\":\"{host}{root}"));
+        text.replace(&here, &there)
+    })
+}
+
+/// The members that find cannot tell.
+fn without_mounts(text: &str) -> String {
+    let mut parts = text.split("\"mount\":");
+    let first = parts.next().unwrap().to_owned();
+    parts.fold(first, |all, part| all + part.split_once(',').unwrap().1)
+}
+
+#[test]
+fn what_arrives_is_what_a_walk_there_finds() {
+    for_seeds(rounds(SEEDS.0, SEEDS.1), |seed| {
+        let mut dice = Dice::new(seed + 39_000_000);
+        let machine = Machine::new(dice.tree(Fixture::new(), Names::Hostile));
+        let root = machine.fixture.at("tree");
+        for flags in ["-j", "-j -s", "-j -n 5", "-j -F -n 7", "-j --inodes", "-j -i", "-j -e a"] {
+            let here = weigh(flags).arg(&root).run();
+            let expected = as_of(&here.clean(), "web:", &root);
+            let weighed = machine.weigh(flags, There::Weigh).arg(machine.named("web", "tree"));
+            assert!(weighed.run().text() == expected, "seed {seed}: {flags}");
+            for there in [There::Find, There::Plain] {
+                let found = machine.weigh(flags, there).arg(machine.named("web", "tree")).run();
+                let found = without_mounts(&found.text());
+                assert_eq!(found, without_mounts(&expected), "seed {seed}: {flags} {there:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_cannot_be_read_there_is_named_with_its_host() {
+    for there in [There::Weigh, There::Find, There::Plain] {
+        let fixture =
+            Fixture::new().file("top/a", 5000).file("top/no\nway/b", 1).unreadable("top/no\nway");
+        let machine = Machine::new(fixture);
+        let root = machine.fixture.at("top");
+        let here = weigh("-j").arg(&root).by_nobody(&machine.fixture).run();
+        let flags = "-j --print-errors";
+        let shown = machine.weigh(flags, there).arg(machine.named("web", "top"));
+        let shown = shown.by_nobody(&machine.fixture).run();
+        assert_eq!((here.code(), shown.code()), (1, 1), "{there:?}: {}", shown.complaint());
+        let [here, there_is] = [as_of(&here.stdout, "web:", &root), shown.stdout_text()];
+        assert_eq!(without_mounts(&there_is), without_mounts(&here), "{there:?}");
+        let path = escaped(&machine.named("web", "top/no\nway"));
+        let expected = format!("weigh: cannot open {path}: Permission denied\n");
+        assert!(shown.complaint().contains(&expected), "{there:?}: {}", shown.complaint());
+    }
+}
+
+fn escaped(path: &std::ffi::OsStr) -> String {
+    path.to_str().unwrap().replace('\n', "\\n")
+}
+
+impl Shown {
+    fn stdout_text(&self) -> String {
+        String::from_utf8(self.stdout.clone()).unwrap()
+    }
+}
+
+#[test]
+fn several_hosts_and_paths_here_are_roots_of_one_result() {
+    let fixture = Fixture::new().file("a/x", 9000).hard_link("a/x", "b/y").file("c/z", 5000);
+    let machine = Machine::new(fixture);
+    for there in [There::Weigh, There::Find, There::Plain] {
+        let shown = machine.weigh("-j", there).args([
+            machine.named("one", "a"),
+            machine.named("ann@two", "c"),
+            machine.named("one", "b"),
+            machine.fixture.at("c").into(),
+        ]);
+        let document = shown.run().document();
+        let name = |child: &usize| String::from_utf8(document.nodes[*child].name.clone()).unwrap();
+        let mut names: Vec<_> = document.root().children.iter().map(name).collect();
+        names.sort();
+        let [a, b, c] = ["a", "b", "c"].map(|name| machine.fixture.text_path(name));
+        assert_eq!(names, [c.clone(), format!("ann@two:{c}"), "one:".to_owned()], "{there:?}");
+        // What both share on one host counts once there.
+        let both = weigh("-j").args([&a, &b]).run().document().root().size;
+        let alone = weigh("-j").arg(&c).run().document().root().size;
+        assert_eq!(document.root().size, both + 2 * alone, "{there:?}");
+    }
+}
+
+#[test]
+fn filters_leave_out_what_they_leave_out_here() {
+    let fixture = Fixture::new()
+        .file("top/a.o", 5000)
+        .file("top/sub/b.o", 5000)
+        .file("top/sub/.hidden", 5000)
+        .file("top/sub/it's.c", 5000)
+        .modified("top/a.o", 1_000_000_000)
+        .file("rules", 0)
+        .file("regexes", 0);
+    fs::write(fixture.at("rules"), "# none\n*.o\n!a.o\n").unwrap();
+    fs::write(fixture.at("regexes"), "hid+en\n").unwrap();
+    let machine = Machine::new(fixture);
+    let root = machine.fixture.at("top");
+    let (rules, regexes) =
+        (machine.fixture.text_path("rules"), machine.fixture.text_path("regexes"));
+    for flags in [
+        "-i".to_owned(),
+        "-X sub".to_owned(),
+        r"-e \.o$".to_owned(),
+        "-v it's".to_owned(),
+        "--exclude *.o --exclude !b.o".to_owned(),
+        "--include *.c".to_owned(),
+        format!("--ignore-file {rules}"),
+        format!("-I {regexes}"),
+        "--type c".to_owned(),
+        "-M +100".to_owned(),
+        "-x".to_owned(),
+        "--collapse sub".to_owned(),
+    ] {
+        let flags = format!("-j {flags}");
+        let here = weigh(&flags).arg(&root).run().clean();
+        for there in [There::Weigh, There::Find, There::Plain] {
+            let shown = machine.weigh(&flags, there).arg(machine.named("web", "top")).run();
+            assert_eq!(shown.text(), as_of(&here, "web:", &root), "{flags} {there:?}");
+        }
+    }
+}
+
+#[test]
+fn what_find_cannot_do_is_refused() {
+    let machine = Machine::new(Fixture::new().file("top/a", 5));
+    for flag in ["--gitignore", "--ignored", "--exclude-caches", "-A +1", "-y +1", "-l", "-L"] {
+        let shown = machine.weigh(flag, There::Find).arg(machine.named("web", "top")).run();
+        assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{flag}");
+        assert!(shown.complaint().contains("needs weigh"), "{flag}: {}", shown.complaint());
+        let shown = machine.weigh(flag, There::Weigh).arg(machine.named("web", "top")).run();
+        assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""), "{flag}");
+    }
+    for flag in
+        ["--df", "--frees", "--unique", "--reclaimable", "--shard 1/2", "--by image", "-m a"]
+    {
+        let shown = machine.weigh(flag, There::Weigh).arg(machine.named("web", "top")).run();
+        assert_eq!(shown.code(), 2, "{flag}: {}", shown.complaint());
+    }
+}
+
+#[test]
+fn snapshots_of_other_machines_can_be_saved_and_compared() {
+    let machine = Machine::new(Fixture::new().file("top/a", 5000));
+    for there in [There::Weigh, There::Find, There::Plain] {
+        let saved = machine.fixture.at(format!("{there:?}.weigh"));
+        machine
+            .weigh("", there)
+            .arg("--save")
+            .arg(&saved)
+            .arg(machine.named("web", "top"))
+            .run()
+            .text();
+        let loaded = weigh("-j --load").arg(&saved).run().clean();
+        let direct = machine.weigh("-j", there).arg(machine.named("web", "top")).run().clean();
+        assert_eq!(loaded, direct, "{there:?}");
+        let since =
+            machine.weigh("-j", there).arg("--since").arg(&saved).arg(machine.named("web", "top"));
+        assert_eq!(since.run().json()["change"], 0, "{there:?}");
+    }
+}
+
+/// A version whose snapshots may be written in another way is not asked for one.
+#[test]
+fn another_version_there_is_left_alone() {
+    let machine = Machine::new(Fixture::new().file("top/a", 5000));
+    let before = machine.weigh("-j", There::Find).arg(machine.named("web", "top")).run().clean();
+    machine.script("bin/weigh", "#!/bin/sh\necho weigh 0.1.99\n[ \"$1\" = --version ]\n");
+    let shown = machine.weigh("-j", There::Weigh).arg(machine.named("web", "top")).run().clean();
+    assert_eq!(shown, before);
+    // And where there is nothing, that is said.
+    machine
+        .script("rsh", "#!/bin/sh\nfor last do :; done\nPATH=/nowhere exec /bin/sh -c \"$last\"\n");
+    let shown = machine.weigh("-j", There::Find).arg(machine.named("web", "top")).run();
+    assert_eq!((shown.code(), shown.stdout.len()), (1, 0));
+    assert!(shown.complaint().starts_with("weigh: cannot load web:/"), "{}", shown.complaint());
+}
+
+/// A shell that prints something first.
+#[test]
+fn a_banner_is_skipped_if_it_is_short() {
+    let machine = Machine::new(Fixture::new().file("top/a", 5000));
+    for there in [There::Weigh, There::Find, There::Plain] {
+        machine.script("rsh", SH);
+        let whole = machine.weigh("-j", there).arg(machine.named("web", "top")).run().clean();
+        let banner = "echo Welcome; printf 'no newline \\033[31m'; echo oh >&2";
+        machine.script("rsh", &SH.replace("exec", &format!("{banner}\nexec")));
+        let shown = machine.weigh("-j", there).arg(machine.named("web", "top")).run();
+        assert_eq!(shown.clean(), whole, "{there:?}");
+        machine.script("rsh", &SH.replace("exec", "yes\nexec"));
+        let shown = machine.weigh("-j", there).arg(machine.named("web", "top")).run();
+        assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{there:?}");
+    }
+}
+
+/// The connection is cut, or the program there is killed.
+#[test]
+fn what_is_cut_is_never_complete() {
+    let mut dice = Dice::new(39);
+    let machine = Machine::new(dice.tree(Fixture::new(), Names::Hostile));
+    for there in [There::Weigh, There::Find, There::Plain] {
+        machine
+            .script("rsh", &SH.replace("exec sh -c \"$last\"", "sh -c \"$last\" | tee \"$0.all\""));
+        machine.weigh("-j", there).arg(machine.named("web", "tree")).run().clean();
+        let length = fs::metadata(machine.fixture.at("rsh.all")).unwrap().len() as usize;
+        for round in 0..rounds(40, 100) {
+            let (cut, status) = (dice.below(length), dice.of(&[0, 1, 255]).to_string());
+            let cut_off = format!("head -c {cut} \"$0.all\"; exit {status}");
+            machine.script("rsh", &SH.replace("exec sh -c \"$last\"", &cut_off));
+            let shown = machine.weigh("-j", there).arg(machine.named("web", "tree")).run();
+            assert_eq!(shown.code(), 1, "{there:?}, round {round}: {cut} of {length}");
+            assert!(shown.complaint().contains("web:"), "{}", shown.complaint());
+            if !shown.stdout.is_empty() {
+                assert!(shown.stdout_text().contains("\"complete\":false"), "{there:?}, {cut}");
+            }
+        }
+    }
+    let program = if Path::new("/usr/bin/find").exists() { "/usr/bin/find" } else { "/bin/find" };
+    machine.script("rsh", SH);
+    let killed =
+        format!("#!/bin/sh\ncase $* in *maxdepth*) exit; esac\n{program} \"$@\"; kill -9 $$\n");
+    machine.script("bin/find", &killed);
+    machine.script("bin/weigh", "#!/bin/sh\n");
+    let shown = machine.weigh("-j", There::Weigh).arg(machine.named("web", "tree")).run();
+    assert_eq!(shown.code(), 1, "{}", shown.complaint());
+}
+
+#[test]
+fn lies_are_errors() {
+    let machine = Machine::new(Fixture::new().file("top/a", 5000));
+    let find = "find 1 2 1 8 5 1.0 1.0 1.0 0 0 644";
+    for lie in [
+        "echo hello",
+        "echo 'weigh-answers 1 weigh'; echo hello",
+        "echo 'weigh-answers 1 weigh'; cat /dev/zero",
+        "echo 'weigh-answers 1 other'",
+        "echo 'weigh-answers 1 find'; echo hello",
+        "echo 'weigh-answers 1 find'; cat /dev/zero",
+        "echo 'weigh-answers 1 find'; yes",
+        &format!("echo 'weigh-answers 1 find'; printf '{find} d /etc\\0\\0\\0\\0found\\n'"),
+        &format!("echo 'weigh-answers 1 find'; printf '{find} f /x\\0../y\\0\\0\\0found\\n'"),
+        &format!(
+            "echo 'weigh-answers 1 find'; printf '{find} f /x\\0\\0{find} f /x\\0\\0\\0\\0found\\n'"
+        ),
+        "exit 0",
+        "exit 255",
+        "echo 'ssh: no such \\033[31mhost' >&2; exit 255",
+    ] {
+        machine.script("rsh", &SH.replace("exec sh -c \"$last\"", lie));
+        let shown = machine.weigh("-j", There::Weigh).arg(machine.named("web", "top")).run();
+        assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{lie}: {}", shown.complaint());
+        let complaint = shown.complaint();
+        assert!(complaint.starts_with("weigh: cannot load web:/"), "{lie}: {complaint}");
+        assert!(!complaint.contains('\x1b') && complaint.lines().count() == 1, "{lie}");
+    }
+}
+
+#[test]
+fn one_host_that_fails_leaves_the_others() {
+    let machine = Machine::new(Fixture::new().file("top/a", 5000));
+    machine.script("rsh", &SH.replace("exec", "[ $3 = web ] || exit 255\nexec"));
+    let shown = machine.weigh("-j", There::Weigh);
+    let shown = shown.args([machine.named("web", "top"), machine.named("gone", "top")]).run();
+    assert_eq!(shown.code(), 1, "{}", shown.complaint());
+    let text = shown.stdout_text();
+    assert!(text.contains("\"complete\":false") && text.contains("web:/"), "{text}");
+    assert!(shown.complaint().contains("gone:/"), "{}", shown.complaint());
+}
+
+#[test]
+fn no_argument_becomes_an_option_or_a_command() {
+    let machine = Machine::new(Fixture::new().dir("here"));
+    machine.script("rsh", &SH.replace("exec", "echo \"$#: $*\" >> \"$0.log\"\nexec"));
+    let here = machine.fixture.at("here");
+    for path in [
+        "-oProxyCommand=touch x:/",
+        "-oProxyCommand=touch x@web:/",
+        "web@-oProxyCommand=touch x:/",
+        ":/",
+        "@web:/",
+        "we\nb:/",
+        "ssh://-web/",
+        "ssh:///",
+        "ssh://web:0/",
+    ] {
+        let shown = machine.weigh("-j --", There::Weigh).arg(path).within(&here).run();
+        // The shell that --rsh names comes before the two dashes.
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{path:?}: {}", shown.complaint());
+    }
+    let shown =
+        machine.weigh("-j", There::Weigh).arg("ssh://ann@[::1]:2222/none").within(&here).run();
+    assert_eq!(shown.code(), 1);
+    let log = machine.fixture.bytes("rsh.log");
+    assert!(log.starts_with(b"6: -T -p 2222 -- ann@::1 exec sh -c '"), "{}", log.escape_ascii());
+    assert_eq!(fs::read_dir(&here).unwrap().count(), 0);
+}
+
+/// Names that a shell would read in another way.
+const NAMES: [&[u8]; 9] = [
+    b"it's",
+    b"a b",
+    b"$(touch x)",
+    b"`touch x`",
+    b"!x",
+    b"a\nb",
+    b"\xff\xfe",
+    b"\\n\\047",
+    b"-delete",
+];
+
+fn quoted_names_arrive(script: &str) {
+    let mut fixture = Fixture::new().dir("top");
+    for name in NAMES {
+        fixture = fixture.file(Path::new("top").join(raw(name)).join("in"), 5000);
+    }
+    let machine = Machine::new(fixture);
+    machine
+        .script("rsh", &SH.replace("exec", &format!("cd {:?}\nexec", machine.fixture.at("top"))));
+    machine.script(
+        "rsh",
+        &fs::read_to_string(machine.fixture.at("rsh")).unwrap().replace("sh -c", script),
+    );
+    for there in [There::Weigh, There::Find, There::Plain] {
+        for name in NAMES {
+            let path = raw(&[b"web:", name].concat()).to_owned();
+            let shown = machine.weigh("-j", there).arg(path).run();
+            assert_eq!(shown.code(), 0, "{}: {}", name.escape_ascii(), shown.complaint());
+            assert!(shown.stdout_text().contains("\"name\":\"in\""), "{}", name.escape_ascii());
+        }
+    }
+    assert_eq!(fs::read_dir(machine.fixture.at("top")).unwrap().count(), NAMES.len());
+}
+
+#[test]
+fn names_arrive_through_sh() {
+    quoted_names_arrive("sh -c");
+}
+
+#[test]
+#[ignore = "needs csh and fish"]
+fn names_arrive_through_csh_and_fish() {
+    quoted_names_arrive("csh -c");
+    quoted_names_arrive("fish -c");
+}
+
+#[test]
+fn what_is_here_wins_and_lists_name_no_hosts() {
+    let machine = Machine::new(Fixture::new().file("web:top", 5000).file("list", 0));
+    machine.script("rsh", "#!/bin/sh\ntouch \"$0.ran\"\nexit 1\n");
+    let place = machine.fixture.path().to_owned();
+    let here = weigh("-j web:top").within(&place).run().clean();
+    assert_eq!(machine.weigh("-j web:top", There::Weigh).within(&place).run().clean(), here);
+    fs::write(machine.fixture.at("list"), "far:/top\n").unwrap();
+    for flags in ["-j --files-from list", "-j ./far:top", "-j a/far:top"] {
+        let shown = machine.weigh(flags, There::Weigh).within(&place).run();
+        assert_eq!(shown.code(), 1, "{flags}");
+        assert!(shown.complaint().contains("No such file"), "{}", shown.complaint());
+    }
+    assert!(!machine.fixture.at("rsh.ran").exists());
+    let config = machine.fixture.at("config.toml");
+    fs::write(&config, "rsh = \"touch x\"\n").unwrap();
+    let shown = weigh("-j . --config").arg(&config).run();
+    assert_eq!(shown.code(), 2, "{}", shown.complaint());
+}
+
+fn interrupt(child: &Child) {
+    kill_process(Pid::from_child(child), Signal::INT).unwrap();
+}
+
+/// Waits until `is_so`.
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < PATIENCE, "not {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn is_there(pid: &str) -> bool {
+    let pid = pid.trim().parse().ok().and_then(Pid::from_raw).expect("a process");
+    test_kill_process(pid).is_ok()
+}
+
+/// The number of the process that wrote it to `file`.
+fn pid_in(file: &Path) -> String {
+    until("started", || fs::read_to_string(file).is_ok_and(|pid| pid.ends_with('\n')));
+    fs::read_to_string(file).unwrap()
+}
+
+#[test]
+fn a_host_that_never_answers_is_given_up_after_ctrl_c() {
+    let machine = Machine::new(Fixture::new().file("top/a", 5000));
+    // The one that waits is not the one that was started.
+    machine.script("rsh", "#!/bin/sh\nsleep 1000 & echo $! > \"$0.pid\"\nwait\n");
+    let child = machine.weigh("-j", There::Weigh).arg(machine.named("web", "top")).spawn();
+    let pid = pid_in(&machine.fixture.at("rsh.pid"));
+    interrupt(&child);
+    let output = child.wait_with_output();
+    let _ = Command::new("kill").arg(pid.trim()).status();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// However it ends here, the program there ends, too.
+#[test]
+fn the_program_there_ends_with_this_one() {
+    for signal in [Signal::INT, Signal::KILL] {
+        let machine = Machine::new(Fixture::new().file("top/a", 5000));
+        let there = format!(
+            "#!/bin/sh\n[ \"$1\" = --version ] && echo weigh {} && exit\necho $$ > \"{}\"\nexec sleep 1000\n",
+            env!("CARGO_PKG_VERSION"),
+            machine.fixture.text_path("pid"),
+        );
+        machine.script("bin/weigh", &there);
+        let mut child = machine.weigh("-j", There::Weigh).arg(machine.named("web", "top")).spawn();
+        let pid = pid_in(&machine.fixture.at("pid"));
+        assert!(is_there(&pid));
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        child.wait().unwrap();
+        until("gone", || !is_there(&pid));
+    }
+}
+
+/// A real server on this machine, with a key made for it.
+struct Server {
+    fixture: Fixture,
+    child: Child,
+    port: u16,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Server {
+    fn new(fixture: Fixture) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        let fixture = fixture.dir("ssh");
+        let at = |name: &str| fixture.text_path(&format!("ssh/{name}"));
+        for key in ["host", "user"] {
+            let made = Command::new("ssh-keygen")
+                .args(["-q", "-t", "ed25519", "-N", "", "-f", &at(key)])
+                .status();
+            assert!(made.unwrap().success());
+        }
+        fs::copy(at("user.pub"), at("authorized")).unwrap();
+        let _ = fs::create_dir_all("/run/sshd");
+        let config = format!(
+            "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\n\
+             UsePAM no\nPasswordAuthentication no\nPidFile none\nPermitRootLogin yes\nSetEnv PATH={}:{PATH}\n",
+            at("host"),
+            at("authorized"),
+            fixture.text_path("bin"),
+        );
+        fs::write(at("config"), config).unwrap();
+        let mut command = Command::new("/usr/sbin/sshd");
+        command.args(["-D", "-e", "-f", &at("config")]).stderr(Stdio::null());
+        let child = command.spawn().unwrap();
+        let server = Self { fixture, child, port };
+        until("listening", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+        server
+    }
+
+    fn weigh(&self, flags: &str) -> Weigh {
+        let key = self.fixture.text_path("ssh/user");
+        let ssh = format!(
+            "ssh -F none -i {key} -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o BatchMode=yes"
+        );
+        weigh(flags).arg("--rsh").arg(ssh).env("PATH", PATH).env("HOME", self.fixture.path())
+    }
+
+    fn named(&self, name: &str) -> String {
+        format!("ssh://127.0.0.1:{}{}", self.port, self.fixture.text_path(name))
+    }
+}
+
+#[test]
+#[ignore = "needs sshd"]
+fn what_arrives_through_ssh_is_what_a_walk_there_finds() {
+    for there in [There::Weigh, There::Find, There::Plain] {
+        let mut dice = Dice::new(39);
+        let mut fixture = dice.tree(Fixture::new(), Names::Hostile).dir("bin");
+        for file in 0..3000 {
+            fixture = fixture.sparse(format!("tree/many/{}/{file}", file % 7), 1);
+        }
+        if there == There::Weigh {
+            let bin = fixture.at("bin/weigh");
+            std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_weigh"), bin).unwrap();
+        }
+        let server = Server::new(fixture);
+        let root = server.fixture.at("tree");
+        for flags in ["-j", "-j -n 5"] {
+            let host = format!("ssh://127.0.0.1:{}", server.port);
+            let here = as_of(&weigh(flags).arg(&root).run().clean(), &host, &root);
+            let shown = server.weigh(flags).arg(server.named("tree")).run();
+            assert_eq!(shown.code(), 0, "{}", shown.complaint());
+            let shown = shown.stdout_text();
+            assert_eq!(without_mounts(&shown), without_mounts(&here), "{there:?} {flags}");
+        }
+    }
+}
+
+/// Whatever ends here: after that, nothing runs there.
+#[test]
+#[ignore = "needs sshd"]
+fn the_program_at_the_other_end_of_ssh_ends() {
+    for signal in [Signal::INT, Signal::KILL] {
+        let fixture = Fixture::new().dir("bin").file("top/a", 5000);
+        let machine = Machine { fixture };
+        let there = format!(
+            "#!/bin/sh\n[ \"$1\" = --version ] && echo weigh {} && exit\necho $$ > \"{}\"\nexec sleep 1000\n",
+            env!("CARGO_PKG_VERSION"),
+            machine.fixture.text_path("pid"),
+        );
+        machine.script("bin/weigh", &there);
+        let server = Server::new(machine.fixture);
+        let mut child = server.weigh("-j").arg(server.named("top")).spawn();
+        let pid = pid_in(&server.fixture.at("pid"));
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        child.wait().unwrap();
+        until("gone", || !is_there(&pid));
+    }
+}
