@@ -82,7 +82,7 @@ pub use listing::{Listed, Listing};
 pub use mount_table::{Location, MountTable};
 pub use snapshot_file::{
     Destination, Draft, SnapshotFile, directories_in, exists, files_in, has_content, is_directory,
-    length, modified, open as open_snapshot, remove_file,
+    length, modified, open as open_snapshot, remove_file, unnamed_file,
 };
 pub use source::{Handle, Source};
 pub use space::{Space, space, used_inodes};
