@@ -108,7 +108,7 @@ pub fn history(
         Some(first) => first,
         None => load(&last_file, measure)?,
     };
-    let tree = diff::compare(before, now, Some(limits));
+    let tree = diff::compare(before, now, Some(limits), None);
     let (chosen, was, is) = chosen(&tree);
     let mut columns = vec![Column::new(&last, is)];
     if !is_alone {

@@ -67,7 +67,7 @@
 //! * `walk` visits every directory once, in parallel, and adds finished directories to their parents. It
 //!   does not know what is kept.
 //! * `containers` knows what the directories of container engines are, from the engines' files.
-//! * `sum` adds up inodes, each once.
+//! * `sum` adds up inodes, each once, and what removing some of them frees.
 //! * `total` is the only place that closes a directory: it computes the directory's total.
 //! * `tally` decides what is kept: the N largest nodes, the whole tree, or totals by group. It does not know how
 //!   the walk works. A new kind of report is a new file there.
@@ -103,10 +103,10 @@
 //! remove     tree sys inode measure problem path escape
 //! signals    interrupt
 //! api        report sys tally tree interrupt invalid measure problem escape
+//! terminal   walk render sys
+//! render     report history reclaimable snapshot tally tree inode invalid measure problem bounds path stats weighed escape
 //! report     causes containers diff history list filter reclaimable snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
 //! causes     snapshot walk tally tree sys inode measure problem path escape
-//! terminal   walk render sys
-//! render     history reclaimable snapshot tally tree inode invalid measure problem bounds path stats weighed escape
 //! reclaimable containers git sys sum tree measure parallel problem path weighed escape
 //! history    diff snapshot tally tree measure parallel problem
 //! diff       sys total tally tree inode measure
@@ -203,82 +203,16 @@ pub use report::{Outcome, Request};
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod internal {
-    pub mod bounds {
-        pub use crate::bounds::*;
+    macro_rules! parts {
+        ($($part:ident)*) => {
+            $(pub mod $part {
+                pub use crate::$part::*;
+            })*
+        };
     }
-    pub mod containers {
-        pub use crate::containers::*;
-    }
-    pub mod diff {
-        pub use crate::diff::*;
-    }
-    pub mod escape {
-        pub use crate::escape::*;
-    }
-    pub mod filter {
-        pub use crate::filter::*;
-    }
-    pub mod git {
-        pub use crate::git::*;
-    }
-    pub mod history {
-        pub use crate::history::*;
-    }
-    pub mod inode {
-        pub use crate::inode::*;
-    }
-    pub mod interrupt {
-        pub use crate::interrupt::*;
-    }
-    pub mod list {
-        pub use crate::list::*;
-    }
-    pub mod measure {
-        pub use crate::measure::*;
-    }
-    pub mod path {
-        pub use crate::path::*;
-    }
-    pub mod problem {
-        pub use crate::problem::*;
-    }
-    pub mod reclaimable {
-        pub use crate::reclaimable::*;
-    }
-    pub mod remove {
-        pub use crate::remove::*;
-    }
-    pub mod render {
-        pub use crate::render::*;
-    }
-    pub mod report {
-        pub use crate::report::*;
-    }
-    pub mod snapshot {
-        pub use crate::snapshot::*;
-    }
-    pub mod stats {
-        pub use crate::stats::*;
-    }
-    pub mod sum {
-        pub use crate::sum::*;
-    }
-    pub mod sys {
-        pub use crate::sys::*;
-    }
-    pub mod tally {
-        pub use crate::tally::*;
-    }
-    pub mod total {
-        pub use crate::total::*;
-    }
-    pub mod tree {
-        pub use crate::tree::*;
-    }
-    pub mod walk {
-        pub use crate::walk::*;
-    }
-    pub mod weighed {
-        pub use crate::weighed::*;
+
+    parts! {
+        bounds containers diff escape filter git history inode interrupt list measure path problem
+        reclaimable remove render report snapshot stats sum sys tally total tree walk weighed
     }
 }

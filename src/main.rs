@@ -1,15 +1,15 @@
 //! The program: parse, report, render, exit status.
 
 use std::fmt::Display;
-use std::io::{self, BufWriter, LineWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 mod program;
 
 use crate::program::browse::{self, BrowseOptions};
 use crate::program::cli::{self, Messages};
-use crate::program::signals;
-use crate::program::terminal::{self, ProgressLine};
+use crate::program::signals::{self, SIGNALLED};
+use crate::program::terminal::{self, Lines, ProgressLine};
 use weigh::internal::escape::escape;
 use weigh::internal::problem::{Operation, Problem, reason, unless_closed};
 use weigh::internal::remove;
@@ -27,13 +27,8 @@ const INCOMPLETE: u8 = 1;
 const MISTAKE: u8 = 2;
 /// A bound is exceeded.
 const OVER: u8 = 3;
-/// Ended by a signal, whose number is added, as in shells: 129 if the terminal hung up.
-const SIGNALLED: u8 = 128;
 /// Ended by Ctrl-C: 128 + SIGINT.
 const INTERRUPTED: u8 = SIGNALLED + 2;
-
-/// More than any line of a picture has, in bytes.
-const LONG_LINE: usize = 64 << 10;
 
 fn main() -> ExitCode {
     let plan = cli::parse();
@@ -41,9 +36,8 @@ fn main() -> ExitCode {
     if let Some(browse) = plan.browse {
         return look_around(request, browse, &plan.messages);
     }
-    if let Err(error) = signals::listen(&request.interrupt, INTERRUPTED) {
-        say([format!("cannot listen for Ctrl-C: {error}")]);
-    }
+    let deaf = signals::listen(&request.interrupt, INTERRUPTED).err();
+    say(deaf.map(|error| format!("cannot listen for Ctrl-C: {error}")));
     if request.save.is_some() {
         // If this fails, weigh ends like any other program.
         let _ = signals::outlive_size_limit();
@@ -59,7 +53,7 @@ fn main() -> ExitCode {
         Some(so_far) => progress.draw(so_far),
         None => progress.erase(),
     });
-    let outcome = match outcome {
+    let outcome: &Outcome = match outcome {
         // Not dropped, because to take a tree of millions apart at the end takes time for nothing.
         Ok(outcome) => Box::leak(Box::new(outcome)),
         Err(problem) => {
@@ -69,47 +63,23 @@ fn main() -> ExitCode {
         }
     };
     let printed = unless_closed(print(request, outcome, plan.output));
-    let Outcome {
-        snapshot,
-        saved,
-        removed,
-        remembered,
-        unmounted,
-        doubts,
-        exceeded,
-        stats,
-        other_files,
-        ..
-    } = outcome;
-    let weighed = &snapshot.weighed;
-    if let Err(problem) = saved {
-        say([problem]);
-    }
-    for problem in &*other_files {
-        say([problem]);
-    }
-    note(errors::removed("--keep", removed), messages);
-    note(errors::remembered(remembered), messages);
+    let Outcome { saved, other_files, exceeded, stats, .. } = outcome;
+    let weighed = &outcome.snapshot.weighed;
+    say(saved.as_ref().err().into_iter().chain(other_files));
+    note(errors::removed("--keep", &outcome.removed), messages);
+    note(errors::remembered(&outcome.remembered), messages);
     say_unprinted(&printed);
     note(errors::not_in_bulk(&stats.not_in_bulk), messages);
     note(errors::overlays(&stats.overlays), messages);
     note(errors::sharing(stats.sharing), messages);
-    note(errors::unmounted(unmounted), messages);
+    note(errors::unmounted(&outcome.unmounted), messages);
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
-    say_problems(&weighed.problems, has_totals, messages);
-    if let Some(earlier) = &request.since {
-        note(doubts::summary(doubts, earlier.as_os_str().as_encoded_bytes()), messages);
-    }
-    if messages.stats {
-        write(&stats::table(&stats.stages));
-    }
+    say_losses(request, outcome, has_totals, messages);
     if weighed.is_interrupted {
         say(["interrupted; totals are a lower bound"]);
     }
-    let format = messages.formats.of(snapshot.view.measure);
-    for exceeded in &*exceeded {
-        say([bounds::message(exceeded, &format, !weighed.is_complete())]);
-    }
+    let format = messages.formats.of(outcome.snapshot.view.measure);
+    say(exceeded.iter().map(|it| bounds::message(it, &format, !weighed.is_complete())));
     ExitCode::from(match (&printed, saved) {
         (Err(_), _) => INCOMPLETE,
         _ if weighed.is_interrupted => INTERRUPTED,
@@ -142,21 +112,12 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
         let message = "a delete did not finish: the last lines of";
         say([format!("{message} {log} say where the entries are")]);
     }
-    if let Some(failure) = &ended.failure {
-        say([failure]);
-    }
+    say(&ended.failure);
     if let Some(browsed) = &ended.browsed {
         note(errors::not_in_bulk(&browsed.stats.not_in_bulk), messages);
         note(errors::overlays(&browsed.stats.overlays), messages);
         note(errors::remembered(&browsed.remembered), messages);
-        say_problems(&browsed.snapshot.weighed.problems, false, messages);
-        if let Some(earlier) = &request.since {
-            let earlier = earlier.as_os_str().as_encoded_bytes();
-            note(doubts::summary(&browsed.doubts, earlier), messages);
-        }
-        if messages.stats {
-            write(&stats::table(&browsed.stats.stages));
-        }
+        say_losses(request, browsed, false, messages);
     }
     let is_complete = ended.browsed.is_some_and(|it| it.snapshot.weighed.is_complete());
     ExitCode::from(match ended.signal {
@@ -172,22 +133,11 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
     if request.save.as_ref().is_some_and(|to| to.is_stdout) {
         return Ok(());
     }
-    let stdout = io::stdout().lock();
-    // Whatever ends the program between two lines leaves no colour on the terminal.
-    let mut out: Box<dyn Write> = match terminal::is_stdout() {
-        true => Box::new(LineWriter::with_capacity(LONG_LINE, stdout)),
-        false => Box::new(BufWriter::new(stdout)),
+    let mut out: Box<dyn Write> = match terminal::shows_colors() {
+        true => Box::new(BufWriter::new(Lines::new(&request.interrupt))),
+        false => Box::new(BufWriter::new(io::stdout().lock())),
     };
-    let Outcome { snapshot, file_systems, earlier, .. } = outcome;
-    if let Some(history) = &outcome.history {
-        render::write_history(&mut out, history, snapshot.view.measure, &output)?;
-        return out.flush();
-    }
-    if let Some(reclaimable) = &outcome.reclaimable {
-        render::write_reclaimable(&mut out, reclaimable, &snapshot.weighed, &output)?;
-        return out.flush();
-    }
-    render::write(&mut out, snapshot, file_systems, earlier.as_ref(), output)?;
+    render::write(&mut out, outcome, output)?;
     out.flush()
 }
 
@@ -204,9 +154,17 @@ fn say_unprinted(printed: &io::Result<()>) {
     }
 }
 
-fn say_problems(problems: &[Problem], has_totals: bool, messages: &Messages) {
+/// Says what could not be read, and what that means for a comparison; and what the walk did, if that is asked for.
+fn say_losses(request: &Request, outcome: &Outcome, has_totals: bool, messages: &Messages) {
     let Messages { print_errors, may_need_root, .. } = *messages;
+    let problems = &outcome.snapshot.weighed.problems;
     say(errors::summary(problems, print_errors, has_totals, may_need_root));
+    if let Some(earlier) = &request.since {
+        note(doubts::summary(&outcome.doubts, earlier.as_os_str().as_encoded_bytes()), messages);
+    }
+    if messages.stats {
+        write(&stats::table(&outcome.stats.stages));
+    }
 }
 
 /// Says what is no error, unless only errors are to be said.

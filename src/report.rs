@@ -19,7 +19,7 @@ pub use crate::bounds::{Bounds, Growth};
 use crate::bounds::Exceeded;
 use crate::causes;
 use crate::containers;
-use crate::diff;
+use crate::diff::{self, Unchanged};
 use crate::escape::escape;
 use crate::filter::MANY;
 use crate::history::{self, History};
@@ -29,8 +29,8 @@ use crate::measure::{Measure, Measures, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::reclaimable::{self, Reclaimable, Search};
 use crate::snapshot::{
-    self, Destination, Doubt, Expired, FileSystem, Origin, Remembered, SavedListings, Snapshot,
-    SnapshotForm, Wanted, packed, schema,
+    self, Destination, Digested, Doubt, Expired, FileSystem, Origin, Remembered, SavedListings,
+    Snapshot, SnapshotForm, Wanted, packed, schema,
 };
 use crate::stats::{OverlayStats, WalkStats};
 use crate::sys;
@@ -125,8 +125,17 @@ pub enum Keep {
     Groups(By, Limits),
 }
 
+/// Is told how far a walk is, and once nothing when it is over.
+type Watch<'w> = &'w mut dyn FnMut(Option<&Progress>);
+
+/// Makes the result now in a view. In a box, so that the program does not have all kinds of walks twice.
+type Now<'n> = Box<dyn FnOnce(View) -> Result<(Snapshot, WalkStats), Problem> + 'n>;
+
 /// The result now, what the walk did, and the earlier result, if they are to be compared.
-type NowAndBefore = (Snapshot, WalkStats, Option<Snapshot>);
+type NowAndBefore = (Snapshot, WalkStats, Option<Earlier>);
+
+/// The earlier result of a comparison; and what is unchanged, if its tree lacks that.
+type Earlier = (Snapshot, Option<Unchanged>);
 
 /// The result of a request.
 #[derive(Debug)]
@@ -134,6 +143,9 @@ pub struct Outcome {
     /// The result to show; in a comparison, the difference: how each node changed.
     #[doc(hidden)]
     pub snapshot: Snapshot,
+    /// The earlier tree of a comparison, if the result is to be browsed beside it.
+    #[doc(hidden)]
+    pub before: Option<Tree>,
     /// The history of a tree, if that was asked for.
     #[doc(hidden)]
     pub history: Option<History>,
@@ -167,31 +179,11 @@ pub struct Outcome {
     /// The bounds that it exceeds.
     #[doc(hidden)]
     pub exceeded: Vec<Exceeded>,
-    /// What the walk did; empty for a snapshot.
+    /// Whether the result is of a walk that is to be browsed, and not of a snapshot.
     #[doc(hidden)]
-    pub stats: WalkStats,
-}
-
-/// The result of a request, to be browsed.
-#[derive(Debug)]
-pub struct Browsed {
-    /// The result now.
-    pub snapshot: Snapshot,
-    /// The earlier tree, if that was asked for.
-    pub before: Option<Tree>,
-    /// When and where that was scanned, if it says so.
-    pub since: Option<Origin>,
-    /// The file systems whose mount points are roots, if that was asked for.
-    pub file_systems: Vec<FileSystem>,
-    /// What can go, if that was asked for.
-    pub reclaimable: Option<Reclaimable>,
-    /// Doubts about a comparison.
-    pub doubts: Vec<Doubt>,
-    /// What had to make room for a walk that is remembered, or why it is not remembered.
-    pub remembered: Result<Expired, Problem>,
-    /// Whether it was walked, rather than loaded.
     pub is_walked: bool,
     /// What the walk did; empty for a snapshot.
+    #[doc(hidden)]
     pub stats: WalkStats,
 }
 
@@ -203,66 +195,38 @@ pub struct Browsed {
 pub fn browse(
     request: &Request,
     top: Arc<LiveDirectory>,
-    watch: impl FnMut(Option<&Progress>),
-) -> Result<Browsed, Problem> {
-    let (mut snapshot, stats, before) = request.compared(
-        |request, view, watch| {
-            let inodes = request.kept().unwrap_or_default();
-            let is_stopped = Arc::clone(&request.interrupt.is_asked);
-            let live = Live::new(Whole { inodes }, top, is_stopped);
-            request.with(view, |_| live, watch)
-        },
-        watch,
-    )?;
+    mut watch: impl FnMut(Option<&Progress>),
+) -> Result<Outcome, Problem> {
+    let (mut snapshot, stats, before) = request.compared(Box::new(|view| {
+        let inodes = request.kept().unwrap_or_default();
+        let is_stopped = Arc::clone(&request.interrupt.is_asked);
+        let live = Live::new(Whole { inodes }, top, is_stopped);
+        request.with(view, |_| live, &mut watch)
+    }))?;
+    let before = before.map(|(before, _)| before);
     let remembered = request.remember(&mut snapshot);
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
-    if let Some(tree) = &mut snapshot.weighed.report {
-        tree.annotate(&stats.known.notes);
-    }
-    let (file_systems, _) = request.file_systems(&snapshot);
-    let reclaimable = request.what_can_go(&snapshot);
     let others = before.as_ref().map_or(Measures::ALL, |before| before.known);
     snapshot.known = snapshot.known.and(others);
-    let since = before.as_ref().and_then(|before| before.origin.clone());
-    let before = before.and_then(|before| before.weighed.report);
+    let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
     let is_walked = !request.is_loaded();
-    Ok(Browsed {
-        snapshot,
-        before,
-        since,
-        file_systems,
-        reclaimable,
-        doubts,
-        remembered,
-        is_walked,
-        stats,
-    })
+    let outcome = request.outcome(snapshot, stats);
+    Ok(Outcome { before, earlier, doubts, remembered, is_walked, ..outcome })
 }
 
 /// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to
 /// be loaded; or if it cannot be read, which loading it says.
-pub fn listings(request: &Request) -> Option<(Browsed, SavedListings)> {
+pub fn listings(request: &Request) -> Option<(Outcome, SavedListings)> {
     let Input::Snapshots(files) = &request.source else { return None };
     let ([file], None, true) = (&files[..], &request.since, request.walk.filter.is_off()) else {
         return None;
     };
     let times = request.kept_time().is_some();
-    let wanted = Wanted { measure: request.measure, by_time: false, times };
+    let wanted = Wanted { measure: request.measure, times, ..Wanted::default() };
     let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
     let snapshot = request.reweighed(snapshot).ok()?;
-    let browsed = Browsed {
-        snapshot,
-        before: None,
-        since: None,
-        file_systems: Vec::new(),
-        reclaimable: None,
-        doubts: Vec::new(),
-        remembered: Ok(Expired::default()),
-        is_walked: false,
-        stats: WalkStats::default(),
-    };
-    Some((browsed, listings))
+    Some((Outcome::of(snapshot), listings))
 }
 
 /// Does what the request asks for. During a walk it calls `watch` about ten times a second, on the calling thread,
@@ -271,7 +235,10 @@ pub fn listings(request: &Request) -> Option<(Browsed, SavedListings)> {
 /// # Errors
 /// If a snapshot cannot be loaded or compared, if one cannot be saved at its place, or if saving was interrupted.
 /// Errors of the walk are among the snapshot's problems.
-pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Outcome, Problem> {
+pub fn run(
+    request: &Request,
+    mut watch: impl FnMut(Option<&Progress>),
+) -> Result<Outcome, Problem> {
     if let Some(to) = &request.save {
         snapshot::ensure_savable(to)?;
     }
@@ -282,8 +249,8 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     }
     // What the walk leaves there.
     let largest = Arc::<Mutex<Option<Tree>>>::default();
-    let (mut snapshot, stats, before) =
-        request.compared(|request, view, watch| request.now(view, &largest, watch), watch)?;
+    let now = Box::new(|view| request.now(view, &largest, &mut watch));
+    let (mut snapshot, stats, before) = request.compared(now)?;
     let largest = largest.lock().unwrap_or_else(PoisonError::into_inner).take();
     let saved = request.save.as_ref().map(|to| {
         let form = request.save_as.unwrap_or(SnapshotForm::of(&to.path));
@@ -300,56 +267,25 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         (Ok(Some(file)), Some(origin)) => request.remove_old(file, origin),
         _ => Expired::default(),
     };
-    let (kept, view) = (request.kept(), snapshot.view);
+    let (before, unchanged) = before.unzip();
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
     let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
     snapshot.weighed.report = match (snapshot.weighed.report, before) {
-        (Some(now), Some(before)) => Some(match request.keep {
-            Keep::Groups(by, limits) => {
-                let groups = Groups::new(by, view, Limits::NONE);
-                let now = if kept.is_some() { replay(&now, groups) } else { now };
-                diff::compare(replay(&before, groups), now, Some(limits))
-            }
-            Keep::Largest(limits) => diff::compare(before, now, Some(limits)),
-            Keep::Everything(_) => diff::compare(before, now, None),
-        }),
-        (Some(whole), None) if kept.is_some() => Some(match request.keep {
-            Keep::Everything(_) => whole,
-            Keep::Largest(limits) => {
-                largest.unwrap_or_else(|| replay(&whole, Top::new(view, limits)))
-            }
-            Keep::Groups(By::Image, limits) => {
-                containers::by_user(&whole, &stats.known.users, limits.lines, limits.min_size)
-            }
-            Keep::Groups(by, limits) => replay(&whole, Groups::new(by, view, limits)),
-        }),
+        (Some(now), Some(before)) => {
+            Some(request.difference(before, now, snapshot.view, unchanged.flatten()))
+        }
+        (Some(whole), None) if request.kept().is_some() => {
+            Some(request.shown(whole, largest, snapshot.view, &stats))
+        }
         (report, _) => report,
     };
-    let reclaimable = request.what_can_go(&snapshot);
-    // A snapshot has no notes.
-    if let Some(tree) = &mut snapshot.weighed.report {
-        tree.annotate(&stats.known.notes);
-    }
-    let root = snapshot.weighed.report.as_ref().map(|tree| tree.root());
+    let outcome = request.outcome(snapshot, stats);
+    let root = outcome.snapshot.weighed.report.as_ref().map(Tree::root);
     let was = root.and_then(|root| root.change()?.was);
-    let sizes = (was, root.map(|root| root.size()));
-    let (file_systems, unmounted) = request.file_systems(&snapshot);
-    Ok(Outcome {
-        snapshot,
-        history: None,
-        reclaimable,
-        other_files: removed.problems,
-        removed: removed.files,
-        saved: saved.map(drop),
-        remembered,
-        file_systems,
-        unmounted,
-        earlier,
-        doubts,
-        exceeded: request.bounds.exceeded(sizes),
-        stats,
-    })
+    let exceeded = request.bounds.exceeded((was, root.map(|root| root.size())));
+    let (saved, other_files, removed) = (saved.map(drop), removed.problems, removed.files);
+    Ok(Outcome { other_files, removed, saved, remembered, earlier, doubts, exceeded, ..outcome })
 }
 
 impl Outcome {
@@ -357,6 +293,7 @@ impl Outcome {
     fn of(snapshot: Snapshot) -> Self {
         Self {
             snapshot,
+            before: None,
             history: None,
             reclaimable: None,
             other_files: Vec::new(),
@@ -368,6 +305,7 @@ impl Outcome {
             earlier: None,
             doubts: Vec::new(),
             exceeded: Vec::new(),
+            is_walked: false,
             stats: WalkStats::default(),
         }
     }
@@ -448,6 +386,15 @@ impl Request {
         needs.into_iter().flatten().reduce(Inodes::and)
     }
 
+    /// The limits of what is shown of a snapshot, if nothing needs more of it.
+    fn limits(&self) -> Option<Limits> {
+        let is_all_needed = self.is_saved() || self.since.is_some() || !self.walk.filter.is_off();
+        match self.keep {
+            Keep::Largest(limits) if limits.are_any() && !is_all_needed => Some(limits),
+            _ => None,
+        }
+    }
+
     /// Whether a snapshot that is saved or loaded must have details: all times, and owners.
     fn needs_details(&self) -> bool {
         self.details || self.needs().owners
@@ -487,6 +434,50 @@ impl Request {
         (file_systems, others)
     }
 
+    /// How what is to be shown has changed in this `view`. What is `unchanged` may be missing in the tree `before`.
+    fn difference(
+        &self,
+        before: Tree,
+        now: Tree,
+        view: View,
+        unchanged: Option<Unchanged>,
+    ) -> Tree {
+        match self.keep {
+            Keep::Groups(by, limits) => {
+                let groups = Groups::new(by, view, Limits::NONE);
+                let now = if self.kept().is_some() { replay(&now, groups) } else { now };
+                diff::compare(replay(&before, groups), now, Some(limits), None)
+            }
+            Keep::Largest(limits) => diff::compare(before, now, Some(limits), unchanged),
+            Keep::Everything(_) => diff::compare(before, now, None, None),
+        }
+    }
+
+    /// What is to be shown of the `whole` tree in this `view`; the walk may have left the `largest` already.
+    fn shown(&self, whole: Tree, largest: Option<Tree>, view: View, stats: &WalkStats) -> Tree {
+        match self.keep {
+            Keep::Everything(_) => whole,
+            Keep::Largest(limits) => {
+                largest.unwrap_or_else(|| replay(&whole, Top::new(view, limits)))
+            }
+            Keep::Groups(By::Image, limits) => {
+                containers::by_user(&whole, &stats.known.users, limits.lines, limits.min_size)
+            }
+            Keep::Groups(by, limits) => replay(&whole, Groups::new(by, view, limits)),
+        }
+    }
+
+    /// That shows `snapshot`, and what is known besides.
+    fn outcome(&self, mut snapshot: Snapshot, stats: WalkStats) -> Outcome {
+        // A saved snapshot has no notes. They move leaves, and what can go has places.
+        if let Some(tree) = &mut snapshot.weighed.report {
+            tree.annotate(&stats.known.notes);
+        }
+        let reclaimable = self.what_can_go(&snapshot);
+        let (file_systems, unmounted) = self.file_systems(&snapshot);
+        Outcome { reclaimable, file_systems, unmounted, stats, ..Outcome::of(snapshot) }
+    }
+
     /// What can go, if that is asked for.
     fn what_can_go(&self, snapshot: &Snapshot) -> Option<Reclaimable> {
         let search = self.reclaimable.as_ref()?;
@@ -494,19 +485,15 @@ impl Request {
     }
 
     /// The result `now`, what the walk did, and the earlier result, if they are to be compared: by what both have.
-    fn compared<W: FnMut(Option<&Progress>)>(
-        &self,
-        now: impl FnOnce(&Self, View, W) -> Result<(Snapshot, WalkStats), Problem>,
-        watch: W,
-    ) -> Result<NowAndBefore, Problem> {
+    fn compared(&self, now: Now<'_>) -> Result<NowAndBefore, Problem> {
         let view = self.walk.view;
         if let Input::Roots(roots) = &self.source {
             let Some(earlier) = self.earlier_file(|| self.here(roots))? else {
-                return now(self, view, watch).map(|(now, stats)| (now, stats, None));
+                return now(view).map(|(now, stats)| (now, stats, None));
             };
-            return self.loaded_during(&earlier, |view| now(self, view, watch));
+            return self.loaded_during(&earlier, now);
         }
-        let (mut snapshot, stats) = now(self, view, watch)?;
+        let (mut snapshot, stats) = now(view)?;
         let earlier = self.earlier_file(|| snapshot.origin.clone().unwrap_or_default())?;
         let mut before = None;
         if let Some(earlier) = earlier {
@@ -517,7 +504,7 @@ impl Request {
                 self.measure.or((snapshot.known != Measures::ALL).then_some(view.measure));
             let loaded = self.earlier(&earlier, (view, required), options, |_| ())?;
             snapshot.see_as(loaded.view);
-            before = Some(loaded);
+            before = Some((loaded, None));
         }
         if let Some(options) = snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut()) {
             // The snapshot may be saved again.
@@ -530,11 +517,7 @@ impl Request {
     /// Does the `walk`, and loads the snapshot to compare with, the file `earlier`, on a thread of its own. The walk
     /// begins only after the snapshot's header shows that they can be compared, and in which view, because a walk takes
     /// long; or when all of it is loaded, if it has no such header. An error that is found later ends the walk.
-    fn loaded_during(
-        &self,
-        earlier: &Path,
-        walk: impl FnOnce(View) -> Result<(Snapshot, WalkStats), Problem>,
-    ) -> Result<NowAndBefore, Problem> {
+    fn loaded_during(&self, earlier: &Path, walk: Now<'_>) -> Result<NowAndBefore, Problem> {
         let has_stopped = AtomicBool::new(false);
         let (sender, may_begin) = mpsc::sync_channel(2);
         let asked = (self.walk.view, self.measure);
@@ -544,10 +527,10 @@ impl Request {
             move || {
                 // Sending cannot fail, because the receiver outlives this thread. It takes one message, and there is
                 // room for the other two.
-                let loaded = self.earlier(earlier, asked, Some(&self.options), |view| {
+                let loaded = self.digested(earlier, asked, |view| {
                     let _ = sender.send(Some(view));
                 });
-                let _ = sender.send(loaded.as_ref().ok().map(|loaded| loaded.view));
+                let _ = sender.send(loaded.as_ref().ok().map(|(loaded, _)| loaded.view));
                 if loaded.is_err() {
                     let was_asked = self.interrupt.is_asked.swap(true, Ordering::SeqCst);
                     has_stopped.store(!was_asked, Ordering::SeqCst);
@@ -561,22 +544,31 @@ impl Request {
                     Ok(Some(view)) => (walk(view), join(loader)?),
                     _ => {
                         let earlier = join(loader)?;
-                        (walk(earlier.view), earlier)
+                        (walk(earlier.0.view), earlier)
                     }
                 },
                 // No thread can be started.
                 Err(_) => {
-                    let earlier = self.earlier(earlier, asked, Some(&self.options), |_| ())?;
-                    (walk(earlier.view), earlier)
+                    let earlier = self.digested(earlier, asked, |_| ())?;
+                    (walk(earlier.0.view), earlier)
                 }
             };
-            now.map(|(now, stats)| (now, stats, Some(earlier)))
+            now.map(|(now, stats)| (now, stats, earlier))
         });
         if has_stopped.load(Ordering::SeqCst) {
             // The user did not ask for it.
             self.interrupt.is_asked.store(false, Ordering::SeqCst);
         }
-        both
+        let (now, stats, (mut before, digested)) = both?;
+        let mut unchanged = None;
+        if let Some((digested, now)) = digested.zip(now.weighed.report.as_ref()) {
+            let changed = digested.changed(now, Inodes::DATED_DIRECTORIES);
+            let (tree, same) =
+                changed.map_err(|error| snapshot::problem(earlier, Operation::Load, &error))?;
+            before.weighed.report = Some(tree.seen_as(before.view));
+            unchanged = Some(Unchanged::Directories(same));
+        }
+        Ok((now, stats, Some((before, unchanged))))
     }
 
     /// Walks, to be seen in a `view`, or loads; and returns what the walk did. If a walk keeps more than the `largest`,
@@ -585,7 +577,7 @@ impl Request {
         &self,
         view: View,
         largest: &Arc<Mutex<Option<Tree>>>,
-        watch: impl FnMut(Option<&Progress>),
+        watch: Watch<'_>,
     ) -> Result<(Snapshot, WalkStats), Problem> {
         match (self.kept(), self.keep) {
             (Some(inodes), Keep::Largest(limits)) if !self.is_loaded() && self.since.is_none() => {
@@ -612,12 +604,13 @@ impl Request {
         &self,
         view: View,
         tally: impl FnOnce(View) -> T,
-        watch: impl FnMut(Option<&Progress>),
+        watch: Watch<'_>,
     ) -> Result<(Snapshot, WalkStats), Problem> {
         let wanted = Wanted {
             measure: self.measure,
             by_time: self.walk.view.by_time,
             times: self.kept_time().is_some(),
+            limits: self.limits(),
         };
         let (path, snapshot) = match &self.source {
             Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),
@@ -646,7 +639,7 @@ impl Request {
         roots: &[OsString],
         view: View,
         tally: T,
-        mut watch: impl FnMut(Option<&Progress>),
+        watch: Watch<'_>,
     ) -> (Snapshot, WalkStats) {
         let kept = self.kept().unwrap_or_default();
         let (has_details, time) = (kept.has_details(), self.kept_time());
@@ -743,18 +736,13 @@ impl Request {
         begin: impl Fn(View),
     ) -> Result<Snapshot, Problem> {
         let inodes = if self.needs().owners { Inodes::ALL } else { Inodes::DATED_DIRECTORIES };
-        let wanted =
-            Wanted { measure: Some(view.measure), by_time: false, times: self.needs_times() };
         let mut snapshot = snapshot::load_after(
             path,
-            wanted,
+            self.wanted_earlier(view),
             |_| Whole { inodes },
             Operation::Compare,
             |seen, origin| {
-                self.ensure_comparable(options, origin)?;
-                snapshot::ensure_measure(seen.measure, required)?;
-                begin(seen);
-                Ok(())
+                self.ensure_comparable((seen, required), options, origin).map(|()| begin(seen))
             },
         )?;
         let has_times = snapshot.origin.as_ref().is_some_and(|origin| origin.has_times);
@@ -768,10 +756,36 @@ impl Request {
         Ok(snapshot)
     }
 
-    /// Checks that a snapshot from `origin` can be compared with a result made with these `options`, as far as both are
-    /// known.
+    /// The snapshot that a walk is compared with: with digests instead of its tree, if only the largest changes are shown,
+    /// and no filter needs it.
+    fn digested(
+        &self,
+        path: &Path,
+        asked: (View, Option<Measure>),
+        begin: impl Fn(View),
+    ) -> Result<(Snapshot, Option<Digested>), Problem> {
+        let options = Some(&*self.options);
+        if matches!(self.keep, Keep::Largest(_)) && self.walk.filter.of_saved(true).is_off() {
+            let wanted = self.wanted_earlier(asked.0);
+            let read = snapshot::digested(path, wanted, Operation::Compare, |view, origin| {
+                self.ensure_comparable((view, asked.1), options, origin).map(|()| begin(view))
+            })?;
+            if let Some((snapshot, digested)) = read {
+                return Ok((snapshot, Some(digested)));
+            }
+        }
+        Ok((self.earlier(path, asked, options, begin)?, None))
+    }
+
+    fn wanted_earlier(&self, view: View) -> Wanted {
+        Wanted { measure: Some(view.measure), times: self.needs_times(), ..Wanted::default() }
+    }
+
+    /// Checks that a snapshot from `origin`, as it is `seen`, can be compared with a result made with these `options`, as
+    /// far as both are known, and has the measure that is `required`.
     fn ensure_comparable(
         &self,
+        (seen, required): (View, Option<Measure>),
         options: Option<&[String]>,
         origin: Option<&Origin>,
     ) -> io::Result<()> {
@@ -782,7 +796,8 @@ impl Request {
             return Err(io::Error::other(message));
         }
         let Needs { owners, times, .. } = self.needs();
-        self.ensure_enough(origin, (owners, times))
+        self.ensure_enough(origin, (owners, times))?;
+        snapshot::ensure_measure(seen.measure, required)
     }
 
     /// Half a snapshot is not saved, because later it would be taken for a whole one.

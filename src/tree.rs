@@ -7,7 +7,7 @@
 //! is.
 
 mod content;
-mod digest;
+pub mod digest;
 mod edit;
 mod freeable;
 pub mod record;
@@ -163,6 +163,17 @@ pub struct Totals {
     pub newest: Option<i64>,
     /// What deleting it frees, if that was asked for.
     pub frees: Option<Freeable>,
+}
+
+impl Totals {
+    /// How much deleting it alone frees at most, judging by the `links` of its inode, if it is no directory.
+    pub fn freed(&self, is_directory: bool, links: Links) -> u64 {
+        match links {
+            _ if is_directory => self.size.saturating_sub(self.shared),
+            Links::Alone | Links::Of(1) => self.size,
+            _ => 0,
+        }
+    }
 }
 
 impl Sums {
@@ -344,8 +355,7 @@ impl Tree {
     ) -> impl Iterator<Item = Child<'a>> {
         iter::from_fn(move || {
             let block = rest;
-            let Node { sums, change, .. } = record::take(&mut rest)?;
-            let figures = (sums.all, change.is_some());
+            let (_, figures) = record::take_brief(&mut rest)?;
             Some(Child::new(self, block, figures, directory, true))
         })
     }
@@ -512,6 +522,13 @@ impl<'a> Child<'a> {
     /// Their records.
     fn packed_leaves(self) -> &'a [u8] {
         if self.is_leaf { &[] } else { record::split(self.block).1 }
+    }
+
+    /// How much deleting it alone frees at most, judging by link counts.
+    pub fn freed(self) -> u64 {
+        let node = self.node();
+        let links = node.inode.map_or(Links::Alone, |inode| inode.links);
+        node.sums.seen_as(self.view()).freed(self.is_directory(), links)
     }
 
     /// What counts at and below it: each directory's own figures, and those of every other entry. With its inode, if

@@ -63,10 +63,6 @@ pub(super) fn join<T: Tally>(
         let is_inside = matches!(traversal.innermost(), Some(OpenPair { is_closed: true, .. }));
         let mut has_moved = false;
         let churn = match step {
-            // Only roots and changes are shown.
-            Step::Node(sides) if traversal.depth() > root_depth && unchanged.has(&sides) => {
-                continue;
-            }
             Step::Node(sides)
                 if traversal.depth() == 0 || sides.is_directory() && !moves.is_moved(&sides) =>
             {
@@ -80,7 +76,12 @@ pub(super) fn join<T: Tally>(
                 let is_closed =
                     is_inside || is_one_sided && traversal.depth() > 0 && !limits.opens_new;
                 let churn = Churn::of(own_churn(sides));
-                traversal.enter(OpenPair { sides, churn, is_closed, has_moved }, sides.children());
+                let mut children = sides.children();
+                // Only roots and changes are shown.
+                if traversal.depth() >= root_depth {
+                    children.retain(|sides| is_changed(sides, unchanged));
+                }
+                traversal.enter(OpenPair { sides, churn, is_closed, has_moved }, children);
                 continue;
             }
             Step::Node(sides) => {
@@ -136,6 +137,11 @@ impl<T: Tally> Feed<'_, T> {
     fn has(&self, churn: Churn) -> bool {
         churn.size > 0 || self.inodes.is_some()
     }
+}
+
+/// Whether there may be a line for it, or for what is in it.
+fn is_changed(sides: &Sides<'_>, unchanged: &Unchanged) -> bool {
+    if sides.is_directory() { !unchanged.has(sides) } else { own_churn(*sides) > 0 }
 }
 
 /// The churn of its own size; of a directory, without its content, if both sides know it.

@@ -5,7 +5,7 @@
 //! directory has at least the churn of each entry in it, just as it has at least the size of each entry. Therefore the
 //! tally that finds the largest entries by size can find them by churn, too.
 //!
-//! Both trees are in memory until then. Besides them there are only a digest of each directory (8 bytes), the
+//! Both trees are in memory until then, or of the one before what changed. Besides them there are only a digest of each directory (8 bytes), the
 //! directories that are gone, new or moved, and the changed inodes with several links, to show each once.
 //!
 //! [`Change`]: crate::measure::Change
@@ -18,19 +18,19 @@ use crate::tally::{Limits, Top, Whole};
 use crate::tree::{Child, Order, Tree};
 use join::join;
 use moves::Moves;
-use unchanged::Unchanged;
+pub use unchanged::Unchanged;
 
 /// The difference between `before` and `now`: the entries with the largest churn, each inode once. Without limits,
 /// everything that changed, under every name. If one side has several roots and the other only one, that one is
-/// compared with itself.
-pub fn compare(before: Tree, now: Tree, limits: Option<Limits>) -> Tree {
+/// compared with itself. It has to be `known` what is unchanged if that is not in the tree `before`.
+pub fn compare(before: Tree, now: Tree, limits: Option<Limits>, known: Option<Unchanged>) -> Tree {
     let (before, now) = match (before.root().is_total(), now.root().is_total()) {
         (true, false) => (before, now.below_total()),
         (false, true) => (before.below_total(), now),
         _ => (before, now),
     };
     let (root, view) = (Sides { before: Some(before.root()), now: Some(now.root()) }, now.view());
-    let unchanged = Unchanged::new(&before, &now);
+    let unchanged = known.unwrap_or_else(|| Unchanged::new(&before, &now));
     let moves = Moves::find(root, &unchanged);
     let known = (&moves, &unchanged);
     let changes = match limits {

@@ -6,22 +6,34 @@
 use crate::diff::Sides;
 use crate::tree::{Child, Tree};
 
-/// The digests of both trees ([`Tree::digests`]).
+/// What is known of both trees.
 #[derive(Debug)]
-pub(super) struct Unchanged {
-    before: Vec<u64>,
-    now: Vec<u64>,
+pub enum Unchanged {
+    /// The digests of all directories before and now ([`Tree::digests`]).
+    Digests(Vec<u64>, Vec<u64>),
+    /// Of each directory of the tree now, by its number, whether it is known to be. The tree before lacks what is in it
+    /// then.
+    Directories(Vec<bool>),
 }
 
 impl Unchanged {
-    pub(super) fn new(before: &Tree, now: &Tree) -> Self {
-        Self { before: before.digests(), now: now.digests() }
+    /// By the digests of two whole trees.
+    pub fn new(before: &Tree, now: &Tree) -> Self {
+        Self::Digests(before.digests(), now.digests())
     }
 
     /// Whether `sides` is a directory that is on both sides, with the same names and sizes below it.
     pub(super) fn has(&self, sides: &Sides<'_>) -> bool {
-        let before = digest(sides.before, &self.before);
-        before.is_some() && before == digest(sides.now, &self.now)
+        match self {
+            Self::Digests(before, now) => {
+                let before = digest(sides.before, before);
+                before.is_some() && before == digest(sides.now, now)
+            }
+            Self::Directories(known) => {
+                let now = sides.now.and_then(|now| known.get(now.id()?.index()));
+                now == Some(&true) && sides.before.is_some()
+            }
+        }
     }
 }
 

@@ -49,8 +49,8 @@ fn tracked_in<D: WorkTreeDirectory>(top: &Path) -> io::Result<Option<Tracked>> {
         return Err(invalid("another system may track it"));
     }
     let Some(repository) = Repository::of(&dir) else {
-        // Whatever it is, it may track everything.
-        return if is_there(&c".git") {
+        // Whatever it is, it may track everything. Beside a repository of git, jj shares that.
+        return if is_there(&c".git") || is_there(&c".jj") {
             Err(invalid("its repository cannot be read"))
         } else {
             Ok(None)

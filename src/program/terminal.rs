@@ -2,11 +2,16 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, StdoutLock, Write};
+use std::mem;
+use std::process;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use terminal_size::{Height, Width, terminal_size};
 
+use crate::program::signals::{self, SIGNALLED, ScreenSignals};
+use weigh::internal::interrupt::Interrupt;
 use weigh::internal::render::palette::{Charset, Depth, Theme};
 use weigh::internal::render::progress;
 use weigh::internal::render::size::Format;
@@ -32,6 +37,11 @@ pub fn wants_colors() -> bool {
     if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") {
         return true;
     }
+    shows_colors()
+}
+
+/// Whether stdout is a terminal that can show colours and links.
+pub fn shows_colors() -> bool {
     is_stdout() && is_capable_terminal()
 }
 
@@ -46,7 +56,7 @@ fn forbids_colors() -> bool {
 
 /// Whether stdout shows links. Linux's own console would show them as text.
 pub fn wants_links() -> bool {
-    is_stdout() && is_capable_terminal() && env::var_os("TERM").is_none_or(|term| term != "linux")
+    shows_colors() && env::var_os("TERM").is_none_or(|term| term != "linux")
 }
 
 /// What the background is, as COLORFGBG says: `15;0` is white on black. Some terminals set it.
@@ -83,6 +93,53 @@ pub fn charset() -> Charset {
 /// Whether stderr can show a line that is redrawn.
 pub fn wants_progress() -> bool {
     io::stderr().is_terminal() && is_capable_terminal()
+}
+
+/// Ends whatever a line that was cut short has begun: a control string, a link, colours.
+const PLAIN: &[u8] = b"\x1b\\\x1b]8;;\x1b\\\x1b[0m";
+
+/// Stdout, where it is a terminal. A signal ends or stops the program once colours and links are off: the kernel cuts
+/// a line short.
+#[derive(Debug)]
+pub struct Lines<'a> {
+    out: StdoutLock<'static>,
+    interrupt: &'a Interrupt,
+    signals: ScreenSignals,
+    is_begun: bool,
+}
+
+impl<'a> Lines<'a> {
+    /// From the first line on, signals wait for the write that is going on.
+    pub fn new(interrupt: &'a Interrupt) -> Self {
+        let signals = ScreenSignals::default();
+        Self { out: io::stdout().lock(), interrupt, signals, is_begun: false }
+    }
+}
+
+impl Write for Lines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !mem::replace(&mut self.is_begun, true) {
+            // If this fails, a signal ends the program at once.
+            let _ = signals::listen_for_lines(&self.signals, self.interrupt);
+        }
+        let written = self.out.write(bytes)?;
+        self.flush()?;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()?;
+        let ended = self.signals.ended_by();
+        let is_stopped = self.signals.is_stopped.swap(false, Ordering::SeqCst);
+        if is_stopped || ended.is_some() {
+            self.out.write_all(PLAIN)?;
+            self.out.flush()?;
+        }
+        if let Some(signal) = ended {
+            process::exit(i32::from(SIGNALLED + signal));
+        }
+        if is_stopped { signals::stop() } else { Ok(()) }
+    }
 }
 
 /// The progress line, on stderr.

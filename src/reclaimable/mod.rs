@@ -6,11 +6,12 @@
 //! A rule that matches a directory decides about it, and about all in it: what is in doubt is not listed.
 
 mod command;
+mod join;
 mod proof;
 mod rule;
 
-use std::collections::BTreeSet;
 use std::ffi::CString;
+use std::iter;
 use std::sync::Arc;
 
 pub use rule::{ReclaimRule, RuleValue};
@@ -20,7 +21,7 @@ use crate::measure::DAY;
 use crate::parallel;
 use crate::path;
 use crate::problem::Problem;
-use crate::sum::{Link, LinkedInodes, saturate};
+use crate::sum::Freed;
 use crate::sys::{self, Handle, MountTable, Query, Source, Symlinks};
 use crate::tree::{Child, DirectoryId, Freeable, Place, Tree};
 use crate::weighed::Weighed;
@@ -87,7 +88,10 @@ pub fn find(weighed: &Weighed, search: &Search) -> Reclaimable {
     let mut found = Vec::new();
     let (mut work_trees, mounts) = (WorkTrees::default(), MountTable::read());
     let rules = || search.rules.iter();
-    let tags: BTreeSet<_> = rules().map(|rule| rule.tag.as_bytes()).collect();
+    // They are few, and of different lengths.
+    let mut tags: Vec<_> = rules().map(|rule| rule.tag.as_bytes()).collect();
+    tags.sort_unstable();
+    tags.dedup();
     let of_files: Vec<_> = rules().filter(|rule| rule.finds_files).cloned().collect();
     for root in tree.roots().filter(Child::is_directory) {
         // A root that is gone meanwhile has nothing to remove.
@@ -102,7 +106,8 @@ pub fn find(weighed: &Weighed, search: &Search) -> Reclaimable {
             real,
             mounts: &mounts,
         };
-        look.below(&mut work_trees, &mut found);
+        let each = look.below(&mut work_trees);
+        found.extend(look.joined(tree, &mut work_trees, each));
     }
     listed(tree, found, search)
 }
@@ -117,7 +122,7 @@ type Match<'a> = (Child<'a>, &'a Arc<ReclaimRule>);
 struct Finder<'a> {
     search: &'a Search,
     /// The names of all tags, and the rules that find files: all that every name is compared with.
-    tags: &'a BTreeSet<&'a [u8]>,
+    tags: &'a [&'a [u8]],
     of_files: &'a [Arc<ReclaimRule>],
     problems: &'a [Problem],
     root: Child<'a>,
@@ -127,15 +132,16 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    /// Adds what is `found`. Directories come before what is in them.
-    fn below(&self, work_trees: &mut WorkTrees, found: &mut Vec<Reclaim>) {
+    /// What is found. Directories come before what is in them.
+    fn below(&self, work_trees: &mut WorkTrees) -> Vec<Reclaim> {
+        let mut found = Vec::new();
         // The last of the directories that are decided by one around them; those that follow are before it.
         let mut decided = usize::MAX;
         let mut directories = self.root.all_directories().rev();
         loop {
             let some: Vec<_> = directories.by_ref().take(MANY).collect();
             if some.is_empty() {
-                return;
+                return found;
             }
             // Every name is looked at, on all cores.
             let matches: Vec<Vec<Match<'_>>> =
@@ -157,14 +163,24 @@ impl<'a> Finder<'a> {
 
     /// The first rule that matches a directory; or if none does, the files in it that rules match.
     fn matches(&self, directory: Child<'a>) -> Vec<Match<'a>> {
-        let notable: Vec<_> =
-            directory.leaves().filter(|leaf| self.is_notable(leaf.name())).collect();
+        // Names are unpacked once; most directories have no such file.
+        let has_notable = directory.leaf_nodes().any(|leaf| self.is_notable(leaf.name));
+        let leaves = has_notable.then(|| directory.leaves()).into_iter().flatten();
+        let notable: Vec<_> = leaves.filter(|leaf| self.is_notable(leaf.name())).collect();
+        let name = self.names(directory).next().unwrap_or_default();
         let mut rules = self.search.rules.iter();
-        if let Some(rule) = rules.find(|rule| self.is_proved(rule, directory, &notable)) {
+        if let Some(rule) = rules.find(|rule| self.is_proved(rule, directory, name, &notable)) {
             return vec![(directory, rule)];
         }
         let rule = |leaf| self.of_files.iter().find(|rule| self.is_file_of(rule, leaf));
         notable.into_iter().filter_map(|leaf| Some((leaf, rule(leaf)?))).collect()
+    }
+
+    /// The names on the real path of `child`, the last one first.
+    fn names(&self, child: Child<'a>) -> impl Iterator<Item = &[u8]> + Clone {
+        let below = iter::successors(Some(child), Child::parent).take_while(|at| !at.is_root());
+        let around = self.real.rsplit(|byte| *byte == b'/').filter(|name| !name.is_empty());
+        below.map(|at| at.name()).chain(around)
     }
 
     /// The real path of `child`.
@@ -200,19 +216,14 @@ impl<'a> Finder<'a> {
         let stat = Source::default().stat(&at, Symlinks::Stay, query).ok()?;
         let owner = (stat.owner != sys::user_id())
             .then(|| sys::user_name(stat.owner).unwrap_or_else(|| stat.owner.to_string()));
-        let node = child.node();
-        let all = node.sums.all.disk;
-        let settled = match child.inode().is_some_and(|inode| inode.linked().is_some()) {
-            true if !child.is_directory() => 0,
-            _ => all.saturating_sub(node.sums.shared.disk),
-        };
-        let alone = Freeable { least: settled, most: settled, extents: 0 };
+        let sums = child.node().sums;
+        let (least, most) = (child.freed(), child.freed());
         Some(Reclaim {
             path: child.path(),
             place: child.place()?,
             is_directory: child.is_directory(),
-            size: all,
-            frees: node.sums.frees.unwrap_or(alone),
+            size: sums.all.disk,
+            frees: sums.frees.unwrap_or(Freeable { least, most, extents: 0 }),
             written,
             owner,
             command: command::command_for(&rule.command, &real),
@@ -234,33 +245,11 @@ impl<'a> Finder<'a> {
 fn listed(tree: &Tree, found: Vec<Reclaim>, search: &Search) -> Reclaimable {
     let (mut others, mut found): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|one| one.rule.is_final);
-    let (mut links, mut settled) = (LinkedInodes::<u64>::default(), 0_u128);
-    for (figures, inode) in found.iter().flat_map(|one| tree.at(one.place).counted()) {
-        match inode {
-            None => settled += u128::from(figures.disk),
-            Some(inode) => {
-                links.meet(inode.identity, Link::new(figures.disk, inode.links), u64::max);
-            }
-        }
-    }
-    let sum = |values: &mut dyn Iterator<Item = u64>| values.map(u128::from).sum::<u128>();
-    let linked = sum(&mut links.values()) - sum(&mut links.with_others());
-    // What files in one of them share with each other is freed once.
-    let doubtful = found.iter().map(|one| {
-        let node = tree.at(one.place).node();
-        node.sums.all.disk.saturating_sub(node.sums.shared.disk).saturating_sub(one.frees.most)
-    });
-    let most = (settled + linked).saturating_sub(sum(&mut doubtful.into_iter()));
-    let least = match found.iter().all(|one| one.frees.least == one.frees.most) {
-        true => most,
-        false => sum(&mut found.iter().map(|one| one.frees.least)).min(most),
-    };
-    let frees = Freeable { least: saturate(least), most: saturate(most), extents: 0 };
+    let mut freed = Freed::default();
+    found.iter().for_each(|one| freed.mark(tree, one.place));
+    let frees = freed.freed(found.iter().any(|one| one.frees.least < one.frees.most));
     // All the links of something in it must be in what is found.
-    found.retain(|one| {
-        let mut inodes = tree.at(one.place).counted().filter_map(|(_, inode)| inode);
-        one.frees.most > 0 || inodes.any(|inode| links.has_all(inode.identity))
-    });
+    found.retain(|one| one.frees.most > 0 || freed.frees_of(tree, one.place));
     for list in [&mut found, &mut others] {
         list.retain(|one| one.frees.most >= search.min_size);
         list.sort_by(|one, two| {

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::io::Read;
 
 use super::Finder;
-use super::rule::{AnyOf, ReclaimRule};
+use super::rule::{AnyOf, ReclaimRule, is_at};
 use crate::containers;
 use crate::git::Glob;
 use crate::measure::Kind;
@@ -23,30 +23,28 @@ const REPOSITORIES: [&[u8]; 8] =
 impl Finder<'_> {
     /// Whether a file of this name may be found, or be the tag of what is.
     pub(super) fn is_notable(&self, name: &[u8]) -> bool {
-        self.tags.contains(name) || self.of_files.iter().any(|rule| rule.may_find(name))
+        self.tags.contains(&name) || self.of_files.iter().any(|rule| rule.may_find(name))
     }
 
-    /// Whether the `rule` matches a directory. The cheapest comes first, and files last.
+    /// Whether the `rule` matches a directory, whose real name is `name`. The cheapest comes first, and files last.
     pub(super) fn is_proved(
         &self,
         rule: &ReclaimRule,
         directory: Child<'_>,
+        name: &[u8],
         notable: &[Child<'_>],
     ) -> bool {
-        let is_root = directory.is_root();
-        let name = if is_root { last_name(&self.real) } else { directory.name() };
         if rule.finds_files || !rule.may_find(name) {
             return false;
         }
         let tag = notable.iter().find(|leaf| leaf.name() == rule.tag.as_bytes());
-        if !rule.tag.is_empty() && tag.is_none() {
+        if (!rule.tag.is_empty() && tag.is_none()) || !is_at(&rule.at, self.names(directory)) {
             return false;
         }
-        let parent = directory.parent().filter(|_| !is_root);
+        let parent = directory.parent().filter(|_| !directory.is_root());
         rule.beside.iter().all(|any| parent.is_some_and(|parent| has_any(parent, any)))
             && rule.has.iter().all(|any| has_any(directory, any))
             && !directory.unsorted().any(|entry| is_one_of(&rule.lacks, entry.name()))
-            && self.is_at_place(rule, directory)
             && tag.is_none_or(|tag| is_written_in(rule, directory, tag.name(), LARGEST_TAG))
     }
 
@@ -55,13 +53,8 @@ impl Finder<'_> {
         let Some(directory) = leaf.parent() else { return false };
         rule.may_find(leaf.name())
             && rule.beside.iter().all(|any| has_any(directory, any))
-            && self.is_at_place(rule, leaf)
+            && is_at(&rule.at, self.names(leaf))
             && is_written_in(rule, directory, leaf.name(), u64::MAX)
-    }
-
-    fn is_at_place(&self, rule: &ReclaimRule, child: Child<'_>) -> bool {
-        let real = self.real_path(child);
-        rule.at.iter().any(|at| at.is_end_of(&real))
     }
 
     /// Whether nothing speaks against it: something that could not be read, a mount, an engine's storage, a repository,
@@ -120,8 +113,8 @@ fn has_any(directory: Child<'_>, any: &AnyOf) -> bool {
         }
         let mut entries = at.into_iter().flat_map(Child::unsorted);
         entries.any(|entry| {
-            let is_stored = matches!(entry.mode().kind(), Kind::File | Kind::Directory);
-            is_stored && last.is_match(entry.name())
+            last.is_match(entry.name())
+                && matches!(entry.mode().kind(), Kind::File | Kind::Directory)
         })
     })
 }
@@ -142,9 +135,4 @@ fn start_of(directory: &[u8], name: &[u8], most: u64) -> Option<Vec<u8>> {
     let length = if most == LARGEST_TAG { LARGEST_TAG } else { START };
     file.take(length).read_to_end(&mut start).ok()?;
     Some(start)
-}
-
-/// The last name of a path.
-fn last_name(path: &[u8]) -> &[u8] {
-    path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }

@@ -36,6 +36,8 @@ pub struct ReclaimRule {
     pub(super) lacks: Vec<Glob>,
     pub(super) never: Vec<Glob>,
     pub(super) only: Vec<Glob>,
+    /// Where a directory takes the place of all that is found in it, if nothing else is there.
+    pub(super) join: Vec<RulePlace>,
     /// The file in it whose content proves it. Of a file, its own content does.
     pub(super) tag: String,
     /// What the start of that must match, and must not.
@@ -60,17 +62,24 @@ impl RulePlace {
     }
 
     /// The pattern of the last name.
-    pub(super) fn last(&self) -> Option<&Glob> {
+    fn last(&self) -> Option<&Glob> {
         self.names.last()
     }
 
-    /// Whether it is the end of `path`, which is absolute.
-    pub(super) fn is_end_of(&self, path: &[u8]) -> bool {
-        let mut names = path.rsplit(|byte| *byte == b'/').filter(|name| !name.is_empty());
+    /// Whether it is the end of an absolute path, whose last name comes first.
+    fn is_end_of<'n>(&self, mut names: impl Iterator<Item = &'n [u8]>) -> bool {
         let is_end =
             self.names.iter().rev().all(|one| names.next().is_some_and(|name| one.is_match(name)));
         is_end && (!self.is_absolute || names.next().is_none())
     }
+}
+
+/// Whether one of `places` is the end of an absolute path, whose last name comes first.
+pub(super) fn is_at<'n>(
+    places: &[RulePlace],
+    names: impl Iterator<Item = &'n [u8]> + Clone,
+) -> bool {
+    places.iter().any(|place| place.is_end_of(names.clone()))
 }
 
 /// The pattern of a name.
@@ -104,7 +113,7 @@ impl ReclaimRule {
     pub const KEYS: [(&str, &[&str]); 3] = [
         ("a string", &["name", "what", "back", "command", "doc", "tag", "matches", "unless"]),
         ("true or false", &["again", "file", "git"]),
-        ("a list of strings", &["at", "beside", "has", "lacks", "never", "only"]),
+        ("a list of strings", &["at", "beside", "has", "lacks", "never", "only", "join"]),
     ];
 
     /// Gives `key` a `value`.
@@ -114,6 +123,7 @@ impl ReclaimRule {
     pub fn set(&mut self, key: &str, value: RuleValue) -> Result<(), String> {
         let patterns = |texts: Vec<String>| texts.iter().map(|text| glob(text)).collect();
         let any = |texts: Vec<String>| texts.iter().map(|text| any_of(text)).collect();
+        let places = |texts: Vec<String>| texts.iter().map(|text| RulePlace::new(text)).collect();
         match (key, value) {
             ("name", RuleValue::Text(text)) => self.name = text,
             ("what", RuleValue::Text(text)) => self.what = text,
@@ -126,9 +136,8 @@ impl ReclaimRule {
             ("again", RuleValue::Switch(is_on)) => self.is_final = !is_on,
             ("file", RuleValue::Switch(is_on)) => self.finds_files = is_on,
             ("git", RuleValue::Switch(is_on)) => self.may_have_repositories = is_on,
-            ("at", RuleValue::Texts(texts)) => {
-                self.at = texts.iter().map(|text| RulePlace::new(text)).collect();
-            }
+            ("at", RuleValue::Texts(texts)) => self.at = places(texts),
+            ("join", RuleValue::Texts(texts)) => self.join = places(texts),
             ("beside", RuleValue::Texts(texts)) => self.beside = any(texts),
             ("has", RuleValue::Texts(texts)) => self.has = any(texts),
             ("lacks", RuleValue::Texts(texts)) => self.lacks = patterns(texts),

@@ -17,8 +17,6 @@ pub struct TargetOutcome {
     pub removed: u64,
     /// The first reasons why some of it is kept.
     pub problems: Vec<Problem>,
-    /// The number of further reasons.
-    pub unnamed: u64,
 }
 
 /// Where a target is after a removal.
@@ -106,13 +104,11 @@ pub enum RemovalStep {
 impl TargetOutcome {
     /// Adds a reason: why the entry at `path` is kept.
     pub(super) fn add(&mut self, path: Vec<u8>, error: &io::Error, message: String) {
-        /// Further reasons are only counted, because a tree that cannot be removed may have millions.
+        /// Further reasons are left out, because a tree that cannot be removed may have millions.
         const NAMED: usize = 1_000;
         if self.problems.len() < NAMED {
             let problem = Problem::new(path, Operation::Remove, error);
             self.problems.push(Problem { message, ..problem });
-        } else {
-            self.unnamed += 1;
         }
     }
 }

@@ -35,10 +35,8 @@ pub mod tree;
 use std::io::{self, Write};
 
 use crate::escape::escape;
-use crate::history::History;
-use crate::measure::Measure;
-use crate::reclaimable::Reclaimable;
-use crate::snapshot::{FileSystem, Origin, Snapshot, schema};
+use crate::report::Outcome;
+use crate::snapshot::{Snapshot, schema};
 use crate::weighed::Weighed;
 use page::PageForm;
 use partial::Partial;
@@ -143,50 +141,25 @@ impl Form {
     }
 }
 
-/// Writes the history of a tree, whose sizes are in `measure`.
+/// Writes what came of a request.
 ///
 /// # Errors
 /// The writer's.
-pub fn write_history(
-    out: &mut impl Write,
-    history: &History,
-    measure: Measure,
-    output: &Output,
-) -> io::Result<()> {
-    match output {
-        Output::History(options) => history::draw(out, history, options),
-        _ => history::json(out, history, measure),
+pub fn write(out: &mut impl Write, outcome: &Outcome, output: Output) -> io::Result<()> {
+    let Outcome { snapshot, history, reclaimable, .. } = outcome;
+    match (output, history, reclaimable) {
+        (Output::History(options), Some(history), _) => history::draw(out, history, &options),
+        (_, Some(history), _) => history::json(out, history, snapshot.view.measure),
+        (Output::List(options), _, Some(found)) => reclaimable::draw(out, found, &options),
+        (Output::Form(Form::Csv, _), _, Some(found)) => reclaimable::csv(out, found),
+        (_, _, Some(found)) => reclaimable::json(out, found, &snapshot.weighed),
+        (output, None, None) => write_tree(out, outcome, output),
     }
 }
 
-/// Writes what can go.
-///
-/// # Errors
-/// The writer's.
-pub fn write_reclaimable(
-    out: &mut impl Write,
-    reclaimable: &Reclaimable,
-    weighed: &Weighed,
-    output: &Output,
-) -> io::Result<()> {
-    match output {
-        Output::List(options) => reclaimable::draw(out, reclaimable, options),
-        Output::Form(Form::Csv, _) => reclaimable::csv(out, reclaimable),
-        _ => reclaimable::json(out, reclaimable, weighed),
-    }
-}
-
-/// Writes the result of a walk, or a difference to a snapshot from `earlier`. `file_systems` are shown beside the root.
-///
-/// # Errors
-/// The writer's.
-pub fn write(
-    out: &mut impl Write,
-    snapshot: &Snapshot,
-    file_systems: &[FileSystem],
-    earlier: Option<&Origin>,
-    output: Output,
-) -> io::Result<()> {
+/// Writes the result of a walk, or a difference to an earlier snapshot. File systems are shown beside the root.
+fn write_tree(out: &mut impl Write, outcome: &Outcome, output: Output) -> io::Result<()> {
+    let Outcome { snapshot, file_systems, earlier, .. } = outcome;
     let Snapshot { weighed, view, known, origin } = snapshot;
     match (output, &weighed.report) {
         (Output::Form(form, options), _) => {
@@ -199,7 +172,7 @@ pub fn write(
         }
         (Output::Tree(mut options, formats), Some(tree)) => {
             adapt(&mut options, &formats, snapshot);
-            options.since = diff::since(earlier, options.dates.as_ref());
+            options.since = diff::since(earlier.as_ref(), options.dates.as_ref());
             let lines = file_systems::lines(file_systems, &options.format, options.width);
             let (above, below) =
                 if options.is_root_first { (&lines[..], "") } else { ("", &lines[..]) };
@@ -229,7 +202,7 @@ pub fn write(
             let format = formats.of(view.measure);
             out.write_all(file_systems::table(file_systems, &format, &options).as_bytes())
         }
-        // `write_history` and `write_reclaimable` write these. Nothing is shown of a tree that could not be read.
+        // These are not of a tree. Nothing is shown of one that could not be read.
         (Output::History(_) | Output::List(_), _) | (_, None) => Ok(()),
     }
 }

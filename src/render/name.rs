@@ -10,7 +10,7 @@ pub use cells::cells;
 pub(super) const MARK: &str = "…";
 
 /// How many cells the widest of `texts` takes.
-pub(super) fn widest<'t>(texts: impl IntoIterator<Item = &'t String>) -> usize {
+pub fn widest<'t>(texts: impl IntoIterator<Item = &'t String>) -> usize {
     texts.into_iter().map(|text| cells(text)).max().unwrap_or(0)
 }
 

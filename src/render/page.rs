@@ -241,7 +241,7 @@ fn colorings(rows: &[PageRow<'_>]) -> Vec<Coloring> {
 /// Keeps the largest rows that take at most `max_bytes`.
 fn keep(rows: &mut Vec<PageRow<'_>>, max_bytes: usize) {
     let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by_key(|i| (Reverse(rows[*i].line.totals.weight), *i));
+    order.sort_unstable_by_key(|i| (Reverse(rows[*i].line.totals.weight), *i));
     let (mut bytes, mut is_kept) = (html::FIXED, vec![false; rows.len()]);
     for i in order {
         bytes = bytes.saturating_add(html::length(&rows[i]));

@@ -7,6 +7,7 @@ use nu_ansi_term::Style;
 use super::name::{cells, widest};
 use super::palette::{Charset, Palette};
 use super::rows::quoted;
+use super::size::Format;
 use super::tree::PictureOptions;
 use crate::escape::{escape, json_bytes, json_string};
 use crate::measure::{Kind, Mode, View};
@@ -63,7 +64,10 @@ pub fn draw(
     for (one, row) in found.iter().zip(found_rows) {
         list.write(out, one, row)?;
     }
-    let more = if *more > 0 { format!(", with {more} that are not listed") } else { String::new() };
+    let more = match *more {
+        0 => String::new(),
+        more => format!(", with {} that are not listed", Format::Count.write(more as u64)),
+    };
     let sum = match found.is_empty() && more.is_empty() {
         true => "found nothing that can be had again: --older 0 includes what was written lately"
             .to_owned(),

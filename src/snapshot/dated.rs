@@ -80,7 +80,7 @@ pub fn all_in(path: &Path) -> Result<Vec<PathBuf>, Problem> {
         return Ok(vec![path.to_owned()]);
     }
     let mut files = files(path)?;
-    files.sort();
+    files.sort_unstable();
     if files.is_empty() { Err(none_in(path)) } else { Ok(files) }
 }
 

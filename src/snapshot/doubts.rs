@@ -120,7 +120,7 @@ impl<'a> Roots<'a> {
 
 /// Sorts `paths`, and leaves out those inside others: in this order, a path inside another comes after it.
 fn outermost(mut paths: Vec<Cow<'_, Path>>) -> Vec<Cow<'_, Path>> {
-    paths.sort();
+    paths.sort_unstable();
     paths.dedup_by(|path, before| path.starts_with(before));
     paths
 }

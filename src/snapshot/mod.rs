@@ -41,7 +41,7 @@ pub use doubts::{Doubt, doubts};
 pub use file_system::{Cause, FileSystem, Unseen, file_systems, mounted};
 pub use glance::{Glance, glance};
 pub use origin::{GivenRoot, Origin, Volume};
-pub use packed::SavedListings;
+pub use packed::{Digested, SavedListings};
 pub use remembered::{Day, Remembered};
 pub use reweigh::reweigh;
 pub use several::load_all;
@@ -54,7 +54,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Measures, View};
 use crate::problem::{Operation, Problem, unless_closed};
 use crate::sys::{self, Draft, SnapshotFile};
-use crate::tally::Tally;
+use crate::tally::{Limits, Tally};
 use crate::weighed::Weighed;
 use compression::Packer;
 use packed::blocks::MAGIC;
@@ -82,6 +82,8 @@ pub struct Wanted {
     pub by_time: bool,
     /// Whether to keep these times, if it has them.
     pub times: bool,
+    /// The limits of what is shown, if nothing needs more. Directories that have no line then need not be read.
+    pub limits: Option<Limits>,
 }
 
 /// The result of a walk, and what is needed to understand it later.
@@ -253,14 +255,43 @@ pub fn load_after<T: Tally>(
     loaded.map_err(|error| problem(path, failed, &error))
 }
 
+/// Reads digests of the snapshot at `path`, to read later only what has changed: what it says besides its tree, and
+/// that. None if its form does not allow it. `check` gets the view and the origin before; if it fails, the problem is one
+/// of this `operation`.
+///
+/// # Errors
+/// The system's, those of an invalid file, and those of `check`.
+pub fn digested(
+    path: &Path,
+    wanted: Wanted,
+    operation: Operation,
+    check: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
+) -> Result<Option<(Snapshot, Digested)>, Problem> {
+    if is_read_once(path) {
+        return Ok(None);
+    }
+    let mut failed = Operation::Load;
+    let read = open(path).and_then(|opened| match opened {
+        Opened::Packed(file, size) => packed::digested(file, size, wanted, |view, origin| {
+            check(view, origin).inspect_err(|_| failed = operation)
+        }),
+        Opened::Text(_) => Ok(None),
+    });
+    read.map_err(|error| problem(path, failed, &error))
+}
+
+/// Whether it is a pipe or the like.
+fn is_read_once(path: &Path) -> bool {
+    path == Path::new("-") || !sys::has_content(path)
+}
+
 /// Opens the snapshot at `path` to read its listings one by one, with times: what it says besides its tree, and the
 /// listings. None if its form does not allow that.
 ///
 /// # Errors
 /// The system's, and those of an invalid file.
 pub fn listings(path: &Path, wanted: Wanted) -> io::Result<Option<(Snapshot, SavedListings)>> {
-    // From a pipe it could be read only once.
-    if path == Path::new("-") || !sys::has_content(path) {
+    if is_read_once(path) {
         return Ok(None);
     }
     let Opened::Packed(file, _) = open(path)? else { return Ok(None) };

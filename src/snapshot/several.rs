@@ -13,7 +13,8 @@ use super::devices::{self, devices};
 use super::roots::{Listings, roots};
 use super::shares::{self, Loaded};
 use super::{
-    GivenRoot, Origin, Snapshot, TOO_LITTLE, Wanted, difference, ensure_measure, problem, read,
+    GivenRoot, Glance, Origin, Snapshot, TOO_LITTLE, Wanted, difference, ensure_measure, glance,
+    is_read_once, problem, read,
 };
 use crate::filter::Filter;
 use crate::inode::MountedDevice;
@@ -22,7 +23,7 @@ use crate::parallel;
 use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::tally::{Inodes, Whole};
-use crate::total::{Replay, Rules, Shown};
+use crate::total::{Replay, Rules, Shown, apart};
 use crate::tree::{DirectoryId, Node, Tree};
 use crate::weighed::Weighed;
 
@@ -32,6 +33,8 @@ use crate::weighed::Weighed;
 /// # Errors
 /// The system's; the problem of a file; or the reason why a snapshot cannot be joined with the others.
 pub fn load_all(files: &[PathBuf], wanted: Wanted, inodes: Inodes) -> Result<Snapshot, Problem> {
+    let are_apart = wanted.limits.is_some() && are_apart(files);
+    let wanted = Wanted { limits: wanted.limits.filter(|_| are_apart), ..wanted };
     // In shares, directories tell where mounts are.
     let inodes = inodes.and(Inodes::DIRECTORIES);
     let loaded: Vec<_> =
@@ -59,7 +62,21 @@ pub fn load_all(files: &[PathBuf], wanted: Wanted, inodes: Inodes) -> Result<Sna
         snapshot.see_as(View { measure, ..snapshot.view });
     }
     let snapshots = shares::united(fitting, inodes)?.into_iter().map(|(_, snapshot)| snapshot);
-    Ok(joined(snapshots.collect(), inodes))
+    Ok(joined(snapshots.collect(), inodes, are_apart))
+}
+
+/// Whether each of the `files` has one root, and all of that, of another host. Then no inode has links in two of them.
+fn are_apart(files: &[PathBuf]) -> bool {
+    let mut hosts = HashSet::new();
+    files.iter().all(|file| {
+        let known = (!is_read_once(file)).then(|| glance(file).ok()).flatten();
+        known.is_some_and(
+            |Glance { origin: Origin { host, roots, options, share, .. }, .. }| {
+                let counts_links = options.iter().flatten().any(|option| option == "--unique");
+                roots.len() == 1 && share.is_none() && !counts_links && hosts.insert(host)
+            },
+        )
+    })
 }
 
 /// Why a snapshot cannot be joined with the first one.
@@ -85,8 +102,8 @@ struct JoinedRoot {
     is_inside: bool,
 }
 
-/// Joins the `snapshots`.
-fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes) -> Snapshot {
+/// Joins the `snapshots`, perhaps knowing that they [are apart](are_apart).
+fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes, are_apart: bool) -> Snapshot {
     let mut hosts = Vec::new();
     for host in snapshots.iter().map(host) {
         if !hosts.contains(&host) {
@@ -103,7 +120,7 @@ fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes) -> Snapshot {
     let follow = snapshots.iter().filter_map(|it| it.origin.as_ref()).any(Origin::follows);
     let view = snapshots.first().map_or(View::default(), |snapshot| snapshot.view);
     let known = snapshots.iter().fold(Measures::ALL, |known, it| known.and(it.known));
-    let rules = Rules { follow, ..Rules::default() };
+    let rules = (!are_apart).then(|| Rules { follow, ..Rules::default() });
     let (problems, origin) = (problems(&mut snapshots, &roots), origin(&snapshots, &roots, &hosts));
     let is_interrupted = snapshots.iter().any(|snapshot| snapshot.weighed.is_interrupted);
     let trees = snapshots.into_iter().map(|snapshot| snapshot.weighed.report).collect();
@@ -267,7 +284,7 @@ fn tree(
     mut trees: Vec<Option<Tree>>,
     roots: &[JoinedRoot],
     hosts: &[Vec<u8>],
-    rules: Rules,
+    rules: Option<Rules>,
     inodes: Inodes,
 ) -> Option<Tree> {
     let kept: Vec<_> = roots.iter().filter(|root| !root.is_inside).collect();
@@ -281,7 +298,9 @@ fn tree(
     }
     let mut replay = Replay::adding_up(Whole { inodes }, 1, rules);
     replay.open();
-    let above = Node { mode: Mode::DIRECTORY, ..Node::default() };
+    // If they are apart, it need not be added up.
+    let known = trees.iter().flatten().map(|tree| tree.root().node().sums);
+    let above = Node { mode: Mode::DIRECTORY, sums: apart(known), ..Node::default() };
     if hosts.len() == 1 {
         kept.iter().for_each(|root| add(&mut replay, &mut trees, root, &root.name));
         return Some(replay.finish(&above));

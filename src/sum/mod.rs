@@ -1,5 +1,6 @@
-//! Adds up inodes, each once.
+//! Adds up inodes, each once, and what removing some of them frees.
 
+mod freed;
 mod linked;
 mod settled;
 
@@ -8,6 +9,7 @@ use std::cell::RefCell;
 use crate::inode::{Identity, Links};
 use crate::measure::Figures;
 use crate::tree::{Inode, Sums};
+pub use freed::Freed;
 pub(crate) use linked::LinkedSum;
 pub use linked::{Link, LinkedInodes};
 pub use settled::saturate;

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Entry, Inodes, Tally, Whole};
-use crate::measure::{Figures, Mode};
+use crate::measure::{Figures, Measure, Mode};
 use crate::tree::{Content, Node, Shape, Sums, Tree};
 
 /// Keeps every entry, and lets other threads read them.
@@ -52,10 +52,8 @@ struct LiveContent {
 /// The figures so far. Each link of an inode counts a share of them, as in the progress of a walk.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
-    disk: f64,
-    length: f64,
-    files: f64,
-    inodes: f64,
+    /// In the order of [`Measure::ALL`].
+    amounts: [f64; 4],
     newest: Option<i64>,
 }
 
@@ -279,33 +277,21 @@ fn open_node(name: &[u8], sums: Sums) -> Node<'_> {
 impl Seen {
     /// This `share` of `figures`.
     fn of(figures: &Figures, share: f64) -> Self {
-        Self {
-            disk: figures.disk as f64 * share,
-            length: figures.length as f64 * share,
-            files: figures.files as f64 * share,
-            inodes: figures.inodes as f64 * share,
-            newest: figures.newest,
-        }
+        let amounts = Measure::ALL.map(|measure| figures.get(measure) as f64 * share);
+        Self { amounts, newest: figures.newest }
     }
 
     fn add(&mut self, other: Seen) {
-        self.disk += other.disk;
-        self.length += other.length;
-        self.files += other.files;
-        self.inodes += other.inodes;
+        self.amounts.iter_mut().zip(other.amounts).for_each(|(sum, amount)| *sum += amount);
         self.newest = self.newest.max(other.newest);
     }
 
     /// What that comes to. A cast from a float saturates.
     fn sums(self) -> Sums {
-        let inodes = self.inodes.round() as u64;
-        let all = Figures {
-            disk: self.disk as u64,
-            length: self.length as u64,
-            files: self.files as u64,
-            inodes,
-            newest: self.newest,
-        };
+        let [disk, length, files, inodes] = self.amounts;
+        let [disk, length, files, inodes] =
+            [disk, length, files, inodes.round()].map(|it| it as u64);
+        let all = Figures { disk, length, files, inodes, newest: self.newest };
         Sums { all, entries: inodes, ..Sums::default() }
     }
 }

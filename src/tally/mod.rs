@@ -36,12 +36,6 @@ pub trait Tally: Send + Sync {
     /// Whether it is told where each directory begins.
     const IS_LIVE: bool = false;
 
-    /// The limits, if it keeps only the largest nodes within these. A source that knows what directories come to need
-    /// not read the others.
-    fn limits(&self) -> Option<Limits> {
-        None
-    }
-
     /// A directory called `name` begins in that of `parent`, or the root, or what is above several roots: what is
     /// gathered in it as a whole. Called only if it [`IS_LIVE`](Self::IS_LIVE).
     fn open(&self, _parent: Option<&Self::Part>, _name: &[u8]) -> Self::Part {

@@ -75,6 +75,11 @@ impl Limits {
         roots: 0,
         opens_new: true,
     };
+
+    /// Whether they limit anything.
+    pub fn are_any(&self) -> bool {
+        (self.lines, self.depth, self.min_size) != (usize::MAX, u32::MAX, 0)
+    }
 }
 
 impl Top {
@@ -108,12 +113,6 @@ impl Top {
 
 impl Tally for Top {
     type Part = Candidates;
-
-    fn limits(&self) -> Option<Limits> {
-        let Limits { lines, depth, min_size, .. } = self.limits;
-        let is_unlimited = (lines, depth, min_size) == (usize::MAX, u32::MAX, 0);
-        (!is_unlimited).then_some(self.limits)
-    }
 
     #[inline]
     fn leaf(&self, part: &mut Candidates, entry: &Entry<'_>) {

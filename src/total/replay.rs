@@ -4,9 +4,10 @@
 use super::{Rules, Shown, Subtotal, close, finish};
 use crate::inode::Links;
 use crate::measure::Kind;
+use crate::sum::Settled;
 use crate::sys::Stat;
 use crate::tally::{Entry, Tally, Whole};
-use crate::tree::{Details, DirectoryId, Inode, Node, Step, Traversal, Tree};
+use crate::tree::{Details, DirectoryId, Inode, Node, Step, Sums, Traversal, Tree};
 
 /// Feeds a tally from one thread, node by node. A directory is opened before its content and closed after it. Memory
 /// grows only with depth.
@@ -25,9 +26,9 @@ impl<T: Tally> Replay<T> {
         Self { tally, rules: None, open: Vec::new(), root_depth }
     }
 
-    /// The same, but adds up the totals of directories by these `rules`.
-    pub fn adding_up(tally: T, root_depth: usize, rules: Rules) -> Self {
-        Self { rules: Some(rules), ..Self::new(tally, root_depth) }
+    /// The same, but adds up the totals of directories by these `rules`, if there are any.
+    pub fn adding_up(tally: T, root_depth: usize, rules: impl Into<Option<Rules>>) -> Self {
+        Self { rules: rules.into(), ..Self::new(tally, root_depth) }
     }
 
     /// Opens a directory inside the innermost open one.
@@ -76,9 +77,23 @@ impl Replay<Whole> {
     /// as it is, for that comes to what it did. Only what is above it is added up. Nothing is left of it in `tree`.
     pub fn graft(&mut self, tree: &mut Tree, directory: DirectoryId, name: &[u8]) {
         let Some(Subtotal { sum, part, .. }) = self.open.last_mut() else { return };
-        sum.add_counted(tree.directory(directory).counted());
+        if self.rules.is_some() {
+            sum.add_counted(tree.directory(directory).counted());
+        }
         part.adopt(tree.detach(directory, name));
     }
+}
+
+/// What `parts` come to together, of which no two have links of the same inode.
+pub fn apart(parts: impl Iterator<Item = Sums>) -> Sums {
+    let [mut all, mut shared] = [Settled::default(); 2];
+    let mut entries: u64 = 0;
+    for part in parts {
+        all.add(&part.all);
+        shared.add(&part.shared);
+        entries = entries.saturating_add(part.entries);
+    }
+    Sums { all: all.figures(), shared: shared.figures(), entries, frees: None }
 }
 
 fn entry<'a>(node: &'a Node<'_>, stat: &'a Stat, depth: u32) -> Entry<'a> {

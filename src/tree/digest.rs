@@ -16,14 +16,26 @@ fn of(what: impl Hash) -> u64 {
     STATE.hash_one(what)
 }
 
-/// The sum of the digests of all leaves of a directory: of their names and sizes.
-fn of_leaves(view: View, directory: &PackedDirectory) -> u64 {
-    let (mut rest, mut sum) = (directory.leaves(), 0_u64);
-    // To unpack all of each record took twice as long.
-    while let (leaf, Some(name)) = (rest, record::skip(&mut rest)) {
-        sum = sum.wrapping_add(of((name, view.size(&record::figures(leaf).0))));
+/// The digest of what is in a directory under a `name`: of a size, or of a subdirectory's digest. What a directory
+/// contains is the sum of these.
+#[inline]
+pub fn of_entry(name: &[u8], what: u64) -> u64 {
+    of((name, what))
+}
+
+/// The digest of a directory: of its own size, if it counts, of its total, and of what it contains.
+pub fn of_directory(own: Option<u64>, size: u64, content: u64) -> u64 {
+    of((own, size, content))
+}
+
+/// The sum of the digests of `leaves` of a directory: of their names and sizes. None if they are no records.
+pub fn of_leaves(view: View, mut leaves: &[u8]) -> Option<u64> {
+    let mut sum = 0_u64;
+    while !leaves.is_empty() {
+        let (name, (figures, _)) = record::take_brief(&mut leaves)?;
+        sum = sum.wrapping_add(of_entry(name, view.size(&figures)));
     }
-    sum
+    Some(sum)
 }
 
 impl Tree {
@@ -35,16 +47,18 @@ impl Tree {
         // Most of the work, and of each directory by itself.
         let view = self.view;
         let mut digests: Vec<u64> =
-            parallel::collect(0, &self.directories, |directory| of_leaves(view, directory));
+            parallel::collect(0, &self.directories, |directory: &PackedDirectory| {
+                of_leaves(view, directory.leaves()).unwrap_or_default()
+            });
         for (id, directory) in self.directories.iter().enumerate() {
             let node = directory.node();
             let own = node.own.map(|own| view.size(&own));
-            let whole = of((own, view.size(&node.sums.all), digests[id]));
+            let whole = of_directory(own, view.size(&node.sums.all), digests[id]);
             digests[id] = whole;
             if directory.up > 0
                 && let Some(above) = digests.get_mut(id + directory.up as usize)
             {
-                *above = above.wrapping_add(of((node.name, whole)));
+                *above = above.wrapping_add(of_entry(node.name, whole));
             }
         }
         digests

@@ -258,6 +258,22 @@ fn take_note<'a>(block: &mut &'a [u8]) -> Option<&'a str> {
     str::from_utf8(note).ok()
 }
 
+/// Takes the record of an entry that is not a directory, and returns only its name, what it comes to, and whether it
+/// says how that changed: in half of the time.
+#[inline]
+pub(super) fn take_brief<'a>(block: &mut &'a [u8]) -> Option<(&'a [u8], (Figures, bool))> {
+    let mut rest = *block;
+    let Head { name, figures, flags, .. } = take_known(&mut rest)?;
+    if flags & (CHANGE | FINGERPRINT | NOTE) != 0 {
+        take(block)?;
+    } else {
+        let counts = [(FREES, 3), (INODE, 4), (DETAILS, 5)];
+        skip_numbers(&mut rest, count(flags, counts))?;
+        *block = rest;
+    }
+    Some((name, (figures, flags & CHANGE != 0)))
+}
+
 /// Takes the record of an entry that is not a directory, and returns its name alone.
 #[inline]
 pub fn skip<'a>(block: &mut &'a [u8]) -> Option<&'a [u8]> {
@@ -269,10 +285,15 @@ pub fn skip<'a>(block: &mut &'a [u8]) -> Option<&'a [u8]> {
         return take(block).map(|node| node.name);
     }
     let counts = [(COUNTS, 2), (TIME, 1), (FREES, 3), (INODE, 4), (DETAILS, 5)];
-    let counts = counts.map(|(flag, count)| if flags & flag == 0 { 0 } else { count });
-    skip_numbers(&mut rest, counts.iter().sum())?;
+    skip_numbers(&mut rest, count(flags, counts))?;
     *block = rest;
     Some(name)
+}
+
+/// How many numbers there are for those of these flags that are set.
+#[inline]
+fn count<const N: usize>(flags: u64, counts: [(u64, usize); N]) -> usize {
+    counts.map(|(flag, count)| if flags & flag == 0 { 0 } else { count }).iter().sum()
 }
 
 /// A directory's own record, and what comes after it in `block`.

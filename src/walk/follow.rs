@@ -7,7 +7,7 @@
 //! and symlinks only when no mount is left.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use super::Walk;
 use super::dir::Dir;
@@ -55,18 +55,18 @@ struct Waiting<P> {
 impl<P: Default + Send> Follows<P> {
     /// Notes that the directory `identity` is entered. False if it was entered before.
     pub(super) fn enter(&self, identity: Identity) -> bool {
-        self.met().entered.insert(identity)
+        lock(&self.met).entered.insert(identity)
     }
 
     /// Keeps a directory, to which a symlink or a mount leads, until its turn.
     pub(super) fn wait(&self, target: Arc<Dir<P>>, way: Via) {
         let link = Waiting { way, path: target.path(), target };
-        self.met().waiting.push(link);
+        lock(&self.met).waiting.push(link);
     }
 
     /// The next link. The others stay here, so that the walk can give them up.
     fn next(&self) -> Option<Waiting<P>> {
-        let mut met = self.met();
+        let mut met = lock(&self.met);
         if met.turn.is_empty() {
             let way = met.waiting.iter().map(|link| link.way).min()?;
             met.turn = met.waiting.extract_if(.., |link| link.way == way).collect();
@@ -99,9 +99,5 @@ impl<P: Default + Send> Follows<P> {
                 settle(walk, dir);
             }
         }
-    }
-
-    fn met(&self) -> MutexGuard<'_, Followed<P>> {
-        lock(&self.met)
     }
 }

@@ -9,7 +9,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use super::dir::Dir;
 use super::find::{AllMissing, open_again};
@@ -119,7 +119,7 @@ impl<P: Default> Handles<P> {
 
     /// Closes the directories left open, because handles ran out although they were counted.
     pub(super) fn close_ancestors(&self) {
-        let forgotten = std::mem::take(&mut *self.ancestors());
+        let forgotten = std::mem::take(&mut *lock(&self.ancestors));
         drop(forgotten);
     }
 
@@ -157,7 +157,7 @@ impl<P: Default> Handles<P> {
     /// The way to `dir` from the nearest open directory at or above it. Nothing if a directory on the way is known to
     /// be removed.
     fn way_to(&self, dir: &Arc<Dir<P>>) -> Option<Way<P>> {
-        let ancestors = self.ancestors();
+        let ancestors = lock(&self.ancestors);
         let mut way = Vec::new();
         let mut at = Some(dir);
         while let Some(dir) = at {
@@ -178,7 +178,7 @@ impl<P: Default> Handles<P> {
 
     /// Leaves `dir` open on the way to a directory `goal` levels deep.
     fn keep_ancestor(&self, dir: &Arc<Dir<P>>, open: &Arc<CountedHandle>, goal: u32) {
-        let mut ancestors = self.ancestors();
+        let mut ancestors = lock(&self.ancestors);
         // Closes ancestors that are of no more use: those deeper than the goal, and those that only this list holds.
         let (mut useful, mut passed): (Vec<_>, Vec<_>) = ancestors
             .drain(..)
@@ -193,10 +193,6 @@ impl<P: Default> Handles<P> {
         // Closing is a system call, so it happens outside of the lock.
         drop(ancestors);
         drop(passed);
-    }
-
-    fn ancestors(&self) -> MutexGuard<'_, Vec<KeptAncestor<P>>> {
-        lock(&self.ancestors)
     }
 }
 

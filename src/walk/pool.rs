@@ -6,7 +6,7 @@
 //! breadth, limits how many tasks are queued. `benches/README.md` says what else was tried.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::{io, thread};
 
 use super::task::{Task, Worker};
@@ -55,7 +55,7 @@ impl<P> Pool<P> {
 
     /// Adds a task.
     pub(super) fn push(&self, task: Task<P>) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.tasks.push(task);
         let is_wanted = state.at_work < state.limit;
         drop(state);
@@ -66,33 +66,33 @@ impl<P> Pool<P> {
 
     /// Takes every task that no thread has begun.
     pub(super) fn take_all(&self) -> Vec<Task<P>> {
-        std::mem::take(&mut self.state().tasks)
+        std::mem::take(&mut lock(&self.state).tasks)
     }
 
     /// Waits until nothing is left to do.
     pub(super) fn wait(&self) {
         let idle = self
             .idle
-            .wait_while(self.state(), |state| state.at_work > 0 || !state.tasks.is_empty());
+            .wait_while(lock(&self.state), |state| state.at_work > 0 || !state.tasks.is_empty());
         drop(idle.unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Lets no thread take a task for now. Threads at work stop soon, and hand out the rest of their work.
     pub(super) fn rest(&self) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.limit = 0;
         self.is_crowded.store(state.at_work > 0, Ordering::Relaxed);
     }
 
     /// Lets every thread end when it is done.
     pub(super) fn close(&self) {
-        self.state().is_closed = true;
+        lock(&self.state).is_closed = true;
         self.work.notify_all();
     }
 
     /// Waits for a task and takes it; none if the pool is closed. `is_back` if the caller has finished another task.
     fn take(&self, is_back: bool) -> Option<Task<P>> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if is_back {
             state.at_work -= 1;
             self.is_crowded.store(state.at_work > state.limit, Ordering::Relaxed);
@@ -108,17 +108,13 @@ impl<P> Pool<P> {
         state.at_work += 1;
         Some(task)
     }
-
-    fn state(&self) -> MutexGuard<'_, State<P>> {
-        lock(&self.state)
-    }
 }
 
 /// Lets `limit` threads work from now on; fewer if no more can be started.
 pub(super) fn engage<T: Tally + 'static>(walk: &Arc<Walk<T>>, limit: usize) {
     let pool = &walk.pool;
     let missing = {
-        let mut state = pool.state();
+        let mut state = lock(&pool.state);
         state.limit = limit;
         pool.is_crowded.store(state.at_work > limit, Ordering::Relaxed);
         let first = state.threads;
@@ -128,7 +124,7 @@ pub(super) fn engage<T: Tally + 'static>(walk: &Arc<Walk<T>>, limit: usize) {
     pool.work.notify_all();
     for thread in missing {
         if start(walk, thread).is_err() {
-            pool.state().threads = thread;
+            lock(&pool.state).threads = thread;
             break;
         }
         pool.is_engaged.store(true, Ordering::Relaxed);
@@ -189,7 +185,7 @@ mod tests {
                 });
             }
             for limit in [1, 3, 2] {
-                pool.state().limit = limit;
+                lock(&pool.state).limit = limit;
                 pool.work.notify_all();
                 thread::yield_now();
             }

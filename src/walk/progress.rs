@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::iter;
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crossbeam_utils::CachePadded;
 
@@ -130,7 +130,7 @@ impl<P: Default> Workers<P> {
 
     /// The directories that the workers are in.
     pub(super) fn dirs(&self) -> Vec<Arc<Dir<P>>> {
-        self.slots().filter_map(|slot| slot.at().clone()).collect()
+        self.slots().filter_map(|slot| lock(&slot.at).clone()).collect()
     }
 
     /// Takes every task that no thread has begun.
@@ -141,14 +141,14 @@ impl<P: Default> Workers<P> {
     /// Whether a worker is between two directories, and will go on by itself.
     pub(super) fn is_between(&self) -> bool {
         // In this order, because a worker that is in no directory and not at work has closed its last one.
-        self.slots().any(|slot| slot.at().is_none() && slot.is_at_work.load(Ordering::Acquire))
+        self.slots().any(|slot| lock(&slot.at).is_none() && slot.is_at_work.load(Ordering::Acquire))
     }
 
     /// Takes the directory of every worker away. The caller has to settle them.
     pub(super) fn give_up(&self) -> Vec<Arc<Dir<P>>> {
         let mut dirs = Vec::new();
         for slot in self.slots() {
-            if let Some(dir) = slot.at().take() {
+            if let Some(dir) = lock(&slot.at).take() {
                 slot.end();
                 dirs.push(dir);
             }
@@ -174,13 +174,13 @@ impl<P> Slot<P> {
 
     /// The worker is in `dir` now.
     pub(super) fn enter(&self, dir: &Arc<Dir<P>>) {
-        *self.at() = Some(Arc::clone(dir));
+        *lock(&self.at) = Some(Arc::clone(dir));
     }
 
     /// The worker is done with the directory. False if the worker was given up in the meantime and its directory
     /// settled.
     pub(super) fn leave(&self) -> bool {
-        self.at().take().is_some()
+        lock(&self.at).take().is_some()
     }
 
     /// Found `steps` more that are to be done.
@@ -219,10 +219,6 @@ impl<P> Slot<P> {
     pub(super) fn pop(&self, is_own: bool) -> Option<Task<P>> {
         let mut tasks = lock(&self.tasks);
         if is_own { tasks.pop_back() } else { tasks.pop_front() }
-    }
-
-    fn at(&self) -> MutexGuard<'_, Option<Arc<Dir<P>>>> {
-        lock(&self.at)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::program::browse::event::{Command, Ending, Event};
 use crate::program::browse::keys::Key;
 use crate::program::browse::protected::Protected;
 use weigh::internal::measure::Time;
-use weigh::internal::report::{self, Browsed, Input, Keep, Request};
+use weigh::internal::report::{self, Input, Keep, Outcome, Request};
 use weigh::internal::sys;
 use weigh::internal::tally::{Entry, Inodes, Live, LivePart, Tally, Whole};
 use weigh::internal::tree::{Step, Totals, Traversal, Tree};
@@ -38,12 +38,12 @@ pub fn request<'p>(roots: impl IntoIterator<Item = &'p Path>) -> Request {
 }
 
 /// What `request` comes to.
-pub fn scanned(request: &Request) -> Browsed {
+pub fn scanned(request: &Request) -> Outcome {
     report::browse(request, Arc::default(), |_| {}).unwrap()
 }
 
 /// Shows `browsed` in place of what was shown.
-pub fn show(browser: &mut Browser, browsed: Browsed) {
+pub fn show(browser: &mut Browser, browsed: Outcome) {
     assert!(browser.on(Event::Scanned(Ok(Box::new(browsed)))).is_empty());
 }
 
@@ -66,7 +66,7 @@ fn browser(root: &Path, height: usize) -> Browser {
 }
 
 /// What is at `root`, as `--ui` walks it.
-fn browsed(root: &Path) -> Browsed {
+fn browsed(root: &Path) -> Outcome {
     scanned(&request([root]))
 }
 

@@ -15,11 +15,11 @@ use crate::program::browse::browser::Browser;
 use crate::program::browse::event::{Command, Ending, Event};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::Key;
-use crate::program::browse::work::{Console, Typed, Work};
+use crate::program::browse::work::{Console, Work};
 use crate::program::signals::ScreenSignals;
 use weigh::internal::filter::{Filter, Regexes};
 use weigh::internal::remove::{self, Removed, UserDirectories};
-use weigh::internal::report::{Browsed, Request};
+use weigh::internal::report::{Outcome, Request};
 use weigh::internal::sys;
 use weigh::internal::tree::Tree;
 
@@ -49,17 +49,17 @@ impl Console for Keys {
         Ok(())
     }
 
-    fn next(&mut self, _: Duration) -> io::Result<Option<Typed>> {
+    fn next(&mut self, _: Duration) -> io::Result<Option<Event>> {
         if !std::mem::take(&mut self.is_ready) {
             std::thread::sleep(Duration::from_micros(100));
             return Ok(None);
         }
         let key = self.keys.pop_front().ok_or(io::ErrorKind::UnexpectedEof)?;
-        Ok(Some(Typed::Key(key)))
+        Ok(Some(Event::Key(key)))
     }
 }
 
-fn browsed(root: &Path) -> Browsed {
+fn browsed(root: &Path) -> Outcome {
     scanned(&browse::request([root]))
 }
 
@@ -380,7 +380,7 @@ fn nothing_is_deleted_where_it_is_not_to_be() {
     let why = "deleting is off: weigh was started with --read-only";
     is_refused(Screen::of(browse::request([root.as_path()]), &home, read_only), why);
     let mut loaded = Screen::new(&root, &home);
-    show(&mut loaded.browser, Browsed { is_walked: false, ..browsed(&root) });
+    show(&mut loaded.browser, Outcome { is_walked: false, ..browsed(&root) });
     is_refused(loaded, "deleting is off: this is a snapshot");
     let mut walking = Browser::new(browse::request([root.as_path()]), BrowseOptions::default());
     for keys in ["n ", "dD", "\x1bdt"] {

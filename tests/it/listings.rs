@@ -14,7 +14,7 @@ use crate::rounds::{for_seeds, rounds};
 use crate::run::weigh;
 use crate::snapshots::same;
 use weigh::internal::measure::{Mode, Time};
-use weigh::internal::report::{self, Browsed, Keep, Request};
+use weigh::internal::report::{self, Keep, Outcome, Request};
 use weigh::internal::snapshot::SavedListings;
 use weigh::internal::snapshot::packed::blocks::{HeaderText, Writer, pack};
 use weigh::internal::snapshot::packed::pieces::Piece;
@@ -198,7 +198,7 @@ fn request(fixture: &Fixture) -> Request {
     request
 }
 
-fn open(request: &Request) -> (Browsed, SavedListings) {
+fn open(request: &Request) -> (Outcome, SavedListings) {
     report::listings(request).expect("it can be read by its listings")
 }
 
@@ -213,7 +213,7 @@ fn loaded(request: &Request) -> Browser {
 }
 
 /// A screen of its listings.
-fn listing(request: &Request) -> (Browser, Browsed) {
+fn listing(request: &Request) -> (Browser, Outcome) {
     let (browsed, listings) = open(request);
     let mut browser = Browser::new(request.clone(), BrowseOptions::default());
     browser.resize(20);

@@ -89,6 +89,7 @@ const CASES: &[Case] = &[
         "m2/a/1",
         &[("m2/a/1/_remote.repositories", MAVEN), ("m2/a/1/a-1.pom", "x")],
     ),
+    case("maven-target", "p/target", &[("p/pom.xml", "x"), ("p/target/maven-archiver/", "")]),
     case("gradle-cache", ".gradle/caches", &[(".gradle/caches/modules-2/", "")]),
     case(
         "gradle-distributions",
@@ -332,6 +333,7 @@ fn what_looks_like_it_is_not_listed() {
         ("go-build-cache", "go-build/fuzz/x", "x"),
         ("npm-packages", "p/node_modules/in/.hg/x", "x"),
         ("npm-packages", "p/.svn/x", "x"),
+        ("npm-packages", "p/.jj/repo/x", "x"),
         ("npm-packages", "p/.git/HEAD", ""),
         ("ccache", ".cache/ccache/ccache.conf", "max_size = 5G"),
         ("core-dump", "p/core.17", "\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0"),
@@ -709,6 +711,40 @@ fn a_narrow_list_has_what_is_needed() {
     assert!(text("40").starts_with("frees  what it is             path\n"), "{}", text("40"));
     assert!(text("36").starts_with("frees  path\n"), "{}", text("36"));
     assert!(text("36").contains("p/target\n"), "{}", text("36"));
+}
+
+/// A directory takes the place of the artifacts in it, if there is nothing else, and only in a repository.
+#[test]
+fn artifacts_are_joined() {
+    let case = named("maven-artifact");
+    let paths = |fixture: &Fixture| -> BTreeSet<String> {
+        found(fixture).into_iter().map(|(_, path)| path).collect()
+    };
+    let fixture = Fixture::in_memory();
+    for group in ["org/a/x", "org/a/y", "org/b", "com/c"] {
+        case.make_in(&fixture.at(format!(".m2/repository/{group}")), "");
+    }
+    case.make_in(&fixture.at("elsewhere"), "");
+    write(&fixture.at(".m2/settings.xml"), "mine");
+    write(&fixture.at(".m2/repository/org/a/maven-metadata-central.xml"), "x");
+    let fixture = aged(fixture, 40);
+    let elsewhere = "./elsewhere/m2/a/1".to_owned();
+    assert_eq!(paths(&fixture), ["./.m2/repository".to_owned(), elsewhere.clone()].into());
+    // A root is what it is joined to at most, and a file beside it is none of it.
+    let json = look("-j .m2/repository .m2/settings.xml", &fixture).run().json();
+    assert_eq!(json["reclaimable"]["found"][0]["path"], ".m2/repository");
+    assert_eq!(json["reclaimable"]["found"].as_array().unwrap().len(), 1);
+    for (path, expected) in [
+        ("org/b/notes.txt", &["com", "org/a", "org/b/m2"][..]),
+        ("org/a/x/m2/a/1/thesis.docx", &["com", "org/a/y", "org/b/m2"]),
+        ("com/mine/1/mine-1.jar", &["com/c", "org/a/y", "org/b/m2"]),
+        ("org/a/y/m2/a/1/_remote.repositories", &["com/c", "org/b/m2"]),
+    ] {
+        write(&fixture.at(format!(".m2/repository/{path}")), "mine");
+        entries_at(fixture.path()).iter().for_each(|(path, _)| touch(path, 4_000_000));
+        let expected = expected.iter().map(|path| format!("./.m2/repository/{path}"));
+        assert_eq!(paths(&fixture), expected.chain([elsewhere.clone()]).collect(), "{path}");
+    }
 }
 
 #[test]

@@ -147,6 +147,42 @@ fn each_of_several_hosts_has_a_line() {
     assert_eq!(picture.matches("web2:").count(), 1, "{picture}");
 }
 
+/// What is saved needs all of every file, and what is shown only the largest in each: both show the same.
+#[test]
+fn of_several_hosts_only_what_is_shown_is_read() {
+    let mut fixture = Fixture::new();
+    for (i, name) in ["x", "y", "z"].into_iter().enumerate() {
+        for file in 0..30 {
+            let path = format!("a/{name}/{file}/f");
+            fixture = fixture.file(&path, 1000 + 10 * file + i);
+            fixture = fixture.hard_link(&path, format!("b/{name}{file}"));
+        }
+    }
+    for (root, host, name) in [("a", "web1", "1"), ("b", "web2", "2"), ("a", "web3", "3")] {
+        save_of_host(&fixture, root, host, name);
+        let save = weigh("-q --load").within(fixture.path()).arg(name);
+        save.arg("--save").arg(format!("{name}.weigh")).run().clean();
+    }
+    for flags in [
+        "-n 7",
+        "-d 1 -n 99",
+        "-F -n 5",
+        "-D -n 20",
+        "-s -n 3",
+        "-m m -n 5",
+        "-z 1100 -n 9",
+        "-f -n 4",
+    ] {
+        let load = "--load 1.weigh --load 2.weigh --load 3.weigh";
+        let run = |more: &str| {
+            let run = weigh(&format!("{flags} {load} {more}")).within(fixture.path()).run();
+            String::from_utf8(run.clean()).unwrap()
+        };
+        assert_eq!(run(""), run("--save all.weigh"), "{flags}");
+        assert_eq!(run("-j"), run("-j --save all.weigh"), "{flags}");
+    }
+}
+
 /// After a file system was mounted anew, its number is another, and its inodes are the same.
 #[test]
 fn a_mount_that_has_another_number_now_has_the_same_inodes() {

@@ -380,6 +380,49 @@ fn every_change_is_what_an_independent_script_says() {
     }
 }
 
+/// Of a `.weigh` file only what changed is read, and JSON is read as a whole: both show the same.
+#[test]
+fn what_is_read_of_a_snapshot_is_all_that_changed() {
+    for seed in 0..6 {
+        let (fixture, place) =
+            (Dice::new(seed).tree(Fixture::new(), Names::Hostile), Fixture::new());
+        let top = fixture.path();
+        // They take several blocks.
+        for i in 0..if seed < 2 { 0 } else { 2_000 } {
+            let dir = top.join(format!("many/{}/{i:x<180}", i % 40));
+            fs::create_dir_all(&dir).unwrap();
+            fs::write(dir.join("file"), vec![b'x'; i]).unwrap();
+        }
+        for path in ["moved/from/here", "wide/there", "gone"] {
+            fs::create_dir_all(top.join(path)).unwrap();
+            fs::write(top.join(path).join("file"), [b'x'; 70_000]).unwrap();
+        }
+        let roots = [top.to_owned(), top.join("many")];
+        let roots = &roots[..if seed % 3 == 2 { 2 } else { 1 }];
+        let flags = ["", "-s --details", "-l"][seed as usize % 3];
+        let run = |more: &str| weigh(&format!("{flags} {more}")).within(place.path());
+        run("-q --save a.weigh").args(roots).run();
+        weigh("-q --load a.weigh --save a.json").within(place.path()).run();
+        shake(top, seed);
+        fs::rename(top.join("moved/from/here"), top.join("wide/here")).unwrap();
+        fs::remove_dir_all(top.join("gone")).unwrap();
+        fs::write(top.join("gone"), "a file").unwrap();
+        for form in
+            ["-n 12", "-n 1000 -c", "-d 2", "-F -n 20", "-D -n 20", "-j -n 30", "-z 5k", "-w 99"]
+        {
+            let [packed, text] = ["a.weigh", "a.json"].map(|since| {
+                let run = run(&format!("{form} --since {since}")).args(roots).run();
+                (
+                    run.code(),
+                    String::from_utf8_lossy(&run.stdout).replace(since, ""),
+                    run.complaint(),
+                )
+            });
+            assert_eq!(packed, text, "seed {seed}, {form}");
+        }
+    }
+}
+
 /// If the end of a snapshot is damaged, nothing is compared and nothing is saved, although the walk has begun.
 #[test]
 fn a_snapshot_that_is_damaged_far_behind_its_beginning_is_none() {

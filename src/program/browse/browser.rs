@@ -21,7 +21,7 @@ use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::path;
 use weigh::internal::problem::Problem;
-use weigh::internal::report::{Browsed, Input, Request};
+use weigh::internal::report::{Input, Request};
 use weigh::internal::tally::LiveDirectory;
 use weigh::internal::tree::{Child, Freeable, Place, Totals, Tree};
 use weigh::internal::walk::Progress;
@@ -389,7 +389,7 @@ impl Browser {
     /// By how much the current directory has changed, since when, and on which host that was scanned.
     pub(super) fn since(&self) -> Option<String> {
         let browsed = self.scan.browsed.as_ref()?;
-        let (before, origin) = (browsed.before.as_ref()?, browsed.since.as_ref()?);
+        let (before, origin) = (browsed.before.as_ref()?, browsed.earlier.as_ref()?);
         let was = descend(before, &self.way).map_or(0, |was| was.size());
         let change = i128::from(self.totals().size) - i128::from(was);
         let change = self.options.formats.of(self.measure()).write_change(change);
@@ -506,10 +506,5 @@ impl Browser {
     /// The tree; during a walk, only of the current directory.
     pub fn tree(&self) -> &Tree {
         &self.scan.tree
-    }
-
-    /// The result, without the tree.
-    pub fn into_browsed(self) -> Option<Browsed> {
-        self.scan.browsed
     }
 }

@@ -12,7 +12,7 @@ use weigh::internal::measure::View;
 use weigh::internal::problem::Problem;
 use weigh::internal::remove::{Manner, Removed, Target, Trashed};
 use weigh::internal::render::palette::Theme;
-use weigh::internal::report::{Browsed, Request};
+use weigh::internal::report::{Outcome, Request};
 use weigh::internal::snapshot::SavedListings;
 use weigh::internal::tally::LiveDirectory;
 use weigh::internal::walk::Progress;
@@ -36,12 +36,16 @@ pub enum Event {
     Progress(Progress, Duration),
     /// The terminal has said for what background colours are.
     Theme(Theme),
+    /// Nothing has changed, but the screen must be drawn again.
+    Redraw,
+    /// The signal with this number ends the program.
+    Signal(u8),
     /// How many inodes the file system has that is scanned.
     UsedInodes(u64),
     /// A snapshot is open: its listings can be read, in this view. All of it comes later, unless it is large.
     Opened(Box<SavedListings>, View),
     /// A scan has ended.
-    Scanned(Result<Box<Browsed>, Problem>),
+    Scanned(Result<Box<Outcome>, Problem>),
     /// The targets of the review with this number have been looked at: each with its number, and why it must not be
     /// removed, if there is a reason.
     Looked(u64, Vec<(usize, Target, Option<String>)>),

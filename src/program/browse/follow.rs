@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::freed::Freed;
 use super::marks::{NamedMarks, descend};
 use super::scan::Scan;
 use weigh::internal::inode::Identity;
 use weigh::internal::measure::Figures;
 use weigh::internal::path;
 use weigh::internal::render::partial::Partial;
+use weigh::internal::sum::Freed;
 use weigh::internal::total::{Rules, add_up};
 use weigh::internal::tree::{DirectoryId, Place, Tree};
 use weigh::internal::weighed::Weighed;
@@ -135,13 +135,10 @@ impl Scan {
     /// The number of links to each inode at `places`.
     fn links_at(&self, places: &BTreeSet<Place>) -> HashMap<Identity, u32> {
         let mut lost = HashMap::new();
-        for place in places {
-            // What counts has its inode only if that has several links.
-            for (_, inode) in self.tree.at(*place).counted() {
-                if let Some(inode) = inode {
-                    *lost.entry(inode.identity.on_any_mount()).or_default() += 1;
-                }
-            }
+        // What counts has its inode only if that has several links.
+        let counted = places.iter().flat_map(|place| self.tree.at(*place).counted());
+        for inode in counted.filter_map(|(_, inode)| inode) {
+            *lost.entry(inode.identity.on_any_mount()).or_default() += 1;
         }
         lost
     }

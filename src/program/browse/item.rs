@@ -56,11 +56,7 @@ impl<'a> Item<'a> {
 
     /// How much removing it alone would free at most, judging by its link count.
     pub fn freed(&self) -> u64 {
-        match (self.is_directory(), self.links()) {
-            (true, _) => self.totals.size.saturating_sub(self.totals.shared),
-            (false, Links::Alone | Links::Of(1)) => self.totals.size,
-            (false, _) => 0,
-        }
+        self.totals.freed(self.is_directory(), self.links())
     }
 
     /// Its sort key: larger keys come first.

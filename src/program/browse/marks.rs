@@ -2,10 +2,11 @@
 //! are found again by name, and kept only if they are the same inode, as far as the tree can tell.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
-use super::freed::Freed;
 use weigh::internal::path;
 use weigh::internal::remove::KnownEntry;
+use weigh::internal::sum::Freed;
 use weigh::internal::tree::{Child, Place, Tree};
 
 /// The marks in a tree.
@@ -50,17 +51,9 @@ impl Marks {
 
     /// Whether a directory above `place` is marked.
     pub fn is_held(&self, tree: &Tree, place: Place) -> bool {
-        if self.places.is_empty() {
-            return false;
-        }
-        let mut above = tree.at(place).parent();
-        while let Some(directory) = above {
-            if directory.id().is_some_and(|id| self.places.contains(&id.into())) {
-                return true;
-            }
-            above = directory.parent();
-        }
-        false
+        let mut above = iter::successors(tree.at(place).parent(), Child::parent);
+        !self.places.is_empty()
+            && above.any(|it| it.id().is_some_and(|id| self.is_marked(id.into())))
     }
 
     /// Marks `place`, unless a directory above it is marked. Its mark replaces those below it.
@@ -159,12 +152,9 @@ impl NamedMarks {
 
 /// The names on the path from the root (without its own) to `directory`.
 pub fn names(directory: &Child<'_>) -> Vec<Vec<u8>> {
-    let mut names = Vec::new();
-    let mut at = *directory;
-    while let Some(parent) = at.parent() {
-        names.push(at.name().to_vec());
-        at = parent;
-    }
+    let up = iter::successors(Some(*directory), Child::parent);
+    let mut names: Vec<_> = up.map(|it| it.name().to_vec()).collect();
+    names.pop();
     names.reverse();
     names
 }

@@ -8,8 +8,7 @@
 //!   directory, and the search; `query` finds what they list.
 //! * `causes`: a view of what is in no file, for `--df`.
 //! * `outside`: paths that are copied, or opened in another program.
-//! * `marks`, `freed`, `protected`: the marks, their totals, and what must not be marked, which the system is asked
-//!   once.
+//! * `marks`, `protected`: the marks, and what must not be marked, which the system is asked once.
 //! * `follow`: updates the tree and its totals.
 //! * `work`: the loop, with threads.
 //! * `view` draws the state, and is pure. `screen` is the terminal, and
@@ -24,7 +23,6 @@ pub mod browser;
 mod causes;
 pub mod event;
 mod follow;
-mod freed;
 pub mod item;
 pub mod keys;
 mod listing;

@@ -11,7 +11,7 @@ use weigh::internal::render::colors::Colors;
 use weigh::internal::render::palette::Charset;
 use weigh::internal::render::size::Formats;
 use weigh::internal::render::time::TimeFormat;
-use weigh::internal::report::Browsed;
+use weigh::internal::report::Outcome;
 
 /// How to browse.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +52,7 @@ pub struct BrowseOptions {
 #[derive(Debug, Default)]
 pub struct Ended {
     /// The result, without its tree; none if the walk did not end in time.
-    pub browsed: Option<Browsed>,
+    pub browsed: Option<Outcome>,
     /// What to print.
     pub printed: Option<Vec<u8>>,
     /// The number of the signal that ended it, if any. [`HANGUP`](crate::program::signals::HANGUP) if the terminal

@@ -60,10 +60,9 @@ pub(super) enum Answer {
     Groups(Tree, Order),
 }
 
-impl Default for Answer {
-    fn default() -> Self {
-        Self::Entries(Vec::new())
-    }
+impl Answer {
+    /// No entries.
+    pub(super) const NOTHING: Self = Self::Entries(Vec::new());
 }
 
 impl Pass {

@@ -38,21 +38,19 @@ impl Browser {
     /// Why deleting is off, if it is.
     pub(super) fn no_removal(&self) -> Option<&'static str> {
         let is_walked = self.scan.browsed.as_ref().map(|browsed| browsed.is_walked);
-        if self.options.read_only {
-            Some("deleting is off: weigh was started with --read-only")
-        } else if !is_walked.unwrap_or_else(|| self.is_of_roots()) {
-            Some("deleting is off: this is a snapshot")
-        } else if self.is_walking() {
-            Some("deleting is off during the scan: Esc stops the scan")
-        } else if !self.knows_freed() {
-            Some("deleting is off: symlinks are followed (-L)")
-        } else if self.options.directories.is_none() {
-            Some("deleting is off: weigh does not know where to log it")
-        } else if self.pending.is_some() {
-            Some("deleting is off while weigh does something else")
-        } else {
-            None
-        }
+        let is_snapshot = !is_walked.unwrap_or_else(|| self.is_of_roots());
+        let reasons = [
+            (self.options.read_only, "deleting is off: weigh was started with --read-only"),
+            (is_snapshot, "deleting is off: this is a snapshot"),
+            (self.is_walking(), "deleting is off during the scan: Esc stops the scan"),
+            (!self.knows_freed(), "deleting is off: symlinks are followed (-L)"),
+            (
+                self.options.directories.is_none(),
+                "deleting is off: weigh does not know where to log it",
+            ),
+            (self.pending.is_some(), "deleting is off while weigh does something else"),
+        ];
+        reasons.into_iter().find(|(is_off, _)| *is_off).map(|(_, why)| why)
     }
 
     /// Opens the review: of the marked entries or, if none is marked, of the chosen one. They must be looked at.

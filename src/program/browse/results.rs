@@ -12,7 +12,7 @@ use super::protected::Refusal;
 use super::review::Rescan;
 use super::scan::Scan;
 use weigh::internal::git::{Git, Ignored};
-use weigh::internal::report::{Browsed, Input, Request};
+use weigh::internal::report::{Input, Outcome, Request};
 use weigh::internal::sys;
 use weigh::internal::total::Rules;
 use weigh::internal::tree::{Place, Tree};
@@ -34,7 +34,7 @@ impl Browser {
     }
 
     /// Takes the result of a scan.
-    pub(super) fn scanned(&mut self, browsed: Browsed) -> Option<Command> {
+    pub(super) fn scanned(&mut self, browsed: Outcome) -> Option<Command> {
         match self.pending.take() {
             Some(PendingWork::Directory(directory)) => {
                 self.replace(directory, browsed.snapshot.weighed)
@@ -51,7 +51,7 @@ impl Browser {
     }
 
     /// Shows the finished walk or the loaded snapshot. Marks and the chosen entry are kept, if they still exist.
-    fn finish(&mut self, browsed: Browsed) {
+    fn finish(&mut self, browsed: Outcome) {
         self.end_review();
         let is_first = self.scan.browsed.is_none();
         let found = browsed.reclaimable.iter().flat_map(|it| &it.found).map(|one| one.place);

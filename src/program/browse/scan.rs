@@ -10,7 +10,7 @@ use super::query::Answer;
 use super::sorting::Sorting;
 use weigh::internal::measure::View;
 use weigh::internal::render::partial::Partial;
-use weigh::internal::report::Browsed;
+use weigh::internal::report::Outcome;
 use weigh::internal::snapshot::SavedListings;
 use weigh::internal::tree::{Child, DirectoryId, Tree};
 
@@ -18,7 +18,7 @@ use weigh::internal::tree::{Child, DirectoryId, Tree};
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// The result, without its tree. None until the walk has ended, or the snapshot is loaded.
-    pub(super) browsed: Option<Browsed>,
+    pub(super) browsed: Option<Outcome>,
     /// The snapshot, as long as only its listings are read.
     pub(super) listings: Option<Box<SavedListings>>,
     /// Empty if nothing could be read. During the walk, and with listings, it has only the current directory, and those
@@ -38,7 +38,7 @@ pub(super) struct Scan {
 
 impl Scan {
     /// The result of a walk, or a snapshot.
-    pub(super) fn of(mut browsed: Browsed) -> Self {
+    pub(super) fn of(mut browsed: Outcome) -> Self {
         let tree = browsed.snapshot.weighed.report.take().unwrap_or_default();
         // A directory that is in several snapshots has no figures of its own, but its files have.
         let file = tree.root().all_directories().flat_map(Child::leaf_nodes).next();

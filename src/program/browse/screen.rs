@@ -28,7 +28,7 @@ use super::event::{Ending, Event};
 use super::keys::Key;
 use super::options::{BrowseOptions, Ended};
 use super::view;
-use super::work::{Console, INTERVAL, Typed, Work};
+use super::work::{Console, INTERVAL, Work};
 use crate::program::signals::{self, HANGUP, ScreenSignals};
 use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::report::Request;
@@ -68,7 +68,7 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
             ended.failure = Some(problem(&error));
         }
     }
-    ended.browsed = if browser.is_walking() { work.end_scan() } else { browser.into_browsed() };
+    ended.browsed = if browser.is_walking() { work.end_scan() } else { browser.scan.browsed };
     Ok(ended)
 }
 
@@ -98,7 +98,7 @@ impl Console for Screen {
         Ok(())
     }
 
-    fn next(&mut self, wait: Duration) -> io::Result<Option<Typed>> {
+    fn next(&mut self, wait: Duration) -> io::Result<Option<Event>> {
         let is_event = event::poll(wait)?;
         // If SIGHUP is ignored, as with nohup, only this shows that the terminal is gone.
         if self.last_seen.elapsed() >= Duration::from_secs(1) {
@@ -106,11 +106,11 @@ impl Console for Screen {
             self.last_seen = Instant::now();
         }
         if let Some(signal) = self.signals.ended_by() {
-            return Ok(Some(Typed::Signal(signal)));
+            return Ok(Some(Event::Signal(signal)));
         }
         if self.signals.is_stopped.swap(false, Ordering::SeqCst) {
             self.stop()?;
-            return Ok(Some(Typed::Redraw));
+            return Ok(Some(Event::Redraw));
         }
         if !is_event {
             return Ok(None);
@@ -118,15 +118,15 @@ impl Console for Screen {
         match event::read()? {
             TerminalEvent::Key(key) if key.kind != KeyEventKind::Release => {
                 match self.background.take(key) {
-                    Some(theme) => Ok(theme.map(Typed::Theme)),
+                    Some(theme) => Ok(theme.map(Event::Theme)),
                     None => self.key(key),
                 }
             }
             TerminalEvent::Mouse(MouseEvent { kind, row, .. }) => {
                 let (_, height) = self.terminal.size().map(|it| (it.width, it.height))?;
-                Ok(mouse(kind, row, height).map(Typed::Key))
+                Ok(mouse(kind, row, height).map(Event::Key))
             }
-            TerminalEvent::Resize(..) => Ok(Some(Typed::Redraw)),
+            TerminalEvent::Resize(..) => Ok(Some(Event::Redraw)),
             _ => Ok(None),
         }
     }
@@ -161,22 +161,22 @@ impl Screen {
         self.terminal.resize(size.into())
     }
 
-    fn key(&mut self, KeyEvent { code, modifiers, .. }: KeyEvent) -> io::Result<Option<Typed>> {
+    fn key(&mut self, KeyEvent { code, modifiers, .. }: KeyEvent) -> io::Result<Option<Event>> {
         if !modifiers.contains(KeyModifiers::CONTROL) {
-            return Ok(key(code).map(Typed::Key));
+            return Ok(key(code).map(Event::Key));
         }
         match code {
-            KeyCode::Char('c') => Ok(Some(Typed::Key(Key::Interrupt))),
-            KeyCode::Char('h') => Ok(Some(Typed::Key(Key::Backspace))),
+            KeyCode::Char('c') => Ok(Some(Event::Key(Key::Interrupt))),
+            KeyCode::Char('h') => Ok(Some(Event::Key(Key::Backspace))),
             // If nobody could continue it, Ctrl-Z does nothing.
             KeyCode::Char('z') if sys::stop_others() => {
                 self.stop()?;
                 // The signal for the group was sent to this process too.
                 self.signals.is_stopped.store(false, Ordering::SeqCst);
-                Ok(Some(Typed::Redraw))
+                Ok(Some(Event::Redraw))
             }
-            KeyCode::Char(letter) => Ok(Some(Typed::Key(Key::Control(letter)))),
-            _ => Ok(key(code).map(Typed::Key)),
+            KeyCode::Char(letter) => Ok(Some(Event::Key(Key::Control(letter)))),
+            _ => Ok(key(code).map(Event::Key)),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::sorting::SortKey;
 use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::problem::Problem;
-use weigh::internal::report::Browsed;
+use weigh::internal::report::Outcome;
 use weigh::internal::sys;
 
 pub(super) const NO_TIMES: &str = "it has no times: save it again";
@@ -23,6 +23,8 @@ impl Browser {
         match event {
             Event::Start => return self.start(),
             Event::Key(key) => command = self.press(key),
+            Event::Redraw => {}
+            Event::Signal(signal) => return vec![Command::End(Ending::Signal(signal))],
             Event::Tick => self.tick(),
             Event::Slice => self.go_on(),
             Event::Said(text) => self.say(text),
@@ -220,7 +222,7 @@ impl Browser {
     }
 
     pub(super) fn has_times(&self) -> bool {
-        let Some(Browsed { is_walked, snapshot, .. }) = &self.scan.browsed else { return true };
+        let Some(Outcome { is_walked, snapshot, .. }) = &self.scan.browsed else { return true };
         *is_walked || snapshot.origin.as_ref().is_some_and(|origin| origin.has_times)
     }
 
@@ -378,7 +380,7 @@ impl Browser {
             return self.say("with --frees, sizes are disk usage");
         }
         let browsed = self.scan.browsed.as_ref().filter(|_| self.pending.is_none());
-        let Some(Browsed { snapshot, .. }) = browsed else {
+        let Some(Outcome { snapshot, .. }) = browsed else {
             return self.say("once the scan is over");
         };
         let measure = snapshot.view.measure;

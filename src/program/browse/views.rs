@@ -120,10 +120,10 @@ impl Browser {
         if is_free && !self.answers.contains_key(&key) {
             match self.query() {
                 Some(query) => self.ask(query, self.scan.directory),
-                None => _ = self.answers.insert(key, Answer::default()),
+                None => _ = self.answers.insert(key, Answer::NOTHING),
             }
         }
-        let nothing = Answer::default();
+        let nothing = Answer::NOTHING;
         let answer = self.answers.get(&key).unwrap_or(&nothing);
         self.scan.list(&self.way, Some(answer), self.sorting, self.pattern.as_ref());
     }

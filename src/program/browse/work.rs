@@ -16,15 +16,13 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::browser::Browser;
 use super::event::{Command, Ending, Event};
-use super::keys::Key;
 use super::options::BrowseOptions;
 use super::protected::Protected;
 use super::review::RemovalProgress;
 use crate::program::signals::ScreenSignals;
 use weigh::internal::interrupt::Interrupt;
 use weigh::internal::remove::{self, Manner, Target, UserDirectories};
-use weigh::internal::render::palette::Theme;
-use weigh::internal::report::{self, Browsed, Request};
+use weigh::internal::report::{self, Outcome, Request};
 use weigh::internal::sys;
 
 /// The interval between looks at what goes on in the background, and at signals.
@@ -45,20 +43,7 @@ pub trait Console {
     ///
     /// # Errors
     /// The terminal's.
-    fn next(&mut self, wait: Duration) -> io::Result<Option<Typed>>;
-}
-
-/// What comes from the user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Typed {
-    /// A key.
-    Key(Key),
-    /// What the terminal says about its background.
-    Theme(Theme),
-    /// Nothing for the state, but it must be drawn again.
-    Redraw,
-    /// The signal with this number, which ends the program.
-    Signal(u8),
+    fn next(&mut self, wait: Duration) -> io::Result<Option<Event>>;
 }
 
 /// The work in the background.
@@ -112,15 +97,9 @@ impl Work {
             let mut input = console.next(wait)?;
             let start = Instant::now();
             // Handles all typed keys before the next drawing.
-            while let Some(typed) = input {
+            while let Some(event) = input {
                 is_changed = true;
-                let ending = match typed {
-                    Typed::Key(key) => self.pass(browser, Event::Key(key)),
-                    Typed::Theme(theme) => self.pass(browser, Event::Theme(theme)),
-                    Typed::Signal(signal) => Some(Ending::Signal(signal)),
-                    Typed::Redraw => None,
-                };
-                if let Some(ending) = ending {
+                if let Some(ending) = self.pass(browser, event) {
                     return Ok(ending);
                 }
                 if start.elapsed() >= INTERVAL {
@@ -262,7 +241,7 @@ impl Work {
     }
 
     /// Stops the scan and returns its result. Does not wait for one that does not stop.
-    pub(super) fn end_scan(&self) -> Option<Browsed> {
+    pub(super) fn end_scan(&self) -> Option<Outcome> {
         self.begin(Command::StopScan);
         let browsed = self.wait_for(|event| match event {
             Event::Scanned(browsed) => Some(browsed.ok()),

@@ -71,7 +71,7 @@ pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
 /// The entries of a table in the order of the file.
 pub(super) fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
     let mut entries: Vec<_> = table.iter().collect();
-    entries.sort_by_key(|(key, _)| key.span().start);
+    entries.sort_unstable_by_key(|(key, _)| key.span().start);
     entries
 }
 

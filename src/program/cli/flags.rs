@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint, value_parser};
 use clap_complete::Shell;
 use nu_ansi_term::Color;
@@ -14,8 +14,9 @@ use super::colors::parse as parse_color;
 use super::filters::FilterFlags;
 use super::roots::RootFlags;
 use crate::program::browse::Binding;
-use weigh::internal::measure::parse_size;
+use weigh::internal::measure::{Time, parse_size};
 use weigh::internal::reclaimable::ReclaimRule;
+use weigh::internal::render::size::{Format, Unit};
 use weigh::internal::render::time::Style;
 use weigh::internal::report::Growth;
 use weigh::internal::snapshot::{Share, SnapshotForm};
@@ -95,8 +96,8 @@ pub(super) struct CountFlags {
 
     /// Show the newest time in each directory beside its size: a (accessed), c (changed) or m (modified)
     #[arg(short = 'm', long, value_name = "TIME", conflicts_with_all = ["filecount", "inodes"])]
-    #[arg(hide_possible_values = true)]
-    pub(super) filetime: Option<FileTime>,
+    #[arg(value_parser = one_of(TIMES), hide_possible_values = true)]
+    pub(super) filetime: Option<Time>,
 
     /// Count a file once for each of its hard links
     #[arg(short = 'l', long)]
@@ -280,8 +281,8 @@ pub(super) struct PrintFlags {
     pub(super) screen_reader: bool,
 
     /// Print sizes in powers of 1000 (si), or all in one unit
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true)]
-    pub(super) output_format: Option<OutputFormat>,
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = one_of(FORMATS))]
+    pub(super) output_format: Option<Format>,
 
     /// Print times as full-iso, long-iso, iso, relative, or +FORMAT
     ///
@@ -533,15 +534,11 @@ pub(super) struct ScreenFlags {
 }
 
 /// Which of a file's times.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum FileTime {
-    #[value(name = "a", alias = "accessed")]
-    Accessed,
-    #[value(name = "c", alias = "changed")]
-    Changed,
-    #[value(name = "m", alias = "modified")]
-    Modified,
-}
+const TIMES: [(&str, &str, Time); 3] = [
+    ("a", "accessed", Time::Accessed),
+    ("c", "changed", Time::Changed),
+    ("m", "modified", Time::Modified),
+];
 
 /// When there are colours, or links.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -569,22 +566,35 @@ pub(super) enum Sort {
     Time,
 }
 
-/// How sizes are written.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-#[value(rename_all = "lower")]
-pub(super) enum OutputFormat {
-    Si,
-    B,
-    #[value(alias = "kib")]
-    K,
-    #[value(alias = "mib")]
-    M,
-    #[value(alias = "gib")]
-    G,
-    #[value(alias = "tib")]
-    T,
-    Kb,
-    Mb,
-    Gb,
-    Tb,
+/// How sizes are written: what that is called, by what other name, and in which unit.
+const FORMATS: [(&str, &str, Format); 10] = [
+    ("si", "si", Format::Decimal),
+    ("b", "b", fixed("B", 1)),
+    ("k", "kib", fixed("Ki", 1 << 10)),
+    ("m", "mib", fixed("Mi", 1 << 20)),
+    ("g", "gib", fixed("Gi", 1 << 30)),
+    ("t", "tib", fixed("Ti", 1 << 40)),
+    ("kb", "kb", fixed("K", 1_000)),
+    ("mb", "mb", fixed("M", 1_000_000)),
+    ("gb", "gb", fixed("G", 1_000_000_000)),
+    ("tb", "tb", fixed("T", 1_000_000_000_000)),
+];
+
+const fn fixed(name: &'static str, bytes: u64) -> Format {
+    Format::Fixed(Unit { name, bytes })
+}
+
+/// Reads what the entries of a table are called, or by what other name.
+fn one_of<T, const N: usize>(
+    table: [(&'static str, &'static str, T); N],
+) -> impl TypedValueParser<Value = T>
+where
+    T: Clone + Send + Sync + 'static,
+{
+    let values = table.each_ref().map(|(name, alias, _)| PossibleValue::new(*name).alias(*alias));
+    PossibleValuesParser::new(values).try_map(move |typed| {
+        let is_it = |name: &str| name.eq_ignore_ascii_case(&typed);
+        let known = table.iter().find(|(name, alias, _)| is_it(name) || is_it(alias));
+        known.map(|(.., value)| value.clone()).ok_or("it is in no table")
+    })
 }

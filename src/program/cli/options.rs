@@ -3,7 +3,7 @@
 use std::env;
 use std::sync::{Arc, LazyLock};
 
-use super::flags::{FileTime, Flags, OutputFormat, Sort, ThemeFlag, When};
+use super::flags::{Flags, Sort, ThemeFlag, When};
 use super::rules;
 use crate::program::terminal;
 use weigh::internal::filter::Paths;
@@ -14,7 +14,7 @@ use weigh::internal::render::colors::Colors;
 use weigh::internal::render::link::Hyperlinks;
 use weigh::internal::render::page;
 use weigh::internal::render::palette::{Palette, Theme};
-use weigh::internal::render::size::{Format, Formats, Unit};
+use weigh::internal::render::size::{Format, Formats};
 use weigh::internal::render::time::{Style, TimeFormat};
 use weigh::internal::render::tree::{self, Bars};
 use weigh::internal::report::Keep;
@@ -52,20 +52,15 @@ impl Flags {
     }
 
     /// The time to show, if any. To sort by time is to show times.
-    pub(super) fn filetime(&self) -> Option<FileTime> {
+    pub(super) fn filetime(&self) -> Option<Time> {
         let by_time = self.show.sort == Some(Sort::Time);
-        self.count.filetime.or(by_time.then_some(FileTime::Modified))
+        self.count.filetime.or(by_time.then_some(Time::Modified))
     }
 
     /// The time to keep, if any: the one to show, which in --ui a key asks for, and on a page a switch.
     fn kept_time(&self) -> Option<Time> {
         let may_show = self.screen.ui || self.is_page() || self.show.reclaimable;
-        let shown = self.filetime().or(may_show.then_some(FileTime::Modified));
-        shown.map(|time| match time {
-            FileTime::Accessed => Time::Accessed,
-            FileTime::Changed => Time::Changed,
-            FileTime::Modified => Time::Modified,
-        })
+        self.filetime().or(may_show.then_some(Time::Modified))
     }
 
     pub(super) fn is_page(&self) -> bool {
@@ -289,23 +284,7 @@ impl Flags {
 
     /// How to write figures.
     pub(super) fn formats(&self) -> Formats {
-        let (name, bytes) = match self.print.output_format {
-            None => return self.formats_in(Format::Binary),
-            Some(OutputFormat::Si) => return self.formats_in(Format::Decimal),
-            Some(OutputFormat::B) => ("B", 1),
-            Some(OutputFormat::K) => ("Ki", 1 << 10),
-            Some(OutputFormat::M) => ("Mi", 1 << 20),
-            Some(OutputFormat::G) => ("Gi", 1 << 30),
-            Some(OutputFormat::T) => ("Ti", 1 << 40),
-            Some(OutputFormat::Kb) => ("K", 1_000),
-            Some(OutputFormat::Mb) => ("M", 1_000_000),
-            Some(OutputFormat::Gb) => ("G", 1_000_000_000),
-            Some(OutputFormat::Tb) => ("T", 1_000_000_000_000),
-        };
-        self.formats_in(Format::Fixed(Unit { name, bytes }))
-    }
-
-    fn formats_in(&self, bytes: Format) -> Formats {
+        let bytes = self.print.output_format.clone().unwrap_or(Format::Binary);
         Formats { bytes, times: self.filetime().map(|_| self.times()) }
     }
 

@@ -2,8 +2,9 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
-use super::flags::{FileTime, Flags};
+use super::flags::Flags;
 use crate::program::terminal;
+use weigh::internal::measure::Time;
 use weigh::internal::render::history::HistoryOptions;
 use weigh::internal::render::page::{self, PageOptions};
 use weigh::internal::render::size::{Format, Formats, Unit};
@@ -39,8 +40,7 @@ impl Flags {
         let is_shown = matches!(self.form(), None | Some(Form::Json));
         let is_page = self.form() == Some(Form::Page(page::PageForm::Html));
         let shows_details = self.screen.ui || self.form().is_some_and(Form::shows_details);
-        let is_unsaved =
-            self.is_by_saved_time() && !matches!(self.filetime(), Some(FileTime::Modified));
+        let is_unsaved = self.is_by_saved_time() && self.filetime() != Some(Time::Modified);
         let refused = [
             (is_unsaved, "a snapshot has only times of modification: use -m m, not -m a or -m c"),
             (

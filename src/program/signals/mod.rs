@@ -18,8 +18,10 @@ use unix as system;
 #[cfg(windows)]
 use windows as system;
 
-pub use system::{listen, outlive_size_limit, stop};
+pub use system::{listen, listen_for_lines, outlive_size_limit, stop};
 
+/// The exit status of what a signal ended, less its number, as in shells: 129 if the terminal hung up.
+pub const SIGNALLED: u8 = 128;
 /// The number of the signal for a terminal that is gone.
 pub const HANGUP: u8 = 1;
 

@@ -37,6 +37,11 @@ pub fn listen_for_screen(_: &ScreenSignals) -> io::Result<()> {
     Ok(())
 }
 
+/// The console ends the program by itself.
+pub fn listen_for_lines(_: &ScreenSignals, _: &Interrupt) -> io::Result<()> {
+    Ok(())
+}
+
 /// Windows has no job control.
 ///
 /// # Errors

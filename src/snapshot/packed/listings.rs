@@ -43,10 +43,22 @@ pub struct SavedListings {
     cost: usize,
     /// How many bytes all blocks take in the file.
     size: u64,
+    /// Where the last listing ended.
+    end: ListingEnd,
     root: Directory,
     /// Whether the root is the node above several roots.
     is_total: bool,
     has_times: bool,
+}
+
+/// Where a listing ends, from where later ones in the same block are found.
+#[derive(Debug, Default)]
+struct ListingEnd {
+    block: usize,
+    /// The number of the next directory.
+    next: u64,
+    /// How much of the block is left.
+    rest: usize,
 }
 
 /// A directory whose listing can be read.
@@ -83,8 +95,9 @@ impl SavedListings {
             return Ok(None);
         }
         let size = blocks.places().iter().map(|place| place.length).sum();
-        let (cache, root) = (VecDeque::new(), Directory::default());
-        let mut listings = Self { blocks, cache, cost: 0, size, root, is_total: false, has_times };
+        let (cache, end, root) = Default::default();
+        let mut listings =
+            Self { blocks, cache, cost: 0, size, end, root, is_total: false, has_times };
         let first = listings.block(0)?;
         let Record { mut node, below } = take_root(&mut first.as_slice())?;
         if node.mode.kind() != Kind::Directory || below.checked_add(1) != Some(directories) {
@@ -94,6 +107,11 @@ impl SavedListings {
         set_times(&mut node, has_times);
         listings.root = Directory::new(0..directories, &node);
         Ok(Some(listings))
+    }
+
+    /// Whether the root is the node above several roots.
+    pub(super) fn is_total(&self) -> bool {
+        self.is_total
     }
 
     /// Whether all of it may take more memory than browsing should.
@@ -121,7 +139,8 @@ impl SavedListings {
             here = numbers;
         }
         read.insert(here.start);
-        self.replay(Whole { inodes }, &read, Some(here.start)).map(Some)
+        let is_read = |_, _: &[u8], numbers: &Range<u64>| read.contains(&numbers.start);
+        self.replay(Whole { inodes }, is_read, Some(here.start)).map(Some)
     }
 
     /// The directories whose listings have all that a tally with these `limits` keeps in a `view`. A directory ranks no
@@ -147,12 +166,13 @@ impl SavedListings {
         Ok(Some(read))
     }
 
-    /// Feeds `tally` with the directories whose numbers are in `read`; of others only their own records. Their listings
-    /// are shown, or `only` that of one, and of the others the directories that are in `read`.
+    /// Feeds `tally` with the directories that are read; of others only their own records. `is_read` gets the number of
+    /// the directory above, the name, and the numbers. The listings are shown, or `only` that of one, and of the others
+    /// the directories that are read.
     pub(super) fn replay<T: Tally>(
         &mut self,
         tally: T,
-        read: &HashSet<u64>,
+        mut is_read: impl FnMut(u64, &[u8], &Range<u64>) -> bool,
         only: Option<u64>,
     ) -> io::Result<Tree> {
         let mut replay = Replay::new(tally, self.is_total.into());
@@ -167,10 +187,12 @@ impl SavedListings {
             }
             replay.open();
             let numbers = directory.numbers.clone();
-            let is_shown = only.is_none_or(|only| only == numbers.start);
+            let above = numbers.start;
+            let is_shown = only.is_none_or(|only| only == above);
             ahead.push((directory, true));
+            let begin = ahead.len();
             self.entries(numbers, |node, numbers| match numbers {
-                Some(numbers) if read.contains(&numbers.start) => {
+                Some(numbers) if is_read(above, node.name, &numbers) => {
                     ahead.push((Directory::new(numbers, node), false));
                 }
                 _ if !is_shown => {}
@@ -180,6 +202,8 @@ impl SavedListings {
                 }
                 None => replay.leaf(node, true),
             })?;
+            // In the order in which they are in the file.
+            ahead[begin..].reverse();
         }
         Ok(replay.finish(&self.root.node()))
     }
@@ -221,6 +245,8 @@ impl SavedListings {
         let mut number = next.saturating_sub(1);
         let mut here = self.blocks.places().get(number).map(|place| place.first);
         let mut unpacked = 0;
+        let end = mem::take(&mut self.end);
+        let mut known = Some(end).filter(|end| end.block == number && end.next <= directory);
         while let Some(mut at) = here {
             let block = self.block(number)?;
             unpacked += block.len() as u64;
@@ -228,7 +254,11 @@ impl SavedListings {
                 return Err(damaged(BOMB));
             }
             let mut rest = block.as_slice();
-            if number == 0 {
+            if let Some(ListingEnd { next, rest: left, .. }) = known.take().filter(|it| it.rest > 0)
+            {
+                at = next;
+                rest = &rest[rest.len().saturating_sub(left)..];
+            } else if number == 0 {
                 take_root(&mut rest)?;
             }
             while !rest.is_empty() {
@@ -236,6 +266,7 @@ impl SavedListings {
                 if at == directory {
                     take(piece)?;
                     if piece.is_last {
+                        self.end = ListingEnd { block: number, next: at + 1, rest: rest.len() };
                         return Ok(());
                     }
                 }

@@ -9,7 +9,7 @@ use crate::tree::Node;
 use crate::tree::record::{self, push_number, take_number};
 
 /// What is wrong where a record does not fit.
-const CUT_OFF: &str = "a record that ends too early, or has a number that is too large";
+pub const CUT_OFF: &str = "a record that ends too early, or has a number that is too large";
 
 /// A part of the listing of a directory, or all of it.
 #[derive(Clone, Copy, Debug)]

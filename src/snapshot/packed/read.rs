@@ -2,10 +2,12 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::iter;
+use std::ops::Range;
 
-use super::blocks::{BlockPlace, Blocks, FileHeader, MAGIC, Section, Sections, damaged, header};
+use super::blocks::{Blocks, FileHeader, MAGIC, Section, Sections, damaged, header};
+use super::changed::Digested;
 use super::listings::SavedListings;
-use super::pieces::{Piece, Record, ensure_order, take_directory, take_root};
+use super::pieces::{CUT_OFF, Piece, Record, ensure_order, take_directory, take_root};
 use crate::measure::{Figures, Kind, View};
 use crate::parallel;
 use crate::snapshot::tokens::DEEPEST;
@@ -14,7 +16,7 @@ use crate::sys::SnapshotFile;
 use crate::tally::Tally;
 use crate::total::{Replay, Shown};
 use crate::tree::record::{self, take_number};
-use crate::tree::{Node, Tree};
+use crate::tree::{Node, Tree, digest};
 
 /// Reads `file` of `size` bytes into what `tally` makes for its view. `check` gets that view and the origin before.
 pub(in crate::snapshot) fn read<T: Tally>(
@@ -26,24 +28,26 @@ pub(in crate::snapshot) fn read<T: Tally>(
 ) -> io::Result<Snapshot> {
     let begin = MAGIC.len() as u64;
     let is_seekable = size > 0 && file.stream_position().is_ok_and(|at| at == begin);
-    let (FileHeader { header, directories }, mut sections) = header(file.try_clone()?, size)?;
+    let (FileHeader { header, directories }, sections) = header(file.try_clone()?, size)?;
     let view = header.view(wanted);
     check(view, header.known())?;
     let tally = tally(view);
-    if let Some(limits) = tally.limits().filter(|_| is_seekable) {
+    if let Some(limits) = wanted.limits.filter(|_| is_seekable) {
         let begin = file.stream_position()?;
         let listings = listings(file.try_clone()?, wanted)?;
         if let Some((_, mut listings)) = listings
             && let Some(read) = listings.leading(view, limits)?
         {
-            let report = listings.replay(tally, &read, None)?;
+            let is_read = |_, _: &[u8], numbers: &Range<u64>| read.contains(&numbers.start);
+            let report = listings.replay(tally, is_read, None)?;
             return header.loaded(wanted, Some(report)).map_err(damaged);
         }
         file.seek(SeekFrom::Start(begin))?;
     }
-    let mut places = Vec::new();
-    let report = read_tree(&mut sections, &mut places, directories, (tally, wanted.times))?;
-    sections.finish(&places)?;
+    let report = read_tree(sections, directories, |is_total| Nodes {
+        replay: Replay::new(tally, is_total.into()),
+        has_times: wanted.times,
+    })?;
     header.loaded(wanted, report).map_err(damaged)
 }
 
@@ -63,16 +67,38 @@ pub(in crate::snapshot) fn listings(
     Ok(Some((header.loaded(wanted, None).map_err(damaged)?, listings)))
 }
 
-/// Reads all blocks into a tally, perhaps with times: the tree of so many `directories`, if there is one.
-fn read_tree<T: Tally, R: Read>(
-    sections: &mut Sections<R>,
-    places: &mut Vec<BlockPlace>,
+/// Reads `file` of `size` bytes, and of its tree only digests, to find out later what else is to be read: what it says
+/// besides its tree, and that. `check` gets the view and the origin before. None if there is no directory.
+pub(in crate::snapshot) fn digested(
+    file: SnapshotFile,
+    size: u64,
+    wanted: Wanted,
+    check: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
+) -> io::Result<Option<(Snapshot, Digested)>> {
+    let (FileHeader { header, directories }, sections) = header(file.try_clone()?, size)?;
+    if directories == 0 {
+        return Ok(None);
+    }
+    let view = header.view(wanted);
+    check(view, header.known())?;
+    let digests = Digests { view, open: Vec::new(), closed: Vec::new() };
+    let digests = read_tree(sections, directories, |_| digests)?.unwrap_or_default();
+    let listings = listings(file, wanted)?;
+    Ok(listings.map(|(snapshot, listings)| (snapshot, Digested { listings, digests })))
+}
+
+/// Reads all blocks, and the end: the tree of so many `directories`, if there is one, into what `receiver` makes. That
+/// is told whether the root is the node above several roots.
+fn read_tree<T: Receive, R: Read>(
+    mut sections: Sections<R>,
     directories: u64,
-    (tally, has_times): (T, bool),
-) -> io::Result<Option<Tree>> {
+    receiver: impl FnOnce(bool) -> T,
+) -> io::Result<Option<T::Received>> {
     let Some(first) = sections.block() else {
-        let is_none = directories == 0;
-        return if is_none { Ok(None) } else { Err(damaged("it has no tree")) };
+        if directories > 0 {
+            return Err(damaged("it has no tree"));
+        }
+        return sections.finish(&[]).map(|()| None);
     };
     let first = unpack(first)?;
     let mut rest = first.content.as_slice();
@@ -85,10 +111,10 @@ fn read_tree<T: Tally, R: Read>(
     if said != Some(directories) {
         return Err(damaged("its header says another number of directories than its root"));
     }
-    places.push(first.section.place(0));
+    let mut places = vec![first.section.place(0)];
     let is_total = root.node.name.is_empty();
-    let replay = Replay::new(tally, is_total.into());
-    let mut reading = Reading { replay, has_times, is_total, open: Vec::new(), number: 0 };
+    let mut reading =
+        Reading { receiver: receiver(is_total), is_total, open: Vec::new(), number: 0 };
     if is_directory {
         reading.enter(root.below)?;
     }
@@ -102,9 +128,101 @@ fn read_tree<T: Tally, R: Read>(
     if !reading.open.is_empty() {
         return Err(damaged("it ends before its tree does"));
     }
-    let mut node = root.node;
-    set_times(&mut node, has_times);
-    Ok(Some(reading.replay.finish(&node)))
+    sections.finish(&places)?;
+    Ok(Some(reading.receiver.finish(root.node)))
+}
+
+/// What directories are read into, each opened before what is in it, and closed after that.
+trait Receive {
+    /// What comes of it.
+    type Received;
+
+    fn open(&mut self);
+
+    /// Adds the leaves of a piece, which may be roots.
+    fn leaves(&mut self, piece: &Piece<'_>, are_roots: bool) -> io::Result<()>;
+
+    fn close(&mut self, directory: Node<'_>);
+
+    /// Closes the root.
+    fn finish(self, root: Node<'_>) -> Self::Received;
+}
+
+/// Feeds a tally with nodes, perhaps with times.
+struct Nodes<T: Tally> {
+    replay: Replay<T>,
+    has_times: bool,
+}
+
+impl<T: Tally> Receive for Nodes<T> {
+    type Received = Tree;
+
+    fn open(&mut self) {
+        self.replay.open();
+    }
+
+    fn leaves(&mut self, piece: &Piece<'_>, are_roots: bool) -> io::Result<()> {
+        piece.each_leaf(are_roots, |leaf| {
+            set_times(leaf, self.has_times);
+            self.replay.leaf(leaf, true);
+        })
+    }
+
+    fn close(&mut self, mut directory: Node<'_>) {
+        set_times(&mut directory, self.has_times);
+        self.replay.close(&directory, Shown::Always);
+    }
+
+    fn finish(self, mut root: Node<'_>) -> Tree {
+        set_times(&mut root, self.has_times);
+        self.replay.finish(&root)
+    }
+}
+
+/// Makes the digests of directories that a tree would have ([`Tree::digests`]). Of other entries it reads and checks no
+/// more than that takes: where that matters, they are read again.
+struct Digests {
+    view: View,
+    /// What open directories contain.
+    open: Vec<u64>,
+    /// The digests of closed ones, each after those of the directories below it.
+    closed: Vec<u64>,
+}
+
+impl Receive for Digests {
+    type Received = Vec<u64>;
+
+    fn open(&mut self) {
+        self.open.push(0);
+    }
+
+    fn leaves(&mut self, piece: &Piece<'_>, _: bool) -> io::Result<()> {
+        let sum = digest::of_leaves(self.view, piece.leaves).ok_or_else(|| damaged(CUT_OFF))?;
+        self.add(sum);
+        Ok(())
+    }
+
+    fn close(&mut self, Node { name, own, sums, .. }: Node<'_>) {
+        let content = self.open.pop().unwrap_or_default();
+        let own = own.map(|own| self.view.size(&own));
+        let digest = digest::of_directory(own, self.view.size(&sums.all), content);
+        self.closed.push(digest);
+        self.add(digest::of_entry(name, digest));
+    }
+
+    fn finish(mut self, root: Node<'_>) -> Vec<u64> {
+        self.close(root);
+        self.closed
+    }
+}
+
+impl Digests {
+    /// Adds to what the innermost open directory contains.
+    fn add(&mut self, digest: u64) {
+        if let Some(content) = self.open.last_mut() {
+            *content = content.wrapping_add(digest);
+        }
+    }
 }
 
 /// A block, and what is in it.
@@ -126,9 +244,8 @@ impl Block {
 }
 
 /// The directories that are open.
-struct Reading<T: Tally> {
-    replay: Replay<T>,
-    has_times: bool,
+struct Reading<T: Receive> {
+    receiver: T,
     /// Whether the root is the node above several roots.
     is_total: bool,
     open: Vec<OpenListing>,
@@ -147,7 +264,7 @@ struct OpenListing {
     below: u64,
 }
 
-impl<T: Tally> Reading<T> {
+impl<T: Receive> Reading<T> {
     /// Reads the content of a block. Returns the number that it begins with.
     fn block(&mut self, mut content: &[u8]) -> io::Result<u64> {
         let first = take_number(&mut content);
@@ -165,11 +282,7 @@ impl<T: Tally> Reading<T> {
                 return Err(damaged("a listing of no directory"));
             };
             level.directories.extend_from_slice(piece.directories);
-            let Self { replay, has_times, .. } = self;
-            piece.each_leaf(are_roots, |leaf| {
-                set_times(leaf, *has_times);
-                replay.leaf(leaf, true);
-            })?;
+            self.receiver.leaves(&piece, are_roots)?;
             if piece.is_last {
                 self.go_on()?;
             }
@@ -201,9 +314,7 @@ impl<T: Tally> Reading<T> {
             self.open.pop();
             if let Some(above) = self.open.last() {
                 let mut record = above.directories.get(above.current..).unwrap_or_default();
-                let Record { mut node, .. } = take_directory(&mut record, true)?;
-                set_times(&mut node, self.has_times);
-                self.replay.close(&node, Shown::Always);
+                self.receiver.close(take_directory(&mut record, true)?.node);
             }
         }
         Ok(())
@@ -215,7 +326,7 @@ impl<T: Tally> Reading<T> {
             return Err(damaged(format_args!("it is deeper than {DEEPEST} levels")));
         }
         self.open.push(OpenListing { directories: Vec::new(), current: 0, next: 0, below });
-        self.replay.open();
+        self.receiver.open();
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use crate::program::browse::keys::{ACTIONS, Key};
 use crate::program::browse::removal::NOTHING_MARKED;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::measure::{Kind, Measure};
-use weigh::internal::render::name::{cells, shorten};
+use weigh::internal::render::name::{cells, shorten, widest};
 use weigh::internal::render::partial;
 use weigh::internal::render::size::{Format, entries};
 use weigh::internal::tree::Place;
@@ -86,8 +86,8 @@ fn help(browser: &Browser, width: usize) -> Vec<String> {
     }
     let (left, right) = actions.split_at(actions.len().div_ceil(2));
     let (left, right) = (help_column(left), help_column(right));
-    let half = widest(left.iter().map(String::as_str)) + 2;
-    if half + widest(right.iter().map(String::as_str)) > width {
+    let half = widest(&left) + 2;
+    if half + widest(&right) > width {
         return help_column(&actions);
     }
     let lines = left.iter().enumerate().map(|(i, line)| {
@@ -98,16 +98,12 @@ fn help(browser: &Browser, width: usize) -> Vec<String> {
 }
 
 fn help_column(actions: &[(String, &str)]) -> Vec<String> {
-    let widest = widest(actions.iter().map(|(names, _)| names.as_str()));
+    let widest = widest(actions.iter().map(|(names, _)| names));
     let lines = actions.iter().map(|(names, help)| {
         let blank = " ".repeat(widest + 2 - cells(names));
         format!("  {names}{blank}{help}")
     });
     lines.collect()
-}
-
-fn widest<'t>(texts: impl Iterator<Item = &'t str>) -> usize {
-    texts.map(cells).max().unwrap_or(0)
 }
 
 /// The path of the chosen entry in full, over several lines if it has to be.
@@ -198,10 +194,8 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
 
 fn kind(item: &Item<'_>) -> &'static str {
     match item.mode.kind() {
-        Kind::Directory => "directory",
-        Kind::File => "file",
-        Kind::Symlink => "symlink",
         Kind::Other => "special file",
+        kind => kind.name(),
     }
 }
 

@@ -1,10 +1,8 @@
-//! The total of the marked entries, how many entries go with them, and the space that it would free: that of the
-//! inodes all of whose links are marked. Each mark updates both; only the marked links are remembered for that.
+//! The total of marked entries, how many entries go with them, and the space that it would free: that of the inodes
+//! all of whose links are marked. Each mark updates both; only the marked links are remembered for that.
 
-use super::item::Item;
-
-use weigh::internal::sum::{Link, LinkedInodes, saturate};
-use weigh::internal::tree::{Child, DirectoryId, Freeable, Inode, Place, Totals, Tree};
+use super::{Link, LinkedInodes, saturate};
+use crate::tree::{Child, DirectoryId, Freeable, Inode, Place, Totals, Tree};
 
 /// The marked inodes, each counted once.
 #[derive(Debug, Default)]
@@ -46,6 +44,14 @@ impl Freed {
         let mut freed = Self::default();
         freed.mark(tree, directory.into());
         freed.links.with_others().next().is_none()
+    }
+
+    /// Whether removing all that is marked frees something of what is at `place`, which is marked.
+    pub fn frees_of(&mut self, tree: &Tree, place: Place) -> bool {
+        tree.at(place).counted().any(|(figures, inode)| {
+            let size = tree.view().size(&figures);
+            size > 0 && inode.is_none_or(|inode| self.links.has_all(inode.identity))
+        })
     }
 
     /// Adds the entry at `place`, with everything below it.
@@ -107,8 +113,7 @@ fn weights(link: Link<u64>) -> (u128, u128) {
 
 /// What removing `child` frees at least, and what the files in it share with each other; 0 if that is not known.
 fn sharing(child: &Child<'_>) -> (u128, u128) {
-    let item = Item::of(child);
-    let frees = item.totals.frees;
-    let both = frees.map(|it| (it.least.into(), item.freed().saturating_sub(it.most).into()));
-    both.unwrap_or_default()
+    let Some(frees) = child.node().sums.frees else { return (0, 0) };
+    let shared = child.freed().saturating_sub(frees.most);
+    (frees.least.into(), shared.into())
 }
