@@ -109,13 +109,13 @@ pub(super) fn unsigned(text: &[u8]) -> Option<u64> {
     str::from_utf8(text).ok().filter(|_| is_number)?.parse().ok()
 }
 
-/// Seconds since the epoch, perhaps with a fraction, rounded down.
+/// Whole seconds since the epoch, of a time with a fraction. find prints the fraction that stat(2) tells, also before
+/// the epoch, and -1.-000000010 if a time is not known.
 pub(super) fn seconds(text: &[u8]) -> Option<i64> {
     let text = str::from_utf8(text).ok()?;
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let seconds: i64 = whole.parse().ok()?;
-    let is_rounded = whole.starts_with('-') && fraction.bytes().any(|digit| digit != b'0');
-    Some(seconds.saturating_sub(is_rounded.into()))
+    let is_known = fraction.bytes().all(|digit| digit.is_ascii_digit());
+    whole.parse().ok().filter(|_| is_known)
 }
 
 #[cfg(test)]
@@ -128,7 +128,8 @@ mod tests {
     #[test]
     fn what_find_prints_is_a_tree_in_any_order() {
         let entry = |number: u64, links: u32, letter, path| {
-            let attributes = format!("2049 {number} {links} 8 5 -1.5 2.0  0 0 644 {letter}");
+            let attributes =
+                format!("2049 {number} {links} 8 5 -1.5 2.0 -1.-000000010 0 0 644 {letter}");
             format!("find {attributes} a b\0{path}\0")
         };
         let entries = [
@@ -145,7 +146,7 @@ mod tests {
             let tree = read.replay(Whole { inodes: Inodes::LINKED }, true).unwrap();
             let Sums { all, entries, .. } = tree.root().node().sums;
             assert_eq!((tree.root().name(), all.disk, all.length), (&b"a b"[..], 4 * 4096, 10));
-            assert_eq!((all.files, entries, all.newest), (2, 4, Some(-2)));
+            assert_eq!((all.files, entries, all.newest), (2, 4, Some(-1)));
             assert_eq!(tree.root().unsorted().count(), 2);
         }
     }

@@ -13,7 +13,7 @@ mod table;
 pub use entries::{Entries, ListOptions};
 pub use find::{FIND_FORMAT, read_find};
 
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use crate::measure::{Measure, Measures, View};
@@ -43,7 +43,11 @@ pub fn load<T: Tally>(
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
 ) -> Result<Snapshot, Problem> {
-    let failed = |error: io::Error| snapshot::problem(path, Operation::Load, &error);
+    let failed = |error: io::Error| {
+        let is_wrong = error.kind() == ErrorKind::InvalidData;
+        let operation = if is_wrong { Operation::Show } else { Operation::Load };
+        snapshot::problem(path, operation, &error)
+    };
     let mut entries = Entries::new(options);
     let input = snapshot::text(path).map_err(failed)?;
     let Known { measures, times, owners } = read(input, &mut entries).map_err(failed)?;

@@ -3,9 +3,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::mem;
+
+use crate::sys::{self, SnapshotFile};
 
 /// How many bytes are kept in memory before they are written to a file.
 const BLOCK: usize = 64 << 20;
@@ -107,7 +108,7 @@ impl Iterator for Sorted {
 
 /// Writes records to a file, and reads them from there.
 fn written(records: impl Iterator<Item = io::Result<Record>>) -> io::Result<Source> {
-    let mut file = zstd::Encoder::new(tempfile::tempfile()?, ZSTD_LEVEL)?;
+    let mut file = zstd::Encoder::new(sys::unnamed_file()?, ZSTD_LEVEL)?;
     file.window_log(WINDOW_LOG)?;
     let mut out = BufWriter::new(file);
     for record in records {
@@ -125,7 +126,9 @@ fn written(records: impl Iterator<Item = io::Result<Record>>) -> io::Result<Sour
 }
 
 /// The next record in a file, if there is one.
-fn next(file: &mut BufReader<zstd::Decoder<'_, BufReader<File>>>) -> io::Result<Option<Record>> {
+fn next(
+    file: &mut BufReader<zstd::Decoder<'_, BufReader<SnapshotFile>>>,
+) -> io::Result<Option<Record>> {
     if file.fill_buf()?.is_empty() {
         return Ok(None);
     }

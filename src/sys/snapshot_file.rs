@@ -32,6 +32,14 @@ pub fn open(path: &Path) -> io::Result<(SnapshotFile, u64)> {
     Ok((file, length))
 }
 
+/// A new file without a name, in the directory for temporary files.
+///
+/// # Errors
+/// The system's.
+pub fn unnamed_file() -> io::Result<SnapshotFile> {
+    tempfile::tempfile()
+}
+
 /// Whether `path` leads to content that would be lost if a snapshot were saved there: that of a file or of a disk,
 /// unlike a pipe or a terminal.
 pub fn has_content(path: &Path) -> bool {
