@@ -103,9 +103,9 @@
 //! browse     containers signals remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt weighed escape
 //! cli        browse remove report reclaimable list remote snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
 //! remove     tree sys inode measure problem path escape
-//! signals    interrupt
 //! api        report sys tally tree interrupt invalid measure problem escape
-//! terminal   walk render sys
+//! terminal   signals walk render sys interrupt
+//! signals    interrupt
 //! render     report history reclaimable snapshot tally tree inode invalid measure problem bounds path stats weighed escape
 //! report     causes containers diff history list filter reclaimable remote snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
 //! causes     snapshot walk tally tree sys inode measure problem path escape

@@ -96,10 +96,10 @@ fn nobody_reaches_past_its_part() {
         ("rustix::", &["sys", "ext4"]),
         // To `sys` it tells the time zone, as to localtime(3).
         ("std::env", &["cli", "terminal", "sys"]),
-        ("std::process", &["main", "cli", "signals", "sys"]),
-        ("std::thread", &["parallel", "report", "walk", "browse"]),
+        ("std::process", &["main", "cli", "signals", "terminal", "remote", "sys"]),
+        ("std::thread", &["parallel", "remote", "report", "walk", "browse"]),
         ("catch_unwind", &["walk"]),
-        ("Instant", &["terminal", "walk", "browse"]),
+        ("Instant", &["terminal", "remote", "walk", "browse"]),
         ("SystemTime", &["sys"]),
         ("terminal_size", &["terminal"]),
         ("is_terminal", &["terminal"]),
