@@ -21,6 +21,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
 
     $completions = @(switch ($command) {
         'weigh' {
+            [CompletionResult]::new('--rsh', '--rsh', [CompletionResultType]::ParameterName, 'Reach other machines with COMMAND instead of ssh')
             [CompletionResult]::new('--files0-from', '--files0-from', [CompletionResultType]::ParameterName, 'Also weigh the PATHs in FILE, each ended by a NUL; - is standard input')
             [CompletionResult]::new('--files-from', '--files-from', [CompletionResultType]::ParameterName, 'Also weigh the PATHs in FILE, one per line; - is standard input')
             [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'Show the newest time in each directory beside its size: a (access), c (change) or m (modification)')
@@ -65,6 +66,8 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--remember-bound', '--remember-bound', [CompletionResultType]::ParameterName, 'Let all snapshots of --remember take at most SIZE; the oldest are removed first')
             [CompletionResult]::new('--fail-over', '--fail-over', [CompletionResultType]::ParameterName, 'Exit with status 3 if the total exceeds SIZE')
             [CompletionResult]::new('--fail-growth', '--fail-growth', [CompletionResultType]::ParameterName, 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%')
+            [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'Show what is listed in FILE, as sizes and paths, instead of a PATH; - is standard input')
+            [CompletionResult]::new('--list-duplicates', '--list-duplicates', [CompletionResultType]::ParameterName, 'With --list, refuse a path that comes again, or take its last line [default: error]')
             [CompletionResult]::new('--key-of', '--key-of', [CompletionResultType]::ParameterName, 'Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s')
             [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Print a format for other programs: everything, like -j')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Print sizes in powers of 1000 (si), or all in one unit')
@@ -115,6 +118,8 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--details', '--details', [CompletionResultType]::ParameterName, 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet')
             [CompletionResult]::new('--remember', '--remember', [CompletionResultType]::ParameterName, 'Also keep this scan as a snapshot, for a later --since or --history')
             [CompletionResult]::new('--forget', '--forget', [CompletionResultType]::ParameterName, 'Remove the snapshots that --remember kept of PATHs (without PATH: all), and print which')
+            [CompletionResult]::new('--list-totals', '--list-totals', [CompletionResultType]::ParameterName, 'With --list, the size of a directory is its total, as du prints it')
+            [CompletionResult]::new('--find-format', '--find-format', [CompletionResultType]::ParameterName, 'Print the format for find -printf that --list reads, with all that weigh wants to know')
             [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Browse on the terminal, also during the scan; mark, see what that frees, delete, undo')
             [CompletionResult]::new('--ui', '--ui', [CompletionResultType]::ParameterName, 'Browse on the terminal, also during the scan; mark, see what that frees, delete, undo')
             [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Turn off deleting in --ui')
@@ -173,6 +178,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--no-skip-total', '--no-skip-total', [CompletionResultType]::ParameterName, 'Undo --skip-total')
             [CompletionResult]::new('--no-details', '--no-details', [CompletionResultType]::ParameterName, 'Undo --details')
             [CompletionResult]::new('--no-remember', '--no-remember', [CompletionResultType]::ParameterName, 'Undo --remember')
+            [CompletionResult]::new('--no-list-totals', '--no-list-totals', [CompletionResultType]::ParameterName, 'Undo --list-totals')
             [CompletionResult]::new('--no-read-only', '--no-read-only', [CompletionResultType]::ParameterName, 'Undo --read-only')
             [CompletionResult]::new('--no-output-json', '--no-output-json', [CompletionResultType]::ParameterName, 'Undo --output-json')
             [CompletionResult]::new('--no-full-paths', '--no-full-paths', [CompletionResultType]::ParameterName, 'Undo --full-paths')

@@ -18,6 +18,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
     }
     var completions = [
         &'weigh'= {
+            cand --rsh 'Reach other machines with COMMAND instead of ssh'
             cand --files0-from 'Also weigh the PATHs in FILE, each ended by a NUL; - is standard input'
             cand --files-from 'Also weigh the PATHs in FILE, one per line; - is standard input'
             cand -m 'Show the newest time in each directory beside its size: a (access), c (change) or m (modification)'
@@ -62,6 +63,8 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --remember-bound 'Let all snapshots of --remember take at most SIZE; the oldest are removed first'
             cand --fail-over 'Exit with status 3 if the total exceeds SIZE'
             cand --fail-growth 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%'
+            cand --list 'Show what is listed in FILE, as sizes and paths, instead of a PATH; - is standard input'
+            cand --list-duplicates 'With --list, refuse a path that comes again, or take its last line [default: error]'
             cand --key-of 'Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s'
             cand --as 'Print a format for other programs: everything, like -j'
             cand -o 'Print sizes in powers of 1000 (si), or all in one unit'
@@ -112,6 +115,8 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --details 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
             cand --remember 'Also keep this scan as a snapshot, for a later --since or --history'
             cand --forget 'Remove the snapshots that --remember kept of PATHs (without PATH: all), and print which'
+            cand --list-totals 'With --list, the size of a directory is its total, as du prints it'
+            cand --find-format 'Print the format for find -printf that --list reads, with all that weigh wants to know'
             cand -u 'Browse on the terminal, also during the scan; mark, see what that frees, delete, undo'
             cand --ui 'Browse on the terminal, also during the scan; mark, see what that frees, delete, undo'
             cand --read-only 'Turn off deleting in --ui'
@@ -170,6 +175,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --no-skip-total 'Undo --skip-total'
             cand --no-details 'Undo --details'
             cand --no-remember 'Undo --remember'
+            cand --no-list-totals 'Undo --list-totals'
             cand --no-read-only 'Undo --read-only'
             cand --no-output-json 'Undo --output-json'
             cand --no-full-paths 'Undo --full-paths'

@@ -1,3 +1,4 @@
+complete -c weigh -l rsh -d 'Reach other machines with COMMAND instead of ssh' -r -f
 complete -c weigh -l files0-from -d 'Also weigh the PATHs in FILE, each ended by a NUL; - is standard input' -r -F
 complete -c weigh -l files-from -d 'Also weigh the PATHs in FILE, one per line; - is standard input' -r -F
 complete -c weigh -s m -l filetime -d 'Show the newest time in each directory beside its size: a (access), c (change) or m (modification)' -r -f -a "a\t''
@@ -488,6 +489,9 @@ complete -c weigh -l history -d 'Show how a tree grew, from all snapshots of it 
 complete -c weigh -l remember-bound -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first' -r -f
 complete -c weigh -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
 complete -c weigh -l fail-growth -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f
+complete -c weigh -l list -d 'Show what is listed in FILE, as sizes and paths, instead of a PATH; - is standard input' -r -F
+complete -c weigh -l list-duplicates -d 'With --list, refuse a path that comes again, or take its last line [default: error]' -r -f -a "error\t''
+last\t''"
 complete -c weigh -l key-of -d 'Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s' -r -f
 complete -c weigh -l as -d 'Print a format for other programs: everything, like -j' -r -f -a "json\t'The same as -j'
 csv\t'A table, one line per entry: path, kind, size, entries, depth'
@@ -553,6 +557,8 @@ complete -c weigh -l skip-total -d 'Do not show the line of the root'
 complete -c weigh -l details -d 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
 complete -c weigh -l remember -d 'Also keep this scan as a snapshot, for a later --since or --history'
 complete -c weigh -l forget -d 'Remove the snapshots that --remember kept of PATHs (without PATH: all), and print which'
+complete -c weigh -l list-totals -d 'With --list, the size of a directory is its total, as du prints it'
+complete -c weigh -l find-format -d 'Print the format for find -printf that --list reads, with all that weigh wants to know'
 complete -c weigh -s u -l ui -d 'Browse on the terminal, also during the scan; mark, see what that frees, delete, undo'
 complete -c weigh -l read-only -d 'Turn off deleting in --ui'
 complete -c weigh -l print0 -d 'End paths that --ui prints with NUL instead of a newline'
@@ -597,6 +603,7 @@ complete -c weigh -l no-reclaimable -d 'Undo --reclaimable'
 complete -c weigh -l no-skip-total -d 'Undo --skip-total'
 complete -c weigh -l no-details -d 'Undo --details'
 complete -c weigh -l no-remember -d 'Undo --remember'
+complete -c weigh -l no-list-totals -d 'Undo --list-totals'
 complete -c weigh -l no-read-only -d 'Undo --read-only'
 complete -c weigh -l no-output-json -d 'Undo --output-json'
 complete -c weigh -l no-full-paths -d 'Undo --full-paths'
