@@ -157,8 +157,9 @@ pub fn remove_old(
     zone: &TimeZone,
 ) -> Expired {
     let mut removed = Expired::default();
-    let mut series = match snapshots(directory) {
-        Ok((series, _)) => series,
+    let lock = sys::lock(directory).map_err(|error| problem(directory, Operation::Remove, &error));
+    let (_lock, mut series) = match lock.and_then(|lock| Ok((lock, snapshots(directory)?.0))) {
+        Ok(locked) => locked,
         Err(problem) => {
             let problem = Problem { operation: Operation::Remove, ..problem };
             return Expired { problems: vec![problem], ..removed };

@@ -81,7 +81,7 @@ pub use listing::{Listed, Listing};
 pub use mount_table::{Location, MountTable};
 pub use snapshot_file::{
     Destination, Draft, SnapshotFile, directories_in, exists, files_in, has_content, is_directory,
-    length, modified, open as open_snapshot, pipe, remove_file, unnamed_file,
+    length, lock, modified, open as open_snapshot, pipe, remove_file, unnamed_file,
 };
 pub use source::{Handle, Source};
 pub use space::{Space, space, used_inodes};

@@ -6,7 +6,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use tempfile::NamedTempFile;
 
@@ -248,6 +249,8 @@ fn put_as_new(
 ) -> io::Result<PathBuf> {
     /// Tries for files of the same second.
     const MOST: u32 = 1_000;
+    // Without a lock it is put there all the same: only who removes others at the same time could take it for one.
+    let _lock = lock(directory(&path));
     for number in 2..MOST {
         match draft.persist_noclobber(&path) {
             Ok(_) => return Ok(path),
@@ -299,6 +302,27 @@ pub fn modified(path: &Path) -> Option<SystemTime> {
 /// Whether something is at `path`.
 pub fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
+}
+
+/// Locks `directory` until the file is dropped, against others who give names to snapshots there or remove them: a name
+/// that was removed may be given again. No file where there are no locks.
+///
+/// # Errors
+/// The system's, and if somebody else keeps it locked.
+pub fn lock(directory: &Path) -> io::Result<Option<SnapshotFile>> {
+    /// As long as it may take to look at all snapshots in a directory.
+    const PATIENCE: Duration = Duration::from_secs(30);
+    let begin = Instant::now();
+    loop {
+        match platform::lock(directory) {
+            Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error),
+            Err(_) if begin.elapsed() > PATIENCE => {
+                return Err(io::Error::other("another program keeps the directory locked"));
+            }
+            Err(_) => thread::sleep(Duration::from_millis(10)),
+            locked => return locked,
+        }
+    }
 }
 
 /// Removes a file.

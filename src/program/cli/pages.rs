@@ -22,7 +22,7 @@ const RARE: &str = "\
     man _help _version";
 
 /// The date of the version, for the foot of the man page.
-const DATE: &str = "2026-11-22";
+const DATE: &str = "2026-11-23";
 
 /// Short, because a list of all flags would not help.
 const SYNOPSIS: &str = r".SH SYNOPSIS

@@ -96,6 +96,19 @@ pub fn claim(file: &File) -> io::Result<()> {
     }
 }
 
+/// A lock of `directory`, while it is open. None where there are no locks.
+///
+/// # Errors
+/// The system's; [`io::ErrorKind::WouldBlock`] if somebody else has it.
+pub fn lock(directory: &Path) -> io::Result<Option<File>> {
+    let directory = File::open(directory)?;
+    match flock(&directory, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(directory)),
+        Err(Errno::WOULDBLOCK) => Err(Errno::WOULDBLOCK.into()),
+        Err(_) => Ok(None),
+    }
+}
+
 /// Whether nobody is writing the file at `path`.
 pub fn is_unclaimed(path: &Path) -> bool {
     let file = File::open(path);

@@ -57,6 +57,11 @@ pub fn ensure_writable(path: &Path) -> io::Result<()> {
     if is_read_only { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(()) }
 }
 
+/// Directories have no locks.
+pub fn lock(_: &Path) -> io::Result<Option<File>> {
+    Ok(None)
+}
+
 /// Whether there is a directory at `path`. Whether files may be created in it shows only when it is tried.
 pub fn ensure_makes_files(path: &Path) -> io::Result<()> {
     let is_directory = std::fs::metadata(path)?.is_dir();
