@@ -163,16 +163,9 @@ fn of_several_hosts_only_what_is_shown_is_read() {
         let save = weigh("-q --load").within(fixture.path()).arg(name);
         save.arg("--save").arg(format!("{name}.weigh")).run().clean();
     }
-    for flags in [
-        "-n 7",
-        "-d 1 -n 99",
-        "-F -n 5",
-        "-D -n 20",
-        "-s -n 3",
-        "-m m -n 5",
-        "-z 1100 -n 9",
-        "-f -n 4",
-    ] {
+    for flags in
+        ["-n 7", "-d 1 -n 99", "-F -n 5", "-D -n 20", "-s -n 3", "-m m -n 5", "-z 1100 -n 9"]
+    {
         let load = "--load 1.weigh --load 2.weigh --load 3.weigh";
         let run = |more: &str| {
             let run = weigh(&format!("{flags} {load} {more}")).within(fixture.path()).run();
