@@ -150,6 +150,9 @@ fn problem(file: &Path, message: &str) -> Problem {
 /// Why a snapshot is of another tree than the last one.
 fn misfit(glance: &Glance, last: &Snapshot) -> Option<String> {
     let origin = last.origin.as_ref()?;
+    if origin.host != glance.origin.host {
+        return Some("it is of another host than the last snapshot".to_owned());
+    }
     if !origin.has_paths_of(&glance.origin) {
         return Some("it is of another root than the last snapshot".to_owned());
     }

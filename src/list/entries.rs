@@ -153,7 +153,7 @@ impl Entries {
             }
             let rest = next.and_then(|next| next.key.strip_prefix(&record.key[..]));
             let has_below = rest.is_some_and(|rest| rest.first() == Some(&BETWEEN));
-            let (key, line) = (&record.key, Line::new(&record, has_below, has_times)?);
+            let (key, line) = (&record.key, EntryLine::new(&record, has_below, has_times)?);
             while !place.contains(key) {
                 replay.close(&place.close()?, Shown::Always);
             }
@@ -186,14 +186,14 @@ fn error(line: u64, what: &str) -> io::Error {
 
 /// What a line says of an entry.
 #[derive(Clone, Copy)]
-struct Line {
+struct EntryLine {
     number: u64,
     mode: Mode,
     figures: Figures,
     inode: Option<Inode>,
 }
 
-impl Line {
+impl EntryLine {
     fn new(record: &Record, has_below: bool, has_times: bool) -> io::Result<Self> {
         let Record { line: number, node, .. } = record;
         let node = record::take(&mut &node[..]).ok_or(ErrorKind::InvalidData)?;
@@ -223,7 +223,7 @@ struct Directory {
     start: usize,
     end: usize,
     /// None if it has no line.
-    line: Option<Line>,
+    line: Option<EntryLine>,
     /// The bytes on disk and of content below it.
     below: [u64; 2],
 }
@@ -246,7 +246,7 @@ impl Place {
 
     /// Goes to the entry with this key, and opens the directories that it is in, and itself if it is one. Returns how
     /// many.
-    fn open(&mut self, key: &[u8], line: &Line) -> usize {
+    fn open(&mut self, key: &[u8], line: &EntryLine) -> usize {
         let before = self.directories.len();
         self.key.clear();
         self.key.extend_from_slice(key);
@@ -276,7 +276,7 @@ impl Place {
     }
 
     /// What a line says of what is no directory.
-    fn leaf(&mut self, line: &Line) -> Node<'_> {
+    fn leaf(&mut self, line: &EntryLine) -> Node<'_> {
         let Figures { disk, length, .. } = line.figures;
         self.count([disk, length]);
         let name = self.name(self.start(), self.key.len());

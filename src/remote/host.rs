@@ -21,6 +21,11 @@ impl Host {
             Some(rest) => rest.split_at(position(rest, b'/').unwrap_or(rest.len())),
             None => {
                 let (authority, below) = path.split_at(colon(path)?);
+                if below.starts_with(b"://") {
+                    return Some(Err(
+                        "only ssh:// names a machine; --list reads what lists a bucket",
+                    ));
+                }
                 (authority, &below[1..])
             }
         };
@@ -148,6 +153,10 @@ mod tests {
             ("@web:/srv", Some("its user is empty")),
             ("ann@:/srv", Some("its host is empty")),
             ("ssh:///srv", Some("its host is empty")),
+            (
+                "s3://bucket/x",
+                Some("only ssh:// names a machine; --list reads what lists a bucket"),
+            ),
             ("-oProxyCommand=touch x:/", Some("its host begins with -")),
             ("-l@web:/", Some("its user begins with -")),
             ("ann@-web:/", Some("its host begins with -")),

@@ -42,7 +42,9 @@ pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -
     if let (Some(tree), None) = (&weighed.report, &options.by) {
         let mut metric =
             Metric::begin(out, "weigh_errors", "What could not be read below a path.")?;
-        for root in tree.roots() {
+        let mut roots: Vec<_> = tree.roots().collect();
+        roots.sort_unstable_by_key(|root| root.name());
+        for root in roots {
             let is_below = |path: &[u8]| path::is_within(path, root.name());
             let errors = weighed.problems.iter().filter(|problem| is_below(&problem.path));
             metric.add([("path", root.name())], errors.count() as i128)?;

@@ -97,9 +97,9 @@ fn nobody_reaches_past_its_part() {
         // To `sys` it tells the time zone, as to localtime(3).
         ("std::env", &["cli", "terminal", "sys"]),
         ("std::process", &["main", "cli", "signals", "terminal", "remote", "sys"]),
-        ("std::thread", &["parallel", "remote", "report", "walk", "browse"]),
+        ("std::thread", &["parallel", "remote", "report", "walk", "browse", "sys"]),
         ("catch_unwind", &["walk"]),
-        ("Instant", &["terminal", "remote", "walk", "browse"]),
+        ("Instant", &["terminal", "remote", "walk", "browse", "sys"]),
         ("SystemTime", &["sys"]),
         ("terminal_size", &["terminal"]),
         ("is_terminal", &["terminal"]),

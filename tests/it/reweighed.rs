@@ -419,7 +419,7 @@ fn what_a_snapshot_cannot_tell_is_said() {
     assert_eq!(run("-j -X nowhere --load json").clean(), json);
     let shown = run("-j -X cache --load json");
     assert_eq!((shown.code(), shown.stdout.len()), (2, 0));
-    assert!(shown.complaint().contains("what --save writes"), "{}", shown.complaint());
+    assert!(shown.complaint().contains("what --save wrote"), "{}", shown.complaint());
 }
 
 /// Entries that are left out now are not reported as gone.

@@ -118,7 +118,7 @@ pub(super) struct CountFlags {
     /// Count only files without hard links elsewhere; --frees also knows clones
     ///
     /// Where nothing is cloned and there are no snapshots of the file system, that is what deleting frees.
-    #[arg(long, conflicts_with_all = ["count_links", "dereference_links", "filetime", "save", "loaded"])]
+    #[arg(long, conflicts_with_all = ["count_links", "dereference_links", "filetime", "save", "load", "list"])]
     pub(super) unique: bool,
 
     /// Follow symlinks; each directory is still entered once
@@ -212,7 +212,7 @@ pub(super) struct ShowFlags {
     /// and other flags, it lists the mounted file systems that have a device, and walks nothing.
     #[arg(long, conflicts_with_all = [
         "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "save",
-        "loaded", "since", "summarize",
+        "load", "list", "since", "summarize",
     ])]
     pub(super) df: bool,
 
@@ -222,7 +222,7 @@ pub(super) struct ShowFlags {
     /// space, if nothing outside the entry shares it. On btrfs the upper bound, or a single figure, is an estimate.
     /// weigh opens files that take 64 KiB or more on XFS and btrfs, and reads none of them.
     #[arg(long, conflicts_with_all = [
-        "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "loaded",
+        "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "load", "list",
         "since", "history", "summarize", "file_types", "by",
     ])]
     #[arg(help_heading = "What can go")]
@@ -238,7 +238,7 @@ pub(super) struct ShowFlags {
         "ignore_hidden", "ignore_directory", "filter", "invert_filter", "ignore_all_in_file", "exclude", "include",
         "ignore_file", "gitignore", "ignored", "exclude_caches", "only_type", "type_not", "mtime", "atime", "ctime",
         "depth", "only_dir", "only_file", "file_types", "by", "collapse", "sort", "summarize", "df", "skip_total",
-        "save", "loaded", "since", "history", "shard", "details", "fail_over",
+        "save", "load", "list", "since", "history", "shard", "details", "fail_over",
     ])]
     #[arg(help_heading = "What can go")]
     pub(super) reclaimable: bool,
@@ -370,10 +370,10 @@ pub(super) struct PrintFlags {
     ///
     /// PATH must be the mount point. Other file systems that are mounted below it are walked. If reading in bulk is not
     /// possible, a message says why, and PATH is walked.
-    #[arg(long, conflicts_with_all = ["loaded", "dereference_links"])]
+    #[arg(long, conflicts_with_all = ["load", "list", "dereference_links"])]
     pub(super) bulk: bool,
 
-    /// Read settings from FILE instead of the config file
+    /// Read settings from FILE instead of ~/.config/weigh/config.toml
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) config: Option<OsString>,
 
@@ -428,7 +428,7 @@ pub(super) struct SnapshotFlags {
     ///
     /// Given several times, the snapshots are shown together, like a scan of all their PATHs. Each host has a line if
     /// they are of several. A directory stands for the newest snapshot in it that --save DIR/ wrote.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, group = "loaded", conflicts_with_all = [
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = [
         "RootFlags", "dereference_links", "count_links", "exact_links", "threads", "limit_filesystem",
         "overlays", "gitignore", "ignored", "exclude_caches", "atime", "ctime",
     ])]
@@ -438,7 +438,7 @@ pub(super) struct SnapshotFlags {
     ///
     /// Saved on N machines that see the same PATH, and loaded together, the shares are the snapshot of one walk.
     #[arg(long, value_name = "I/N", value_parser = Share::parse)]
-    #[arg(conflicts_with_all = ["loaded", "since", "df", "unique", "dereference_links", "files0_from", "files_from"])]
+    #[arg(conflicts_with_all = ["load", "list", "since", "df", "unique", "dereference_links", "files0_from", "files_from"])]
     pub(super) shard: Option<Share>,
 
     /// Show what changed since the snapshot in FILE; or since last, yesterday, 7d, a date (see --remember)
@@ -450,7 +450,7 @@ pub(super) struct SnapshotFlags {
     #[arg(conflicts_with = "filetime")]
     pub(super) since: Option<PathBuf>,
 
-    /// Show how a tree grew, from all snapshots of it in each FILE
+    /// Show how a tree grew, from the snapshots in each FILE, or those that --remember kept of it
     ///
     /// Shows the directories that changed most from the first snapshot to the last: their size now, their growth per
     /// day, and their sizes as small bars; and when the file system will be full if it goes on like that.
@@ -458,7 +458,7 @@ pub(super) struct SnapshotFlags {
     /// --remember kept. Without FILE, that is the current directory.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 0..)]
     #[arg(conflicts_with_all = [
-        "RootFlags", "loaded", "since", "save", "shard", "details", "fail_over", "fail_growth", "dereference_links",
+        "RootFlags", "load", "list", "since", "save", "shard", "details", "fail_over", "fail_growth", "dereference_links",
         "count_links", "overlays", "unique", "filetime", "threads", "summarize", "df", "by", "file_types", "only_file", "collapse",
         "sort",
     ])]
@@ -477,7 +477,7 @@ pub(super) struct SnapshotFlags {
 
     /// Remove the snapshots that --remember kept of PATHs (without PATH: all), and print which
     #[arg(long, conflicts_with_all = [
-        "history", "loaded", "save", "since", "remember", "ui", "df", "reclaimable", "by", "shard",
+        "history", "load", "list", "save", "since", "remember", "ui", "df", "reclaimable", "by", "shard",
     ])]
     pub(super) forget: bool,
 
@@ -485,7 +485,7 @@ pub(super) struct SnapshotFlags {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(super) fail_over: Option<u64>,
 
-    /// Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%
+    /// With --since, exit with status 3 if the total grew by more than SIZE, as in 500M or 20%
     #[arg(long, value_name = "SIZE", value_parser = Growth::parse, requires = "since")]
     pub(super) fail_growth: Option<Growth>,
 }
@@ -493,14 +493,14 @@ pub(super) struct SnapshotFlags {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Lists")]
 pub(super) struct ListFlags {
-    /// Show what is listed in FILE, as sizes and paths, instead of a PATH; - is standard input
+    /// Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit, …); - is standard input
     ///
     /// Each line is a size in bytes, a blank, and a path; or FILE is CSV with a header that has path and size, or comes
     /// from find (--find-format). The order of lines does not matter. docs/lists.md has what to type for tar, zip, git,
     /// buckets and others.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, group = "loaded", conflicts_with_all = [
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = [
         "RootFlags", "dereference_links", "count_links", "exact_links", "threads", "limit_filesystem",
-        "overlays", "gitignore", "ignored", "exclude_caches", "atime", "ctime",
+        "overlays", "gitignore", "ignored", "exclude_caches", "atime", "ctime", "load",
     ])]
     pub(super) list: Option<PathBuf>,
 
@@ -520,7 +520,7 @@ pub(super) struct ListFlags {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Browse")]
 pub(super) struct ScreenFlags {
-    /// Browse on the terminal, also during the scan; mark, see what that frees, delete, undo
+    /// Browse on the terminal, also during the scan; mark, see what that frees, delete, or trash with undo
     ///
     /// ? shows the keys. d reviews the marks; there t moves them into the trash, and D deletes them. With --load, it
     /// shows a snapshot; with --since, also what changed.
