@@ -5,8 +5,9 @@
 //! directory has at least the churn of each entry in it, just as it has at least the size of each entry. Therefore the
 //! tally that finds the largest entries by size can find them by churn, too.
 //!
-//! Both trees are in memory until then, or of the one before what changed. Besides them there are only a digest of each directory (8 bytes), the
-//! directories that are gone, new or moved, and the changed inodes with several links, to show each once.
+//! Both trees are in memory until then, or of the one before only what changed. Besides them there are only a digest of
+//! each directory (8 bytes), the directories that are gone, new or moved, and the changed inodes with several links, to
+//! show each once.
 //!
 //! [`Change`]: crate::measure::Change
 

@@ -6,7 +6,8 @@ use std::io::{self, IsTerminal, StdoutLock, Write};
 use std::mem;
 use std::process;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use terminal_size::{Height, Width, terminal_size};
 
@@ -121,24 +122,41 @@ impl Write for Lines<'_> {
         if !mem::replace(&mut self.is_begun, true) {
             // If this fails, a signal ends the program at once.
             let _ = signals::listen_for_lines(&self.signals, self.interrupt);
+            let signals = self.signals.clone();
+            // If it cannot be started, a terminal that takes nothing more keeps the program from ending.
+            let _ = thread::Builder::new().spawn(move || end_soon_after(&signals));
         }
-        let written = self.out.write(bytes)?;
+        let written = self.out.write(bytes);
+        // Also if that failed: a signal may say why.
         self.flush()?;
-        Ok(written)
+        written
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()?;
+        let flushed = self.out.flush();
         let ended = self.signals.ended_by();
         let is_stopped = self.signals.is_stopped.swap(false, Ordering::SeqCst);
         if is_stopped || ended.is_some() {
-            self.out.write_all(PLAIN)?;
-            self.out.flush()?;
+            // The terminal may be gone.
+            let _ = self.out.write_all(PLAIN).and_then(|()| self.out.flush());
         }
         if let Some(signal) = ended {
             process::exit(i32::from(SIGNALLED + signal));
         }
+        flushed?;
         if is_stopped { signals::stop() } else { Ok(()) }
+    }
+}
+
+/// Ends the program a second after a signal that should: a terminal that takes nothing keeps the write from ending.
+fn end_soon_after(signals: &ScreenSignals) {
+    const PATIENCE: Duration = Duration::from_secs(1);
+    loop {
+        let ended = signals.ended_by();
+        thread::sleep(PATIENCE);
+        if let Some(signal) = ended {
+            process::exit(i32::from(SIGNALLED + signal));
+        }
     }
 }
 

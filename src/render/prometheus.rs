@@ -49,6 +49,14 @@ pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -
             let errors = weighed.problems.iter().filter(|problem| is_below(&problem.path));
             metric.add([("path", root.name())], errors.count() as i128)?;
         }
+        // A root that could not be read is not in the tree.
+        let mut others: BTreeMap<&[u8], i128> = BTreeMap::new();
+        for problem in &weighed.problems {
+            if !tree.roots().any(|root| path::is_within(&problem.path, root.name())) {
+                *others.entry(&problem.path).or_default() += 1;
+            }
+        }
+        others.into_iter().try_for_each(|(path, count)| metric.add([("path", path)], count))?;
         metric.end()?;
     }
     out.write_all(b"# EOF\n")

@@ -58,6 +58,10 @@ pub fn load_all(files: &[PathBuf], wanted: Wanted, inodes: Inodes) -> Result<Sna
     let first = fitting.first().map_or(Measure::default(), |(_, first)| first.view.measure);
     let measures = [first].into_iter().chain(Measure::ALL);
     let measure = measures.into_iter().find(|measure| known.contains(*measure)).unwrap_or(first);
+    if are_apart && fitting.iter().any(|(_, snapshot)| snapshot.view.measure != measure) {
+        // Of some, only the largest by another measure were read.
+        return load_all(files, Wanted { limits: None, ..wanted }, inodes);
+    }
     for (_, snapshot) in &mut fitting {
         snapshot.see_as(View { measure, ..snapshot.view });
     }

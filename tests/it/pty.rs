@@ -84,6 +84,13 @@ impl Terminal {
         std::mem::take(&mut *self.shown.lock().unwrap())
     }
 
+    /// Takes nothing more, as a window that is frozen.
+    pub fn freeze(&mut self) {
+        self.is_closing.store(true, Ordering::SeqCst);
+        // Wakes the thread that reads.
+        self.line.write_all(b"\n").unwrap();
+    }
+
     /// Hangs up, as when a window is closed: the program's end is dead at once, whoever holds it open.
     pub fn hang_up(mut self) {
         self.is_closing.store(true, Ordering::SeqCst);

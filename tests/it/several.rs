@@ -176,6 +176,37 @@ fn of_several_hosts_only_what_is_shown_is_read() {
     }
 }
 
+/// Those that were saved in different measures are shown in one: the largest by that.
+#[test]
+fn of_several_hosts_the_largest_by_one_measure_are_shown() {
+    let mut fixture = Fixture::new();
+    for directory in 1..=8 {
+        let path = format!("a/{directory}");
+        fixture = fixture.file(format!("{path}/large"), (9 - directory) * 10_000);
+        for number in 0..directory {
+            fixture = fixture.file(format!("{path}/{number}"), 0);
+        }
+    }
+    for (measure, host) in [("-s", "web1"), ("-f", "web2")] {
+        let saved = weigh(&format!("-q {measure} a --save {host}.json")).within(fixture.path());
+        saved.run().clean();
+        let text = fs::read_to_string(fixture.at(&format!("{host}.json"))).unwrap();
+        let (start, rest) = text.split_once(r#""host":""#).unwrap();
+        let (_, end) = rest.split_once('"').unwrap();
+        let json = format!(r#"{start}"host":"{host}"{end}"#);
+        fs::write(fixture.at(&format!("{host}.json")), json).unwrap();
+        let save = format!("-q --load {host}.json --save {host}.weigh");
+        weigh(&save).within(fixture.path()).run().clean();
+    }
+    for flags in ["-n 6", "-F -n 5", "-z 4k -n 9"] {
+        let load = |form: &str| {
+            let flags = format!("{flags} --load web1.{form} --load web2.{form}");
+            weigh(&flags).within(fixture.path()).run().clean()
+        };
+        assert_eq!(load("weigh"), load("json"), "{flags}");
+    }
+}
+
 /// After a file system was mounted anew, its number is another, and its inodes are the same.
 #[test]
 fn a_mount_that_has_another_number_now_has_the_same_inodes() {

@@ -119,3 +119,45 @@ fn a_signal_at_any_moment_ends_it_and_leaves_the_terminal_as_it_was() {
         }
     }
 }
+
+#[test]
+fn a_terminal_that_takes_nothing_more_keeps_no_signal_from_ending_it() {
+    let fixture = large();
+    for (signal, expected) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+        let mut terminal = Terminal::new();
+        terminal.freeze();
+        let within = weigh("-q -n 100000 -C").arg("top").within(fixture.path());
+        let mut child = within.on(&terminal).spawn();
+        // Long enough to fill what the kernel keeps for the terminal; a signal before that ends it, too.
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(child.try_wait().unwrap().is_none());
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let limit = Instant::now() + Duration::from_secs(30);
+        let status = loop {
+            match child.try_wait().unwrap() {
+                Some(status) => break status,
+                None if Instant::now() > limit => {
+                    child.kill().unwrap();
+                    panic!("{signal:?} does not end it");
+                }
+                None => std::thread::sleep(Duration::from_millis(50)),
+            }
+        };
+        assert_eq!(status.code(), Some(expected), "{signal:?}");
+    }
+}
+
+/// The status says so, although writing fails.
+#[test]
+fn a_terminal_that_hangs_up_ends_it() {
+    let fixture = large();
+    let mut terminal = Terminal::new();
+    terminal.freeze();
+    let within = weigh("-q -n 100000 -C").arg("top").within(fixture.path());
+    let mut child = within.on(&terminal).spawn();
+    std::thread::sleep(Duration::from_secs(1));
+    drop(terminal);
+    let status = child.wait().unwrap();
+    let code = status.code().or(status.signal().map(|signal| 128 + signal));
+    assert_eq!(code, Some(129), "{status}");
+}

@@ -1,5 +1,5 @@
-//! Ctrl-C ends the program at once, except during a walk and while saving a snapshot. Those two end soon after it,
-//! because there is something to show or to clean up. A second Ctrl-C ends them at once.
+//! Ctrl-C ends the program at once, except during a walk, while saving a snapshot, and while lines go to a terminal.
+//! These end soon after it, because there is something to show or to clean up. A second Ctrl-C ends the first two at once.
 
 // Some of it only the screen uses.
 #![cfg_attr(not(feature = "tui"), allow(dead_code, unused_imports))]

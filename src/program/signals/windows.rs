@@ -38,6 +38,9 @@ pub fn listen_for_screen(_: &ScreenSignals) -> io::Result<()> {
 }
 
 /// The console ends the program by itself.
+///
+/// # Errors
+/// None.
 pub fn listen_for_lines(_: &ScreenSignals, _: &Interrupt) -> io::Result<()> {
     Ok(())
 }
