@@ -40,12 +40,13 @@ fn readme() -> String {
 }
 
 /// Commands that these tests do not run: words in them, and the reason.
-const NOT_RUN: [(&str, &str); 12] = [
+const NOT_RUN: [(&str, &str); 13] = [
     ("* * * root ", "is a crontab: metrics:: runs what it calls"),
     ("cargo ", "builds: tests below do that for README, .ci/run for the others"),
     ("cp completions/", "changes a home: a test below does that"),
     ("sqlite3 ", "needs sqlite3: export:: runs it"),
     ("host:/", "needs another machine: ssh:: does that"),
+    ("hosts.txt", "needs other machines: ssh:: does that"),
     ("ssh ", "needs another machine: snapshots from a pipe are in screen:: and saving::"),
     ("web1:", "needs another machine: ssh:: does that"),
     ("sudo ", "needs root, for a device or caches: bulk:: and benches"),

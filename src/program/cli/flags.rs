@@ -493,7 +493,7 @@ pub(super) struct SnapshotFlags {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Lists")]
 pub(super) struct ListFlags {
-    /// Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit, …); - is standard input
+    /// Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit); - is standard input
     ///
     /// Each line is a size in bytes, a blank, and a path; or FILE is CSV with a header that has path and size, or comes
     /// from find (--find-format). The order of lines does not matter. docs/lists.md has what to type for tar, zip, git,
