@@ -13,8 +13,11 @@ use crate::snapshot::schema::ExportOptions;
 use crate::tree::Tree;
 use crate::weighed::Weighed;
 
+/// A figure of a file system, if it is known.
+type OfFileSystem = fn(&FileSystem) -> Option<i128>;
+
 /// The metrics of file systems: each with its name, what it is, and the figure.
-const OF_FILE_SYSTEMS: [(&str, &str, fn(&FileSystem) -> Option<i128>); 5] = [
+const OF_FILE_SYSTEMS: [(&str, &str, OfFileSystem); 5] = [
     ("weigh_filesystem_size_bytes", "Size of a file system.", |one| Some(one.space.size.into())),
     ("weigh_filesystem_free_bytes", "What is free on it.", |one| Some(one.space.free.into())),
     ("weigh_filesystem_available_bytes", "Free on it for users.", |one| {

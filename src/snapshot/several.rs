@@ -106,7 +106,7 @@ struct JoinedRoot {
     is_inside: bool,
 }
 
-/// Joins the `snapshots`, perhaps knowing that they [are apart](are_apart).
+/// Joins the `snapshots`, perhaps knowing that no inode has links in two of them.
 pub fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes, are_apart: bool) -> Snapshot {
     let mut hosts = Vec::new();
     for host in snapshots.iter().map(host) {

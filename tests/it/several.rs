@@ -190,11 +190,11 @@ fn of_several_hosts_the_largest_by_one_measure_are_shown() {
     for (measure, host) in [("-s", "web1"), ("-f", "web2")] {
         let saved = weigh(&format!("-q {measure} a --save {host}.json")).within(fixture.path());
         saved.run().clean();
-        let text = fs::read_to_string(fixture.at(&format!("{host}.json"))).unwrap();
+        let text = fs::read_to_string(fixture.at(format!("{host}.json"))).unwrap();
         let (start, rest) = text.split_once(r#""host":""#).unwrap();
         let (_, end) = rest.split_once('"').unwrap();
         let json = format!(r#"{start}"host":"{host}"{end}"#);
-        fs::write(fixture.at(&format!("{host}.json")), json).unwrap();
+        fs::write(fixture.at(format!("{host}.json")), json).unwrap();
         let save = format!("-q --load {host}.json --save {host}.weigh");
         weigh(&save).within(fixture.path()).run().clean();
     }
