@@ -485,11 +485,11 @@ complete -c weigh -l keep -d 'With --save DIR/, keep the last snapshot of each o
 complete -c weigh -l load -d 'Show the snapshot in FILE instead of a PATH; - is standard input' -r -F
 complete -c weigh -l shard -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N' -r -f
 complete -c weigh -l since -d 'Show what changed since the snapshot in FILE; or since last, yesterday, 7d, a date (see --remember)' -r -F
-complete -c weigh -l history -d 'Show how a tree grew, from all snapshots of it in each FILE' -r -F
+complete -c weigh -l history -d 'Show how a tree grew, from the snapshots in each FILE, or those that --remember kept of it' -r -F
 complete -c weigh -l remember-bound -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first' -r -f
 complete -c weigh -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
-complete -c weigh -l fail-growth -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f
-complete -c weigh -l list -d 'Show what is listed in FILE, as sizes and paths, instead of a PATH; - is standard input' -r -F
+complete -c weigh -l fail-growth -d 'With --since, exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f
+complete -c weigh -l list -d 'Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit, …); - is standard input' -r -F
 complete -c weigh -l list-duplicates -d 'With --list, refuse a path that comes again, or take its last line [default: error]' -r -f -a "error\t''
 last\t''"
 complete -c weigh -l key-of -d 'Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s' -r -f
@@ -526,7 +526,7 @@ complete -c weigh -l hyperlink -d 'Make names links to their entries: on a termi
 always\t''
 never\t''"
 complete -c weigh -s T -l threads -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]' -r -f
-complete -c weigh -l config -d 'Read settings from FILE instead of the config file' -r -F
+complete -c weigh -l config -d 'Read settings from FILE instead of ~/.config/weigh/config.toml' -r -F
 complete -c weigh -l completions -d 'Print the completions for a shell' -r -f -a "bash\t''
 elvish\t''
 fish\t''
@@ -559,7 +559,7 @@ complete -c weigh -l remember -d 'Also keep this scan as a snapshot, for a later
 complete -c weigh -l forget -d 'Remove the snapshots that --remember kept of PATHs (without PATH: all), and print which'
 complete -c weigh -l list-totals -d 'With --list, the size of a directory is its total, as du prints it'
 complete -c weigh -l find-format -d 'Print the format for find -printf that --list reads, with all that weigh wants to know'
-complete -c weigh -s u -l ui -d 'Browse on the terminal, also during the scan; mark, see what that frees, delete, undo'
+complete -c weigh -s u -l ui -d 'Browse on the terminal, also during the scan; mark, see what that frees, delete, or trash with undo'
 complete -c weigh -l read-only -d 'Turn off deleting in --ui'
 complete -c weigh -l print0 -d 'End paths that --ui prints with NUL instead of a newline'
 complete -c weigh -s j -l output-json -d 'Print everything as JSON'
