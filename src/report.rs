@@ -772,7 +772,8 @@ impl Request {
     /// Applies filters to a loaded snapshot, unless it `is_filtered`, if it contains what they need.
     fn reweighed(&self, mut snapshot: Snapshot, is_filtered: bool) -> io::Result<Snapshot> {
         let needs = (self.needs_details(), self.needs_times());
-        self.ensure_enough(snapshot.origin.as_ref(), needs)?;
+        let is_list = matches!(self.source, Input::List(..));
+        self.ensure_enough(snapshot.origin.as_ref(), needs, is_list)?;
         let unit = snapshot.view.measure.unit();
         let is_bytes = unit == Measure::Disk.unit();
         if (self.bytes_only || self.needs().bytes) && !is_bytes {
@@ -793,15 +794,19 @@ impl Request {
         Ok(snapshot)
     }
 
-    /// Checks that a snapshot contains what groups need, and has details and times if those are needed.
+    /// Checks that a snapshot, perhaps from a list, contains what groups need, and has details and times if those are
+    /// needed.
     fn ensure_enough(
         &self,
         origin: Option<&Origin>,
         (details, times): (bool, bool),
+        is_list: bool,
     ) -> io::Result<()> {
         let is_grouped = matches!(self.keep, Keep::Groups(..));
         let missing = match origin {
             None if details || times || is_grouped => snapshot::TOO_LITTLE,
+            Some(origin) if details && !origin.has_details && is_list => "the list has no owners",
+            Some(origin) if times && !origin.has_times && is_list => "the list has no times",
             Some(origin) if details && !origin.has_details => {
                 "it was saved without --details, and so without owners: save it again with them"
             }
@@ -890,7 +895,7 @@ impl Request {
             return Err(io::Error::other(message));
         }
         let Needs { owners, times, .. } = self.needs();
-        self.ensure_enough(origin, (owners, times))?;
+        self.ensure_enough(origin, (owners, times), false)?;
         snapshot::ensure_measure(seen.measure, required)
     }
 

@@ -1,12 +1,14 @@
 //! The entries of a list. They are sorted, so that what is in a directory comes together, right after the directory.
 //! So the tree depends on no order of lines, and a tally gets it as from a walk, in memory that grows only with depth.
 
+use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 
 use indexmap::IndexSet;
 
+use super::find::LONGEST;
 use super::sorted::{Record, Sorter};
-use crate::inode::Links;
+use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Mode};
 use crate::snapshot::DEEPEST;
 use crate::tally::Tally;
@@ -24,7 +26,7 @@ pub struct ListOptions {
     pub one_file_system: bool,
 }
 
-/// More roots than a command line has room for in practice.
+/// More roots than a command line has room for in practice. Their names have at most [`LONGEST`] bytes together.
 const MOST_ROOTS: usize = 10_000;
 
 /// What stands between the names in a key. It is less than any byte of a name, so that what is in a directory comes
@@ -38,8 +40,12 @@ const ROOT: usize = size_of::<u16>();
 pub struct Entries {
     options: ListOptions,
     roots: IndexSet<Vec<u8>>,
+    /// How many bytes their names have.
+    length: usize,
     /// The device of each root, if that is known.
     devices: Vec<Option<u64>>,
+    /// What tells the inode of each root from others, if that is known.
+    identities: Vec<Option<Identity>>,
     sorter: Sorter,
     /// The line that is being read.
     pub(super) line: u64,
@@ -48,8 +54,15 @@ pub struct Entries {
 impl Entries {
     /// None so far.
     pub fn new(options: ListOptions) -> Self {
-        let (roots, sorter) = (IndexSet::new(), Sorter::default());
-        Self { options, roots, devices: Vec::new(), sorter, line: 0 }
+        Self {
+            options,
+            roots: IndexSet::new(),
+            length: 0,
+            devices: Vec::new(),
+            identities: Vec::new(),
+            sorter: Sorter::default(),
+            line: 0,
+        }
     }
 
     /// Says which line is being read.
@@ -66,18 +79,27 @@ impl Entries {
     pub fn add(&mut self, root: &[u8], path: &[u8], node: &Node<'_>) -> io::Result<()> {
         let number = match self.roots.get_index_of(root) {
             Some(number) => number,
-            None if self.roots.len() == MOST_ROOTS => return Err(self.error("too many roots")),
-            None => self.roots.insert_full(root.to_vec()).0,
+            None => {
+                self.length += root.len();
+                if self.roots.len() == MOST_ROOTS || self.length > LONGEST {
+                    return Err(self.error("too many roots"));
+                }
+                self.roots.insert_full(root.to_vec()).0
+            }
         };
         let device = node.inode.map(|inode| inode.identity.device);
         if number == self.devices.len() {
             self.devices.push(device);
+            self.identities.push(None);
         }
         if self.options.one_file_system && device != self.devices[number] {
             return Ok(());
         }
         let mut key = Vec::with_capacity(ROOT + 1 + path.len());
         key.extend_from_slice(&(number as u16).to_be_bytes());
+        if path.is_empty() {
+            self.identities[number] = node.inode.map(|inode| inode.identity);
+        }
         let names = (!path.is_empty()).then(|| path.split(|byte| *byte == b'/'));
         for (depth, name) in names.into_iter().flatten().enumerate() {
             match name {
@@ -132,7 +154,7 @@ impl Entries {
     /// # Errors
     /// The system's, of lines that contradict each other, and if there are none.
     pub fn replay<T: Tally>(self, tally: T, has_times: bool) -> io::Result<Tree> {
-        let Self { options, roots, sorter, .. } = self;
+        let Self { options, roots, identities, sorter, .. } = self;
         if roots.is_empty() {
             return Err(io::Error::new(ErrorKind::InvalidData, "nothing is in the list"));
         }
@@ -141,6 +163,9 @@ impl Entries {
         if are_several {
             replay.open();
         }
+        let numbered = identities.into_iter().zip(0_u16..);
+        let numbers: HashMap<_, _> =
+            numbered.filter_map(|(it, number)| Some((it?, number))).collect();
         let mut place = Place { roots, totals: options.totals, ..Place::default() };
         let mut records = sorter.sorted()?.peekable();
         while let Some(record) = records.next().transpose()? {
@@ -154,7 +179,12 @@ impl Entries {
             let rest = next.and_then(|next| next.key.strip_prefix(&record.key[..]));
             let has_below = rest.is_some_and(|rest| rest.first() == Some(&BETWEEN));
             let (key, line) = (&record.key, EntryLine::new(&record, has_below, has_times)?);
-            while !place.contains(key) {
+            let shared = place.shared(key);
+            let root = line.identity().and_then(|identity| numbers.get(&identity));
+            if root.is_some_and(|root| !key.starts_with(&root.to_be_bytes())) {
+                return Err(error(line.number, "one of the PATHs is in another, or the same"));
+            }
+            while !place.contains(key, shared) {
                 replay.close(&place.close()?, Shown::Always);
             }
             for _ in 0..place.open(key, &line) {
@@ -212,6 +242,12 @@ impl EntryLine {
         Ok(Self { number: *number, mode, figures, inode })
     }
 
+    /// What tells its inode from others, if that counts with each line.
+    fn identity(&self) -> Option<Identity> {
+        let inode = self.inode?;
+        (self.is_directory() || inode.links == Links::Alone).then_some(inode.identity)
+    }
+
     fn is_directory(&self) -> bool {
         self.mode.kind() == Kind::Directory
     }
@@ -238,10 +274,15 @@ struct Place {
 }
 
 impl Place {
-    /// Whether the innermost directory contains what has this key.
-    fn contains(&self, key: &[u8]) -> bool {
+    /// How many bytes at its start this key has in common with that of the entry.
+    fn shared(&self, key: &[u8]) -> usize {
+        self.key.iter().zip(key).take_while(|(one, other)| one == other).count()
+    }
+
+    /// Whether the innermost directory contains what has this key, of which so many bytes are `shared`.
+    fn contains(&self, key: &[u8], shared: usize) -> bool {
         let Some(&Directory { end, .. }) = self.directories.last() else { return true };
-        key.get(end) == Some(&BETWEEN) && key[..end] == self.key[..end]
+        end <= shared && key.get(end) == Some(&BETWEEN)
     }
 
     /// Goes to the entry with this key, and opens the directories that it is in, and itself if it is one. Returns how

@@ -33,12 +33,17 @@ pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut Entries) -> 
     Ok(())
 }
 
-/// A size in whole bytes, or in another unit. What has none, as git prints for submodules, counts as nothing.
+/// A size in whole bytes, or in another unit, if it is less than 2⁶⁴. What has none, as git prints for submodules, counts
+/// as nothing.
 pub(super) fn size(text: &[u8]) -> Option<u64> {
     match text {
         b"-" => Some(0),
         _ if text.last()?.is_ascii_digit() => unsigned(text),
-        _ => parse_size(str::from_utf8(text).ok().filter(|text| !text.contains('.'))?).ok(),
+        _ => {
+            let text = str::from_utf8(text).ok().filter(|text| !text.contains('.'))?;
+            // It saturates.
+            parse_size(text).ok().filter(|size| *size < u64::MAX)
+        }
     }
 }
 
@@ -54,6 +59,9 @@ mod tests {
             ("18446744073709551615", Some(u64::MAX)),
             ("12K", Some(12_288)),
             ("3kB", Some(3_000)),
+            ("15E", Some(15 << 60)),
+            ("16E", None),
+            ("99EB", None),
             ("18446744073709551616", None),
             ("1.5K", None),
             ("-1", None),

@@ -53,8 +53,9 @@ pub fn load<T: Tally>(
     let Known { measures, times, owners } = read(input, &mut entries).map_err(failed)?;
     let usual = if measures.contains(Measure::Disk) { Measure::Disk } else { Measure::Apparent };
     let view = wanted.view(usual, measures);
-    snapshot::ensure_measure(view.measure, wanted.measure)
-        .map_err(|error| snapshot::problem(path, Operation::Show, &error))?;
+    if let Some(message) = snapshot::other_measure(view.measure, wanted.measure) {
+        return Err(failed(io::Error::new(ErrorKind::InvalidData, message)));
+    }
     let root = |name: &Vec<u8>| GivenRoot {
         path: name.clone(),
         name: Some(name.clone()),

@@ -11,8 +11,11 @@ use crate::sys::{self, SnapshotFile};
 /// How many bytes are kept in memory before they are written to a file.
 const BLOCK: usize = 64 << 20;
 
-/// How many files are merged at once. Each takes half a megabyte meanwhile.
+/// How many files are merged at once. Each takes half a megabyte meanwhile, and a record.
 const MOST_FILES: usize = 128;
+
+/// How many bytes these records may have together.
+const MOST_HEADS: usize = 2 * BLOCK;
 
 /// How far back zstd looks, as a power of two: it keeps so much for each file that is read.
 const WINDOW_LOG: u32 = 17;
@@ -35,7 +38,11 @@ pub(super) struct Sorter {
     block: Vec<Record>,
     /// How many bytes that is.
     length: usize,
+    /// How many bytes the longest of them has.
+    longest: usize,
     files: Vec<Source>,
+    /// How many bytes the longest record of each file has.
+    heads: Vec<usize>,
 }
 
 type Source = Box<dyn Iterator<Item = io::Result<Record>>>;
@@ -46,15 +53,19 @@ impl Sorter {
         const ALLOCATION: usize = 16;
         let length = record.key.len() + record.node.len() + 2 * ALLOCATION + size_of::<Record>();
         self.length += length;
+        self.longest = self.longest.max(length);
         self.block.push(record);
         if self.length < BLOCK {
             return Ok(());
         }
         let block = self.take_block();
         self.files.push(written(block)?);
-        if self.files.len() == MOST_FILES {
+        self.heads.push(mem::take(&mut self.longest));
+        if self.files.len() == MOST_FILES || self.heads.iter().sum::<usize>() > MOST_HEADS {
             let merged = Sorted::new(mem::take(&mut self.files))?;
             self.files.push(written(merged)?);
+            let longest = self.heads.drain(..).max();
+            self.heads.extend(longest);
         }
         Ok(())
     }
@@ -144,4 +155,26 @@ fn next_part(file: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut part = vec![0; u32::from_le_bytes(length) as usize];
     file.read_exact(&mut part)?;
     Ok(part)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
+mod tests {
+    use super::*;
+
+    /// Each file that is merged has one of them in memory.
+    #[test]
+    fn files_with_long_keys_are_merged_early() {
+        const LONG: usize = 16 << 20;
+        const COUNT: u64 = 60;
+        let mut sorter = Sorter::default();
+        for line in 0..COUNT {
+            let mut key = vec![0; LONG];
+            key[0] = 255 - line as u8;
+            sorter.push(Record { key, line, node: Vec::new() }).unwrap();
+            assert!(sorter.files.len() * LONG <= 2 * BLOCK, "{}", sorter.files.len());
+        }
+        let lines: Vec<_> = sorter.sorted().unwrap().map(|record| record.unwrap().line).collect();
+        assert_eq!(lines, (0..COUNT).rev().collect::<Vec<_>>());
+    }
 }

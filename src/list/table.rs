@@ -70,21 +70,31 @@ pub(super) fn read(input: impl Read, delimiter: u8, entries: &mut Entries) -> io
     let mut builder = ReaderBuilder::new();
     // Where tabs separate, nothing is quoted.
     builder.has_headers(false).delimiter(delimiter).quoting(delimiter != b'\t');
-    let mut reader = builder.from_reader(Limited { input, left: LONGEST });
+    let mut reader = builder.from_reader(Limited { input, left: LONGEST, ends: 0 });
     let (mut header, mut record) = (ByteRecord::new(), ByteRecord::new());
+    let mut required = Vec::new();
     loop {
         reader.get_mut().left = LONGEST;
         entries.begin(reader.position().line());
-        if !reader.read_byte_record(&mut record).map_err(|error| explained(error, entries))? {
+        let read = reader.read_byte_record(&mut record);
+        if matches!(read, Ok(false)) {
             break;
         }
+        // The newline before the end is in the row, because that is in quotes.
+        if reader.get_ref().ends > 1 {
+            return Err(entries.error("a quote that does not end"));
+        }
+        read.map_err(|error| explained(error, &header, entries))?;
         if header.is_empty() {
             header = record.iter().map(column).collect();
+            required =
+                ["size", "disk", "owner"].into_iter().filter(|it| has(&header, it)).collect();
             continue;
         }
-        let row = record.deserialize(Some(&header)).map_err(|error| explained(error, entries))?;
+        let row = record.deserialize(Some(&header));
+        let row = row.map_err(|error| explained(error, &header, entries))?;
         entries.begin(record.position().map_or(0, Position::line));
-        add(&row, has(&header, "owner"), entries)?;
+        add(&row, &required, entries)?;
     }
     let known = [(Measure::Apparent, "size"), (Measure::Disk, "disk")];
     let known = known.into_iter().filter(|(_, name)| has(&header, name)).map(|known| known.0);
@@ -95,15 +105,16 @@ pub(super) fn read(input: impl Read, delimiter: u8, entries: &mut Entries) -> io
     })
 }
 
-/// Adds the entry that a row says. Whether all of them have owners is known.
-fn add(row: &Row<'_>, has_owners: bool, entries: &mut Entries) -> io::Result<()> {
+/// Adds the entry that a row says, if nothing is missing in the `required` columns.
+fn add(row: &Row<'_>, required: &[&str], entries: &mut Entries) -> io::Result<()> {
     let Row { size, disk, time: text, owner, group, .. } = *row;
     let newest = text.and_then(time);
     if text.is_some() && newest.is_none() {
         return Err(entries.error("its time is neither a number of seconds nor a date"));
     }
-    if has_owners && owner.is_none() {
-        return Err(entries.error("no owner"));
+    let present = [("size", size.is_some()), ("disk", disk.is_some()), ("owner", owner.is_some())];
+    if let Some((name, _)) = present.iter().find(|(name, is)| !is && required.contains(name)) {
+        return Err(entries.error(&format!("no {name}")));
     }
     let modified = newest.unwrap_or(0);
     let details = owner.map(|owner| Details { modified, changed: 0, born: 0, owner, group });
@@ -131,7 +142,7 @@ fn time(text: &str) -> Option<i64> {
 }
 
 /// An error of the system, or what is wrong in which line.
-fn explained(error: csv::Error, entries: &mut Entries) -> io::Error {
+fn explained(error: csv::Error, header: &ByteRecord, entries: &mut Entries) -> io::Error {
     if let Some(position) = error.position() {
         entries.begin(position.line());
     }
@@ -143,15 +154,23 @@ fn explained(error: csv::Error, entries: &mut Entries) -> io::Error {
         ErrorKind::UnequalLengths { expected_len, len, .. } => {
             entries.error(&format!("{len} columns, where the header has {expected_len}"))
         }
-        ErrorKind::Deserialize { err, .. } => entries.error(&err.to_string()),
+        ErrorKind::Deserialize { err, .. } => {
+            let name = err.field().and_then(|number| header.get(number as usize));
+            let name =
+                name.map(|name| format!("{}: {}", String::from_utf8_lossy(name), err.kind()));
+            entries.error(&name.unwrap_or_else(|| err.to_string()))
+        }
         _ => entries.error("not CSV"),
     }
 }
 
-/// A source that gives only so many bytes at a time, because a row may have no end.
+/// A source that gives only so many bytes at a time, because a row may have no end; and a newline at the end, which only
+/// an open quote makes a part of the last row.
 struct Limited<R> {
     input: R,
     left: usize,
+    /// How often it has come to its end.
+    ends: u32,
 }
 
 impl<R: Read> Read for Limited<R> {
@@ -162,7 +181,12 @@ impl<R: Read> Read for Limited<R> {
         let length = buffer.len().min(self.left);
         let count = self.input.read(&mut buffer[..length])?;
         self.left -= count;
-        Ok(count)
+        if count > 0 {
+            return Ok(count);
+        }
+        self.ends = self.ends.saturating_add(1);
+        let mut end: &[u8] = if self.ends == 1 { b"\n" } else { b"" };
+        end.read(buffer)
     }
 }
 

@@ -80,7 +80,11 @@ impl Remote {
         let mut joined: Vec<Host> = Vec::new();
         for mut host in hosts {
             match joined.iter_mut().find(|other| other.prefix == host.prefix) {
-                Some(other) => other.paths.append(&mut host.paths),
+                Some(other) => {
+                    // find would list it twice.
+                    host.paths.retain(|path| !other.paths.contains(path));
+                    other.paths.append(&mut host.paths);
+                }
                 None => joined.push(host),
             }
         }

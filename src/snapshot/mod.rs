@@ -176,10 +176,15 @@ impl Wanted {
 /// # Errors
 /// What the snapshot has instead.
 pub fn ensure_measure(has: Measure, wanted: Option<Measure>) -> io::Result<()> {
-    let Some(wanted) = wanted.filter(|wanted| *wanted != has) else { return Ok(()) };
+    let Some(message) = other_measure(has, wanted) else { return Ok(()) };
+    Err(io::Error::other(message + ", or save it again"))
+}
+
+/// What sizes that measure `has` can show instead of what is `wanted`, if that is something else.
+pub fn other_measure(has: Measure, wanted: Option<Measure>) -> Option<String> {
+    let wanted = wanted.filter(|wanted| *wanted != has)?;
     let [has, wanted] = [has, wanted].map(Measure::noun);
-    let message = format!("it has {has}, and no {wanted}: show {has}, or save it again");
-    Err(io::Error::other(message))
+    Some(format!("it has {has}, and no {wanted}: show {has}"))
 }
 
 impl Snapshot {

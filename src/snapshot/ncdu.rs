@@ -1,6 +1,6 @@
 //! ncdu's JSON export, format 1 (dev.yorhel.nl/ncdu/jsonfmt): nested lists, one for each directory, which begin with
 //! the directory's own object. It has the size of every inode and no totals, so they are added up here as in a walk.
-//! Names are raw bytes, UTF-8 or not.
+//! In gdu's export of this format, directories have totals instead of own sizes. Names are raw bytes, UTF-8 or not.
 
 use std::io;
 
@@ -50,11 +50,11 @@ pub(super) fn read<T: Tally>(
         let what = format_args!("it is of ncdu's format {version}, and this weigh reads 1");
         return Err(tokens.error(what));
     }
-    let origin = read_origin(tokens)?;
+    let (origin, is_of_gdu) = read_origin(tokens)?;
     tokens.take(b',')?;
     let mut replay = Replay::adding_up(tally(view), 0, Rules::default());
     let mut problems = Problems::default();
-    let root = read_tree(tokens, &mut replay, &mut problems)?;
+    let root = read_tree(tokens, &mut replay, &mut problems, is_of_gdu)?;
     if tokens.item()? {
         return Err(tokens.error("more than one tree"));
     }
@@ -65,11 +65,13 @@ pub(super) fn read<T: Tally>(
     Ok(Snapshot { weighed, view, known: Measures::ALL, origin: Some(origin) })
 }
 
-/// Reads the list of the root into `replay`, except for what the root is itself, which it returns.
+/// Reads the list of the root into `replay`, except for what the root is itself, which it returns. Directories have no own
+/// size if it `is_of_gdu`.
 fn read_tree<T: Tally>(
     tokens: &mut Tokens,
     replay: &mut Replay<T>,
     problems: &mut Problems,
+    is_of_gdu: bool,
 ) -> io::Result<NcduMembers> {
     let mut open = vec![begin(tokens, replay, problems, &[])?];
     loop {
@@ -84,7 +86,10 @@ fn read_tree<T: Tally>(
             if !members.is_excluded {
                 replay.leaf(&members.node(), true);
             }
-        } else if let Some(directory) = open.pop() {
+        } else if let Some(mut directory) = open.pop() {
+            if is_of_gdu {
+                directory.disk = 0;
+            }
             if open.is_empty() {
                 return Ok(directory);
             }
@@ -111,16 +116,21 @@ fn begin<T: Tally>(
     Ok(members)
 }
 
-fn read_origin(tokens: &mut Tokens) -> io::Result<Origin> {
-    let mut origin = Origin::default();
+/// Reads the header, and whether gdu wrote it.
+fn read_origin(tokens: &mut Tokens) -> io::Result<(Origin, bool)> {
+    let (mut origin, mut is_of_gdu) = (Origin::default(), false);
     tokens.object(|tokens| {
         match tokens.text() {
             b"timestamp" => origin.time = tokens.signed()?,
+            b"progname" => {
+                tokens.string()?;
+                is_of_gdu = tokens.text() == b"gdu";
+            }
             _ => tokens.skip()?,
         }
         Ok(())
     })?;
-    Ok(origin)
+    Ok((origin, is_of_gdu))
 }
 
 impl NcduMembers {

@@ -145,7 +145,8 @@ fn a_mistake_is_one_line_that_says_where_and_what() {
 /// What goes with another flag says nothing without it. Once, each of these made every other run fail.
 #[test]
 fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
-    let config = "keep = 1\nfail-growth = '1%'\nread-only = true\ndetails = true\n";
+    let config = "keep = 1\nfail-growth = '1%'\nread-only = true\ndetails = true\n\
+        list-totals = true\nlist-duplicates = 'last'\n";
     let fixture = home(config).dir("s");
     let run = |flags: &str| within(&fixture, flags).run();
     let plain = shown("", "");
@@ -172,6 +173,24 @@ fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
     for flags in ["--keep 1", "--keep 1 --save x", "--fail-growth 1", "--read-only", "--details"] {
         refused("", flags);
     }
+    for flags in ["--list-totals", "--list-duplicates last"] {
+        refused("", flags);
+        // There is a tree to walk, and no PATH.
+        let fixture = home("");
+        let run = |more: &str| weigh(&format!("{flags}{more}")).within(fixture.path()).run();
+        assert_eq!([run("").code(), run(" --load x").code(), run(" -x").code()], [2; 3]);
+        assert!(run("").complaint().contains("--list"), "{}", run("").complaint());
+    }
+    // Lists get what is set for them; without a PATH, others are not concerned either.
+    let fixture = home(config).dir("empty");
+    std::fs::write(fixture.at("list"), "5 a/b\n6 a\n7 a/\n8 .\n").unwrap();
+    let run = |flags| weigh(flags).within(fixture.path()).env("HOME", "home").run();
+    assert_eq!(run("-j -s").code(), 0);
+    assert_eq!(run("-j --list list").json()["size"], 8);
+    std::fs::write(fixture.at("home/.config/weigh/config.toml"), format!("{config}list = 'list'"))
+        .unwrap();
+    assert_eq!(run("-j").json()["size"], 8);
+    assert_eq!(run("-j top").json()["name"], "top");
 }
 
 #[test]

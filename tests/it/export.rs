@@ -81,6 +81,29 @@ fn what_weigh_exports_is_what_ncdu_loads() {
     }
 }
 
+/// Its directories have the totals of what is in them, where ncdu's have their own sizes.
+#[test]
+fn what_gdu_exports_counts_once() {
+    let export = br#"[1,2,{"progname":"gdu","progver":"v5.31.0","timestamp":1795450818},
+[{"name":"/d","asize":5001,"dsize":12288,"items":5,"mtime":1795450818},
+{"name":"g","asize":5000,"dsize":8192,"mtime":1795450818,"ino":7,"hlnkc":true},
+{"name":"l","asize":1,"mtime":1795450818,"notreg":true},
+[{"name":"e","asize":12000,"dsize":12288,"items":3,"mtime":1795450818},
+{"name":"h","asize":7000,"dsize":4096,"mtime":1795450818},
+{"name":"f","asize":5000,"dsize":8192,"mtime":1795450818,"ino":7,"hlnkc":true}]]]"#;
+    let place = Fixture::new();
+    fs::write(place.at("export"), export).unwrap();
+    let loaded = |flags: &str| {
+        let loaded = weigh(&format!("-j {flags} --load export")).within(place.path()).run();
+        loaded.json()["size"].as_u64()
+    };
+    assert_eq!((loaded(""), loaded("-s")), (Some(12_288), Some(12_001)));
+    // The same of ncdu are own sizes.
+    let export = String::from_utf8_lossy(export).replace("gdu", "ncdu");
+    fs::write(place.at("export"), export).unwrap();
+    assert_eq!(loaded(""), Some(3 * 12_288));
+}
+
 #[test]
 fn what_ncdu_could_not_read_is_remembered() {
     let fixture = Fixture::new();

@@ -306,18 +306,26 @@ fn csv_names_its_columns() {
     let disk = listed(b"path\tdisk\tsize\n\"a\"\t4096\t5\n", "-j").json();
     assert_eq!((&disk["size"], &disk["measure"]), (&4096.into(), &"disk".into()));
     assert_eq!(disk["children"][0]["name"], "\"a\"");
+    // A quote amid a field is one byte of it, and the last line may lack its end.
+    let inch = listed(b"size,path\n5,19\"\n6,\"b\nc\"", "-j").json();
+    assert_eq!((&inch["size"], &inch["entries"]), (&11.into(), &2.into()));
 }
 
 #[test]
 fn what_a_list_does_not_know_is_not_shown() {
     let list = b"5 a\n";
-    for (flags, why) in [("-m m", "no times"), ("--by owner", "owners"), ("--by age", "no times")] {
+    for (flags, why) in [
+        ("-m m", "the list has no times"),
+        ("--by owner", "the list has no owners"),
+        ("--by age", "the list has no times"),
+    ] {
         let shown = listed(list, flags);
-        assert!(shown.complaint().contains(why), "{flags}: {}", shown.complaint());
+        assert!(shown.complaint().trim_end().ends_with(why), "{flags}: {}", shown.complaint());
         assert_eq!(shown.code(), 2, "{flags}");
     }
     let disk = listed(b"path,disk\na,5\n", "-s");
-    assert!(disk.complaint().contains("it has disk usage, and no apparent sizes"));
+    let said = "it has disk usage, and no apparent sizes: show disk usage";
+    assert!(disk.complaint().trim_end().ends_with(said), "{}", disk.complaint());
     // What is saved of it knows no more.
     let fixture = Fixture::new();
     fs::write(fixture.at("list"), list).unwrap();
@@ -350,9 +358,15 @@ fn what_is_wrong_is_said_with_its_line() {
         (b"5 a\n5   b\n", "line 2: several blanks after the size"),
         (b"5 a\r\n", "line 1: it ends in a carriage return"),
         (b"5 a\x005 b", "line 2: it is cut off"),
-        (b"path,size\na,5\nb,x\n", "line 3: field 1: invalid digit"),
+        (b"16E a\n", "line 1: it does not begin with a size"),
+        (b"other,path,size\n,a,5\n,b,x\n", "line 3: size: invalid digit"),
+        (b"path,size\na,\n", "line 2: no size"),
+        (b"path,size,disk\na,5,\n", "line 2: no disk"),
         (b"path,size,owner\na,5,\n", "line 2: no owner"),
-        (b"path,size\na,5\n\"b,1\n", "line 3: 1 columns, where the header has 2"),
+        (b"path,size\na,5\nb\n", "line 3: 1 columns, where the header has 2"),
+        (b"path,size\na,5\n\"b,1\n", "line 3: a quote that does not end"),
+        (b"size,path\n5,\"a\n6,b\n7,c\n", "line 2: a quote that does not end"),
+        (b"size,path\n5,\"a\n6,b", "line 2: a quote that does not end"),
         (b"path,size,key\na,5,b\n", "line 2: duplicate field `path`"),
         (b"find 1 2 3\0x\0", "line 1: not what find prints"),
     ] {
@@ -366,6 +380,33 @@ fn what_is_wrong_is_said_with_its_line() {
         totals.contains("line 2: its total is less than the sizes of what is in it"),
         "{totals}"
     );
+}
+
+/// What is below two roots would count twice.
+#[test]
+fn a_root_in_another_is_refused() {
+    let fixture = Fixture::new().file("t/a/x", 5000).file("t/b", 5000).file("other/c", 5000);
+    let fixture = fixture.hard_link("t/b", "other/b");
+    for roots in ["t t/a", "t/a t", "t t/", "t ./t", "t t/a/x", "other t t/a"] {
+        let list = format!("find -H {roots} -printf \"$(weigh --find-format)\"");
+        let shown = listed(&sh(&list, fixture.path()), "-j");
+        let said = "one of the PATHs is in another, or the same";
+        assert!(shown.complaint().contains(said), "{roots}: {}", shown.complaint());
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{roots}");
+    }
+    let list = "find -H t other other/b -printf \"$(weigh --find-format)\"";
+    assert_eq!(listed(&sh(list, fixture.path()), "-f -j").json()["size"], 3);
+}
+
+#[test]
+fn roots_are_bounded() {
+    let root = |name: char| {
+        let (number, long) = (u32::from(name), name.to_string().repeat(6 << 20));
+        format!("find 1 {number} 1 8 5 1.0 1.0 1.0 0 0 644 f {long}\0\0")
+    };
+    assert_eq!(listed(['a', 'b'].map(root).concat().as_bytes(), "-j -d 0").code(), 0);
+    let said = listed(['a', 'b', 'c'].map(root).concat().as_bytes(), "-j -d 0").complaint();
+    assert!(said.contains("line 3: too many roots"), "{said}");
 }
 
 /// A file below a file, a cut, a flipped byte: a tree, or an error that names the line.

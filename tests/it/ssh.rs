@@ -220,6 +220,25 @@ fn filters_leave_out_what_they_leave_out_here() {
     }
 }
 
+/// Without weigh there, nobody sees that a path is in another, but by the numbers of inodes.
+#[test]
+fn a_path_there_counts_once() {
+    let machine = Machine::new(Fixture::new().file("top/a/x", 5000).file("top/b", 5000));
+    let [top, inside] = ["top", "top/a"].map(|name| machine.named("web", name));
+    for there in [There::Weigh, There::Find, There::Plain] {
+        let run = |paths: [&std::ffi::OsString; 2]| machine.weigh("-f -j", there).args(paths).run();
+        assert_eq!(run([&top, &top]).json()["size"], 2, "{there:?}");
+        let nested = run([&top, &inside]);
+        if there == There::Weigh {
+            assert_eq!(nested.json()["size"], 2);
+            continue;
+        }
+        let said = "one of the PATHs is in another, or the same";
+        assert!(nested.complaint().contains(said), "{there:?}: {}", nested.complaint());
+        assert_eq!((nested.code(), nested.stdout.len()), (1, 0), "{there:?}");
+    }
+}
+
 #[test]
 fn what_find_cannot_do_is_refused() {
     let machine = Machine::new(Fixture::new().file("top/a", 5));

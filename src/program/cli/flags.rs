@@ -23,6 +23,22 @@ use weigh::internal::snapshot::{Share, SnapshotForm};
 use weigh::internal::sys::Source;
 use weigh::internal::tally::By;
 
+/// What only a walk heeds.
+const OF_WALKS: [&str; 12] = [
+    "RootFlags",
+    "dereference_links",
+    "count_links",
+    "exact_links",
+    "threads",
+    "limit_filesystem",
+    "overlays",
+    "gitignore",
+    "ignored",
+    "exclude_caches",
+    "atime",
+    "ctime",
+];
+
 /// Show what uses the space on a disk, largest first.
 #[derive(Debug, Default, Parser)]
 #[command(name = "weigh", version, disable_help_flag = true, disable_version_flag = true)]
@@ -428,10 +444,7 @@ pub(super) struct SnapshotFlags {
     ///
     /// Given several times, the snapshots are shown together, like a scan of all their PATHs. Each host has a line if
     /// they are of several. A directory stands for the newest snapshot in it that --save DIR/ wrote.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = [
-        "RootFlags", "dereference_links", "count_links", "exact_links", "threads", "limit_filesystem",
-        "overlays", "gitignore", "ignored", "exclude_caches", "atime", "ctime",
-    ])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = OF_WALKS)]
     pub(super) load: Vec<PathBuf>,
 
     /// Weigh only one of N shares of PATH: the part numbered I, from 1 to N
@@ -498,18 +511,17 @@ pub(super) struct ListFlags {
     /// Each line is a size in bytes, a blank, and a path; or FILE is CSV with a header that has path and size, or comes
     /// from find (--find-format). The order of lines does not matter. docs/lists.md has what to type for tar, zip, git,
     /// buckets and others.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = [
-        "RootFlags", "dereference_links", "count_links", "exact_links", "threads", "limit_filesystem",
-        "overlays", "gitignore", "ignored", "exclude_caches", "atime", "ctime", "load",
-    ])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = OF_WALKS)]
+    #[arg(conflicts_with = "load")]
     pub(super) list: Option<PathBuf>,
 
     /// With --list, the size of a directory is its total, as du prints it
-    #[arg(long, requires = "list")]
+    #[arg(long, requires = "list", conflicts_with_all = OF_WALKS, conflicts_with_all = ["load", "history"])]
     pub(super) list_totals: bool,
 
     /// With --list, refuse a path that comes again, or take its last line [default: error]
     #[arg(long, value_name = "HOW", value_parser = ["error", "last"], requires = "list")]
+    #[arg(conflicts_with_all = OF_WALKS, conflicts_with_all = ["load", "history"])]
     pub(super) list_duplicates: Option<String>,
 
     /// Print the format for find -printf that --list reads, with all that weigh wants to know

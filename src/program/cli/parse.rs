@@ -242,10 +242,12 @@ fn is_overridden(setting: &Setting, given: &ArgMatches, command: &Command) -> bo
 /// Whether the setting goes with other flags, none of which is there. Such a run is not concerned.
 fn is_idle(setting: &Setting, settings: &[Setting], given: &ArgMatches) -> bool {
     /// Flags, those that they go with, and what the values of those end in.
-    const GOES_WITH: [(&str, &[(&str, &str)]); 5] = [
+    const GOES_WITH: [(&str, &[(&str, &str)]); 7] = [
         ("details", &[("save", ""), ("ui", ""), ("form", "parquet")]),
         ("fail_growth", &[("since", "")]),
         ("keep", &[("save", "/")]),
+        ("list_duplicates", &[("list", "")]),
+        ("list_totals", &[("list", "")]),
         ("older", &[("reclaimable", "")]),
         ("read_only", &[("ui", "")]),
     ];
