@@ -355,6 +355,25 @@ fn lies_are_errors() {
 }
 
 #[test]
+fn a_program_that_cannot_be_started_is_named() {
+    let shown = weigh("-j --rsh /nope web:/tmp").run();
+    let expected = "weigh: cannot load web:/tmp: cannot start /nope: No such file or directory\n";
+    assert_eq!((shown.code(), shown.complaint().as_str()), (1, expected));
+}
+
+/// Something that goes on, as a connection shared with others, may hold stderr.
+#[test]
+fn what_was_said_counts_although_stderr_stays_open() {
+    let machine = Machine::new(Fixture::new());
+    let rsh = "#!/bin/sh\nsleep 1000 >/dev/null & echo $! > \"$0.pid\"\necho no such host >&2; exit 255\n";
+    machine.script("rsh", rsh);
+    let shown = machine.weigh("-j", There::Weigh).arg("web:/top").run();
+    let pid = pid_in(&machine.fixture.at("rsh.pid"));
+    let _ = Command::new("kill").arg(pid.trim()).status();
+    assert_eq!(shown.complaint(), "weigh: cannot load web:/top: no such host\n");
+}
+
+#[test]
 fn one_host_that_fails_leaves_the_others() {
     let machine = Machine::new(Fixture::new().file("top/a", 5000));
     machine.script("rsh", &SH.replace("exec", "[ $3 = web ] || exit 255\nexec"));
