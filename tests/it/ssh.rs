@@ -147,6 +147,52 @@ fn what_cannot_be_read_there_is_named_with_its_host() {
     }
 }
 
+/// A directory whose names can be listed, and nothing else of what is in it.
+#[test]
+fn what_has_only_a_name_there_is_missing() {
+    let machine = Machine::new(Fixture::new().file("top/a", 5000).file("top/x/b", 5000));
+    let machine = Machine { fixture: machine.fixture.mode("top/x", 0o444) };
+    let root = machine.fixture.at("top");
+    let here = weigh("-j").arg(&root).by_nobody(&machine.fixture).run();
+    assert_eq!(here.code(), 1);
+    for there in [There::Weigh, There::Find, There::Plain] {
+        let shown = machine.weigh("-j --print-errors", there).arg(machine.named("web", "top"));
+        let shown = shown.by_nobody(&machine.fixture).run();
+        assert_eq!(shown.code(), 1, "{there:?}");
+        let [here, shown_size] = [&here, &shown].map(|shown| {
+            let document: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+            (document["size"].clone(), document["complete"].clone())
+        });
+        assert_eq!(shown_size, here, "{there:?}");
+        let path = escaped(&machine.named("web", "top/x/b"));
+        let complaint = shown.complaint();
+        assert!(complaint.contains(&format!("{path}: Permission denied\n")), "{complaint}");
+        assert!(!complaint.contains("cannot load"), "{complaint}");
+    }
+}
+
+/// Between find and stat.
+#[test]
+fn what_goes_before_stat_sees_it_is_not_missing() {
+    let machine = Machine::new(Fixture::new().file("top/a", 5000).file("top/b", 5000));
+    machine.script("bin/weigh", "#!/bin/sh\n");
+    machine.script(
+        "bin/find",
+        "#!/bin/sh\ncase $* in *-printf*) exit 1; esac\nexec /usr/bin/find \"$@\"\n",
+    );
+    let victim = machine.fixture.text_path("top/b");
+    let stat = format!(
+        "#!/bin/sh\ncase $* in *{victim}*) rm -f {victim}; esac\nexec /usr/bin/stat \"$@\"\n"
+    );
+    machine.script("bin/stat", &stat);
+    let shown = machine.weigh("-j", There::Weigh).arg(machine.named("web", "top")).run();
+    let shown = without_mounts(&shown.text());
+    assert!(!machine.fixture.at("top/b").exists());
+    let root = machine.fixture.at("top");
+    let here = as_of(&weigh("-j").arg(&root).run().clean(), "web:", &root);
+    assert_eq!(shown, without_mounts(&here));
+}
+
 fn escaped(path: &std::ffi::OsStr) -> String {
     path.to_str().unwrap().replace('\n', "\\n")
 }
