@@ -171,6 +171,51 @@ fn what_has_only_a_name_there_is_missing() {
     }
 }
 
+/// A symlink to nothing is a root of its own.
+#[test]
+fn a_root_that_leads_nowhere_is_weighed() {
+    let machine = Machine::new(Fixture::new().symlink("nothing", "link"));
+    let root = machine.fixture.at("link");
+    let here = as_of(&weigh("-j").arg(&root).run().clean(), "web:", &root);
+    for there in [There::Weigh, There::Find, There::Plain] {
+        let shown = machine.weigh("-j", there).arg(machine.named("web", "link")).run();
+        assert_eq!(without_mounts(&shown.text()), without_mounts(&here), "{there:?}");
+    }
+    machine.script("rsh", "#!/bin/sh\necho weigh-answers 1 find; printf '\\0\\0found\\n'\n");
+    let shown = machine.weigh("-j", There::Find).arg(machine.named("web", "link")).run();
+    assert_eq!(shown.code(), 1);
+    assert!(!shown.stdout_text().contains("\"complete\":true"), "{}", shown.stdout_text());
+    assert!(shown.complaint().contains("cannot load web:/"), "{}", shown.complaint());
+}
+
+/// As it does here: what goes during a walk is not missed. But only if find says so, and nothing else.
+#[test]
+fn what_goes_meanwhile_is_not_missing() {
+    const GONE: &str = "echo \"find: '/gone/a': No such file or directory\" >&2\n";
+    let machine = Machine::new(Fixture::new().file("top/a", 5000));
+    machine.script("bin/weigh", "#!/bin/sh\n");
+    for (says, code) in [
+        (format!("{GONE}exit 1"), 0),
+        (format!("echo oh >&2\n{GONE}{GONE}exit 1"), 0),
+        (format!("{GONE}exit 2"), 1),
+        (format!("{GONE}kill -9 $$"), 1),
+        (format!("{GONE}echo oh >&2; exit 1"), 1),
+        (format!("{GONE}echo find: oh >&2; exit 1"), 1),
+        (format!("{GONE}echo 'find: /no: Permission denied' >&2; exit 1"), 1),
+        (format!("{GONE}/usr/bin/find {} >&2; exit 1", machine.fixture.text_path("none")), 0),
+        ("exit 1".to_owned(), 1),
+    ] {
+        for probe in ["*maxdepth*) exit", "*-printf*) exit 1"] {
+            let find = format!("#!/bin/sh\ncase $* in {probe}; esac\n/usr/bin/find \"$@\"\n");
+            machine.script("bin/find", &(find + &says));
+            let shown = machine.weigh("-j", There::Weigh).arg(machine.named("web", "top")).run();
+            let complete = format!("\"complete\":{}", code == 0);
+            assert_eq!(shown.code(), code, "{says} {probe}: {}", shown.complaint());
+            assert!(shown.stdout_text().contains(&complete), "{says} {probe}");
+        }
+    }
+}
+
 /// Between find and stat.
 #[test]
 fn what_goes_before_stat_sees_it_is_not_missing() {
