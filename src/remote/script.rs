@@ -30,8 +30,8 @@ impl Way {
 }
 
 /// Where find has no `-printf`, stat prints the same of each entry that find names: that of GNU and BusyBox, or that of
-/// BSD and macOS. The lines of stat have no names, and belong to the entries in their order. If an entry has gone
-/// meanwhile, and so a line is missing, each is asked alone.
+/// BSD and macOS. The lines of stat have no names, and belong to the entries in their order. If stat fails,
+/// each is asked for alone, and why one cannot be read is said as find says it, unless it has gone meanwhile.
 const STAT: &str = r#"if stat -c %d / >/dev/null 2>&1; then o=-c
 f='find %d %i %h %b %s %Y %Z 0 %u %g %a|%F'
 elif stat -f %d / >/dev/null 2>&1; then o=-f
