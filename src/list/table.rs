@@ -16,7 +16,7 @@ use crate::tree::{Details, Inode, Node, Sums};
 
 /// What a row says. Other columns are skipped.
 #[derive(Deserialize)]
-struct Row<'r> {
+struct TableRow<'r> {
     #[serde(borrow)]
     path: &'r [u8],
     size: Option<u64>,
@@ -106,8 +106,8 @@ pub(super) fn read(input: impl Read, delimiter: u8, entries: &mut Entries) -> io
 }
 
 /// Adds the entry that a row says, if nothing is missing in the `required` columns.
-fn add(row: &Row<'_>, required: &[&str], entries: &mut Entries) -> io::Result<()> {
-    let Row { size, disk, time: text, owner, group, .. } = *row;
+fn add(row: &TableRow<'_>, required: &[&str], entries: &mut Entries) -> io::Result<()> {
+    let TableRow { size, disk, time: text, owner, group, .. } = *row;
     let newest = text.and_then(time);
     if text.is_some() && newest.is_none() {
         return Err(entries.error("its time is neither a number of seconds nor a date"));

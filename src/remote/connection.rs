@@ -3,8 +3,10 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read};
+use std::mem;
 use std::process::{Child, ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,14 +14,19 @@ use super::host::Host;
 use super::script::{ANSWER, Way};
 use crate::sys::{self, SnapshotFile};
 
+/// How much of what is said on stderr is kept: thousands of lines.
+pub(super) const MOST_SAID: usize = 1 << 20;
+
 /// A machine that was called.
 #[derive(Debug)]
 pub(super) struct Connection {
     child: Child,
     /// As long as it is open, the other side goes on.
     stdin: Option<ChildStdin>,
-    /// What was said on stderr, once that has ended.
-    said: Receiver<Vec<u8>>,
+    /// The beginning of what was said on stderr.
+    said: Arc<Mutex<Vec<u8>>>,
+    /// Is closed once stderr has ended.
+    ended: Receiver<()>,
 }
 
 impl Connection {
@@ -37,15 +44,23 @@ impl Connection {
         }
         program.arg("--").arg(&*sys::to_path(&host.destination)).arg(&*sys::to_path(command));
         program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = program.spawn()?;
+        let mut child = program.spawn().map_err(|error| {
+            let name = program.get_program().display();
+            io::Error::new(error.kind(), format!("cannot start {name}: {error}"))
+        })?;
         let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
         let stdin = child.stdin.take();
-        let (sender, said) = mpsc::sync_channel(1);
+        let (open, ended) = mpsc::channel();
+        let said = Arc::<Mutex<_>>::default();
+        let kept = Arc::clone(&said);
         // If no thread can be started, stderr is closed.
-        let _ = thread::Builder::new().spawn(move || sender.send(beginning(stderr)));
-        Ok((Self { child, stdin, said }, sys::pipe(stdout)))
+        let _ = thread::Builder::new().spawn(move || {
+            keep(stderr, &kept);
+            drop(open);
+        });
+        Ok((Self { child, stdin, said, ended }, sys::pipe(stdout)))
     }
 
     /// Ends it, and what it started on the other side.
@@ -56,7 +71,7 @@ impl Connection {
     }
 
     /// Waits for its end after that of its output; not for long, because then nothing can come from it. Returns how it
-    /// ended, and what it said on stderr.
+    /// ended, and what was said on stderr, which others may hold open after that.
     pub(super) fn finish(&mut self) -> (Option<ExitStatus>, Vec<u8>) {
         /// The end of a session takes a few round trips.
         const PATIENCE: Duration = Duration::from_secs(10);
@@ -72,7 +87,8 @@ impl Connection {
         if status.is_none() {
             self.kill();
         }
-        (status, self.said.recv_timeout(Duration::from_secs(1)).unwrap_or_default())
+        let _ = self.ended.recv_timeout(Duration::from_secs(1));
+        (status, mem::take(&mut *self.said.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
@@ -84,15 +100,20 @@ impl Drop for Connection {
     }
 }
 
-/// Reads all of `stderr`, and keeps the beginning.
-fn beginning(mut stderr: ChildStderr) -> Vec<u8> {
-    /// Thousands of lines.
-    const MOST: u64 = 1 << 20;
-    let mut kept = Vec::new();
-    // What was said until an error is all that there is.
-    let _ = stderr.by_ref().take(MOST).read_to_end(&mut kept);
-    let _ = io::copy(&mut stderr, &mut io::sink());
-    kept
+/// Reads all of `stderr`, and keeps the beginning in `said`.
+fn keep(mut stderr: ChildStderr, said: &Mutex<Vec<u8>>) {
+    let mut piece = [0; 4 << 10];
+    loop {
+        let length = match stderr.read(&mut piece) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            // What was said until an error is all that there is.
+            Ok(0) | Err(_) => return,
+            Ok(length) => length,
+        };
+        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        let length = length.min(MOST_SAID - said.len());
+        said.extend_from_slice(&piece[..length]);
+    }
 }
 
 /// Skips what a shell prints before the answer in `output`, and the line that begins the answer. Returns what that says.

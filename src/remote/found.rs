@@ -68,15 +68,20 @@ pub(super) fn read<T: Tally>(
 }
 
 /// What find, which failed, `said` that it could not read on `host`: `find: 'PATH': MESSAGE`, perhaps without quotes. What
-/// others say is no problem of its own.
-pub(super) fn problems(said: &[u8], host: &Host) -> Vec<Problem> {
+/// others say is no problem of its own. Returns as well whether it failed because entries have gone meanwhile: whether
+/// it said so, and since its first line nobody said anything else.
+pub(super) fn problems(said: &[u8], host: &Host) -> (Vec<Problem>, bool) {
     let (mut problems, codes) = (Vec::new(), codes());
+    let (mut has_gone, mut is_other) = (false, false);
     for line in said.split(|byte| *byte == b'\n') {
         const FIND: &[u8] = b"find: ";
         let start = line.windows(FIND.len()).position(|start| start == FIND);
-        let Some(line) = start.map(|start| &line[start + FIND.len()..]) else { continue };
-        let end = line.windows(2).rposition(|end| end == b": ");
-        let Some((path, message)) = end.map(|end| (&line[..end], &line[end + 2..])) else {
+        let parts = start.map(|start| &line[start + FIND.len()..]).and_then(|line| {
+            let end = line.windows(2).rposition(|end| end == b": ")?;
+            Some((&line[..end], &line[end + 2..]))
+        });
+        let Some((path, message)) = parts else {
+            is_other |= start.is_some() || has_gone && !line.is_empty();
             continue;
         };
         let quoted = path.strip_prefix(b"'").and_then(|path| path.strip_suffix(b"'"));
@@ -85,8 +90,10 @@ pub(super) fn problems(said: &[u8], host: &Host) -> Vec<Problem> {
         let symbol = match message {
             b"Permission denied" => "EACCES",
             b"No such file or directory" if is_root => "ENOENT",
-            // It has gone meanwhile.
-            b"No such file or directory" => continue,
+            b"No such file or directory" => {
+                has_gone = true;
+                continue;
+            }
             _ => "EIO",
         };
         problems.push(Problem {
@@ -96,7 +103,8 @@ pub(super) fn problems(said: &[u8], host: &Host) -> Vec<Problem> {
             message: String::from_utf8_lossy(message).into_owned(),
         });
     }
-    problems
+    let has_only_gone = has_gone && !is_other && problems.is_empty();
+    (problems, has_only_gone)
 }
 
 /// What find quotes: a backslash stands before a quote, a letter, or the number of a byte.

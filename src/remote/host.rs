@@ -79,7 +79,12 @@ fn destination(authority: &[u8], has_port: bool) -> Result<(Vec<u8>, Option<u16>
     let (host, port) = match rest.strip_prefix(b"[") {
         Some(rest) => {
             let end = position(rest, b']').ok_or("the address of its host does not end in ]")?;
-            (&rest[..end], rest[end + 1..].strip_prefix(b":"))
+            let (host, after) = (&rest[..end], &rest[end + 1..]);
+            let port = after.strip_prefix(b":");
+            if port.is_none() && !after.is_empty() {
+                return Err("its host has something after ]");
+            }
+            (host, port)
         }
         None if has_port => {
             let mut parts = rest.splitn(2, |byte| *byte == b':');
@@ -146,6 +151,8 @@ mod tests {
             ("ssh://web/srv", Some("web 0 ssh://web /srv")),
             ("ssh://ann@web:2222/srv", Some("ann@web 2222 ssh://ann@web:2222 /srv")),
             ("ssh://[::1]:22/", Some("::1 22 ssh://[::1]:22 /")),
+            ("ssh://[::1]2222/x", Some("its host has something after ]")),
+            ("[::1]junk:/x", Some("its host has something after ]")),
             ("ssh://web", Some("web 0 ssh://web .")),
             ("ssh://web:0/", Some("its port is no number from 1 to 65535")),
             ("ssh://web:x/", Some("its port is no number from 1 to 65535")),

@@ -237,16 +237,20 @@ fn finished(
 ) -> Result<Arrived, Problem> {
     let mut arrived = read.map_err(|error| why(host, connection, &error))?;
     let (status, said) = connection.finish();
-    let problems = &mut arrived.snapshot.weighed.problems;
+    let weighed = &mut arrived.snapshot.weighed;
+    let (problems, has_report) = (&mut weighed.problems, weighed.report.is_some());
     match status {
-        Some(status) if status.success() => {}
+        Some(status) if status.success() && (has_report || arrived.is_filtered) => {}
         // What arrived says that something is missing.
         Some(status) if status.code() == Some(1) && arrived.is_filtered => {}
         // find does not; or the connection was cut.
-        Some(_) if !arrived.is_filtered => {
-            problems.append(&mut found::problems(&said, host));
-            if problems.is_empty() {
-                problems.push(problem(host, &failure((status, said), "find has failed")));
+        Some(status) if !arrived.is_filtered => {
+            let (mut unread, has_only_gone) = found::problems(&said, host);
+            problems.append(&mut unread);
+            let has_all = said.len() < connection::MOST_SAID && has_report;
+            let is_complete = has_only_gone && has_all && status.code() == Some(1);
+            if problems.is_empty() && !is_complete {
+                problems.push(problem(host, &failure((Some(status), said), "find has failed")));
             }
         }
         status => {

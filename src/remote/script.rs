@@ -30,8 +30,8 @@ impl Way {
 }
 
 /// Where find has no `-printf`, stat prints the same of each entry that find names: that of GNU and BusyBox, or that of
-/// BSD and macOS. The lines of stat have no names, and belong to the entries in their order. If an entry has gone
-/// meanwhile, and so a line is missing, each is asked alone.
+/// BSD and macOS. The lines of stat have no names, and belong to the entries in their order. If stat fails,
+/// each is asked for alone, and why one cannot be read is said as find says it, unless it has gone meanwhile.
 const STAT: &str = r#"if stat -c %d / >/dev/null 2>&1; then o=-c
 f='find %d %i %h %b %s %Y %Z 0 %u %g %a|%F'
 elif stat -f %d / >/dev/null 2>&1; then o=-f
@@ -41,11 +41,14 @@ export o f
 each='say() { while IFS= read -r a; do
 t=${a#*|}; case $t in [Rr]*) t=f;; [Dd]*) t=d;; [Ss]y*) t=l;; [Ff]*) t=p;; [Ss]*) t=s;; [Cc]*) t=c;; *) t=b;; esac
 p=${1#"$0"}; printf "%s %s %s\0%s\0" "${a%%|*}" $t "$0" "${p#/}"; shift; done; }
-if [ "$1" = "$0" ]; then stat -L $o "$f" "$1" | say "$1"; shift; fi
+no() { printf "find: %s: %s\n" "$1" "${a##*: }" >&2; s=1; }
+s=0; if [ "$1" = "$0" ]; then
+a=$(stat -L $o "$f" "$1" 2>/dev/null || stat $o "$f" "$1" 2>&1) || { no "$1"; exit 1; }
+printf "%s\n" "$a" | say "$1"; shift; fi
 [ $# -gt 0 ] || exit 0
-a=$(stat $o "$f" "$@" 2>/dev/null)
-if [ $(printf "%s\n" "$a" | wc -l) -eq $# ]; then printf "%s\n" "$a" | say "$@"
-else for x do stat $o "$f" "$x" 2>/dev/null | say "$x"; done; fi'
+if a=$(stat $o "$f" "$@" 2>/dev/null); then printf "%s\n" "$a" | say "$@"; exit; fi
+for x do if a=$(stat $o "$f" "$x" 2>&1); then printf "%s\n" "$a" | say "$x"; continue; fi
+case ${a##*: } in "No such file"*) ;; *) no "$x";; esac; done; exit $s'
 "#;
 
 /// The command that weighs `paths` on the other side: by weigh with `flags`, or else by find, perhaps on one file
@@ -76,7 +79,7 @@ pub(super) fn command(paths: &[Vec<u8>], flags: &[OsString], one_file_system: bo
         &paths,
         b"; do find -H \"$r\"",
         stay,
-        b" -exec sh -c \"$each\" \"$r\" {} + || s=1; done; exit $s; }; fi; echo; echo '",
+        b" -exec sh -c \"$each\" \"$r\" {} +; t=$?; [ $t -lt $s ] || s=$t; done; exit $s; }; fi; echo; echo '",
         ANSWER.as_bytes(),
         b"find'; e=1; l 3<&- & ;; esac; p=$!; (cat <&3; kill $p) >/dev/null 2>&1 & k=$!; \
         wait $p; s=$?; kill $k 2>/dev/null; [ ! $e ] || printf '",

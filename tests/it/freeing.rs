@@ -381,7 +381,7 @@ fn nothing_is_deleted_where_it_is_not_to_be() {
     is_refused(Screen::of(browse::request([root.as_path()]), &home, read_only), why);
     let mut loaded = Screen::new(&root, &home);
     show(&mut loaded.browser, Outcome { is_walked: false, ..browsed(&root) });
-    is_refused(loaded, "deleting is off: this is a snapshot");
+    is_refused(loaded, "deleting is off: this was not scanned here");
     let mut walking = Browser::new(browse::request([root.as_path()]), BrowseOptions::default());
     for keys in ["n ", "dD", "\x1bdt"] {
         for key in keys.chars() {

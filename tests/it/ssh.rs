@@ -147,6 +147,97 @@ fn what_cannot_be_read_there_is_named_with_its_host() {
     }
 }
 
+/// A directory whose names can be listed, and nothing else of what is in it.
+#[test]
+fn what_has_only_a_name_there_is_missing() {
+    let machine = Machine::new(Fixture::new().file("top/a", 5000).file("top/x/b", 5000));
+    let machine = Machine { fixture: machine.fixture.mode("top/x", 0o444) };
+    let root = machine.fixture.at("top");
+    let here = weigh("-j").arg(&root).by_nobody(&machine.fixture).run();
+    assert_eq!(here.code(), 1);
+    for there in [There::Weigh, There::Find, There::Plain] {
+        let shown = machine.weigh("-j --print-errors", there).arg(machine.named("web", "top"));
+        let shown = shown.by_nobody(&machine.fixture).run();
+        assert_eq!(shown.code(), 1, "{there:?}");
+        let [here, shown_size] = [&here, &shown].map(|shown| {
+            let document: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+            (document["size"].clone(), document["complete"].clone())
+        });
+        assert_eq!(shown_size, here, "{there:?}");
+        let path = escaped(&machine.named("web", "top/x/b"));
+        let complaint = shown.complaint();
+        assert!(complaint.contains(&format!("{path}: Permission denied\n")), "{complaint}");
+        assert!(!complaint.contains("cannot load"), "{complaint}");
+    }
+}
+
+/// A symlink to nothing is a root of its own.
+#[test]
+fn a_root_that_leads_nowhere_is_weighed() {
+    let machine = Machine::new(Fixture::new().symlink("nothing", "link"));
+    let root = machine.fixture.at("link");
+    let here = as_of(&weigh("-j").arg(&root).run().clean(), "web:", &root);
+    for there in [There::Weigh, There::Find, There::Plain] {
+        let shown = machine.weigh("-j", there).arg(machine.named("web", "link")).run();
+        assert_eq!(without_mounts(&shown.text()), without_mounts(&here), "{there:?}");
+    }
+    machine.script("rsh", "#!/bin/sh\necho weigh-answers 1 find; printf '\\0\\0found\\n'\n");
+    let shown = machine.weigh("-j", There::Find).arg(machine.named("web", "link")).run();
+    assert_eq!(shown.code(), 1);
+    assert!(!shown.stdout_text().contains("\"complete\":true"), "{}", shown.stdout_text());
+    assert!(shown.complaint().contains("cannot load web:/"), "{}", shown.complaint());
+}
+
+/// As it does here: what goes during a walk is not missed. But only if find says so, and nothing else.
+#[test]
+fn what_goes_meanwhile_is_not_missing() {
+    const GONE: &str = "echo \"find: '/gone/a': No such file or directory\" >&2\n";
+    let machine = Machine::new(Fixture::new().file("top/a", 5000));
+    machine.script("bin/weigh", "#!/bin/sh\n");
+    for (says, code) in [
+        (format!("{GONE}exit 1"), 0),
+        (format!("echo oh >&2\n{GONE}{GONE}exit 1"), 0),
+        (format!("{GONE}exit 2"), 1),
+        (format!("{GONE}kill -9 $$"), 1),
+        (format!("{GONE}echo oh >&2; exit 1"), 1),
+        (format!("{GONE}echo find: oh >&2; exit 1"), 1),
+        (format!("{GONE}echo 'find: /no: Permission denied' >&2; exit 1"), 1),
+        (format!("{GONE}/usr/bin/find {} >&2; exit 1", machine.fixture.text_path("none")), 0),
+        ("exit 1".to_owned(), 1),
+    ] {
+        for probe in ["*maxdepth*) exit", "*-printf*) exit 1"] {
+            let find = format!("#!/bin/sh\ncase $* in {probe}; esac\n/usr/bin/find \"$@\"\n");
+            machine.script("bin/find", &(find + &says));
+            let shown = machine.weigh("-j", There::Weigh).arg(machine.named("web", "top")).run();
+            let complete = format!("\"complete\":{}", code == 0);
+            assert_eq!(shown.code(), code, "{says} {probe}: {}", shown.complaint());
+            assert!(shown.stdout_text().contains(&complete), "{says} {probe}");
+        }
+    }
+}
+
+/// Between find and stat.
+#[test]
+fn what_goes_before_stat_sees_it_is_not_missing() {
+    let machine = Machine::new(Fixture::new().file("top/a", 5000).file("top/b", 5000));
+    machine.script("bin/weigh", "#!/bin/sh\n");
+    machine.script(
+        "bin/find",
+        "#!/bin/sh\ncase $* in *-printf*) exit 1; esac\nexec /usr/bin/find \"$@\"\n",
+    );
+    let victim = machine.fixture.text_path("top/b");
+    let stat = format!(
+        "#!/bin/sh\ncase $* in *{victim}*) rm -f {victim}; esac\nexec /usr/bin/stat \"$@\"\n"
+    );
+    machine.script("bin/stat", &stat);
+    let shown = machine.weigh("-j", There::Weigh).arg(machine.named("web", "top")).run();
+    let shown = without_mounts(&shown.text());
+    assert!(!machine.fixture.at("top/b").exists());
+    let root = machine.fixture.at("top");
+    let here = as_of(&weigh("-j").arg(&root).run().clean(), "web:", &root);
+    assert_eq!(shown, without_mounts(&here));
+}
+
 fn escaped(path: &std::ffi::OsStr) -> String {
     path.to_str().unwrap().replace('\n', "\\n")
 }
@@ -371,6 +462,25 @@ fn lies_are_errors() {
         assert!(complaint.starts_with("weigh: cannot load web:/"), "{lie}: {complaint}");
         assert!(!complaint.contains('\x1b') && complaint.lines().count() == 1, "{lie}");
     }
+}
+
+#[test]
+fn a_program_that_cannot_be_started_is_named() {
+    let shown = weigh("-j --rsh /nope web:/tmp").run();
+    let expected = "weigh: cannot load web:/tmp: cannot start /nope: No such file or directory\n";
+    assert_eq!((shown.code(), shown.complaint().as_str()), (1, expected));
+}
+
+/// Something that goes on, as a connection shared with others, may hold stderr.
+#[test]
+fn what_was_said_counts_although_stderr_stays_open() {
+    let machine = Machine::new(Fixture::new());
+    let rsh = "#!/bin/sh\nsleep 1000 >/dev/null & echo $! > \"$0.pid\"\necho no such host >&2; exit 255\n";
+    machine.script("rsh", rsh);
+    let shown = machine.weigh("-j", There::Weigh).arg("web:/top").run();
+    let pid = pid_in(&machine.fixture.at("rsh.pid"));
+    let _ = Command::new("kill").arg(pid.trim()).status();
+    assert_eq!(shown.complaint(), "weigh: cannot load web:/top: no such host\n");
 }
 
 #[test]

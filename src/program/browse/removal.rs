@@ -41,7 +41,7 @@ impl Browser {
         let is_snapshot = !is_walked.unwrap_or_else(|| self.is_of_roots());
         let reasons = [
             (self.options.read_only, "deleting is off: weigh was started with --read-only"),
-            (is_snapshot, "deleting is off: this is a snapshot"),
+            (is_snapshot, "deleting is off: this was not scanned here"),
             (self.is_walking(), "deleting is off during the scan: Esc stops the scan"),
             (!self.knows_freed(), "deleting is off: symlinks are followed (-L)"),
             (
