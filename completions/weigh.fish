@@ -489,7 +489,7 @@ complete -c weigh -l history -d 'Show how a tree grew, from the snapshots in eac
 complete -c weigh -l remember-bound -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first' -r -f
 complete -c weigh -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
 complete -c weigh -l fail-growth -d 'With --since, exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f
-complete -c weigh -l list -d 'Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit, …); - is standard input' -r -F
+complete -c weigh -l list -d 'Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit); - is standard input' -r -F
 complete -c weigh -l list-duplicates -d 'With --list, refuse a path that comes again, or take its last line [default: error]' -r -f -a "error\t''
 last\t''"
 complete -c weigh -l key-of -d 'Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s' -r -f
