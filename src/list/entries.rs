@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use indexmap::IndexSet;
 
 use super::find::LONGEST;
-use super::sorted::{Record, Sorter};
+use super::sorted::{ListRecord, Sorter};
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Mode};
 use crate::snapshot::DEEPEST;
@@ -37,7 +37,7 @@ const BETWEEN: u8 = 0;
 const ROOT: usize = size_of::<u16>();
 
 /// The entries that were read so far.
-pub struct Entries {
+pub struct ListEntries {
     options: ListOptions,
     roots: IndexSet<Vec<u8>>,
     /// How many bytes their names have.
@@ -51,7 +51,7 @@ pub struct Entries {
     pub(super) line: u64,
 }
 
-impl Entries {
+impl ListEntries {
     /// None so far.
     pub fn new(options: ListOptions) -> Self {
         Self {
@@ -114,7 +114,7 @@ impl Entries {
         }
         let mut packed = Vec::new();
         record::push(&mut packed, &Node { name: b"", ..*node });
-        self.sorter.push(Record { key, line: self.line, node: packed })
+        self.sorter.push(ListRecord { key, line: self.line, node: packed })
     }
 
     /// Adds an entry at a path as programs print it: relative, perhaps after `./`, or absolute, if all are. A slash at
@@ -166,7 +166,7 @@ impl Entries {
         let numbered = identities.into_iter().zip(0_u16..);
         let numbers: HashMap<_, _> =
             numbered.filter_map(|(it, number)| Some((it?, number))).collect();
-        let mut place = Place { roots, totals: options.totals, ..Place::default() };
+        let mut place = ListPlace { roots, totals: options.totals, ..ListPlace::default() };
         let mut records = sorter.sorted()?.peekable();
         while let Some(record) = records.next().transpose()? {
             let next = records.peek().and_then(|next| next.as_ref().ok());
@@ -224,8 +224,8 @@ struct EntryLine {
 }
 
 impl EntryLine {
-    fn new(record: &Record, has_below: bool, has_times: bool) -> io::Result<Self> {
-        let Record { line: number, node, .. } = record;
+    fn new(record: &ListRecord, has_below: bool, has_times: bool) -> io::Result<Self> {
+        let ListRecord { line: number, node, .. } = record;
         let node = record::take(&mut &node[..]).ok_or(ErrorKind::InvalidData)?;
         let Node { mode, sums, inode, .. } = node;
         let mode = match (mode == Mode::default(), has_below) {
@@ -254,7 +254,7 @@ impl EntryLine {
 }
 
 /// A directory whose content is being fed.
-struct Directory {
+struct ListedDirectory {
     /// Where its name begins in the key, and where it ends.
     start: usize,
     end: usize,
@@ -266,14 +266,14 @@ struct Directory {
 
 /// The place of the entry that is being fed.
 #[derive(Default)]
-struct Place {
+struct ListPlace {
     roots: IndexSet<Vec<u8>>,
     totals: bool,
     key: Vec<u8>,
-    directories: Vec<Directory>,
+    directories: Vec<ListedDirectory>,
 }
 
-impl Place {
+impl ListPlace {
     /// How many bytes at its start this key has in common with that of the entry.
     fn shared(&self, key: &[u8]) -> usize {
         self.key.iter().zip(key).take_while(|(one, other)| one == other).count()
@@ -281,7 +281,7 @@ impl Place {
 
     /// Whether the innermost directory contains what has this key, of which so many bytes are `shared`.
     fn contains(&self, key: &[u8], shared: usize) -> bool {
-        let Some(&Directory { end, .. }) = self.directories.last() else { return true };
+        let Some(&ListedDirectory { end, .. }) = self.directories.last() else { return true };
         end <= shared && key.get(end) == Some(&BETWEEN)
     }
 
@@ -297,7 +297,7 @@ impl Place {
         let itself = line.is_directory().then_some((key.len(), Some(*line)));
         for (end, line) in ends.map(|end| (end, None)).chain(itself) {
             let start = self.start();
-            self.directories.push(Directory { start, end, line, below: [0; 2] });
+            self.directories.push(ListedDirectory { start, end, line, below: [0; 2] });
         }
         self.directories.len() - before
     }
@@ -327,7 +327,7 @@ impl Place {
 
     /// Closes the innermost directory.
     fn close(&mut self) -> io::Result<Node<'_>> {
-        let Some(Directory { start, end, line, below }) = self.directories.pop() else {
+        let Some(ListedDirectory { start, end, line, below }) = self.directories.pop() else {
             return Ok(Node::default());
         };
         let mut own = line.map(|line| line.figures);
@@ -348,7 +348,7 @@ impl Place {
 
     /// Counts what is in the innermost directory.
     fn count(&mut self, amounts: [u64; 2]) {
-        let Some(Directory { below, .. }) = self.directories.last_mut() else { return };
+        let Some(ListedDirectory { below, .. }) = self.directories.last_mut() else { return };
         for (below, amount) in below.iter_mut().zip(amounts) {
             *below = below.saturating_add(amount);
         }

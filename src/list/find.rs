@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::Entries;
+use super::ListEntries;
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Mode};
 use crate::tree::{Details, Inode, Node, Sums};
@@ -21,7 +21,7 @@ pub(super) const LONGEST: usize = 16 << 20;
 ///
 /// # Errors
 /// The system's, and of what is not such an entry, or is cut off. What came before it has been added.
-pub fn read_find(input: &mut impl BufRead, entries: &mut Entries) -> io::Result<()> {
+pub fn read_find(input: &mut impl BufRead, entries: &mut ListEntries) -> io::Result<()> {
     let (mut start, mut path) = (Vec::new(), Vec::new());
     for number in 1.. {
         entries.begin(number);
@@ -44,7 +44,7 @@ pub(super) fn take(
     input: &mut impl BufRead,
     into: &mut Vec<u8>,
     end: u8,
-    entries: &Entries,
+    entries: &ListEntries,
 ) -> io::Result<bool> {
     into.clear();
     input.take(LONGEST as u64).read_until(end, into)?;
@@ -141,7 +141,7 @@ mod tests {
         ];
         for order in [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [2, 0, 4, 1, 3]] {
             let list = order.map(|number| entries[number].as_bytes()).concat();
-            let mut read = Entries::new(ListOptions::default());
+            let mut read = ListEntries::new(ListOptions::default());
             read_find(&mut list.as_slice(), &mut read).unwrap();
             let tree = read.replay(Whole { inodes: Inodes::LINKED }, true).unwrap();
             let Sums { all, entries, .. } = tree.root().node().sums;
@@ -155,7 +155,7 @@ mod tests {
     fn what_is_cut_off_is_no_list() {
         let list = b"find 1 2 1 8 5 1.0 1.0 1.0 0 0 644 d r\0\0find 1 3 1 8 5 1.0 1.0 1.0 0 0 644 f r\0x\0";
         for length in 0..list.len() {
-            let mut read = Entries::new(ListOptions::default());
+            let mut read = ListEntries::new(ListOptions::default());
             let is_whole = [0, 40].contains(&length);
             assert_eq!(read_find(&mut &list[..length], &mut read).is_ok(), is_whole, "{length}");
         }

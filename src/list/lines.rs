@@ -2,13 +2,13 @@
 
 use std::io::{self, BufRead};
 
-use super::Entries;
+use super::ListEntries;
 use super::find::{take, unsigned};
 use crate::measure::{Figures, parse_size};
 use crate::tree::{Node, Sums};
 
 /// Reads lines that end in `end` into `entries`. Blanks may come before the size, and one after it.
-pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut Entries) -> io::Result<()> {
+pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut ListEntries) -> io::Result<()> {
     let mut line = Vec::new();
     for number in 1.. {
         entries.begin(number);

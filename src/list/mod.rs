@@ -10,7 +10,7 @@ mod lines;
 mod sorted;
 mod table;
 
-pub use entries::{Entries, ListOptions};
+pub use entries::{ListEntries, ListOptions};
 pub use find::{FIND_FORMAT, read_find};
 
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
@@ -25,7 +25,7 @@ use crate::weighed::Weighed;
 
 /// What a list says of each entry.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct ListKnows {
     measures: Measures,
     times: bool,
     /// With times.
@@ -48,9 +48,9 @@ pub fn load<T: Tally>(
         let operation = if is_wrong { Operation::Show } else { Operation::Load };
         snapshot::problem(path, operation, &error)
     };
-    let mut entries = Entries::new(options);
+    let mut entries = ListEntries::new(options);
     let input = snapshot::text(path).map_err(failed)?;
-    let Known { measures, times, owners } = read(input, &mut entries).map_err(failed)?;
+    let ListKnows { measures, times, owners } = read(input, &mut entries).map_err(failed)?;
     let usual = if measures.contains(Measure::Disk) { Measure::Disk } else { Measure::Apparent };
     let view = wanted.view(usual, measures);
     if let Some(message) = snapshot::other_measure(view.measure, wanted.measure) {
@@ -76,7 +76,7 @@ pub fn load<T: Tally>(
 }
 
 /// Reads a list into `entries`. Its start tells of which kind it is.
-fn read(mut input: impl Read, entries: &mut Entries) -> io::Result<Known> {
+fn read(mut input: impl Read, entries: &mut ListEntries) -> io::Result<ListKnows> {
     /// Several times as long as a path may be on any system (limits.h, PATH_MAX).
     const START: usize = 64 << 10;
     let mut start = Vec::with_capacity(START);
@@ -89,12 +89,12 @@ fn read(mut input: impl Read, entries: &mut Entries) -> io::Result<Known> {
     match delimiter {
         _ if is_find => {
             read_find(&mut input, entries)?;
-            Ok(Known { measures: Measures::ALL, times: true, owners: true })
+            Ok(ListKnows { measures: Measures::ALL, times: true, owners: true })
         }
         Some(delimiter) => table::read(input, delimiter, entries),
         None => {
             lines::read(&mut input, if has_nul { 0 } else { b'\n' }, entries)?;
-            Ok(Known { measures: measures.into_iter().collect(), times: false, owners: false })
+            Ok(ListKnows { measures: measures.into_iter().collect(), times: false, owners: false })
         }
     }
 }

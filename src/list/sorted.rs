@@ -25,7 +25,7 @@ const ZSTD_LEVEL: i32 = 1;
 
 /// In the order of keys, and then of lines.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Record {
+pub(super) struct ListRecord {
     pub(super) key: Vec<u8>,
     pub(super) line: u64,
     /// The rest of it, packed.
@@ -35,7 +35,7 @@ pub(super) struct Record {
 /// Records in any order.
 #[derive(Default)]
 pub(super) struct Sorter {
-    block: Vec<Record>,
+    block: Vec<ListRecord>,
     /// How many bytes that is.
     length: usize,
     /// How many bytes the longest of them has.
@@ -45,13 +45,14 @@ pub(super) struct Sorter {
     heads: Vec<usize>,
 }
 
-type Source = Box<dyn Iterator<Item = io::Result<Record>>>;
+type Source = Box<dyn Iterator<Item = io::Result<ListRecord>>>;
 
 impl Sorter {
-    pub(super) fn push(&mut self, record: Record) -> io::Result<()> {
+    pub(super) fn push(&mut self, record: ListRecord) -> io::Result<()> {
         /// What an allocation takes besides its content.
         const ALLOCATION: usize = 16;
-        let length = record.key.len() + record.node.len() + 2 * ALLOCATION + size_of::<Record>();
+        let length =
+            record.key.len() + record.node.len() + 2 * ALLOCATION + size_of::<ListRecord>();
         self.length += length;
         self.longest = self.longest.max(length);
         self.block.push(record);
@@ -77,7 +78,7 @@ impl Sorter {
         Sorted::new(self.files)
     }
 
-    fn take_block(&mut self) -> impl Iterator<Item = io::Result<Record>> + use<> {
+    fn take_block(&mut self) -> impl Iterator<Item = io::Result<ListRecord>> + use<> {
         self.length = 0;
         let mut block = mem::take(&mut self.block);
         block.sort_unstable();
@@ -89,7 +90,7 @@ impl Sorter {
 pub(super) struct Sorted {
     sources: Vec<Source>,
     /// The next record of each source.
-    heads: BinaryHeap<Reverse<(Record, usize)>>,
+    heads: BinaryHeap<Reverse<(ListRecord, usize)>>,
 }
 
 impl Sorted {
@@ -109,7 +110,7 @@ impl Sorted {
 }
 
 impl Iterator for Sorted {
-    type Item = io::Result<Record>;
+    type Item = io::Result<ListRecord>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let Reverse((record, source)) = self.heads.pop()?;
@@ -118,12 +119,12 @@ impl Iterator for Sorted {
 }
 
 /// Writes records to a file, and reads them from there.
-fn written(records: impl Iterator<Item = io::Result<Record>>) -> io::Result<Source> {
+fn written(records: impl Iterator<Item = io::Result<ListRecord>>) -> io::Result<Source> {
     let mut file = zstd::Encoder::new(sys::unnamed_file()?, ZSTD_LEVEL)?;
     file.window_log(WINDOW_LOG)?;
     let mut out = BufWriter::new(file);
     for record in records {
-        let Record { key, line, node } = record?;
+        let ListRecord { key, line, node } = record?;
         for part in [&key, &node] {
             out.write_all(&(part.len() as u32).to_le_bytes())?;
             out.write_all(part)?;
@@ -139,14 +140,14 @@ fn written(records: impl Iterator<Item = io::Result<Record>>) -> io::Result<Sour
 /// The next record in a file, if there is one.
 fn next(
     file: &mut BufReader<zstd::Decoder<'_, BufReader<SnapshotFile>>>,
-) -> io::Result<Option<Record>> {
+) -> io::Result<Option<ListRecord>> {
     if file.fill_buf()?.is_empty() {
         return Ok(None);
     }
     let (key, node) = (next_part(file)?, next_part(file)?);
     let mut line = [0; size_of::<u64>()];
     file.read_exact(&mut line)?;
-    Ok(Some(Record { key, line: u64::from_le_bytes(line), node }))
+    Ok(Some(ListRecord { key, line: u64::from_le_bytes(line), node }))
 }
 
 fn next_part(file: &mut impl Read) -> io::Result<Vec<u8>> {
@@ -171,7 +172,7 @@ mod tests {
         for line in 0..COUNT {
             let mut key = vec![0; LONG];
             key[0] = 255 - line as u8;
-            sorter.push(Record { key, line, node: Vec::new() }).unwrap();
+            sorter.push(ListRecord { key, line, node: Vec::new() }).unwrap();
             assert!(sorter.files.len() * LONG <= 2 * BLOCK, "{}", sorter.files.len());
         }
         let lines: Vec<_> = sorter.sorted().unwrap().map(|record| record.unwrap().line).collect();

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use serde::Deserialize;
 
 use super::find::{LONGEST, seconds};
-use super::{Entries, Known};
+use super::{ListEntries, ListKnows};
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Measure};
 use crate::tree::{Details, Inode, Node, Sums};
@@ -66,7 +66,11 @@ fn column(name: &[u8]) -> String {
 }
 
 /// Reads a list, header first, into `entries`.
-pub(super) fn read(input: impl Read, delimiter: u8, entries: &mut Entries) -> io::Result<Known> {
+pub(super) fn read(
+    input: impl Read,
+    delimiter: u8,
+    entries: &mut ListEntries,
+) -> io::Result<ListKnows> {
     let mut builder = ReaderBuilder::new();
     // Where tabs separate, nothing is quoted.
     builder.has_headers(false).delimiter(delimiter).quoting(delimiter != b'\t');
@@ -98,7 +102,7 @@ pub(super) fn read(input: impl Read, delimiter: u8, entries: &mut Entries) -> io
     }
     let known = [(Measure::Apparent, "size"), (Measure::Disk, "disk")];
     let known = known.into_iter().filter(|(_, name)| has(&header, name)).map(|known| known.0);
-    Ok(Known {
+    Ok(ListKnows {
         measures: known.chain([Measure::Files, Measure::Inodes]).collect(),
         times: has(&header, "time"),
         owners: has(&header, "owner") && has(&header, "time"),
@@ -106,7 +110,7 @@ pub(super) fn read(input: impl Read, delimiter: u8, entries: &mut Entries) -> io
 }
 
 /// Adds the entry that a row says, if nothing is missing in the `required` columns.
-fn add(row: &TableRow<'_>, required: &[&str], entries: &mut Entries) -> io::Result<()> {
+fn add(row: &TableRow<'_>, required: &[&str], entries: &mut ListEntries) -> io::Result<()> {
     let TableRow { size, disk, time: text, owner, group, .. } = *row;
     let newest = text.and_then(time);
     if text.is_some() && newest.is_none() {
@@ -142,7 +146,7 @@ fn time(text: &str) -> Option<i64> {
 }
 
 /// An error of the system, or what is wrong in which line.
-fn explained(error: csv::Error, header: &ByteRecord, entries: &mut Entries) -> io::Error {
+fn explained(error: csv::Error, header: &ByteRecord, entries: &mut ListEntries) -> io::Error {
     if let Some(position) = error.position() {
         entries.begin(position.line());
     }

@@ -5,7 +5,7 @@ use std::io::{self, BufReader, ErrorKind, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::host::Host;
-use crate::list::{Entries, ListOptions, read_find};
+use crate::list::{ListEntries, ListOptions, read_find};
 use crate::measure::{Measure, Measures, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{GivenRoot, Origin, Snapshot, Wanted};
@@ -30,7 +30,7 @@ pub(super) fn read<T: Tally>(
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
 ) -> io::Result<Snapshot> {
-    let mut entries = Entries::new(ListOptions { one_file_system, ..ListOptions::default() });
+    let mut entries = ListEntries::new(ListOptions { one_file_system, ..ListOptions::default() });
     let output = UntilEnd { output, held: Vec::new(), count, ends: 0 };
     let mut output = BufReader::with_capacity(PIECE, output);
     let cut = match read_find(&mut output, &mut entries) {
