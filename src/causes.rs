@@ -52,8 +52,8 @@ pub fn find(file_systems: &mut [FileSystem], options: &WalkOptions, problems: &[
     }
 }
 
-/// What a walk of `root` left out or could not read. Nothing is known of a directory that is left out, because it is not
-/// entered.
+/// What a walk of `root` left out or could not read. Nothing is known of a directory that is left out, because it is
+/// not entered.
 fn not_walked(root: &[u8], options: &WalkOptions, problems: &[Problem]) -> Vec<String> {
     let is_filtered = !options.filter.is_off();
     let lost = problems.iter().filter(|it| it.is_loss() && path::is_within(&it.path, root)).count();

@@ -8,7 +8,7 @@ mod program;
 
 use crate::program::browse::{self, BrowseOptions};
 use crate::program::cli::{self, Messages};
-use crate::program::signals::{self, SIGNALLED};
+use crate::program::signals::{self, SIGNALLED, SecondCtrlC};
 use crate::program::terminal::{self, Lines, ProgressLine};
 use weigh::internal::escape::escape;
 use weigh::internal::problem::{Operation, Problem, reason, unless_closed};
@@ -36,8 +36,8 @@ fn main() -> ExitCode {
     if let Some(browse) = plan.browse {
         return look_around(request, browse, &plan.messages);
     }
-    let deaf = signals::listen(&request.interrupt, INTERRUPTED).err();
-    say(deaf.map(|error| format!("cannot listen for Ctrl-C: {error}")));
+    let second = signals::listen(&request.interrupt, INTERRUPTED);
+    say(second.as_ref().err().map(|error| format!("cannot listen for Ctrl-C: {error}")));
     if request.save.is_some() {
         // If this fails, weigh ends like any other program.
         let _ = signals::outlive_size_limit();
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
             return ExitCode::from(if is_asked { INTERRUPTED } else { status_of(&problem) });
         }
     };
-    let printed = unless_closed(print(request, outcome, plan.output));
+    let printed = unless_closed(print(request, outcome, plan.output, second.ok()));
     let Outcome { saved, other_files, exceeded, stats, .. } = outcome;
     let weighed = &outcome.snapshot.weighed;
     say(saved.as_ref().err().into_iter().chain(other_files));
@@ -136,12 +136,17 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     })
 }
 
-fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()> {
+fn print(
+    request: &Request,
+    outcome: &Outcome,
+    output: Output,
+    second: Option<SecondCtrlC>,
+) -> io::Result<()> {
     if request.save.as_ref().is_some_and(|to| to.is_stdout) {
         return Ok(());
     }
     let mut out: Box<dyn Write> = match terminal::shows_colors() {
-        true => Box::new(BufWriter::new(Lines::new(&request.interrupt))),
+        true => Box::new(BufWriter::new(Lines::new(&request.interrupt, second))),
         false => Box::new(BufWriter::new(io::stdout().lock())),
     };
     render::write(&mut out, outcome, output)?;

@@ -342,9 +342,8 @@ impl Request {
             Problem::new(b"/proc/self/mountinfo".into(), Operation::Load, &error)
         })?;
         causes::find(&mut file_systems, &self.walk, &[]);
-        let weighed = Weighed { report: None, problems: Vec::new(), is_interrupted: false };
-        let snapshot =
-            Snapshot { weighed, view: View::default(), known: Measures::ALL, origin: None };
+        let (weighed, view) = (Weighed::default(), View::default());
+        let snapshot = Snapshot { weighed, view, known: Measures::ALL, origin: None };
         Ok(Outcome { file_systems, ..Outcome::of(snapshot) })
     }
 
@@ -426,8 +425,8 @@ impl Request {
         }
     }
 
-    /// The file systems whose mount points are roots, with what uses them; and the roots that are not mount points. None
-    /// unless that is asked for.
+    /// The file systems whose mount points are roots, with what uses them; and the roots that are not mount points.
+    /// None unless that is asked for.
     fn file_systems(&self, snapshot: &Snapshot) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
         let Weighed { report, problems, is_interrupted } = &snapshot.weighed;
         let (Input::Roots(roots), Some(tree), true) = (&self.source, report, self.file_systems)
@@ -855,8 +854,8 @@ impl Request {
         Ok(snapshot)
     }
 
-    /// The snapshot that a walk is compared with: with digests instead of its tree, if only the largest changes are shown,
-    /// and no filter needs it.
+    /// The snapshot that a walk is compared with: with digests instead of its tree, if only the largest changes are
+    /// shown, and no filter needs it.
     fn digested(
         &self,
         path: &Path,
@@ -866,7 +865,7 @@ impl Request {
         let options = Some(&*self.options);
         if matches!(self.keep, Keep::Largest(_)) && self.walk.filter.of_saved(true).is_off() {
             let wanted = self.wanted_earlier(asked.0);
-            let read = snapshot::digested(path, wanted, Operation::Compare, |view, origin| {
+            let read = snapshot::digested(path, wanted, |view, origin| {
                 self.ensure_comparable((view, asked.1), options, origin).map(|()| begin(view))
             })?;
             if let Some((snapshot, digested)) = read {
@@ -880,8 +879,8 @@ impl Request {
         Wanted { measure: Some(view.measure), times: self.needs_times(), ..Wanted::default() }
     }
 
-    /// Checks that a snapshot from `origin`, as it is `seen`, can be compared with a result made with these `options`, as
-    /// far as both are known, and has the measure that is `required`.
+    /// Checks that a snapshot from `origin`, as it is `seen`, can be compared with a result made with these `options`,
+    /// as far as both are known, and has the measure that is `required`.
     fn ensure_comparable(
         &self,
         (seen, required): (View, Option<Measure>),

@@ -4,7 +4,7 @@ use crate::problem::Problem;
 use crate::tree::Tree;
 
 /// What weighing came to.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Weighed {
     /// The tree of what was kept; none if no root could be read.
     pub report: Option<Tree>,

@@ -33,8 +33,8 @@ pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut ListEntries)
     Ok(())
 }
 
-/// A size in whole bytes, or in another unit, if it is less than 2⁶⁴. What has none, as git prints for submodules, counts
-/// as nothing.
+/// A size in whole bytes, or in another unit, if it is less than 2⁶⁴. What has none, as git prints for submodules,
+/// counts as nothing.
 pub(super) fn size(text: &[u8]) -> Option<u64> {
     match text {
         b"-" => Some(0),

@@ -18,8 +18,7 @@ use std::path::Path;
 
 use crate::measure::{Measure, Measures, View};
 use crate::problem::{Operation, Problem};
-use crate::snapshot::{self, GivenRoot, Origin, Snapshot, Wanted};
-use crate::sys;
+use crate::snapshot::{self, Origin, Snapshot, Wanted};
 use crate::tally::Tally;
 use crate::weighed::Weighed;
 
@@ -28,7 +27,7 @@ use crate::weighed::Weighed;
 struct ListKnows {
     measures: Measures,
     times: bool,
-    /// With times.
+    /// Owners, which come with times.
     owners: bool,
 }
 
@@ -56,22 +55,9 @@ pub fn load<T: Tally>(
     if let Some(message) = snapshot::other_measure(view.measure, wanted.measure) {
         return Err(failed(io::Error::new(ErrorKind::InvalidData, message)));
     }
-    let root = |name: &Vec<u8>| GivenRoot {
-        path: name.clone(),
-        name: Some(name.clone()),
-        ..GivenRoot::default()
-    };
-    let origin = Origin {
-        time: sys::now(),
-        roots: entries.roots().map(root).collect(),
-        options: Some(Vec::new()),
-        has_details: owners,
-        has_times: times,
-        ..Origin::default()
-    };
+    let origin = Origin::listed(entries.roots(), owners, times);
     let report = entries.replay(tally(view), wanted.times).map_err(failed)?;
-    let weighed =
-        Weighed { report: Some(report.seen_as(view)), problems: Vec::new(), is_interrupted: false };
+    let weighed = Weighed { report: Some(report.seen_as(view)), ..Weighed::default() };
     Ok(Snapshot { weighed, view, known: measures, origin: Some(origin) })
 }
 

@@ -168,8 +168,8 @@ fn explained(error: csv::Error, header: &ByteRecord, entries: &mut ListEntries) 
     }
 }
 
-/// A source that gives only so many bytes at a time, because a row may have no end; and a newline at the end, which only
-/// an open quote makes a part of the last row.
+/// A source that gives only so many bytes at a time, because a row may have no end; and a newline at the end, which
+/// only an open quote makes a part of the last row.
 struct Limited<R> {
     input: R,
     left: usize,

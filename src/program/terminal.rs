@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use terminal_size::{Height, Width, terminal_size};
 
-use crate::program::signals::{self, SIGNALLED, ScreenSignals};
+use crate::program::signals::{self, SIGNALLED, SecondCtrlC, TerminalSignals};
 use weigh::internal::interrupt::Interrupt;
 use weigh::internal::render::palette::{Charset, Depth, Theme};
 use weigh::internal::render::progress;
@@ -105,15 +105,16 @@ const PLAIN: &[u8] = b"\x1b\\\x1b]8;;\x1b\\\x1b[0m";
 pub struct Lines<'a> {
     out: StdoutLock<'static>,
     interrupt: &'a Interrupt,
-    signals: ScreenSignals,
+    second: Option<SecondCtrlC>,
+    signals: TerminalSignals,
     is_begun: bool,
 }
 
 impl<'a> Lines<'a> {
-    /// From the first line on, signals wait for the write that is going on.
-    pub fn new(interrupt: &'a Interrupt) -> Self {
-        let signals = ScreenSignals::default();
-        Self { out: io::stdout().lock(), interrupt, signals, is_begun: false }
+    /// From the first line on, signals wait for the write that is going on, also a `second` Ctrl-C.
+    pub fn new(interrupt: &'a Interrupt, second: Option<SecondCtrlC>) -> Self {
+        let signals = TerminalSignals::default();
+        Self { out: io::stdout().lock(), interrupt, second, signals, is_begun: false }
     }
 }
 
@@ -121,7 +122,7 @@ impl Write for Lines<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if !mem::replace(&mut self.is_begun, true) {
             // If this fails, a signal ends the program at once.
-            let _ = signals::listen_for_lines(&self.signals, self.interrupt);
+            let _ = signals::listen_for_lines(&self.signals, self.interrupt, self.second);
             let signals = self.signals.clone();
             // If it cannot be started, a terminal that takes nothing more keeps the program from ending.
             let _ = thread::Builder::new().spawn(move || end_soon_after(&signals));
@@ -149,7 +150,7 @@ impl Write for Lines<'_> {
 }
 
 /// Ends the program a second after a signal that should: a terminal that takes nothing keeps the write from ending.
-fn end_soon_after(signals: &ScreenSignals) {
+fn end_soon_after(signals: &TerminalSignals) {
     const PATIENCE: Duration = Duration::from_secs(1);
     loop {
         let ended = signals.ended_by();

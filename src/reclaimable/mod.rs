@@ -217,13 +217,14 @@ impl<'a> Finder<'a> {
         let owner = (stat.owner != sys::user_id())
             .then(|| sys::user_name(stat.owner).unwrap_or_else(|| stat.owner.to_string()));
         let sums = child.node().sums;
-        let (least, most) = (child.freed(), child.freed());
+        let freed = child.freed();
+        let alone = Freeable { least: freed, most: freed, extents: 0 };
         Some(Reclaim {
             path: child.path(),
             place: child.place()?,
             is_directory: child.is_directory(),
             size: sums.all.disk,
-            frees: sums.frees.unwrap_or(Freeable { least, most, extents: 0 }),
+            frees: sums.frees.unwrap_or(alone),
             written,
             owner,
             command: command::command_for(&rule.command, &real),

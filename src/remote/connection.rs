@@ -116,7 +116,8 @@ fn keep(mut stderr: ChildStderr, said: &Mutex<Vec<u8>>) {
     }
 }
 
-/// Skips what a shell prints before the answer in `output`, and the line that begins the answer. Returns what that says.
+/// Skips what a shell prints before the answer in `output`, and the line that begins the answer. Returns what that
+/// says.
 pub(super) fn answer(output: &mut SnapshotFile) -> io::Result<Way> {
     /// More than any shell prints.
     const MOST: usize = 64 << 10;

@@ -8,8 +8,7 @@ use super::host::Host;
 use crate::list::{ListEntries, ListOptions, read_find};
 use crate::measure::{Measure, Measures, View};
 use crate::problem::{Operation, Problem};
-use crate::snapshot::{GivenRoot, Origin, Snapshot, Wanted};
-use crate::sys;
+use crate::snapshot::{Origin, Snapshot, Wanted};
 use crate::sys::errors::codes;
 use crate::tally::Tally;
 use crate::weighed::Weighed;
@@ -46,30 +45,17 @@ pub(super) fn read<T: Tally>(
     let report = report.map(|tree| tree.seen_as(view));
     let problems = match (cut, &report) {
         (Some(error), None) => return Err(error),
-        (cut, _) => cut.map(|error| Problem::new(host.first(), Operation::Load, &error)),
-    };
-    let root = |path: &Vec<u8>| GivenRoot {
-        path: path.clone(),
-        name: Some([&*host.prefix, path].concat()),
-        ..GivenRoot::default()
-    };
-    let origin = Origin {
-        time: sys::now(),
-        host: host.name(),
-        roots: host.paths.iter().map(root).collect(),
-        options: Some(Vec::new()),
-        has_details: true,
-        has_times: true,
-        share: None,
+        (cut, _) => cut.map(|error| Problem::new(host.paths[0].clone(), Operation::Load, &error)),
     };
     let weighed =
         Weighed { report, problems: problems.into_iter().collect(), is_interrupted: false };
-    Ok(Snapshot { weighed, view, known: Measures::ALL, origin: Some(origin) })
+    let origin = Some(Origin::listed(&host.paths, true, true));
+    Ok(Snapshot { weighed, view, known: Measures::ALL, origin })
 }
 
-/// What find, which failed, `said` that it could not read on `host`: `find: 'PATH': MESSAGE`, perhaps without quotes. What
-/// others say is no problem of its own. Returns as well whether it failed because entries have gone meanwhile: whether
-/// it said so, and since its first line nobody said anything else.
+/// What find, which failed, `said` that it could not read on `host`: `find: 'PATH': MESSAGE`, perhaps without quotes.
+/// What others say is no problem of its own. Returns as well whether it failed because entries have gone meanwhile:
+/// whether it said so, and since its first line nobody said anything else.
 pub(super) fn problems(said: &[u8], host: &Host) -> (Vec<Problem>, bool) {
     let (mut problems, codes) = (Vec::new(), codes());
     let (mut has_gone, mut is_other) = (false, false);

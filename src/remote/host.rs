@@ -93,22 +93,17 @@ fn destination(authority: &[u8], has_port: bool) -> Result<(Vec<u8>, Option<u16>
         None => (rest, None),
     };
     let number = |port: &[u8]| str::from_utf8(port).ok()?.parse().ok().filter(|port| *port > 0);
-    let port = match port {
-        Some(port) => Some(number(port).ok_or("its port is no number from 1 to 65535")?),
-        None => None,
-    };
-    for (part, [empty, dash]) in [
-        (user, ["its user is empty", "its user begins with -"]),
-        (Some(host), ["its host is empty", "its host begins with -"]),
-    ] {
-        match part {
-            Some([]) => return Err(empty),
-            Some([b'-', ..]) => return Err(dash),
-            _ => {}
+    let port =
+        port.map(|port| number(port).ok_or("its port is no number from 1 to 65535")).transpose()?;
+    match (user, host) {
+        (Some([]), _) => return Err("its user is empty"),
+        (Some([b'-', ..]), _) => return Err("its user begins with -"),
+        (_, []) => return Err("its host is empty"),
+        (_, [b'-', ..]) => return Err("its host begins with -"),
+        _ if authority.iter().any(u8::is_ascii_control) => {
+            return Err("its host has a control character");
         }
-    }
-    if authority.iter().any(u8::is_ascii_control) {
-        return Err("its host has a control character");
+        _ => {}
     }
     let user = user.map(|user| [user, b"@"].concat()).unwrap_or_default();
     Ok(([&*user, host].concat(), port))

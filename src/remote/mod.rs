@@ -206,19 +206,8 @@ fn read<T: Tally>(
     // What find prints is counted while it is sorted, before the tally gets it.
     let counted = if way == Way::Weigh { Arc::clone(&count) } else { Arc::default() };
     let tally = move |view| Arriving { tally: tally(view), prefix, count: counted };
-    let snapshot = match (way, needs_weigh) {
-        (Way::Weigh, _) => {
-            let mut snapshot = snapshot::read_from(output, wanted, tally)?;
-            for problem in &mut snapshot.weighed.problems {
-                problem.path = [&host.prefix, &*problem.path].concat();
-            }
-            let origin = snapshot.origin.get_or_insert_with(Origin::default);
-            origin.host = host.name();
-            for name in origin.roots.iter_mut().filter_map(|root| root.name.as_mut()) {
-                *name = [&*host.prefix, name].concat();
-            }
-            snapshot
-        }
+    let mut snapshot = match (way, needs_weigh) {
+        (Way::Weigh, _) => snapshot::read_from(output, wanted, tally)?,
         (Way::Find, Some(flag)) => {
             let version = script::version();
             let message = format!("{flag} needs weigh {version} there, and there is none");
@@ -226,6 +215,14 @@ fn read<T: Tally>(
         }
         (Way::Find, None) => found::read(output, (host, &count), one_file_system, wanted, tally)?,
     };
+    for problem in &mut snapshot.weighed.problems {
+        problem.path = [&host.prefix, &*problem.path].concat();
+    }
+    let origin = snapshot.origin.get_or_insert_with(Origin::default);
+    origin.host = host.name();
+    for name in origin.roots.iter_mut().filter_map(|root| root.name.as_mut()) {
+        *name = [&*host.prefix, name].concat();
+    }
     Ok(Arrived { snapshot, is_filtered: way == Way::Weigh })
 }
 

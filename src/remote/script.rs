@@ -1,5 +1,6 @@
 //! What runs on the other side: a script for any POSIX shell. It runs weigh there, if there is one of this version,
-//! else `find`, alone or with `stat`. Its answer begins with a line that says which, so that what a shell prints before can be skipped.
+//! else `find`, alone or with `stat`. Its answer begins with a line that says which, so that what a shell prints before
+//! can be skipped.
 //!
 //! The login shell may be csh or fish. Between single quotes, these, sh and bash read letters, digits and most signs
 //! alike. All other bytes are written as numbers, which `printf` turns back.
@@ -98,14 +99,8 @@ pub(super) fn version() -> String {
 fn words<'a>(words: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut quoted = Vec::new();
     for word in words {
-        quoted.extend_from_slice(b" '");
-        for byte in word {
-            match byte {
-                b'\'' => quoted.extend_from_slice(b"'\\''"),
-                byte => quoted.push(*byte),
-            }
-        }
-        quoted.push(b'\'');
+        let parts: Vec<_> = word.split(|byte| *byte == b'\'').collect();
+        quoted.extend([b" '", &*parts.join(&b"'\\''"[..]), b"'"].concat());
     }
     quoted
 }

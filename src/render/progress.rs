@@ -8,8 +8,8 @@ use super::size::Format;
 use crate::escape::escape;
 
 /// One line of at most `width` cells: entries, and their percentage of all `inodes` if that number is known and right;
-/// size, which another machine does not say; entries per second, current directory. It leaves out times, because they do
-/// not add up.
+/// size, which another machine does not say; entries per second, current directory. It leaves out times, because they
+/// do not add up.
 pub fn line(
     (entries, inodes): (u64, u64),
     size: u64,

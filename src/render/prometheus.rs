@@ -8,6 +8,7 @@ use super::rows;
 use crate::escape::is_control;
 use crate::measure::Measure;
 use crate::path;
+use crate::problem::Problem;
 use crate::snapshot::FileSystem;
 use crate::snapshot::schema::ExportOptions;
 use crate::tree::Tree;
@@ -45,21 +46,14 @@ pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -
     if let (Some(tree), None) = (&weighed.report, &options.by) {
         let mut metric =
             Metric::begin(out, "weigh_errors", "What could not be read below a path.")?;
-        let mut roots: Vec<_> = tree.roots().collect();
-        roots.sort_unstable_by_key(|root| root.name());
-        for root in roots {
-            let is_below = |path: &[u8]| path::is_within(path, root.name());
-            let errors = weighed.problems.iter().filter(|problem| is_below(&problem.path));
-            metric.add([("path", root.name())], errors.count() as i128)?;
+        let mut errors: BTreeMap<_, i128> = tree.roots().map(|root| (root.name(), 0)).collect();
+        for Problem { path, .. } in &weighed.problems {
+            let mut above = (0..=path.len()).rev().map(|end| &path[..end]);
+            let root = above.find(|it| errors.contains_key(it) && path::is_within(path, it));
+            // A root that could not be read is not in the tree.
+            *errors.entry(root.unwrap_or(path)).or_default() += 1;
         }
-        // A root that could not be read is not in the tree.
-        let mut others: BTreeMap<&[u8], i128> = BTreeMap::new();
-        for problem in &weighed.problems {
-            if !tree.roots().any(|root| path::is_within(&problem.path, root.name())) {
-                *others.entry(&problem.path).or_default() += 1;
-            }
-        }
-        others.into_iter().try_for_each(|(path, count)| metric.add([("path", path)], count))?;
+        errors.into_iter().try_for_each(|(path, count)| metric.add([("path", path)], count))?;
         metric.end()?;
     }
     out.write_all(b"# EOF\n")

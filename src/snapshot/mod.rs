@@ -262,15 +262,14 @@ pub fn load_after<T: Tally>(
 }
 
 /// Reads digests of the snapshot at `path`, to read later only what has changed: what it says besides its tree, and
-/// that. None if its form does not allow it. `check` gets the view and the origin before; if it fails, the problem is one
-/// of this `operation`.
+/// that. None if its form does not allow it. `check` gets the view and the origin before; if it fails, the problem is
+/// one of [`Operation::Compare`].
 ///
 /// # Errors
 /// The system's, those of an invalid file, and those of `check`.
 pub fn digested(
     path: &Path,
     wanted: Wanted,
-    operation: Operation,
     check: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
 ) -> Result<Option<(Snapshot, Digested)>, Problem> {
     if is_read_once(path) {
@@ -279,7 +278,7 @@ pub fn digested(
     let mut failed = Operation::Load;
     let read = open(path).and_then(|opened| match opened {
         Opened::Packed(file, size) => packed::digested(file, size, wanted, |view, origin| {
-            check(view, origin).inspect_err(|_| failed = operation)
+            check(view, origin).inspect_err(|_| failed = Operation::Compare)
         }),
         Opened::Text(_) => Ok(None),
     });

@@ -65,8 +65,8 @@ pub(super) fn read<T: Tally>(
     Ok(Snapshot { weighed, view, known: Measures::ALL, origin: Some(origin) })
 }
 
-/// Reads the list of the root into `replay`, except for what the root is itself, which it returns. Directories have no own
-/// size if it `is_of_gdu`.
+/// Reads the list of the root into `replay`, except for what the root is itself, which it returns. Directories have no
+/// own size if it `is_of_gdu`.
 fn read_tree<T: Tally>(
     tokens: &mut Tokens,
     replay: &mut Replay<T>,

@@ -1,5 +1,6 @@
 //! Walks that weigh remembers by itself (`--remember`): snapshots in a directory of the user's own, which has a
-//! directory for each series. A series has the walks of the same roots, with the same flags as far as those count apart, on the same host.
+//! directory for each series. A series has the walks of the same roots, with the same flags as far as those count
+//! apart, on the same host.
 //!
 //! Like everywhere else, a file is only removed if its name is a time, and its header says that weigh made it.
 

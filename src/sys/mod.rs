@@ -25,11 +25,11 @@
 //!     [`Prefetch`]: reads a file system's metadata from its device before a walk. Both read ext4 (`ext4`).
 //!
 //! It opens only directories, never triggering an automount, and files that were asked for: files named by the user
-//! (`open_file`, `read_file`), git's rules, configuration and index, the tags of caches and other proofs of what can go, and the files of container
-//! engines (`open_file_at`), snapshots ([`Draft`], [`open_snapshot`]), the time zone's and the user database; files
-//! that are mapped, only to ask about them; the device of a file system that is prefetched or read in bulk, or asked
-//! what it needs for itself; and the system's own tables ([`MountTable`]). Errors are the system's
-//! own.
+//! (`open_file`, `read_file`), git's rules, configuration and index, the tags of caches and other proofs of what can
+//! go, and the files of container engines (`open_file_at`), snapshots ([`Draft`], [`open_snapshot`]), the time zone's
+//! and the user database; files that are mapped, only to ask about them; the device of a file system that is prefetched
+//! or read in bulk, or asked what it needs for itself; and the system's own tables ([`MountTable`]). Errors are the
+//! system's own.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hash, Hasher};

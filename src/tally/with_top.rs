@@ -1,5 +1,5 @@
-//! Keeps everything, to be saved, and beside it the largest, which are shown. So nobody looks for them in the whole tree
-//! afterwards.
+//! Keeps everything, to be saved, and beside it the largest, which are shown. So nobody looks for them in the whole
+//! tree afterwards.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

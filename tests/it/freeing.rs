@@ -16,7 +16,7 @@ use crate::program::browse::event::{Command, Ending, Event};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::Key;
 use crate::program::browse::work::{Console, Work};
-use crate::program::signals::ScreenSignals;
+use crate::program::signals::TerminalSignals;
 use weigh::internal::filter::{Filter, Regexes};
 use weigh::internal::remove::{self, Removed, UserDirectories};
 use weigh::internal::report::{Outcome, Request};
@@ -80,7 +80,7 @@ impl Screen {
         let (directories, homes) = (Some(directories), vec![home.to_owned()]);
         let options = BrowseOptions { directories, homes, ..options };
         // Each report shows another state of a removal.
-        let work = Work::new(&request, &options, ScreenSignals::default(), Duration::ZERO);
+        let work = Work::new(&request, &options, TerminalSignals::default(), Duration::ZERO);
         let browser = browse::opened(&request, options, 20);
         Self { request, browser, work }
     }

@@ -178,6 +178,7 @@ fn the_recording_is_what_happens() {
         command.env("COLORTERM", "truecolor").env_remove("XDG_DATA_HOME").current_dir(&home);
         String::from_utf8(command.output().unwrap().stdout).unwrap()
     };
+    let _server = Server(&tmux);
     let program = format!("{} -s --ui src --theme dark", env!("CARGO_BIN_EXE_weigh"));
     let [columns, lines] = [SIZE.0, SIZE.1].map(|it| it.to_string());
     tmux(&["new-session", "-d", "-x", &columns, "-y", &lines, &program]);
@@ -191,7 +192,7 @@ fn the_recording_is_what_happens() {
         let mut last = String::new();
         // Until it says so, and nothing changes any more.
         let shown = loop {
-            let shown = tmux(&["capture-pane", "-e", "-p"]);
+            let shown = tmux(&["capture-pane", "-e", "-p", "-N"]);
             assert!(Instant::now() < end, "no {said:?}:\n{shown}");
             let words = text(&screen(&shown, SIZE.0));
             if last == shown && said.iter().all(|said| words.contains(said)) {
@@ -203,9 +204,17 @@ fn the_recording_is_what_happens() {
         frames.push((at_home(&shown, &fixture), caption, seconds));
     }
     assert!(fixture.at("home/me/src/weigh/target/debug/weigh").exists());
-    tmux(&["kill-server"]);
     let shown: Vec<_> = frames.iter().map(|(shown, ..)| text(&screen(shown, SIZE.0))).collect();
     is_kept("recording.svg", &recording(&frames), &shown.join("\n"));
+}
+
+/// A server of tmux, which would outlive a test that fails.
+struct Server<'a>(&'a dyn Fn(&[&str]) -> String);
+
+impl Drop for Server<'_> {
+    fn drop(&mut self) {
+        (self.0)(&["kill-server"]);
+    }
 }
 
 /// With the path of the home as it would be elsewhere, and what is to the right of it in its place.

@@ -64,8 +64,8 @@ impl Scan {
         let changed: Vec<_> =
             ways.iter().filter_map(|way| descend(&self.tree, way)?.id()).chain(relinked).collect();
         add_up(&mut self.tree, rules, changed);
-        let new = Weighed { report: None, problems: Vec::new(), is_interrupted: false };
-        self.exchange_problems(|it| paths.iter().any(|path| path::is_within(it, path)), new);
+        let is_gone = |it: &[u8]| paths.iter().any(|path| path::is_within(it, path));
+        self.exchange_problems(is_gone, Weighed::default());
         named
     }
 

@@ -29,7 +29,7 @@ use super::keys::Key;
 use super::options::{BrowseOptions, Ended};
 use super::view;
 use super::work::{Console, INTERVAL, Work};
-use crate::program::signals::{self, HANGUP, ScreenSignals};
+use crate::program::signals::{self, HANGUP, TerminalSignals};
 use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::report::Request;
 use weigh::internal::sys;
@@ -42,7 +42,7 @@ pub const IS_BUILT: bool = true;
 /// # Errors
 /// If there is no terminal, or if a snapshot cannot be loaded or compared.
 pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> {
-    let signals = ScreenSignals::default();
+    let signals = TerminalSignals::default();
     signals.listen().map_err(|error| problem(&error))?;
     let mut screen = Screen::open(signals.clone()).map_err(|error| problem(&error))?;
     let asks = options.asks_background && options.colors.is_some();
@@ -81,7 +81,7 @@ struct Screen {
     /// Never dropped: that would show the cursor once more, and panic if the terminal is gone, because it complains on
     /// stderr.
     terminal: ManuallyDrop<Terminal<CrosstermBackend<Box<dyn io::Write>>>>,
-    signals: ScreenSignals,
+    signals: TerminalSignals,
     background: Background,
     /// When it was last certain that the terminal is there.
     last_seen: Instant,
@@ -133,7 +133,7 @@ impl Console for Screen {
 }
 
 impl Screen {
-    fn open(signals: ScreenSignals) -> io::Result<Self> {
+    fn open(signals: TerminalSignals) -> io::Result<Self> {
         let out: Box<dyn io::Write> = Box::new(io::BufWriter::new(sys::terminal()?));
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {

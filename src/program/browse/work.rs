@@ -19,7 +19,7 @@ use super::event::{Command, Ending, Event};
 use super::options::BrowseOptions;
 use super::protected::Protected;
 use super::review::RemovalProgress;
-use crate::program::signals::ScreenSignals;
+use crate::program::signals::TerminalSignals;
 use weigh::internal::interrupt::Interrupt;
 use weigh::internal::remove::{self, Manner, Target, UserDirectories};
 use weigh::internal::report::{self, Outcome, Request};
@@ -50,7 +50,7 @@ pub trait Console {
 #[derive(Debug)]
 pub struct Work {
     directories: UserDirectories,
-    signals: ScreenSignals,
+    signals: TerminalSignals,
     /// The least time between two reports about work.
     interval: Duration,
     /// What ends a scan early.
@@ -66,7 +66,7 @@ impl Work {
     pub fn new(
         request: &Request,
         options: &BrowseOptions,
-        signals: ScreenSignals,
+        signals: TerminalSignals,
         interval: Duration,
     ) -> Self {
         let (sender, events) = channel();

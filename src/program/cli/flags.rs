@@ -16,6 +16,7 @@ use super::roots::RootFlags;
 use crate::program::browse::Binding;
 use weigh::internal::measure::{Time, parse_size};
 use weigh::internal::reclaimable::ReclaimRule;
+use weigh::internal::remote::Host;
 use weigh::internal::render::size::{Format, Unit};
 use weigh::internal::render::time::Style;
 use weigh::internal::report::Growth;
@@ -76,9 +77,9 @@ pub(super) struct Flags {
     #[arg(skip)]
     pub(super) passed: Vec<OsString>,
 
-    /// Whether a path is on another machine.
+    /// The machines that paths name.
     #[arg(skip)]
-    pub(super) is_remote: bool,
+    pub(super) hosts: Vec<Host>,
 
     /// Whether --df was typed alone, without anything to weigh.
     #[arg(skip)]

@@ -40,7 +40,7 @@ use weigh::internal::list::FIND_FORMAT;
 use weigh::internal::problem::unless_closed;
 use weigh::internal::render::Output;
 use weigh::internal::render::size::Formats;
-use weigh::internal::report::{Bounds, Input, Request};
+use weigh::internal::report::{Bounds, Input, Keep, Request};
 use weigh::internal::sys::{self, HOME};
 
 /// What to do, and how to show it.
@@ -135,7 +135,7 @@ impl Plan {
     /// The plan, or one line that says what is wrong.
     fn new(mut flags: Flags) -> Result<Self, String> {
         let terminal = terminal::size();
-        flags.is_remote = flags.roots.are_remote();
+        flags.hosts = flags.roots.hosts()?;
         let keep = flags.keep(terminal);
         flags.ensure_fit(&keep)?;
         let (walk, formats) = (flags.walk()?, flags.formats());
@@ -143,20 +143,7 @@ impl Plan {
             || flags.snapshots.history.is_some()
             || flags.snapshots.since.is_some();
         let are_listed = flags.roots.are_listed();
-        let remote = flags.remote(&keep)?;
-        let source = match (flags.snapshots.history.take(), &flags.snapshots.load[..]) {
-            (Some(files), _) => Input::History(flags.remembered_history(files)?),
-            (None, []) if flags.lists.list.is_some() => flags.list(),
-            (None, []) if flags.is_df_alone && !flags.is_page() => Input::FileSystems,
-            (None, []) => {
-                let roots = mem::take(&mut flags.roots).roots(remote.is_none())?;
-                match remote {
-                    None => Input::Roots(roots),
-                    Some(remote) => Input::Remote(remote, roots),
-                }
-            }
-            (None, paths) => Input::Snapshots(paths.to_vec()),
-        };
+        let source = flags.source(&keep)?;
         let since = flags.since(&source)?;
         let remember = flags.remember(&walk, &source).filter(|_| !are_listed);
         if matches!(&source, Input::Roots(roots) if flags.snapshots.shard.is_some() && roots.len() > 1)
@@ -196,6 +183,30 @@ impl Plan {
                 file_systems: flags.show.df,
                 interrupt: Interrupt::new(is_read_first),
             },
+        })
+    }
+}
+
+impl Flags {
+    /// What to weigh or load, or one line that says what is wrong.
+    fn source(&mut self, keep: &Keep) -> Result<Input, String> {
+        let remote = self.remote(keep)?;
+        if let Some(files) = self.snapshots.history.take() {
+            return Ok(Input::History(self.remembered_history(files)?));
+        }
+        if !self.snapshots.load.is_empty() {
+            return Ok(Input::Snapshots(self.snapshots.load.clone()));
+        }
+        if self.lists.list.is_some() {
+            return Ok(self.list());
+        }
+        if self.is_df_alone && !self.is_page() {
+            return Ok(Input::FileSystems);
+        }
+        let roots = mem::take(&mut self.roots).roots(remote.is_none())?;
+        Ok(match remote {
+            None => Input::Roots(roots),
+            Some(remote) => Input::Remote(remote, roots),
         })
     }
 }

@@ -38,8 +38,7 @@ pub(super) fn passed(command: &Command, given: &ArgMatches) -> Vec<OsString> {
 impl Flags {
     /// What is weighed on other machines, if a path names one; or why that cannot be done.
     pub(super) fn remote(&mut self, keep: &Keep) -> Result<Option<Remote>, String> {
-        let hosts = self.roots.hosts()?;
-        if hosts.is_empty() {
+        if self.hosts.is_empty() {
             return Ok(None);
         }
         let refused = [
@@ -75,7 +74,7 @@ impl Flags {
             (self.count.dereference_links, "--dereference-links"),
         ];
         let needs_weigh = only_weigh.into_iter().find(|(is_given, _)| *is_given);
-        let mut remote = Remote::new(hosts, rsh, flags);
+        let mut remote = Remote::new(self.hosts.clone(), rsh, flags);
         remote.needs_weigh = needs_weigh.map(|(_, flag)| flag);
         remote.one_file_system = filters.limit_filesystem;
         Ok(Some(remote))

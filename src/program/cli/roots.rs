@@ -47,12 +47,8 @@ impl RootFlags {
         self.files0_from.is_some() || self.files_from.is_some()
     }
 
-    /// Whether a path on the command line names another machine. An entry of that name here wins.
-    pub(super) fn are_remote(&self) -> bool {
-        self.paths.iter().any(|path| host(path).is_some())
-    }
-
-    /// Takes the paths that name other machines, or says in one line why one of them cannot.
+    /// Takes the paths that name other machines; an entry of that name here wins. Or says in one line why one of them
+    /// cannot.
     pub(super) fn hosts(&mut self) -> Result<Vec<Host>, String> {
         let mut hosts = Vec::new();
         let mut paths = Vec::new();

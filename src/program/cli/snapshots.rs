@@ -17,7 +17,7 @@ use weigh::internal::sys;
 impl Flags {
     /// Whether it comes from a file or another machine, and not from a walk.
     pub(super) fn is_loaded(&self) -> bool {
-        !self.snapshots.load.is_empty() || self.lists.list.is_some() || self.is_remote
+        !self.snapshots.load.is_empty() || self.lists.list.is_some() || !self.hosts.is_empty()
     }
 
     /// The list to show.

@@ -1,5 +1,6 @@
 //! Ctrl-C ends the program at once, except during a walk, while saving a snapshot, and while lines go to a terminal.
-//! These end soon after it, because there is something to show or to clean up. A second Ctrl-C ends the first two at once.
+//! These end soon after it, because there is something to show or to clean up. A second Ctrl-C ends the first two at
+//! once.
 
 // Some of it only the screen uses.
 #![cfg_attr(not(feature = "tui"), allow(dead_code, unused_imports))]
@@ -18,23 +19,23 @@ use unix as system;
 #[cfg(windows)]
 use windows as system;
 
-pub use system::{listen, listen_for_lines, outlive_size_limit, stop};
+pub use system::{SecondCtrlC, listen, listen_for_lines, outlive_size_limit, stop};
 
 /// The exit status of what a signal ended, less its number, as in shells: 129 if the terminal hung up.
 pub const SIGNALLED: u8 = 128;
 /// The number of the signal for a terminal that is gone.
 pub const HANGUP: u8 = 1;
 
-/// What signals tell a program that has the whole screen. It ends, or stops, once the screen is as it was.
+/// What signals tell a program that draws on the terminal. It ends, or stops, once the terminal is as it was.
 #[derive(Clone, Debug, Default)]
-pub struct ScreenSignals {
+pub struct TerminalSignals {
     /// The number of the one that ends it; 0 if none has come.
     pub ended: Arc<AtomicUsize>,
     /// Whether it is to stop until it is continued.
     pub is_stopped: Arc<AtomicBool>,
 }
 
-impl ScreenSignals {
+impl TerminalSignals {
     /// From now on, records the signals that concern the screen.
     ///
     /// # Errors

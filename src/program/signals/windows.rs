@@ -6,7 +6,10 @@ use std::sync::atomic::Ordering;
 
 use weigh::internal::interrupt::Interrupt;
 
-use super::ScreenSignals;
+use super::TerminalSignals;
+
+/// The handler tells by itself whether it is the second.
+pub type SecondCtrlC = ();
 
 /// From now on, Ctrl-C ends the program with `status` if `ends_at_once` is set, and sets both flags.
 ///
@@ -33,7 +36,7 @@ pub fn outlive_size_limit() -> io::Result<()> {
 }
 
 /// The console ends the program by itself.
-pub fn listen_for_screen(_: &ScreenSignals) -> io::Result<()> {
+pub fn listen_for_screen(_: &TerminalSignals) -> io::Result<()> {
     Ok(())
 }
 
@@ -41,7 +44,11 @@ pub fn listen_for_screen(_: &ScreenSignals) -> io::Result<()> {
 ///
 /// # Errors
 /// None.
-pub fn listen_for_lines(_: &ScreenSignals, _: &Interrupt) -> io::Result<()> {
+pub fn listen_for_lines(
+    _: &TerminalSignals,
+    _: &Interrupt,
+    _: Option<SecondCtrlC>,
+) -> io::Result<()> {
     Ok(())
 }
 

@@ -1,5 +1,5 @@
-//! Of a file, only what differs from a tree in memory: every directory's digest is compared first, and only the listings
-//! of those that differ are kept.
+//! Of a file, only what differs from a tree in memory: every directory's digest is compared first, and only the
+//! listings of those that differ are kept.
 
 use std::collections::HashMap;
 use std::io;
