@@ -16,10 +16,9 @@ const SHORT: &str = include_str!("../../../man/short-help.txt");
 
 /// The flags that `--help` and the man page have in their last group.
 const RARE: &str = "\
-    files0_from files_from exact_links overlays skip_total save_as shard remember_bound print0 key_of bars_on_right dim \
-    terminal_width theme color_of hyperlink print_errors stats threads no_prefetch bulk type_list rsh list_totals list_duplicates \
-    find_format config completions \
-    man _help _version";
+    files0_from files_from exact_links overlays skip_total save_as shard remember_bound print0 key_of bars_on_right \
+    dim terminal_width theme color_of hyperlink print_errors stats threads no_prefetch bulk type_list rsh \
+    list_totals list_duplicates find_format config completions man _help _version";
 
 /// The date of the version, for the foot of the man page.
 const DATE: &str = "2026-11-23";
