@@ -608,7 +608,7 @@ impl Request {
         }
     }
 
-    fn with<T: Tally + 'static>(
+    fn with<T: Tally>(
         &self,
         view: View,
         tally: impl FnOnce(View) -> T + Send + 'static,
@@ -651,7 +651,7 @@ impl Request {
 
     /// What arrives from the machines of `remote`, and a walk of `roots`, as one result. Fails if there is nothing to
     /// show.
-    fn arrived<T: Tally + 'static>(
+    fn arrived<T: Tally>(
         &self,
         remote: &Remote,
         roots: &[OsString],
@@ -701,7 +701,7 @@ impl Request {
     }
 
     /// What arrives from each machine of `remote`, in one of the `tallies`.
-    fn arrived_each<T: Tally + 'static>(
+    fn arrived_each<T: Tally>(
         &self,
         remote: &Remote,
         tallies: impl IntoIterator<Item = impl FnOnce(View) -> T + Send + 'static>,
@@ -722,7 +722,7 @@ impl Request {
         checked.collect()
     }
 
-    fn walked<T: Tally + 'static>(
+    fn walked<T: Tally>(
         &self,
         roots: &[OsString],
         view: View,

@@ -10,7 +10,7 @@ use crate::measure::{Measure, Measures, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{Origin, Snapshot, Wanted};
 use crate::sys::errors::codes;
-use crate::tally::Tally;
+use crate::tally::{AnyTally, Tally};
 use crate::weighed::Weighed;
 
 /// What comes after the last entry. No entry contains two NULs in a row and then this.
@@ -41,7 +41,8 @@ pub(super) fn read<T: Tally>(
         return Err(io::Error::other("it lists what was not asked for"));
     }
     let has_roots = entries.roots().next().is_some();
-    let report = has_roots.then(|| entries.replay(tally(view), wanted.times)).transpose()?;
+    let report =
+        has_roots.then(|| entries.replay(AnyTally::new(tally(view)), wanted.times)).transpose()?;
     let report = report.map(|tree| tree.seen_as(view));
     let problems = match (cut, &report) {
         (Some(error), None) => return Err(error),

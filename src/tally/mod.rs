@@ -4,6 +4,7 @@
 //! below it is done. It knows nothing of threads or of the order of the walk: the report is the same in whatever
 //! order it is called.
 
+mod any;
 mod by;
 mod candidates;
 mod groups;
@@ -12,6 +13,7 @@ mod top;
 mod whole;
 mod with_top;
 
+pub use any::{AnyPart, AnyTally};
 pub use by::{AGE_NAMES, By, Needs, age};
 pub use groups::Groups;
 pub use live::{Live, LiveDirectory, LivePart};
@@ -25,13 +27,15 @@ use crate::sys::Stat;
 use crate::tree::{Node, Sums, Tree};
 
 /// Keeps what a report needs.
-pub trait Tally: Send + Sync {
+pub trait Tally: Send + Sync + 'static {
     /// What it keeps for one directory, or for a part of a large one.
-    type Part: Default + Send;
+    type Part: Default + Send + 'static;
 
     /// Whether it keeps every inode with several links, and adds up itself. Then `total` does not keep them: for groups
     /// of a package store that would take a fifth more instructions.
-    const ADDS_UP: bool = false;
+    fn adds_up(&self) -> bool {
+        false
+    }
 
     /// Whether it is told where each directory begins.
     const IS_LIVE: bool = false;
