@@ -10,7 +10,7 @@ use crate::measure::{Measure, Measures, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{Origin, Snapshot, Wanted};
 use crate::sys::errors::codes;
-use crate::tally::{AnyTally, Tally};
+use crate::tally::Tally;
 use crate::weighed::Weighed;
 
 /// What comes after the last entry. No entry contains two NULs in a row and then this.
@@ -42,7 +42,7 @@ pub(super) fn read<T: Tally>(
     }
     let has_roots = entries.roots().next().is_some();
     let report =
-        has_roots.then(|| entries.replay(AnyTally::new(tally(view)), wanted.times)).transpose()?;
+        has_roots.then(|| entries.replay(tally(view).untyped(), wanted.times)).transpose()?;
     let report = report.map(|tree| tree.seen_as(view));
     let problems = match (cut, &report) {
         (Some(error), None) => return Err(error),

@@ -343,7 +343,7 @@ fn parse(
 
 /// What makes the same tally, without its type.
 fn any<'t, T: Tally>(tally: impl FnOnce(View) -> T + 't) -> Box<dyn FnOnce(View) -> AnyTally + 't> {
-    Box::new(|view| AnyTally::new(tally(view)))
+    Box::new(|view| tally(view).untyped())
 }
 
 /// The text of the file at `path`, standard input for `-`, unpacked if it is compressed.

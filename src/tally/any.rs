@@ -4,6 +4,7 @@
 use std::any::Any;
 use std::fmt;
 
+use crate::measure::View;
 use crate::tally::{Entry, Tally};
 use crate::tree::{Sums, Tree};
 
@@ -14,10 +15,17 @@ pub struct AnyTally(Box<dyn TallyObject>);
 #[derive(Debug, Default)]
 pub struct AnyPart(Option<Box<dyn Any + Send>>);
 
+/// Makes a tally for a view.
+pub type MakeTally = Box<dyn FnOnce(View) -> AnyTally + Send>;
+
 impl AnyTally {
-    /// The same tally without its type.
-    pub fn new<T: Tally>(tally: T) -> Self {
+    pub(super) fn new(tally: impl Tally) -> Self {
         Self(Box::new(tally))
+    }
+
+    /// What makes the same tally as `tally`, without its type.
+    pub fn made_by<T: Tally>(tally: impl FnOnce(View) -> T + Send + 'static) -> MakeTally {
+        Box::new(|view| tally(view).untyped())
     }
 }
 
@@ -87,6 +95,10 @@ impl<T: Tally> TallyObject for T {
 
 impl Tally for AnyTally {
     type Part = AnyPart;
+
+    fn untyped(self) -> AnyTally {
+        self
+    }
 
     fn adds_up(&self) -> bool {
         self.0.adds_up()

@@ -13,7 +13,7 @@ mod top;
 mod whole;
 mod with_top;
 
-pub use any::{AnyPart, AnyTally};
+pub use any::{AnyPart, AnyTally, MakeTally};
 pub use by::{AGE_NAMES, By, Needs, age};
 pub use groups::Groups;
 pub use live::{Live, LiveDirectory, LivePart};
@@ -35,6 +35,14 @@ pub trait Tally: Send + Sync + 'static {
     /// of a package store that would take a fifth more instructions.
     fn adds_up(&self) -> bool {
         false
+    }
+
+    /// The same tally without its type.
+    fn untyped(self) -> AnyTally
+    where
+        Self: Sized,
+    {
+        AnyTally::new(self)
     }
 
     /// Whether it is told where each directory begins.
