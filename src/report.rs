@@ -36,8 +36,8 @@ use crate::snapshot::{
 use crate::stats::{OverlayStats, WalkStats};
 use crate::sys;
 use crate::tally::{
-    AnyTally, By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Show, Tally, Top, Whole,
-    WithTop,
+    By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Show, Tally, Top, Whole, WithTop,
+    untyped,
 };
 use crate::total::replay;
 use crate::tree::Tree;
@@ -618,17 +618,17 @@ impl Request {
         let (path, snapshot) = match &self.source {
             Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),
             Input::Remote(remote, roots) => {
-                return self.arrived(remote, roots, AnyTally::made_by(tally), watch);
+                return self.arrived(remote, roots, untyped(tally), watch);
             }
             Input::FileSystems => return Ok(self.walked(&[], view, tally(view), watch)),
             Input::List(path, options) => {
-                (path.clone(), list::load(path, *options, self.wanted(), AnyTally::made_by(tally))?)
+                (path.clone(), list::load(path, *options, self.wanted(), untyped(tally))?)
             }
             Input::Snapshots(paths) | Input::History(paths) => {
                 let paths: Vec<_> =
                     paths.iter().map(|path| snapshot::newest(path)).collect::<Result<_, _>>()?;
                 let snapshot = match &paths[..] {
-                    [path] => snapshot::load(path, self.wanted(), AnyTally::made_by(tally))?,
+                    [path] => snapshot::load(path, self.wanted(), untyped(tally))?,
                     paths => {
                         snapshot::load_all(paths, self.wanted(), self.kept().unwrap_or_default())?
                     }

@@ -2,38 +2,25 @@
 //! A walk knows the type, because a call for each entry would cost it more than a file.
 
 use std::any::Any;
-use std::fmt;
 
 use crate::measure::View;
 use crate::tally::{Entry, Tally};
 use crate::tree::{Sums, Tree};
 
 /// A tally of any type.
-pub struct AnyTally(Box<dyn TallyObject>);
-
-/// What such a tally keeps; nothing yet if it has got nothing.
-#[derive(Debug, Default)]
-pub struct AnyPart(Option<Box<dyn Any + Send>>);
+pub type AnyTally = Box<dyn Tally<Part = AnyPart>>;
 
 /// Makes a tally for a view.
 pub type MakeTally = Box<dyn FnOnce(View) -> AnyTally + Send>;
 
-impl AnyTally {
-    pub(super) fn new(tally: impl Tally) -> Self {
-        Self(Box::new(tally))
-    }
-
-    /// What makes the same tally as `tally`, without its type.
-    pub fn made_by<T: Tally>(tally: impl FnOnce(View) -> T + Send + 'static) -> MakeTally {
-        Box::new(|view| tally(view).untyped())
-    }
+/// What makes the same tally as `tally`, without its type.
+pub fn untyped<T: Tally>(tally: impl FnOnce(View) -> T + Send + 'static) -> MakeTally {
+    Box::new(|view| tally(view).untyped())
 }
 
-impl fmt::Debug for AnyTally {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AnyTally").finish_non_exhaustive()
-    }
-}
+/// What such a tally keeps; nothing yet if it has got nothing.
+#[derive(Debug, Default)]
+pub struct AnyPart(Option<Box<dyn Any + Send>>);
 
 impl AnyPart {
     /// What the tally has kept, which is all of one type.
@@ -47,49 +34,43 @@ impl AnyPart {
     }
 }
 
-/// [`Tally`] without its types.
-trait TallyObject: Send + Sync {
-    fn adds_up(&self) -> bool;
-    fn leaf(&self, part: &mut AnyPart, entry: &Entry<'_>);
-    fn merge(&self, part: &mut AnyPart, other: AnyPart);
-    fn close(&self, parent: &mut AnyPart, directory: &Entry<'_>, part: AnyPart);
-    fn sums(&self, root: &Entry<'_>, part: &AnyPart) -> Sums;
-    fn finish(&self, root: &Entry<'_>, part: AnyPart) -> Tree;
-}
+/// A tally whose type is to be forgotten.
+pub(super) struct Untyped<T>(pub(super) T);
 
-impl<T: Tally> TallyObject for T {
+impl<T: Tally> Tally for Untyped<T> {
+    type Part = AnyPart;
+
     fn adds_up(&self) -> bool {
-        Tally::adds_up(self)
+        self.0.adds_up()
     }
 
     fn leaf(&self, part: &mut AnyPart, entry: &Entry<'_>) {
         if let Some(part) = part.known() {
-            Tally::leaf(self, part, entry);
+            self.0.leaf(part, entry);
         }
     }
 
     fn merge(&self, part: &mut AnyPart, other: AnyPart) {
         if let Some(part) = part.known() {
-            Tally::merge(self, part, other.into_known());
+            self.0.merge(part, other.into_known());
         }
     }
 
     fn close(&self, parent: &mut AnyPart, directory: &Entry<'_>, part: AnyPart) {
         if let Some(parent) = parent.known() {
-            Tally::close(self, parent, directory, part.into_known());
+            self.0.close(parent, directory, part.into_known());
         }
     }
 
-    fn sums(&self, root: &Entry<'_>, part: &AnyPart) -> Sums {
-        let known = part.0.as_ref().and_then(|part| part.downcast_ref());
-        known.map_or_else(
-            || Tally::sums(self, root, &T::Part::default()),
-            |part| Tally::sums(self, root, part),
-        )
+    fn sums(&self, root: &Entry<'_>, AnyPart(part): &AnyPart) -> Sums {
+        match part.as_ref().and_then(|part| part.downcast_ref()) {
+            Some(part) => self.0.sums(root, part),
+            None => self.0.sums(root, &T::Part::default()),
+        }
     }
 
     fn finish(&self, root: &Entry<'_>, part: AnyPart) -> Tree {
-        Tally::finish(self, root, part.into_known())
+        self.0.finish(root, part.into_known())
     }
 }
 
@@ -101,26 +82,26 @@ impl Tally for AnyTally {
     }
 
     fn adds_up(&self) -> bool {
-        self.0.adds_up()
+        (**self).adds_up()
     }
 
     fn leaf(&self, part: &mut AnyPart, entry: &Entry<'_>) {
-        self.0.leaf(part, entry);
+        (**self).leaf(part, entry);
     }
 
     fn merge(&self, part: &mut AnyPart, other: AnyPart) {
-        self.0.merge(part, other);
+        (**self).merge(part, other);
     }
 
     fn close(&self, parent: &mut AnyPart, directory: &Entry<'_>, part: AnyPart) {
-        self.0.close(parent, directory, part);
+        (**self).close(parent, directory, part);
     }
 
     fn sums(&self, root: &Entry<'_>, part: &AnyPart) -> Sums {
-        self.0.sums(root, part)
+        (**self).sums(root, part)
     }
 
     fn finish(&self, root: &Entry<'_>, part: AnyPart) -> Tree {
-        self.0.finish(root, part)
+        (**self).finish(root, part)
     }
 }

@@ -13,7 +13,7 @@ mod top;
 mod whole;
 mod with_top;
 
-pub use any::{AnyPart, AnyTally, MakeTally};
+pub use any::{AnyPart, AnyTally, MakeTally, untyped};
 pub use by::{AGE_NAMES, By, Needs, age};
 pub use groups::Groups;
 pub use live::{Live, LiveDirectory, LivePart};
@@ -42,14 +42,16 @@ pub trait Tally: Send + Sync + 'static {
     where
         Self: Sized,
     {
-        AnyTally::new(self)
+        Box::new(any::Untyped(self))
     }
 
     /// Whether it is told where each directory begins.
-    const IS_LIVE: bool = false;
+    fn is_live(&self) -> bool {
+        false
+    }
 
     /// A directory called `name` begins in that of `parent`, or the root, or what is above several roots: what is
-    /// gathered in it as a whole. Called only if it [`IS_LIVE`](Self::IS_LIVE).
+    /// gathered in it as a whole. Called only if it [is live](Self::is_live).
     fn open(&self, _parent: Option<&Self::Part>, _name: &[u8]) -> Self::Part {
         Self::Part::default()
     }
