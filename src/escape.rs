@@ -38,7 +38,11 @@ pub fn escape(name: &[u8]) -> String {
 /// # Errors
 /// The writer's.
 #[inline(always)]
-pub fn json_bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Result<()> {
+pub fn json_bytes(
+    mut out: &mut (impl Write + ?Sized),
+    field: &str,
+    value: &[u8],
+) -> io::Result<()> {
     out.write_all(b"\"")?;
     out.write_all(field.as_bytes())?;
     out.write_all(b"\":")?;
@@ -47,6 +51,12 @@ pub fn json_bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Result
         out.write_all(value)?;
         return out.write_all(b"\"");
     }
+    json_escaped(&mut out, field, value)
+}
+
+/// The value of such a member, and what follows it, if it needs escaping.
+#[cold]
+fn json_escaped(out: &mut dyn Write, field: &str, value: &[u8]) -> io::Result<()> {
     match std::str::from_utf8(value) {
         Ok(text) => json_string(out, text),
         Err(_) => {
@@ -69,7 +79,7 @@ pub fn is_plain(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// The writer's.
-pub fn json_string(out: &mut impl Write, text: &str) -> io::Result<()> {
+pub fn json_string(out: &mut dyn Write, text: &str) -> io::Result<()> {
     if !text.contains(is_control) {
         return serde_json::to_writer(out, text).map_err(io::Error::from);
     }

@@ -149,7 +149,7 @@ fn print(
         true => Box::new(BufWriter::new(Lines::new(&request.interrupt, second))),
         false => Box::new(BufWriter::new(io::stdout().lock())),
     };
-    render::write(&mut out, outcome, output)?;
+    render::write(&mut *out, outcome, output)?;
     out.flush()
 }
 

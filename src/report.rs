@@ -37,6 +37,7 @@ use crate::stats::{OverlayStats, WalkStats};
 use crate::sys;
 use crate::tally::{
     By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Show, Tally, Top, Whole, WithTop,
+    untyped,
 };
 use crate::total::replay;
 use crate::tree::Tree;
@@ -608,7 +609,7 @@ impl Request {
         }
     }
 
-    fn with<T: Tally + 'static>(
+    fn with<T: Tally>(
         &self,
         view: View,
         tally: impl FnOnce(View) -> T + Send + 'static,
@@ -616,16 +617,18 @@ impl Request {
     ) -> Result<(Snapshot, WalkStats), Problem> {
         let (path, snapshot) = match &self.source {
             Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),
-            Input::Remote(remote, roots) => return self.arrived(remote, roots, tally, watch),
+            Input::Remote(remote, roots) => {
+                return self.arrived(remote, roots, untyped(tally), watch);
+            }
             Input::FileSystems => return Ok(self.walked(&[], view, tally(view), watch)),
             Input::List(path, options) => {
-                (path.clone(), list::load(path, *options, self.wanted(), tally)?)
+                (path.clone(), list::load(path, *options, self.wanted(), untyped(tally))?)
             }
             Input::Snapshots(paths) | Input::History(paths) => {
                 let paths: Vec<_> =
                     paths.iter().map(|path| snapshot::newest(path)).collect::<Result<_, _>>()?;
                 let snapshot = match &paths[..] {
-                    [path] => snapshot::load(path, self.wanted(), tally)?,
+                    [path] => snapshot::load(path, self.wanted(), untyped(tally))?,
                     paths => {
                         snapshot::load_all(paths, self.wanted(), self.kept().unwrap_or_default())?
                     }
@@ -651,7 +654,7 @@ impl Request {
 
     /// What arrives from the machines of `remote`, and a walk of `roots`, as one result. Fails if there is nothing to
     /// show.
-    fn arrived<T: Tally + 'static>(
+    fn arrived<T: Tally>(
         &self,
         remote: &Remote,
         roots: &[OsString],
@@ -701,7 +704,7 @@ impl Request {
     }
 
     /// What arrives from each machine of `remote`, in one of the `tallies`.
-    fn arrived_each<T: Tally + 'static>(
+    fn arrived_each<T: Tally>(
         &self,
         remote: &Remote,
         tallies: impl IntoIterator<Item = impl FnOnce(View) -> T + Send + 'static>,
@@ -722,7 +725,7 @@ impl Request {
         checked.collect()
     }
 
-    fn walked<T: Tally + 'static>(
+    fn walked<T: Tally>(
         &self,
         roots: &[OsString],
         view: View,

@@ -119,7 +119,7 @@ impl<P: Default> Subtotal<P> {
         is_shown: bool,
     ) {
         match entry.linked() {
-            Some(_) if T::ADDS_UP => {}
+            Some(_) if tally.adds_up() => {}
             Some(identity) => self.sum.add_link(identity, &entry.sums.all, entry.links),
             None => self.sum.add(&entry.sums.all),
         }
@@ -177,7 +177,7 @@ pub fn close<T: Tally, A: DerefMut<Target = Subtotal<T::Part>>>(
     above.absorb_sharing(subtotal.sharing);
     let is_shown = match shown {
         Shown::Always => true,
-        Shown::IfCounted => directory.sums.entries > 0 || T::ADDS_UP,
+        Shown::IfCounted => directory.sums.entries > 0 || tally.adds_up(),
         Shown::Never => false,
     };
     if is_shown {
@@ -194,7 +194,7 @@ pub fn finish<T: Tally>(
 ) -> Tree {
     if let Some(rules) = rules {
         rules.close(&mut root, &mut subtotal);
-        if T::ADDS_UP {
+        if tally.adds_up() {
             root.sums = rules.as_known(tally.sums(&root, &subtotal.part));
         }
     }

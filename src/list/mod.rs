@@ -56,7 +56,7 @@ pub fn load<T: Tally>(
         return Err(failed(io::Error::new(ErrorKind::InvalidData, message)));
     }
     let origin = Origin::listed(entries.roots(), owners, times);
-    let report = entries.replay(tally(view), wanted.times).map_err(failed)?;
+    let report = entries.replay(tally(view).untyped(), wanted.times).map_err(failed)?;
     let weighed = Weighed { report: Some(report.seen_as(view)), ..Weighed::default() };
     Ok(Snapshot { weighed, view, known: measures, origin: Some(origin) })
 }

@@ -31,7 +31,9 @@ impl<T> Arriving<T> {
 impl<T: Tally> Tally for Arriving<T> {
     type Part = T::Part;
 
-    const ADDS_UP: bool = T::ADDS_UP;
+    fn adds_up(&self) -> bool {
+        self.tally.adds_up()
+    }
 
     fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>) {
         self.pass(entry, |tally, entry| tally.leaf(part, entry));

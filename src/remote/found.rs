@@ -41,7 +41,8 @@ pub(super) fn read<T: Tally>(
         return Err(io::Error::other("it lists what was not asked for"));
     }
     let has_roots = entries.roots().next().is_some();
-    let report = has_roots.then(|| entries.replay(tally(view), wanted.times)).transpose()?;
+    let report =
+        has_roots.then(|| entries.replay(tally(view).untyped(), wanted.times)).transpose()?;
     let report = report.map(|tree| tree.seen_as(view));
     let problems = match (cut, &report) {
         (Some(error), None) => return Err(error),

@@ -28,7 +28,7 @@ pub(super) fn aside(change: &Change<'_>) -> String {
 }
 
 /// Writes JSON members that follow others.
-pub(super) fn members(out: &mut impl Write, change: &Change<'_>) -> io::Result<()> {
+pub(super) fn members(out: &mut dyn Write, change: &Change<'_>) -> io::Result<()> {
     let [before, now] = [change.was, change.is]
         .map(|size| size.map_or_else(|| "null".to_owned(), |size| size.to_string()));
     write!(out, r#","before":{before},"size":{now},"change":{}"#, change.difference())?;
@@ -71,7 +71,7 @@ pub(super) fn figures(lines: &[Line<'_>], format: &Format) -> Vec<String> {
 /// # Errors
 /// The writer's.
 pub fn write(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     weighed: &Weighed,
     tree: &Tree,
     options: &schema::ExportOptions,
@@ -82,7 +82,7 @@ pub fn write(
     schema::end(out, weighed)
 }
 
-fn nodes(out: &mut impl Write, tree: &Tree, options: &schema::ExportOptions) -> io::Result<()> {
+fn nodes(out: &mut dyn Write, tree: &Tree, options: &schema::ExportOptions) -> io::Result<()> {
     let (mut traversal, mut is_first) = (Traversal::new(tree.root()), true);
     while let Some(step) = traversal.next() {
         let depth = traversal.depth();

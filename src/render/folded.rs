@@ -10,7 +10,7 @@ use crate::tree::{Order, Shape, Step, Traversal, Tree};
 ///
 /// # Errors
 /// The writer's.
-pub fn write(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, tree: &Tree) -> io::Result<()> {
     let mut stack = String::new();
     let mut traversal = Traversal::new(tree.root());
     while let Some(step) = traversal.next() {

@@ -33,7 +33,7 @@ pub struct HistoryOptions {
 ///
 /// # Errors
 /// The writer's.
-pub fn draw(out: &mut impl Write, history: &History, options: &HistoryOptions) -> io::Result<()> {
+pub fn draw(out: &mut dyn Write, history: &History, options: &HistoryOptions) -> io::Result<()> {
     let format = &options.format;
     let titles = ["now", "a day", ""].map(str::to_owned);
     let mut rows = vec![(titles, over(history, options))];
@@ -143,7 +143,7 @@ fn filling(one: &Filling, history: &History, options: &HistoryOptions) -> String
 ///
 /// # Errors
 /// The writer's.
-pub fn json(out: &mut impl Write, history: &History, measure: Measure) -> io::Result<()> {
+pub fn json(out: &mut dyn Write, history: &History, measure: Measure) -> io::Result<()> {
     schema::head(out, measure.into())?;
     out.write_all(br#","snapshots":"#)?;
     schema::list(out, &history.moments, |out, moment| {

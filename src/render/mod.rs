@@ -145,7 +145,7 @@ impl Form {
 ///
 /// # Errors
 /// The writer's.
-pub fn write(out: &mut impl Write, outcome: &Outcome, output: Output) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Result<()> {
     let Outcome { snapshot, history, reclaimable, .. } = outcome;
     match (output, history, reclaimable) {
         (Output::History(options), Some(history), _) => history::draw(out, history, &options),
@@ -158,7 +158,7 @@ pub fn write(out: &mut impl Write, outcome: &Outcome, output: Output) -> io::Res
 }
 
 /// Writes the result of a walk, or a difference to an earlier snapshot. File systems are shown beside the root.
-fn write_tree(out: &mut impl Write, outcome: &Outcome, output: Output) -> io::Result<()> {
+fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Result<()> {
     let Outcome { snapshot, file_systems, earlier, .. } = outcome;
     let Snapshot { weighed, view, known, origin } = snapshot;
     match (output, &weighed.report) {
@@ -208,7 +208,7 @@ fn write_tree(out: &mut impl Write, outcome: &Outcome, output: Output) -> io::Re
 }
 
 fn write_form(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     weighed: &Weighed,
     form: Form,
     options: &schema::ExportOptions,

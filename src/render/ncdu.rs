@@ -18,7 +18,7 @@ use crate::weighed::Weighed;
 /// # Errors
 /// The writer's.
 pub fn write(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     weighed: &Weighed,
     &schema::ExportOptions { known, time, .. }: &schema::ExportOptions,
 ) -> io::Result<()> {
@@ -81,7 +81,7 @@ pub fn write(
 
 /// Writes the bytes of the name, because the format has no encoding and no other way to keep bytes that are not
 /// UTF-8. Only what would end the string or steer a terminal is escaped.
-fn name(out: &mut impl Write, name: &[u8]) -> io::Result<()> {
+fn name(out: &mut dyn Write, name: &[u8]) -> io::Result<()> {
     if is_plain(name) {
         return out.write_all(name);
     }

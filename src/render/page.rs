@@ -113,7 +113,7 @@ struct PageContent<'a> {
 ///
 /// # Errors
 /// The writer's.
-pub fn write(out: &mut impl Write, tree: &Tree, options: &PageOptions) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, tree: &Tree, options: &PageOptions) -> io::Result<()> {
     let page = PageContent::new(tree, options);
     match options.form {
         PageForm::Html => html::write(out, &page),

@@ -59,7 +59,7 @@ type Group = [ParquetColumn; COLUMNS];
 ///
 /// # Errors
 /// The writer's.
-pub fn write(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, tree: &Tree, options: &ExportOptions) -> io::Result<()> {
     let schema = Arc::new(parse_message_type(SCHEMA).map_err(failed)?);
     // The file writer wants a writer that can be sent to other threads. Not every `out` can.
     let mut file =

@@ -34,7 +34,7 @@ const OF_FILE_SYSTEMS: [(&str, &str, OfFileSystem); 5] = [
 ///
 /// # Errors
 /// The writer's.
-pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, weighed: &Weighed, options: &ExportOptions) -> io::Result<()> {
     if weighed.report.is_none() && options.file_systems.is_empty() {
         return Ok(());
     }
@@ -59,7 +59,7 @@ pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -
     out.write_all(b"# EOF\n")
 }
 
-fn nodes(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Result<()> {
+fn nodes(out: &mut dyn Write, tree: &Tree, options: &ExportOptions) -> io::Result<()> {
     let (name, what) = match options.view.measure {
         Measure::Disk => ("weigh_size_bytes", "Disk usage"),
         Measure::Apparent => ("weigh_apparent_size_bytes", "Apparent size"),
@@ -83,7 +83,7 @@ fn nodes(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Resu
     metric.end()
 }
 
-fn file_systems(out: &mut impl Write, all: &[FileSystem]) -> io::Result<()> {
+fn file_systems(out: &mut dyn Write, all: &[FileSystem]) -> io::Result<()> {
     if all.is_empty() {
         return Ok(());
     }
@@ -109,14 +109,14 @@ fn file_systems(out: &mut impl Write, all: &[FileSystem]) -> io::Result<()> {
 ///
 /// A reader refuses the whole file if the same labels are there twice. So the figures of labels that look the same
 /// once bytes are replaced are added up, and written last.
-struct Metric<'a, W> {
-    out: &'a mut W,
+struct Metric<'a> {
+    out: &'a mut dyn Write,
     name: &'static str,
     alike: BTreeMap<String, i128>,
 }
 
-impl<'a, W: Write> Metric<'a, W> {
-    fn begin(out: &'a mut W, name: &'static str, what: &str) -> io::Result<Self> {
+impl<'a> Metric<'a> {
+    fn begin(out: &'a mut dyn Write, name: &'static str, what: &str) -> io::Result<Self> {
         writeln!(out, "# HELP {name} {what}\n# TYPE {name} gauge")?;
         Ok(Self { out, name, alike: BTreeMap::new() })
     }

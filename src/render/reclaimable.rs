@@ -35,7 +35,7 @@ const ROOM: usize = 24;
 /// # Errors
 /// The writer's.
 pub fn draw(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     reclaimable: &Reclaimable,
     options: &PictureOptions,
 ) -> io::Result<()> {
@@ -111,7 +111,7 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    fn write_headings(&self, out: &mut impl Write) -> io::Result<()> {
+    fn write_headings(&self, out: &mut dyn Write) -> io::Result<()> {
         let last = if self.fits && self.widths[COMMAND] > 0 { COMMAND } else { PATH };
         let shown = (0..=last).filter(|column| self.widths[*column] > 0);
         let headings: Vec<_> = shown.map(|column| self.aligned(column, HEADINGS[column])).collect();
@@ -119,7 +119,7 @@ impl List<'_> {
         writeln!(out, "{}", self.options.paint(headings.trim_end(), Palette::aside))
     }
 
-    fn write(&self, out: &mut impl Write, one: &Reclaim, row: &[String; 6]) -> io::Result<()> {
+    fn write(&self, out: &mut dyn Write, one: &Reclaim, row: &[String; 6]) -> io::Result<()> {
         let has_command = !row[COMMAND].is_empty();
         let last = if self.fits && has_command { COMMAND } else { PATH };
         let mut line = String::new();
@@ -177,7 +177,7 @@ impl List<'_> {
 ///
 /// # Errors
 /// The writer's.
-pub fn json(out: &mut impl Write, reclaimable: &Reclaimable, weighed: &Weighed) -> io::Result<()> {
+pub fn json(out: &mut dyn Write, reclaimable: &Reclaimable, weighed: &Weighed) -> io::Result<()> {
     let Reclaimable { found, more, frees: Freeable { least, most, .. }, others } = reclaimable;
     schema::head(out, View::default())?;
     out.write_all(br#","reclaimable":{"found":"#)?;
@@ -188,7 +188,7 @@ pub fn json(out: &mut impl Write, reclaimable: &Reclaimable, weighed: &Weighed) 
     schema::end(out, weighed)
 }
 
-fn json_entry(out: &mut impl Write, one: &Reclaim) -> io::Result<()> {
+fn json_entry(out: &mut dyn Write, one: &Reclaim) -> io::Result<()> {
     let Reclaim { path, size, frees, written, owner, command, rule, .. } = one;
     out.write_all(b"{")?;
     json_bytes(out, "path", path)?;
@@ -214,7 +214,7 @@ fn json_entry(out: &mut impl Write, one: &Reclaim) -> io::Result<()> {
 ///
 /// # Errors
 /// The writer's.
-pub fn csv(out: &mut impl Write, reclaimable: &Reclaimable) -> io::Result<()> {
+pub fn csv(out: &mut dyn Write, reclaimable: &Reclaimable) -> io::Result<()> {
     out.write_all(b"path,size,frees_least,frees_most,written,rule,back,command,owner\n")?;
     for one in reclaimable.found.iter().chain(&reclaimable.others) {
         let Reclaim { path, size, frees, written, owner, command, rule, .. } = one;

@@ -22,7 +22,7 @@ pub(super) struct Row<'a> {
 ///
 /// # Errors
 /// The writer's.
-pub fn csv(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
+pub fn csv(out: &mut dyn Write, tree: &Tree) -> io::Result<()> {
     out.write_all(match tree.root().change() {
         None => b"path,kind,size,entries,depth\n",
         Some(_) => b"path,kind,before,size,change,depth,moved_from\n",
@@ -50,7 +50,7 @@ pub(super) fn quoted(path: &[u8]) -> String {
 ///
 /// # Errors
 /// The writer's.
-pub fn ndjson(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
+pub fn ndjson(out: &mut dyn Write, tree: &Tree) -> io::Result<()> {
     each(tree, |Row { node, path, kind, depth, change }| {
         out.write_all(b"{")?;
         json_bytes(out, "path", path)?;

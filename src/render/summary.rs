@@ -22,7 +22,7 @@ pub struct SummaryOptions {
 ///
 /// # Errors
 /// The writer's.
-pub fn write(out: &mut impl Write, tree: &Tree, options: &SummaryOptions) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, tree: &Tree, options: &SummaryOptions) -> io::Result<()> {
     let mut roots: Vec<_> = tree.roots().collect();
     let mut order = HashMap::new();
     for (i, name) in options.roots.iter().enumerate() {

@@ -97,7 +97,7 @@ pub enum Bars {
 ///
 /// # Errors
 /// The writer's.
-pub fn draw(out: &mut impl Write, tree: &Tree, options: &PictureOptions) -> io::Result<()> {
+pub fn draw(out: &mut dyn Write, tree: &Tree, options: &PictureOptions) -> io::Result<()> {
     // Names, ages and groups are read from top to bottom, wherever the root is.
     let is_read = matches!(options.order, Order::Name | Order::Listed(_));
     let is_backwards = is_read && !options.is_root_first;
@@ -187,7 +187,7 @@ impl Picture<'_> {
     /// What the picture compares with, and what its columns show.
     fn write_headings(
         &self,
-        out: &mut impl Write,
+        out: &mut dyn Write,
         figures: &str,
         columns: &Columns,
     ) -> io::Result<()> {

@@ -9,6 +9,6 @@ use crate::tree::Tree;
 ///
 /// # Errors
 /// Always: it is not built in.
-pub fn write(_: &mut impl Write, _: &Tree, _: &ExportOptions) -> io::Result<()> {
+pub fn write(_: &mut dyn Write, _: &Tree, _: &ExportOptions) -> io::Result<()> {
     Err(io::Error::other("this weigh was built without the feature parquet"))
 }

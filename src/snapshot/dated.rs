@@ -145,6 +145,18 @@ pub struct Expired {
     pub problems: Vec<Problem>,
 }
 
+impl Expired {
+    /// Removes the snapshot in `file`.
+    pub(super) fn remove(&mut self, file: &Path) {
+        match sys::remove_file(file) {
+            Ok(()) => self.files.push(file.to_owned()),
+            // Somebody else has just removed it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => self.problems.push(problem(file, Operation::Remove, &error)),
+        }
+    }
+}
+
 /// Removes expired snapshots from `directory`, where one from `origin` has just been saved as `saved`. Of all snapshots
 /// of the same roots, it keeps the last one of each of the last `count` days that have any, the same for weeks and
 /// months, in `zone`; the last complete one, whatever its age; and what was just saved. It leaves those alone that are
@@ -171,12 +183,7 @@ pub fn remove_old(
         if kept.contains(file) || file == saved {
             continue;
         }
-        match sys::remove_file(file) {
-            Ok(()) => removed.files.push(file.clone()),
-            // Somebody else has just removed it.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => removed.problems.push(problem(file, Operation::Remove, &error)),
-        }
+        removed.remove(file);
     }
     removed
 }

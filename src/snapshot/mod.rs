@@ -54,7 +54,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Measures, View};
 use crate::problem::{Operation, Problem, unless_closed};
 use crate::sys::{self, Draft, SnapshotFile};
-use crate::tally::{Limits, Tally};
+use crate::tally::{AnyTally, Limits, Tally};
 use crate::weighed::Weighed;
 use compression::Packer;
 use packed::blocks::MAGIC;
@@ -254,7 +254,7 @@ pub fn load_after<T: Tally>(
 ) -> Result<Snapshot, Problem> {
     let mut failed = Operation::Load;
     let loaded = open(path).and_then(|opened| {
-        parse(opened, wanted, tally, |view, origin| {
+        parse(opened, wanted, any(tally), &mut |view, origin| {
             check(view, origin).inspect_err(|_| failed = operation)
         })
     });
@@ -315,27 +315,35 @@ pub fn read_from<T: Tally>(
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
 ) -> io::Result<Snapshot> {
-    parse(opened(pipe, 0)?, wanted, tally, |view, _| ensure_measure(view.measure, wanted.measure))
+    parse(opened(pipe, 0)?, wanted, any(tally), &mut |view, _| {
+        ensure_measure(view.measure, wanted.measure)
+    })
 }
 
-/// [`load_after`], before its errors are problems.
-fn parse<T: Tally>(
+/// [`load_after`], before its errors are problems, with a tally of any type. With its type, what follows would be in the
+/// program 21 times.
+fn parse(
     opened: Opened,
     wanted: Wanted,
-    tally: impl FnOnce(View) -> T,
-    mut check: impl FnMut(View, Option<&Origin>) -> io::Result<()>,
+    tally: Box<dyn FnOnce(View) -> AnyTally + '_>,
+    check: &mut dyn FnMut(View, Option<&Origin>) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
     let mut tokens = match opened {
-        Opened::Packed(file, size) => return packed::read(file, size, wanted, tally, &mut check),
+        Opened::Packed(file, size) => return packed::read(file, size, wanted, tally, check),
         Opened::Text(tokens) => tokens,
     };
     let snapshot = match tokens.peek()? {
         b'[' => ncdu::read(&mut tokens, wanted.view(Measure::Disk, Measures::ALL), tally)?,
-        _ => schema::read(&mut tokens, wanted, tally, &mut check)?,
+        _ => schema::read(&mut tokens, wanted, tally, &mut *check)?,
     };
     tokens.end()?;
     check(snapshot.view, snapshot.origin.as_ref())?;
     Ok(snapshot)
+}
+
+/// What makes the same tally, without its type.
+fn any<'t, T: Tally>(tally: impl FnOnce(View) -> T + 't) -> Box<dyn FnOnce(View) -> AnyTally + 't> {
+    Box::new(|view| tally(view).untyped())
 }
 
 /// The text of the file at `path`, standard input for `-`, unpacked if it is compressed.

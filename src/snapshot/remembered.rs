@@ -140,12 +140,7 @@ impl Remembered {
                 continue;
             }
             length = length.saturating_sub(sys::length(&file));
-            match sys::remove_file(&file) {
-                Ok(()) => expired.files.push(file),
-                // Somebody else has just removed it.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => expired.problems.push(problem(&file, Operation::Remove, &error)),
-            }
+            expired.remove(&file);
         }
         Ok(expired)
     }

@@ -63,7 +63,9 @@ impl Groups {
 impl Tally for Groups {
     type Part = GroupPart;
 
-    const ADDS_UP: bool = true;
+    fn adds_up(&self) -> bool {
+        true
+    }
 
     #[inline]
     fn leaf(&self, part: &mut GroupPart, entry: &Entry<'_>) {

@@ -85,7 +85,9 @@ impl Live {
 impl Tally for Live {
     type Part = LivePart;
 
-    const IS_LIVE: bool = true;
+    fn is_live(&self) -> bool {
+        true
+    }
 
     fn open(&self, parent: Option<&LivePart>, name: &[u8]) -> LivePart {
         let mut part = LivePart::default();

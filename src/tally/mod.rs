@@ -4,6 +4,7 @@
 //! below it is done. It knows nothing of threads or of the order of the walk: the report is the same in whatever
 //! order it is called.
 
+mod any;
 mod by;
 mod candidates;
 mod groups;
@@ -12,6 +13,7 @@ mod top;
 mod whole;
 mod with_top;
 
+pub use any::{AnyPart, AnyTally, MakeTally, untyped};
 pub use by::{AGE_NAMES, By, Needs, age};
 pub use groups::Groups;
 pub use live::{Live, LiveDirectory, LivePart};
@@ -25,19 +27,31 @@ use crate::sys::Stat;
 use crate::tree::{Node, Sums, Tree};
 
 /// Keeps what a report needs.
-pub trait Tally: Send + Sync {
+pub trait Tally: Send + Sync + 'static {
     /// What it keeps for one directory, or for a part of a large one.
-    type Part: Default + Send;
+    type Part: Default + Send + 'static;
 
     /// Whether it keeps every inode with several links, and adds up itself. Then `total` does not keep them: for groups
     /// of a package store that would take a fifth more instructions.
-    const ADDS_UP: bool = false;
+    fn adds_up(&self) -> bool {
+        false
+    }
+
+    /// The same tally without its type.
+    fn untyped(self) -> AnyTally
+    where
+        Self: Sized,
+    {
+        Box::new(any::Untyped(self))
+    }
 
     /// Whether it is told where each directory begins.
-    const IS_LIVE: bool = false;
+    fn is_live(&self) -> bool {
+        false
+    }
 
     /// A directory called `name` begins in that of `parent`, or the root, or what is above several roots: what is
-    /// gathered in it as a whole. Called only if it [`IS_LIVE`](Self::IS_LIVE).
+    /// gathered in it as a whole. Called only if it [is live](Self::is_live).
     fn open(&self, _parent: Option<&Self::Part>, _name: &[u8]) -> Self::Part {
         Self::Part::default()
     }

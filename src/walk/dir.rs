@@ -110,7 +110,7 @@ impl<P: Default> Dir<P> {
 
     /// What is gathered in it begins with what `tally` makes of it, if that wants to know where directories begin.
     pub(super) fn begin<T: Tally<Part = P>>(&mut self, tally: &T) {
-        if !T::IS_LIVE {
+        if !tally.is_live() {
             return;
         }
         let name = self.name.to_bytes();

@@ -180,7 +180,7 @@ const MOST_CHOSEN: usize = 128;
 ///
 /// # Panics
 /// If the tally panics. That also sets [`WalkOptions::interrupt`], which ends the other threads.
-pub fn walk<T: Tally + 'static>(
+pub fn walk<T: Tally>(
     roots: Vec<OsString>,
     options: WalkOptions,
     tally: T,
@@ -239,7 +239,7 @@ fn in_bulk(roots: &[Root], options: &WalkOptions) -> (Vec<Bulk>, Vec<NotInBulk>)
 
 /// Continues after the first look, on as many threads as are wanted and `free` handles allow. Returns what was done
 /// with each number of them.
-fn go_on<T: Tally + 'static>(
+fn go_on<T: Tally>(
     walk: &Arc<Walk<T>>,
     free: usize,
     monitor: Monitor<T>,

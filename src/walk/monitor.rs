@@ -48,7 +48,7 @@ struct Look {
     counts: Counts,
 }
 
-impl<T: Tally + 'static> Monitor<T> {
+impl<T: Tally> Monitor<T> {
     /// Watches `walk`, which begins now, from the calling thread. Before it, so many bytes were `read` in bulk, in so
     /// much time.
     pub(super) fn new(walk: Arc<Walk<T>>, candidates: Vec<Root>, read: (u64, Duration)) -> Self {

@@ -111,7 +111,7 @@ impl<P> Pool<P> {
 }
 
 /// Lets `limit` threads work from now on; fewer if no more can be started.
-pub(super) fn engage<T: Tally + 'static>(walk: &Arc<Walk<T>>, limit: usize) {
+pub(super) fn engage<T: Tally>(walk: &Arc<Walk<T>>, limit: usize) {
     let pool = &walk.pool;
     let missing = {
         let mut state = lock(&pool.state);
@@ -131,7 +131,7 @@ pub(super) fn engage<T: Tally + 'static>(walk: &Arc<Walk<T>>, limit: usize) {
     }
 }
 
-fn start<T: Tally + 'static>(walk: &Arc<Walk<T>>, thread: usize) -> io::Result<()> {
+fn start<T: Tally>(walk: &Arc<Walk<T>>, thread: usize) -> io::Result<()> {
     let walk = Arc::clone(walk);
     let builder = thread::Builder::new().name(format!("weigh {thread}"));
     builder.spawn(move || work(&walk, thread)).map(drop)

@@ -649,7 +649,9 @@ struct Stepwise {
 
 impl Tally for Stepwise {
     type Part = LivePart;
-    const IS_LIVE: bool = true;
+    fn is_live(&self) -> bool {
+        true
+    }
 
     fn open(&self, parent: Option<&LivePart>, name: &[u8]) -> LivePart {
         self.live.open(parent, name)

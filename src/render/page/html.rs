@@ -20,7 +20,7 @@ const SCRIPT_HASH: &str = "CHkvqSk91SVSaPnaxOZoK71FPOEaUJthLcnN6/CWTNQ=";
 /// The size of a page without rows and shapes, in bytes: style, script, labels.
 pub(super) const FIXED: usize = STYLE.len() + SCRIPT.len() + 60_000;
 
-pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
+pub(super) fn write(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<()> {
     const PARTIAL: &str = "Some entries could not be read: sizes without them are marked with ≥. ";
     write!(
         out,
@@ -57,7 +57,7 @@ pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<
 }
 
 /// The switch between what colours say, and what they mean.
-fn legend(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
+fn legend(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<()> {
     let (mut switch, mut lists, mut checked) = (String::new(), String::new(), " checked");
     for Coloring { name, legend } in &page.colorings {
         let input = format!("<input type=\"radio\" name=\"by\" value=\"{name}\"{checked}>");
@@ -75,7 +75,7 @@ fn legend(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
 }
 
 /// The largest files, or those that changed most; nothing if no row is a file.
-fn largest(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
+fn largest(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<()> {
     const COUNT: usize = 10;
     let mut files: Vec<_> = page.rows.iter().enumerate().collect();
     files.retain(|(_, row)| row.line.mode.kind() == Kind::File);
@@ -91,7 +91,7 @@ fn largest(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
     out.write_all(b"</ol></aside>\n")
 }
 
-fn table(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
+fn table(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<()> {
     let has_dates = page.rows.iter().any(|row| !row.date.is_empty());
     let mut columns = vec!["Name", "Size", "Change", "Share", "Entries", "Modified", "Kind"];
     columns.retain(|column| *column != "Change" || page.rows[0].change.is_some());

@@ -10,7 +10,7 @@ use crate::render::name::cells;
 pub(super) const PATTERN: &str = "<defs><pattern id=\"rest\" width=\"6\" height=\"6\" \
     patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><path d=\"M0 0v6\"/></pattern></defs>";
 
-pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
+pub(super) fn write(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<()> {
     const LEGEND: f64 = 30.0;
     let title = format!("{}: {}", page.rows[0].name, page.title());
     write!(
@@ -52,7 +52,7 @@ pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<
 
 /// Writes the shapes of all rows. Each ends with the text from `end`.
 pub(super) fn shapes(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     page: &PageContent<'_>,
     end: impl Fn(usize) -> String,
 ) -> io::Result<()> {
@@ -65,7 +65,7 @@ pub(super) fn shapes(
 }
 
 /// Writes the labels of all rows.
-pub(super) fn labels(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
+pub(super) fn labels(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<()> {
     let mut labels = page.rows.iter().enumerate().filter_map(|(i, row)| page.map.label(i, row));
     labels.try_for_each(|label| out.write_all(label.as_bytes()))
 }

@@ -152,7 +152,7 @@ fn read_problem(tokens: &mut Tokens, codes: &HashMap<String, i32>) -> io::Result
 }
 
 /// Writes the first members of every document.
-pub fn head(out: &mut impl Write, view: View) -> io::Result<()> {
+pub fn head(out: &mut dyn Write, view: View) -> io::Result<()> {
     write!(out, r#"{{"schema":{SCHEMA},"tool":"weigh","version":"#)?;
     string(out, env!("CARGO_PKG_VERSION"))?;
     let (measure, unit) = (view.name(), view.unit());
@@ -160,7 +160,7 @@ pub fn head(out: &mut impl Write, view: View) -> io::Result<()> {
 }
 
 /// Writes everything after the root's members: the errors.
-pub fn end(out: &mut impl Write, weighed: &Weighed) -> io::Result<()> {
+pub fn end(out: &mut dyn Write, weighed: &Weighed) -> io::Result<()> {
     out.write_all(br#","errors":"#)?;
     list(out, &weighed.problems, |out, problem| {
         out.write_all(b"{")?;
@@ -175,7 +175,7 @@ pub fn end(out: &mut impl Write, weighed: &Weighed) -> io::Result<()> {
 }
 
 /// Where a snapshot comes from.
-pub(super) fn origin(out: &mut impl Write, origin: &Origin, known: Measures) -> io::Result<()> {
+pub(super) fn origin(out: &mut dyn Write, origin: &Origin, known: Measures) -> io::Result<()> {
     write!(out, r#","time":{},"#, origin.time)?;
     bytes(out, "host", &origin.host)?;
     out.write_all(br#","roots":"#)?;
@@ -215,7 +215,7 @@ pub(super) fn origin(out: &mut impl Write, origin: &Origin, known: Measures) -> 
 }
 
 /// What file systems hold besides the files that the walk saw.
-pub(super) fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Result<()> {
+pub(super) fn space(out: &mut dyn Write, file_systems: &[FileSystem]) -> io::Result<()> {
     if file_systems.is_empty() {
         return Ok(());
     }
@@ -251,7 +251,7 @@ pub(super) fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Re
 }
 
 /// A part of what is in no file that was seen.
-fn part<W: Write>(out: &mut W, Unseen { size, name, holders, held_by }: &Unseen) -> io::Result<()> {
+fn part(out: &mut dyn Write, Unseen { size, name, holders, held_by }: &Unseen) -> io::Result<()> {
     out.write_all(b"{")?;
     bytes(out, "name", name)?;
     if let Some(size) = size {
@@ -269,10 +269,10 @@ fn part<W: Write>(out: &mut W, Unseen { size, name, holders, held_by }: &Unseen)
 }
 
 /// Writes a list of `items`, each of which `write` writes.
-pub fn list<W: Write, I>(
-    out: &mut W,
+pub fn list<I>(
+    out: &mut dyn Write,
     items: &[I],
-    write: impl Fn(&mut W, &I) -> io::Result<()>,
+    write: impl Fn(&mut dyn Write, &I) -> io::Result<()>,
 ) -> io::Result<()> {
     out.write_all(b"[")?;
     for (i, item) in items.iter().enumerate() {

@@ -51,7 +51,7 @@ impl ExportOptions {
 ///
 /// # Errors
 /// The writer's.
-pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, weighed: &Weighed, options: &ExportOptions) -> io::Result<()> {
     begin(out, weighed, options)?;
     if let Some(tree) = &weighed.report {
         out.write_all(b",")?;
@@ -61,7 +61,7 @@ pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -
 }
 
 /// Writes everything before the root's members.
-pub fn begin(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -> io::Result<()> {
+pub fn begin(out: &mut dyn Write, weighed: &Weighed, options: &ExportOptions) -> io::Result<()> {
     header::head(out, options.view)?;
     write!(out, r#","complete":{}"#, weighed.is_complete())?;
     header::space(out, &options.file_systems)?;
@@ -84,7 +84,7 @@ struct NodeWriter<'a> {
 
 impl<'a> NodeWriter<'a> {
     /// Writes the root's members and everything below it.
-    fn tree(self, out: &mut impl Write) -> io::Result<()> {
+    fn tree(self, out: &mut dyn Write) -> io::Result<()> {
         let (root, mut text) = (self.tree.root(), Vec::new());
         self.members(&mut text, root.shown_name(), root)?;
         let below = Self { at_root: root.inode(), ..self };
