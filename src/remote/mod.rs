@@ -212,9 +212,13 @@ impl Arrivals<'_> {
         const PATIENCE: Duration = Duration::from_secs(1);
         let Self { remote: Remote { hosts, .. }, children, receiver, so_far } = self;
         let mut results: Vec<Option<_>> = hosts.iter().map(|_| None).collect();
-        let mut interrupted: Option<Instant> = None;
+        let mut killed: Option<Instant> = None;
         while let Some(next) = results.iter().position(Option::is_none) {
             match receiver.recv_timeout(Duration::from_millis(100)) {
+                Ok((number, Err(_))) if interrupt.is_asked() => {
+                    // Because of that, whatever it says.
+                    results[number] = Some(Err(interrupted(&hosts[number])));
+                }
                 Ok((number, arrived)) => results[number] = Some(arrived),
                 Err(RecvTimeoutError::Timeout) => {}
                 // A thread has panicked, or none could be started.
@@ -223,18 +227,17 @@ impl Arrivals<'_> {
             if so_far.silent.load(Ordering::Relaxed) == 0 {
                 watch(so_far.entries.load(Ordering::Relaxed), &hosts[next].first());
             }
-            match interrupted {
+            match killed {
                 None if interrupt.is_asked() => {
-                    interrupted = Some(Instant::now());
+                    killed = Some(Instant::now());
                     children.iter().for_each(|child| connection::kill(child));
                 }
                 Some(begin) if begin.elapsed() > PATIENCE => break,
                 _ => {}
             }
         }
-        let unfinished = io::Error::other("it did not end in time");
         let results = hosts.iter().zip(results);
-        results.map(|(host, it)| it.unwrap_or_else(|| Err(problem(host, &unfinished)))).collect()
+        results.map(|(host, it)| it.unwrap_or_else(|| Err(interrupted(host)))).collect()
     }
 }
 
@@ -251,6 +254,7 @@ fn finished(host: &Host, way: Way, mut snapshot: Snapshot, ended: &Ended) -> io:
             let problems = &mut snapshot.weighed.problems;
             let (mut unread, has_only_gone) = found::problems(said, host);
             problems.append(&mut unread);
+            problems.sort_by(|one, two| one.path.cmp(&two.path));
             let is_complete = has_only_gone && has_report && ended.has_all() && code == Some(1);
             if problems.is_empty() && !is_complete {
                 problems.push(problem(host, &ended.failure("find has failed")));
@@ -259,6 +263,10 @@ fn finished(host: &Host, way: Way, mut snapshot: Snapshot, ended: &Ended) -> io:
         _ => return Err(ended.failure("it did not end as it should")),
     }
     Ok(snapshot)
+}
+
+fn interrupted(host: &Host) -> Problem {
+    problem(host, &io::Error::other("interrupted"))
 }
 
 fn problem(host: &Host, error: &io::Error) -> Problem {
