@@ -93,12 +93,9 @@ fn main() -> ExitCode {
 
 /// Browses, and prints what came of it.
 fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -> ExitCode {
-    if let Input::Remote(remote, _) = &request.source
-        && let Err(problem) = remote.call()
-    {
+    if let Input::Remote(remote, _) = &request.source {
         // Before there is a screen, because ssh may ask for a password.
-        say([&problem]);
-        return ExitCode::from(status_of(&problem));
+        remote.call();
     }
     let log =
         options.directories.as_ref().and_then(remove::UserDirectories::log).unwrap_or_default();

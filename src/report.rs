@@ -28,7 +28,7 @@ use crate::list::{self, ListOptions};
 use crate::measure::{Measure, Measures, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::reclaimable::{self, Reclaimable, Search};
-use crate::remote::{Arrived, Remote};
+use crate::remote::Remote;
 use crate::snapshot::{
     self, Destination, Digested, Doubt, Expired, FileSystem, Origin, Remembered, SavedListings,
     Snapshot, SnapshotForm, Wanted, packed, schema,
@@ -229,7 +229,7 @@ pub fn listings(request: &Request) -> Option<(Outcome, SavedListings)> {
     let times = request.kept_time().is_some();
     let wanted = Wanted { measure: request.measure, times, ..Wanted::default() };
     let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
-    let snapshot = request.reweighed(snapshot, false).ok()?;
+    let snapshot = request.reweighed(snapshot).ok()?;
     Some((Outcome::of(snapshot), listings))
 }
 
@@ -636,7 +636,7 @@ impl Request {
                 (paths.into_iter().next().unwrap_or_default(), snapshot)
             }
         };
-        let snapshot = self.reweighed(snapshot, false);
+        let snapshot = self.reweighed(snapshot);
         snapshot
             .map(|snapshot| (snapshot, WalkStats::default()))
             .map_err(|error| snapshot::problem(&path, Operation::Show, &error))
@@ -661,33 +661,38 @@ impl Request {
         tally: impl FnOnce(View) -> T + Send + 'static,
         watch: Watch<'_>,
     ) -> Result<(Snapshot, WalkStats), Problem> {
-        if let ([_], []) = (&remote.hosts[..], roots) {
-            let mut arrived = self.arrived_each(remote, [tally], watch);
-            let mut snapshot = arrived.swap_remove(0)?;
-            snapshot.weighed.is_interrupted |= self.interrupt.is_asked();
-            return Ok((snapshot, WalkStats::default()));
-        }
         let inodes = self.kept().unwrap_or_default();
         let whole = move || Whole { inodes: inodes.and(Inodes::DIRECTORIES) };
-        let walk = || self.walked(roots, self.walk.view, whole(), &mut |_| ());
-        let (walked, arrived) = thread::scope(|scope| {
-            let walking = thread::Builder::new().spawn_scoped(scope, walk);
-            let tallies = remote.hosts.iter().map(|_| move |_| whole());
-            let arrived = self.arrived_each(remote, tallies, watch);
-            // If no thread could be started, it walks now.
-            (walking.map_or_else(|_| walk(), join), arrived)
-        });
-        let (mut here, stats) = walked;
-        if let Some(origin) = &mut here.origin {
-            // It has the name of none of the others.
-            origin.host = Vec::new();
-        }
+        let is_one = remote.hosts.len() + roots.len() == 1;
+        let arriving = if is_one {
+            remote.begin(self.wanted(), [tally])
+        } else {
+            remote.begin(self.wanted(), remote.hosts.iter().map(|_| move |_| whole()))
+        };
         let (mut snapshots, mut problems) = (Vec::new(), Vec::new());
+        let mut stats = WalkStats::default();
         if !roots.is_empty() {
+            let (mut here, walked) = self.walked(roots, self.walk.view, whole(), &mut |_| ());
+            if let Some(origin) = &mut here.origin {
+                // It has the name of none of the others.
+                origin.host = Vec::new();
+            }
             snapshots.push(here);
+            stats = walked;
         }
-        for arrived in arrived {
-            match arrived {
+        let arrived = self.interrupt.put_off(|| {
+            arriving.collect(&self.interrupt, |entries, host| {
+                let directory = host.to_vec();
+                watch(Some(&Progress { entries, directory, ..Progress::default() }));
+            })
+        });
+        watch(None);
+        for (arrived, host) in arrived.into_iter().zip(&remote.hosts) {
+            let checked = arrived.and_then(|snapshot| {
+                self.reweighed(snapshot)
+                    .map_err(|error| Problem::new(host.first(), Operation::Show, &error))
+            });
+            match checked {
                 Ok(snapshot) => snapshots.push(snapshot),
                 Err(problem) => problems.push(problem),
             }
@@ -697,32 +702,11 @@ impl Request {
         {
             return Err(problem);
         }
-        let mut snapshot = snapshot::joined(snapshots, inodes, false);
+        let only = snapshots.pop_if(|_| is_one);
+        let mut snapshot = only.unwrap_or_else(|| snapshot::joined(snapshots, inodes, false));
         snapshot.weighed.problems.append(&mut problems);
         snapshot.weighed.is_interrupted |= self.interrupt.is_asked();
         Ok((snapshot, stats))
-    }
-
-    /// What arrives from each machine of `remote`, in one of the `tallies`.
-    fn arrived_each<T: Tally>(
-        &self,
-        remote: &Remote,
-        tallies: impl IntoIterator<Item = impl FnOnce(View) -> T + Send + 'static>,
-        watch: Watch<'_>,
-    ) -> Vec<Result<Snapshot, Problem>> {
-        let arrived = self.interrupt.put_off(|| {
-            remote.weigh(self.wanted(), tallies, &self.interrupt, |entries, host| {
-                let directory = host.to_vec();
-                watch(Some(&Progress { entries, directory, ..Progress::default() }));
-            })
-        });
-        watch(None);
-        let checked = arrived.into_iter().zip(&remote.hosts).map(|(arrived, host)| {
-            let Arrived { snapshot, is_filtered } = arrived?;
-            self.reweighed(snapshot, is_filtered)
-                .map_err(|error| Problem::new(host.first(), Operation::Show, &error))
-        });
-        checked.collect()
     }
 
     fn walked<T: Tally>(
@@ -771,8 +755,8 @@ impl Request {
         Origin::here(roots, self.walk.source, self.options.clone())
     }
 
-    /// Applies filters to a loaded snapshot, unless it `is_filtered`, if it contains what they need.
-    fn reweighed(&self, mut snapshot: Snapshot, is_filtered: bool) -> io::Result<Snapshot> {
+    /// Applies filters to a loaded snapshot, if it contains what they need. weigh on another machine has applied them.
+    fn reweighed(&self, mut snapshot: Snapshot) -> io::Result<Snapshot> {
         let needs = (self.needs_details(), self.needs_times());
         let is_list = matches!(self.source, Input::List(..));
         self.ensure_enough(snapshot.origin.as_ref(), needs, is_list)?;
@@ -788,7 +772,9 @@ impl Request {
             origin.has_details = kept.has_details();
         }
         let mut filter = self.walk.filter.clone();
-        if is_filtered {
+        let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_ref());
+        let has_options = options.is_some_and(|options| !options.is_empty());
+        if has_options && matches!(self.source, Input::Remote(..)) {
             // That is no filter for what counts.
             filter = Filter { collapse: filter.collapse, ..Filter::default() };
         }

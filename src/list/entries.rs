@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use indexmap::IndexSet;
 
@@ -49,6 +51,8 @@ pub struct ListEntries {
     sorter: Sorter,
     /// The line that is being read.
     pub(super) line: u64,
+    /// How many lines have begun. The number is only shown.
+    pub count: Arc<AtomicU64>,
 }
 
 impl ListEntries {
@@ -62,12 +66,14 @@ impl ListEntries {
             identities: Vec::new(),
             sorter: Sorter::default(),
             line: 0,
+            count: Arc::default(),
         }
     }
 
     /// Says which line is being read.
     pub fn begin(&mut self, line: u64) {
         self.line = line;
+        self.count.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Adds what is at `path` below a `root`, or the root itself if the path is empty. A `node` with no mode is a

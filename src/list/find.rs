@@ -11,22 +11,34 @@ use crate::tree::{Details, Inode, Node, Sums};
 /// the path below it end with NUL, because they may have any other byte.
 pub const FIND_FORMAT: &str = r"find %D %i %n %b %s %T@ %C@ %B@ %U %G %m %y %H\0%P\0";
 
+/// What may be printed after the last entry, to show that nothing is missing. No entry begins so.
+pub const FIND_END: &str = r"\0\0found\n";
+const END: &[u8] = b"\0\0found\n";
+
 /// The first bytes of each entry.
 pub(super) const START: &[u8] = b"find ";
 
 /// No path is as long, except in an attack.
 pub(super) const LONGEST: usize = 16 << 20;
 
-/// Reads what find prints in [`FIND_FORMAT`] into `entries`, up to its end. Lines in errors are entries.
+/// Reads what find prints in [`FIND_FORMAT`] into `entries`, up to its end. Lines in errors are entries. Returns
+/// whether [`FIND_END`] is there.
 ///
 /// # Errors
 /// The system's, and of what is not such an entry, or is cut off. What came before it has been added.
-pub fn read_find(input: &mut impl BufRead, entries: &mut ListEntries) -> io::Result<()> {
+pub fn read_find(input: &mut impl BufRead, entries: &mut ListEntries) -> io::Result<bool> {
     let (mut start, mut path) = (Vec::new(), Vec::new());
     for number in 1.. {
         entries.begin(number);
         if !take(input, &mut start, 0, entries)? {
             break;
+        }
+        if start.is_empty() {
+            start.push(0);
+            input.take(END.len() as u64).read_to_end(&mut start)?;
+            if start == END {
+                return Ok(true);
+            }
         }
         if !take(input, &mut path, 0, entries)? {
             return Err(entries.error("it is cut off"));
@@ -36,7 +48,7 @@ pub fn read_find(input: &mut impl BufRead, entries: &mut ListEntries) -> io::Res
         };
         entries.add(root, &path, &node)?;
     }
-    Ok(())
+    Ok(false)
 }
 
 /// Takes what comes before the next byte `end`. False at the end of the input.
@@ -158,6 +170,12 @@ mod tests {
             let mut read = ListEntries::new(ListOptions::default());
             let is_whole = [0, 40].contains(&length);
             assert_eq!(read_find(&mut &list[..length], &mut read).is_ok(), is_whole, "{length}");
+        }
+        let ended = [&list[..], END, b"x"].concat();
+        for length in 0..=ended.len() {
+            let mut read = ListEntries::new(ListOptions::default());
+            let has_end = read_find(&mut &ended[..length], &mut read).is_ok_and(|has_end| has_end);
+            assert_eq!(has_end, length == ended.len() - 1, "{length}");
         }
     }
 }

@@ -11,7 +11,7 @@ mod sorted;
 mod table;
 
 pub use entries::{ListEntries, ListOptions};
-pub use find::{FIND_FORMAT, read_find};
+pub use find::{FIND_END, FIND_FORMAT, read_find};
 
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;

@@ -2,10 +2,9 @@
 //! the terminal. What it says on stderr is kept, as far as that is little, for a message.
 
 use std::ffi::OsString;
-use std::io::{self, Read};
-use std::mem;
-use std::process::{Child, ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::io::{self, BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,18 +14,23 @@ use super::script::{ANSWER, Way};
 use crate::sys::{self, SnapshotFile};
 
 /// How much of what is said on stderr is kept: thousands of lines.
-pub(super) const MOST_SAID: usize = 1 << 20;
+const MOST_SAID: usize = 1 << 20;
 
 /// A machine that was called.
 #[derive(Debug)]
 pub(super) struct Connection {
-    child: Child,
-    /// As long as it is open, the other side goes on.
-    stdin: Option<ChildStdin>,
-    /// The beginning of what was said on stderr.
-    said: Arc<Mutex<Vec<u8>>>,
-    /// Is closed once stderr has ended.
-    ended: Receiver<()>,
+    /// As long as its standard input is open, the other side goes on.
+    pub(super) child: Arc<Mutex<Child>>,
+    /// The first lines on stderr, while they come.
+    said: Receiver<Vec<u8>>,
+}
+
+/// How a connection ended.
+pub(super) struct Ended {
+    /// None if it did not end.
+    pub(super) status: Option<ExitStatus>,
+    /// The first lines on stderr.
+    pub(super) said: Vec<Vec<u8>>,
 }
 
 impl Connection {
@@ -51,91 +55,103 @@ impl Connection {
         let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
-        let stdin = child.stdin.take();
-        let (open, ended) = mpsc::channel();
-        let said = Arc::<Mutex<_>>::default();
-        let kept = Arc::clone(&said);
+        let (sender, said) = mpsc::channel();
         // If no thread can be started, stderr is closed.
-        let _ = thread::Builder::new().spawn(move || {
-            keep(stderr, &kept);
-            drop(open);
-        });
-        Ok((Self { child, stdin, said, ended }, sys::pipe(stdout)))
+        let _ = thread::Builder::new().spawn(move || listen(stderr, &sender));
+        Ok((Self { child: Arc::new(Mutex::new(child)), said }, sys::pipe(stdout)))
     }
 
-    /// Ends it, and what it started on the other side.
-    pub(super) fn kill(&mut self) {
-        self.stdin = None;
-        // It may have ended.
-        let _ = self.child.kill();
-    }
-
-    /// Waits for its end after that of its output; not for long, because then nothing can come from it. Returns how it
-    /// ended, and what was said on stderr, which others may hold open after that.
-    pub(super) fn finish(&mut self) -> (Option<ExitStatus>, Vec<u8>) {
+    /// Waits for its end after that of its output; not for long, because then nothing can come from it. Others may hold
+    /// stderr open after that.
+    pub(super) fn finish(&mut self) -> Ended {
         /// The end of a session takes a few round trips.
         const PATIENCE: Duration = Duration::from_secs(10);
-        self.stdin = None;
         let begin = Instant::now();
         let status = loop {
-            match self.child.try_wait() {
+            match ended(&self.child) {
                 Ok(None) if begin.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(2)),
                 Ok(status) => break status,
                 Err(_) => break None,
             }
         };
         if status.is_none() {
-            self.kill();
+            kill(&self.child);
         }
-        let _ = self.ended.recv_timeout(Duration::from_secs(1));
-        (status, mem::take(&mut *self.said.lock().unwrap_or_else(PoisonError::into_inner)))
+        let end = Instant::now() + Duration::from_secs(1);
+        let mut said = Vec::new();
+        while let Ok(line) = self.said.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            said.push(line);
+        }
+        Ended { status, said }
     }
 }
 
 impl Drop for Connection {
     /// A program that has ended stays a zombie until somebody waits for it.
     fn drop(&mut self) {
-        self.kill();
-        let _ = self.child.try_wait();
+        kill(&self.child);
+        let _ = ended(&self.child);
     }
 }
 
-/// Reads all of `stderr`, and keeps the beginning in `said`.
-fn keep(mut stderr: ChildStderr, said: &Mutex<Vec<u8>>) {
-    let mut piece = [0; 4 << 10];
-    loop {
-        let length = match stderr.read(&mut piece) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            // What was said until an error is all that there is.
-            Ok(0) | Err(_) => return,
-            Ok(length) => length,
-        };
-        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-        let length = length.min(MOST_SAID - said.len());
-        said.extend_from_slice(&piece[..length]);
+impl Ended {
+    /// Whether nothing is left out of what was said.
+    pub(super) fn has_all(&self) -> bool {
+        self.said.iter().map(|line| line.len() + 1).sum::<usize>() < MOST_SAID
     }
+
+    /// The last line of what was said on stderr; or if nothing was, what happened, and how the program ended.
+    pub(super) fn failure(&self, what: &str) -> io::Error {
+        /// Far longer than any message.
+        const MOST: usize = 500;
+        let mut lines = self.said.iter().flat_map(|line| line.split(|byte| *byte == b'\r'));
+        let last = lines.rfind(|line| !line.trim_ascii().is_empty()).map(<[u8]>::trim_ascii);
+        let last = last.map(|line| String::from_utf8_lossy(&line[..line.len().min(MOST)]));
+        io::Error::other(match (last, self.status.filter(|status| !status.success())) {
+            (Some(last), _) => last.into_owned(),
+            (None, Some(status)) => format!("{what} ({status})"),
+            (None, None) => what.to_owned(),
+        })
+    }
+}
+
+/// Ends a program, and what it started on the other side.
+pub(super) fn kill(child: &Mutex<Child>) {
+    let mut child = child.lock().unwrap_or_else(PoisonError::into_inner);
+    child.stdin = None;
+    // It may have ended.
+    let _ = child.kill();
+}
+
+/// How a program ended, if it has. Nothing more is asked of it.
+fn ended(child: &Mutex<Child>) -> io::Result<Option<ExitStatus>> {
+    let mut child = child.lock().unwrap_or_else(PoisonError::into_inner);
+    child.stdin = None;
+    child.try_wait()
+}
+
+/// Reads all of `stderr`, and passes on the first lines.
+fn listen(mut stderr: ChildStderr, said: &Sender<Vec<u8>>) {
+    let first = BufReader::new(stderr.by_ref().take(MOST_SAID as u64));
+    for line in first.split(b'\n').map_while(Result::ok) {
+        // Nobody may want to know.
+        let _ = said.send(line);
+    }
+    let _ = io::copy(&mut stderr, &mut io::sink());
 }
 
 /// Skips what a shell prints before the answer in `output`, and the line that begins the answer. Returns what that
 /// says.
 pub(super) fn answer(output: &mut SnapshotFile) -> io::Result<Way> {
     /// More than any shell prints.
-    const MOST: usize = 64 << 10;
-    let mut line = Vec::new();
-    for _ in 0..MOST {
-        let mut byte = [0];
-        // One by one, because what follows is for others.
-        output.read_exact(&mut byte)?;
-        if byte != *b"\n" {
-            line.push(byte[0]);
-            continue;
-        }
-        let way = line.strip_prefix(ANSWER.as_bytes());
-        let way = way.and_then(|way| Way::ALL.iter().find(|(name, _)| name.as_bytes() == way));
-        if let Some((_, way)) = way {
+    const MOST: u64 = 64 << 10;
+    // Byte by byte, because what follows is for others.
+    for line in BufReader::with_capacity(1, output.take(MOST)).split(b'\n') {
+        let line = line?;
+        let name = line.strip_prefix(ANSWER.as_bytes()).unwrap_or_default();
+        if let Some((_, way)) = Way::ALL.iter().find(|(way, _)| way.as_bytes() == name) {
             return Ok(*way);
         }
-        line.clear();
     }
-    Err(io::Error::other("its shell prints something else than the answer"))
+    Err(io::Error::other("its shell prints no answer"))
 }

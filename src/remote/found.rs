@@ -1,8 +1,9 @@
-//! What find prints on the other side, when weigh is not there. A mark at the end has its status: without that,
-//! the connection was cut. What find could not read, it says on stderr.
+//! What find prints on the other side, when weigh is not there. A mark at the end shows that the connection was not
+//! cut. What find could not read, it says on stderr.
 
-use std::io::{self, BufReader, ErrorKind, Read};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use super::host::Host;
 use crate::list::{ListEntries, ListOptions, read_find};
@@ -13,10 +14,6 @@ use crate::sys::errors::codes;
 use crate::tally::Tally;
 use crate::weighed::Weighed;
 
-/// What comes after the last entry. No entry contains two NULs in a row and then this.
-pub(super) const END: &str = "\\0\\0found\\n";
-const END_BYTES: [u8; 8] = *b"\0\0found\n";
-
 /// How many bytes are read at once.
 const PIECE: usize = 64 << 10;
 
@@ -24,22 +21,28 @@ const PIECE: usize = 64 << 10;
 /// a problem says so.
 pub(super) fn read<T: Tally>(
     output: impl Read,
-    (host, count): (&Host, &AtomicU64),
+    (host, count): (&Host, &Arc<AtomicU64>),
     one_file_system: bool,
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
 ) -> io::Result<Snapshot> {
     let mut entries = ListEntries::new(ListOptions { one_file_system, ..ListOptions::default() });
-    let output = UntilEnd { output, held: Vec::new(), count, ends: 0 };
+    entries.count = Arc::clone(count);
     let mut output = BufReader::with_capacity(PIECE, output);
-    let cut = match read_find(&mut output, &mut entries) {
-        Err(error) if error.kind() != ErrorKind::UnexpectedEof => return Err(error),
-        read => read.err(),
+    let read = read_find(&mut output, &mut entries);
+    let is_cut = match &read {
+        Ok(has_end) => !has_end,
+        // Only the last entry can be cut off.
+        Err(_) => output.fill_buf()?.is_empty(),
     };
-    let view = wanted.view(Measure::Disk, Measures::ALL);
+    if !is_cut {
+        read?;
+    }
     if !entries.roots().all(|root| host.paths.contains(root)) {
         return Err(io::Error::other("it lists what was not asked for"));
     }
+    let cut = is_cut.then(|| io::Error::other("the connection was cut"));
+    let view = wanted.view(Measure::Disk, Measures::ALL);
     let has_roots = entries.roots().next().is_some();
     let report =
         has_roots.then(|| entries.replay(tally(view).untyped(), wanted.times)).transpose()?;
@@ -57,10 +60,10 @@ pub(super) fn read<T: Tally>(
 /// What find, which failed, `said` that it could not read on `host`: `find: 'PATH': MESSAGE`, perhaps without quotes.
 /// What others say is no problem of its own. Returns as well whether it failed because entries have gone meanwhile:
 /// whether it said so, and since its first line nobody said anything else.
-pub(super) fn problems(said: &[u8], host: &Host) -> (Vec<Problem>, bool) {
+pub(super) fn problems(said: &[Vec<u8>], host: &Host) -> (Vec<Problem>, bool) {
     let (mut problems, codes) = (Vec::new(), codes());
     let (mut has_gone, mut is_other) = (false, false);
-    for line in said.split(|byte| *byte == b'\n') {
+    for line in said {
         const FIND: &[u8] = b"find: ";
         let start = line.windows(FIND.len()).position(|start| start == FIND);
         let parts = start.map(|start| &line[start + FIND.len()..]).and_then(|line| {
@@ -117,52 +120,9 @@ fn unquoted(quoted: &[u8]) -> Vec<u8> {
     path
 }
 
-/// Reads up to the mark at the end, and fails if that is not there.
-struct UntilEnd<'c, R> {
-    output: R,
-    /// How many entries have been read: half as many as NULs.
-    count: &'c AtomicU64,
-    ends: u64,
-    /// The last bytes so far, which may be the mark.
-    held: Vec<u8>,
-}
-
-impl<R: Read> Read for UntilEnd<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.held.len() <= END_BYTES.len() {
-            let count = self.output.by_ref().take(PIECE as u64).read_to_end(&mut self.held)?;
-            if count == 0 {
-                let is_whole = self.held == END_BYTES;
-                let cut = || io::Error::new(ErrorKind::UnexpectedEof, "the connection was cut");
-                return if is_whole { Ok(0) } else { Err(cut()) };
-            }
-        }
-        let length = buffer.len().min(self.held.len() - END_BYTES.len());
-        let read = &self.held[..length];
-        let before = self.ends / 2;
-        self.ends += read.iter().filter(|byte| **byte == 0).count() as u64;
-        self.count.fetch_add(self.ends / 2 - before, Ordering::Relaxed);
-        buffer[..length].copy_from_slice(read);
-        self.held.drain(..length);
-        Ok(length)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_comes_before_the_end_is_read_and_without_an_end_it_is_cut() {
-        let whole = [&b"a\0\0found\n\0"[..], &END_BYTES].concat();
-        for length in 0..=whole.len() {
-            let (mut read, held, count) = (Vec::new(), Vec::new(), &AtomicU64::new(0));
-            let ended =
-                UntilEnd { output: &whole[..length], held, count, ends: 0 }.read_to_end(&mut read);
-            // The first mark is a name that says the same, which never follows two NULs.
-            assert_eq!(ended.is_ok(), length == whole.len() || length == 9, "{length}");
-        }
-    }
 
     #[test]
     fn names_are_unquoted() {

@@ -3,7 +3,7 @@
 /// A machine, and the paths to weigh there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// How the names of its roots begin here: `user@host:`, or `ssh://user@host:port`.
+    /// How the names of its roots begin here: `user@host:`, `ssh://user@host:port`, or that with `/~/`.
     pub prefix: Vec<u8>,
     /// What ssh is given: `user@host`.
     pub(super) destination: Vec<u8>,
@@ -17,8 +17,13 @@ impl Host {
     /// The machine and the path there that `path` names, if it names one; or why it cannot be such a name.
     pub fn named(path: &[u8]) -> Option<Result<Self, &'static str>> {
         const SCHEME: &[u8] = b"ssh://";
+        // As git takes it: what follows is below the home directory.
+        const HOME: &[u8] = b"/~/";
         let (authority, below) = match path.strip_prefix(SCHEME) {
-            Some(rest) => rest.split_at(position(rest, b'/').unwrap_or(rest.len())),
+            Some(rest) => {
+                let (authority, below) = rest.split_at(position(rest, b'/').unwrap_or(rest.len()));
+                (authority, below.strip_prefix(HOME).unwrap_or(below))
+            }
             None => {
                 let (authority, below) = path.split_at(colon(path)?);
                 if below.starts_with(b"://") {
@@ -30,7 +35,10 @@ impl Host {
             }
         };
         let is_url = path.starts_with(SCHEME);
-        let prefix = path[..path.len() - below.len()].to_vec();
+        let mut prefix = path[..path.len() - below.len()].to_vec();
+        if is_url && below.is_empty() && !prefix.ends_with(HOME) {
+            prefix.extend_from_slice(HOME);
+        }
         let below = match below {
             // Where ssh begins: in the home directory.
             b"" => b".".to_vec(),
@@ -148,7 +156,10 @@ mod tests {
             ("ssh://[::1]:22/", Some("::1 22 ssh://[::1]:22 /")),
             ("ssh://[::1]2222/x", Some("its host has something after ]")),
             ("[::1]junk:/x", Some("its host has something after ]")),
-            ("ssh://web", Some("web 0 ssh://web .")),
+            ("ssh://web", Some("web 0 ssh://web/~/ .")),
+            ("ssh://web/~/", Some("web 0 ssh://web/~/ .")),
+            ("ssh://web/~/a/~/b", Some("web 0 ssh://web/~/ a/~/b")),
+            ("ssh://web/~a", Some("web 0 ssh://web /~a")),
             ("ssh://web:0/", Some("its port is no number from 1 to 65535")),
             ("ssh://web:x/", Some("its port is no number from 1 to 65535")),
             (":/srv", Some("its host is empty")),

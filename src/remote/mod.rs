@@ -17,7 +17,7 @@ pub use host::Host;
 use std::ffi::OsString;
 use std::io;
 use std::mem;
-use std::process::ExitStatus;
+use std::process::Child;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,7 +31,7 @@ use crate::snapshot::{self, Origin, Snapshot, Wanted};
 use crate::sys::SnapshotFile;
 use crate::tally::Tally;
 use arriving::Arriving;
-use connection::Connection;
+use connection::{Connection, Ended};
 use script::Way;
 
 /// What is to be weighed on other machines, and how to get there.
@@ -49,11 +49,19 @@ pub struct Remote {
     pub one_file_system: bool,
     /// The machines that have answered by now, in their order. All clones share them, and the first that needs them
     /// takes them.
-    answered: Arc<Mutex<Vec<Answered>>>,
+    answered: Arc<Mutex<Vec<Result<Called, Problem>>>>,
 }
 
-/// A machine that has answered: with what, and its output.
-type Answered = (Connection, SnapshotFile, Option<Way>);
+/// A machine that was called: the way there, its output, and the answer, if that was waited for.
+type Called = (Connection, SnapshotFile, Option<io::Result<Way>>);
+
+/// What arrives from all machines, each of which a thread reads.
+pub struct Arrivals<'r> {
+    remote: &'r Remote,
+    children: Vec<Arc<Mutex<Child>>>,
+    receiver: Receiver<(usize, Result<Snapshot, Problem>)>,
+    so_far: Arc<SoFar>,
+}
 
 /// What has come so far from all machines. The numbers guard nothing.
 #[derive(Default)]
@@ -62,15 +70,6 @@ struct SoFar {
     entries: Arc<AtomicU64>,
     /// How many machines have not answered. The programs that lead there may ask for passwords on the terminal.
     silent: AtomicUsize,
-}
-
-/// What arrived from a machine.
-#[derive(Debug)]
-pub struct Arrived {
-    /// The result, as that of a snapshot.
-    pub snapshot: Snapshot,
-    /// Whether filters were applied there.
-    pub is_filtered: bool,
 }
 
 impl Remote {
@@ -91,193 +90,183 @@ impl Remote {
         Self { hosts: joined, rsh, flags, ..Self::default() }
     }
 
-    /// Waits until all machines answer. Programs that lead there may meanwhile ask for passwords on the terminal.
-    ///
-    /// # Errors
-    /// Why the first that fails does so.
-    pub fn call(&self) -> Result<(), Problem> {
-        let mut opened = Vec::new();
-        for host in &self.hosts {
-            opened.push(self.open(host).map_err(|error| problem(host, &error))?);
+    /// Waits until all machines answer, or fail. Programs that lead there may meanwhile ask for passwords on the
+    /// terminal.
+    pub fn call(&self) {
+        let mut called: Vec<_> = self.hosts.iter().map(|host| self.open(host)).collect();
+        for (_, output, way) in called.iter_mut().flatten() {
+            *way = Some(connection::answer(output));
         }
-        for (host, (connection, output, way)) in self.hosts.iter().zip(&mut opened) {
-            *way = Some(connection::answer(output).map_err(|error| why(host, connection, &error))?);
-        }
-        *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = opened;
-        Ok(())
+        *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = called;
     }
 
     /// Begins to weigh on `host`.
-    fn open(&self, host: &Host) -> io::Result<Answered> {
+    fn open(&self, host: &Host) -> Result<Called, Problem> {
         let command = script::command(&host.paths, &self.flags, self.one_file_system);
-        let (connection, output) = Connection::open(&self.rsh, host, &command)?;
+        let opened = Connection::open(&self.rsh, host, &command);
+        let (connection, output) = opened.map_err(|error| problem(host, &error))?;
         Ok((connection, output, None))
     }
 
-    /// Weighs on all machines at the same time, each with one of the `tallies`. Once all have answered, calls `watch`
-    /// about ten times a second, with the number of entries that have arrived, and a machine that is waited for.
-    pub fn weigh<T: Tally + 'static>(
+    /// Begins to weigh on all machines at the same time, each with one of the `tallies`.
+    pub fn begin<T: Tally + 'static>(
         &self,
         wanted: Wanted,
         tallies: impl IntoIterator<Item = impl FnOnce(View) -> T + Send + 'static>,
-        interrupt: &Interrupt,
-        watch: impl FnMut(u64, &[u8]),
-    ) -> Vec<Result<Arrived, Problem>> {
+    ) -> Arrivals<'_> {
         let answered =
             mem::take(&mut *self.answered.lock().unwrap_or_else(PoisonError::into_inner));
         let (mut answered, so_far) = (answered.into_iter(), Arc::new(SoFar::default()));
         let (sender, receiver) = mpsc::channel();
-        let mut connections = Vec::new();
+        let mut children = Vec::new();
         for (number, (host, tally)) in self.hosts.iter().zip(tallies).enumerate() {
-            let opened = answered.next().map_or_else(|| self.open(host), Ok);
-            let (sender, so_far, host) = (sender.clone(), Arc::clone(&so_far), host.clone());
-            let limits = (self.needs_weigh, self.one_file_system);
-            connections.push(opened.and_then(|(connection, mut output, way)| {
-                so_far.silent.fetch_add(1, Ordering::Relaxed);
-                let read = move || {
-                    let way = way.map_or_else(|| connection::answer(&mut output), Ok);
-                    so_far.silent.fetch_sub(1, Ordering::Relaxed);
-                    let from = (&host, Arc::clone(&so_far.entries));
-                    let arrived =
-                        way.and_then(|way| read((output, way), from, limits, wanted, tally));
-                    // The receiver is gone after an interrupt.
-                    let _ = sender.send((number, arrived));
-                };
-                thread::Builder::new().spawn(read).map(|_| connection)
-            }));
+            let called = match answered.next().unwrap_or_else(|| self.open(host)) {
+                Ok(called) => called,
+                Err(problem) => {
+                    let _ = sender.send((number, Err(problem)));
+                    continue;
+                }
+            };
+            children.push(Arc::clone(&called.0.child));
+            so_far.silent.fetch_add(1, Ordering::Relaxed);
+            let (remote, sender, so_far) = (self.clone(), sender.clone(), Arc::clone(&so_far));
+            // If no thread can be started, nothing arrives. The receiver is gone after an interrupt.
+            let _ = thread::Builder::new().spawn(move || {
+                let host = &remote.hosts[number];
+                let weighed = remote.weigh(host, called, &so_far, wanted, tally);
+                let _ = sender.send((number, weighed.map_err(|error| problem(host, &error))));
+            });
         }
-        drop(sender);
-        self.collect(connections, &receiver, &so_far, interrupt, watch)
+        Arrivals { remote: self, children, receiver, so_far }
     }
 
-    /// Collects what arrives through the `connections`, each of which a thread reads and hands to the `receiver`.
-    fn collect(
+    /// Weighs on a `host` that was called, up to the end of what does so there.
+    fn weigh<T: Tally>(
         &self,
-        mut connections: Vec<io::Result<Connection>>,
-        receiver: &Receiver<(usize, io::Result<Arrived>)>,
+        host: &Host,
+        (mut connection, mut output, way): Called,
         so_far: &SoFar,
+        wanted: Wanted,
+        tally: impl FnOnce(View) -> T,
+    ) -> io::Result<Snapshot> {
+        let way = way.unwrap_or_else(|| connection::answer(&mut output));
+        so_far.silent.fetch_sub(1, Ordering::Relaxed);
+        // Closes the output, so that who still writes there ends.
+        let read = way.and_then(|way| {
+            let snapshot = self.read(host, (way, output), &so_far.entries, wanted, tally)?;
+            Ok((way, snapshot))
+        });
+        let ended = connection.finish();
+        match read {
+            Ok((way, snapshot)) => finished(host, way, snapshot, &ended),
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => Err(error),
+            Err(error) => Err(ended.failure(&error.to_string())),
+        }
+    }
+
+    /// Reads the `output` of `host` after the line that says how that weighs. Counts what arrives.
+    fn read<T: Tally>(
+        &self,
+        host: &Host,
+        (way, output): (Way, SnapshotFile),
+        count: &Arc<AtomicU64>,
+        wanted: Wanted,
+        tally: impl FnOnce(View) -> T,
+    ) -> io::Result<Snapshot> {
+        let prefix = host.prefix.clone();
+        // What find prints is counted while it is sorted, before the tally gets it.
+        let counted = if way == Way::Weigh { Arc::clone(count) } else { Arc::default() };
+        let tally = move |view| Arriving { tally: tally(view), prefix, count: counted };
+        let mut snapshot = match (way, self.needs_weigh) {
+            (Way::Weigh, _) => snapshot::read_from(output, wanted, tally)?,
+            (Way::Find, Some(flag)) => {
+                let version = script::version();
+                let message = format!("{flag} needs weigh {version} there, and there is none");
+                return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+            }
+            (Way::Find, None) => {
+                found::read(output, (host, count), self.one_file_system, wanted, tally)?
+            }
+        };
+        for problem in &mut snapshot.weighed.problems {
+            problem.path = [&host.prefix, &*problem.path].concat();
+        }
+        let origin = snapshot.origin.get_or_insert_with(Origin::default);
+        origin.host = host.name();
+        for name in origin.roots.iter_mut().filter_map(|root| root.name.as_mut()) {
+            *name = [&*host.prefix, name].concat();
+        }
+        Ok(snapshot)
+    }
+}
+
+impl Arrivals<'_> {
+    /// Waits for what arrives. Once all machines have answered, calls `watch` about ten times a second, with the number
+    /// of entries that have arrived, and a machine that is waited for.
+    pub fn collect(
+        self,
         interrupt: &Interrupt,
         mut watch: impl FnMut(u64, &[u8]),
-    ) -> Vec<Result<Arrived, Problem>> {
+    ) -> Vec<Result<Snapshot, Problem>> {
         /// How long a machine has to end after an interrupt.
         const PATIENCE: Duration = Duration::from_secs(1);
-        let hosts = self.hosts.iter().zip(&connections);
-        let mut results: Vec<Option<_>> = hosts
-            .map(|(host, it)| it.as_ref().err().map(|error| Err(problem(host, error))))
-            .collect();
-        let mut interrupted: Option<Instant> = None;
+        let Self { remote: Remote { hosts, .. }, children, receiver, so_far } = self;
+        let mut results: Vec<Option<_>> = hosts.iter().map(|_| None).collect();
+        let mut killed: Option<Instant> = None;
         while let Some(next) = results.iter().position(Option::is_none) {
             match receiver.recv_timeout(Duration::from_millis(100)) {
-                Ok((number, arrived)) => {
-                    let Ok(connection) = &mut connections[number] else { continue };
-                    results[number] = Some(finished(&self.hosts[number], connection, arrived));
+                Ok((number, Err(_))) if interrupt.is_asked() => {
+                    // Because of that, whatever it says.
+                    results[number] = Some(Err(interrupted(&hosts[number])));
                 }
+                Ok((number, arrived)) => results[number] = Some(arrived),
                 Err(RecvTimeoutError::Timeout) => {}
-                // The thread has panicked.
+                // A thread has panicked, or none could be started.
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             if so_far.silent.load(Ordering::Relaxed) == 0 {
-                watch(so_far.entries.load(Ordering::Relaxed), &self.hosts[next].first());
+                watch(so_far.entries.load(Ordering::Relaxed), &hosts[next].first());
             }
-            match interrupted {
+            match killed {
                 None if interrupt.is_asked() => {
-                    interrupted = Some(Instant::now());
-                    connections.iter_mut().flatten().for_each(Connection::kill);
+                    killed = Some(Instant::now());
+                    children.iter().for_each(|child| connection::kill(child));
                 }
                 Some(begin) if begin.elapsed() > PATIENCE => break,
                 _ => {}
             }
         }
-        let unfinished = io::Error::other("interrupted");
-        let results = self.hosts.iter().zip(results);
-        results.map(|(host, it)| it.unwrap_or_else(|| Err(problem(host, &unfinished)))).collect()
+        let results = hosts.iter().zip(results);
+        results.map(|(host, it)| it.unwrap_or_else(|| Err(interrupted(host)))).collect()
     }
 }
 
-/// Reads `output` of `host`, after the line that says how that weighs. Counts what arrives.
-fn read<T: Tally>(
-    (output, way): (SnapshotFile, Way),
-    (host, count): (&Host, Arc<AtomicU64>),
-    (needs_weigh, one_file_system): (Option<&str>, bool),
-    wanted: Wanted,
-    tally: impl FnOnce(View) -> T,
-) -> io::Result<Arrived> {
-    let prefix = host.prefix.clone();
-    // What find prints is counted while it is sorted, before the tally gets it.
-    let counted = if way == Way::Weigh { Arc::clone(&count) } else { Arc::default() };
-    let tally = move |view| Arriving { tally: tally(view), prefix, count: counted };
-    let mut snapshot = match (way, needs_weigh) {
-        (Way::Weigh, _) => snapshot::read_from(output, wanted, tally)?,
-        (Way::Find, Some(flag)) => {
-            let version = script::version();
-            let message = format!("{flag} needs weigh {version} there, and there is none");
-            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
-        }
-        (Way::Find, None) => found::read(output, (host, &count), one_file_system, wanted, tally)?,
-    };
-    for problem in &mut snapshot.weighed.problems {
-        problem.path = [&host.prefix, &*problem.path].concat();
-    }
-    let origin = snapshot.origin.get_or_insert_with(Origin::default);
-    origin.host = host.name();
-    for name in origin.roots.iter_mut().filter_map(|root| root.name.as_mut()) {
-        *name = [&*host.prefix, name].concat();
-    }
-    Ok(Arrived { snapshot, is_filtered: way == Way::Weigh })
-}
-
-/// What was `read` from `host`, once the `connection` has ended, too.
-fn finished(
-    host: &Host,
-    connection: &mut Connection,
-    read: io::Result<Arrived>,
-) -> Result<Arrived, Problem> {
-    let mut arrived = read.map_err(|error| why(host, connection, &error))?;
-    let (status, said) = connection.finish();
-    let weighed = &mut arrived.snapshot.weighed;
-    let (problems, has_report) = (&mut weighed.problems, weighed.report.is_some());
-    match status {
-        Some(status) if status.success() && (has_report || arrived.is_filtered) => {}
-        // What arrived says that something is missing.
-        Some(status) if status.code() == Some(1) && arrived.is_filtered => {}
-        // find does not; or the connection was cut.
-        Some(status) if !arrived.is_filtered => {
-            let (mut unread, has_only_gone) = found::problems(&said, host);
+/// The `snapshot` from `host`, where all has `ended`: with what is missing; or why it may be no whole one.
+fn finished(host: &Host, way: Way, mut snapshot: Snapshot, ended: &Ended) -> io::Result<Snapshot> {
+    let Ended { status, said } = ended;
+    let has_report = snapshot.weighed.report.is_some();
+    match (way, status.map(|status| status.code())) {
+        // What arrived says whether something is missing.
+        (Way::Weigh, Some(Some(0 | 1))) => {}
+        (Way::Find, Some(Some(0))) if has_report => {}
+        // What find prints does not; or the connection was cut.
+        (Way::Find, Some(code)) => {
+            let problems = &mut snapshot.weighed.problems;
+            let (mut unread, has_only_gone) = found::problems(said, host);
             problems.append(&mut unread);
-            let has_all = said.len() < connection::MOST_SAID && has_report;
-            let is_complete = has_only_gone && has_all && status.code() == Some(1);
+            problems.sort_by(|one, two| one.path.cmp(&two.path));
+            let is_complete = has_only_gone && has_report && ended.has_all() && code == Some(1);
             if problems.is_empty() && !is_complete {
-                problems.push(problem(host, &failure((Some(status), said), "find has failed")));
+                problems.push(problem(host, &ended.failure("find has failed")));
             }
         }
-        status => {
-            return Err(problem(host, &failure((status, said), "it did not end as it should")));
-        }
+        _ => return Err(ended.failure("it did not end as it should")),
     }
-    Ok(arrived)
+    Ok(snapshot)
 }
 
-/// Why nothing can be read from `host`: what the program that leads there says, or the `error`.
-fn why(host: &Host, connection: &mut Connection, error: &io::Error) -> Problem {
-    if error.kind() == io::ErrorKind::Unsupported {
-        return problem(host, error);
-    }
-    let ended = connection.finish();
-    problem(host, &failure(ended, &error.to_string()))
-}
-
-/// The last line of what was said on stderr; or if nothing was, how the program ended, and what happened.
-fn failure((status, said): (Option<ExitStatus>, Vec<u8>), otherwise: &str) -> io::Error {
-    /// Far longer than any message.
-    const MOST: usize = 500;
-    let mut lines = said.split(|byte| b"\r\n".contains(byte)).map(<[u8]>::trim_ascii);
-    let last = lines.rfind(|line| !line.is_empty());
-    let last = last.map(|line| String::from_utf8_lossy(&line[..line.len().min(MOST)]));
-    io::Error::other(match (last, status.filter(|status| !status.success())) {
-        (Some(last), _) => last.into_owned(),
-        (None, Some(status)) => format!("{otherwise} ({status})"),
-        (None, None) => otherwise.to_owned(),
-    })
+fn interrupted(host: &Host) -> Problem {
+    problem(host, &io::Error::other("interrupted"))
 }
 
 fn problem(host: &Host, error: &io::Error) -> Problem {

@@ -10,8 +10,7 @@
 
 use std::ffi::OsString;
 
-use super::found::END;
-use crate::list::FIND_FORMAT;
+use crate::list::{FIND_END, FIND_FORMAT};
 
 /// How the line begins that begins the answer.
 pub(super) const ANSWER: &str = "weigh-answers 1 ";
@@ -84,7 +83,7 @@ pub(super) fn command(paths: &[Vec<u8>], flags: &[OsString], one_file_system: bo
         ANSWER.as_bytes(),
         b"find'; e=1; l 3<&- & ;; esac; p=$!; (cat <&3; kill $p) >/dev/null 2>&1 & k=$!; \
         wait $p; s=$?; kill $k 2>/dev/null; [ ! $e ] || printf '",
-        END.as_bytes(),
+        FIND_END.as_bytes(),
         b"'; exit $s",
     ];
     in_any_shell(&script.concat())

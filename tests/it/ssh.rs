@@ -4,13 +4,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 use crate::dice::{Dice, Names};
 use crate::fixture::{Fixture, raw};
+#[cfg(feature = "tui")]
+use crate::pty::Terminal;
 use crate::rounds::{for_seeds, rounds};
 use crate::run::{PATIENCE, Shown, Weigh, weigh};
 
@@ -130,8 +132,11 @@ fn what_arrives_is_what_a_walk_there_finds() {
 #[test]
 fn what_cannot_be_read_there_is_named_with_its_host() {
     for there in [There::Weigh, There::Find, There::Plain] {
-        let fixture =
+        let mut fixture =
             Fixture::new().file("top/a", 5000).file("top/no\nway/b", 1).unreadable("top/no\nway");
+        for name in ["top/5", "top/2", "top/8", "top/1", "top/9"] {
+            fixture = fixture.dir(name).unreadable(name);
+        }
         let machine = Machine::new(fixture);
         let root = machine.fixture.at("top");
         let here = weigh("-j").arg(&root).by_nobody(&machine.fixture).run();
@@ -625,8 +630,7 @@ fn a_host_that_never_answers_is_given_up_after_ctrl_c() {
     interrupt(&child);
     let output = child.wait_with_output();
     let _ = Command::new("kill").arg(pid.trim()).status();
-    let output = output.unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    ensure_interrupted(&output.unwrap());
 }
 
 /// However it ends here, the program there ends, too.
@@ -640,13 +644,48 @@ fn the_program_there_ends_with_this_one() {
             machine.fixture.text_path("pid"),
         );
         machine.script("bin/weigh", &there);
-        let mut child = machine.weigh("-j", There::Weigh).arg(machine.named("web", "top")).spawn();
+        let child = machine.weigh("-j", There::Weigh).arg(machine.named("web", "top")).spawn();
         let pid = pid_in(&machine.fixture.at("pid"));
         assert!(is_there(&pid));
         kill_process(Pid::from_child(&child), signal).unwrap();
-        child.wait().unwrap();
+        let output = child.wait_with_output().unwrap();
+        if signal == Signal::INT {
+            ensure_interrupted(&output);
+        }
         until("gone", || !is_there(&pid));
     }
+}
+
+/// Once, it was "not a snapshot".
+fn ensure_interrupted(output: &Output) {
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    let is_said = complaint.starts_with("weigh: cannot load web:/");
+    assert!(is_said && complaint.ends_with(": interrupted\n"), "{complaint}");
+    assert_eq!(output.status.code(), Some(130));
+}
+
+/// Nothing is deleted, opened or scanned again there, and a host that fails is no reason to show nothing.
+#[test]
+#[cfg(feature = "tui")]
+fn a_screen_shows_what_arrives() {
+    let machine = Machine::new(Fixture::new().file("top/only", 5000));
+    machine.script("rsh", &SH.replace("exec", "[ $3 = web ] || exit 255\nexec"));
+    let terminal = &mut Terminal::new();
+    let [web, gone] = ["web", "gone"].map(|host| machine.named(host, "top"));
+    let child = machine.weigh("--ui", There::Weigh).args([&web, &gone]).on(terminal).spawn();
+    terminal.wait_for("only");
+    for (keys, said) in [
+        ("r", "another machine is asked only once"),
+        ("o", "nothing is opened"),
+        ("n d", "deleting is off: this was not scanned here"),
+    ] {
+        terminal.type_in(keys.as_bytes());
+        terminal.wait_for(said);
+    }
+    terminal.type_in(b"\x1bqq");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(machine.fixture.at("top/only").exists());
 }
 
 /// A real server on this machine, with a key made for it.

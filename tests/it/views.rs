@@ -486,7 +486,7 @@ fn what_is_opened_in_another_program() {
     for (mut browser, why) in [
         (root, "nothing is opened as root"),
         (read_only, "nothing is opened with --read-only"),
-        (loaded, "nothing is opened in a snapshot"),
+        (loaded, "nothing is opened: this was not scanned here"),
         (walking, "once the scan is over: Esc stops it"),
     ] {
         assert!(press(&mut browser, "o").is_empty(), "{why}");

@@ -49,7 +49,7 @@ impl Browser {
             _ if self.options.is_root => return Err("nothing is opened as root"),
             _ if self.options.read_only => return Err("nothing is opened with --read-only"),
             None => return Err("once the scan is over: Esc stops it"),
-            Some(false) => return Err("nothing is opened in a snapshot"),
+            Some(false) => return Err("nothing is opened: this was not scanned here"),
             Some(true) => {}
         }
         let place = self.item(self.chosen).and_then(|item| item.place);

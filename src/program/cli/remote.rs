@@ -9,7 +9,7 @@ use super::snapshots::{has_say, typed};
 use weigh::internal::remote::Remote;
 use weigh::internal::report::Keep;
 
-/// The flags in `given`, arguments of `command`, that weigh gets on another machine, if a path may be there.
+/// The flags in `given`, arguments of `command`, that weigh gets on another machine.
 pub(super) fn passed(command: &Command, given: &ArgMatches) -> Vec<OsString> {
     /// Those that change how weigh works there, and not what counts.
     const ALSO: [&str; 4] = ["bulk", "details", "no_prefetch", "threads"];
@@ -25,10 +25,6 @@ pub(super) fn passed(command: &Command, given: &ArgMatches) -> Vec<OsString> {
         "inodes",
         "rsh",
     ];
-    let mut paths = given.get_raw("paths").into_iter().flatten();
-    if !paths.any(|path| path.as_encoded_bytes().contains(&b':')) {
-        return Vec::new();
-    }
     typed(command, given, |flag: &Arg| {
         let name = flag.get_id().as_str();
         !NOT.contains(&name) && (has_say(flag) || ALSO.contains(&name))
