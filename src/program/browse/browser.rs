@@ -129,12 +129,19 @@ pub(super) enum Bar {
 pub(super) enum Dialog {
     /// A text, from this line on.
     Text(DialogText, usize),
-    /// Asks for the number of entries before it deletes them.
-    Delete {
-        entries: u64,
-        typed: String,
-    },
+    /// A question, and what has been typed.
     Prompt(Question, String),
+}
+
+impl Dialog {
+    /// The text that covers the list, and its first line.
+    pub(super) fn text(&self) -> Option<(DialogText, usize)> {
+        match *self {
+            Self::Text(text, first) => Some((text, first)),
+            Self::Prompt(Question::Delete(_), _) => Some((DialogText::Review, 0)),
+            Self::Prompt(..) => None,
+        }
+    }
 }
 
 /// A text that covers the list.
@@ -162,6 +169,8 @@ pub(super) enum Question {
     Filter,
     /// A pattern for the entries to mark.
     Mark,
+    /// The number of entries, before it deletes so many.
+    Delete(u64),
 }
 
 /// Work in the background.

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::mem;
 use std::sync::Arc;
 
-use super::browser::{Browser, Dialog, DialogText, PendingWork};
+use super::browser::{Browser, Dialog, DialogText, PendingWork, Question};
 use super::event::{Command, Ending};
 use super::follow::Gone;
 use super::marks::{descend, names};
@@ -144,10 +144,8 @@ impl Browser {
 
     /// Closes the review, because the tree has changed and the marks may be others.
     pub(super) fn end_review(&mut self) {
-        let is_open = matches!(
-            self.dialog,
-            Some(Dialog::Text(DialogText::Review, _) | Dialog::Delete { .. })
-        );
+        let shown = self.dialog.as_ref().and_then(Dialog::text);
+        let is_open = shown.is_some_and(|(text, _)| text == DialogText::Review);
         self.close_review();
         if is_open {
             self.dialog = None;
@@ -189,7 +187,9 @@ impl Browser {
     /// Asks for the number of entries before it deletes them. The review is shown from the line `first` on.
     pub(super) fn ask_to_delete(&mut self, first: usize) {
         match self.reviewed() {
-            Ok(entries) => self.dialog = Some(Dialog::Delete { entries, typed: String::new() }),
+            Ok(entries) => {
+                self.dialog = Some(Dialog::Prompt(Question::Delete(entries), String::new()));
+            }
             Err(why) => self.stay_in_review(first, why),
         }
     }
@@ -219,7 +219,7 @@ impl Browser {
         match self.reviewed() {
             Ok(_) => {
                 self.say("wrong number: nothing is deleted");
-                self.dialog = Some(Dialog::Delete { entries, typed: String::new() });
+                self.dialog = Some(Dialog::Prompt(Question::Delete(entries), String::new()));
             }
             Err(why) => self.stay_in_review(0, why),
         }

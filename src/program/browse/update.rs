@@ -87,7 +87,6 @@ impl Browser {
                 None => self.point(key),
             },
             Some(Dialog::Prompt(question, text)) => self.prompt(question, text, key),
-            Some(Dialog::Delete { entries, typed }) => self.type_number(entries, typed, key),
             Some(Dialog::Text(text, first)) => self.scroll(text, first, key),
         }
     }
@@ -247,8 +246,13 @@ impl Browser {
     fn prompt(&mut self, question: Question, mut text: String, key: Key) -> Option<Command> {
         match key {
             Key::Escape | Key::Interrupt => {
-                if question == Question::Search {
-                    self.cancel_search();
+                match question {
+                    Question::Search => self.cancel_search(),
+                    Question::Delete(_) => {
+                        self.close_review();
+                        self.say("nothing is deleted");
+                    }
+                    Question::Filter | Question::Mark => {}
                 }
                 return None;
             }
@@ -286,24 +290,8 @@ impl Browser {
                 }
                 Err(why) => self.say(why),
             },
+            Question::Delete(entries) => return self.answer_delete(entries, text),
         }
-        None
-    }
-
-    /// Handles a key while the number of entries to delete is being typed.
-    fn type_number(&mut self, entries: u64, mut typed: String, key: Key) -> Option<Command> {
-        match key {
-            Key::Enter => return self.answer_delete(entries, &typed),
-            Key::Char(c) => typed.push(c),
-            Key::Backspace => drop(typed.pop()),
-            Key::Escape | Key::Interrupt => {
-                self.close_review();
-                self.say("nothing is deleted");
-                return None;
-            }
-            _ => {}
-        }
-        self.dialog = Some(Dialog::Delete { entries, typed });
         None
     }
 

@@ -3,7 +3,7 @@
 use ratatui_core::style::Style;
 
 use super::canvas::{AROUND, BOLD, Canvas, format, sized};
-use crate::program::browse::browser::{Browser, Dialog, DialogText};
+use crate::program::browse::browser::{Browser, DialogText};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::{ACTIONS, Key};
 use crate::program::browse::removal::NOTHING_MARKED;
@@ -14,12 +14,8 @@ use weigh::internal::render::partial;
 use weigh::internal::render::size::{Format, entries};
 use weigh::internal::tree::Place;
 
-pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) {
-    let (text, first) = match dialog {
-        Dialog::Text(text, first) => (*text, *first),
-        Dialog::Delete { .. } => (DialogText::Review, 0),
-        Dialog::Prompt(..) => return,
-    };
+/// Draws `text`, from the line `first` on.
+pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &mut Canvas<'_>) {
     let (title, lines) = match text {
         DialogText::Help => ("keys", help(browser, canvas.width())),
         DialogText::Info => ("about it", info(browser)),
