@@ -190,18 +190,16 @@ impl Browser {
     /// An empty browser, which is to show what `request` asks for.
     pub fn new(request: Request, options: BrowseOptions) -> Self {
         let sorting = options.sorting;
+        let view = request.walk.view;
         let mut browser = Self { request, options, sorting, ..Self::default() };
+        browser.scan.see_as(view);
         browser.relist();
         browser
     }
 
     /// Lists the current directory again.
     pub(super) fn relist(&mut self) {
-        let is_there = match self.scan.listings {
-            Some(_) => self.look_at_snapshot(),
-            None => !self.is_walking() || self.look_at_walk(),
-        };
-        if !is_there {
+        if !self.has_all() && !self.look() {
             return;
         }
         self.scan.go(&mut self.way);
@@ -223,42 +221,32 @@ impl Browser {
         self.choose(self.chosen);
     }
 
-    /// Takes the current directory from the walk, or the innermost one above it that is still there. False if
-    /// everything is closed, and the result on its way.
-    fn look_at_walk(&mut self) -> bool {
-        let name = match &self.request.source {
+    /// Takes the current directory from the walk or the snapshot, or the innermost one above it that is there. False if
+    /// there is none: of the walk, everything is closed then, and the result on its way.
+    fn look(&mut self) -> bool {
+        let root = match &self.request.source {
             Input::Roots(roots) if roots.len() == 1 => roots[0].as_encoded_bytes(),
             _ => b"",
         };
+        let inodes = self.request.kept().unwrap_or_default();
         loop {
-            if let Some(tree) = self.top.listing(name, &self.way) {
-                self.scan.show(tree.seen_as(self.measure().into()));
-                return true;
+            let listing = match &mut self.scan.listings {
+                Some(listings) => listings.at(&self.way, inodes),
+                None => Ok(self.top.listing(root, &self.way)),
+            };
+            match listing {
+                Ok(Some(tree)) => {
+                    self.scan.show(tree);
+                    return true;
+                }
+                Ok(None) if self.scan.is_walked_now() && self.top.is_closed() => return false,
+                Ok(None) => {}
+                Err(error) => self.said = Some(format!("cannot read the snapshot: {error}")),
             }
-            if self.top.is_closed() || self.way.pop().is_none() {
+            if self.way.pop().is_none() {
                 return false;
             }
         }
-    }
-
-    /// Takes the current directory from the snapshot, or the innermost one above it that can be read. False if there is
-    /// none.
-    fn look_at_snapshot(&mut self) -> bool {
-        let (view, inodes) = (self.measure().into(), self.request.kept().unwrap_or_default());
-        while let Some(listings) = &mut self.scan.listings {
-            match listings.at(&self.way, inodes) {
-                Ok(Some(tree)) => {
-                    self.scan.show(tree.seen_as(view));
-                    return true;
-                }
-                Ok(None) => {}
-                Err(error) => self.say(format!("cannot read the snapshot: {error}")),
-            }
-            if self.way.pop().is_none() {
-                break;
-            }
-        }
-        false
     }
 
     /// Chooses a line, or the last one if there are fewer, and scrolls to it.
@@ -508,8 +496,7 @@ impl Browser {
 
     /// What sizes measure.
     pub(super) fn measure(&self) -> Measure {
-        let browsed = self.scan.browsed.as_ref();
-        browsed.map_or(self.request.walk.view.measure, |browsed| browsed.snapshot.view.measure)
+        self.scan.tree.view().measure
     }
 
     /// The tree; during a walk, only of the current directory.

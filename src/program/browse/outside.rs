@@ -45,12 +45,12 @@ impl Browser {
     }
 
     fn to_open(&self) -> Result<Command, &'static str> {
-        match self.scan.browsed.as_ref().map(|browsed| browsed.is_walked) {
-            _ if self.options.is_root => return Err("nothing is opened as root"),
-            _ if self.options.read_only => return Err("nothing is opened with --read-only"),
-            None => return Err("once the scan is over: Esc stops it"),
-            Some(false) => return Err("nothing is opened in a snapshot"),
-            Some(true) => {}
+        match () {
+            () if self.options.is_root => return Err("nothing is opened as root"),
+            () if self.options.read_only => return Err("nothing is opened with --read-only"),
+            () if self.is_walking() => return Err("once the scan is over: Esc stops it"),
+            () if !self.is_of_roots() => return Err("nothing is opened in a snapshot"),
+            () => {}
         }
         let place = self.item(self.chosen).and_then(|item| item.place);
         let child = place.map(|place| self.scan.tree.at(place));

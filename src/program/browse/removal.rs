@@ -37,11 +37,9 @@ impl Browser {
 
     /// Why deleting is off, if it is.
     pub(super) fn no_removal(&self) -> Option<&'static str> {
-        let is_walked = self.scan.browsed.as_ref().map(|browsed| browsed.is_walked);
-        let is_snapshot = !is_walked.unwrap_or_else(|| self.is_of_roots());
         let reasons = [
             (self.options.read_only, "deleting is off: weigh was started with --read-only"),
-            (is_snapshot, "deleting is off: this was not scanned here"),
+            (!self.is_of_roots(), "deleting is off: this was not scanned here"),
             (self.is_walking(), "deleting is off during the scan: Esc stops the scan"),
             (!self.knows_freed(), "deleting is off: symlinks are followed (-L)"),
             (

@@ -107,7 +107,7 @@ impl Browser {
         let child = tree.at(place);
         let refusal = if marks.is_held(tree, place) {
             Some("the directory it lies in is marked")
-        } else if self.is_walking() && self.scan.listings.is_none() {
+        } else if self.scan.is_walked_now() {
             // What must not be marked loses its mark once the walk is over.
             self.scan.is_open(&child).then_some("it is still being read")
         } else {
@@ -234,8 +234,8 @@ impl Browser {
 
     /// The path of the current directory, if it can be scanned by itself.
     fn path_to_walk(&self) -> Option<Vec<u8>> {
-        let browsed = self.scan.browsed.as_ref()?;
         let here = self.scan.here();
-        (browsed.is_walked && !here.is_total()).then(|| here.path())
+        let is_walked = !self.is_walking() && self.is_of_roots();
+        (is_walked && !here.is_total()).then(|| here.path())
     }
 }

@@ -11,7 +11,6 @@ use super::sorting::SortKey;
 use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::problem::Problem;
-use weigh::internal::report::Outcome;
 use weigh::internal::sys;
 
 pub(super) const NO_TIMES: &str = "it has no times: save it again";
@@ -43,7 +42,7 @@ impl Browser {
             }
             Event::Opened(listings, view) => {
                 self.scan.listings = Some(listings);
-                self.request.walk.view = view;
+                self.scan.see_as(view);
                 self.relist();
             }
             Event::Scanned(Err(problem)) => command = self.failed(problem),
@@ -61,7 +60,7 @@ impl Browser {
 
     fn tick(&mut self) {
         // The listings of a snapshot stay as they are.
-        if self.is_walking() && self.scan.listings.is_none() {
+        if self.scan.is_walked_now() {
             self.relist();
         }
         // A list of what is anywhere is computed anew only at the end of a removal.
@@ -221,8 +220,9 @@ impl Browser {
     }
 
     pub(super) fn has_times(&self) -> bool {
-        let Some(Outcome { is_walked, snapshot, .. }) = &self.scan.browsed else { return true };
-        *is_walked || snapshot.origin.as_ref().is_some_and(|origin| origin.has_times)
+        let Some(browsed) = &self.scan.browsed else { return true };
+        let origin = browsed.snapshot.origin.as_ref();
+        self.is_of_roots() || origin.is_some_and(|origin| origin.has_times)
     }
 
     /// Marks or unmarks the chosen entry, and moves down.
@@ -368,12 +368,10 @@ impl Browser {
             return self.say("with --frees, sizes are disk usage");
         }
         let browsed = self.scan.browsed.as_ref().filter(|_| self.pending.is_none());
-        let Some(Outcome { snapshot, .. }) = browsed else {
-            return self.say("once the scan is over");
-        };
-        let measure = snapshot.view.measure;
+        let Some(browsed) = browsed else { return self.say("once the scan is over") };
+        let measure = self.measure();
         let other = if measure == Measure::Disk { Measure::Apparent } else { Measure::Disk };
-        if !snapshot.known.contains(other) {
+        if !browsed.snapshot.known.contains(other) {
             return self.say(format!("it has only {}", measure.noun()));
         }
         self.scan.see_as(other.into());

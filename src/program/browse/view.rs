@@ -144,7 +144,7 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
         parts.push(format!("only {}", browser.text(pattern.text().as_bytes())));
     }
     if let Some(browsed) = &browser.scan.browsed {
-        parts.push(match browsed.snapshot.view.measure {
+        parts.push(match browser.measure() {
             Measure::Disk => "on disk".to_owned(),
             measure => measure.name().to_owned(),
         });
@@ -226,18 +226,15 @@ fn asked(question: Question) -> String {
 
 /// The prompt, the message or the progress of a removal, if there is one.
 fn message(browser: &Browser, width: usize) -> Option<String> {
-    match &browser.dialog {
-        Some(Dialog::Prompt(question, text)) => {
-            let (asked, text) = (asked(*question), browser.text(text.as_bytes()));
-            if let Question::Delete(_) = question {
-                let said = browser.said().map_or_else(String::new, |said| format!("{said}; "));
-                return Some(said + &asked + &text);
-            }
-            // The end of the typed text stays visible.
-            let has_room = cells(&asked) + cells(&text) < width;
-            return Some(if has_room { asked + &text } else { text });
+    if let Some(Dialog::Prompt(question, text)) = &browser.dialog {
+        let (asked, text) = (asked(*question), browser.text(text.as_bytes()));
+        if let Question::Delete(_) = question {
+            let said = browser.said().map_or_else(String::new, |said| format!("{said}; "));
+            return Some(said + &asked + &text);
         }
-        _ => {}
+        // The end of the typed text stays visible.
+        let has_room = cells(&asked) + cells(&text) < width;
+        return Some(if has_room { asked + &text } else { text });
     }
     if let Some(said) = browser.said() {
         return Some(said.to_owned());
