@@ -1,7 +1,5 @@
 //! How to show the result: as a picture or in a form for programs; and which flags do not fit together.
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
-
 use super::flags::Flags;
 use crate::program::terminal;
 use weigh::internal::measure::Time;
@@ -18,11 +16,7 @@ use weigh::internal::tally::By;
 impl Flags {
     /// The form for programs, if one is asked for.
     pub(super) fn form(&self) -> Option<Form> {
-        if self.print.output_json {
-            return Some(Form::Json);
-        }
-        let name = self.print.form.as_deref()?;
-        Form::ALL.iter().find(|(known, ..)| *known == name).map(|(_, form, _)| *form)
+        self.print.output_json.then_some(Form::Json).or(self.print.form)
     }
 
     /// Whether to show times that are in a snapshot, or will be.
@@ -88,7 +82,8 @@ impl Flags {
     }
 
     fn ensure_form_fits(&self, form: Form, keep: &Keep) -> Result<(), String> {
-        let (fits, name) = (form.fits(), self.print.form.as_deref().unwrap_or_default());
+        let fits = form.fits();
+        let name = Form::ALL.iter().find(|it| it.1 == form).map_or("", |it| it.0);
         if !form.is_for_terminals() && terminal::is_stdout() {
             return Err(format!(
                 "--as {name} is not written to a terminal: redirect standard output"
@@ -185,12 +180,5 @@ impl Flags {
             is_raw: !terminal::is_stdout(),
             roots,
         }
-    }
-
-    /// The values of `--as`.
-    pub(super) fn forms() -> PossibleValuesParser {
-        PossibleValuesParser::new(
-            Form::ALL.map(|(name, _, help)| PossibleValue::new(name).help(help)),
-        )
     }
 }
