@@ -279,10 +279,16 @@ impl Browser {
         self.said = Some(text.into());
     }
 
-    /// The background work has failed; shows why.
-    pub(super) fn give_up(&mut self, why: impl Into<String>) {
-        self.pending = None;
+    /// Says why something is not done.
+    pub(super) fn refuse<T>(&mut self, why: impl Into<String>) -> Option<T> {
         self.say(why);
+        None
+    }
+
+    /// The background work has failed; shows why.
+    pub(super) fn give_up<T>(&mut self, why: impl Into<String>) -> Option<T> {
+        self.pending = None;
+        self.refuse(why)
     }
 
     /// Whether a walk is still running, or a snapshot being loaded.
@@ -460,8 +466,8 @@ impl Browser {
         if !self.has_all() {
             return (marks.len(), None);
         }
-        let known = self.knows_freed().then(|| marks.freed().freed(self.knows_sharing()));
-        (marks.len(), Some((marks.freed().marked(), known)))
+        let known = self.knows_freed().then(|| marks.freed.freed(self.knows_sharing()));
+        (marks.len(), Some((marks.freed.marked(), known)))
     }
 
     /// The paths of all marked entries, as bytes, sorted: the order of the tree depends on the walk.

@@ -26,8 +26,7 @@ impl Browser {
     /// Shows the path of the chosen line, and copies it if it cannot control the terminal.
     pub(super) fn copy_path(&mut self) -> Option<Command> {
         let Some(path) = self.chosen_path() else {
-            self.say("a group has no path");
-            return None;
+            return self.refuse("a group has no path");
         };
         self.dialog = Some(Dialog::Text(DialogText::Path, 0));
         let text = String::from_utf8(path).ok().filter(|text| !text.contains(is_control));

@@ -139,8 +139,7 @@ impl Browser {
     /// Scans the current directory again.
     pub(super) fn again(&mut self) -> Option<Command> {
         if self.is_walking() || self.pending.is_some() {
-            self.say("once the scan is over");
-            return None;
+            return self.refuse("once the scan is over");
         }
         match self.path_to_walk() {
             Some(path) if !self.way.is_empty() && !self.request.walk.frees => {
@@ -159,13 +158,11 @@ impl Browser {
             _ => &[],
         };
         if files.iter().any(|path| path == Path::new("-")) {
-            self.give_up("standard input cannot be read again");
-            return None;
+            return self.give_up("standard input cannot be read again");
         }
         if matches!(self.request.source, Input::Remote(..)) {
             // ssh may ask for a password, where the screen is.
-            self.give_up("another machine is asked only once: start weigh again");
-            return None;
+            return self.give_up("another machine is asked only once: start weigh again");
         }
         self.pending = Some(PendingWork::All);
         self.request.measure = Some(self.measure());
@@ -191,8 +188,7 @@ impl Browser {
     /// Finds what git ignores in the current directory.
     pub(super) fn find_ignored(&mut self) -> Option<Command> {
         let Some(path) = self.path_to_walk().filter(|_| self.pending.is_none()) else {
-            self.say("only in what has been scanned here");
-            return None;
+            return self.refuse("only in what has been scanned here");
         };
         let mut walk = self.request.walk.clone();
         walk.filter.git = Git { ignored: Ignored::Only, ..self.options.ignored.clone() };

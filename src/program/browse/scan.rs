@@ -6,13 +6,12 @@ use super::item::Item;
 use super::listing::{SortedList, below};
 use super::marks::{Marks, descend};
 use super::pattern::NamePattern;
-use super::query::Answer;
 use super::sorting::Sorting;
 use weigh::internal::measure::View;
 use weigh::internal::render::partial::Partial;
 use weigh::internal::report::Outcome;
 use weigh::internal::snapshot::SavedListings;
-use weigh::internal::tree::{Child, DirectoryId, Tree};
+use weigh::internal::tree::{Child, DirectoryId, Place, Tree};
 
 /// A walk, a finished walk or a snapshot, and the marks in it.
 #[derive(Debug, Default)]
@@ -78,21 +77,13 @@ impl Scan {
     pub(super) fn list(
         &mut self,
         way: &[Vec<u8>],
-        found: Option<&Answer>,
+        found: Option<&[Place]>,
         sorting: Sorting,
         pattern: Option<&NamePattern>,
     ) {
         let before = self.browsed.as_ref().and_then(|browsed| browsed.before.as_ref());
-        let (found, before) = match found {
-            Some(Answer::Groups(tree, order)) => {
-                self.index = SortedList::of_groups(tree, *order);
-                return;
-            }
-            Some(Answer::Entries(places)) => (Some(&**places), None),
-            None => (None, before.map(|before| descend(before, way))),
-        };
-        let how = (sorting, pattern);
-        self.index = SortedList::new(self, found, how, before);
+        let before = before.filter(|_| found.is_none()).map(|before| descend(before, way));
+        self.index = SortedList::new(self, found, (sorting, pattern), before);
     }
 
     /// The entry on a line of the list.

@@ -11,6 +11,7 @@ use super::sorting::SortKey;
 use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::problem::Problem;
+use weigh::internal::remove::Manner;
 use weigh::internal::sys;
 
 pub(super) const NO_TIMES: &str = "it has no times: save it again";
@@ -73,8 +74,7 @@ impl Browser {
         if self.is_walking() {
             return Some(Command::End(Ending::Fail(problem)));
         }
-        self.give_up(problem.to_string());
-        None
+        self.give_up(problem.to_string())
     }
 
     fn press(&mut self, key: Key) -> Option<Command> {
@@ -166,7 +166,7 @@ impl Browser {
             Act::Trash => self.dialog = Some(Dialog::Text(DialogText::Trash, 0)),
             Act::Search => self.begin_search(),
             Act::Filter => {
-                let text = self.pattern.as_ref().map_or("", NamePattern::text).to_owned();
+                let text = self.pattern.as_ref().map_or("", |pattern| &pattern.text).to_owned();
                 self.dialog = Some(Dialog::Prompt(Question::Filter, text));
             }
             Act::Copy => return self.copy_path(),
@@ -324,8 +324,8 @@ impl Browser {
     fn leave_review(&mut self, at: usize, key: Key) -> Option<Command> {
         match key {
             Key::Char(' ') => self.take_mark_away(at),
-            Key::Char('t') => return self.move_to_trash(at),
-            Key::Char('D') => self.ask_to_delete(at),
+            Key::Char('t') => return self.remove_reviewed(Manner::Trash, at),
+            Key::Char('D') => return self.remove_reviewed(Manner::Delete, at),
             Key::Char('p') => {
                 self.removals.review = None;
                 return self.print_paths();
@@ -382,17 +382,14 @@ impl Browser {
     /// Ends with the marked paths on standard output, if there are any that can be printed.
     fn print_paths(&mut self) -> Option<Command> {
         if self.is_walking() {
-            self.say("once the scan is over: Esc stops it");
-            return None;
+            return self.refuse("once the scan is over: Esc stops it");
         }
         let paths = self.marked_paths();
         if paths.is_empty() {
-            self.say(NOTHING_MARKED);
-            return None;
+            return self.refuse(NOTHING_MARKED);
         }
         if !self.options.print0 && paths.iter().any(|path| path.contains(&b'\n')) {
-            self.say("a marked name has a newline in it: start weigh with --print0");
-            return None;
+            return self.refuse("a marked name has a newline in it: start weigh with --print0");
         }
         self.end(Ending::Print)
     }

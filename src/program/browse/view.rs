@@ -141,7 +141,7 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
         parts.push(browser.text(group));
     }
     if let Some(pattern) = &browser.pattern {
-        parts.push(format!("only {}", browser.text(pattern.text().as_bytes())));
+        parts.push(format!("only {}", browser.text(pattern.text.as_bytes())));
     }
     if let Some(browsed) = &browser.scan.browsed {
         parts.push(match browser.measure() {

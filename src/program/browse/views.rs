@@ -86,13 +86,11 @@ impl Browser {
             ViewKind::LargestFiles => return Some(TreeQuery::Files),
             ViewKind::Types => By::Type,
             ViewKind::Ages if !self.has_times() => {
-                self.say(NO_TIMES);
-                return None;
+                return self.refuse(NO_TIMES);
             }
             ViewKind::Ages => By::Age { now: sys::now() },
             ViewKind::Owners if !self.scan.knows_owners => {
-                self.say("it has no owners: weigh keeps them with --details");
-                return None;
+                return self.refuse("it has no owners: weigh keeps them with --details");
             }
             ViewKind::Owners => By::Owner { name: sys::user_name },
         };
@@ -124,8 +122,13 @@ impl Browser {
             }
         }
         let nothing = Answer::NOTHING;
-        let answer = self.answers.get(&key).unwrap_or(&nothing);
-        self.scan.list(&self.way, Some(answer), self.sorting, self.pattern.as_ref());
+        match self.answers.get(&key).unwrap_or(&nothing) {
+            Answer::Groups(tree, order) => self.scan.index = SortedList::of_groups(tree, *order),
+            Answer::Entries(places) => {
+                let (sorting, pattern) = (self.sorting, self.pattern.as_ref());
+                self.scan.list(&self.way, Some(places), sorting, pattern);
+            }
+        }
     }
 
     /// Begins a query, whose first slice may answer it.
@@ -281,7 +284,7 @@ impl Browser {
         let Some(found) = &search.found else { return };
         search.shown = (search.shown + by) % found.len().max(1);
         let (shown, all) = (search.shown, found.len());
-        let text = search.pattern.text().to_owned();
+        let text = search.pattern.text.clone();
         let Some(way) = found.get(shown).cloned() else { return };
         self.show_at(way);
         let text = self.text(text.as_bytes());
