@@ -638,9 +638,8 @@ impl Storm {
                 }
                 Command::Look(number, targets) => {
                     let looked = targets.into_iter().map(|(number, mut target)| {
-                        let refusal =
-                            remove::look(&mut target).err().map(|error| error.to_string());
-                        (number, target, refusal)
+                        let looked = remove::look(&mut target);
+                        (number, looked.map(|()| target).map_err(|error| error.to_string()))
                     });
                     Event::Looked(number, looked.collect())
                 }

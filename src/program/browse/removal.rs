@@ -81,16 +81,16 @@ impl Browser {
             let child = tree.at(place);
             let way = child.parent().map(|parent| names(&parent)).unwrap_or_default();
             let number = reviewed.len();
-            let refusal = match (protected.refusal(tree, &child), target) {
-                _ if is_off => None,
-                (Some(refusal), _) => Some(refusal.to_owned()),
-                (None, Err(error)) => Some(error.to_string()),
+            let target = match (protected.refusal(tree, &child), target) {
+                _ if is_off => Ok(None),
+                (Some(refusal), _) => Err(refusal.to_owned()),
+                (None, Err(error)) => Err(error.to_string()),
                 (None, Ok(target)) => {
                     to_look_at.push((number, target));
-                    None
+                    Ok(None)
                 }
             };
-            reviewed.push(ReviewedMark { number, place, way, target: None, refusal });
+            reviewed.push(ReviewedMark { number, place, way, target });
         }
         self.removals.reviews += 1;
         let number = self.removals.reviews;
@@ -214,7 +214,7 @@ impl Browser {
         let (mut targets, mut names) = (Vec::new(), Vec::new());
         let review = self.removals.review.take()?;
         for ReviewedMark { place, way, target, .. } in review.marks {
-            if let Some(target) = target {
+            if let Ok(Some(target)) = target {
                 names.push((way, target.name.clone()));
                 targets.push(match manner {
                     Manner::Delete => target.with_content(&self.scan.tree, place),

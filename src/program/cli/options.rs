@@ -31,10 +31,12 @@ impl Flags {
         filter.share = self.snapshots.shard;
         let count = &self.count;
         // Symlinks lead to an inode more than once, too.
+        let may_show_times = self.screen.ui || self.is_page() || self.show.reclaimable;
         let needs_links = count.exact_links || count.unique || count.dereference_links;
         Ok(walk::WalkOptions {
             view: self.view(),
-            time: self.kept_time(),
+            // The one to show, which in --ui a key asks for, and on a page a switch.
+            time: self.filetime().or(may_show_times.then_some(Time::Modified)),
             threads: self.print.threads,
             // Other file systems do not belong to what this one holds.
             one_file_system: self.filters.limit_filesystem || self.show.df,
@@ -55,12 +57,6 @@ impl Flags {
     pub(super) fn filetime(&self) -> Option<Time> {
         let by_time = self.show.sort == Some(Sort::Time);
         self.count.filetime.or(by_time.then_some(Time::Modified))
-    }
-
-    /// The time to keep, if any: the one to show, which in --ui a key asks for, and on a page a switch.
-    fn kept_time(&self) -> Option<Time> {
-        let may_show = self.screen.ui || self.is_page() || self.show.reclaimable;
-        self.filetime().or(may_show.then_some(Time::Modified))
     }
 
     pub(super) fn is_page(&self) -> bool {
@@ -111,11 +107,7 @@ impl Flags {
 
     /// Groups have no paths.
     pub(super) fn full_paths(&self) -> bool {
-        self.print.full_paths && !self.is_grouped()
-    }
-
-    fn is_grouped(&self) -> bool {
-        self.show.file_types || self.show.by.is_some()
+        self.print.full_paths && !self.show.file_types && self.show.by.is_none()
     }
 
     /// What to keep in order to show it.

@@ -19,11 +19,6 @@ impl Flags {
         self.print.output_json.then_some(Form::Json).or(self.print.form)
     }
 
-    /// Whether to show times that are in a snapshot, or will be.
-    pub(super) fn is_by_saved_time(&self) -> bool {
-        self.filetime().is_some() && (self.is_loaded() || self.snapshots.save.is_some())
-    }
-
     /// Checks whether the form can show what is asked for, and says in one line why not. What depends on flags alone is
     /// in `conflicts_with`; here it depends on a flag's value, as `--sort time` does, or on what several flags come to.
     pub(super) fn ensure_fit(&self, keep: &Keep) -> Result<(), String> {
@@ -35,7 +30,8 @@ impl Flags {
         let shows_df =
             matches!(self.form(), Some(Form::Page(page::PageForm::Html) | Form::Prometheus));
         let shows_details = self.screen.ui || self.form().is_some_and(Form::shows_details);
-        let is_unsaved = self.is_by_saved_time() && self.filetime() != Some(Time::Modified);
+        let is_saved = self.is_loaded() || self.snapshots.save.is_some();
+        let is_unsaved = is_saved && is_by_time && self.filetime() != Some(Time::Modified);
         let refused = [
             (is_unsaved, "a snapshot has only times of modification: use -m m, not -m a or -m c"),
             (

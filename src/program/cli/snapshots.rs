@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path;
 
-use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
 use super::flags::Flags;
+use super::parse::is_typed;
 use crate::program::terminal;
 use weigh::internal::escape::escape;
 use weigh::internal::list::ListOptions;
@@ -74,10 +74,8 @@ pub(super) fn typed(
     let mut flags = Vec::new();
     for flag in command.get_arguments() {
         let name = flag.get_id().as_str();
-        let (true, Some(long)) = (wanted(flag), flag.get_long()) else { continue };
-        if given.value_source(name) != Some(ValueSource::CommandLine) {
-            continue;
-        }
+        let is_meant = wanted(flag) && is_typed(name, given);
+        let (true, Some(long)) = (is_meant, flag.get_long()) else { continue };
         if flag.get_action().takes_values() {
             for value in given.get_raw(name).unwrap_or_default() {
                 let mut flag = OsString::from(format!("--{long}="));

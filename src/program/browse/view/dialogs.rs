@@ -199,7 +199,7 @@ fn kind(item: &Item<'_>) -> &'static str {
 fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     let (width, format) = (canvas.width(), format(browser));
     let marks = browser.removals.review.as_ref().map_or(&[][..], |review| &review.marks);
-    let refused = marks.iter().filter(|mark| mark.refusal.is_some()).count();
+    let refused = marks.iter().filter(|mark| mark.target.is_err()).count();
     let count = if browser.has_all() { marks.len() } else { 0 };
     page(canvas, &review_head(browser, refused), (0, Some(chosen)), count, |line| {
         let mark = &marks[line];
@@ -213,8 +213,8 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
         };
         let size = sized(browser, item.totals.size, is_partial);
         let size = format!("{size:>8} {freed:>8} ");
-        let refusal = mark.refusal.as_ref().map_or_else(String::new, |why| format!("{why}: "));
-        let path = refusal + &browser.text(&child.path());
+        let refusal = mark.target.as_ref().err().map(|why| format!("{why}: "));
+        let path = refusal.unwrap_or_default() + &browser.text(&child.path());
         let room = width.saturating_sub(cells(&size) + ending.len());
         size + &shorten(&path, room) + ending
     });
