@@ -106,7 +106,8 @@ impl ViewKind {
 /// The optional columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ListColumns {
-    pub(super) bars: Bar,
+    /// Which of [`BARS`].
+    pub(super) bars: usize,
     pub(super) counts: bool,
     /// Whether there are no times.
     pub(super) no_times: bool,
@@ -114,15 +115,9 @@ pub(super) struct ListColumns {
     pub(super) map: bool,
 }
 
-/// How the list shows an entry's share of the directory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Bar {
-    #[default]
-    Both,
-    Percent,
-    Graph,
-    None,
-}
+/// How the list can show an entry's share of the directory: whether as a percentage, and whether as a bar.
+pub(super) const BARS: [(bool, bool); 4] =
+    [(true, true), (true, false), (false, true), (false, false)];
 
 /// What covers the list, or the last line.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! How events change the state. What needs a terminal or threads is returned to the loop.
 
-use super::browser::{Bar, Browser, Dialog, DialogText, PendingWork, Question};
+use super::browser::{BARS, Browser, Dialog, DialogText, PendingWork, Question};
 use super::event::{Command, Ending, Event};
 use super::item::Item;
 use super::keys::{Act, Key};
@@ -143,14 +143,7 @@ impl Browser {
                 self.relist();
             }
             Act::Apparent => self.other_measure(),
-            Act::Bars => {
-                self.columns.bars = match self.columns.bars {
-                    Bar::Both => Bar::Percent,
-                    Bar::Percent => Bar::Graph,
-                    Bar::Graph => Bar::None,
-                    Bar::None => Bar::Both,
-                };
-            }
+            Act::Bars => self.columns.bars = (self.columns.bars + 1) % BARS.len(),
             Act::Map => self.columns.map = !self.columns.map,
             Act::Counts => self.columns.counts = !self.columns.counts,
             Act::Times => self.columns.no_times = !self.columns.no_times,
