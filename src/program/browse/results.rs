@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::slice;
 use std::sync::Arc;
 
 use super::browser::{Browser, PendingWork};
@@ -152,17 +151,17 @@ impl Browser {
     /// Scans everything again, in the measure that is shown.
     pub(super) fn scan_all(&mut self) -> Option<Command> {
         self.removals.rescans.clear();
-        let files = match &self.request.source {
-            Input::Snapshots(paths) => &paths[..],
-            Input::List(path, _) => slice::from_ref(path),
-            _ => &[],
-        };
-        if files.iter().any(|path| path == Path::new("-")) {
-            return self.give_up("standard input cannot be read again");
-        }
-        if matches!(self.request.source, Input::Remote(..)) {
+        let is_stdin = match &self.request.source {
+            Input::Snapshots(paths) => paths.iter().any(|path| path == Path::new("-")),
+            Input::List(path, _) => path == Path::new("-"),
             // ssh may ask for a password, where the screen is.
-            return self.give_up("another machine is asked only once: start weigh again");
+            Input::Remote(..) => {
+                return self.give_up("another machine is asked only once: start weigh again");
+            }
+            _ => false,
+        };
+        if is_stdin {
+            return self.give_up("standard input cannot be read again");
         }
         self.pending = Some(PendingWork::All);
         self.request.measure = Some(self.measure());

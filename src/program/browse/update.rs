@@ -129,7 +129,7 @@ impl Browser {
             Act::PreviousView => self.turn(-1),
             Act::BySize => self.sort(SortKey::Size),
             Act::ByName if self.has_matches() => self.go_to_match(1),
-            Act::PreviousMatch => self.go_to_match_before(),
+            Act::PreviousMatch => self.go_to_match(-1),
             Act::ByName => self.sort(SortKey::Name),
             Act::ByCount => self.sort(SortKey::Count),
             Act::ByTime | Act::Times if !self.has_times() => self.say(NO_TIMES),

@@ -278,26 +278,19 @@ impl Browser {
         self.go_to_match(0);
     }
 
-    /// Goes so many matches on.
-    pub(super) fn go_to_match(&mut self, by: usize) {
+    /// Goes so many matches on, or back.
+    pub(super) fn go_to_match(&mut self, by: isize) {
         let Some(search) = &mut self.search else { return };
         let Some(found) = &search.found else { return };
-        search.shown = (search.shown + by) % found.len().max(1);
-        let (shown, all) = (search.shown, found.len());
+        let all = found.len();
+        let shown = search.shown.saturating_add_signed(by + all.cast_signed()) % all.max(1);
+        search.shown = shown;
         let text = search.pattern.text.clone();
         let Some(way) = found.get(shown).cloned() else { return };
         self.show_at(way);
         let text = self.text(text.as_bytes());
         let [number, all] = [shown + 1, all].map(|number| Format::Count.write(number as u64));
         self.say(format!("{number} of {all}: {text}; n N go on"));
-    }
-
-    /// Goes one match back.
-    pub(super) fn go_to_match_before(&mut self) {
-        let found = self.search.as_ref().and_then(|search| search.found.as_ref());
-        if let Some(before) = found.and_then(|found| found.len().checked_sub(1)) {
-            self.go_to_match(before);
-        }
     }
 
     /// Marks all links to the inode of the chosen line.
