@@ -183,9 +183,6 @@ pub struct Outcome {
     /// The bounds that it exceeds.
     #[doc(hidden)]
     pub exceeded: Vec<Exceeded>,
-    /// Whether the result is of a walk that is to be browsed, and not of a snapshot.
-    #[doc(hidden)]
-    pub is_walked: bool,
     /// What the walk did; empty for a snapshot.
     #[doc(hidden)]
     pub stats: WalkStats,
@@ -214,9 +211,8 @@ pub fn browse(
     let others = before.as_ref().map_or(Measures::ALL, |before| before.known);
     snapshot.known = snapshot.known.and(others);
     let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
-    let is_walked = !request.is_loaded();
     let outcome = request.outcome(snapshot, stats);
-    Ok(Outcome { before, earlier, doubts, remembered, is_walked, ..outcome })
+    Ok(Outcome { before, earlier, doubts, remembered, ..outcome })
 }
 
 /// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to
@@ -309,7 +305,6 @@ impl Outcome {
             earlier: None,
             doubts: Vec::new(),
             exceeded: Vec::new(),
-            is_walked: false,
             stats: WalkStats::default(),
         }
     }

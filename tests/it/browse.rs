@@ -514,8 +514,7 @@ fn the_other_size_is_shown_at_once() {
         assert_eq!((browser.totals(), browser.marked(), listed(&browser)), by_disk);
     }
     sizes_alone(&file);
-    let mut browser = browser(fixture.path(), 10);
-    show(&mut browser, scanned(&request));
+    let mut browser = opened(&request, BrowseOptions::default(), 10);
     for (key, said) in [('a', "it has only disk usage"), ('m', "it has no times: save it again")] {
         browser.on(Event::Key(Key::Char(key)));
         assert_eq!(browser.said(), Some(said));

@@ -19,7 +19,7 @@ use crate::program::browse::work::{Console, Work};
 use crate::program::signals::TerminalSignals;
 use weigh::internal::filter::{Filter, Regexes};
 use weigh::internal::remove::{self, Removed, UserDirectories};
-use weigh::internal::report::{Outcome, Request};
+use weigh::internal::report::Request;
 use weigh::internal::sys;
 use weigh::internal::tree::Tree;
 
@@ -57,10 +57,6 @@ impl Console for Keys {
         let key = self.keys.pop_front().ok_or(io::ErrorKind::UnexpectedEof)?;
         Ok(Some(Event::Key(key)))
     }
-}
-
-fn browsed(root: &Path) -> Outcome {
-    scanned(&browse::request([root]))
 }
 
 impl Screen {
@@ -379,8 +375,9 @@ fn nothing_is_deleted_where_it_is_not_to_be() {
     let read_only = BrowseOptions { read_only: true, ..BrowseOptions::default() };
     let why = "deleting is off: weigh was started with --read-only";
     is_refused(Screen::of(browse::request([root.as_path()]), &home, read_only), why);
-    let mut loaded = Screen::new(&root, &home);
-    show(&mut loaded.browser, Outcome { is_walked: false, ..browsed(&root) });
+    let saved = fixture.at("saved.weigh");
+    weigh::run(&Request::of([&root]).save_to(&saved)).unwrap();
+    let loaded = Screen::of(Request::saved([saved]), &home, BrowseOptions::default());
     is_refused(loaded, "deleting is off: this was not scanned here");
     let mut walking = Browser::new(browse::request([root.as_path()]), BrowseOptions::default());
     for keys in ["n ", "dD", "\x1bdt"] {

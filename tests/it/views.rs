@@ -15,7 +15,7 @@ use crate::program::browse::event::{Command, Event};
 use crate::program::browse::keys::Key;
 use crate::program::browse::{Binding, Bindings, BrowseOptions};
 use weigh::internal::remove::{self, Manner, UserDirectories};
-use weigh::internal::report::{Input, Keep, Outcome, Request};
+use weigh::internal::report::{Input, Keep, Request};
 use weigh::internal::snapshot::{Cause, FileSystem, Unseen};
 use weigh::internal::sys::{self, Holder, Space};
 use weigh::internal::tally::Inodes;
@@ -480,8 +480,9 @@ fn what_is_opened_in_another_program() {
     }
     let root = of(BrowseOptions { is_root: true, ..BrowseOptions::default() });
     let read_only = of(BrowseOptions { read_only: true, ..BrowseOptions::default() });
-    let mut loaded = of(BrowseOptions::default());
-    show(&mut loaded, Outcome { is_walked: false, ..scanned(&request) });
+    let saved = fixture.at("saved.weigh");
+    weigh::run(&request.clone().save_to(&saved)).unwrap();
+    let loaded = opened(&Request::saved([saved]), BrowseOptions::default(), 20);
     let walking = Browser::new(request.clone(), BrowseOptions::default());
     for (mut browser, why) in [
         (root, "nothing is opened as root"),
@@ -637,9 +638,8 @@ impl Storm {
                 }
                 Command::Look(number, targets) => {
                     let looked = targets.into_iter().map(|(number, mut target)| {
-                        let refusal =
-                            remove::look(&mut target).err().map(|error| error.to_string());
-                        (number, target, refusal)
+                        let looked = remove::look(&mut target);
+                        (number, looked.map(|()| target).map_err(|error| error.to_string()))
                     });
                     Event::Looked(number, looked.collect())
                 }

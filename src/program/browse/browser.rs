@@ -106,7 +106,8 @@ impl ViewKind {
 /// The optional columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ListColumns {
-    pub(super) bars: Bar,
+    /// Which of [`BARS`].
+    pub(super) bars: usize,
     pub(super) counts: bool,
     /// Whether there are no times.
     pub(super) no_times: bool,
@@ -114,27 +115,28 @@ pub(super) struct ListColumns {
     pub(super) map: bool,
 }
 
-/// How the list shows an entry's share of the directory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Bar {
-    #[default]
-    Both,
-    Percent,
-    Graph,
-    None,
-}
+/// How the list can show an entry's share of the directory: whether as a percentage, and whether as a bar.
+pub(super) const BARS: [(bool, bool); 4] =
+    [(true, true), (true, false), (false, true), (false, false)];
 
 /// What covers the list, or the last line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Dialog {
     /// A text, from this line on.
     Text(DialogText, usize),
-    /// Asks for the number of entries before it deletes them.
-    Delete {
-        entries: u64,
-        typed: String,
-    },
+    /// A question, and what has been typed.
     Prompt(Question, String),
+}
+
+impl Dialog {
+    /// The text that covers the list, and its first line.
+    pub(super) fn text(&self) -> Option<(DialogText, usize)> {
+        match *self {
+            Self::Text(text, first) => Some((text, first)),
+            Self::Prompt(Question::Delete(_), _) => Some((DialogText::Review, 0)),
+            Self::Prompt(..) => None,
+        }
+    }
 }
 
 /// A text that covers the list.
@@ -162,6 +164,8 @@ pub(super) enum Question {
     Filter,
     /// A pattern for the entries to mark.
     Mark,
+    /// The number of entries, before it deletes so many.
+    Delete(u64),
 }
 
 /// Work in the background.
@@ -181,18 +185,16 @@ impl Browser {
     /// An empty browser, which is to show what `request` asks for.
     pub fn new(request: Request, options: BrowseOptions) -> Self {
         let sorting = options.sorting;
+        let view = request.walk.view;
         let mut browser = Self { request, options, sorting, ..Self::default() };
+        browser.scan.see_as(view);
         browser.relist();
         browser
     }
 
     /// Lists the current directory again.
     pub(super) fn relist(&mut self) {
-        let is_there = match self.scan.listings {
-            Some(_) => self.look_at_snapshot(),
-            None => !self.is_walking() || self.look_at_walk(),
-        };
-        if !is_there {
+        if !self.has_all() && !self.look() {
             return;
         }
         self.scan.go(&mut self.way);
@@ -214,42 +216,32 @@ impl Browser {
         self.choose(self.chosen);
     }
 
-    /// Takes the current directory from the walk, or the innermost one above it that is still there. False if
-    /// everything is closed, and the result on its way.
-    fn look_at_walk(&mut self) -> bool {
-        let name = match &self.request.source {
+    /// Takes the current directory from the walk or the snapshot, or the innermost one above it that is there. False if
+    /// there is none: of the walk, everything is closed then, and the result on its way.
+    fn look(&mut self) -> bool {
+        let root = match &self.request.source {
             Input::Roots(roots) if roots.len() == 1 => roots[0].as_encoded_bytes(),
             _ => b"",
         };
+        let inodes = self.request.kept().unwrap_or_default();
         loop {
-            if let Some(tree) = self.top.listing(name, &self.way) {
-                self.scan.show(tree.seen_as(self.measure().into()));
-                return true;
+            let listing = match &mut self.scan.listings {
+                Some(listings) => listings.at(&self.way, inodes),
+                None => Ok(self.top.listing(root, &self.way)),
+            };
+            match listing {
+                Ok(Some(tree)) => {
+                    self.scan.show(tree);
+                    return true;
+                }
+                Ok(None) if self.scan.is_walked_now() && self.top.is_closed() => return false,
+                Ok(None) => {}
+                Err(error) => self.said = Some(format!("cannot read the snapshot: {error}")),
             }
-            if self.top.is_closed() || self.way.pop().is_none() {
+            if self.way.pop().is_none() {
                 return false;
             }
         }
-    }
-
-    /// Takes the current directory from the snapshot, or the innermost one above it that can be read. False if there is
-    /// none.
-    fn look_at_snapshot(&mut self) -> bool {
-        let (view, inodes) = (self.measure().into(), self.request.kept().unwrap_or_default());
-        while let Some(listings) = &mut self.scan.listings {
-            match listings.at(&self.way, inodes) {
-                Ok(Some(tree)) => {
-                    self.scan.show(tree.seen_as(view));
-                    return true;
-                }
-                Ok(None) => {}
-                Err(error) => self.say(format!("cannot read the snapshot: {error}")),
-            }
-            if self.way.pop().is_none() {
-                break;
-            }
-        }
-        false
     }
 
     /// Chooses a line, or the last one if there are fewer, and scrolls to it.
@@ -282,10 +274,16 @@ impl Browser {
         self.said = Some(text.into());
     }
 
-    /// The background work has failed; shows why.
-    pub(super) fn give_up(&mut self, why: impl Into<String>) {
-        self.pending = None;
+    /// Says why something is not done.
+    pub(super) fn refuse<T>(&mut self, why: impl Into<String>) -> Option<T> {
         self.say(why);
+        None
+    }
+
+    /// The background work has failed; shows why.
+    pub(super) fn give_up<T>(&mut self, why: impl Into<String>) -> Option<T> {
+        self.pending = None;
+        self.refuse(why)
     }
 
     /// Whether a walk is still running, or a snapshot being loaded.
@@ -463,8 +461,8 @@ impl Browser {
         if !self.has_all() {
             return (marks.len(), None);
         }
-        let known = self.knows_freed().then(|| marks.freed().freed(self.knows_sharing()));
-        (marks.len(), Some((marks.freed().marked(), known)))
+        let known = self.knows_freed().then(|| marks.freed.freed(self.knows_sharing()));
+        (marks.len(), Some((marks.freed.marked(), known)))
     }
 
     /// The paths of all marked entries, as bytes, sorted: the order of the tree depends on the walk.
@@ -499,8 +497,7 @@ impl Browser {
 
     /// What sizes measure.
     pub(super) fn measure(&self) -> Measure {
-        let browsed = self.scan.browsed.as_ref();
-        browsed.map_or(self.request.walk.view.measure, |browsed| browsed.snapshot.view.measure)
+        self.scan.tree.view().measure
     }
 
     /// The tree; during a walk, only of the current directory.

@@ -46,9 +46,9 @@ pub enum Event {
     Opened(Box<SavedListings>, View),
     /// A scan has ended.
     Scanned(Result<Box<Outcome>, Problem>),
-    /// The targets of the review with this number have been looked at: each with its number, and why it must not be
-    /// removed, if there is a reason.
-    Looked(u64, Vec<(usize, Target, Option<String>)>),
+    /// The targets of the review with this number have been looked at: each by its number, or why it must not be
+    /// removed.
+    Looked(u64, Vec<(usize, Result<Target, String>)>),
     /// What a removal has done since the last report.
     Removing(RemovalProgress),
     /// A removal has ended.

@@ -3,7 +3,7 @@
 //!
 //! A directory whose only entry is a directory shares its line: `share/doc/rust`. The line is about the last one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::iter;
 
 use foldhash::fast::RandomState;
@@ -31,8 +31,8 @@ pub(super) struct SortedList {
     others: Vec<OtherLine>,
     /// Whether the entries are from several directories.
     is_flat: bool,
-    /// The former entries by name, if changes are shown.
-    before: Option<HashMap<Box<[u8]>, Former, RandomState>>,
+    /// The sizes of the former entries by name, if changes are shown.
+    before: Option<HashMap<Box<[u8]>, u64, RandomState>>,
     /// The size of the largest entry.
     pub(super) largest: u64,
     /// The longest name of the first entries with its remark, in cells. So columns stay where they are when the list
@@ -59,14 +59,6 @@ pub(super) struct OtherLine {
     gone: Option<u64>,
 }
 
-/// An entry in the earlier snapshot.
-#[derive(Debug)]
-struct Former {
-    size: u64,
-    mode: Mode,
-    is_gone: bool,
-}
-
 impl SortedList {
     /// Lists what was `found` below the current directory of `scan`, or else what is in it; `before` is its former
     /// state, if known.
@@ -76,14 +68,9 @@ impl SortedList {
         (sorting, pattern): (Sorting, Option<&NamePattern>),
         before: Option<Option<Child<'_>>>,
     ) -> Self {
-        let before = before.map(|before| {
-            let children = before.into_iter().flat_map(Child::unsorted);
-            let former = children.map(|child| {
-                let (size, mode) = (child.size(), child.mode());
-                (child.name().into(), Former { size, mode, is_gone: true })
-            });
-            former.collect()
-        });
+        let former: Vec<_> = before.flatten().into_iter().flat_map(Child::unsorted).collect();
+        let sizes = former.iter().map(|child| (child.name().into(), child.size())).collect();
+        let before = before.map(|_| sizes);
         let mut list = Self { before, is_flat: found.is_some(), ..Self::default() };
         let mut sorted = Vec::new();
         for place in found.unwrap_or_default() {
@@ -93,17 +80,18 @@ impl SortedList {
         for child in inside.into_iter().flatten() {
             sorted.extend(list.sorted(chain(scan, child), sorting, pattern));
         }
-        let gone = list.before.iter().flatten().filter(|(name, former)| {
-            let is_directory = former.mode.kind() == Kind::Directory;
-            former.is_gone && pattern.is_none_or(|it| it.is_match(name, is_directory))
-        });
-        let others = gone.map(|(name, former)| OtherLine {
-            name: name.clone(),
-            mode: former.mode,
-            gone: Some(former.size),
-            ..OtherLine::default()
-        });
-        let others: Vec<_> = others.collect();
+        let here = former.first().map(|_| scan.here().unsorted().map(|child| child.name()));
+        let here: HashSet<_, RandomState> = here.into_iter().flatten().collect();
+        let gone = former.iter().filter(|it| !here.contains(it.name()));
+        let gone = gone
+            .filter(|it| pattern.is_none_or(|by| by.is_match(it.name(), it.is_directory())))
+            .map(|it| OtherLine {
+                name: it.name().into(),
+                mode: it.mode(),
+                gone: Some(it.size()),
+                ..OtherLine::default()
+            });
+        let others: Vec<_> = gone.collect();
         sorted.extend(others.iter().enumerate().map(|(number, other)| {
             let is_directory = other.mode.kind() == Kind::Directory;
             let (line, name) = (ListLine::Other(number), &*other.name);
@@ -134,9 +122,6 @@ impl SortedList {
             ends = Some((first, child));
         }
         let (first, last) = ends?;
-        if let Some(former) = self.before.as_mut().and_then(|it| it.get_mut(first.name())) {
-            former.is_gone = false;
-        }
         let place = last.place().filter(|_| is_admitted)?;
         self.largest = self.largest.max(last.size());
         // Most sort keys are at hand.
@@ -211,7 +196,7 @@ impl SortedList {
 
     /// By how much the size of a child has changed, if its former size is known.
     pub(super) fn change(&self, child: &Child<'_>) -> Option<i128> {
-        let was = self.before.as_ref()?.get(child.name()).map_or(0, |former| former.size);
+        let was = self.before.as_ref()?.get(child.name()).copied().unwrap_or(0);
         Some(i128::from(child.size()) - i128::from(was))
     }
 

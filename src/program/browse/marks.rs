@@ -15,7 +15,8 @@ pub struct Marks {
     places: BTreeSet<Place>,
     /// During a walk, the marks on entries that the tree does not have: it has only the current directory.
     pub(super) elsewhere: NamedMarks,
-    freed: Freed,
+    /// The total of the marks in the tree.
+    pub(super) freed: Freed,
 }
 
 /// Marks by name, without a tree: the names on the path from the root (without its own) to a directory, and the names
@@ -37,11 +38,6 @@ impl Marks {
     /// The marked places in the tree.
     pub fn places(&self) -> impl Iterator<Item = Place> {
         self.places.iter().copied()
-    }
-
-    /// The total of the marks.
-    pub fn freed(&self) -> &Freed {
-        &self.freed
     }
 
     /// Whether `place` itself is marked.

@@ -26,8 +26,7 @@ impl Browser {
     /// Shows the path of the chosen line, and copies it if it cannot control the terminal.
     pub(super) fn copy_path(&mut self) -> Option<Command> {
         let Some(path) = self.chosen_path() else {
-            self.say("a group has no path");
-            return None;
+            return self.refuse("a group has no path");
         };
         self.dialog = Some(Dialog::Text(DialogText::Path, 0));
         let text = String::from_utf8(path).ok().filter(|text| !text.contains(is_control));
@@ -45,12 +44,14 @@ impl Browser {
     }
 
     fn to_open(&self) -> Result<Command, &'static str> {
-        match self.scan.browsed.as_ref().map(|browsed| browsed.is_walked) {
-            _ if self.options.is_root => return Err("nothing is opened as root"),
-            _ if self.options.read_only => return Err("nothing is opened with --read-only"),
-            None => return Err("once the scan is over: Esc stops it"),
-            Some(false) => return Err("nothing is opened: this was not scanned here"),
-            Some(true) => {}
+        match () {
+            () if self.options.is_root => return Err("nothing is opened as root"),
+            () if self.options.read_only => return Err("nothing is opened with --read-only"),
+            () if self.is_walking() => return Err("once the scan is over: Esc stops it"),
+            () if !self.is_of_roots() => {
+                return Err("nothing is opened: this was not scanned here");
+            }
+            () => {}
         }
         let place = self.item(self.chosen).and_then(|item| item.place);
         let child = place.map(|place| self.scan.tree.at(place));

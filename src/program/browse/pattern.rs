@@ -8,7 +8,8 @@ use weigh::internal::measure::parse_size;
 /// A pattern for names.
 #[derive(Clone, Debug)]
 pub struct NamePattern {
-    text: String,
+    /// The text as typed.
+    pub(super) text: String,
     /// None if the text has no wildcard.
     rules: Option<IgnoreRules>,
 }
@@ -57,11 +58,6 @@ impl NamePattern {
             Some(rules) => rules.decide(name, is_directory) == Some(true),
             None => text.is_empty() || name.windows(text.len()).any(|part| part == text),
         }
-    }
-
-    /// The text as typed.
-    pub fn text(&self) -> &str {
-        &self.text
     }
 }
 

@@ -17,8 +17,9 @@ pub use weigh::internal::remove::Refusal;
 #[derive(Clone, Debug, Default)]
 pub struct Protected {
     /// The real path of each root, by its given name. Empty for a snapshot.
-    roots: HashMap<Vec<u8>, Vec<u8>>,
-    paths: Arc<ProtectedPaths>,
+    pub(super) roots: HashMap<Vec<u8>, Vec<u8>>,
+    /// The paths of what is protected, so that the system can be asked again.
+    pub(super) paths: Arc<ProtectedPaths>,
     locations: ProtectedLocations,
 }
 
@@ -38,16 +39,6 @@ impl Protected {
         // Where mounts are not listed, nothing is removed, but marked paths can be printed.
         let locations = paths.ask(None).unwrap_or_default();
         Self { roots: real_roots, paths: Arc::new(paths), locations }
-    }
-
-    /// The real path of each root, by the name it was given.
-    pub(super) fn roots(&self) -> &HashMap<Vec<u8>, Vec<u8>> {
-        &self.roots
-    }
-
-    /// The paths of what is protected, so that the system can be asked again.
-    pub(super) fn paths(&self) -> &Arc<ProtectedPaths> {
-        &self.paths
     }
 
     /// The reason why `child` must not be marked, if there is one.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::pattern::NamePattern;
 use weigh::internal::inode::Identity;
-use weigh::internal::tally::{By, Groups, Limits, Show, Top};
+use weigh::internal::tally::{By, Groups, Limits, Show, Tally, Top};
 use weigh::internal::total::{Replay, Shown, stat_of};
 use weigh::internal::tree::{Child, DirectoryId, Node, Order, Place, Tree};
 
@@ -65,21 +65,19 @@ impl Answer {
     pub(super) const NOTHING: Self = Self::Entries(Vec::new());
 }
 
+fn opened<T: Tally>(tally: T) -> Replay<T> {
+    let mut replay = Replay::new(tally, 0);
+    replay.open();
+    replay
+}
+
 impl Pass {
     /// Asks about everything below a directory of `tree`.
     pub(super) fn new(query: TreeQuery, tree: &Tree, below: DirectoryId) -> Self {
         let limits = Limits { lines: MOST, show: Show::Files, ..Limits::NONE };
         let tally = match query {
-            TreeQuery::Groups(by) => {
-                let mut groups = Replay::new(Groups::new(by, tree.view(), limits), 0);
-                groups.open();
-                Tallied::Groups(groups)
-            }
-            _ => {
-                let mut largest = Replay::new(Top::new(tree.view(), limits), 0);
-                largest.open();
-                Tallied::Largest(largest)
-            }
+            TreeQuery::Groups(by) => Tallied::Groups(opened(Groups::new(by, tree.view(), limits))),
+            _ => Tallied::Largest(opened(Top::new(tree.view(), limits))),
         };
         Self { query, below, directories: 0, leaves: 0, tally, keys: HashMap::new() }
     }

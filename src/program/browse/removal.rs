@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::mem;
 use std::sync::Arc;
 
-use super::browser::{Browser, Dialog, DialogText, PendingWork};
+use super::browser::{Browser, Dialog, DialogText, PendingWork, Question};
 use super::event::{Command, Ending};
 use super::follow::Gone;
 use super::marks::{descend, names};
@@ -37,11 +37,9 @@ impl Browser {
 
     /// Why deleting is off, if it is.
     pub(super) fn no_removal(&self) -> Option<&'static str> {
-        let is_walked = self.scan.browsed.as_ref().map(|browsed| browsed.is_walked);
-        let is_snapshot = !is_walked.unwrap_or_else(|| self.is_of_roots());
         let reasons = [
             (self.options.read_only, "deleting is off: weigh was started with --read-only"),
-            (is_snapshot, "deleting is off: this was not scanned here"),
+            (!self.is_of_roots(), "deleting is off: this was not scanned here"),
             (self.is_walking(), "deleting is off during the scan: Esc stops the scan"),
             (!self.knows_freed(), "deleting is off: symlinks are followed (-L)"),
             (
@@ -56,8 +54,7 @@ impl Browser {
     /// Opens the review: of the marked entries or, if none is marked, of the chosen one. They must be looked at.
     pub(super) fn open_review(&mut self) -> Option<Command> {
         if self.is_asking() {
-            self.say("once the list is complete");
-            return None;
+            return self.refuse("once the list is complete");
         }
         let is_of_line = self.scan.marks.is_empty() && self.no_removal().is_none();
         if is_of_line && !self.mark_line("not to be removed") {
@@ -75,8 +72,8 @@ impl Browser {
         let targets = remove::targets(
             tree,
             places.iter().copied(),
-            |root| Some(sys::to_path(protected.roots().get(root)?).into()),
-            protected.paths(),
+            |root| Some(sys::to_path(protected.roots.get(root)?).into()),
+            &protected.paths,
         );
         let is_off = self.no_removal().is_some();
         let (mut reviewed, mut to_look_at) = (Vec::new(), Vec::new());
@@ -84,16 +81,16 @@ impl Browser {
             let child = tree.at(place);
             let way = child.parent().map(|parent| names(&parent)).unwrap_or_default();
             let number = reviewed.len();
-            let refusal = match (protected.refusal(tree, &child), target) {
-                _ if is_off => None,
-                (Some(refusal), _) => Some(refusal.to_owned()),
-                (None, Err(error)) => Some(error.to_string()),
+            let target = match (protected.refusal(tree, &child), target) {
+                _ if is_off => Ok(None),
+                (Some(refusal), _) => Err(refusal.to_owned()),
+                (None, Err(error)) => Err(error.to_string()),
                 (None, Ok(target)) => {
                     to_look_at.push((number, target));
-                    None
+                    Ok(None)
                 }
             };
-            reviewed.push(ReviewedMark { number, place, way, target: None, refusal });
+            reviewed.push(ReviewedMark { number, place, way, target });
         }
         self.removals.reviews += 1;
         let number = self.removals.reviews;
@@ -144,10 +141,8 @@ impl Browser {
 
     /// Closes the review, because the tree has changed and the marks may be others.
     pub(super) fn end_review(&mut self) {
-        let is_open = matches!(
-            self.dialog,
-            Some(Dialog::Text(DialogText::Review, _) | Dialog::Delete { .. })
-        );
+        let shown = self.dialog.as_ref().and_then(Dialog::text);
+        let is_open = shown.is_some_and(|(text, _)| text == DialogText::Review);
         self.close_review();
         if is_open {
             self.dialog = None;
@@ -155,8 +150,8 @@ impl Browser {
         }
     }
 
-    /// The number of entries that the review would remove, or why it cannot remove any.
-    fn reviewed(&self) -> Result<u64, String> {
+    /// The number of entries that the review would remove in this `manner`, or why it cannot remove any.
+    fn reviewed(&self, manner: Manner) -> Result<u64, String> {
         if let Some(why) = self.no_removal() {
             return Err(why.to_owned());
         }
@@ -166,43 +161,33 @@ impl Browser {
         if !review.is_looked {
             return Err("weigh is still looking at the marked entries".to_owned());
         }
+        // A directory would take along what is not listed.
+        let is_trash_off = manner == Manner::Trash && !self.request.walk.filter.is_off();
+        if is_trash_off && review.targets().any(Target::is_directory) {
+            return Err(
+                "a filter is on, and a directory goes into the trash with everything in it: D deletes what is listed"
+                    .to_owned(),
+            );
+        }
         match review.targets().map(|target| target.totals.0).sum() {
             0 => Err("none of them can be removed".to_owned()),
             entries => Ok(entries),
         }
     }
 
-    /// The same for the trash.
-    fn reviewed_for_trash(&self) -> Result<u64, String> {
-        let entries = self.reviewed()?;
-        let mut targets = self.removals.review.iter().flat_map(Review::targets);
-        // A directory would take along what is not listed.
-        if !self.request.walk.filter.is_off() && targets.any(Target::is_directory) {
-            return Err(
-                "a filter is on, and a directory goes into the trash with everything in it: D deletes what is listed"
-                    .to_owned(),
-            );
-        }
-        Ok(entries)
-    }
-
-    /// Asks for the number of entries before it deletes them. The review is shown from the line `first` on.
-    pub(super) fn ask_to_delete(&mut self, first: usize) {
-        match self.reviewed() {
-            Ok(entries) => self.dialog = Some(Dialog::Delete { entries, typed: String::new() }),
+    /// Moves the reviewed entries into the trash, or asks for their number before it deletes them. If that cannot be,
+    /// the review stays, with the line `first` chosen.
+    pub(super) fn remove_reviewed(&mut self, manner: Manner, first: usize) -> Option<Command> {
+        match self.reviewed(manner) {
+            Ok(_) if manner == Manner::Trash => return self.begin_removal(manner),
+            Ok(entries) => self.ask_for_number(entries),
             Err(why) => self.stay_in_review(first, why),
         }
+        None
     }
 
-    /// Moves the reviewed entries into the trash.
-    pub(super) fn move_to_trash(&mut self, first: usize) -> Option<Command> {
-        match self.reviewed_for_trash() {
-            Ok(_) => self.begin_removal(Manner::Trash),
-            Err(why) => {
-                self.stay_in_review(first, why);
-                None
-            }
-        }
+    fn ask_for_number(&mut self, entries: u64) {
+        self.dialog = Some(Dialog::Prompt(Question::Delete(entries), String::new()));
     }
 
     fn stay_in_review(&mut self, first: usize, why: String) {
@@ -213,13 +198,11 @@ impl Browser {
     /// Checks the typed number of entries: its digits and nothing else, or as the question shows it.
     pub(super) fn answer_delete(&mut self, entries: u64, typed: &str) -> Option<Command> {
         let is_it = typed == entries.to_string() || typed == Format::Count.write(entries);
-        if is_it && self.reviewed() == Ok(entries) {
-            return self.begin_removal(Manner::Delete);
-        }
-        match self.reviewed() {
+        match self.reviewed(Manner::Delete) {
+            Ok(now) if is_it && now == entries => return self.begin_removal(Manner::Delete),
             Ok(_) => {
                 self.say("wrong number: nothing is deleted");
-                self.dialog = Some(Dialog::Delete { entries, typed: String::new() });
+                self.ask_for_number(entries);
             }
             Err(why) => self.stay_in_review(0, why),
         }
@@ -231,7 +214,7 @@ impl Browser {
         let (mut targets, mut names) = (Vec::new(), Vec::new());
         let review = self.removals.review.take()?;
         for ReviewedMark { place, way, target, .. } in review.marks {
-            if let Some(target) = target {
+            if let Ok(Some(target)) = target {
                 names.push((way, target.name.clone()));
                 targets.push(match manner {
                     Manner::Delete => target.with_content(&self.scan.tree, place),
@@ -340,8 +323,7 @@ impl Browser {
 
     fn put_back(&mut self, trashed: Vec<Arc<Trashed>>) -> Option<Command> {
         if let Some(why) = self.no_removal() {
-            self.say(why);
-            return None;
+            return self.refuse(why);
         }
         if trashed.is_empty() {
             self.say("nothing was put in the trash");
@@ -397,7 +379,7 @@ impl Browser {
         let all: Vec<Vec<u8>> = paths.iter().cloned().chain(info).chain(log).collect();
         for path in all {
             let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
-            if let Some(way) = self.scan.way_to(&path[..end], self.protected.roots()) {
+            if let Some(way) = self.scan.way_to(&path[..end], &self.protected.roots) {
                 self.removals.rescan_later(way, false);
             }
         }

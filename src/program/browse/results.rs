@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::slice;
 use std::sync::Arc;
 
 use super::browser::{Browser, PendingWork};
@@ -107,7 +106,7 @@ impl Browser {
         let child = tree.at(place);
         let refusal = if marks.is_held(tree, place) {
             Some("the directory it lies in is marked")
-        } else if self.is_walking() && self.scan.listings.is_none() {
+        } else if self.scan.is_walked_now() {
             // What must not be marked loses its mark once the walk is over.
             self.scan.is_open(&child).then_some("it is still being read")
         } else {
@@ -139,8 +138,7 @@ impl Browser {
     /// Scans the current directory again.
     pub(super) fn again(&mut self) -> Option<Command> {
         if self.is_walking() || self.pending.is_some() {
-            self.say("once the scan is over");
-            return None;
+            return self.refuse("once the scan is over");
         }
         match self.path_to_walk() {
             Some(path) if !self.way.is_empty() && !self.request.walk.frees => {
@@ -153,19 +151,17 @@ impl Browser {
     /// Scans everything again, in the measure that is shown.
     pub(super) fn scan_all(&mut self) -> Option<Command> {
         self.removals.rescans.clear();
-        let files = match &self.request.source {
-            Input::Snapshots(paths) => &paths[..],
-            Input::List(path, _) => slice::from_ref(path),
-            _ => &[],
-        };
-        if files.iter().any(|path| path == Path::new("-")) {
-            self.give_up("standard input cannot be read again");
-            return None;
-        }
-        if matches!(self.request.source, Input::Remote(..)) {
+        let is_stdin = match &self.request.source {
+            Input::Snapshots(paths) => paths.iter().any(|path| path == Path::new("-")),
+            Input::List(path, _) => path == Path::new("-"),
             // ssh may ask for a password, where the screen is.
-            self.give_up("another machine is asked only once: start weigh again");
-            return None;
+            Input::Remote(..) => {
+                return self.give_up("another machine is asked only once: start weigh again");
+            }
+            _ => false,
+        };
+        if is_stdin {
+            return self.give_up("standard input cannot be read again");
         }
         self.pending = Some(PendingWork::All);
         self.request.measure = Some(self.measure());
@@ -191,8 +187,7 @@ impl Browser {
     /// Finds what git ignores in the current directory.
     pub(super) fn find_ignored(&mut self) -> Option<Command> {
         let Some(path) = self.path_to_walk().filter(|_| self.pending.is_none()) else {
-            self.say("only in what has been scanned here");
-            return None;
+            return self.refuse("only in what has been scanned here");
         };
         let mut walk = self.request.walk.clone();
         walk.filter.git = Git { ignored: Ignored::Only, ..self.options.ignored.clone() };
@@ -234,8 +229,8 @@ impl Browser {
 
     /// The path of the current directory, if it can be scanned by itself.
     fn path_to_walk(&self) -> Option<Vec<u8>> {
-        let browsed = self.scan.browsed.as_ref()?;
         let here = self.scan.here();
-        (browsed.is_walked && !here.is_total()).then(|| here.path())
+        let is_walked = !self.is_walking() && self.is_of_roots();
+        (is_walked && !here.is_total()).then(|| here.path())
     }
 }

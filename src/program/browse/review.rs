@@ -60,10 +60,8 @@ pub(super) struct ReviewedMark {
     pub(super) place: Place,
     /// The names of its directory.
     pub(super) way: Vec<Vec<u8>>,
-    /// None until it has been looked at, and if it must not be removed.
-    pub(super) target: Option<Target>,
-    /// The reason why it must not be removed.
-    pub(super) refusal: Option<String>,
+    /// None until it has been looked at; or the reason why it must not be removed.
+    pub(super) target: Result<Option<Target>, String>,
 }
 
 /// A removal in progress.
@@ -115,7 +113,7 @@ impl RemovalProgress {
 impl Review {
     /// The targets that can be removed.
     pub(super) fn targets(&self) -> impl Iterator<Item = &Target> {
-        self.marks.iter().filter_map(|mark| mark.target.as_ref())
+        self.marks.iter().filter_map(|mark| mark.target.as_ref().ok()?.as_ref())
     }
 }
 
@@ -138,14 +136,13 @@ impl Removals {
     }
 
     /// Takes the targets of a review back, with the reasons why some must not be removed.
-    pub(super) fn looked(&mut self, number: u64, looked: Vec<(usize, Target, Option<String>)>) {
+    pub(super) fn looked(&mut self, number: u64, looked: Vec<(usize, Result<Target, String>)>) {
         let review = self.review.as_mut().filter(|review| review.number == number);
         let Some(review) = review else { return };
-        for (number, target, refusal) in looked {
+        for (number, target) in looked {
             let at = review.marks.binary_search_by_key(&number, |mark| mark.number);
             if let Some(mark) = at.ok().and_then(|at| review.marks.get_mut(at)) {
-                mark.target = Some(target).filter(|_| refusal.is_none());
-                mark.refusal = refusal;
+                mark.target = target.map(Some);
             }
         }
         review.is_looked = true;

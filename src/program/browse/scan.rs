@@ -6,13 +6,12 @@ use super::item::Item;
 use super::listing::{SortedList, below};
 use super::marks::{Marks, descend};
 use super::pattern::NamePattern;
-use super::query::Answer;
 use super::sorting::Sorting;
 use weigh::internal::measure::View;
 use weigh::internal::render::partial::Partial;
 use weigh::internal::report::Outcome;
 use weigh::internal::snapshot::SavedListings;
-use weigh::internal::tree::{Child, DirectoryId, Tree};
+use weigh::internal::tree::{Child, DirectoryId, Place, Tree};
 
 /// A walk, a finished walk or a snapshot, and the marks in it.
 #[derive(Debug, Default)]
@@ -40,6 +39,7 @@ impl Scan {
     /// The result of a walk, or a snapshot.
     pub(super) fn of(mut browsed: Outcome) -> Self {
         let tree = browsed.snapshot.weighed.report.take().unwrap_or_default();
+        let tree = tree.seen_as(browsed.snapshot.view);
         // A directory that is in several snapshots has no figures of its own, but its files have.
         let file = tree.root().all_directories().flat_map(Child::leaf_nodes).next();
         let nodes = [Some(tree.root().node()), file];
@@ -54,7 +54,7 @@ impl Scan {
     /// Shows the current directory of a walk as it is now, or of a snapshot.
     pub(super) fn show(&mut self, tree: Tree) {
         let named = self.marks.named(&self.tree);
-        self.tree = tree;
+        self.tree = tree.seen_as(self.tree.view());
         self.knows_sharing = self.tree.root().totals().frees.is_some();
         let (marks, elsewhere) = Marks::find(&self.tree, named, |_| true);
         self.marks = marks;
@@ -77,21 +77,13 @@ impl Scan {
     pub(super) fn list(
         &mut self,
         way: &[Vec<u8>],
-        found: Option<&Answer>,
+        found: Option<&[Place]>,
         sorting: Sorting,
         pattern: Option<&NamePattern>,
     ) {
         let before = self.browsed.as_ref().and_then(|browsed| browsed.before.as_ref());
-        let (found, before) = match found {
-            Some(Answer::Groups(tree, order)) => {
-                self.index = SortedList::of_groups(tree, *order);
-                return;
-            }
-            Some(Answer::Entries(places)) => (Some(&**places), None),
-            None => (None, before.map(|before| descend(before, way))),
-        };
-        let how = (sorting, pattern);
-        self.index = SortedList::new(self, found, how, before);
+        let before = before.filter(|_| found.is_none()).map(|before| descend(before, way));
+        self.index = SortedList::new(self, found, (sorting, pattern), before);
     }
 
     /// The entry on a line of the list.
@@ -109,8 +101,12 @@ impl Scan {
 
     /// Whether `child` is a directory that is still open: nothing is known of it then, but what it comes to so far.
     pub(super) fn is_open(&self, child: &Child<'_>) -> bool {
-        let is_walking = self.browsed.is_none() && self.listings.is_none();
-        is_walking && child.is_directory() && child.inode().is_none()
+        self.is_walked_now() && child.is_directory() && child.inode().is_none()
+    }
+
+    /// Whether the tree is of a walk that goes on.
+    pub(super) fn is_walked_now(&self) -> bool {
+        self.browsed.is_none() && self.listings.is_none()
     }
 
     /// The directory that shares the line of `directory`: its only entry, if nothing is to be said of `directory`
@@ -137,11 +133,10 @@ impl Scan {
 
     /// Sees everything in another `view`.
     pub(super) fn see_as(&mut self, view: View) {
-        let Some(browsed) = &mut self.browsed else { return };
-        for tree in iter::once(&mut self.tree).chain(&mut browsed.before) {
+        let before = self.browsed.iter_mut().flat_map(|browsed| &mut browsed.before);
+        for tree in iter::once(&mut self.tree).chain(before) {
             *tree = mem::take(tree).seen_as(view);
         }
-        browsed.snapshot.view = view;
         self.marks.add_up(&self.tree);
     }
 }

@@ -43,7 +43,7 @@ pub const IS_BUILT: bool = true;
 /// If there is no terminal, or if a snapshot cannot be loaded or compared.
 pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> {
     let signals = TerminalSignals::default();
-    signals.listen().map_err(|error| problem(&error))?;
+    signals::listen_for_screen(&signals).map_err(|error| problem(&error))?;
     let mut screen = Screen::open(signals.clone()).map_err(|error| problem(&error))?;
     let asks = options.asks_background && options.colors.is_some();
     let work = Work::new(request, &options, signals.clone(), INTERVAL);

@@ -1,6 +1,6 @@
 //! How events change the state. What needs a terminal or threads is returned to the loop.
 
-use super::browser::{Bar, Browser, Dialog, DialogText, PendingWork, Question};
+use super::browser::{BARS, Browser, Dialog, DialogText, PendingWork, Question};
 use super::event::{Command, Ending, Event};
 use super::item::Item;
 use super::keys::{Act, Key};
@@ -11,7 +11,7 @@ use super::sorting::SortKey;
 use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::problem::Problem;
-use weigh::internal::report::Outcome;
+use weigh::internal::remove::Manner;
 use weigh::internal::sys;
 
 pub(super) const NO_TIMES: &str = "it has no times: save it again";
@@ -43,7 +43,7 @@ impl Browser {
             }
             Event::Opened(listings, view) => {
                 self.scan.listings = Some(listings);
-                self.request.walk.view = view;
+                self.scan.see_as(view);
                 self.relist();
             }
             Event::Scanned(Err(problem)) => command = self.failed(problem),
@@ -61,7 +61,7 @@ impl Browser {
 
     fn tick(&mut self) {
         // The listings of a snapshot stay as they are.
-        if self.is_walking() && self.scan.listings.is_none() {
+        if self.scan.is_walked_now() {
             self.relist();
         }
         // A list of what is anywhere is computed anew only at the end of a removal.
@@ -74,8 +74,7 @@ impl Browser {
         if self.is_walking() {
             return Some(Command::End(Ending::Fail(problem)));
         }
-        self.give_up(problem.to_string());
-        None
+        self.give_up(problem.to_string())
     }
 
     fn press(&mut self, key: Key) -> Option<Command> {
@@ -87,7 +86,6 @@ impl Browser {
                 None => self.point(key),
             },
             Some(Dialog::Prompt(question, text)) => self.prompt(question, text, key),
-            Some(Dialog::Delete { entries, typed }) => self.type_number(entries, typed, key),
             Some(Dialog::Text(text, first)) => self.scroll(text, first, key),
         }
     }
@@ -131,7 +129,7 @@ impl Browser {
             Act::PreviousView => self.turn(-1),
             Act::BySize => self.sort(SortKey::Size),
             Act::ByName if self.has_matches() => self.go_to_match(1),
-            Act::PreviousMatch => self.go_to_match_before(),
+            Act::PreviousMatch => self.go_to_match(-1),
             Act::ByName => self.sort(SortKey::Name),
             Act::ByCount => self.sort(SortKey::Count),
             Act::ByTime | Act::Times if !self.has_times() => self.say(NO_TIMES),
@@ -145,14 +143,7 @@ impl Browser {
                 self.relist();
             }
             Act::Apparent => self.other_measure(),
-            Act::Bars => {
-                self.columns.bars = match self.columns.bars {
-                    Bar::Both => Bar::Percent,
-                    Bar::Percent => Bar::Graph,
-                    Bar::Graph => Bar::None,
-                    Bar::None => Bar::Both,
-                };
-            }
+            Act::Bars => self.columns.bars = (self.columns.bars + 1) % BARS.len(),
             Act::Map => self.columns.map = !self.columns.map,
             Act::Counts => self.columns.counts = !self.columns.counts,
             Act::Times => self.columns.no_times = !self.columns.no_times,
@@ -168,7 +159,7 @@ impl Browser {
             Act::Trash => self.dialog = Some(Dialog::Text(DialogText::Trash, 0)),
             Act::Search => self.begin_search(),
             Act::Filter => {
-                let text = self.pattern.as_ref().map_or("", NamePattern::text).to_owned();
+                let text = self.pattern.as_ref().map_or("", |pattern| &pattern.text).to_owned();
                 self.dialog = Some(Dialog::Prompt(Question::Filter, text));
             }
             Act::Copy => return self.copy_path(),
@@ -222,8 +213,9 @@ impl Browser {
     }
 
     pub(super) fn has_times(&self) -> bool {
-        let Some(Outcome { is_walked, snapshot, .. }) = &self.scan.browsed else { return true };
-        *is_walked || snapshot.origin.as_ref().is_some_and(|origin| origin.has_times)
+        let Some(browsed) = &self.scan.browsed else { return true };
+        let origin = browsed.snapshot.origin.as_ref();
+        self.is_of_roots() || origin.is_some_and(|origin| origin.has_times)
     }
 
     /// Marks or unmarks the chosen entry, and moves down.
@@ -247,8 +239,13 @@ impl Browser {
     fn prompt(&mut self, question: Question, mut text: String, key: Key) -> Option<Command> {
         match key {
             Key::Escape | Key::Interrupt => {
-                if question == Question::Search {
-                    self.cancel_search();
+                match question {
+                    Question::Search => self.cancel_search(),
+                    Question::Delete(_) => {
+                        self.close_review();
+                        self.say("nothing is deleted");
+                    }
+                    Question::Filter | Question::Mark => {}
                 }
                 return None;
             }
@@ -286,24 +283,8 @@ impl Browser {
                 }
                 Err(why) => self.say(why),
             },
+            Question::Delete(entries) => return self.answer_delete(entries, text),
         }
-        None
-    }
-
-    /// Handles a key while the number of entries to delete is being typed.
-    fn type_number(&mut self, entries: u64, mut typed: String, key: Key) -> Option<Command> {
-        match key {
-            Key::Enter => return self.answer_delete(entries, &typed),
-            Key::Char(c) => typed.push(c),
-            Key::Backspace => drop(typed.pop()),
-            Key::Escape | Key::Interrupt => {
-                self.close_review();
-                self.say("nothing is deleted");
-                return None;
-            }
-            _ => {}
-        }
-        self.dialog = Some(Dialog::Delete { entries, typed });
         None
     }
 
@@ -336,8 +317,8 @@ impl Browser {
     fn leave_review(&mut self, at: usize, key: Key) -> Option<Command> {
         match key {
             Key::Char(' ') => self.take_mark_away(at),
-            Key::Char('t') => return self.move_to_trash(at),
-            Key::Char('D') => self.ask_to_delete(at),
+            Key::Char('t') => return self.remove_reviewed(Manner::Trash, at),
+            Key::Char('D') => return self.remove_reviewed(Manner::Delete, at),
             Key::Char('p') => {
                 self.removals.review = None;
                 return self.print_paths();
@@ -380,12 +361,10 @@ impl Browser {
             return self.say("with --frees, sizes are disk usage");
         }
         let browsed = self.scan.browsed.as_ref().filter(|_| self.pending.is_none());
-        let Some(Outcome { snapshot, .. }) = browsed else {
-            return self.say("once the scan is over");
-        };
-        let measure = snapshot.view.measure;
+        let Some(browsed) = browsed else { return self.say("once the scan is over") };
+        let measure = self.measure();
         let other = if measure == Measure::Disk { Measure::Apparent } else { Measure::Disk };
-        if !snapshot.known.contains(other) {
+        if !browsed.snapshot.known.contains(other) {
             return self.say(format!("it has only {}", measure.noun()));
         }
         self.scan.see_as(other.into());
@@ -396,17 +375,14 @@ impl Browser {
     /// Ends with the marked paths on standard output, if there are any that can be printed.
     fn print_paths(&mut self) -> Option<Command> {
         if self.is_walking() {
-            self.say("once the scan is over: Esc stops it");
-            return None;
+            return self.refuse("once the scan is over: Esc stops it");
         }
         let paths = self.marked_paths();
         if paths.is_empty() {
-            self.say(NOTHING_MARKED);
-            return None;
+            return self.refuse(NOTHING_MARKED);
         }
         if !self.options.print0 && paths.iter().any(|path| path.contains(&b'\n')) {
-            self.say("a marked name has a newline in it: start weigh with --print0");
-            return None;
+            return self.refuse("a marked name has a newline in it: start weigh with --print0");
         }
         self.end(Ending::Print)
     }

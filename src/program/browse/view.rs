@@ -47,12 +47,11 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     let areas = Areas::of(canvas.width(), canvas.height());
     head(browser, canvas);
     let has_room = areas.lines(canvas.height()) > 0;
-    match &browser.dialog {
+    let dialog = browser.dialog.as_ref();
+    match dialog.and_then(Dialog::text) {
         _ if !has_room => {}
-        Some(dialog) if !matches!(dialog, Dialog::Prompt(..)) => {
-            dialogs::draw(browser, dialog, canvas);
-        }
-        _ => {
+        Some((text, first)) => dialogs::draw(browser, text, first, canvas),
+        None => {
             if areas.head > 2 {
                 views(browser, canvas);
             }
@@ -65,7 +64,7 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     if area.height > 1 {
         foot(browser, areas, canvas);
     }
-    if let Some(Dialog::Prompt(question, text)) = &browser.dialog {
+    if let Some(Dialog::Prompt(question, text)) = dialog.filter(|dialog| dialog.text().is_none()) {
         let at = cells(&asked(*question)) + cells(&browser.text(text.as_bytes()));
         let last = area.width.saturating_sub(1);
         let x = u16::try_from(at).unwrap_or(last).min(last);
@@ -142,10 +141,10 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
         parts.push(browser.text(group));
     }
     if let Some(pattern) = &browser.pattern {
-        parts.push(format!("only {}", browser.text(pattern.text().as_bytes())));
+        parts.push(format!("only {}", browser.text(pattern.text.as_bytes())));
     }
     if let Some(browsed) = &browser.scan.browsed {
-        parts.push(match browsed.snapshot.view.measure {
+        parts.push(match browser.measure() {
             Measure::Disk => "on disk".to_owned(),
             measure => measure.name().to_owned(),
         });
@@ -219,24 +218,23 @@ fn asked(question: Question) -> String {
         Question::Search => "find: ".to_owned(),
         Question::Filter => "list only: ".to_owned(),
         Question::Mark => format!("mark ({}): ", super::pattern::MarkedBy::EXAMPLES),
+        Question::Delete(entries) => {
+            format!("delete {} for ever? type how many: ", size::entries(entries))
+        }
     }
 }
 
 /// The prompt, the message or the progress of a removal, if there is one.
 fn message(browser: &Browser, width: usize) -> Option<String> {
-    match &browser.dialog {
-        Some(Dialog::Prompt(question, text)) => {
-            let (asked, text) = (asked(*question), browser.text(text.as_bytes()));
-            // The end of the typed text stays visible.
-            let has_room = cells(&asked) + cells(&text) < width;
-            return Some(if has_room { asked + &text } else { text });
-        }
-        Some(Dialog::Delete { entries, typed }) => {
-            let (count, typed) = (size::entries(*entries), browser.text(typed.as_bytes()));
+    if let Some(Dialog::Prompt(question, text)) = &browser.dialog {
+        let (asked, text) = (asked(*question), browser.text(text.as_bytes()));
+        if let Question::Delete(_) = question {
             let said = browser.said().map_or_else(String::new, |said| format!("{said}; "));
-            return Some(format!("{said}delete {count} for ever? type how many: {typed}"));
+            return Some(said + &asked + &text);
         }
-        _ => {}
+        // The end of the typed text stays visible.
+        let has_room = cells(&asked) + cells(&text) < width;
+        return Some(if has_room { asked + &text } else { text });
     }
     if let Some(said) = browser.said() {
         return Some(said.to_owned());

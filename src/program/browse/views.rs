@@ -86,13 +86,11 @@ impl Browser {
             ViewKind::LargestFiles => return Some(TreeQuery::Files),
             ViewKind::Types => By::Type,
             ViewKind::Ages if !self.has_times() => {
-                self.say(NO_TIMES);
-                return None;
+                return self.refuse(NO_TIMES);
             }
             ViewKind::Ages => By::Age { now: sys::now() },
             ViewKind::Owners if !self.scan.knows_owners => {
-                self.say("it has no owners: weigh keeps them with --details");
-                return None;
+                return self.refuse("it has no owners: weigh keeps them with --details");
             }
             ViewKind::Owners => By::Owner { name: sys::user_name },
         };
@@ -124,8 +122,13 @@ impl Browser {
             }
         }
         let nothing = Answer::NOTHING;
-        let answer = self.answers.get(&key).unwrap_or(&nothing);
-        self.scan.list(&self.way, Some(answer), self.sorting, self.pattern.as_ref());
+        match self.answers.get(&key).unwrap_or(&nothing) {
+            Answer::Groups(tree, order) => self.scan.index = SortedList::of_groups(tree, *order),
+            Answer::Entries(places) => {
+                let (sorting, pattern) = (self.sorting, self.pattern.as_ref());
+                self.scan.list(&self.way, Some(places), sorting, pattern);
+            }
+        }
     }
 
     /// Begins a query, whose first slice may answer it.
@@ -275,26 +278,19 @@ impl Browser {
         self.go_to_match(0);
     }
 
-    /// Goes so many matches on.
-    pub(super) fn go_to_match(&mut self, by: usize) {
+    /// Goes so many matches on, or back.
+    pub(super) fn go_to_match(&mut self, by: isize) {
         let Some(search) = &mut self.search else { return };
         let Some(found) = &search.found else { return };
-        search.shown = (search.shown + by) % found.len().max(1);
-        let (shown, all) = (search.shown, found.len());
-        let text = search.pattern.text().to_owned();
+        let all = found.len();
+        let shown = search.shown.saturating_add_signed(by + all.cast_signed()) % all.max(1);
+        search.shown = shown;
+        let text = search.pattern.text.clone();
         let Some(way) = found.get(shown).cloned() else { return };
         self.show_at(way);
         let text = self.text(text.as_bytes());
         let [number, all] = [shown + 1, all].map(|number| Format::Count.write(number as u64));
         self.say(format!("{number} of {all}: {text}; n N go on"));
-    }
-
-    /// Goes one match back.
-    pub(super) fn go_to_match_before(&mut self) {
-        let found = self.search.as_ref().and_then(|search| search.found.as_ref());
-        if let Some(before) = found.and_then(|found| found.len().checked_sub(1)) {
-            self.go_to_match(before);
-        }
     }
 
     /// Marks all links to the inode of the chosen line.

@@ -285,15 +285,15 @@ fn open(path: &Path, fingerprint: u32) -> io::Result<()> {
     }
 }
 
-/// Looks at `targets` for the review: why each must not be removed, if there is a reason.
+/// Looks at `targets` for the review, or says why one must not be removed.
 fn look(
     targets: Vec<(usize, Target)>,
     directories: &UserDirectories,
-) -> Vec<(usize, Target, Option<String>)> {
-    let unlogged = directories.check_log().err().map(|error| error.to_string());
+) -> Vec<(usize, Result<Target, String>)> {
+    let log = directories.check_log().map_err(|error| error.to_string());
     let looked = targets.into_iter().map(|(number, mut target)| {
-        let refusal = remove::look(&mut target).err().map(|error| error.to_string());
-        (number, target, refusal.or_else(|| unlogged.clone()))
+        let looked = remove::look(&mut target).map_err(|error| error.to_string());
+        (number, looked.and_then(|()| log.clone()).map(|()| target))
     });
     looked.collect()
 }

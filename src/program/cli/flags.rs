@@ -17,6 +17,8 @@ use crate::program::browse::Binding;
 use weigh::internal::measure::{Time, parse_size};
 use weigh::internal::reclaimable::ReclaimRule;
 use weigh::internal::remote::Host;
+use weigh::internal::render::Form;
+use weigh::internal::render::palette::Theme;
 use weigh::internal::render::size::{Format, Unit};
 use weigh::internal::render::time::Style;
 use weigh::internal::report::Growth;
@@ -121,7 +123,7 @@ pub(super) struct CountFlags {
 
     /// Show the newest time in each directory beside its size: a (access), c (change) or m (modification)
     #[arg(short = 'm', long, value_name = "TIME", conflicts_with_all = ["filecount", "inodes"])]
-    #[arg(value_parser = one_of(TIMES), hide_possible_values = true)]
+    #[arg(value_parser = one_of(aliased(TIMES)), hide_possible_values = true)]
     pub(super) filetime: Option<Time>,
 
     /// Count a file once for each of its hard links
@@ -283,8 +285,8 @@ pub(super) struct PrintFlags {
     ///
     /// html and svg show the 5,000 largest entries, or as many as fit into 1 MB. -n shows another number.
     #[arg(long = "as", value_name = "FORM", conflicts_with = "output_json")]
-    #[arg(value_parser = Flags::forms())]
-    pub(super) form: Option<String>,
+    #[arg(value_parser = one_of(forms()))]
+    pub(super) form: Option<Form>,
 
     /// Show paths instead of names
     #[arg(short = 'p', long)]
@@ -311,7 +313,7 @@ pub(super) struct PrintFlags {
     pub(super) screen_reader: bool,
 
     /// Print sizes in powers of 1000 (si), or all in one unit
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = one_of(FORMATS))]
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = one_of(aliased(FORMATS)))]
     pub(super) output_format: Option<Format>,
 
     /// Print times as full-iso, long-iso, iso, relative, or +FORMAT
@@ -336,13 +338,15 @@ pub(super) struct PrintFlags {
     /// Print colours: if the terminal can show them (auto, the default), always, or never
     #[arg(long, value_name = "WHEN", conflicts_with_all = ["no_colors", "force_colors"])]
     #[arg(hide_possible_values = true)]
-    pub(super) color: Option<When>,
+    #[arg(value_parser = one_of(named(WHEN)))]
+    pub(super) color: Option<Auto<bool>>,
 
     /// Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)
     ///
     /// auto goes by what COLORFGBG says, and --ui asks the terminal.
     #[arg(long, value_name = "THEME", hide_possible_values = true)]
-    pub(super) theme: Option<ThemeFlag>,
+    #[arg(value_parser = one_of(named(THEMES)))]
+    pub(super) theme: Option<Auto<Theme>>,
 
     /// Draw something in a colour: accent, aside, grown, shrunk, track, band or share
     ///
@@ -353,7 +357,8 @@ pub(super) struct PrintFlags {
 
     /// Make names links to their entries: on a terminal (auto, the default), always, or never
     #[arg(long, value_name = "WHEN", hide_possible_values = true)]
-    pub(super) hyperlink: Option<When>,
+    #[arg(value_parser = one_of(named(WHEN)))]
+    pub(super) hyperlink: Option<Auto<bool>>,
 
     /// Show no progress
     #[arg(short = 'P', long)]
@@ -426,8 +431,8 @@ pub(super) struct SnapshotFlags {
     ///
     /// weigh is the smallest and fastest. Other programs can read JSON.
     #[arg(long, value_name = "FORM")]
-    #[arg(value_parser = PossibleValuesParser::new(SnapshotForm::ALL.map(SnapshotForm::ending)))]
-    pub(super) save_as: Option<String>,
+    #[arg(value_parser = one_of(SnapshotForm::ALL.map(|form| (form.ending().into(), form))))]
+    pub(super) save_as: Option<SnapshotForm>,
 
     /// With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others
     ///
@@ -566,22 +571,20 @@ const TIMES: [(&str, &str, Time); 3] = [
     ("m", "modified", Time::Modified),
 ];
 
-/// When there are colours, or links.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum When {
-    Auto,
-    Always,
-    Never,
-}
+/// A choice; none if it is left to weigh.
+pub(super) type Auto<T> = Option<T>;
+
+/// Whether there are colours, or links.
+const WHEN: [(&str, Auto<bool>); 3] =
+    [("auto", None), ("always", Some(true)), ("never", Some(false))];
 
 /// What the background of the terminal is.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum ThemeFlag {
-    Auto,
-    Dark,
-    Light,
-    None,
-}
+const THEMES: [(&str, Auto<Theme>); 4] = [
+    ("auto", None),
+    ("dark", Some(Theme::Dark)),
+    ("light", Some(Theme::Light)),
+    ("none", Some(Theme::None)),
+];
 
 /// In which order siblings are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -610,17 +613,29 @@ const fn fixed(name: &'static str, bytes: u64) -> Format {
     Format::Fixed(Unit { name, bytes })
 }
 
-/// Reads what the entries of a table are called, or by what other name.
-fn one_of<T, const N: usize>(
+/// The values of `--as`.
+fn forms() -> [(PossibleValue, Form); Form::ALL.len()] {
+    Form::ALL.map(|(name, form, help)| (PossibleValue::new(name).help(help), form))
+}
+
+fn named<T, const N: usize>(table: [(&'static str, T); N]) -> [(PossibleValue, T); N] {
+    table.map(|(name, value)| (name.into(), value))
+}
+
+fn aliased<T, const N: usize>(
     table: [(&'static str, &'static str, T); N],
-) -> impl TypedValueParser<Value = T>
+) -> [(PossibleValue, T); N] {
+    table.map(|(name, alias, value)| (PossibleValue::new(name).alias(alias), value))
+}
+
+/// Reads what one of `known` is called.
+fn one_of<T, const N: usize>(known: [(PossibleValue, T); N]) -> impl TypedValueParser<Value = T>
 where
     T: Clone + Send + Sync + 'static,
 {
-    let values = table.each_ref().map(|(name, alias, _)| PossibleValue::new(*name).alias(*alias));
-    PossibleValuesParser::new(values).try_map(move |typed| {
-        let is_it = |name: &str| name.eq_ignore_ascii_case(&typed);
-        let known = table.iter().find(|(name, alias, _)| is_it(name) || is_it(alias));
-        known.map(|(.., value)| value.clone()).ok_or("it is in no table")
+    let names = known.each_ref().map(|(name, _)| name.clone());
+    PossibleValuesParser::new(names).try_map(move |typed| {
+        let found = known.iter().find(|(name, _)| name.matches(&typed, true));
+        found.map(|(_, value)| value.clone()).ok_or("it is not known")
     })
 }

@@ -170,7 +170,7 @@ impl Plan {
                 details: flags.snapshots.details,
                 bytes_only: flags.form().is_some_and(|form| !form.fits().counts),
                 save: flags.destination()?,
-                save_as: flags.saved_form(),
+                save_as: flags.snapshots.save_as,
                 keep_saved: flags.snapshots.keep,
                 bounds: Bounds {
                     size: flags.snapshots.fail_over,

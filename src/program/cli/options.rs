@@ -3,7 +3,7 @@
 use std::env;
 use std::sync::{Arc, LazyLock};
 
-use super::flags::{Flags, Sort, ThemeFlag, When};
+use super::flags::{Flags, PrintFlags, Sort};
 use super::rules;
 use crate::program::terminal;
 use weigh::internal::filter::Paths;
@@ -13,7 +13,7 @@ use weigh::internal::render::Form;
 use weigh::internal::render::colors::Colors;
 use weigh::internal::render::link::Hyperlinks;
 use weigh::internal::render::page;
-use weigh::internal::render::palette::{Palette, Theme};
+use weigh::internal::render::palette::Palette;
 use weigh::internal::render::size::{Format, Formats};
 use weigh::internal::render::time::{Style, TimeFormat};
 use weigh::internal::render::tree::{self, Bars};
@@ -31,10 +31,12 @@ impl Flags {
         filter.share = self.snapshots.shard;
         let count = &self.count;
         // Symlinks lead to an inode more than once, too.
+        let may_show_times = self.screen.ui || self.is_page() || self.show.reclaimable;
         let needs_links = count.exact_links || count.unique || count.dereference_links;
         Ok(walk::WalkOptions {
             view: self.view(),
-            time: self.kept_time(),
+            // The one to show, which in --ui a key asks for, and on a page a switch.
+            time: self.filetime().or(may_show_times.then_some(Time::Modified)),
             threads: self.print.threads,
             // Other file systems do not belong to what this one holds.
             one_file_system: self.filters.limit_filesystem || self.show.df,
@@ -55,12 +57,6 @@ impl Flags {
     pub(super) fn filetime(&self) -> Option<Time> {
         let by_time = self.show.sort == Some(Sort::Time);
         self.count.filetime.or(by_time.then_some(Time::Modified))
-    }
-
-    /// The time to keep, if any: the one to show, which in --ui a key asks for, and on a page a switch.
-    fn kept_time(&self) -> Option<Time> {
-        let may_show = self.screen.ui || self.is_page() || self.show.reclaimable;
-        self.filetime().or(may_show.then_some(Time::Modified))
     }
 
     pub(super) fn is_page(&self) -> bool {
@@ -111,11 +107,7 @@ impl Flags {
 
     /// Groups have no paths.
     pub(super) fn full_paths(&self) -> bool {
-        self.print.full_paths && !self.is_grouped()
-    }
-
-    fn is_grouped(&self) -> bool {
-        self.show.file_types || self.show.by.is_some()
+        self.print.full_paths && !self.show.file_types && self.show.by.is_none()
     }
 
     /// What to keep in order to show it.
@@ -238,18 +230,14 @@ impl Flags {
 
     /// Whether there are colours: as a flag says, or else as `by_default` says.
     pub(super) fn wants_colors(&self, by_default: fn() -> bool) -> bool {
-        match self.print.color {
-            Some(When::Always) => true,
-            Some(When::Never) => false,
-            Some(When::Auto) | None => {
-                self.print.force_colors || !self.print.no_colors && by_default()
-            }
-        }
+        let PrintFlags { color, force_colors, no_colors, .. } = self.print;
+        color.flatten().unwrap_or_else(|| force_colors || !no_colors && by_default())
     }
 
     /// The colours: of names as the environment sets them, and of all else as the theme and the terminal do.
     pub(super) fn colors(&self) -> Colors {
-        let palette = Palette::new(self.theme().unwrap_or_else(terminal::theme), terminal::depth());
+        let theme = self.print.theme.flatten().unwrap_or_else(terminal::theme);
+        let palette = Palette::new(theme, terminal::depth());
         let own = self.print.color_of.iter();
         let palette = own.fold(palette, |palette, (role, color)| palette.with(*role, *color));
         Colors::new(&env::var("LS_COLORS").unwrap_or_default(), palette)
@@ -257,29 +245,14 @@ impl Flags {
 
     /// Where names lead, if links are wanted. Paths in a snapshot need not be relative to the directory here.
     fn links(&self) -> Option<Hyperlinks> {
-        let is_wanted = match self.print.hyperlink {
-            Some(When::Always) => true,
-            Some(When::Never) => false,
-            Some(When::Auto) | None => {
-                let is_plain =
-                    self.print.screen_reader || !self.wants_colors(terminal::wants_colors);
-                terminal::wants_links() && !is_plain
-            }
-        };
+        let is_wanted = self.print.hyperlink.flatten().unwrap_or_else(|| {
+            let is_plain = self.print.screen_reader || !self.wants_colors(terminal::wants_colors);
+            terminal::wants_links() && !is_plain
+        });
         let is_loaded = self.is_loaded();
         let directory = env::current_dir().ok().filter(|_| !is_loaded).unwrap_or_default();
         let directory = directory.into_os_string().into_encoded_bytes();
         is_wanted.then(|| Hyperlinks { host: sys::host(), directory })
-    }
-
-    /// The theme, if a flag sets it.
-    pub(super) fn theme(&self) -> Option<Theme> {
-        match self.print.theme {
-            None | Some(ThemeFlag::Auto) => None,
-            Some(ThemeFlag::Dark) => Some(Theme::Dark),
-            Some(ThemeFlag::Light) => Some(Theme::Light),
-            Some(ThemeFlag::None) => Some(Theme::None),
-        }
     }
 
     /// How to write figures.

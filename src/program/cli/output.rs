@@ -1,7 +1,5 @@
 //! How to show the result: as a picture or in a form for programs; and which flags do not fit together.
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
-
 use super::flags::Flags;
 use crate::program::terminal;
 use weigh::internal::measure::Time;
@@ -18,16 +16,7 @@ use weigh::internal::tally::By;
 impl Flags {
     /// The form for programs, if one is asked for.
     pub(super) fn form(&self) -> Option<Form> {
-        if self.print.output_json {
-            return Some(Form::Json);
-        }
-        let name = self.print.form.as_deref()?;
-        Form::ALL.iter().find(|(known, ..)| *known == name).map(|(_, form, _)| *form)
-    }
-
-    /// Whether to show times that are in a snapshot, or will be.
-    pub(super) fn is_by_saved_time(&self) -> bool {
-        self.filetime().is_some() && (self.is_loaded() || self.snapshots.save.is_some())
+        self.print.output_json.then_some(Form::Json).or(self.print.form)
     }
 
     /// Checks whether the form can show what is asked for, and says in one line why not. What depends on flags alone is
@@ -41,7 +30,8 @@ impl Flags {
         let shows_df =
             matches!(self.form(), Some(Form::Page(page::PageForm::Html) | Form::Prometheus));
         let shows_details = self.screen.ui || self.form().is_some_and(Form::shows_details);
-        let is_unsaved = self.is_by_saved_time() && self.filetime() != Some(Time::Modified);
+        let is_saved = self.is_loaded() || self.snapshots.save.is_some();
+        let is_unsaved = is_saved && is_by_time && self.filetime() != Some(Time::Modified);
         let refused = [
             (is_unsaved, "a snapshot has only times of modification: use -m m, not -m a or -m c"),
             (
@@ -88,7 +78,8 @@ impl Flags {
     }
 
     fn ensure_form_fits(&self, form: Form, keep: &Keep) -> Result<(), String> {
-        let (fits, name) = (form.fits(), self.print.form.as_deref().unwrap_or_default());
+        let fits = form.fits();
+        let name = Form::ALL.iter().find(|it| it.1 == form).map_or("", |it| it.0);
         if !form.is_for_terminals() && terminal::is_stdout() {
             return Err(format!(
                 "--as {name} is not written to a terminal: redirect standard output"
@@ -185,12 +176,5 @@ impl Flags {
             is_raw: !terminal::is_stdout(),
             roots,
         }
-    }
-
-    /// The values of `--as`.
-    pub(super) fn forms() -> PossibleValuesParser {
-        PossibleValuesParser::new(
-            Form::ALL.map(|(name, _, help)| PossibleValue::new(name).help(help)),
-        )
     }
 }

@@ -100,10 +100,14 @@ fn interpret(command: &Command, mut matches: ArgMatches) -> Result<Flags, Error>
 
 /// Whether `flag` is `given` with no others but those that say how to print.
 fn is_alone(flag: &str, command: &Command, given: &ArgMatches) -> bool {
-    let is_given =
-        |arg: &&Arg| given.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
     let others = command.get_arguments().filter(|arg| arg.get_help_heading() != Some("Output"));
-    given.get_flag(flag) && others.filter(is_given).all(|arg| arg.get_id() == flag)
+    let mut typed = others.filter(|arg| is_typed(arg.get_id().as_str(), given));
+    given.get_flag(flag) && typed.all(|arg| arg.get_id() == flag)
+}
+
+/// Whether a flag is on the command line.
+pub(super) fn is_typed(flag: &str, given: &ArgMatches) -> bool {
+    given.value_source(flag) == Some(ValueSource::CommandLine)
 }
 
 /// The path and the text of the config file, if there is one: the one on the command line, or in the environment
@@ -226,9 +230,7 @@ fn is_overridden(setting: &Setting, given: &ArgMatches, command: &Command) -> bo
         return false;
     };
     let undone = arg.get_long().map(config::counterpart);
-    let mut typed = command.get_arguments().filter(|other| {
-        given.value_source(other.get_id().as_str()) == Some(ValueSource::CommandLine)
-    });
+    let mut typed = command.get_arguments().filter(|it| is_typed(it.get_id().as_str(), given));
     typed.any(|other| {
         if other.get_id() == arg.get_id() {
             return !matches!(arg.get_action(), ArgAction::Append);
@@ -265,8 +267,7 @@ fn values<'a>(
     settings: &'a [Setting],
     given: &'a ArgMatches,
 ) -> impl Iterator<Item = &'a [u8]> {
-    let is_typed = given.value_source(flag) == Some(ValueSource::CommandLine);
-    let typed = given.get_raw(flag).filter(|_| is_typed).into_iter().flatten();
+    let typed = given.get_raw(flag).filter(|_| is_typed(flag, given)).into_iter().flatten();
     let set = settings.iter().filter(move |setting| setting.flag == flag);
     let set = set.flat_map(|setting| &setting.arguments).map(String::as_bytes);
     typed.map(OsStr::as_encoded_bytes).chain(set)

@@ -66,7 +66,7 @@ impl Flags {
             colors: is_colored.then(|| self.colors()),
             charset: terminal::charset(),
             // Linux's console may print the question.
-            asks_background: self.theme().is_none()
+            asks_background: self.print.theme.flatten().is_none()
                 && terminal::theme() == Theme::None
                 && env::var_os("TERM").is_some_and(|term| term != "linux"),
             has_time_style: self.print.time_style.is_some(),

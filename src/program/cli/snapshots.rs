@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path;
 
-use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
 use super::flags::Flags;
+use super::parse::is_typed;
 use crate::program::terminal;
 use weigh::internal::escape::escape;
 use weigh::internal::list::ListOptions;
@@ -28,17 +28,12 @@ impl Flags {
         Input::List(self.lists.list.clone().unwrap_or_default(), options)
     }
 
-    /// In which form to save a snapshot, if a flag says so.
-    pub(super) fn saved_form(&self) -> Option<SnapshotForm> {
-        self.snapshots.save_as.as_deref().and_then(SnapshotForm::named)
-    }
-
     /// Where to save a snapshot, if anywhere; or one line that says why that is impossible.
     pub(super) fn destination(&self) -> Result<Option<Destination>, &'static str> {
         let Some(path) = &self.snapshots.save else { return Ok(None) };
         let is_directory = path.as_os_str().to_string_lossy().ends_with(path::is_separator);
         if is_directory {
-            let form = self.saved_form().unwrap_or(SnapshotForm::Packed);
+            let form = self.snapshots.save_as.unwrap_or(SnapshotForm::Packed);
             return Ok(Some(snapshot::dated(path, sys::now(), form)));
         }
         if self.snapshots.keep.is_some() {
@@ -49,7 +44,7 @@ impl Flags {
             return Err("--save to standard output excludes -j and --as: \
                 save to a file, or leave them out");
         }
-        let form = self.saved_form().unwrap_or(SnapshotForm::of(path));
+        let form = self.snapshots.save_as.unwrap_or(SnapshotForm::of(path));
         if to.is_stdout && form != SnapshotForm::Json && terminal::is_stdout() {
             return Err("compressed data is not written to a terminal: \
                 save to a file, or redirect standard output");
@@ -79,10 +74,8 @@ pub(super) fn typed(
     let mut flags = Vec::new();
     for flag in command.get_arguments() {
         let name = flag.get_id().as_str();
-        let (true, Some(long)) = (wanted(flag), flag.get_long()) else { continue };
-        if given.value_source(name) != Some(ValueSource::CommandLine) {
-            continue;
-        }
+        let is_meant = wanted(flag) && is_typed(name, given);
+        let (true, Some(long)) = (is_meant, flag.get_long()) else { continue };
         if flag.get_action().takes_values() {
             for value in given.get_raw(name).unwrap_or_default() {
                 let mut flag = OsString::from(format!("--{long}="));

@@ -10,7 +10,6 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -19,7 +18,9 @@ use unix as system;
 #[cfg(windows)]
 use windows as system;
 
-pub use system::{SecondCtrlC, listen, listen_for_lines, outlive_size_limit, stop};
+pub use system::{
+    SecondCtrlC, listen, listen_for_lines, listen_for_screen, outlive_size_limit, stop,
+};
 
 /// The exit status of what a signal ended, less its number, as in shells: 129 if the terminal hung up.
 pub const SIGNALLED: u8 = 128;
@@ -36,14 +37,6 @@ pub struct TerminalSignals {
 }
 
 impl TerminalSignals {
-    /// From now on, records the signals that concern the screen.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn listen(&self) -> io::Result<()> {
-        system::listen_for_screen(self)
-    }
-
     /// The number of the signal that ends the program, if one has come.
     pub fn ended_by(&self) -> Option<u8> {
         u8::try_from(self.ended.load(Ordering::SeqCst)).ok().filter(|signal| *signal > 0)

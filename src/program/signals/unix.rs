@@ -34,6 +34,9 @@ pub fn outlive_size_limit() -> io::Result<()> {
 }
 
 /// From now on, a signal that ends the program puts its number into `ended`, and Ctrl-Z sets `is_stopped`.
+///
+/// # Errors
+/// The system's.
 pub fn listen_for_screen(signals: &TerminalSignals) -> io::Result<()> {
     flag::register_usize(SIGQUIT, Arc::clone(&signals.ended), SIGQUIT as usize)?;
     record(signals)

@@ -36,6 +36,9 @@ pub fn outlive_size_limit() -> io::Result<()> {
 }
 
 /// The console ends the program by itself.
+///
+/// # Errors
+/// None.
 pub fn listen_for_screen(_: &TerminalSignals) -> io::Result<()> {
     Ok(())
 }

@@ -3,7 +3,7 @@
 use ratatui_core::style::Style;
 
 use super::canvas::{AROUND, BOLD, Canvas, format, sized};
-use crate::program::browse::browser::{Browser, Dialog, DialogText};
+use crate::program::browse::browser::{Browser, DialogText};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::{ACTIONS, Key};
 use crate::program::browse::removal::NOTHING_MARKED;
@@ -14,12 +14,8 @@ use weigh::internal::render::partial;
 use weigh::internal::render::size::{Format, entries};
 use weigh::internal::tree::Place;
 
-pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) {
-    let (text, first) = match dialog {
-        Dialog::Text(text, first) => (*text, *first),
-        Dialog::Delete { .. } => (DialogText::Review, 0),
-        Dialog::Prompt(..) => return,
-    };
+/// Draws `text`, from the line `first` on.
+pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &mut Canvas<'_>) {
     let (title, lines) = match text {
         DialogText::Help => ("keys", help(browser, canvas.width())),
         DialogText::Info => ("about it", info(browser)),
@@ -203,7 +199,7 @@ fn kind(item: &Item<'_>) -> &'static str {
 fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     let (width, format) = (canvas.width(), format(browser));
     let marks = browser.removals.review.as_ref().map_or(&[][..], |review| &review.marks);
-    let refused = marks.iter().filter(|mark| mark.refusal.is_some()).count();
+    let refused = marks.iter().filter(|mark| mark.target.is_err()).count();
     let count = if browser.has_all() { marks.len() } else { 0 };
     page(canvas, &review_head(browser, refused), (0, Some(chosen)), count, |line| {
         let mark = &marks[line];
@@ -217,8 +213,8 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
         };
         let size = sized(browser, item.totals.size, is_partial);
         let size = format!("{size:>8} {freed:>8} ");
-        let refusal = mark.refusal.as_ref().map_or_else(String::new, |why| format!("{why}: "));
-        let path = refusal + &browser.text(&child.path());
+        let refusal = mark.target.as_ref().err().map(|why| format!("{why}: "));
+        let path = refusal.unwrap_or_default() + &browser.text(&child.path());
         let room = width.saturating_sub(cells(&size) + ending.len());
         size + &shorten(&path, room) + ending
     });

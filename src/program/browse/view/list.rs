@@ -6,7 +6,7 @@ use ratatui_core::style::{Modifier, Style};
 
 use super::areas::Areas;
 use super::canvas::{BOLD, Canvas, format, sized, style};
-use crate::program::browse::browser::{Bar, Browser, ListColumns};
+use crate::program::browse::browser::{BARS, Browser, ListColumns};
 use crate::program::browse::item::Item;
 use weigh::internal::inode::Links;
 use weigh::internal::measure::Kind;
@@ -152,7 +152,7 @@ fn widths(browser: &Browser, lines: &[Fields<'_>], width: usize) -> Widths {
     const NAME: (usize, usize) = (8, 24);
     const BAR: usize = 6;
     let ListColumns { bars, counts, no_times, .. } = browser.columns;
-    let has_percent = matches!(bars, Bar::Both | Bar::Percent);
+    let (has_percent, has_bar) = BARS[bars];
     let is_wanted = [true, true, counts, has_percent, !no_times];
     let mut all = [0; 5];
     for (i, column) in all.iter_mut().enumerate() {
@@ -170,8 +170,7 @@ fn widths(browser: &Browser, lines: &[Fields<'_>], width: usize) -> Widths {
         all[i] = if is_shown { all[i] } else { 0 };
     }
     let most = room.saturating_sub(longest.saturating_sub(NAME.1)).min(width / 3);
-    let has_bar = matches!(bars, Bar::Both | Bar::Graph) && room > BAR;
-    Widths { columns: all, bar: if has_bar { most.max(BAR) } else { 0 } }
+    Widths { columns: all, bar: if has_bar && room > BAR { most.max(BAR) } else { 0 } }
 }
 
 /// The blanks after a column.
