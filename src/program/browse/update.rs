@@ -11,10 +11,8 @@ use super::sorting::SortKey;
 use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::problem::Problem;
-use weigh::internal::report::Outcome;
+use weigh::internal::report::{NO_TIMES_LISTED, Outcome};
 use weigh::internal::sys;
-
-pub(super) const NO_TIMES: &str = "it has no times: save it again";
 
 impl Browser {
     /// Takes `event`, and returns what is to be done.
@@ -134,7 +132,7 @@ impl Browser {
             Act::PreviousMatch => self.go_to_match_before(),
             Act::ByName => self.sort(SortKey::Name),
             Act::ByCount => self.sort(SortKey::Count),
-            Act::ByTime | Act::Times if !self.has_times() => self.say(NO_TIMES),
+            Act::ByTime | Act::Times if !self.has_times() => self.say(self.no_times()),
             Act::ByTime => self.sort(SortKey::Modified),
             Act::ByChange if self.scan.browsed.as_ref().is_none_or(|it| it.before.is_none()) => {
                 self.say("changes are shown with --since FILE");
@@ -226,6 +224,12 @@ impl Browser {
         *is_walked || snapshot.origin.as_ref().is_some_and(|origin| origin.has_times)
     }
 
+    /// What is said where times are needed, and it has none.
+    pub(super) fn no_times(&self) -> &'static str {
+        let is_list = self.request.is_of_list();
+        if is_list { NO_TIMES_LISTED } else { "it has no times: save it again" }
+    }
+
     /// Marks or unmarks the chosen entry, and moves down.
     fn mark_chosen(&mut self) {
         let place = self.item(self.chosen).and_then(|item| item.place);
@@ -279,7 +283,7 @@ impl Browser {
             }
             Question::Mark => match MarkedBy::parse(text) {
                 Ok(MarkedBy::Ignored) => return self.find_ignored(),
-                Ok(MarkedBy::Age(_)) if !self.has_times() => self.say(NO_TIMES),
+                Ok(MarkedBy::Age(_)) if !self.has_times() => self.say(self.no_times()),
                 Ok(by) => {
                     let now = sys::now();
                     self.mark_all(|item| by.is_match(item, now));

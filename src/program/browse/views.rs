@@ -7,9 +7,9 @@ use super::listing::SortedList;
 use super::marks::names;
 use super::pattern::NamePattern;
 use super::query::{Answer, Pass, TreeQuery};
-use super::update::NO_TIMES;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::render::size::Format;
+use weigh::internal::report::NO_OWNERS_LISTED;
 use weigh::internal::sys;
 use weigh::internal::tally::By;
 use weigh::internal::tree::DirectoryId;
@@ -86,12 +86,14 @@ impl Browser {
             ViewKind::LargestFiles => return Some(TreeQuery::Files),
             ViewKind::Types => By::Type,
             ViewKind::Ages if !self.has_times() => {
-                self.say(NO_TIMES);
+                self.say(self.no_times());
                 return None;
             }
             ViewKind::Ages => By::Age { now: sys::now() },
             ViewKind::Owners if !self.scan.knows_owners => {
-                self.say("it has no owners: weigh keeps them with --details");
+                let is_list = self.request.is_of_list();
+                let saved = "it has no owners: weigh keeps them with --details";
+                self.say(if is_list { NO_OWNERS_LISTED } else { saved });
                 return None;
             }
             ViewKind::Owners => By::Owner { name: sys::user_name },
