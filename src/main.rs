@@ -72,6 +72,7 @@ fn main() -> ExitCode {
     note(errors::not_in_bulk(&stats.not_in_bulk), messages);
     note(errors::overlays(&stats.overlays), messages);
     note(errors::sharing(stats.sharing), messages);
+    note(errors::seem_totals(stats.seem_totals), messages);
     note(errors::unmounted(&outcome.unmounted), messages);
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
     say_losses(request, outcome, has_totals, messages);
@@ -120,6 +121,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     if let Some(browsed) = &ended.browsed {
         note(errors::not_in_bulk(&browsed.stats.not_in_bulk), messages);
         note(errors::overlays(&browsed.stats.overlays), messages);
+        note(errors::seem_totals(browsed.stats.seem_totals), messages);
         note(errors::remembered(&browsed.remembered), messages);
         say_losses(request, browsed, false, messages);
     }

@@ -129,6 +129,11 @@ pub enum Keep {
     Groups(By, Limits),
 }
 
+/// What is said of a list where times are needed.
+pub const NO_TIMES_LISTED: &str = "the list has no times";
+/// What is said of a list where owners are needed.
+pub const NO_OWNERS_LISTED: &str = "the list has no owners";
+
 /// Is told how far a walk is, and once nothing when it is over.
 type Watch<'w> = &'w mut dyn FnMut(Option<&Progress>);
 
@@ -610,6 +615,7 @@ impl Request {
         tally: impl FnOnce(View) -> T + Send + 'static,
         watch: Watch<'_>,
     ) -> Result<(Snapshot, WalkStats), Problem> {
+        let mut stats = WalkStats::default();
         let (path, snapshot) = match &self.source {
             Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),
             Input::Remote(remote, roots) => {
@@ -617,7 +623,10 @@ impl Request {
             }
             Input::FileSystems => return Ok(self.walked(&[], view, tally(view), watch)),
             Input::List(path, options) => {
-                (path.clone(), list::load(path, *options, self.wanted(), untyped(tally))?)
+                let (snapshot, seem_totals) =
+                    list::load(path, *options, self.wanted(), untyped(tally))?;
+                stats.seem_totals = seem_totals;
+                (path.clone(), snapshot)
             }
             Input::Snapshots(paths) | Input::History(paths) => {
                 let paths: Vec<_> =
@@ -633,7 +642,7 @@ impl Request {
         };
         let snapshot = self.reweighed(snapshot);
         snapshot
-            .map(|snapshot| (snapshot, WalkStats::default()))
+            .map(|snapshot| (snapshot, stats))
             .map_err(|error| snapshot::problem(&path, Operation::Show, &error))
     }
 
@@ -753,8 +762,7 @@ impl Request {
     /// Applies filters to a loaded snapshot, if it contains what they need. weigh on another machine has applied them.
     fn reweighed(&self, mut snapshot: Snapshot) -> io::Result<Snapshot> {
         let needs = (self.needs_details(), self.needs_times());
-        let is_list = matches!(self.source, Input::List(..));
-        self.ensure_enough(snapshot.origin.as_ref(), needs, is_list)?;
+        self.ensure_enough(snapshot.origin.as_ref(), needs, self.is_of_list())?;
         let unit = snapshot.view.measure.unit();
         let is_bytes = unit == Measure::Disk.unit();
         if (self.bytes_only || self.needs().bytes) && !is_bytes {
@@ -777,6 +785,11 @@ impl Request {
         Ok(snapshot)
     }
 
+    /// Whether it is of a list.
+    pub fn is_of_list(&self) -> bool {
+        matches!(self.source, Input::List(..))
+    }
+
     /// Checks that a snapshot, perhaps from a list, contains what groups need, and has details and times if those are
     /// needed.
     fn ensure_enough(
@@ -788,8 +801,8 @@ impl Request {
         let is_grouped = matches!(self.keep, Keep::Groups(..));
         let missing = match origin {
             None if details || times || is_grouped => snapshot::TOO_LITTLE,
-            Some(origin) if details && !origin.has_details && is_list => "the list has no owners",
-            Some(origin) if times && !origin.has_times && is_list => "the list has no times",
+            Some(origin) if details && !origin.has_details && is_list => NO_OWNERS_LISTED,
+            Some(origin) if times && !origin.has_times && is_list => NO_TIMES_LISTED,
             Some(origin) if details && !origin.has_details => {
                 "it was saved without --details, and so without owners: save it again with them"
             }

@@ -21,6 +21,8 @@ pub struct WalkStats {
     /// What is known of directories beside their names, by their paths: a few words that are safe to print; and the
     /// images and containers.
     pub known: ContainersFound,
+    /// Of a list: whether its directories seem to have totals, and not their own sizes as it was said.
+    pub seem_totals: bool,
 }
 
 /// An overlay.

@@ -3,9 +3,10 @@
 use std::io::{self, BufRead, Read};
 
 use super::ListEntries;
+use super::entries::EntryLine;
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Mode};
-use crate::tree::{Details, Inode, Node, Sums};
+use crate::tree::{Details, Inode};
 
 /// The format for `find -H PATH... -printf`. The word at its start tells it from other lists. The starting point and
 /// the path below it end with NUL, because they may have any other byte.
@@ -28,10 +29,10 @@ pub(super) const LONGEST: usize = 16 << 20;
 /// The system's, and of what is not such an entry, or is cut off. What came before it has been added.
 pub fn read_find(input: &mut impl BufRead, entries: &mut ListEntries) -> io::Result<bool> {
     let (mut start, mut path) = (Vec::new(), Vec::new());
-    for number in 1.. {
-        entries.begin(number);
+    loop {
+        entries.line += 1;
         if !take(input, &mut start, 0, entries)? {
-            break;
+            return Ok(false);
         }
         if start.is_empty() {
             start.push(0);
@@ -43,12 +44,11 @@ pub fn read_find(input: &mut impl BufRead, entries: &mut ListEntries) -> io::Res
         if !take(input, &mut path, 0, entries)? {
             return Err(entries.error("it is cut off"));
         }
-        let Some((root, node)) = parse(&start) else {
+        let Some((root, entry)) = parse(&start) else {
             return Err(entries.error("not what find prints in the format for weigh"));
         };
-        entries.add(root, &path, &node)?;
+        entries.add(root, &path, entry)?;
     }
-    Ok(false)
 }
 
 /// Takes what comes before the next byte `end`. False at the end of the input.
@@ -71,7 +71,7 @@ pub(super) fn take(
 }
 
 /// The root that an entry is below, and what is said of it.
-fn parse(entry: &[u8]) -> Option<(&[u8], Node<'_>)> {
+fn parse(entry: &[u8]) -> Option<(&[u8], EntryLine)> {
     let mut fields = entry.strip_prefix(START)?.splitn(13, |byte| *byte == b' ');
     let [device, number, links, blocks, length] =
         [(); 5].map(|()| fields.next().and_then(unsigned));
@@ -94,7 +94,7 @@ fn parse(entry: &[u8]) -> Option<(&[u8], Node<'_>)> {
     let figures = Figures::of(mode.kind(), blocks?, length?, modified);
     let inode = Some(Inode { identity, links, details: Some(details) });
     let root = fields.next().filter(|root| !root.is_empty())?;
-    Some((root, Node { mode, sums: Sums::of(figures), inode, ..Node::default() }))
+    Some((root, EntryLine { mode, figures, inode, ..EntryLine::default() }))
 }
 
 /// The mode of permissions, in octal, and of a letter for the type.
@@ -136,6 +136,7 @@ mod tests {
     use super::*;
     use crate::list::ListOptions;
     use crate::tally::{Inodes, Whole};
+    use crate::tree::Sums;
 
     #[test]
     fn what_find_prints_is_a_tree_in_any_order() {
@@ -155,7 +156,7 @@ mod tests {
             let list = order.map(|number| entries[number].as_bytes()).concat();
             let mut read = ListEntries::new(ListOptions::default());
             read_find(&mut list.as_slice(), &mut read).unwrap();
-            let tree = read.replay(Whole { inodes: Inodes::LINKED }, true).unwrap();
+            let (tree, _) = read.replay(Whole { inodes: Inodes::LINKED }, true).unwrap();
             let Sums { all, entries, .. } = tree.root().node().sums;
             assert_eq!((tree.root().name(), all.disk, all.length), (&b"a b"[..], 4 * 4096, 10));
             assert_eq!((all.files, entries, all.newest), (2, 4, Some(-1)));

@@ -3,17 +3,17 @@
 use std::io::{self, BufRead};
 
 use super::ListEntries;
+use super::entries::EntryLine;
 use super::find::{take, unsigned};
 use crate::measure::{Figures, parse_size};
-use crate::tree::{Node, Sums};
 
 /// Reads lines that end in `end` into `entries`. Blanks may come before the size, and one after it.
 pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut ListEntries) -> io::Result<()> {
     let mut line = Vec::new();
-    for number in 1.. {
-        entries.begin(number);
+    loop {
+        entries.line += 1;
         if !take(input, &mut line, end, entries)? {
-            break;
+            return Ok(());
         }
         let text = line.trim_ascii_start();
         let blank = text.iter().position(|byte| matches!(byte, b' ' | b'\t'));
@@ -27,10 +27,9 @@ pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut ListEntries)
         if end == b'\n' && path.ends_with(b"\r") {
             return Err(entries.error("it ends in a carriage return: remove them with tr -d '\\r'"));
         }
-        let sums = Sums::of(Figures { length, ..Figures::default() });
-        entries.add_printed(&path[1..], &Node { sums, ..Node::default() })?;
+        let figures = Figures { length, ..Figures::default() };
+        entries.add_printed(&path[1..], EntryLine { figures, ..EntryLine::default() })?;
     }
-    Ok(())
 }
 
 /// A size in whole bytes, or in another unit, if it is less than 2⁶⁴. What has none, as git prints for submodules,

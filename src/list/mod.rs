@@ -1,10 +1,11 @@
 //! Lists: what other programs say of entries, in any order, made into a tree (docs/lists.md).
 //!
 //! * `find`: reads what GNU find prints, with all attributes; `lines`: sizes and paths; `table`: CSV.
-//! * `entries`: the entries of a list, from whatever reads one, fed to a tally as in a walk.
-//! * `sorted`: sorts them in bounded memory.
+//! * `entries`: the entries of a list, from whatever reads one.
+//! * `sorted`: sorts them in bounded memory; `feed`: feeds them to a tally, as in a walk.
 
 mod entries;
+mod feed;
 mod find;
 mod lines;
 mod sorted;
@@ -29,10 +30,11 @@ struct ListKnows {
     times: bool,
     /// Owners, which come with times.
     owners: bool,
+    modes: bool,
 }
 
 /// Loads the list at `path`, standard input for `-`, to be seen as `wanted`: feeds it to the tally that `tally` makes
-/// for that view.
+/// for that view. Returns as well whether directories seem to have totals, and not their own sizes as it was said.
 ///
 /// # Errors
 /// The system's, those of a line, and [`Operation::Show`] if it lacks what is wanted.
@@ -41,7 +43,7 @@ pub fn load<T: Tally>(
     options: ListOptions,
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
-) -> Result<Snapshot, Problem> {
+) -> Result<(Snapshot, bool), Problem> {
     let failed = |error: io::Error| {
         let is_wrong = error.kind() == ErrorKind::InvalidData;
         let operation = if is_wrong { Operation::Show } else { Operation::Load };
@@ -49,16 +51,20 @@ pub fn load<T: Tally>(
     };
     let mut entries = ListEntries::new(options);
     let input = snapshot::text(path).map_err(failed)?;
-    let ListKnows { measures, times, owners } = read(input, &mut entries).map_err(failed)?;
+    let ListKnows { measures, times, owners, modes } = read(input, &mut entries).map_err(failed)?;
     let usual = if measures.contains(Measure::Disk) { Measure::Disk } else { Measure::Apparent };
     let view = wanted.view(usual, measures);
     if let Some(message) = snapshot::other_measure(view.measure, wanted.measure) {
         return Err(failed(io::Error::new(ErrorKind::InvalidData, message)));
     }
-    let origin = Origin::listed(entries.roots(), owners, times);
-    let report = entries.replay(tally(view).untyped(), wanted.times).map_err(failed)?;
-    let weighed = Weighed { report: Some(report.seen_as(view)), ..Weighed::default() };
-    Ok(Snapshot { weighed, view, known: measures, origin: Some(origin) })
+    let mut origin = Origin::listed(entries.roots(), owners, times);
+    origin.lacks_modes = !modes;
+    let (tree, seem_totals) =
+        entries.replay(tally(view).untyped(), wanted.times).map_err(failed)?;
+    let weighed = Weighed { report: Some(tree.seen_as(view)), ..Weighed::default() };
+    let snapshot = Snapshot { weighed, view, known: measures, origin: Some(origin) };
+    // What has modes is no output of du.
+    Ok((snapshot, seem_totals && !modes))
 }
 
 /// Reads a list into `entries`. Its start tells of which kind it is.
@@ -75,12 +81,13 @@ fn read(mut input: impl Read, entries: &mut ListEntries) -> io::Result<ListKnows
     match delimiter {
         _ if is_find => {
             read_find(&mut input, entries)?;
-            Ok(ListKnows { measures: Measures::ALL, times: true, owners: true })
+            Ok(ListKnows { measures: Measures::ALL, times: true, owners: true, modes: true })
         }
         Some(delimiter) => table::read(input, delimiter, entries),
         None => {
             lines::read(&mut input, if has_nul { 0 } else { b'\n' }, entries)?;
-            Ok(ListKnows { measures: measures.into_iter().collect(), times: false, owners: false })
+            let measures = measures.into_iter().collect();
+            Ok(ListKnows { measures, times: false, owners: false, modes: false })
         }
     }
 }

@@ -1,10 +1,12 @@
-//! Sorts records in bounded memory: a block of them at a time, which is sorted and written to a temporary file without
+//! Sorts records, which are bytes, in bounded memory: a block of them at a time, which is sorted and written to a temporary file without
 //! a name; in the end, and whenever there are many files, they are merged.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::mem;
+use std::ops::Range;
 
 use crate::sys::{self, SnapshotFile};
 
@@ -23,48 +25,39 @@ const WINDOW_LOG: u32 = 17;
 /// This takes about as long as the sorting.
 const ZSTD_LEVEL: i32 = 1;
 
-/// In the order of keys, and then of lines.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ListRecord {
-    pub(super) key: Vec<u8>,
-    pub(super) line: u64,
-    /// The rest of it, packed.
-    pub(super) node: Vec<u8>,
+/// Records that come in their order.
+pub(super) trait SortedRecords {
+    /// Replaces `record`, which is the one before, by the next. False if there is none.
+    fn next(&mut self, record: &mut Vec<u8>) -> io::Result<bool>;
 }
 
 /// Records in any order.
 #[derive(Default)]
 pub(super) struct Sorter {
-    block: Vec<ListRecord>,
-    /// How many bytes that is.
-    length: usize,
-    /// How many bytes the longest of them has.
+    block: RecordBlock,
+    /// How many bytes the longest record in it has.
     longest: usize,
-    files: Vec<Source>,
+    files: Vec<Box<dyn SortedRecords>>,
     /// How many bytes the longest record of each file has.
     heads: Vec<usize>,
 }
 
-type Source = Box<dyn Iterator<Item = io::Result<ListRecord>>>;
-
 impl Sorter {
-    pub(super) fn push(&mut self, record: ListRecord) -> io::Result<()> {
-        /// What an allocation takes besides its content.
-        const ALLOCATION: usize = 16;
-        let length =
-            record.key.len() + record.node.len() + 2 * ALLOCATION + size_of::<ListRecord>();
-        self.length += length;
-        self.longest = self.longest.max(length);
-        self.block.push(record);
-        if self.length < BLOCK {
+    pub(super) fn push(&mut self, record: &[u8]) -> io::Result<()> {
+        self.longest = self.longest.max(record.len());
+        let RecordBlock { bytes, places, .. } = &mut self.block;
+        places.push(bytes.len()..bytes.len() + record.len());
+        bytes.extend_from_slice(record);
+        if bytes.len() + size_of_val(&**places) < BLOCK {
             return Ok(());
         }
-        let block = self.take_block();
-        self.files.push(written(block)?);
+        self.block.sort();
+        self.files.push(Box::new(RecordFile::written(&mut self.block)?));
         self.heads.push(mem::take(&mut self.longest));
+        self.block.clear();
         if self.files.len() == MOST_FILES || self.heads.iter().sum::<usize>() > MOST_HEADS {
-            let merged = Sorted::new(mem::take(&mut self.files))?;
-            self.files.push(written(merged)?);
+            let mut merged = MergedRecords::new(mem::take(&mut self.files))?;
+            self.files.push(Box::new(RecordFile::written(&mut merged)?));
             let longest = self.heads.drain(..).max();
             self.heads.extend(longest);
         }
@@ -72,90 +65,124 @@ impl Sorter {
     }
 
     /// All of them, sorted.
-    pub(super) fn sorted(mut self) -> io::Result<Sorted> {
-        let block = Box::new(self.take_block());
-        self.files.push(block);
-        Sorted::new(self.files)
-    }
-
-    fn take_block(&mut self) -> impl Iterator<Item = io::Result<ListRecord>> + use<> {
-        self.length = 0;
-        let mut block = mem::take(&mut self.block);
-        block.sort_unstable();
-        block.into_iter().map(Ok)
+    pub(super) fn sorted(mut self) -> io::Result<MergedRecords> {
+        self.block.sort();
+        self.files.push(Box::new(self.block));
+        MergedRecords::new(self.files)
     }
 }
 
-/// Merged records of several sources.
-pub(super) struct Sorted {
-    sources: Vec<Source>,
-    /// The next record of each source.
-    heads: BinaryHeap<Reverse<(ListRecord, usize)>>,
+/// Records in memory.
+#[derive(Default)]
+struct RecordBlock {
+    bytes: Vec<u8>,
+    /// Where each of them is.
+    places: Vec<Range<usize>>,
+    /// How many have been read.
+    read: usize,
 }
 
-impl Sorted {
-    fn new(sources: Vec<Source>) -> io::Result<Self> {
-        let count = sources.len();
-        let mut sorted = Self { sources, heads: BinaryHeap::new() };
-        (0..count).try_for_each(|source| sorted.read(source))?;
-        Ok(sorted)
+impl RecordBlock {
+    fn sort(&mut self) {
+        let Self { bytes, places, .. } = self;
+        places.sort_unstable_by(|one, other| bytes[one.clone()].cmp(&bytes[other.clone()]));
     }
 
-    /// Reads the next record of a source.
-    fn read(&mut self, source: usize) -> io::Result<()> {
-        let record = self.sources[source].next().transpose()?;
-        self.heads.extend(record.map(|record| Reverse((record, source))));
-        Ok(())
-    }
-}
-
-impl Iterator for Sorted {
-    type Item = io::Result<ListRecord>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let Reverse((record, source)) = self.heads.pop()?;
-        Some(self.read(source).map(|()| record))
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.places.clear();
+        self.read = 0;
     }
 }
 
-/// Writes records to a file, and reads them from there.
-fn written(records: impl Iterator<Item = io::Result<ListRecord>>) -> io::Result<Source> {
-    let mut file = zstd::Encoder::new(sys::unnamed_file()?, ZSTD_LEVEL)?;
-    file.window_log(WINDOW_LOG)?;
-    let mut out = BufWriter::new(file);
-    for record in records {
-        let ListRecord { key, line, node } = record?;
-        for part in [&key, &node] {
-            out.write_all(&(part.len() as u32).to_le_bytes())?;
-            out.write_all(part)?;
+impl SortedRecords for RecordBlock {
+    fn next(&mut self, record: &mut Vec<u8>) -> io::Result<bool> {
+        let Some(place) = self.places.get(self.read) else { return Ok(false) };
+        self.read += 1;
+        record.clear();
+        record.extend_from_slice(&self.bytes[place.clone()]);
+        Ok(true)
+    }
+}
+
+/// Records in a file: of each, how many bytes it has in common with the one before, how many more it has, and these.
+struct RecordFile(BufReader<zstd::Decoder<'static, BufReader<SnapshotFile>>>);
+
+impl RecordFile {
+    /// A new file with these `records`.
+    fn written(records: &mut dyn SortedRecords) -> io::Result<Self> {
+        let mut file = zstd::Encoder::new(sys::unnamed_file()?, ZSTD_LEVEL)?;
+        file.window_log(WINDOW_LOG)?;
+        let mut out = BufWriter::new(file);
+        let (mut record, mut before) = (Vec::new(), Vec::new());
+        while records.next(&mut record)? {
+            let (_, more) = record.split_at(shared(&before, &record));
+            for length in [record.len() - more.len(), more.len()] {
+                out.write_all(&(length as u32).to_le_bytes())?;
+            }
+            out.write_all(more)?;
+            before.clone_from(&record);
         }
-        out.write_all(&line.to_le_bytes())?;
+        let mut file = out.into_inner()?.finish()?;
+        file.rewind()?;
+        Ok(Self(BufReader::new(zstd::Decoder::new(file)?)))
     }
-    let mut file = out.into_inner()?.finish()?;
-    file.rewind()?;
-    let mut file = BufReader::new(zstd::Decoder::new(file)?);
-    Ok(Box::new(std::iter::from_fn(move || next(&mut file).transpose())))
+
+    fn length(&mut self) -> io::Result<usize> {
+        let mut length = [0; size_of::<u32>()];
+        self.0.read_exact(&mut length)?;
+        Ok(u32::from_le_bytes(length) as usize)
+    }
 }
 
-/// The next record in a file, if there is one.
-fn next(
-    file: &mut BufReader<zstd::Decoder<'_, BufReader<SnapshotFile>>>,
-) -> io::Result<Option<ListRecord>> {
-    if file.fill_buf()?.is_empty() {
-        return Ok(None);
+impl SortedRecords for RecordFile {
+    fn next(&mut self, record: &mut Vec<u8>) -> io::Result<bool> {
+        if self.0.fill_buf()?.is_empty() {
+            return Ok(false);
+        }
+        let [shared, more] = [self.length()?, self.length()?];
+        record.truncate(shared);
+        record.resize(shared + more, 0);
+        self.0.read_exact(&mut record[shared..])?;
+        Ok(true)
     }
-    let (key, node) = (next_part(file)?, next_part(file)?);
-    let mut line = [0; size_of::<u64>()];
-    file.read_exact(&mut line)?;
-    Ok(Some(ListRecord { key, line: u64::from_le_bytes(line), node }))
 }
 
-fn next_part(file: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut length = [0; size_of::<u32>()];
-    file.read_exact(&mut length)?;
-    let mut part = vec![0; u32::from_le_bytes(length) as usize];
-    file.read_exact(&mut part)?;
-    Ok(part)
+/// How many bytes at their start both have in common.
+pub(super) fn shared(one: &[u8], other: &[u8]) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| one == other).count()
+}
+
+/// Records of several sources.
+pub(super) struct MergedRecords {
+    sources: Vec<Box<dyn SortedRecords>>,
+    /// The next record of each source.
+    heads: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
+}
+
+impl MergedRecords {
+    fn new(mut sources: Vec<Box<dyn SortedRecords>>) -> io::Result<Self> {
+        let mut heads = BinaryHeap::new();
+        for (number, source) in sources.iter_mut().enumerate() {
+            let mut head = Vec::new();
+            if source.next(&mut head)? {
+                heads.push(Reverse((head, number)));
+            }
+        }
+        Ok(Self { sources, heads })
+    }
+}
+
+impl SortedRecords for MergedRecords {
+    fn next(&mut self, record: &mut Vec<u8>) -> io::Result<bool> {
+        let Some(mut first) = self.heads.peek_mut() else { return Ok(false) };
+        let Reverse((head, source)) = &mut *first;
+        record.clone_from(head);
+        if !self.sources[*source].next(head)? {
+            PeekMut::pop(first);
+        }
+        Ok(true)
+    }
 }
 
 #[cfg(test)]
@@ -167,15 +194,18 @@ mod tests {
     #[test]
     fn files_with_long_keys_are_merged_early() {
         const LONG: usize = 16 << 20;
-        const COUNT: u64 = 60;
-        let mut sorter = Sorter::default();
-        for line in 0..COUNT {
-            let mut key = vec![0; LONG];
-            key[0] = 255 - line as u8;
-            sorter.push(ListRecord { key, line, node: Vec::new() }).unwrap();
+        const COUNT: u8 = 60;
+        let (mut sorter, mut record) = (Sorter::default(), vec![0; LONG]);
+        for number in (0..COUNT).rev() {
+            record[0] = number;
+            sorter.push(&record).unwrap();
             assert!(sorter.files.len() * LONG <= 2 * BLOCK, "{}", sorter.files.len());
         }
-        let lines: Vec<_> = sorter.sorted().unwrap().map(|record| record.unwrap().line).collect();
-        assert_eq!(lines, (0..COUNT).rev().collect::<Vec<_>>());
+        let mut sorted = sorter.sorted().unwrap();
+        for number in 0..COUNT {
+            assert!(sorted.next(&mut record).unwrap());
+            assert_eq!((record[0], record.len()), (number, LONG));
+        }
+        assert!(!sorted.next(&mut record).unwrap());
     }
 }

@@ -8,11 +8,12 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 
+use super::entries::EntryLine;
 use super::find::{LONGEST, seconds};
 use super::{ListEntries, ListKnows};
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Measure};
-use crate::tree::{Details, Inode, Node, Sums};
+use crate::tree::{Details, Inode};
 
 /// What a row says. Other columns are skipped.
 #[derive(Deserialize)]
@@ -79,7 +80,7 @@ pub(super) fn read(
     let mut required = Vec::new();
     loop {
         reader.get_mut().left = LONGEST;
-        entries.begin(reader.position().line());
+        entries.line = reader.position().line();
         let read = reader.read_byte_record(&mut record);
         if matches!(read, Ok(false)) {
             break;
@@ -97,7 +98,7 @@ pub(super) fn read(
         }
         let row = record.deserialize(Some(&header));
         let row = row.map_err(|error| explained(error, &header, entries))?;
-        entries.begin(record.position().map_or(0, Position::line));
+        entries.line = record.position().map_or(0, Position::line);
         add(&row, &required, entries)?;
     }
     let known = [(Measure::Apparent, "size"), (Measure::Disk, "disk")];
@@ -106,6 +107,7 @@ pub(super) fn read(
         measures: known.chain([Measure::Files, Measure::Inodes]).collect(),
         times: has(&header, "time"),
         owners: has(&header, "owner") && has(&header, "time"),
+        modes: false,
     })
 }
 
@@ -132,8 +134,8 @@ fn add(row: &TableRow<'_>, required: &[&str], entries: &mut ListEntries) -> io::
     let has_inode = row.inode.is_some() || owner.is_some();
     let inode = has_inode.then_some(Inode { identity, links, details });
     let (disk, length) = (disk.unwrap_or(0), size.unwrap_or(0));
-    let sums = Sums::of(Figures { disk, length, newest, ..Figures::default() });
-    entries.add_printed(row.path, &Node { sums, inode, ..Node::default() })
+    let figures = Figures { disk, length, newest, ..Figures::default() };
+    entries.add_printed(row.path, EntryLine { figures, inode, ..EntryLine::default() })
 }
 
 /// Seconds since the epoch, or a date and a time as RFC 3339 has them, in UTC if they do not say where.
@@ -148,7 +150,7 @@ fn time(text: &str) -> Option<i64> {
 /// An error of the system, or what is wrong in which line.
 fn explained(error: csv::Error, header: &ByteRecord, entries: &mut ListEntries) -> io::Error {
     if let Some(position) = error.position() {
-        entries.begin(position.line());
+        entries.line = position.line();
     }
     match error.into_kind() {
         ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {

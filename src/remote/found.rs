@@ -46,7 +46,7 @@ pub(super) fn read<T: Tally>(
     let has_roots = entries.roots().next().is_some();
     let report =
         has_roots.then(|| entries.replay(tally(view).untyped(), wanted.times)).transpose()?;
-    let report = report.map(|tree| tree.seen_as(view));
+    let report = report.map(|(tree, _)| tree.seen_as(view));
     let problems = match (cut, &report) {
         (Some(error), None) => return Err(error),
         (cut, _) => cut.map(|error| Problem::new(host.paths[0].clone(), Operation::Load, &error)),

@@ -125,6 +125,13 @@ pub fn overlays(overlays: &[OverlayStats]) -> Vec<String> {
         .collect()
 }
 
+/// The line about a list whose directories seem to have totals, which is not what it was said to be.
+pub fn seem_totals(are_any: bool) -> Option<String> {
+    let line = "the directories in the list seem to have totals, as du prints them: \
+                then add --list-totals, or files count several times";
+    are_any.then(|| line.to_owned())
+}
+
 /// The lines about what is not known of shared space.
 pub fn sharing(stats: SharingStats) -> Vec<String> {
     let below = format!(" below {} KiB", LEAST_ASKED >> 10);

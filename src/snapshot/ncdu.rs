@@ -26,6 +26,7 @@ struct NcduMembers {
     is_linked: bool,
     links: Option<u32>,
     is_not_regular: bool,
+    is_directory: bool,
     is_unread: bool,
     is_excluded: bool,
     mode: Option<u16>,
@@ -50,7 +51,7 @@ pub(super) fn read<T: Tally>(
         let what = format_args!("it is of ncdu's format {version}, and this weigh reads 1");
         return Err(tokens.error(what));
     }
-    let (origin, is_of_gdu) = read_origin(tokens)?;
+    let (mut origin, is_of_gdu) = read_origin(tokens)?;
     tokens.take(b',')?;
     let mut replay = Replay::adding_up(tally(view), 0, Rules::default());
     let mut problems = Problems::default();
@@ -58,6 +59,7 @@ pub(super) fn read<T: Tally>(
     if tokens.item()? {
         return Err(tokens.error("more than one tree"));
     }
+    origin.lacks_modes = root.mode.is_none();
     let mut problems = problems.list;
     problems.sort_unstable_by(|one, two| one.path.cmp(&two.path));
     let report = Some(replay.finish(&root.node()).seen_as(view));
@@ -110,8 +112,8 @@ fn begin<T: Tally>(
     problems.add(tokens, &members, Operation::Open, above)?;
     // The links of a directory do not count.
     members.is_linked = false;
+    members.is_directory = true;
     members.mode = members.mode.filter(|mode| Mode(*mode).kind() == Kind::Directory);
-    members.mode.get_or_insert(Mode::usual(Kind::Directory).0);
     replay.open();
     Ok(members)
 }
@@ -170,8 +172,12 @@ impl NcduMembers {
     /// The entry by itself. Only ncdu's extended export has modes. The inode's number is kept only if there are several
     /// links.
     fn node(&self) -> Node<'_> {
-        let usual = Mode::usual(if self.is_not_regular { Kind::Other } else { Kind::File });
-        let mode = self.mode.map_or(usual, Mode);
+        let kind = match (self.is_directory, self.is_not_regular) {
+            (true, _) => Kind::Directory,
+            (false, true) => Kind::Other,
+            (false, false) => Kind::File,
+        };
+        let mode = self.mode.map_or(Mode::usual(kind), Mode);
         // An entry with a length that is not a regular file is a symlink.
         let length = if mode.kind() == Kind::Directory { 0 } else { self.apparent };
         let figures = Figures { disk: self.disk, length, ..Figures::counts_of(mode.kind()) };

@@ -24,6 +24,8 @@ pub struct Origin {
     pub has_details: bool,
     /// Whether it has the time when each entry was last modified.
     pub has_times: bool,
+    /// Whether nothing is known of the permissions of entries. Then they have the usual ones.
+    pub lacks_modes: bool,
     /// Which share of a tree it is; none if it is all of it.
     pub share: Option<Share>,
 }
@@ -69,7 +71,8 @@ impl Origin {
         let mounts = MountTable::read();
         let roots = roots.iter().map(|root| GivenRoot::of(root, source, &mounts)).collect();
         let options = Some(options);
-        Self { time: sys::now(), host: sys::host(), roots, options, ..Self::default() }
+        let lacks_modes = cfg!(windows);
+        Self { time: sys::now(), host: sys::host(), roots, options, lacks_modes, ..Self::default() }
     }
 
     /// The origin of what is listed now below these `roots`, on no host that is known.

@@ -279,6 +279,7 @@ fn origin(snapshots: &[Snapshot], roots: &[JoinedRoot], hosts: &[Vec<u8>]) -> Op
         options: origins.first()?.options.clone(),
         has_details: origins.iter().all(|origin| origin.has_details),
         has_times: origins.iter().all(|origin| origin.has_times),
+        lacks_modes: origins.iter().any(|origin| origin.lacks_modes),
         share: None,
     })
 }

@@ -214,7 +214,8 @@ pub fn walk<T: Tally>(
     let mut storages = mem::take(&mut *lock(&walk.storages));
     storages.sort_unstable();
     let known = ContainersFound::default();
-    let stats = WalkStats { stages, not_in_bulk, sharing, overlays, storages, known };
+    let seem_totals = false;
+    let stats = WalkStats { stages, not_in_bulk, sharing, overlays, storages, known, seem_totals };
     Walked { weighed: walk.weighed(), stats }
 }
 

@@ -143,6 +143,37 @@ fn what_du_lists_is_what_du_says() {
     }
 }
 
+/// Without the flag, files count again in each directory above them. That is said; and not of what has own sizes.
+#[test]
+fn totals_without_the_flag_are_noticed() {
+    let fixture = Fixture::new().file("t/a/b/f", 5000).file("t/a/g", 700).file("t/h", 60);
+    let fixture = fixture.file("other", 10).file("flat/f", 8).dir("t/none");
+    let said = |list: &str, flags: &str| {
+        let shown = listed(&sh(list, fixture.path()), flags);
+        assert_eq!(shown.code(), 0, "{list}");
+        String::from_utf8(shown.stderr).unwrap()
+    };
+    for list in ["du -a t", "du -ab t", "du t", "du -ab *", "du -ab t/*", "du -ab flat"] {
+        let noticed = said(list, "-s");
+        assert!(noticed.contains("--list-totals"), "{list}: {noticed}");
+        assert_eq!(noticed.lines().count(), 1, "{noticed}");
+        assert_eq!(said(list, "-s --list-totals"), "", "{list}");
+    }
+    assert!(said("printf 'disk\tpath\n'; du -aB1 t", "-j").contains("--list-totals"));
+    for list in [
+        "find t -printf '%s %p\n'",
+        "find -H t flat -printf \"$(weigh --find-format)\"",
+        "find t -type f -printf '%s %p\n'",
+        "printf '0 t/\n5 t/a\n'",
+        // Keys of a bucket, some of which are others with more after them.
+        "printf '10 a\n5 a/b\n7 c/d\n6 e/f\n'",
+        "printf '0 a\n0 a/b\n'",
+        "du -ab other",
+    ] {
+        assert_eq!(said(list, "-s"), "", "{list}");
+    }
+}
+
 #[test]
 fn what_tar_lists_is_what_is_in_it() {
     let fixture = Fixture::of_each_kind().file("top/b/a b  c", 700);

@@ -10,6 +10,7 @@ use crate::program::browse::keys::Key;
 use crate::program::browse::{BrowseOptions, view};
 use ratatui_core::backend::TestBackend;
 use ratatui_core::terminal::Terminal;
+use weigh::internal::list::ListOptions;
 use weigh::internal::render::palette::Charset;
 use weigh::internal::report::{Input, Keep, Request};
 use weigh::internal::tally::Inodes;
@@ -241,6 +242,59 @@ fn a_percentage_is_that_of_the_picture() {
     for text in [picture, shown] {
         let small = |line: &&str| line.contains("── b") || line.ends_with(" b");
         assert!(text.lines().find(small).unwrap().contains(" <1%"), "{text}");
+    }
+}
+
+/// What is not known is not made up: modes of a list, of what `-j` printed, and of what was saved from these.
+#[test]
+fn modes_that_nobody_knows_are_not_shown() {
+    let fixture = Fixture::in_memory().file("tree/a", 5000).file("list", 0);
+    fs::write(fixture.at("list"), "5 a/b\n").unwrap();
+    fs::write(fixture.at("attributes.csv"), "path,size,disk,time\na/b,5,8,7\n").unwrap();
+    let ncdu = r#"[1,2,{},[{"name":"/t"},{"name":"a","asize":5,"dsize":8}]]"#;
+    let modes = ncdu.replace(r#""/t""#, r#""/t","mode":16888"#);
+    fs::write(fixture.at("plain.ncdu"), ncdu).unwrap();
+    fs::write(fixture.at("extended.ncdu"), modes.replace(r#""a""#, r#""a","mode":33184"#)).unwrap();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run().text();
+    fs::write(fixture.at("printed.json"), run("-j tree")).unwrap();
+    for form in ["json", "weigh"] {
+        run(&format!("-q --list list --save of-list.{form}"));
+        run(&format!("-q tree --save walked.{form}"));
+    }
+    let details = |source: Input| {
+        let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
+        let request = Request { keep, source, ..Request::default() };
+        let mut browser = crate::browse::opened(&request, BrowseOptions::default(), 1);
+        press(&mut browser, "i");
+        screen(&mut browser, (80, 20))
+    };
+    let saved = |name: &str| details(Input::Snapshots(vec![fixture.at(name)]));
+    for name in ["walked.json", "walked.weigh", "extended.ncdu"] {
+        assert!(saved(name).contains(", mode 0"), "{name}: {}", saved(name));
+    }
+    for name in ["of-list.json", "of-list.weigh", "printed.json", "plain.ncdu"] {
+        assert!(!saved(name).contains("mode"), "{name}: {}", saved(name));
+    }
+    let listed = |name: &str| details(Input::List(fixture.at(name), ListOptions::default()));
+    for name in ["list", "attributes.csv"] {
+        assert!(!listed(name).contains("mode"), "{name}: {}", listed(name));
+    }
+}
+
+/// A list cannot be saved again by who shows it.
+#[test]
+fn a_list_says_what_it_has_not() {
+    let fixture = Fixture::in_memory().file("list", 0);
+    fs::write(fixture.at("list"), "5 a/b\n").unwrap();
+    let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
+    let source = Input::List(fixture.at("list"), ListOptions::default());
+    let request = Request { keep, source, ..Request::default() };
+    let mut browser = crate::browse::opened(&request, BrowseOptions::default(), 1);
+    for (key, said) in
+        [(Key::Char('m'), "the list has no times"), (Key::BackTab, "the list has no owners")]
+    {
+        browser.on(Event::Key(key));
+        assert_eq!(browser.said(), Some(said));
     }
 }
 

@@ -21,7 +21,7 @@ use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::path;
 use weigh::internal::problem::Problem;
-use weigh::internal::report::{Input, Request};
+use weigh::internal::report::{Input, Outcome, Request};
 use weigh::internal::tally::LiveDirectory;
 use weigh::internal::tree::{Child, Freeable, Place, Totals, Tree};
 use weigh::internal::walk::Progress;
@@ -426,6 +426,13 @@ impl Browser {
     /// Whether the space that one inode frees is known: not if symlinks are followed, because they lead to it too.
     pub(super) fn knows_freed(&self) -> bool {
         !self.request.walk.follow
+    }
+
+    /// Whether the permissions of entries are known, and not only the usual ones.
+    pub(super) fn knows_modes(&self) -> bool {
+        let browsed = self.scan.browsed.as_ref().filter(|_| !self.is_of_roots());
+        let Some(browsed) = browsed else { return cfg!(unix) };
+        browsed.snapshot.origin.as_ref().is_some_and(|origin| !origin.lacks_modes)
     }
 
     /// Whether the scan asked what files share.

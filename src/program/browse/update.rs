@@ -12,9 +12,8 @@ use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::problem::Problem;
 use weigh::internal::remove::Manner;
+use weigh::internal::report::{NO_TIMES_LISTED, Outcome};
 use weigh::internal::sys;
-
-pub(super) const NO_TIMES: &str = "it has no times: save it again";
 
 impl Browser {
     /// Takes `event`, and returns what is to be done.
@@ -132,7 +131,7 @@ impl Browser {
             Act::PreviousMatch => self.go_to_match(-1),
             Act::ByName => self.sort(SortKey::Name),
             Act::ByCount => self.sort(SortKey::Count),
-            Act::ByTime | Act::Times if !self.has_times() => self.say(NO_TIMES),
+            Act::ByTime | Act::Times if !self.has_times() => self.say(self.no_times()),
             Act::ByTime => self.sort(SortKey::Modified),
             Act::ByChange if self.scan.browsed.as_ref().is_none_or(|it| it.before.is_none()) => {
                 self.say("changes are shown with --since FILE");
@@ -218,6 +217,12 @@ impl Browser {
         self.is_of_roots() || origin.is_some_and(|origin| origin.has_times)
     }
 
+    /// What is said where times are needed, and it has none.
+    pub(super) fn no_times(&self) -> &'static str {
+        let is_list = self.request.is_of_list();
+        if is_list { NO_TIMES_LISTED } else { "it has no times: save it again" }
+    }
+
     /// Marks or unmarks the chosen entry, and moves down.
     fn mark_chosen(&mut self) {
         let place = self.item(self.chosen).and_then(|item| item.place);
@@ -276,7 +281,7 @@ impl Browser {
             }
             Question::Mark => match MarkedBy::parse(text) {
                 Ok(MarkedBy::Ignored) => return self.find_ignored(),
-                Ok(MarkedBy::Age(_)) if !self.has_times() => self.say(NO_TIMES),
+                Ok(MarkedBy::Age(_)) if !self.has_times() => self.say(self.no_times()),
                 Ok(by) => {
                     let now = sys::now();
                     self.mark_all(|item| by.is_match(item, now));

@@ -7,9 +7,9 @@ use super::listing::SortedList;
 use super::marks::names;
 use super::pattern::NamePattern;
 use super::query::{Answer, Pass, TreeQuery};
-use super::update::NO_TIMES;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::render::size::Format;
+use weigh::internal::report::NO_OWNERS_LISTED;
 use weigh::internal::sys;
 use weigh::internal::tally::By;
 use weigh::internal::tree::DirectoryId;
@@ -86,11 +86,13 @@ impl Browser {
             ViewKind::LargestFiles => return Some(TreeQuery::Files),
             ViewKind::Types => By::Type,
             ViewKind::Ages if !self.has_times() => {
-                return self.refuse(NO_TIMES);
+                return self.refuse(self.no_times());
             }
             ViewKind::Ages => By::Age { now: sys::now() },
             ViewKind::Owners if !self.scan.knows_owners => {
-                return self.refuse("it has no owners: weigh keeps them with --details");
+                let is_list = self.request.is_of_list();
+                let saved = "it has no owners: weigh keeps them with --details";
+                return self.refuse(if is_list { NO_OWNERS_LISTED } else { saved });
             }
             ViewKind::Owners => By::Owner { name: sys::user_name },
         };

@@ -75,6 +75,7 @@ impl Header {
                 self.origin().has_times |= has_details;
                 self.knows_details = true;
             }
+            b"modes" => self.origin().lacks_modes = !tokens.boolean()?,
             b"share" => self.origin().share = Some(Share::read(tokens)?),
             b"options" => {
                 /// More than a command line of 6 MiB can have (execve(2)).
@@ -210,6 +211,9 @@ pub(super) fn origin(out: &mut dyn Write, origin: &Origin, known: Measures) -> i
     figures.extend((origin.has_times && !origin.has_details).then_some(Figures::TIME));
     if !figures.is_empty() {
         write!(out, r#","figures":["{}"]"#, figures.join(r#"",""#))?;
+    }
+    if origin.lacks_modes {
+        out.write_all(br#","modes":false"#)?;
     }
     write!(out, r#","details":{}"#, origin.has_details)
 }

@@ -144,7 +144,7 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
     lines.push(match (item.place, item.gone) {
         (None, Some(was)) => ("gone", format!("it was {}", format.write(was))),
         (None, None) => ("entries", Format::Count.write(item.totals.entries)),
-        (Some(_), _) if item.is_open => ("kind", kind(&item).to_owned()),
+        (Some(_), _) if item.is_open || !browser.knows_modes() => ("kind", kind(&item).to_owned()),
         _ => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
     });
     if !item.note.is_empty() {

@@ -1,0 +1,220 @@
+//! Feeds a tally with the entries of a list, sorted: so the tree depends on no order of lines, and the tally gets it as
+//! from a walk, in memory that grows only with depth.
+
+use std::collections::HashMap;
+use std::io::{self, ErrorKind};
+use std::mem;
+
+use indexmap::IndexMap;
+
+use super::entries::{BETWEEN, EntryLine, ListEntries, ROOT, error, split};
+use super::sorted::{SortedRecords, shared};
+use crate::inode::{Identity, Links};
+use crate::measure::{Figures, Kind, Mode};
+use crate::tally::Tally;
+use crate::total::{Replay, Rules, Shown};
+use crate::tree::{Inode, Node, Sums, Tree};
+
+impl ListEntries {
+    /// Feeds `tally` with all of them, with their times if it `has_times`. Returns as well whether the lines of
+    /// directories seem to have totals, and not their own sizes as it was said.
+    ///
+    /// # Errors
+    /// The system's, of lines that contradict each other, and if there are none.
+    pub fn replay<T: Tally>(self, tally: T, has_times: bool) -> io::Result<(Tree, bool)> {
+        let Self { options, roots, sorter, .. } = self;
+        if roots.is_empty() {
+            return Err(io::Error::new(ErrorKind::InvalidData, "nothing is in the list"));
+        }
+        let are_several = roots.len() > 1;
+        let mut replay = Replay::adding_up(tally, are_several.into(), Rules::default());
+        if are_several {
+            replay.open();
+        }
+        let numbered = roots.values().zip(0_u16..);
+        let numbers: HashMap<_, _> =
+            numbered.filter_map(|(root, number)| Some(((*root)?, number))).collect();
+        let mut place = ListPlace { roots, totals: options.totals, ..ListPlace::default() };
+        let mut records = sorter.sorted()?;
+        let (mut record, mut next) = (Vec::new(), Vec::new());
+        let mut has_next = records.next(&mut next)?;
+        while has_next {
+            mem::swap(&mut record, &mut next);
+            has_next = records.next(&mut next)?;
+            let ((key, rest), (next_key, next_rest)) = (split(&record), split(&next));
+            let further = next_key.strip_prefix(key).filter(|_| has_next);
+            let is_again = further.is_some_and(<[u8]>::is_empty);
+            if is_again && options.last {
+                continue;
+            }
+            let has_below = further.is_some_and(|further| further.first() == Some(&BETWEEN));
+            let line = EntryLine::unpack(rest, has_below, has_times)?;
+            if is_again {
+                let again = EntryLine::unpack(next_rest, false, false)?;
+                return Err(error(
+                    again.number,
+                    &format!("the path of line {} again", line.number),
+                ));
+            }
+            let root = line.alone().and_then(|identity| numbers.get(&identity));
+            if root.is_some_and(|root| !key.starts_with(&root.to_be_bytes())) {
+                return Err(error(line.number, "one of the PATHs is in another, or the same"));
+            }
+            let shared = shared(&place.key, key);
+            while !place.contains(key, shared) {
+                replay.close(&place.close()?, Shown::Always);
+            }
+            for _ in 0..place.open(key, &line) {
+                replay.open();
+            }
+            if line.is_directory() {
+                continue;
+            }
+            if place.directories.is_empty() && !are_several {
+                return Ok((replay.finish(&place.leaf(&line)), false));
+            }
+            replay.leaf(&place.leaf(&line), true);
+        }
+        let root_depth = usize::from(!are_several);
+        while place.directories.len() > root_depth {
+            replay.close(&place.close()?, Shown::Always);
+        }
+        let tree = match are_several {
+            true => replay.finish(&Node { mode: Mode::DIRECTORY, ..Node::default() }),
+            false => replay.finish(&place.close()?),
+        };
+        Ok((tree, place.seems_to_have_totals()))
+    }
+}
+
+impl EntryLine {
+    /// What tells its inode from others, if that counts with each line.
+    fn alone(&self) -> Option<Identity> {
+        let inode = self.inode?;
+        (self.is_directory() || inode.links == Links::Alone).then_some(inode.identity)
+    }
+}
+
+/// A directory whose content is being fed.
+struct ListedDirectory {
+    /// Where its name begins in the key, and where it ends.
+    start: usize,
+    end: usize,
+    /// None if it has no line.
+    line: Option<EntryLine>,
+    /// The bytes on disk and of content below it, if the lines of directories have totals.
+    below: [u64; 2],
+    has_files: bool,
+}
+
+/// The place of the entry that is being fed.
+#[derive(Default)]
+struct ListPlace {
+    roots: IndexMap<Vec<u8>, Option<Identity>>,
+    totals: bool,
+    key: Vec<u8>,
+    directories: Vec<ListedDirectory>,
+    /// How many directories with a line have some bytes below them, and of these how many have less by themselves.
+    lined: [u64; 2],
+    /// How many directories have files, and no line.
+    unlined: u64,
+}
+
+impl ListPlace {
+    /// Whether the innermost directory contains what has this key, of which so many bytes are `shared`.
+    fn contains(&self, key: &[u8], shared: usize) -> bool {
+        let Some(&ListedDirectory { end, .. }) = self.directories.last() else { return true };
+        end <= shared && key.get(end) == Some(&BETWEEN)
+    }
+
+    /// Goes to the entry with this key, and opens the directories that it is in, and itself if it is one. Returns how
+    /// many.
+    fn open(&mut self, key: &[u8], line: &EntryLine) -> usize {
+        let before = self.directories.len();
+        self.key.clear();
+        self.key.extend_from_slice(key);
+        // The name of the root is not in its key.
+        let from = self.start().max(ROOT);
+        let ends = (from..key.len()).filter(|at| key[*at] == BETWEEN);
+        let itself = line.is_directory().then_some((key.len(), Some(*line)));
+        for (end, line) in ends.map(|end| (end, None)).chain(itself) {
+            let start = self.start();
+            self.directories.push(ListedDirectory {
+                start,
+                end,
+                line,
+                below: [0; 2],
+                has_files: false,
+            });
+        }
+        self.directories.len() - before
+    }
+
+    /// Where the name begins that is right below the innermost directory.
+    fn start(&self) -> usize {
+        self.directories.last().map_or(0, |directory| directory.end + 1)
+    }
+
+    /// What has a name in the key, or is a root.
+    fn name(&self, start: usize, end: usize) -> &[u8] {
+        if start > 0 {
+            return &self.key[start..end];
+        }
+        let root = self.key.first_chunk().map_or(0, |root| u16::from_be_bytes(*root));
+        self.roots.get_index(root.into()).map_or(b"", |(name, _)| name)
+    }
+
+    /// What a line says of what is no directory.
+    fn leaf(&mut self, line: &EntryLine) -> Node<'_> {
+        let Figures { disk, length, .. } = line.figures;
+        self.count([disk, length]);
+        if let Some(directory) = self.directories.last_mut() {
+            directory.has_files = true;
+        }
+        let name = self.name(self.start(), self.key.len());
+        let sums = Sums::of(line.figures);
+        Node { name, mode: line.mode, sums, inode: line.inode, ..Node::default() }
+    }
+
+    /// Closes the innermost directory.
+    fn close(&mut self) -> io::Result<Node<'_>> {
+        let Some(ListedDirectory { start, end, line, below, has_files }) = self.directories.pop()
+        else {
+            return Ok(Node::default());
+        };
+        let mut own = line.map(|line| line.figures);
+        if let (Some(own), Some(line), true) = (&mut own, line, self.totals) {
+            let (disk, length) = (own.disk.checked_sub(below[0]), own.length.checked_sub(below[1]));
+            (own.disk, own.length) = disk.zip(length).ok_or_else(|| {
+                error(line.number, "its total is less than the sizes of what is in it")
+            })?;
+        }
+        let total = line.map_or(below, |line| [line.figures.disk, line.figures.length]);
+        self.count(total);
+        let is_less = total.iter().zip(below).any(|(total, below)| *total < below);
+        match line {
+            Some(_) if below == [0; 2] => {}
+            Some(_) => self.lined = [self.lined[0] + 1, self.lined[1] + u64::from(is_less)],
+            None => self.unlined += u64::from(has_files),
+        }
+        let mode = line.map_or(Mode::usual(Kind::Directory), |line| line.mode);
+        // The links of a directory do not count.
+        let inode = line.and_then(|line| line.inode);
+        let inode = inode.map(|inode| Inode { links: Links::Alone, ..inode });
+        Ok(Node { name: self.name(start, end), mode, own, inode, ..Node::default() })
+    }
+
+    /// Whether the lines of directories seem to have totals, though that was not said: each is at least what is in it,
+    /// and all files are in directories with a line, except those that are beside the first of them (`du -a *`).
+    fn seems_to_have_totals(&self) -> bool {
+        !self.totals && self.lined[0] > 0 && self.lined[1] == 0 && self.unlined <= 1
+    }
+
+    /// Counts what is in the innermost directory.
+    fn count(&mut self, amounts: [u64; 2]) {
+        let Some(ListedDirectory { below, .. }) = self.directories.last_mut() else { return };
+        for (below, amount) in below.iter_mut().zip(amounts) {
+            *below = below.saturating_add(amount);
+        }
+    }
+}
