@@ -490,18 +490,19 @@ impl Request {
     /// What can go, if that is asked for, in a whole tree.
     fn what_can_go(&self, snapshot: &Snapshot) -> Option<Reclaimable> {
         let search = self.reclaimable.as_ref()?;
-        let (may_go, collected) = MayGo::new(search);
+        let may_go = MayGo::new(search);
         if let Some(tree) = &snapshot.weighed.report {
-            replay(tree, may_go);
+            replay(tree, may_go.clone());
         }
-        Some(reclaimable::find(&collected, &snapshot.weighed, search))
+        Some(reclaimable::find(&may_go, &snapshot.weighed, search))
     }
 
     /// What can go, and nothing else: no more is kept than that needs.
     fn reclaimed(&self, search: &Search, watch: Watch<'_>) -> Result<Outcome, Problem> {
-        let (may_go, collected) = MayGo::new(search);
-        let (snapshot, stats) = self.with(self.walk.view, |_| may_go, watch)?;
-        let reclaimable = Some(reclaimable::find(&collected, &snapshot.weighed, search));
+        let may_go = MayGo::new(search);
+        let tally = may_go.clone();
+        let (snapshot, stats) = self.with(self.walk.view, |_| tally, watch)?;
+        let reclaimable = Some(reclaimable::find(&may_go, &snapshot.weighed, search));
         Ok(Outcome { reclaimable, stats, ..Outcome::of(snapshot) })
     }
 

@@ -13,24 +13,16 @@ use smallvec::SmallVec;
 
 use super::Search;
 use super::proof::{Evidence, Proofs, RuleNumbers};
-use crate::inode::MountedDevice;
-use crate::measure::{Figures, Kind, View};
+use crate::measure::{Figures, Kind};
 use crate::tally::{Entry, Tally};
 use crate::tree::{Content, Inode, MOST_EXTENTS, Node, Shape, Sums, Tree, record};
 
-/// Keeps what rules may find.
-#[derive(Debug)]
+/// Keeps what rules may find. A clone of it has what another has kept.
+#[derive(Clone, Debug)]
 pub struct MayGo {
-    proofs: Arc<Proofs>,
-    /// Where what is kept is in the end.
-    kept: Arc<Mutex<Option<Vec<KeptEntry>>>>,
-}
-
-/// What a walk has kept, once it is over.
-#[derive(Debug)]
-pub struct Collected {
     pub(super) proofs: Arc<Proofs>,
-    kept: Arc<Mutex<Option<Vec<KeptEntry>>>>,
+    /// What is kept, once the walk is over.
+    kept: Arc<Mutex<Vec<KeptEntry>>>,
 }
 
 /// What rules may find, a directory on the way to that, or a root.
@@ -42,12 +34,8 @@ pub(super) struct KeptEntry {
     pub(super) rules: RuleNumbers,
     pub(super) evidence: Evidence,
     pub(super) sums: Sums,
-    /// What deleting it alone frees, judging by link counts.
-    pub(super) freed: u64,
     /// How many directories are directly in it.
     pub(super) directories: u64,
-    /// Whether all directories in it are on its own file system.
-    pub(super) is_on_one_mount: bool,
     /// How many others that are kept are below it. They come right before it.
     pub(super) below: usize,
     /// What counts in it, and in none of those.
@@ -73,26 +61,17 @@ pub struct MayGoPart {
     /// What is in it and has nothing that is kept below it. What is beside them tells whether they are kept.
     alone: Vec<KeptEntry>,
     directories: u64,
-    mounted: Mounted,
-}
-
-/// Where directories are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Mounted {
-    /// There are none.
-    #[default]
-    None,
-    /// All of them on this.
-    On(MountedDevice),
-    /// On more than one.
-    OnSeveral,
 }
 
 impl MayGo {
-    /// Keeps what the rules of `search` may find, and leaves it in the second.
-    pub fn new(search: &Search) -> (Self, Collected) {
-        let (proofs, kept) = (Arc::new(Proofs::of(&search.rules)), Arc::default());
-        (Self { proofs: Arc::clone(&proofs), kept: Arc::clone(&kept) }, Collected { proofs, kept })
+    /// Keeps what the rules of `search` may find.
+    pub fn new(search: &Search) -> Self {
+        Self { proofs: Arc::new(Proofs::of(&search.rules)), kept: Arc::default() }
+    }
+
+    /// What was kept; nothing if the walk has found no root.
+    pub(super) fn take(&self) -> Vec<KeptEntry> {
+        mem::take(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Decides about what is in a directory whose content is complete.
@@ -135,38 +114,32 @@ impl Tally for MayGo {
     }
 
     fn merge(&self, part: &mut MayGoPart, other: MayGoPart) {
-        let MayGoPart { evidence, own, kept, alone, directories, mounted } = other;
-        part.evidence.add(&evidence);
+        let MayGoPart { evidence, own, kept, alone, directories } = other;
+        part.evidence.merge(&evidence, &self.proofs);
         part.own.append(own);
         append(&mut part.kept, kept);
         append(&mut part.alone, alone);
         part.directories += directories;
-        part.mounted = part.mounted.and(mounted);
     }
 
     fn close(&self, parent: &mut MayGoPart, directory: &Entry<'_>, mut part: MayGoPart) {
+        let device = directory.stat.identity_on(directory.mount).mounted_device();
+        part.evidence.is_on(device, &self.proofs);
         self.look_around(&mut part);
-        let MayGoPart { evidence, mut own, mut kept, directories, mounted, .. } = part;
-        let here = Mounted::On(directory.stat.identity_on(directory.mount).mounted_device());
-        let is_on_one_mount = here == here.and(mounted);
+        let MayGoPart { evidence, mut own, mut kept, directories, .. } = part;
         let figures = directory.own.unwrap_or_default();
         own.settled = own.settled.saturating_add(figures.disk);
-
-        let rules = self.proofs.add(
-            &mut parent.evidence,
-            (Kind::Directory, directory.name),
-            &evidence,
-        );
+        let rules =
+            self.proofs.add(&mut parent.evidence, (Kind::Directory, directory.name), &evidence);
+        parent.evidence.is_on(device, &self.proofs);
         parent.directories += 1;
-        parent.mounted = parent.mounted.and(here).and(mounted);
         let is_alone = kept.is_empty() && directory.depth > 0;
         if is_alone && rules.is_empty() {
             parent.own.append(own);
             return;
         }
         let (entry, below) = (KeptEntry::new(directory), kept.len());
-        let entry =
-            KeptEntry { rules, evidence, directories, is_on_one_mount, below, own, ..entry };
+        let entry = KeptEntry { rules, evidence, directories, below, own, ..entry };
         if is_alone {
             parent.alone.push(entry);
         } else {
@@ -187,26 +160,29 @@ impl Tally for MayGo {
         for KeptEntry { sums, .. } in &mut top.kept {
             sums.frees = sums.frees.map(|frees| frees.settled(sums, || has_too_many));
         }
-        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(top.kept);
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = top.kept;
         Content::default().finish(&root.node(), Shape::Directory)
     }
 }
 
 impl KeptEntry {
     fn new(entry: &Entry<'_>) -> Self {
-        let is_directory = entry.stat.is_directory();
         Self {
             name: SmallVec::from_slice(entry.name),
-            is_directory,
+            is_directory: entry.stat.is_directory(),
             rules: RuleNumbers::new(),
             evidence: Evidence::default(),
             sums: entry.sums,
-            freed: entry.sums.seen_as(View::default()).freed(is_directory, entry.links),
             directories: 0,
-            is_on_one_mount: true,
             below: 0,
             own: OwnInodes::default(),
         }
+    }
+
+    /// What deleting it alone frees, judging by link counts.
+    pub(super) fn freed(&self) -> u64 {
+        let Sums { all, shared, .. } = &self.sums;
+        if self.is_directory { all.disk.saturating_sub(shared.disk) } else { self.own.settled }
     }
 }
 
@@ -235,23 +211,6 @@ impl OwnInodes {
             let node = record::take(&mut rest)?;
             Some((node.sums.all.disk, node.inode?))
         })
-    }
-}
-
-impl Mounted {
-    fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::None, one) | (one, Self::None) => one,
-            (one, other) if one == other => one,
-            _ => Self::OnSeveral,
-        }
-    }
-}
-
-impl Collected {
-    /// What was kept; nothing if the walk has found no root.
-    pub(super) fn take(&self) -> Vec<KeptEntry> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default()
     }
 }
 

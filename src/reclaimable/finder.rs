@@ -104,9 +104,9 @@ impl<'a> Finder<'a> {
     fn names(&self, number: usize) -> Option<Vec<&'a [u8]>> {
         let way = iter::successors(Some(number), |number| self.parents[*number]);
         let way: Vec<_> = way.take(path::LONGEST).collect();
-        self.parents[*way.last()?].is_none().then(|| {
-            way.into_iter().rev().map(|number| &*self.entries[number].name).collect()
-        })
+        self.parents[*way.last()?]
+            .is_none()
+            .then(|| way.into_iter().rev().map(|number| &*self.entries[number].name).collect())
     }
 
     /// The real path of an entry.
@@ -141,7 +141,7 @@ impl<'a> Finder<'a> {
         let written = self.written(rule, number)?;
         let (names, real) = (self.names(number)?, self.real_path(number)?);
         let path = path::join_all(names.iter().copied());
-        if !proof.may_go(&entry.evidence) || !entry.is_on_one_mount || self.is_unread(&path) {
+        if !proof.may_go(&entry.evidence) || self.is_unread(&path) {
             return None;
         }
         // With -x, what is mounted in it was not seen.
@@ -158,7 +158,8 @@ impl<'a> Finder<'a> {
         let stat = Source::default().stat(&at, Symlinks::Stay, query).ok()?;
         let owner = (stat.owner != sys::user_id())
             .then(|| sys::user_name(stat.owner).unwrap_or_else(|| stat.owner.to_string()));
-        let alone = Freeable { least: entry.freed, most: entry.freed, extents: 0 };
+        let freed = entry.freed();
+        let alone = Freeable { least: freed, most: freed, extents: 0 };
         Some(Reclaim {
             path,
             names: names.into_iter().map(<[u8]>::to_vec).collect(),

@@ -23,8 +23,16 @@ pub(super) type EntryMarkers = SmallVec<[usize; 8]>;
 pub(super) struct Markers {
     all: IndexSet<Marker, RandomState>,
     exact: HashMap<Vec<u8>, Vec<usize>, RandomState>,
-    /// Globs, by the byte that a name must end with, if that is sure.
-    globs: HashMap<Option<u8>, Vec<(Glob, usize)>, RandomState>,
+    /// Globs, by the byte that all names begin with which they match, or end with. Names are compared with few of them.
+    globs: HashMap<GlobEnd, Vec<(Glob, usize)>, RandomState>,
+}
+
+/// What all names have in common that a glob matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum GlobEnd {
+    First(u8),
+    Last(u8),
+    Neither,
 }
 
 /// A name that a rule asks for.
@@ -82,16 +90,10 @@ impl MarkerSet {
     }
 }
 
-impl Extend<usize> for MarkerSet {
-    fn extend<I: IntoIterator<Item = usize>>(&mut self, markers: I) {
-        markers.into_iter().for_each(|marker| self.insert(marker));
-    }
-}
-
 impl FromIterator<usize> for MarkerSet {
     fn from_iter<I: IntoIterator<Item = usize>>(markers: I) -> Self {
         let mut set = Self::default();
-        set.extend(markers);
+        markers.into_iter().for_each(|marker| set.insert(marker));
         set
     }
 }
@@ -129,7 +131,10 @@ impl Markers {
         let (number, is_new) = self.all.insert_full(marker);
         let is_glob = name.bytes().any(|byte| SPECIAL.contains(&byte));
         if is_new && is_glob {
-            let end = name.bytes().last().filter(|end| !SPECIAL.contains(end));
+            let is_sure = |byte: &u8| !SPECIAL.contains(byte);
+            let first = name.bytes().next().filter(is_sure).map(GlobEnd::First);
+            let last = name.bytes().last().filter(is_sure).map(GlobEnd::Last);
+            let end = first.or(last).unwrap_or(GlobEnd::Neither);
             self.globs.entry(end).or_default().push((Glob::new(name.as_bytes(), false), number));
         } else if is_new {
             self.exact.entry(name.into()).or_default().push(number);
@@ -141,8 +146,10 @@ impl Markers {
     #[inline]
     pub(super) fn of(&self, kind: Kind, name: &[u8], inside: &MarkerSet) -> EntryMarkers {
         let exact = self.exact.get(name).into_iter().flatten().copied();
-        let globs = [None, name.last().copied()].map(|end| self.globs.get(&end));
-        let globs = globs.into_iter().flatten().flatten();
+        let first = name.first().map(|byte| GlobEnd::First(*byte));
+        let last = name.last().map(|byte| GlobEnd::Last(*byte));
+        let ends = [first, last, Some(GlobEnd::Neither)].into_iter().flatten();
+        let globs = ends.filter_map(|end| self.globs.get(&end)).flatten();
         let globs = globs.filter(|(_, number)| self.all[*number].may_be(kind, inside));
         let globs = globs.filter(|(glob, _)| glob.is_match(name)).map(|(_, number)| *number);
         exact.filter(|number| self.all[*number].may_be(kind, inside)).chain(globs).collect()

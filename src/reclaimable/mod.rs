@@ -14,7 +14,7 @@ mod rule;
 
 use std::sync::Arc;
 
-pub use collect::{Collected, MayGo};
+pub use collect::MayGo;
 use collect::{KeptEntry, OwnInodes};
 pub use rule::ReclaimRule;
 
@@ -80,18 +80,18 @@ pub struct Reclaim {
     pub rule: Arc<ReclaimRule>,
 }
 
-/// Looks for what can go in what a complete walk has `collected`.
-pub fn find(collected: &Collected, weighed: &Weighed, search: &Search) -> Reclaimable {
-    let entries = collected.take();
+/// Decides what can go of what a walk kept that `may_go`, if it is complete.
+pub fn find(may_go: &MayGo, weighed: &Weighed, search: &Search) -> Reclaimable {
+    let entries = may_go.take();
     if weighed.is_interrupted {
         return Reclaimable::default();
     }
-    let found = Finder::new(&collected.proofs, &entries, &weighed.problems, search).found();
+    let found = Finder::new(&may_go.proofs, &entries, &weighed.problems, search).found();
     let (mut others, mut found): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|one| one.rule.is_final());
     let mut freed = Freed::default();
     for one in &found {
-        freed.add_sharing(entries[one.entry].freed, entries[one.entry].sums.frees);
+        freed.add_sharing(entries[one.entry].freed(), entries[one.entry].sums.frees);
         for own in own_inodes(&entries, one) {
             freed.add(own.settled, None);
             own.links().for_each(|(size, inode)| freed.add(size, Some(inode)));

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::markers::{Marked, MarkerSet, Markers};
 use super::rule::{ReclaimRule, RulePlace, names_of};
+use crate::inode::MountedDevice;
 use crate::measure::Kind;
 
 /// What has the history of a work tree, in several systems.
@@ -25,6 +26,8 @@ pub(super) struct Proofs {
     bare: ([usize; 3], usize),
     /// What tells an engine's storage (any of these pairs), and the sign of one.
     storage: ([[usize; 2]; 4], usize),
+    /// The sign that directories are on several file systems.
+    mounts: usize,
 }
 
 /// A rule, with what it asks for.
@@ -55,13 +58,16 @@ pub(super) struct Evidence {
     here: MarkerSet,
     /// All markers below it, and signs.
     below: MarkerSet,
+    /// Where it is, or a directory in it.
+    device: Option<MountedDevice>,
 }
 
 impl Proofs {
     /// Of `rules`. The first one that matches decides.
     pub(super) fn of(rules: &[Arc<ReclaimRule>]) -> Self {
         let mut markers = Markers::default();
-        let bare = [("HEAD", Marked::Leaf), ("objects", Marked::Anything), ("refs", Marked::Anything)];
+        let bare =
+            [("HEAD", Marked::Leaf), ("objects", Marked::Anything), ("refs", Marked::Anything)];
         let bare = bare.map(|(name, of)| markers.name(name, of));
         let storage = [
             ["overlay2", "image"],
@@ -73,6 +79,7 @@ impl Proofs {
         let mut all = Self {
             bare: (bare, markers.sign("bare")),
             storage: (storage, markers.sign("storage")),
+            mounts: markers.sign("mounts"),
             only: Vec::new(),
             rules: Vec::new(),
             finds: MarkerSet::default(),
@@ -90,6 +97,7 @@ impl Proofs {
         let markers = &mut self.markers;
         let mut never = markers.names(&rule.never, Marked::Anything);
         never.insert(self.storage.1);
+        never.insert(self.mounts);
         if !rule.git {
             never.add(&markers.names(&REPOSITORIES, Marked::Anything));
             never.insert(self.bare.1);
@@ -138,7 +146,7 @@ impl Proofs {
                 above.below.insert(*sign);
             }
         }
-        above.here.extend(markers.iter().copied());
+        markers.iter().for_each(|marker| above.here.insert(*marker));
         above.below.add(&inside.below);
         self.finding(&markers, inside)
     }
@@ -180,9 +188,18 @@ impl Evidence {
         proofs.storage.0.iter().any(|pair| pair.iter().all(|marker| self.here.has(*marker)))
     }
 
-    pub(super) fn add(&mut self, other: &Self) {
+    /// Adds what is known of another part of the directory.
+    pub(super) fn merge(&mut self, other: &Self, proofs: &Proofs) {
         self.here.add(&other.here);
         self.below.add(&other.below);
+        other.device.iter().for_each(|device| self.is_on(*device, proofs));
+    }
+
+    /// It, or a directory in it, is on `device`. What has a mount in it may not go.
+    pub(super) fn is_on(&mut self, device: MountedDevice, proofs: &Proofs) {
+        if *self.device.get_or_insert(device) != device {
+            self.below.insert(proofs.mounts);
+        }
     }
 }
 

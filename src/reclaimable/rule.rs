@@ -101,7 +101,9 @@ impl ReclaimRule {
             return Err((key, why.to_owned()));
         }
         for (key, text) in [("matches", &self.matches), ("unless", &self.unless)] {
-            text.as_ref().map_or(Ok(()), |text| pattern(text).map(drop)).map_err(|why| (key, why))?;
+            text.as_ref()
+                .map_or(Ok(()), |text| pattern(text).map(drop))
+                .map_err(|why| (key, why))?;
         }
         Ok(())
     }

@@ -256,9 +256,12 @@ fn places(tree: &Tree, found: &[Reclaim]) -> Vec<Place> {
             }
         }
         let inside = if below.is_empty() { None } else { Some(here.unsorted()) };
-        ahead.extend(inside.into_iter().flatten().filter_map(|child| {
-            below.remove(child.name()).map(|ways| (child, ways))
-        }));
+        ahead.extend(
+            inside
+                .into_iter()
+                .flatten()
+                .filter_map(|child| below.remove(child.name()).map(|ways| (child, ways))),
+        );
     }
     places
 }
