@@ -12,7 +12,6 @@ use super::protected::Refusal;
 use super::review::Rescan;
 use super::scan::Scan;
 use weigh::internal::git::{Git, Ignored};
-use weigh::internal::reclaimable::Reclaim;
 use weigh::internal::report::{Input, Outcome, Request};
 use weigh::internal::sys;
 use weigh::internal::total::Rules;
@@ -65,7 +64,8 @@ impl Browser {
             None => self.mark_again(named),
         }
         if is_first && !found.is_empty() {
-            self.mark_places(places(&self.scan.tree, &found), " that can be had again");
+            let found = places(&self.scan.tree, found.iter().map(|one| &*one.names));
+            self.mark_places(found, " that can be had again");
         }
         self.relist();
     }
@@ -240,12 +240,12 @@ impl Browser {
     }
 }
 
-/// Where in `tree` each of what was `found` is.
-fn places(tree: &Tree, found: &[Reclaim]) -> Vec<Place> {
+/// Where in `tree` entries are that have these names on their paths, those of their roots first.
+fn places<'n>(tree: &Tree, names: impl Iterator<Item = &'n [Vec<u8>]>) -> Vec<Place> {
     let mut places = Vec::new();
     // The root's name is that of the tree, unless there are several.
     let above = usize::from(!tree.root().is_total());
-    let ways: Vec<_> = found.iter().filter_map(|one| one.names.get(above..)).collect();
+    let ways: Vec<_> = names.filter_map(|names| names.get(above..)).collect();
     let mut ahead = vec![(tree.root(), ways)];
     while let Some((here, ways)) = ahead.pop() {
         let mut below: HashMap<&[u8], Vec<&[Vec<u8>]>> = HashMap::new();

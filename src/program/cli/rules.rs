@@ -14,7 +14,7 @@ pub(super) const KEY: &str = "rule";
 
 /// What a config file says of rules. Its other keys are settings.
 #[derive(Deserialize)]
-struct RuleFile {
+struct ConfiguredRules {
     #[serde(default, rename = "rule")]
     rules: Vec<Spanned<ReclaimRule>>,
 }
@@ -24,7 +24,7 @@ struct RuleFile {
 /// # Errors
 /// The first line that is wrong, with its key.
 pub(super) fn read(text: &str) -> Result<Vec<Arc<ReclaimRule>>, Mistake> {
-    let file: RuleFile = toml::from_str(text).map_err(|error| {
+    let file: ConfiguredRules = toml::from_str(text).map_err(|error| {
         let (line, key) = key_at(text, error.span().map_or(0, |span| span.start));
         Mistake { line, message: format!("{key}: {}", explained(key, error.message())) }
     })?;
