@@ -81,7 +81,7 @@
 //! * `remote` starts a program on another machine, through ssh, and feeds what arrives to any tally.
 //! * `diff` is the difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
 //! * `causes` finds out why more space is used on a file system than the walk saw in files.
-//! * `reclaimable` finds what can be had again, by rules, in the tree of a walk.
+//! * `reclaimable` finds what can be had again, by rules. During a walk it keeps only what these may find.
 //! * `history` compares many snapshots: what changed most, at which rate, and when a file system is full.
 //! * `render` turns a result into text. It uses no file system, no clock and no terminal, with one exception: when
 //!   it writes its first date, `sys` looks up the time zone.
@@ -109,7 +109,7 @@
 //! render     report history reclaimable snapshot tally tree inode invalid measure problem bounds path stats weighed escape
 //! report     causes containers diff history list filter reclaimable remote snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
 //! causes     snapshot walk tally tree sys inode measure problem path escape
-//! reclaimable containers git sys sum tree measure parallel problem path weighed escape
+//! reclaimable git sys sum tally tree inode measure problem path weighed escape
 //! remote     list snapshot sys tally tree measure problem interrupt weighed
 //! history    diff snapshot tally tree measure parallel problem
 //! diff       sys total tally tree inode measure

@@ -27,7 +27,7 @@ use crate::interrupt::Interrupt;
 use crate::list::{self, ListOptions};
 use crate::measure::{Measure, Measures, Time, View};
 use crate::problem::{Operation, Problem};
-use crate::reclaimable::{self, Reclaimable, Search};
+use crate::reclaimable::{self, MayGo, Reclaimable, Search};
 use crate::remote::Remote;
 use crate::snapshot::{
     self, Destination, Digested, Doubt, Expired, FileSystem, Origin, Remembered, SavedListings,
@@ -251,6 +251,9 @@ pub fn run(
         Input::History(files) => return request.history(files),
         Input::FileSystems => return request.mounted(),
         Input::Roots(_) | Input::Snapshots(_) | Input::List(..) | Input::Remote(..) => {}
+    }
+    if let (Some(search), None) = (&request.reclaimable, &request.remember) {
+        return request.reclaimed(search, &mut watch);
     }
     // What the walk leaves there.
     let largest = Arc::<Mutex<Option<Tree>>>::default();
@@ -476,7 +479,7 @@ impl Request {
 
     /// That shows `snapshot`, and what is known besides.
     fn outcome(&self, mut snapshot: Snapshot, stats: WalkStats) -> Outcome {
-        // A saved snapshot has no notes. They move leaves, and what can go has places.
+        // A saved snapshot has no notes.
         if let Some(tree) = &mut snapshot.weighed.report {
             tree.annotate(&stats.known.notes);
         }
@@ -485,10 +488,23 @@ impl Request {
         Outcome { reclaimable, file_systems, unmounted, stats, ..Outcome::of(snapshot) }
     }
 
-    /// What can go, if that is asked for.
+    /// What can go, if that is asked for, in a whole tree.
     fn what_can_go(&self, snapshot: &Snapshot) -> Option<Reclaimable> {
         let search = self.reclaimable.as_ref()?;
-        Some(reclaimable::find(&snapshot.weighed, search))
+        let may_go = MayGo::new(search);
+        if let Some(tree) = &snapshot.weighed.report {
+            replay(tree, may_go.clone());
+        }
+        Some(reclaimable::find(&may_go, &snapshot.weighed, search))
+    }
+
+    /// What can go, and nothing else: no more is kept than that needs.
+    fn reclaimed(&self, search: &Search, watch: Watch<'_>) -> Result<Outcome, Problem> {
+        let may_go = MayGo::new(search);
+        let tally = may_go.clone();
+        let (snapshot, stats) = self.with(self.walk.view, |_| tally, watch)?;
+        let reclaimable = Some(reclaimable::find(&may_go, &snapshot.weighed, search));
+        Ok(Outcome { reclaimable, stats, ..Outcome::of(snapshot) })
     }
 
     /// The result `now`, what the walk did, and the earlier result, if they are to be compared: by what both have.

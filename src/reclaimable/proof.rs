@@ -1,139 +1,223 @@
-//! What proves that something comes back, and what speaks against it.
+//! What proves that something comes back, and what speaks against it: as far as names tell.
 
-use std::ffi::CString;
-use std::io::Read;
+use std::sync::Arc;
 
-use super::Finder;
-use super::rule::{AnyOf, ReclaimRule, is_at};
-use crate::containers;
-use crate::git::Glob;
+use smallvec::SmallVec;
+
+use super::markers::{Marked, MarkerSet, Markers};
+use super::rule::{ReclaimRule, RulePlace, names_of};
+use crate::inode::MountedDevice;
 use crate::measure::Kind;
-use crate::path;
-use crate::sys::{Source, Symlinks, to_path};
-use crate::tree::Child;
-
-/// No tag that is larger is opened, in bytes; and of a file that is no tag, no more than the start is read.
-const LARGEST_TAG: u64 = 1 << 16;
-const START: u64 = 64;
 
 /// What has the history of a work tree, in several systems.
-const REPOSITORIES: [&[u8]; 8] =
-    [b".git", b".hg", b".svn", b".jj", b".bzr", b"_darcs", b".pijul", b".fslckout"];
+const REPOSITORIES: [&str; 8] =
+    [".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".pijul", ".fslckout"];
 
-impl Finder<'_> {
-    /// Whether a file of this name may be found, or be the tag of what is.
-    pub(super) fn is_notable(&self, name: &[u8]) -> bool {
-        self.tags.contains(&name) || self.of_files.iter().any(|rule| rule.may_find(name))
-    }
+/// All rules, with what they ask for.
+#[derive(Debug)]
+pub(super) struct Proofs {
+    markers: Markers,
+    rules: Vec<Proof>,
+    /// The last names of all places.
+    finds: MarkerSet,
+    /// For each rule that says what files are called: these names, and the sign that a file is called otherwise.
+    only: Vec<(MarkerSet, usize)>,
+    /// What a repository of git without a work tree has in it, and the sign of one.
+    bare: ([usize; 3], usize),
+    /// What tells an engine's storage (any of these pairs), and the sign of one.
+    storage: ([[usize; 2]; 4], usize),
+    /// The sign that directories are on several file systems.
+    mounts: usize,
+}
 
-    /// Whether the `rule` matches a directory, whose real name is `name`. The cheapest comes first, and files last.
-    pub(super) fn is_proved(
-        &self,
-        rule: &ReclaimRule,
-        directory: Child<'_>,
-        name: &[u8],
-        notable: &[Child<'_>],
-    ) -> bool {
-        if rule.finds_files || !rule.may_find(name) {
-            return false;
-        }
-        let tag = notable.iter().find(|leaf| leaf.name() == rule.tag.as_bytes());
-        if (!rule.tag.is_empty() && tag.is_none()) || !is_at(&rule.at, self.names(directory)) {
-            return false;
-        }
-        let parent = directory.parent().filter(|_| !directory.is_root());
-        rule.beside.iter().all(|any| parent.is_some_and(|parent| has_any(parent, any)))
-            && rule.has.iter().all(|any| has_any(directory, any))
-            && !directory.unsorted().any(|entry| is_one_of(&rule.lacks, entry.name()))
-            && tag.is_none_or(|tag| is_written_in(rule, directory, tag.name(), LARGEST_TAG))
-    }
+/// A rule, with what it asks for.
+#[derive(Debug)]
+pub(super) struct Proof {
+    pub(super) number: usize,
+    pub(super) rule: Arc<ReclaimRule>,
+    pub(super) at: Vec<RulePlace>,
+    pub(super) join: Vec<RulePlace>,
+    /// The last names of the places.
+    finds: MarkerSet,
+    /// One of each must be in it, and beside it.
+    has: Vec<MarkerSet>,
+    beside: Vec<MarkerSet>,
+    /// What must not be in it.
+    lacks: MarkerSet,
+    /// What must be nowhere below it.
+    never: MarkerSet,
+}
 
-    /// Whether the `rule` matches a file.
-    pub(super) fn is_file_of(&self, rule: &ReclaimRule, leaf: Child<'_>) -> bool {
-        let Some(directory) = leaf.parent() else { return false };
-        rule.may_find(leaf.name())
-            && rule.beside.iter().all(|any| has_any(directory, any))
-            && is_at(&rule.at, self.names(leaf))
-            && is_written_in(rule, directory, leaf.name(), u64::MAX)
-    }
+/// Rules, by their numbers.
+pub(super) type RuleNumbers = SmallVec<[usize; 2]>;
 
-    /// Whether nothing speaks against it: something that could not be read, a mount, an engine's storage, a repository,
-    /// or a name that the rule does not want.
-    pub(super) fn may_go(&self, rule: &ReclaimRule, child: Child<'_>) -> bool {
-        let here = child.inode().map(|inode| inode.identity.mounted_device());
-        containers::owner(child).is_none()
-            && !containers::holds_storage(child)
-            && !self.is_unread(&child.path())
-            && child.all_directories().all(|directory| {
-                let is_top = directory.id() == child.id();
-                let mounted = directory.inode().map(|inode| inode.identity.mounted_device());
-                (is_top || may_be_in(rule, directory.name()))
-                    && mounted == here
-                    && (rule.may_have_repositories || !is_bare(directory))
-                    && directory.leaf_nodes().all(|leaf| {
-                        let is_wanted = rule.only.is_empty() || is_one_of(&rule.only, leaf.name);
-                        is_wanted && may_be_in(rule, leaf.name)
-                    })
-            })
-    }
+/// What names say of a directory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Evidence {
+    /// The markers in it.
+    here: MarkerSet,
+    /// All markers below it, and signs.
+    below: MarkerSet,
+    /// Where it is, or a directory in it.
+    device: Option<MountedDevice>,
+}
 
-    /// Whether something at `path` or below could not be read. Problems are sorted by path.
-    fn is_unread(&self, path: &[u8]) -> bool {
-        let within = path::join_all([path, b""]);
-        let is_at = |from: &[u8]| {
-            let first = self.problems.partition_point(|problem| *problem.path < *from);
-            self.problems.get(first).is_some_and(|problem| path::is_within(&problem.path, path))
+impl Proofs {
+    /// Of `rules`. The first one that matches decides.
+    pub(super) fn of(rules: &[Arc<ReclaimRule>]) -> Self {
+        let mut markers = Markers::default();
+        let bare =
+            [("HEAD", Marked::Leaf), ("objects", Marked::Anything), ("refs", Marked::Anything)];
+        let bare = bare.map(|(name, of)| markers.name(name, of));
+        let storage = [
+            ["overlay2", "image"],
+            ["overlay2", "containers"],
+            ["overlay-layers"; 2],
+            ["vfs-layers"; 2],
+        ];
+        let storage = storage.map(|pair| pair.map(|name| markers.name(name, Marked::Directory)));
+        let mut all = Self {
+            bare: (bare, markers.sign("bare")),
+            storage: (storage, markers.sign("storage")),
+            mounts: markers.sign("mounts"),
+            only: Vec::new(),
+            rules: Vec::new(),
+            finds: MarkerSet::default(),
+            markers,
         };
-        is_at(path) || is_at(&within)
+        for rule in rules {
+            let proof = all.proof(rule);
+            all.finds.add(&proof.finds);
+            all.rules.push(proof);
+        }
+        all
+    }
+
+    fn proof(&mut self, rule: &Arc<ReclaimRule>) -> Proof {
+        let markers = &mut self.markers;
+        let mut never = markers.names(&rule.never, Marked::Anything);
+        never.insert(self.storage.1);
+        never.insert(self.mounts);
+        if !rule.git {
+            never.add(&markers.names(&REPOSITORIES, Marked::Anything));
+            never.insert(self.bare.1);
+        }
+        if !rule.only.is_empty() {
+            let sign = markers.sign(&self.rules.len().to_string());
+            self.only.push((markers.names(&rule.only, Marked::Leaf), sign));
+            never.insert(sign);
+        }
+        let of = if rule.file { Marked::Leaf } else { Marked::Directory };
+        let last: Vec<_> = rule.at.iter().filter_map(|at| names_of(at).next_back()).collect();
+        let mut has: Vec<_> = rule.has.iter().map(|any| markers.any_of(any)).collect();
+        if !rule.tag.is_empty() {
+            has.push(markers.names(&[&rule.tag], Marked::Leaf));
+        }
+        Proof {
+            number: self.rules.len(),
+            rule: Arc::clone(rule),
+            at: RulePlace::all(&rule.at),
+            join: RulePlace::all(&rule.join),
+            finds: markers.names(&last, of),
+            has,
+            beside: rule.beside.iter().map(|any| markers.any_of(any)).collect(),
+            lacks: markers.names(&rule.lacks, Marked::Anything),
+            never,
+        }
+    }
+
+    /// The rule with this number.
+    pub(super) fn rule(&self, number: usize) -> &Proof {
+        &self.rules[number]
+    }
+
+    /// Adds what an entry with this `name`, and this `inside`, says of the directory `above` it. Returns the rules that
+    /// may find it.
+    #[inline]
+    pub(super) fn add(
+        &self,
+        above: &mut Evidence,
+        (kind, name): (Kind, &[u8]),
+        inside: &Evidence,
+    ) -> RuleNumbers {
+        let markers = self.markers.of(kind, name, &inside.here);
+        for (wanted, sign) in self.only.iter().filter(|_| kind != Kind::Directory) {
+            if !wanted.has_any(&markers) {
+                above.below.insert(*sign);
+            }
+        }
+        markers.iter().for_each(|marker| above.here.insert(*marker));
+        above.below.add(&inside.below);
+        self.finding(&markers, inside)
+    }
+
+    /// The rules that may find what is one of these `markers`, and has this `inside`.
+    fn finding(&self, markers: &[usize], inside: &Evidence) -> RuleNumbers {
+        let mut rules = RuleNumbers::new();
+        if self.finds.has_any(markers) {
+            let found = self.rules.iter().filter(|proof| proof.may_find(markers, inside));
+            rules.extend(found.map(|proof| proof.number));
+        }
+        rules
+    }
+
+    /// The rules that may find a directory called `name`, which is in no other.
+    pub(super) fn finding_root(&self, name: &[u8], inside: &Evidence) -> RuleNumbers {
+        let mut top = Evidence::default();
+        let mut rules = self.add(&mut top, (Kind::Directory, name), inside);
+        rules.retain(|number| self.rules[*number].beside.is_empty());
+        rules
     }
 }
 
-fn may_be_in(rule: &ReclaimRule, name: &[u8]) -> bool {
-    (rule.may_have_repositories || !REPOSITORIES.contains(&name)) && !is_one_of(&rule.never, name)
-}
-
-/// Whether it is a git repository without a work tree.
-fn is_bare(directory: Child<'_>) -> bool {
-    let has = |name: &&[u8]| directory.unsorted().any(|entry| entry.name() == *name);
-    directory.leaf_nodes().any(|leaf| leaf.name == b"HEAD")
-        && [&b"objects"[..], b"refs"].iter().all(has)
-}
-
-fn is_one_of(patterns: &[Glob], name: &[u8]) -> bool {
-    patterns.iter().any(|pattern| pattern.is_match(name))
-}
-
-/// Whether `directory` has a file or a directory at one of these paths. A symlink proves nothing.
-fn has_any(directory: Child<'_>, any: &AnyOf) -> bool {
-    any.iter().any(|path| {
-        let Some((last, above)) = path.split_last() else { return false };
-        let mut at = vec![directory];
-        for name in above {
-            let below = at.into_iter().flat_map(Child::directories);
-            at = below.filter(|directory| name.is_match(directory.name())).collect();
+impl Evidence {
+    /// All of the directory has been added.
+    pub(super) fn close(&mut self, proofs: &Proofs) {
+        let (bare, is_bare) = &proofs.bare;
+        if bare.iter().all(|marker| self.here.has(*marker)) {
+            self.below.insert(*is_bare);
         }
-        let mut entries = at.into_iter().flat_map(Child::unsorted);
-        entries.any(|entry| {
-            last.is_match(entry.name())
-                && matches!(entry.mode().kind(), Kind::File | Kind::Directory)
-        })
-    })
+        if self.is_storage(proofs) {
+            self.below.insert(proofs.storage.1);
+        }
+        self.below.add(&self.here);
+    }
+
+    /// Whether it is the storage of a container engine, as its layout tells. Nothing in it is removed by anybody else.
+    pub(super) fn is_storage(&self, proofs: &Proofs) -> bool {
+        proofs.storage.0.iter().any(|pair| pair.iter().all(|marker| self.here.has(*marker)))
+    }
+
+    /// Adds what is known of another part of the directory.
+    pub(super) fn merge(&mut self, other: &Self, proofs: &Proofs) {
+        self.here.add(&other.here);
+        self.below.add(&other.below);
+        other.device.iter().for_each(|device| self.is_on(*device, proofs));
+    }
+
+    /// It, or a directory in it, is on `device`. What has a mount in it may not go.
+    pub(super) fn is_on(&mut self, device: MountedDevice, proofs: &Proofs) {
+        if *self.device.get_or_insert(device) != device {
+            self.below.insert(proofs.mounts);
+        }
+    }
 }
 
-/// Whether the start of the regular file called `name` matches. It is not opened if it has more than `most` bytes.
-fn is_written_in(rule: &ReclaimRule, directory: Child<'_>, name: &[u8], most: u64) -> bool {
-    let Some(matches) = &rule.matches else { return false };
-    start_of(&directory.path(), name, most).is_some_and(|start| {
-        matches.is_match(&start) && !rule.unless.as_ref().is_some_and(|it| it.is_match(&start))
-    })
-}
+impl Proof {
+    /// Whether it asks for no more of an entry than these `markers`, and what is `inside`.
+    fn may_find(&self, markers: &[usize], inside: &Evidence) -> bool {
+        self.finds.has_any(markers)
+            && !self.lacks.meets(&inside.here)
+            && self.has.iter().all(|any| any.meets(&inside.here))
+    }
 
-fn start_of(directory: &[u8], name: &[u8], most: u64) -> Option<Vec<u8>> {
-    let path = CString::new(to_path(directory).as_os_str().as_encoded_bytes()).ok()?;
-    let directory = Source::default().look(&path).ok()?;
-    let file = directory.open_file_at(&CString::new(name).ok()?, Symlinks::Stay, most).ok()??;
-    let mut start = Vec::new();
-    let length = if most == LARGEST_TAG { LARGEST_TAG } else { START };
-    file.take(length).read_to_end(&mut start).ok()?;
-    Some(start)
+    /// Whether what must be beside it is in the directory of which there is `evidence`.
+    pub(super) fn is_beside(&self, above: &Evidence) -> bool {
+        self.beside.iter().all(|any| any.meets(&above.here))
+    }
+
+    /// Whether no name `below` it speaks against it.
+    pub(super) fn may_go(&self, inside: &Evidence) -> bool {
+        !self.never.meets(&inside.below)
+    }
 }

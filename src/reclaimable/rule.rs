@@ -2,12 +2,14 @@
 //! (`rules.toml`, and the user's config file); nothing in a scanned tree is ever a rule.
 
 use regex::bytes::{Regex, RegexBuilder};
+use serde::Deserialize;
 
 use super::command::COMMAND_PATHS;
 use crate::git::Glob;
 
-/// A rule. The texts of its keys are as they were written; all that has to match has been parsed.
-#[derive(Clone, Debug, Default)]
+/// A rule, as it is written. docs/reclaimable.md explains its keys.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct ReclaimRule {
     /// What it is called in JSON.
     pub name: String,
@@ -20,56 +22,119 @@ pub struct ReclaimRule {
     pub command: String,
     /// Where that is documented.
     pub doc: String,
-    /// Whether it cannot be made again, and is only shown.
-    pub is_final: bool,
-    /// Whether it finds files. Others find directories.
-    pub(super) finds_files: bool,
+    /// Whether it can be made again; if not, it is only shown. It can unless the rule says otherwise.
+    pub again: Option<bool>,
+    /// Whether it is a file. Other rules find directories.
+    pub(super) file: bool,
     /// Whether git repositories may be in it.
-    pub(super) may_have_repositories: bool,
+    pub(super) git: bool,
     /// Where it may be: one of these endings of its path.
-    pub(super) at: Vec<RulePlace>,
-    /// What must be beside it, and in it.
-    pub(super) beside: Vec<AnyOf>,
-    pub(super) has: Vec<AnyOf>,
+    pub(super) at: Vec<String>,
+    /// What must be beside it, and in it: relative paths of globs, with `|` between alternatives.
+    pub(super) beside: Vec<String>,
+    pub(super) has: Vec<String>,
     /// What must not be in it; what must be nowhere below it; and what all files below it must be called, if anything
     /// is said.
-    pub(super) lacks: Vec<Glob>,
-    pub(super) never: Vec<Glob>,
-    pub(super) only: Vec<Glob>,
+    pub(super) lacks: Vec<String>,
+    pub(super) never: Vec<String>,
+    pub(super) only: Vec<String>,
     /// Where a directory takes the place of all that is found in it, if nothing else is there.
-    pub(super) join: Vec<RulePlace>,
+    pub(super) join: Vec<String>,
     /// The file in it whose content proves it. Of a file, its own content does.
     pub(super) tag: String,
     /// What the start of that must match, and must not.
-    pub(super) matches: Option<Regex>,
-    pub(super) unless: Option<Regex>,
+    pub(super) matches: Option<String>,
+    pub(super) unless: Option<String>,
+}
+
+impl ReclaimRule {
+    /// Whether what it finds cannot be made again.
+    pub fn is_final(&self) -> bool {
+        self.again == Some(false)
+    }
+
+    /// Checks that the rule proves what it finds.
+    ///
+    /// # Errors
+    /// The key that is missing or wrong, and why.
+    pub fn ensure_proves(&self) -> Result<(), (&'static str, String)> {
+        let is_proved = !self.beside.is_empty() || !self.has.is_empty() || self.matches.is_some();
+        let names_it = COMMAND_PATHS.iter().any(|it| self.command.contains(it));
+        let is_fixed = self.at.iter().all(|at| at.starts_with('/'));
+        let is_nowhere = |at: &String| names_of(at).next().is_none();
+        let wrong = [
+            (self.name.is_empty(), "name", "a rule has a name"),
+            (self.what.is_empty(), "what", "a rule says what it finds"),
+            (
+                self.at.is_empty() || self.at.iter().any(is_nowhere),
+                "at",
+                "a rule says where it may be, as in at = [\"target\"]",
+            ),
+            (
+                !is_proved,
+                "has",
+                "a name alone proves nothing: a rule needs beside, has, or tag and matches",
+            ),
+            (
+                self.matches.is_some() == (self.tag.is_empty() && !self.file),
+                "tag",
+                "tag and matches go together",
+            ),
+            (self.tag.contains(['/', '\0']), "tag", "it is the name of a file, not a path"),
+            (
+                self.back.is_empty() && !self.is_final(),
+                "back",
+                "a rule says what brings it back, or again = false",
+            ),
+            (
+                !self.command.is_empty() && !names_it && !is_fixed,
+                "command",
+                "it must remove just what is found, and so name {path} or {parent}",
+            ),
+            (
+                self.command.contains(['"', '\'', '`']),
+                "command",
+                "paths are quoted already: leave the quotes out",
+            ),
+        ];
+        if let Some((_, key, why)) = wrong.into_iter().find(|(is_wrong, ..)| *is_wrong) {
+            return Err((key, why.to_owned()));
+        }
+        for (key, text) in [("matches", &self.matches), ("unless", &self.unless)] {
+            text.as_ref()
+                .map_or(Ok(()), |text| pattern(text).map(drop))
+                .map_err(|why| (key, why))?;
+        }
+        Ok(())
+    }
+}
+
+/// The names in a path of a rule, outermost first.
+pub(super) fn names_of(path: &str) -> impl DoubleEndedIterator<Item = &str> {
+    path.split('/').filter(|name| !name.is_empty())
 }
 
 /// The last names of a path, or all of them.
 #[derive(Clone, Debug)]
 pub(super) struct RulePlace {
     is_absolute: bool,
-    /// Outermost first; never empty.
+    /// Innermost first; never empty.
     names: Vec<Glob>,
 }
 
-/// Relative paths, each as patterns of names. One of them must be there.
-pub(super) type AnyOf = Vec<Vec<Glob>>;
-
 impl RulePlace {
-    fn new(text: &str) -> Self {
-        Self { is_absolute: text.starts_with('/'), names: path_of(text) }
-    }
-
-    /// The pattern of the last name.
-    fn last(&self) -> Option<&Glob> {
-        self.names.last()
+    pub(super) fn all(texts: &[String]) -> Vec<Self> {
+        let place = |text: &String| Self {
+            is_absolute: text.starts_with('/'),
+            names: names_of(text).rev().map(|name| Glob::new(name.as_bytes(), false)).collect(),
+        };
+        texts.iter().map(place).collect()
     }
 
     /// Whether it is the end of an absolute path, whose last name comes first.
     fn is_end_of<'n>(&self, mut names: impl Iterator<Item = &'n [u8]>) -> bool {
         let is_end =
-            self.names.iter().rev().all(|one| names.next().is_some_and(|name| one.is_match(name)));
+            self.names.iter().all(|one| names.next().is_some_and(|name| one.is_match(name)));
         is_end && (!self.is_absolute || names.next().is_none())
     }
 }
@@ -82,135 +147,14 @@ pub(super) fn is_at<'n>(
     places.iter().any(|place| place.is_end_of(names.clone()))
 }
 
-/// The pattern of a name.
-fn glob(text: &str) -> Glob {
-    Glob::new(text.as_bytes(), false)
-}
-
-fn path_of(text: &str) -> Vec<Glob> {
-    text.split('/').filter(|name| !name.is_empty()).map(glob).collect()
-}
-
-fn any_of(text: &str) -> AnyOf {
-    text.split('|').map(path_of).collect()
-}
-
-/// What a key of a rule is given.
-#[derive(Clone, Debug)]
-pub enum RuleValue {
-    /// A text.
-    Text(String),
-    /// A list of texts.
-    Texts(Vec<String>),
-    /// True or false.
-    Switch(bool),
-    /// Anything else, which no key takes.
-    Other,
-}
-
-impl ReclaimRule {
-    /// All keys, by what they take.
-    pub const KEYS: [(&str, &[&str]); 3] = [
-        ("a string", &["name", "what", "back", "command", "doc", "tag", "matches", "unless"]),
-        ("true or false", &["again", "file", "git"]),
-        ("a list of strings", &["at", "beside", "has", "lacks", "never", "only", "join"]),
-    ];
-
-    /// Gives `key` a `value`.
-    ///
-    /// # Errors
-    /// What is wrong with it, in a few words.
-    pub fn set(&mut self, key: &str, value: RuleValue) -> Result<(), String> {
-        let patterns = |texts: Vec<String>| texts.iter().map(|text| glob(text)).collect();
-        let any = |texts: Vec<String>| texts.iter().map(|text| any_of(text)).collect();
-        let places = |texts: Vec<String>| texts.iter().map(|text| RulePlace::new(text)).collect();
-        match (key, value) {
-            ("name", RuleValue::Text(text)) => self.name = text,
-            ("what", RuleValue::Text(text)) => self.what = text,
-            ("back", RuleValue::Text(text)) => self.back = text,
-            ("command", RuleValue::Text(text)) => self.command = text,
-            ("doc", RuleValue::Text(text)) => self.doc = text,
-            ("tag", RuleValue::Text(text)) => self.tag = text,
-            ("matches", RuleValue::Text(text)) => self.matches = Some(regex(&text)?),
-            ("unless", RuleValue::Text(text)) => self.unless = Some(regex(&text)?),
-            ("again", RuleValue::Switch(is_on)) => self.is_final = !is_on,
-            ("file", RuleValue::Switch(is_on)) => self.finds_files = is_on,
-            ("git", RuleValue::Switch(is_on)) => self.may_have_repositories = is_on,
-            ("at", RuleValue::Texts(texts)) => self.at = places(texts),
-            ("join", RuleValue::Texts(texts)) => self.join = places(texts),
-            ("beside", RuleValue::Texts(texts)) => self.beside = any(texts),
-            ("has", RuleValue::Texts(texts)) => self.has = any(texts),
-            ("lacks", RuleValue::Texts(texts)) => self.lacks = patterns(texts),
-            ("never", RuleValue::Texts(texts)) => self.never = patterns(texts),
-            ("only", RuleValue::Texts(texts)) => self.only = patterns(texts),
-            _ => {
-                let known = Self::KEYS.iter().find(|(_, keys)| keys.contains(&key));
-                return Err(known.map_or("a rule has no such key".to_owned(), |(takes, _)| {
-                    format!("it takes {takes}")
-                }));
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks that the rule proves what it finds.
-    ///
-    /// # Errors
-    /// The key that is missing or wrong, and why.
-    pub fn ensure_proves(&self) -> Result<(), (&'static str, &'static str)> {
-        let is_proved = !self.beside.is_empty() || !self.has.is_empty() || self.matches.is_some();
-        let names_it = COMMAND_PATHS.iter().any(|it| self.command.contains(it));
-        let is_fixed = self.at.iter().all(|at| at.is_absolute);
-        let wrong = [
-            (self.name.is_empty(), ("name", "a rule has a name")),
-            (self.what.is_empty(), ("what", "a rule says what it finds")),
-            (
-                self.at.is_empty() || self.at.iter().any(|at| at.names.is_empty()),
-                ("at", "a rule says where it may be, as in at = [\"target\"]"),
-            ),
-            (
-                !is_proved,
-                (
-                    "has",
-                    "a name alone proves nothing: a rule needs beside, has, or tag and matches",
-                ),
-            ),
-            (
-                self.matches.is_some() == (self.tag.is_empty() && !self.finds_files),
-                ("tag", "tag and matches go together"),
-            ),
-            (self.tag.contains(['/', '\0']), ("tag", "it is the name of a file, not a path")),
-            (
-                self.back.is_empty() && !self.is_final,
-                ("back", "a rule says what brings it back, or again = false"),
-            ),
-            (
-                !self.command.is_empty() && !names_it && !is_fixed,
-                ("command", "it must remove just what is found, and so name {path} or {parent}"),
-            ),
-            (
-                self.command.contains(['"', '\'', '`']),
-                ("command", "paths are quoted already: leave the quotes out"),
-            ),
-        ];
-        wrong.into_iter().find_map(|(is_wrong, why)| is_wrong.then_some(why)).map_or(Ok(()), Err)
-    }
-
-    /// Whether it may find something with this name.
-    pub(super) fn may_find(&self, name: &[u8]) -> bool {
-        let mut last = self.at.iter().filter_map(RulePlace::last);
-        last.any(|pattern| pattern.is_match(name))
-    }
-}
-
-/// Patterns that would take more memory than this, in bytes, are refused.
-const MOST_REGEX: usize = 1 << 20;
-
-fn regex(text: &str) -> Result<Regex, String> {
-    let regex = RegexBuilder::new(text).size_limit(MOST_REGEX).build();
-    regex.map_err(|error| format!("{text} is no pattern: {}", last_line(&error.to_string())))
-}
-
-fn last_line(text: &str) -> &str {
-    text.lines().last().unwrap_or_default().trim_start_matches("error: ")
+/// What the start of a tag is compared with; or what is wrong with it. Patterns that would take more than a MiB are
+/// refused.
+pub(super) fn pattern(text: &str) -> Result<Regex, String> {
+    const LARGEST: usize = 1 << 20;
+    let regex = RegexBuilder::new(text).size_limit(LARGEST).build();
+    regex.map_err(|error| {
+        let error = error.to_string();
+        let last = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        format!("{text} is no pattern: {last}")
+    })
 }

@@ -2,7 +2,8 @@
 //! all of whose links are marked. Each mark updates both; only the marked links are remembered for that.
 
 use super::{Link, LinkedInodes, saturate};
-use crate::tree::{Child, DirectoryId, Freeable, Inode, Place, Totals, Tree};
+use crate::inode::Identity;
+use crate::tree::{DirectoryId, Freeable, Inode, Place, Totals, Tree};
 
 /// The marked inodes, each counted once.
 #[derive(Debug, Default)]
@@ -46,38 +47,46 @@ impl Freed {
         freed.links.with_others().next().is_none()
     }
 
-    /// Whether removing all that is marked frees something of what is at `place`, which is marked.
-    pub fn frees_of(&mut self, tree: &Tree, place: Place) -> bool {
-        tree.at(place).counted().any(|(figures, inode)| {
-            let size = tree.view().size(&figures);
-            size > 0 && inode.is_none_or(|inode| self.links.has_all(inode.identity))
-        })
+    /// Whether all links of an inode are marked.
+    pub fn has_all(&mut self, identity: Identity) -> bool {
+        self.links.has_all(identity)
     }
 
     /// Adds the entry at `place`, with everything below it.
     pub fn mark(&mut self, tree: &Tree, place: Place) {
-        let (least, shared) = sharing(&tree.at(place));
+        let child = tree.at(place);
+        self.add_sharing(child.freed(), child.node().sums.frees);
+        self.entries += child.removable();
+        for (figures, inode) in child.counted() {
+            self.add(tree.view().size(&figures), inode);
+        }
+    }
+
+    /// Adds what counts by itself: inodes with one link, or one of the links of an `inode`.
+    pub fn add(&mut self, size: u64, inode: Option<Inode>) {
+        let Some(Inode { identity, links, .. }) = inode else {
+            self.settled += u128::from(size);
+            return;
+        };
+        let (before, now) = self.links.meet(identity, Link::new(size, links), u64::max);
+        self.change(before, now);
+    }
+
+    /// Adds what is known of shared space in an entry that frees so much by its link counts.
+    pub fn add_sharing(&mut self, freed: u64, frees: Option<Freeable>) {
+        let (least, shared) = sharing(freed, frees);
         self.least += least;
         self.shared += shared;
-        self.entries += tree.at(place).removable();
-        for (figures, inode) in tree.at(place).counted() {
-            let size = tree.view().size(&figures);
-            let Some(Inode { identity, links, .. }) = inode else {
-                self.settled += u128::from(size);
-                continue;
-            };
-            let (before, now) = self.links.meet(identity, Link::new(size, links), u64::max);
-            self.change(before, now);
-        }
     }
 
     /// Removes the entry at `place`, with everything below it.
     pub fn unmark(&mut self, tree: &Tree, place: Place) {
-        let (least, shared) = sharing(&tree.at(place));
+        let child = tree.at(place);
+        let (least, shared) = sharing(child.freed(), child.node().sums.frees);
         self.least = self.least.saturating_sub(least);
         self.shared = self.shared.saturating_sub(shared);
-        self.entries = self.entries.saturating_sub(tree.at(place).removable());
-        for (figures, inode) in tree.at(place).counted() {
+        self.entries = self.entries.saturating_sub(child.removable());
+        for (figures, inode) in child.counted() {
             let Some(inode) = inode else {
                 let size = tree.view().size(&figures);
                 self.settled = self.settled.saturating_sub(size.into());
@@ -111,9 +120,8 @@ fn weights(link: Link<u64>) -> (u128, u128) {
     }
 }
 
-/// What removing `child` frees at least, and what the files in it share with each other; 0 if that is not known.
-fn sharing(child: &Child<'_>) -> (u128, u128) {
-    let Some(frees) = child.node().sums.frees else { return (0, 0) };
-    let shared = child.freed().saturating_sub(frees.most);
-    (frees.least.into(), shared.into())
+/// What removing an entry frees at least, and what the files in it share with each other; 0 if that is not known.
+fn sharing(freed: u64, frees: Option<Freeable>) -> (u128, u128) {
+    let Some(frees) = frees else { return (0, 0) };
+    (frees.least.into(), freed.saturating_sub(frees.most).into())
 }

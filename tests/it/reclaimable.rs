@@ -557,7 +557,7 @@ fn users_have_rules_of_their_own() {
         (rule.replace("make -C {parent} clean", "make clean"), ":7: command: it must remove just"),
         (format!("{rule}tag = 'a'\n"), ":8: tag: tag and matches go together"),
         (format!("{rule}tag = 'a'\nmatches = '('\n"), ":9: matches: ( is no pattern"),
-        ("rule = 1\n".to_owned(), ":1: rule takes tables, as in [[rule]], not a number"),
+        ("rule = 1\n".to_owned(), ":1: rule: it takes tables, as in [[rule]]"),
         ("depth = 1\n[[rule]\n".to_owned(), ":2: "),
     ] {
         let run = run(&text);
@@ -870,16 +870,10 @@ fn code(text: &str) -> String {
 #[test]
 fn the_screen_marks_what_was_found() {
     use crate::program::browse::BrowseOptions;
-    use weigh::internal::reclaimable::{ReclaimRule, RuleValue, Search};
+    use weigh::internal::reclaimable::{ReclaimRule, Search};
     use weigh::internal::report::Request;
-    let mut rule = ReclaimRule::default();
-    let text = |text: &str| RuleValue::Text(text.to_owned());
-    let texts = |text: &str| RuleValue::Texts(vec![text.to_owned()]);
-    for (key, value) in [("name", text("a")), ("what", text("a")), ("back", text("a"))] {
-        rule.set(key, value).unwrap();
-    }
-    rule.set("at", texts("any")).unwrap();
-    rule.set("has", texts("CACHEDIR.TAG")).unwrap();
+    let rule = "name = 'a'\nwhat = 'a'\nback = 'a'\nat = ['any']\nhas = ['CACHEDIR.TAG']\n";
+    let rule: ReclaimRule = toml::from_str(rule).unwrap();
     rule.ensure_proves().unwrap();
     let fixture = named("cache-tag").made();
     let search = Search { rules: vec![rule.into()], now: now(), lines: 9, ..Search::default() };

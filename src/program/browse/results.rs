@@ -50,11 +50,10 @@ impl Browser {
     }
 
     /// Shows the finished walk or the loaded snapshot. Marks and the chosen entry are kept, if they still exist.
-    fn finish(&mut self, browsed: Outcome) {
+    fn finish(&mut self, mut browsed: Outcome) {
         self.end_review();
         let is_first = self.scan.browsed.is_none();
-        let found = browsed.reclaimable.iter().flat_map(|it| &it.found).map(|one| one.place);
-        let found: Vec<_> = found.filter(|_| is_first).collect();
+        let found = browsed.reclaimable.take().map(|it| it.found).unwrap_or_default();
         let named = self.scan.marks.named(&self.scan.tree);
         let listings = self.scan.listings.take();
         let listings = listings.filter(|_| browsed.snapshot.weighed.report.is_none());
@@ -63,7 +62,8 @@ impl Browser {
             Some(_) => self.scan.marks.elsewhere = named,
             None => self.mark_again(named),
         }
-        if !found.is_empty() {
+        if is_first && !found.is_empty() {
+            let found = places(&self.scan.tree, found.iter().map(|one| &*one.names));
             self.mark_places(found, " that can be had again");
         }
         self.relist();
@@ -233,4 +233,30 @@ impl Browser {
         let is_walked = !self.is_walking() && self.is_of_roots();
         (is_walked && !here.is_total()).then(|| here.path())
     }
+}
+
+/// Where in `tree` entries are that have these names on their paths, those of their roots first.
+fn places<'n>(tree: &Tree, names: impl Iterator<Item = &'n [Vec<u8>]>) -> Vec<Place> {
+    let mut places = Vec::new();
+    // The root's name is that of the tree, unless there are several.
+    let above = usize::from(!tree.root().is_total());
+    let ways: Vec<_> = names.filter_map(|names| names.get(above..)).collect();
+    let mut ahead = vec![(tree.root(), ways)];
+    while let Some((here, ways)) = ahead.pop() {
+        let mut below: HashMap<&[u8], Vec<&[Vec<u8>]>> = HashMap::new();
+        for way in ways {
+            match way.split_first() {
+                Some((name, rest)) => below.entry(name).or_default().push(rest),
+                None => places.extend(here.place()),
+            }
+        }
+        let inside = if below.is_empty() { None } else { Some(here.unsorted()) };
+        ahead.extend(
+            inside
+                .into_iter()
+                .flatten()
+                .filter_map(|child| below.remove(child.name()).map(|ways| (child, ways))),
+        );
+    }
+    places
 }

@@ -12,7 +12,7 @@ use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::problem::Problem;
 use weigh::internal::remove::Manner;
-use weigh::internal::report::{NO_TIMES_LISTED, Outcome};
+use weigh::internal::report::NO_TIMES_LISTED;
 use weigh::internal::sys;
 
 impl Browser {

@@ -113,8 +113,11 @@ impl Flags {
     /// What to keep in order to show it.
     pub(super) fn keep(&self, terminal: Option<(usize, usize)>) -> Keep {
         let is_added_up = self.form().is_some_and(Form::adds_up);
-        if self.screen.ui || self.show.reclaimable {
+        if self.screen.ui {
             return Keep::Everything(self.browsed_inodes());
+        }
+        if self.show.reclaimable {
+            return Keep::Everything(Inodes::DIRECTORIES);
         }
         let has_details = self.form().is_some_and(Form::shows_details) && self.snapshots.details;
         let inodes = match is_added_up {

@@ -2,72 +2,77 @@
 
 use std::sync::Arc;
 
-use toml::de::{DeTable, DeValue};
+use serde::Deserialize;
+use toml::Spanned;
 
-use super::config::{Mistake, in_order, kind, line_at};
+use super::config::{Mistake, line_at};
 use super::near::nearest;
-use weigh::internal::reclaimable::{ReclaimRule, RuleValue};
+use weigh::internal::reclaimable::ReclaimRule;
 
 /// The key of the list of rules.
 pub(super) const KEY: &str = "rule";
+
+/// What a config file says of rules. Its other keys are settings.
+#[derive(Deserialize)]
+struct ConfiguredRules {
+    #[serde(default, rename = "rule")]
+    rules: Vec<Spanned<ReclaimRule>>,
+}
 
 /// The rules in `text`, in its order.
 ///
 /// # Errors
 /// The first line that is wrong, with its key.
 pub(super) fn read(text: &str) -> Result<Vec<Arc<ReclaimRule>>, Mistake> {
-    let mistake = |at: usize, message: String| Mistake { line: line_at(text, at), message };
-    let table = DeTable::parse(text).map_err(|error| {
-        mistake(error.span().map_or(0, |span| span.start), error.message().replace('\n', ", "))
+    let file: ConfiguredRules = toml::from_str(text).map_err(|error| {
+        let (line, key) = key_at(text, error.span().map_or(0, |span| span.start));
+        Mistake { line, message: format!("{key}: {}", explained(key, error.message())) }
     })?;
-    let mut rules = Vec::new();
-    let Some(list) = table.get_ref().get(KEY) else { return Ok(rules) };
-    let wrong =
-        |value: &DeValue<'_>| format!("{KEY} takes tables, as in [[{KEY}]], not {}", kind(value));
-    let start = list.span().start;
-    let DeValue::Array(list) = list.get_ref() else {
-        return Err(mistake(start, wrong(list.get_ref())));
+    for rule in &file.rules {
+        rule.get_ref().ensure_proves().map_err(|(key, why)| {
+            let line = line_of(text, rule.span().start, key);
+            Mistake { line, message: format!("{key}: {why}") }
+        })?;
+    }
+    Ok(file.rules.into_iter().map(|rule| Arc::new(rule.into_inner())).collect())
+}
+
+/// What the parser says of the value of a `key`, in our words.
+fn explained(key: &str, message: &str) -> String {
+    if message.starts_with("unknown field") {
+        // All that it expects are in backticks, after the one that it found.
+        let known = message.split('`').skip(3).step_by(2);
+        let near = nearest(key, known).map(|near| format!(": did you mean {near}?"));
+        return format!("a rule has no such key{}", near.unwrap_or_default());
+    }
+    let takes = match message.rsplit_once("expected ") {
+        _ if key == KEY => "tables, as in [[rule]]",
+        Some((_, "a boolean")) => "true or false",
+        Some((_, "a sequence")) => "a list of strings",
+        Some((_, other)) => other,
+        None => return message.replace('\n', ", "),
     };
-    for table in list {
-        let start = table.span().start;
-        let DeValue::Table(table) = table.get_ref() else {
-            return Err(mistake(start, wrong(table.get_ref())));
-        };
-        rules.push(Arc::new(rule(table, start).map_err(|(at, message)| mistake(at, message))?));
-    }
-    Ok(rules)
+    format!("it takes {takes}")
 }
 
-/// The rule in a table that begins at `start`; or where it is wrong, and why.
-fn rule(table: &DeTable<'_>, start: usize) -> Result<ReclaimRule, (usize, String)> {
-    let mut rule = ReclaimRule::default();
-    for (key, value) in in_order(table) {
-        let (name, at) = (&**key.get_ref(), key.span().start);
-        rule.set(name, value_of(value.get_ref())).map_err(|why| (at, explained(name, why)))?;
-    }
-    rule.ensure_proves().map_err(|(key, why)| {
-        let at = table.get_key_value(key).map_or(start, |(key, _)| key.span().start);
-        (at, format!("{key}: {why}"))
-    })?;
-    Ok(rule)
+/// The key of a line that begins with one.
+fn key_of(line: &str) -> Option<&str> {
+    let key = line.split_once('=')?.0.trim();
+    let is_key = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_key.then_some(key)
 }
 
-fn explained(name: &str, why: String) -> String {
-    let keys: Vec<_> = ReclaimRule::KEYS.iter().flat_map(|(_, keys)| *keys).copied().collect();
-    match nearest(name, keys.iter().copied()).filter(|_| !keys.contains(&name)) {
-        Some(near) => format!("{name}: {why}: did you mean {near}?"),
-        None => format!("{name}: {why}"),
-    }
+/// The line, from 1, of the key whose value has the byte at `offset`.
+fn key_at(text: &str, offset: usize) -> (usize, &str) {
+    let lines = text.lines().take(line_at(text, offset)).enumerate();
+    let keys = lines.filter_map(|(i, line)| Some((i + 1, key_of(line)?)));
+    keys.last().unwrap_or((line_at(text, offset), KEY))
 }
 
-fn value_of(value: &DeValue<'_>) -> RuleValue {
-    match value {
-        DeValue::String(text) => RuleValue::Text(text.to_string()),
-        DeValue::Boolean(is_on) => RuleValue::Switch(*is_on),
-        DeValue::Array(values) => {
-            let texts = values.iter().map(|value| value.get_ref().as_str().map(str::to_owned));
-            texts.collect::<Option<_>>().map_or(RuleValue::Other, RuleValue::Texts)
-        }
-        _ => RuleValue::Other,
-    }
+/// The line, from 1, that has a `key` of the rule that begins at `start`; or where that begins.
+fn line_of(text: &str, start: usize, key: &str) -> usize {
+    let first = line_at(text, start);
+    let rest = text.lines().enumerate().skip(first);
+    let mut own = rest.take_while(|(_, line)| !line.trim_start().starts_with('['));
+    own.find(|(_, line)| key_of(line) == Some(key)).map_or(first, |(i, _)| i + 1)
 }

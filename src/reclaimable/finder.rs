@@ -1,0 +1,259 @@
+//! Decides what can go, of all that was kept: by what is around it, and by the content of files.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::CString;
+use std::io::Read;
+use std::iter;
+
+use regex::bytes::Regex;
+
+use super::collect::KeptEntry;
+use super::command::command_for;
+use super::proof::{Proof, Proofs};
+use super::rule::{ReclaimRule, is_at, pattern};
+use super::{Reclaim, Search};
+use crate::git::WorkTrees;
+use crate::measure::DAY;
+use crate::path;
+use crate::problem::Problem;
+use crate::sys::{self, Handle, MountTable, Query, Source, Symlinks, to_path};
+use crate::tree::Freeable;
+
+/// No tag that is larger is opened, in bytes; and of a file that is no tag, no more than the start is read.
+const LARGEST_TAG: u64 = 1 << 16;
+const START: u64 = 64;
+
+/// Directories further below the place where a rule joins them stay apart.
+const MOST_LEVELS: usize = 32;
+
+/// Finds what can go among `entries`. All are told by their numbers there.
+pub(super) struct Finder<'a> {
+    proofs: &'a Proofs,
+    entries: &'a [KeptEntry],
+    problems: &'a [Problem],
+    search: &'a Search,
+    parents: Vec<Option<usize>>,
+    /// The real paths of the roots. A root that is gone meanwhile has none, and nothing to remove. A root comes after
+    /// all that is in it.
+    real: BTreeMap<usize, Option<Vec<u8>>>,
+    mounts: MountTable,
+    work_trees: WorkTrees,
+    /// What tags are compared with. Few of them are ever needed.
+    patterns: HashMap<&'a str, Option<Regex>>,
+}
+
+impl<'a> Finder<'a> {
+    pub(super) fn new(
+        proofs: &'a Proofs,
+        entries: &'a [KeptEntry],
+        problems: &'a [Problem],
+        search: &'a Search,
+    ) -> Self {
+        let mut parents = vec![None; entries.len()];
+        for (number, entry) in entries.iter().enumerate() {
+            for child in tops(entries, number - entry.below, number) {
+                parents[child] = Some(number);
+            }
+        }
+        let real = tops(entries, 0, entries.len()).map(|root| {
+            let real = sys::real_path(&to_path(&entries[root].name), Symlinks::Follow);
+            (root, real.ok().map(|real| path::with_slashes(&real)))
+        });
+        let real = real.collect();
+        let (mounts, work_trees) = (MountTable::read(), WorkTrees::default());
+        let patterns = HashMap::new();
+        Self { proofs, entries, problems, search, parents, real, mounts, work_trees, patterns }
+    }
+
+    /// What is found, with directories in place of all that is in them, where rules join them.
+    pub(super) fn found(&mut self) -> Vec<Reclaim> {
+        let mut found = Vec::new();
+        // The first of those that are decided by a directory around them.
+        let mut decided = usize::MAX;
+        // A directory comes before what is in it.
+        for number in (0..self.entries.len()).rev() {
+            if number >= decided {
+                continue;
+            }
+            let Some(proof) = self.proof_of(number) else { continue };
+            decided = number - self.entries[number].below;
+            found.extend(self.reclaim(proof, number));
+        }
+        self.joined(found)
+    }
+
+    /// The first rule that matches.
+    fn proof_of(&mut self, number: usize) -> Option<&'a Proof> {
+        let (proofs, entry) = (self.proofs, &self.entries[number]);
+        let is_root = self.parents[number].is_none();
+        if entry.rules.is_empty() && !is_root {
+            return None;
+        }
+        let real = self.real_path(number)?;
+        let mut rules = entry.rules.clone();
+        if is_root {
+            // It may have been given by another name, and nothing is beside it.
+            let own = names_up(&real).next().unwrap_or_default();
+            rules = proofs.finding_root(own, &entry.evidence);
+        }
+        let mut rules = rules.into_iter().map(|rule| proofs.rule(rule));
+        rules.find(|proof| is_at(&proof.at, names_up(&real)) && self.is_written(proof, number))
+    }
+
+    /// The names on the path of an entry, that of its root first, as given; none if no path can be that long.
+    fn names(&self, number: usize) -> Option<Vec<&'a [u8]>> {
+        let way = iter::successors(Some(number), |number| self.parents[*number]);
+        let way: Vec<_> = way.take(path::LONGEST).collect();
+        self.parents[*way.last()?]
+            .is_none()
+            .then(|| way.into_iter().rev().map(|number| &*self.entries[number].name).collect())
+    }
+
+    /// The real path of an entry.
+    fn real_path(&self, number: usize) -> Option<Vec<u8>> {
+        // The first root after it.
+        let root = self.real.range(number..).next()?.1.as_ref()?;
+        Some(path::join_all(iter::once(&**root).chain(self.names(number)?.into_iter().skip(1))))
+    }
+
+    /// Whether the start of the file that proves it matches, if there is one.
+    fn is_written(&mut self, proof: &'a Proof, number: usize) -> bool {
+        let ReclaimRule { file, tag, matches, unless, .. } = &*proof.rule;
+        let Some(matches) = matches else { return true };
+        let Some(mut names) = self.names(number) else { return false };
+        let (name, most) = match file {
+            true => (names.pop().unwrap_or_default(), u64::MAX),
+            false => (tag.as_bytes(), LARGEST_TAG),
+        };
+        let Some(start) = start_of(&path::join_all(names), name, most) else { return false };
+        self.is_match(matches, &start)
+            && !unless.as_ref().is_some_and(|unless| self.is_match(unless, &start))
+    }
+
+    fn is_match(&mut self, text: &'a str, start: &[u8]) -> bool {
+        let regex = self.patterns.entry(text).or_insert_with(|| pattern(text).ok());
+        regex.as_ref().is_some_and(|regex| regex.is_match(start))
+    }
+
+    /// What is to be said of an entry that a rule matches; nothing if it is in doubt.
+    fn reclaim(&mut self, proof: &Proof, number: usize) -> Option<Reclaim> {
+        let (rule, entry) = (&proof.rule, &self.entries[number]);
+        let written = self.written(rule, number)?;
+        let (names, real) = (self.names(number)?, self.real_path(number)?);
+        let path = path::join_all(names.iter().copied());
+        if !proof.may_go(&entry.evidence) || self.is_unread(&path) {
+            return None;
+        }
+        // With -x, what is mounted in it was not seen.
+        let is_inside = |point| path::below(point, &real).is_some_and(|below| !below.is_empty());
+        if self.mounts.paths().any(is_inside) {
+            return None;
+        }
+        let at = to_path(&real).into_owned();
+        if self.work_trees.track::<Handle>(&at, entry.is_directory).unwrap_or(true) {
+            return None;
+        }
+        let at = CString::new(at.into_os_string().into_encoded_bytes()).ok()?;
+        let query = Query { owner: true, ..Query::default() };
+        let stat = Source::default().stat(&at, Symlinks::Stay, query).ok()?;
+        let owner = (stat.owner != sys::user_id())
+            .then(|| sys::user_name(stat.owner).unwrap_or_else(|| stat.owner.to_string()));
+        let freed = entry.freed();
+        let alone = Freeable { least: freed, most: freed, extents: 0 };
+        Some(Reclaim {
+            path,
+            names: names.into_iter().map(<[u8]>::to_vec).collect(),
+            entry: number,
+            number: proof.number,
+            is_directory: entry.is_directory,
+            size: entry.sums.all.disk,
+            frees: entry.sums.frees.unwrap_or(alone),
+            written,
+            owner,
+            command: command_for(&rule.command, &real),
+            rule: rule.clone(),
+        })
+    }
+
+    /// When it was last written; none if that is too late. A project that is worked on needs what it makes.
+    fn written(&self, rule: &ReclaimRule, number: usize) -> Option<i64> {
+        let used = self.parents[number].filter(|_| !rule.beside.is_empty()).unwrap_or(number);
+        let written = self.entries[used].sums.all.newest?;
+        let Search { now, older, .. } = *self.search;
+        let is_old = now.saturating_sub(i64::from(older) * DAY) >= written;
+        (older == 0 || rule.is_final() || is_old).then_some(written)
+    }
+
+    /// Whether something at `path` or below could not be read. Problems are sorted by path.
+    fn is_unread(&self, path: &[u8]) -> bool {
+        let within = path::join_all([path, b""]);
+        let is_at = |from: &[u8]| {
+            let first = self.problems.partition_point(|problem| *problem.path < *from);
+            self.problems.get(first).is_some_and(|problem| path::is_within(&problem.path, path))
+        };
+        is_at(path) || is_at(&within)
+    }
+
+    /// One for all that a rule finds in a directory with nothing else in it, where the rule says so: a repository of
+    /// Maven has a directory for each version of each artifact.
+    fn joined(&mut self, found: Vec<Reclaim>) -> Vec<Reclaim> {
+        let mut joined = Vec::new();
+        // By directory, which comes after those in it, and by rule.
+        let mut waiting: BTreeMap<(usize, String), Vec<Reclaim>> = BTreeMap::new();
+        let mut ahead = found;
+        loop {
+            for one in ahead.drain(..) {
+                match self.parents[one.entry].filter(|_| !one.rule.join.is_empty()) {
+                    Some(parent) => {
+                        waiting.entry((parent, one.rule.name.clone())).or_default().push(one);
+                    }
+                    None => joined.push(one),
+                }
+            }
+            let Some(((directory, _), inside)) = waiting.pop_first() else { return joined };
+            match self.in_place_of(directory, &inside) {
+                Some(one) => ahead.push(one),
+                None => joined.extend(inside),
+            }
+        }
+    }
+
+    /// The directory in place of what was found `inside`, if that is all that is in it.
+    fn in_place_of(&mut self, directory: usize, inside: &[Reclaim]) -> Option<Reclaim> {
+        let proof = self.proofs.rule(inside.first()?.number);
+        let real = self.real_path(directory)?;
+        let mut levels = 0..MOST_LEVELS.min(names_up(&real).count());
+        let is_joined = levels.any(|level| is_at(&proof.join, names_up(&real).skip(level)));
+        let is_all = self.entries[directory].directories == inside.len() as u64;
+        if is_joined && is_all { self.reclaim(proof, directory) } else { None }
+    }
+}
+
+/// The names on a path, the last one first.
+fn names_up(path: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
+    path.rsplit(|byte| *byte == b'/').filter(|name| !name.is_empty())
+}
+
+/// The entries with these numbers that are below no other of them.
+fn tops(
+    entries: &[KeptEntry],
+    first: usize,
+    mut end: usize,
+) -> impl Iterator<Item = usize> + use<'_> {
+    iter::from_fn(move || {
+        let top = end.checked_sub(1).filter(|top| *top >= first)?;
+        end = top - entries[top].below;
+        Some(top)
+    })
+}
+
+/// The start of the regular file called `name` in `directory`, if it has at most `most` bytes.
+fn start_of(directory: &[u8], name: &[u8], most: u64) -> Option<Vec<u8>> {
+    let path = CString::new(to_path(directory).as_os_str().as_encoded_bytes()).ok()?;
+    let directory = Source::default().look(&path).ok()?;
+    let file = directory.open_file_at(&CString::new(name).ok()?, Symlinks::Stay, most).ok()??;
+    let mut start = Vec::new();
+    let length = if most == LARGEST_TAG { LARGEST_TAG } else { START };
+    file.take(length).read_to_end(&mut start).ok()?;
+    Some(start)
+}
