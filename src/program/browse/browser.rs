@@ -21,7 +21,7 @@ use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::path;
 use weigh::internal::problem::Problem;
-use weigh::internal::report::{Input, Outcome, Request};
+use weigh::internal::report::{Input, Request};
 use weigh::internal::tally::LiveDirectory;
 use weigh::internal::tree::{Child, Freeable, Place, Totals, Tree};
 use weigh::internal::walk::Progress;
