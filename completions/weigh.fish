@@ -459,7 +459,7 @@ z\t''
 zig\t''
 zsh\t''
 zstd\t''"
-complete -c weigh -s M -l mtime -d 'Count only entries that were modified DAYS ago; +DAYS: earlier, -DAYS: later' -r -f
+complete -c weigh -s M -l mtime -d 'Count only entries that were modified DAYS ago; -7: in the last week, +365: over a year ago' -r -f
 complete -c weigh -s A -l atime -d 'Count only entries that were accessed DAYS ago' -r -f
 complete -c weigh -s y -l ctime -d 'Count only entries whose status (such as owner or mode) changed DAYS ago' -r -f
 complete -c weigh -s n -l number-of-lines -d 'Show the NUMBER largest [default: what fits]' -r -f
@@ -550,7 +550,7 @@ complete -c weigh -s D -l only-dir -d 'Show only directories'
 complete -c weigh -s F -l only-file -d 'Show only files: a list of the largest'
 complete -c weigh -s t -l file-types -d 'Show totals by file extension, like --by type'
 complete -c weigh -l summarize -d 'Print only the total of each PATH, one per line, like du -sB1 PATH'
-complete -c weigh -l df -d 'Also show why df reports more, for each PATH that is a mount point; implies -x'
+complete -c weigh -l df -d 'Also show why df reports more, for each PATH that is a mount point; implies -x; alone: list mount points'
 complete -c weigh -l frees -d 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space'
 complete -c weigh -l reclaimable -d 'List what can be made or downloaded again, with what each frees, and the command that removes it'
 complete -c weigh -l skip-total -d 'Do not show the line of the root'

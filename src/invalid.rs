@@ -14,7 +14,7 @@ pub enum InvalidValue {
     Percentage,
     /// It is no number of days.
     #[error(
-        "give a number of days, as in 0 (the last 24 hours), -7 (the last week), +30 (before that)"
+        "give a number of days, as in 0 (the last 24 hours), -7 (the last week), +365 (over a year ago)"
     )]
     Days,
     /// It is no share of a tree.

@@ -31,11 +31,12 @@ struct TableRow<'r> {
 }
 
 /// Other names of columns.
-const ALIASES: [(&str, &str); 7] = [
+const ALIASES: [(&str, &str); 8] = [
     ("key", "path"),
     ("length", "size"),
     ("modified", "time"),
     ("mtime", "time"),
+    ("lastmodified", "time"),
     ("lastmodifieddate", "time"),
     ("uid", "owner"),
     ("gid", "group"),

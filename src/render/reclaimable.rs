@@ -69,7 +69,7 @@ pub fn draw(
         more => format!(", with {} that are not listed", Format::Count.write(more as u64)),
     };
     let sum = match found.is_empty() && more.is_empty() {
-        true => "found nothing that can be had again: --older 0 includes what was written lately"
+        true => "found nothing that can be made or downloaded again: --older 0 includes what was written lately"
             .to_owned(),
         false => format!("all together free {}{more}", options.format.write_bounds(*frees)),
     };

@@ -252,7 +252,7 @@ fn a_directory_counts_by_its_own_time() {
 fn bad_days_are_named() {
     for flag in ["--mtime", "--atime", "--ctime"] {
         let shown = weigh(&format!("{flag} 1w")).run();
-        let help = "give a number of days, as in 0 (the last 24 hours), -7 (the last week), +30 (before that)";
+        let help = "give a number of days, as in 0 (the last 24 hours), -7 (the last week), +365 (over a year ago)";
         let complaint = format!("error: invalid value '1w' for '{flag} <DAYS>': {help}\n");
         assert_eq!((shown.complaint(), shown.code()), (complaint, 2));
     }

@@ -501,7 +501,7 @@ fn the_list_is_limited_and_its_sum_is_not() {
     );
     assert_eq!(
         look("-c", &Fixture::new()).run().text(),
-        "found nothing that can be had again: --older 0 includes what was written lately\n"
+        "found nothing that can be made or downloaded again: --older 0 includes what was written lately\n"
     );
 }
 

@@ -63,7 +63,7 @@ impl NamePattern {
 
 impl MarkedBy {
     /// Examples of its syntax.
-    pub const EXAMPLES: &str = "*.o, >100M, <1k, older 90d, newer 7d, ignored";
+    pub const EXAMPLES: &str = "*.o, >100M, <1k, older 1y, newer 7d, ignored";
 
     /// Reads a glob, `>SIZE` or `<SIZE`, `older AGE` or `newer AGE`, or `ignored`.
     ///

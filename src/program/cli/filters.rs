@@ -88,7 +88,7 @@ pub(super) struct FilterFlags {
     #[arg(long, exclusive = true)]
     pub(super) type_list: bool,
 
-    /// Count only entries that were modified DAYS ago; +DAYS: earlier, -DAYS: later
+    /// Count only entries that were modified DAYS ago; -7: in the last week, +365: over a year ago
     #[arg(short = 'M', long, value_name = "DAYS", value_parser = Days::parse)]
     #[arg(allow_hyphen_values = true)]
     pub(super) mtime: Option<Days>,
