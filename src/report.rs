@@ -36,8 +36,8 @@ use crate::snapshot::{
 use crate::stats::{OverlayStats, WalkStats};
 use crate::sys;
 use crate::tally::{
-    By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Show, Tally, Top, Whole, WithTop,
-    untyped,
+    By, Groups, Inodes, Limits, Live, LiveDirectory, MakeTally, Needs, Show, Tally, Top, Whole,
+    WithTop, untyped,
 };
 use crate::total::replay;
 use crate::tree::Tree;
@@ -674,11 +674,11 @@ impl Request {
 
     /// What arrives from the machines of `remote`, and a walk of `roots`, as one result. Fails if there is nothing to
     /// show.
-    fn arrived<T: Tally>(
+    fn arrived(
         &self,
         remote: &Remote,
         roots: &[OsString],
-        tally: impl FnOnce(View) -> T + Send + 'static,
+        tally: MakeTally,
         watch: Watch<'_>,
     ) -> Result<(Snapshot, WalkStats), Problem> {
         let inodes = self.kept().unwrap_or_default();

@@ -1,5 +1,6 @@
-//! The entries of a list, from whatever reads one. Each is a record: its key, an end, its line, and what that says. They
-//! sort so that what is in a directory comes together, right after the directory, and lines of one path in their order.
+//! The entries of a list, from whatever reads one. Each is a record: its key, an end, its line, and what that says.
+//! They sort so that what is in a directory comes together, right after the directory, and lines of one path in their
+//! order.
 
 use std::io::{self, ErrorKind};
 use std::mem;

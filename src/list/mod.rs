@@ -17,10 +17,10 @@ pub use find::{FIND_END, FIND_FORMAT, read_find};
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
 
-use crate::measure::{Measure, Measures, View};
+use crate::measure::{Measure, Measures};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{self, Origin, Snapshot, Wanted};
-use crate::tally::Tally;
+use crate::tally::MakeTally;
 use crate::weighed::Weighed;
 
 /// What a list says of each entry.
@@ -38,11 +38,11 @@ struct ListKnows {
 ///
 /// # Errors
 /// The system's, those of a line, and [`Operation::Show`] if it lacks what is wanted.
-pub fn load<T: Tally>(
+pub fn load(
     path: &Path,
     options: ListOptions,
     wanted: Wanted,
-    tally: impl FnOnce(View) -> T,
+    tally: MakeTally,
 ) -> Result<(Snapshot, bool), Problem> {
     let failed = |error: io::Error| {
         let is_wrong = error.kind() == ErrorKind::InvalidData;
@@ -59,8 +59,7 @@ pub fn load<T: Tally>(
     }
     let mut origin = Origin::listed(entries.roots(), owners, times);
     origin.lacks_modes = !modes;
-    let (tree, seem_totals) =
-        entries.replay(tally(view).untyped(), wanted.times).map_err(failed)?;
+    let (tree, seem_totals) = entries.replay(tally(view), wanted.times).map_err(failed)?;
     let weighed = Weighed { report: Some(tree.seen_as(view)), ..Weighed::default() };
     let snapshot = Snapshot { weighed, view, known: measures, origin: Some(origin) };
     // What has modes is no output of du.

@@ -1,5 +1,5 @@
-//! Sorts records, which are bytes, in bounded memory: a block of them at a time, which is sorted and written to a temporary file without
-//! a name; in the end, and whenever there are many files, they are merged.
+//! Sorts records, which are bytes, in bounded memory: a block of them at a time, which is sorted and written to a
+//! temporary file without a name; in the end, and whenever there are many files, they are merged.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,7 +27,8 @@ const ZSTD_LEVEL: i32 = 1;
 
 /// Records that come in their order.
 pub(super) trait SortedRecords {
-    /// Replaces `record`, which is the one before, by the next. False if there is none.
+    /// Replaces `record` by the next. False if there is none. [`RecordFile`] needs the one there that it gave before; the
+    /// others need nothing.
     fn next(&mut self, record: &mut Vec<u8>) -> io::Result<bool>;
 }
 

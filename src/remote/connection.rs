@@ -26,7 +26,7 @@ pub(super) struct Connection {
 }
 
 /// How a connection ended.
-pub(super) struct Ended {
+pub(super) struct ConnectionEnd {
     /// None if it did not end.
     pub(super) status: Option<ExitStatus>,
     /// The first lines on stderr.
@@ -63,7 +63,7 @@ impl Connection {
 
     /// Waits for its end after that of its output; not for long, because then nothing can come from it. Others may hold
     /// stderr open after that.
-    pub(super) fn finish(&mut self) -> Ended {
+    pub(super) fn finish(&mut self) -> ConnectionEnd {
         /// The end of a session takes a few round trips.
         const PATIENCE: Duration = Duration::from_secs(10);
         let begin = Instant::now();
@@ -82,7 +82,7 @@ impl Connection {
         while let Ok(line) = self.said.recv_timeout(end.saturating_duration_since(Instant::now())) {
             said.push(line);
         }
-        Ended { status, said }
+        ConnectionEnd { status, said }
     }
 }
 
@@ -94,7 +94,7 @@ impl Drop for Connection {
     }
 }
 
-impl Ended {
+impl ConnectionEnd {
     /// Whether nothing is left out of what was said.
     pub(super) fn has_all(&self) -> bool {
         self.said.iter().map(|line| line.len() + 1).sum::<usize>() < MOST_SAID

@@ -31,7 +31,7 @@ use crate::snapshot::{self, Origin, Snapshot, Wanted};
 use crate::sys::SnapshotFile;
 use crate::tally::Tally;
 use arriving::Arriving;
-use connection::{Connection, Ended};
+use connection::{Connection, ConnectionEnd};
 use script::Way;
 
 /// What is to be weighed on other machines, and how to get there.
@@ -109,7 +109,7 @@ impl Remote {
     }
 
     /// Begins to weigh on all machines at the same time, each with one of the `tallies`.
-    pub fn begin<T: Tally + 'static>(
+    pub fn begin<T: Tally>(
         &self,
         wanted: Wanted,
         tallies: impl IntoIterator<Item = impl FnOnce(View) -> T + Send + 'static>,
@@ -236,14 +236,23 @@ impl Arrivals<'_> {
                 _ => {}
             }
         }
+        let unread = |host: &Host| match interrupt.is_asked() {
+            true => interrupted(host),
+            false => problem(host, &io::Error::other("no thread has read what arrives")),
+        };
         let results = hosts.iter().zip(results);
-        results.map(|(host, it)| it.unwrap_or_else(|| Err(interrupted(host)))).collect()
+        results.map(|(host, it)| it.unwrap_or_else(|| Err(unread(host)))).collect()
     }
 }
 
 /// The `snapshot` from `host`, where all has `ended`: with what is missing; or why it may be no whole one.
-fn finished(host: &Host, way: Way, mut snapshot: Snapshot, ended: &Ended) -> io::Result<Snapshot> {
-    let Ended { status, said } = ended;
+fn finished(
+    host: &Host,
+    way: Way,
+    mut snapshot: Snapshot,
+    ended: &ConnectionEnd,
+) -> io::Result<Snapshot> {
+    let ConnectionEnd { status, said } = ended;
     let has_report = snapshot.weighed.report.is_some();
     match (way, status.map(|status| status.code())) {
         // What arrived says whether something is missing.

@@ -80,7 +80,8 @@ pub(super) fn first_few<'p>(count: usize, paths: impl Iterator<Item = &'p [u8]>)
 /// The line that names the `roots` that are not mount points, which --df says nothing about, if there are any.
 pub fn unmounted(roots: &[Vec<u8>]) -> Option<String> {
     let shown = first_few(roots.len(), roots.iter().map(Vec::as_slice));
-    (!roots.is_empty()).then(|| format!("--df is for mount points (alone, it lists them): not for {shown}"))
+    (!roots.is_empty())
+        .then(|| format!("--df is for mount points (alone, it lists them): not for {shown}"))
 }
 
 /// The lines about what had to go for a walk that is remembered, or why it is not remembered.
@@ -127,8 +128,8 @@ pub fn overlays(overlays: &[OverlayStats]) -> Vec<String> {
 
 /// The line about a list whose directories seem to have totals, which is not what it was said to be.
 pub fn seem_totals(are_any: bool) -> Option<String> {
-    let line = "the directories in the list seem to have totals, as du prints them: \
-                then add --list-totals, or files count several times";
+    let line = "the directories in the list seem to have totals, as du prints them. If so, \
+                add --list-totals: without it, files count several times";
     are_any.then(|| line.to_owned())
 }
 

@@ -341,7 +341,7 @@ fn parse(
     Ok(snapshot)
 }
 
-/// What makes the same tally, without its type.
+/// [`untyped`](crate::tally::untyped) for what may borrow, and stays on its thread.
 fn any<'t, T: Tally>(tally: impl FnOnce(View) -> T + 't) -> Box<dyn FnOnce(View) -> AnyTally + 't> {
     Box::new(|view| tally(view).untyped())
 }

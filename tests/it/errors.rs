@@ -149,7 +149,10 @@ fn quiet_leaves_only_errors() {
     let limit = run("-q -s --fail-over 10 top/g");
     assert_eq!(limit.code(), 3);
     assert!(limit.complaint().contains("--fail-over"), "{}", limit.complaint());
-    assert_eq!(run("--df top/g").complaint(), "weigh: --df is for mount points (alone, it lists them): not for top/g\n");
+    assert_eq!(
+        run("--df top/g").complaint(),
+        "weigh: --df is for mount points (alone, it lists them): not for top/g\n"
+    );
     assert_eq!(run("--df -q top/g").complaint(), "");
 }
 

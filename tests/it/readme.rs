@@ -118,7 +118,8 @@ impl Home {
             .unwrap();
         // A directory that stands for `/` is no mount point.
         let said = String::from_utf8(output.stdout).unwrap();
-        let said = said.replace("weigh: --df is for mount points (alone, it lists them): not for usr\n", "");
+        let said = said
+            .replace("weigh: --df is for mount points (alone, it lists them): not for usr\n", "");
         (output.status.success(), said)
     }
 

@@ -571,7 +571,7 @@ const TIMES: [(&str, &str, Time); 3] = [
     ("m", "modified", Time::Modified),
 ];
 
-/// A choice; none if it is left to weigh.
+/// A choice; none if it is left to weigh. clap would take a plain Option here for a value that may be missing.
 pub(super) type Auto<T> = Option<T>;
 
 /// Whether there are colours, or links.
