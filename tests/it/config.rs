@@ -173,6 +173,10 @@ fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
     for flags in ["--keep 1", "--keep 1 --save x", "--fail-growth 1", "--read-only", "--details"] {
         refused("", flags);
     }
+    // clap does not require what another flag excludes.
+    for flags in ["--reclaimable", "--shard 1/2", "--by type", "--history ."] {
+        refused("", &format!("--fail-growth 1 {flags}"));
+    }
     for flags in ["--list-totals", "--list-duplicates last"] {
         refused("", flags);
         // There is a tree to walk, and no PATH.
