@@ -99,12 +99,7 @@ pub(super) fn read(
         }
         let row = record.deserialize(Some(&header));
         let row = row.map_err(|error| explained(error, &header, entries))?;
-        let line = record.position().map_or(0, Position::line);
-        // Lines tell which of several rows for a path is the last.
-        if line == entries.line {
-            return Err(entries.error("two rows in it: end each in a newline"));
-        }
-        entries.line = line;
+        entries.line = record.position().map_or(0, Position::line);
         add(&row, &required, entries)?;
     }
     let known = [(Measure::Apparent, "size"), (Measure::Disk, "disk")];
