@@ -111,7 +111,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('-t', '-t', [CompletionResultType]::ParameterName, 'Show totals by file extension, like --by type')
             [CompletionResult]::new('--file-types', '--file-types', [CompletionResultType]::ParameterName, 'Show totals by file extension, like --by type')
             [CompletionResult]::new('--summarize', '--summarize', [CompletionResultType]::ParameterName, 'Print only the total of each PATH, one per line, like du -sB1 PATH')
-            [CompletionResult]::new('--df', '--df', [CompletionResultType]::ParameterName, 'Also show why df reports more, for each PATH that is a mount point; implies -x; alone: list mount points')
+            [CompletionResult]::new('--df', '--df', [CompletionResultType]::ParameterName, 'Also show why df reports more, for each PATH that is a mount point (implies -x); alone, list mount points')
             [CompletionResult]::new('--frees', '--frees', [CompletionResultType]::ParameterName, 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space')
             [CompletionResult]::new('--reclaimable', '--reclaimable', [CompletionResultType]::ParameterName, 'List what can be made or downloaded again, with what each frees, and the command that removes it')
             [CompletionResult]::new('--skip-total', '--skip-total', [CompletionResultType]::ParameterName, 'Do not show the line of the root')

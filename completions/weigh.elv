@@ -108,7 +108,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand -t 'Show totals by file extension, like --by type'
             cand --file-types 'Show totals by file extension, like --by type'
             cand --summarize 'Print only the total of each PATH, one per line, like du -sB1 PATH'
-            cand --df 'Also show why df reports more, for each PATH that is a mount point; implies -x; alone: list mount points'
+            cand --df 'Also show why df reports more, for each PATH that is a mount point (implies -x); alone, list mount points'
             cand --frees 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space'
             cand --reclaimable 'List what can be made or downloaded again, with what each frees, and the command that removes it'
             cand --skip-total 'Do not show the line of the root'

@@ -38,7 +38,7 @@ pub(super) const BETWEEN: u8 = 0;
 pub(super) const ROOT: usize = size_of::<u16>();
 
 /// What ends a key. No key has it in it, because no name is empty; and it is less than what may follow instead.
-const END: [u8; 2] = [BETWEEN; 2];
+const KEY_END: [u8; 2] = [BETWEEN; 2];
 
 /// The entries that were read so far.
 #[derive(Default)]
@@ -105,7 +105,7 @@ impl ListEntries {
             record.push(BETWEEN);
             record.extend_from_slice(name);
         }
-        record.extend_from_slice(&END);
+        record.extend_from_slice(&KEY_END);
         record.extend_from_slice(&self.line.to_be_bytes());
         entry.pack(&mut record);
         self.sorter.push(&record)?;
@@ -162,9 +162,9 @@ impl ListEntries {
 /// The key of a record, and what comes after its end.
 pub(super) fn split(record: &[u8]) -> (&[u8], &[u8]) {
     let names = record.get(ROOT..).unwrap_or_default();
-    let end = names.windows(END.len()).position(|bytes| bytes == END);
+    let end = names.windows(KEY_END.len()).position(|bytes| bytes == KEY_END);
     let (key, rest) = record.split_at(end.map_or(record.len(), |end| ROOT + end));
-    (key, rest.strip_prefix(&END).unwrap_or_default())
+    (key, rest.strip_prefix(&KEY_END).unwrap_or_default())
 }
 
 /// The error that something is wrong in a line.

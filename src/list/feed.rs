@@ -50,11 +50,8 @@ impl ListEntries {
             let has_below = further.is_some_and(|further| further.first() == Some(&BETWEEN));
             let line = EntryLine::unpack(rest, has_below, has_times)?;
             if is_again {
-                let again = EntryLine::unpack(next_rest, false, false)?;
-                return Err(error(
-                    again.number,
-                    &format!("the path of line {} again", line.number),
-                ));
+                let again = EntryLine::unpack(next_rest, false, false)?.number;
+                return Err(error(again, &format!("the path of line {} again", line.number)));
             }
             let root = line.alone().and_then(|identity| numbers.get(&identity));
             if root.is_some_and(|root| !key.starts_with(&root.to_be_bytes())) {
@@ -102,7 +99,7 @@ struct ListedDirectory {
     end: usize,
     /// None if it has no line.
     line: Option<EntryLine>,
-    /// The bytes on disk and of content below it, if the lines of directories have totals.
+    /// The bytes on disk and of content in it, with the lines of directories taken for their totals.
     below: [u64; 2],
     has_files: bool,
 }
@@ -114,8 +111,9 @@ struct ListPlace {
     totals: bool,
     key: Vec<u8>,
     directories: Vec<ListedDirectory>,
-    /// How many directories with a line have some bytes below them, and of these how many have less by themselves.
-    lined: [u64; 2],
+    /// Whether a directory with a line has bytes in it, and whether one of these has less than that by itself.
+    has_lined: bool,
+    has_less: bool,
     /// How many directories have files, and no line.
     unlined: u64,
 }
@@ -193,8 +191,10 @@ impl ListPlace {
         self.count(total);
         let is_less = total.iter().zip(below).any(|(total, below)| *total < below);
         match line {
-            Some(_) if below == [0; 2] => {}
-            Some(_) => self.lined = [self.lined[0] + 1, self.lined[1] + u64::from(is_less)],
+            Some(_) => {
+                self.has_lined |= below != [0; 2];
+                self.has_less |= is_less;
+            }
             None => self.unlined += u64::from(has_files),
         }
         let mode = line.map_or(Mode::usual(Kind::Directory), |line| line.mode);
@@ -207,7 +207,7 @@ impl ListPlace {
     /// Whether the lines of directories seem to have totals, though that was not said: each is at least what is in it,
     /// and all files are in directories with a line, except those that are beside the first of them (`du -a *`).
     fn seems_to_have_totals(&self) -> bool {
-        !self.totals && self.lined[0] > 0 && self.lined[1] == 0 && self.unlined <= 1
+        !self.totals && self.has_lined && !self.has_less && self.unlined <= 1
     }
 
     /// Counts what is in the innermost directory.

@@ -19,7 +19,7 @@ pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut ListEntries)
         let blank = text.iter().position(|byte| matches!(byte, b' ' | b'\t'));
         let Some((length, path)) = blank.and_then(|at| Some((size(&text[..at])?, &text[at..])))
         else {
-            return Err(entries.error("it does not begin with a size, and then a path, nor with a CSV header that has path and size: docs/lists.md has what to type for tar, du and others"));
+            return Err(entries.error("it does not begin with a size and a path, and is no CSV header with path and size: docs/lists.md has what to type for tar, du and others"));
         };
         if path.starts_with(b"  ") || path.starts_with(b" \t") {
             return Err(entries.error("several blanks after the size: put one tab there"));

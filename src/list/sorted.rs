@@ -27,8 +27,8 @@ const ZSTD_LEVEL: i32 = 1;
 
 /// Records that come in their order.
 pub(super) trait SortedRecords {
-    /// Replaces `record` by the next. False if there is none. [`RecordFile`] needs the one there that it gave before; the
-    /// others need nothing.
+    /// Replaces `record` by the next. False if there is none. [`RecordFile`] needs the one there that it gave before;
+    /// the others need nothing.
     fn next(&mut self, record: &mut Vec<u8>) -> io::Result<bool>;
 }
 

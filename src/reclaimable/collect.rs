@@ -17,7 +17,7 @@ use crate::measure::{Figures, Kind};
 use crate::tally::{Entry, Tally};
 use crate::tree::{Content, Inode, MOST_EXTENTS, Node, Shape, Sums, Tree, record};
 
-/// Keeps what rules may find. A clone of it has what another has kept.
+/// Keeps what rules may find. Clones share what is kept.
 #[derive(Clone, Debug)]
 pub struct MayGo {
     pub(super) proofs: Arc<Proofs>,

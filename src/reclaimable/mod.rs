@@ -80,7 +80,7 @@ pub struct Reclaim {
     pub rule: Arc<ReclaimRule>,
 }
 
-/// Decides what can go of what a walk kept that `may_go`, if it is complete.
+/// What can go of all that `may_go` has kept; nothing if the walk was interrupted.
 pub fn find(may_go: &MayGo, weighed: &Weighed, search: &Search) -> Reclaimable {
     let entries = may_go.take();
     if weighed.is_interrupted {

@@ -80,8 +80,10 @@ impl SortedList {
         for child in inside.into_iter().flatten() {
             sorted.extend(list.sorted(chain(scan, child), sorting, pattern));
         }
-        let here = former.first().map(|_| scan.here().unsorted().map(|child| child.name()));
-        let here: HashSet<_, RandomState> = here.into_iter().flatten().collect();
+        let mut here: HashSet<_, RandomState> = HashSet::default();
+        if !former.is_empty() {
+            here.extend(scan.here().unsorted().map(|child| child.name()));
+        }
         let gone = former.iter().filter(|it| !here.contains(it.name()));
         let gone = gone
             .filter(|it| pattern.is_none_or(|by| by.is_match(it.name(), it.is_directory())))

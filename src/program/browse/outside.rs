@@ -44,14 +44,14 @@ impl Browser {
     }
 
     fn to_open(&self) -> Result<Command, &'static str> {
-        match () {
-            () if self.options.is_root => return Err("nothing is opened as root"),
-            () if self.options.read_only => return Err("nothing is opened with --read-only"),
-            () if self.is_walking() => return Err("once the scan is over: Esc stops it"),
-            () if !self.is_of_roots() => {
-                return Err("nothing is opened: this was not scanned here");
-            }
-            () => {}
+        let reasons = [
+            (self.options.is_root, "nothing is opened as root"),
+            (self.options.read_only, "nothing is opened with --read-only"),
+            (self.is_walking(), "once the scan is over: Esc stops it"),
+            (!self.is_of_roots(), "nothing is opened: this was not scanned here"),
+        ];
+        if let Some((_, why)) = reasons.into_iter().find(|(is_so, _)| *is_so) {
+            return Err(why);
         }
         let place = self.item(self.chosen).and_then(|item| item.place);
         let child = place.map(|place| self.scan.tree.at(place));

@@ -250,13 +250,10 @@ fn places<'n>(tree: &Tree, names: impl Iterator<Item = &'n [Vec<u8>]>) -> Vec<Pl
                 None => places.extend(here.place()),
             }
         }
-        let inside = if below.is_empty() { None } else { Some(here.unsorted()) };
-        ahead.extend(
-            inside
-                .into_iter()
-                .flatten()
-                .filter_map(|child| below.remove(child.name()).map(|ways| (child, ways))),
-        );
+        if !below.is_empty() {
+            let inside = here.unsorted();
+            ahead.extend(inside.filter_map(|child| Some((child, below.remove(child.name())?))));
+        }
     }
     places
 }

@@ -224,7 +224,7 @@ pub(super) struct ShowFlags {
     ])]
     pub(super) summarize: bool,
 
-    /// Also show why df reports more, for each PATH that is a mount point; implies -x; alone: list mount points
+    /// Also show why df reports more, for each PATH that is a mount point (implies -x); alone, list mount points
     ///
     /// That is the size of the file system, its free space, and what uses the rest: files that were seen, files that
     /// are deleted but open, files hidden under mounts, and metadata. As root, weigh sees more of it. Without a PATH

@@ -30,8 +30,8 @@ impl Flags {
         filter.collapse = Paths::new(self.show.collapse.iter().cloned());
         filter.share = self.snapshots.shard;
         let count = &self.count;
-        // Symlinks lead to an inode more than once, too.
         let may_show_times = self.screen.ui || self.is_page() || self.show.reclaimable;
+        // Symlinks lead to an inode more than once, too.
         let needs_links = count.exact_links || count.unique || count.dereference_links;
         Ok(walk::WalkOptions {
             view: self.view(),

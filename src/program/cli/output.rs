@@ -36,7 +36,7 @@ impl Flags {
             (
                 // clap does not require what another flag excludes.
                 self.snapshots.fail_growth.is_some() && self.snapshots.since.is_none(),
-                "--fail-growth needs an earlier snapshot: add --since, and what does not go with that, leave out",
+                "--fail-growth needs --since FILE, which another flag here excludes: leave one of them out",
             ),
             (is_unsaved, "a snapshot has only times of modification: use -m m, not -m a or -m c"),
             (
