@@ -36,10 +36,9 @@ use crate::snapshot::{
 use crate::stats::{OverlayStats, WalkStats};
 use crate::sys;
 use crate::tally::{
-    By, Groups, Inodes, Limits, Live, LiveDirectory, MakeTally, Needs, Show, Tally, Top, Whole,
-    WithTop, untyped,
+    By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Show, Tally, Top, Whole, WithTop,
 };
-use crate::total::replay;
+use crate::total::{BeginReplay, replay, replay_to};
 use crate::tree::Tree;
 use crate::walk::{self, Progress, Walked};
 use crate::weighed::Weighed;
@@ -635,12 +634,12 @@ impl Request {
         let (path, snapshot) = match &self.source {
             Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),
             Input::Remote(remote, roots) => {
-                return self.arrived(remote, roots, untyped(tally), watch);
+                return self.arrived(remote, roots, replay_to(tally), watch);
             }
             Input::FileSystems => return Ok(self.walked(&[], view, tally(view), watch)),
             Input::List(path, options) => {
                 let (snapshot, seem_totals) =
-                    list::load(path, *options, self.wanted(), untyped(tally))?;
+                    list::load(path, *options, self.wanted(), replay_to(tally))?;
                 stats.seem_totals = seem_totals;
                 (path.clone(), snapshot)
             }
@@ -648,7 +647,7 @@ impl Request {
                 let paths: Vec<_> =
                     paths.iter().map(|path| snapshot::newest(path)).collect::<Result<_, _>>()?;
                 let snapshot = match &paths[..] {
-                    [path] => snapshot::load(path, self.wanted(), untyped(tally))?,
+                    [path] => snapshot::load(path, self.wanted(), tally)?,
                     paths => {
                         snapshot::load_all(paths, self.wanted(), self.kept().unwrap_or_default())?
                     }
@@ -678,17 +677,17 @@ impl Request {
         &self,
         remote: &Remote,
         roots: &[OsString],
-        tally: MakeTally,
+        begin: BeginReplay<'static>,
         watch: Watch<'_>,
     ) -> Result<(Snapshot, WalkStats), Problem> {
         let inodes = self.kept().unwrap_or_default();
         let whole = move || Whole { inodes: inodes.and(Inodes::DIRECTORIES) };
         let is_one = remote.hosts.len() + roots.len() == 1;
-        let arriving = if is_one {
-            remote.begin(self.wanted(), [tally])
-        } else {
-            remote.begin(self.wanted(), remote.hosts.iter().map(|_| move |_| whole()))
+        let replays = match is_one {
+            true => vec![begin],
+            false => remote.hosts.iter().map(|_| replay_to(move |_| whole())).collect(),
         };
+        let arriving = remote.begin(self.wanted(), replays);
         let (mut snapshots, mut problems) = (Vec::new(), Vec::new());
         let mut stats = WalkStats::default();
         if !roots.is_empty() {
