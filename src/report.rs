@@ -146,7 +146,7 @@ type NowAndBefore = (Snapshot, WalkStats, Option<Earlier>);
 type Earlier = (Snapshot, Option<Unchanged>);
 
 /// The result of a request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Outcome {
     /// The result to show; in a comparison, the difference: how each node changed.
     #[doc(hidden)]
@@ -166,12 +166,12 @@ pub struct Outcome {
     /// The expired snapshots that were removed.
     #[doc(hidden)]
     pub removed: Vec<PathBuf>,
-    /// Whether saving succeeded; also if nothing was to be saved.
+    /// Why what was to be saved was not.
     #[doc(hidden)]
-    pub saved: Result<(), Problem>,
+    pub unsaved: Option<Problem>,
     /// What had to make room for a walk that is remembered, or why it is not remembered.
     #[doc(hidden)]
-    pub remembered: Result<Expired, Problem>,
+    pub remembered: Option<Result<Expired, Problem>>,
     /// The file systems whose mount points are roots, if that was asked for.
     #[doc(hidden)]
     pub file_systems: Vec<FileSystem>,
@@ -216,7 +216,7 @@ pub fn browse(
     snapshot.known = snapshot.known.and(others);
     let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
     let outcome = request.outcome(snapshot, stats);
-    Ok(Outcome { before, earlier, doubts, remembered, ..outcome })
+    Ok(Outcome { before, earlier, doubts, remembered: Some(remembered), ..outcome })
 }
 
 /// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to
@@ -230,7 +230,7 @@ pub fn listings(request: &Request) -> Option<(Outcome, SavedListings)> {
     let wanted = Wanted { measure: request.measure, times, ..Wanted::default() };
     let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
     let snapshot = request.reweighed(snapshot).ok()?;
-    Some((Outcome::of(snapshot), listings))
+    Some((Outcome { snapshot, ..Outcome::default() }, listings))
 }
 
 /// Does what the request asks for. During a walk it calls `watch` about ten times a second, on the calling thread,
@@ -291,30 +291,9 @@ pub fn run(
     let root = outcome.snapshot.weighed.report.as_ref().map(Tree::root);
     let was = root.and_then(|root| root.change()?.was);
     let exceeded = request.bounds.exceeded((was, root.map(|root| root.size())));
-    let (saved, other_files, removed) = (saved.map(drop), removed.problems, removed.files);
-    Ok(Outcome { other_files, removed, saved, remembered, earlier, doubts, exceeded, ..outcome })
-}
-
-impl Outcome {
-    /// That shows `snapshot`, and nothing else.
-    fn of(snapshot: Snapshot) -> Self {
-        Self {
-            snapshot,
-            before: None,
-            history: None,
-            reclaimable: None,
-            other_files: Vec::new(),
-            removed: Vec::new(),
-            saved: Ok(()),
-            remembered: Ok(Expired::default()),
-            file_systems: Vec::new(),
-            unmounted: Vec::new(),
-            earlier: None,
-            doubts: Vec::new(),
-            exceeded: Vec::new(),
-            stats: WalkStats::default(),
-        }
-    }
+    let (unsaved, remembered) = (saved.err(), Some(remembered));
+    let Expired { files: removed, problems: other_files } = removed;
+    Ok(Outcome { other_files, removed, unsaved, remembered, earlier, doubts, exceeded, ..outcome })
 }
 
 impl Request {
@@ -336,7 +315,7 @@ impl Request {
         let limits = Limits { show: Show::Directories, ..limits };
         let (mut history, snapshot) = history::history(files, self.measure, limits)?;
         let other_files = mem::take(&mut history.unread);
-        Ok(Outcome { other_files, history: Some(history), ..Outcome::of(snapshot) })
+        Ok(Outcome { other_files, history: Some(history), snapshot, ..Outcome::default() })
     }
 
     /// The file systems that are mounted, and what is known of them without a walk.
@@ -345,9 +324,7 @@ impl Request {
             Problem::new(b"/proc/self/mountinfo".into(), Operation::Load, &error)
         })?;
         causes::find(&mut file_systems, &self.walk, &[]);
-        let (weighed, view) = (Weighed::default(), View::default());
-        let snapshot = Snapshot { weighed, view, known: Measures::ALL, origin: None };
-        Ok(Outcome { file_systems, ..Outcome::of(snapshot) })
+        Ok(Outcome { file_systems, ..Outcome::default() })
     }
 
     /// Removes expired snapshots from the directory in which a dated one from `origin` was saved in a `file`, if that
@@ -484,7 +461,7 @@ impl Request {
         }
         let reclaimable = self.what_can_go(&snapshot);
         let (file_systems, unmounted) = self.file_systems(&snapshot);
-        Outcome { reclaimable, file_systems, unmounted, stats, ..Outcome::of(snapshot) }
+        Outcome { snapshot, reclaimable, file_systems, unmounted, stats, ..Outcome::default() }
     }
 
     /// What can go, if that is asked for, in a whole tree.
@@ -503,7 +480,7 @@ impl Request {
         let tally = may_go.clone();
         let (snapshot, stats) = self.with(self.walk.view, |_| tally, watch)?;
         let reclaimable = Some(reclaimable::find(&may_go, &snapshot.weighed, search));
-        Ok(Outcome { reclaimable, stats, ..Outcome::of(snapshot) })
+        Ok(Outcome { snapshot, reclaimable, stats, ..Outcome::default() })
     }
 
     /// The result `now`, what the walk did, and the earlier result, if they are to be compared: by what both have.

@@ -87,7 +87,7 @@ pub struct Wanted {
 }
 
 /// The result of a walk, and what is needed to understand it later.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Snapshot {
     /// The result.
     pub weighed: Weighed,
