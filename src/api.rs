@@ -23,7 +23,7 @@ use crate::tree::{Child, Order, Tree};
 /// the outcome's [problems](Outcome::problems).
 pub fn run(request: &Request) -> Result<Outcome, Problem> {
     let outcome = report::run(request, |_| ())?;
-    outcome.saved.clone()?;
+    outcome.unsaved.clone().map_or(Ok(()), Err)?;
     let weighed = &outcome.snapshot.weighed;
     match weighed.problems.first() {
         Some(problem) if weighed.report.is_none() => Err(problem.clone()),

@@ -110,7 +110,7 @@
 //! report     causes containers diff history list filter reclaimable remote snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
 //! causes     snapshot walk tally tree sys inode measure problem path escape
 //! reclaimable git sys sum tally tree inode measure problem path weighed escape
-//! remote     list snapshot sys tally tree measure problem interrupt weighed
+//! remote     list snapshot sys total tree measure problem interrupt weighed
 //! history    diff snapshot tally tree measure parallel problem
 //! diff       sys total tally tree inode measure
 //! list       snapshot sys total tally tree inode measure problem weighed

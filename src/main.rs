@@ -63,9 +63,9 @@ fn main() -> ExitCode {
         }
     };
     let printed = unless_closed(print(request, outcome, plan.output, second.ok()));
-    let Outcome { saved, other_files, exceeded, stats, .. } = outcome;
+    let Outcome { unsaved, other_files, exceeded, stats, .. } = outcome;
     let weighed = &outcome.snapshot.weighed;
-    say(saved.as_ref().err().into_iter().chain(other_files));
+    say(unsaved.iter().chain(other_files));
     note(errors::removed("--keep", &outcome.removed), messages);
     note(errors::remembered(&outcome.remembered), messages);
     say_unprinted(&printed);
@@ -81,10 +81,10 @@ fn main() -> ExitCode {
     }
     let format = messages.formats.of(outcome.snapshot.view.measure);
     say(exceeded.iter().map(|it| bounds::message(it, &format, !weighed.is_complete())));
-    ExitCode::from(match (&printed, saved) {
+    ExitCode::from(match (&printed, unsaved) {
         (Err(_), _) => INCOMPLETE,
         _ if weighed.is_interrupted => INTERRUPTED,
-        (_, Err(problem)) => status_of(problem),
+        (_, Some(problem)) => status_of(problem),
         _ if !other_files.is_empty() => INCOMPLETE,
         // Also if the figure is a lower bound, because the rest can only add to it.
         _ if !exceeded.is_empty() => OVER,

@@ -36,10 +36,9 @@ use crate::snapshot::{
 use crate::stats::{OverlayStats, WalkStats};
 use crate::sys;
 use crate::tally::{
-    By, Groups, Inodes, Limits, Live, LiveDirectory, MakeTally, Needs, Show, Tally, Top, Whole,
-    WithTop, untyped,
+    By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Show, Tally, Top, Whole, WithTop,
 };
-use crate::total::replay;
+use crate::total::{BeginReplay, replay, replay_to};
 use crate::tree::Tree;
 use crate::walk::{self, Progress, Walked};
 use crate::weighed::Weighed;
@@ -147,7 +146,7 @@ type NowAndBefore = (Snapshot, WalkStats, Option<Earlier>);
 type Earlier = (Snapshot, Option<Unchanged>);
 
 /// The result of a request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Outcome {
     /// The result to show; in a comparison, the difference: how each node changed.
     #[doc(hidden)]
@@ -167,12 +166,12 @@ pub struct Outcome {
     /// The expired snapshots that were removed.
     #[doc(hidden)]
     pub removed: Vec<PathBuf>,
-    /// Whether saving succeeded; also if nothing was to be saved.
+    /// Why what was to be saved was not.
     #[doc(hidden)]
-    pub saved: Result<(), Problem>,
+    pub unsaved: Option<Problem>,
     /// What had to make room for a walk that is remembered, or why it is not remembered.
     #[doc(hidden)]
-    pub remembered: Result<Expired, Problem>,
+    pub remembered: Option<Result<Expired, Problem>>,
     /// The file systems whose mount points are roots, if that was asked for.
     #[doc(hidden)]
     pub file_systems: Vec<FileSystem>,
@@ -217,7 +216,7 @@ pub fn browse(
     snapshot.known = snapshot.known.and(others);
     let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
     let outcome = request.outcome(snapshot, stats);
-    Ok(Outcome { before, earlier, doubts, remembered, ..outcome })
+    Ok(Outcome { before, earlier, doubts, remembered: Some(remembered), ..outcome })
 }
 
 /// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to
@@ -231,7 +230,7 @@ pub fn listings(request: &Request) -> Option<(Outcome, SavedListings)> {
     let wanted = Wanted { measure: request.measure, times, ..Wanted::default() };
     let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
     let snapshot = request.reweighed(snapshot).ok()?;
-    Some((Outcome::of(snapshot), listings))
+    Some((Outcome { snapshot, ..Outcome::default() }, listings))
 }
 
 /// Does what the request asks for. During a walk it calls `watch` about ten times a second, on the calling thread,
@@ -292,30 +291,9 @@ pub fn run(
     let root = outcome.snapshot.weighed.report.as_ref().map(Tree::root);
     let was = root.and_then(|root| root.change()?.was);
     let exceeded = request.bounds.exceeded((was, root.map(|root| root.size())));
-    let (saved, other_files, removed) = (saved.map(drop), removed.problems, removed.files);
-    Ok(Outcome { other_files, removed, saved, remembered, earlier, doubts, exceeded, ..outcome })
-}
-
-impl Outcome {
-    /// That shows `snapshot`, and nothing else.
-    fn of(snapshot: Snapshot) -> Self {
-        Self {
-            snapshot,
-            before: None,
-            history: None,
-            reclaimable: None,
-            other_files: Vec::new(),
-            removed: Vec::new(),
-            saved: Ok(()),
-            remembered: Ok(Expired::default()),
-            file_systems: Vec::new(),
-            unmounted: Vec::new(),
-            earlier: None,
-            doubts: Vec::new(),
-            exceeded: Vec::new(),
-            stats: WalkStats::default(),
-        }
-    }
+    let (unsaved, remembered) = (saved.err(), Some(remembered));
+    let Expired { files: removed, problems: other_files } = removed;
+    Ok(Outcome { other_files, removed, unsaved, remembered, earlier, doubts, exceeded, ..outcome })
 }
 
 impl Request {
@@ -337,7 +315,7 @@ impl Request {
         let limits = Limits { show: Show::Directories, ..limits };
         let (mut history, snapshot) = history::history(files, self.measure, limits)?;
         let other_files = mem::take(&mut history.unread);
-        Ok(Outcome { other_files, history: Some(history), ..Outcome::of(snapshot) })
+        Ok(Outcome { other_files, history: Some(history), snapshot, ..Outcome::default() })
     }
 
     /// The file systems that are mounted, and what is known of them without a walk.
@@ -346,9 +324,7 @@ impl Request {
             Problem::new(b"/proc/self/mountinfo".into(), Operation::Load, &error)
         })?;
         causes::find(&mut file_systems, &self.walk, &[]);
-        let (weighed, view) = (Weighed::default(), View::default());
-        let snapshot = Snapshot { weighed, view, known: Measures::ALL, origin: None };
-        Ok(Outcome { file_systems, ..Outcome::of(snapshot) })
+        Ok(Outcome { file_systems, ..Outcome::default() })
     }
 
     /// Removes expired snapshots from the directory in which a dated one from `origin` was saved in a `file`, if that
@@ -485,7 +461,7 @@ impl Request {
         }
         let reclaimable = self.what_can_go(&snapshot);
         let (file_systems, unmounted) = self.file_systems(&snapshot);
-        Outcome { reclaimable, file_systems, unmounted, stats, ..Outcome::of(snapshot) }
+        Outcome { snapshot, reclaimable, file_systems, unmounted, stats, ..Outcome::default() }
     }
 
     /// What can go, if that is asked for, in a whole tree.
@@ -504,7 +480,7 @@ impl Request {
         let tally = may_go.clone();
         let (snapshot, stats) = self.with(self.walk.view, |_| tally, watch)?;
         let reclaimable = Some(reclaimable::find(&may_go, &snapshot.weighed, search));
-        Ok(Outcome { reclaimable, stats, ..Outcome::of(snapshot) })
+        Ok(Outcome { snapshot, reclaimable, stats, ..Outcome::default() })
     }
 
     /// The result `now`, what the walk did, and the earlier result, if they are to be compared: by what both have.
@@ -635,12 +611,12 @@ impl Request {
         let (path, snapshot) = match &self.source {
             Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),
             Input::Remote(remote, roots) => {
-                return self.arrived(remote, roots, untyped(tally), watch);
+                return self.arrived(remote, roots, replay_to(tally), watch);
             }
             Input::FileSystems => return Ok(self.walked(&[], view, tally(view), watch)),
             Input::List(path, options) => {
                 let (snapshot, seem_totals) =
-                    list::load(path, *options, self.wanted(), untyped(tally))?;
+                    list::load(path, *options, self.wanted(), replay_to(tally))?;
                 stats.seem_totals = seem_totals;
                 (path.clone(), snapshot)
             }
@@ -648,7 +624,7 @@ impl Request {
                 let paths: Vec<_> =
                     paths.iter().map(|path| snapshot::newest(path)).collect::<Result<_, _>>()?;
                 let snapshot = match &paths[..] {
-                    [path] => snapshot::load(path, self.wanted(), untyped(tally))?,
+                    [path] => snapshot::load(path, self.wanted(), tally)?,
                     paths => {
                         snapshot::load_all(paths, self.wanted(), self.kept().unwrap_or_default())?
                     }
@@ -678,17 +654,17 @@ impl Request {
         &self,
         remote: &Remote,
         roots: &[OsString],
-        tally: MakeTally,
+        begin: BeginReplay<'static>,
         watch: Watch<'_>,
     ) -> Result<(Snapshot, WalkStats), Problem> {
         let inodes = self.kept().unwrap_or_default();
         let whole = move || Whole { inodes: inodes.and(Inodes::DIRECTORIES) };
         let is_one = remote.hosts.len() + roots.len() == 1;
-        let arriving = if is_one {
-            remote.begin(self.wanted(), [tally])
-        } else {
-            remote.begin(self.wanted(), remote.hosts.iter().map(|_| move |_| whole()))
+        let replays = match is_one {
+            true => vec![begin],
+            false => remote.hosts.iter().map(|_| replay_to(move |_| whole())).collect(),
         };
+        let arriving = remote.begin(self.wanted(), replays);
         let (mut snapshots, mut problems) = (Vec::new(), Vec::new());
         let mut stats = WalkStats::default();
         if !roots.is_empty() {

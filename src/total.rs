@@ -12,7 +12,7 @@ use std::ops::DerefMut;
 pub use add_up::add_up;
 pub use extents::{ExtentCount, Extents};
 pub use freeable::{Doubtful, Sharing, SharingFile};
-pub use replay::{Replay, apart, replay, stat_of};
+pub use replay::{AnyReplay, BeginReplay, Replay, apart, replay, replay_to, stat_of};
 
 use crate::inode::Links;
 use crate::measure::{Figures, Time};

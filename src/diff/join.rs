@@ -10,7 +10,7 @@ use crate::diff::unchanged::Unchanged;
 use crate::inode::{Identity, Links};
 use crate::measure::Change;
 use crate::tally::{Limits, Show, Tally};
-use crate::total::{Replay, Shown};
+use crate::total::{AnyReplay, Replay, Shown};
 use crate::tree::{Child, Inode, Named, Node, Step, Sums, Traversal, Tree};
 
 /// A directory that is open.

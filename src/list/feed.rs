@@ -10,24 +10,28 @@ use indexmap::IndexMap;
 use super::entries::{BETWEEN, EntryLine, ListEntries, ROOT, error, split};
 use super::sorted::{SortedRecords, shared};
 use crate::inode::{Identity, Links};
-use crate::measure::{Figures, Kind, Mode};
-use crate::tally::Tally;
-use crate::total::{Replay, Rules, Shown};
+use crate::measure::{Figures, Kind, Mode, View};
+use crate::total::{BeginReplay, Rules, Shown};
 use crate::tree::{Inode, Node, Sums, Tree};
 
 impl ListEntries {
-    /// Feeds `tally` with all of them, with their times if it `has_times`. Returns as well whether the lines of
+    /// Feeds what `begin` makes for a `view` with all of them, with their times if it `has_times`. Returns as well whether the lines of
     /// directories seem to have totals, and not their own sizes as it was said.
     ///
     /// # Errors
     /// The system's, of lines that contradict each other, and if there are none.
-    pub fn replay<T: Tally>(self, tally: T, has_times: bool) -> io::Result<(Tree, bool)> {
+    pub fn replay(
+        self,
+        begin: BeginReplay<'_>,
+        view: View,
+        has_times: bool,
+    ) -> io::Result<(Tree, bool)> {
         let Self { options, roots, sorter, .. } = self;
         if roots.is_empty() {
             return Err(io::Error::new(ErrorKind::InvalidData, "nothing is in the list"));
         }
         let are_several = roots.len() > 1;
-        let mut replay = Replay::adding_up(tally, are_several.into(), Rules::default());
+        let mut replay = begin(view, are_several.into(), Some(Rules::default()));
         if are_several {
             replay.open();
         }
@@ -68,7 +72,7 @@ impl ListEntries {
                 continue;
             }
             if place.directories.is_empty() && !are_several {
-                return Ok((replay.finish(&place.leaf(&line)), false));
+                return Ok((replay.finish(&place.leaf(&line)).seen_as(view), false));
             }
             replay.leaf(&place.leaf(&line), true);
         }
@@ -80,7 +84,7 @@ impl ListEntries {
             true => replay.finish(&Node { mode: Mode::DIRECTORY, ..Node::default() }),
             false => replay.finish(&place.close()?),
         };
-        Ok((tree, place.seems_to_have_totals()))
+        Ok((tree.seen_as(view), place.seems_to_have_totals()))
     }
 }
 

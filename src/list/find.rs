@@ -135,7 +135,9 @@ pub(super) fn seconds(text: &[u8]) -> Option<i64> {
 mod tests {
     use super::*;
     use crate::list::ListOptions;
+    use crate::measure::View;
     use crate::tally::{Inodes, Whole};
+    use crate::total::replay_to;
     use crate::tree::Sums;
 
     #[test]
@@ -156,7 +158,8 @@ mod tests {
             let list = order.map(|number| entries[number].as_bytes()).concat();
             let mut read = ListEntries::new(ListOptions::default());
             read_find(&mut list.as_slice(), &mut read).unwrap();
-            let (tree, _) = read.replay(Whole { inodes: Inodes::LINKED }, true).unwrap();
+            let begin = replay_to(|_| Whole { inodes: Inodes::LINKED });
+            let (tree, _) = read.replay(begin, View::default(), true).unwrap();
             let Sums { all, entries, .. } = tree.root().node().sums;
             assert_eq!((tree.root().name(), all.disk, all.length), (&b"a b"[..], 4 * 4096, 10));
             assert_eq!((all.files, entries, all.newest), (2, 4, Some(-1)));

@@ -20,7 +20,7 @@ use std::path::Path;
 use crate::measure::{Measure, Measures};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{self, Origin, Snapshot, Wanted};
-use crate::tally::MakeTally;
+use crate::total::BeginReplay;
 use crate::weighed::Weighed;
 
 /// What a list says of each entry.
@@ -33,7 +33,7 @@ struct ListKnows {
     modes: bool,
 }
 
-/// Loads the list at `path`, standard input for `-`, to be seen as `wanted`: feeds it to the tally that `tally` makes
+/// Loads the list at `path`, standard input for `-`, to be seen as `wanted`: feeds it to what `begin` makes
 /// for that view. Returns as well whether directories seem to have totals, and not their own sizes as it was said.
 ///
 /// # Errors
@@ -42,7 +42,7 @@ pub fn load(
     path: &Path,
     options: ListOptions,
     wanted: Wanted,
-    tally: MakeTally,
+    begin: BeginReplay<'_>,
 ) -> Result<(Snapshot, bool), Problem> {
     let failed = |error: io::Error| {
         let is_wrong = error.kind() == ErrorKind::InvalidData;
@@ -59,8 +59,8 @@ pub fn load(
     }
     let mut origin = Origin::listed(entries.roots(), owners, times);
     origin.lacks_modes = !modes;
-    let (tree, seem_totals) = entries.replay(tally(view), wanted.times).map_err(failed)?;
-    let weighed = Weighed { report: Some(tree.seen_as(view)), ..Weighed::default() };
+    let (tree, seem_totals) = entries.replay(begin, view, wanted.times).map_err(failed)?;
+    let weighed = Weighed { report: Some(tree), ..Weighed::default() };
     let snapshot = Snapshot { weighed, view, known: measures, origin: Some(origin) };
     // What has modes is no output of du.
     Ok((snapshot, seem_totals && !modes))

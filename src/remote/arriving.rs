@@ -3,55 +3,54 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::tally::{Entry, Tally};
-use crate::tree::{Sums, Tree};
+use crate::total::{AnyReplay, Shown};
+use crate::tree::{Node, Tree};
 
-/// A tally that gets what arrives.
-#[derive(Debug)]
-pub(super) struct Arriving<T> {
-    pub(super) tally: T,
+/// A replay of what arrives.
+pub(super) struct Arriving {
+    pub(super) replay: Box<dyn AnyReplay>,
+    /// How many directories are open above roots, and how many are open now.
+    pub(super) root_depth: usize,
+    pub(super) open: usize,
     /// How the names of roots begin.
     pub(super) prefix: Vec<u8>,
     /// How many entries have arrived. The number is only shown.
     pub(super) count: Arc<AtomicU64>,
 }
 
-impl<T> Arriving<T> {
-    /// Counts `entry`, and passes it on to `take`; a root, which is not the node above several, under its name here.
-    fn pass<R>(&self, entry: &Entry<'_>, take: impl FnOnce(&T, &Entry<'_>) -> R) -> R {
+impl Arriving {
+    /// Counts `node`, and passes it on to `take`; a root, which is not the node above several, under its name here.
+    fn pass<R>(
+        &mut self,
+        node: &Node<'_>,
+        take: impl FnOnce(&mut dyn AnyReplay, &Node<'_>) -> R,
+    ) -> R {
         self.count.fetch_add(1, Ordering::Relaxed);
-        if entry.depth > 0 || entry.name.is_empty() {
-            return take(&self.tally, entry);
+        if self.open > self.root_depth || node.name.is_empty() {
+            return take(&mut *self.replay, node);
         }
-        let name = [&self.prefix, entry.name].concat();
-        take(&self.tally, &Entry { name: &name, ..*entry })
+        let name = [&self.prefix, node.name].concat();
+        take(&mut *self.replay, &Node { name: &name, ..*node })
     }
 }
 
-impl<T: Tally> Tally for Arriving<T> {
-    type Part = T::Part;
-
-    fn adds_up(&self) -> bool {
-        self.tally.adds_up()
+impl AnyReplay for Arriving {
+    fn open(&mut self) {
+        self.open += 1;
+        self.replay.open();
     }
 
-    fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>) {
-        self.pass(entry, |tally, entry| tally.leaf(part, entry));
+    fn leaf(&mut self, node: &Node<'_>, is_shown: bool) {
+        self.pass(node, |replay, node| replay.leaf(node, is_shown));
     }
 
-    fn merge(&self, part: &mut Self::Part, other: Self::Part) {
-        self.tally.merge(part, other);
+    fn close(&mut self, node: &Node<'_>, shown: Shown) {
+        self.open = self.open.saturating_sub(1);
+        self.pass(node, |replay, node| replay.close(node, shown));
     }
 
-    fn close(&self, parent: &mut Self::Part, directory: &Entry<'_>, part: Self::Part) {
-        self.pass(directory, |tally, directory| tally.close(parent, directory, part));
-    }
-
-    fn sums(&self, root: &Entry<'_>, part: &Self::Part) -> Sums {
-        self.tally.sums(root, part)
-    }
-
-    fn finish(&self, root: &Entry<'_>, part: Self::Part) -> Tree {
-        self.pass(root, |tally, root| tally.finish(root, part))
+    fn finish(&mut self, node: &Node<'_>) -> Tree {
+        self.open = 0;
+        self.pass(node, |replay, node| replay.finish(node))
     }
 }

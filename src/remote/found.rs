@@ -7,24 +7,24 @@ use std::sync::atomic::AtomicU64;
 
 use super::host::Host;
 use crate::list::{ListEntries, ListOptions, read_find};
-use crate::measure::{Measure, Measures, View};
+use crate::measure::{Measure, Measures};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{Origin, Snapshot, Wanted};
 use crate::sys::errors::codes;
-use crate::tally::Tally;
+use crate::total::BeginReplay;
 use crate::weighed::Weighed;
 
 /// How many bytes are read at once.
 const PIECE: usize = 64 << 10;
 
-/// Reads `output` of find into what `tally` makes, and counts its entries. What came before it was cut off counts, and
+/// Reads `output` of find into what `begin` makes, and counts its entries. What came before it was cut off counts, and
 /// a problem says so.
-pub(super) fn read<T: Tally>(
+pub(super) fn read(
     output: impl Read,
     (host, count): (&Host, &Arc<AtomicU64>),
     one_file_system: bool,
     wanted: Wanted,
-    tally: impl FnOnce(View) -> T,
+    begin: BeginReplay<'_>,
 ) -> io::Result<Snapshot> {
     let mut entries = ListEntries::new(ListOptions { one_file_system, ..ListOptions::default() });
     entries.count = Arc::clone(count);
@@ -44,9 +44,8 @@ pub(super) fn read<T: Tally>(
     let cut = is_cut.then(|| io::Error::other("the connection was cut"));
     let view = wanted.view(Measure::Disk, Measures::ALL);
     let has_roots = entries.roots().next().is_some();
-    let report =
-        has_roots.then(|| entries.replay(tally(view).untyped(), wanted.times)).transpose()?;
-    let report = report.map(|(tree, _)| tree.seen_as(view));
+    let report = has_roots.then(|| entries.replay(begin, view, wanted.times)).transpose()?;
+    let report = report.map(|(tree, _)| tree);
     let problems = match (cut, &report) {
         (Some(error), None) => return Err(error),
         (cut, _) => cut.map(|error| Problem::new(host.paths[0].clone(), Operation::Load, &error)),

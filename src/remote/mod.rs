@@ -25,11 +25,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::interrupt::Interrupt;
-use crate::measure::View;
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{self, Origin, Snapshot, Wanted};
 use crate::sys::SnapshotFile;
-use crate::tally::Tally;
+use crate::total::BeginReplay;
 use arriving::Arriving;
 use connection::{Connection, ConnectionEnd};
 use script::Way;
@@ -108,18 +107,14 @@ impl Remote {
         Ok((connection, output, None))
     }
 
-    /// Begins to weigh on all machines at the same time, each with one of the `tallies`.
-    pub fn begin<T: Tally>(
-        &self,
-        wanted: Wanted,
-        tallies: impl IntoIterator<Item = impl FnOnce(View) -> T + Send + 'static>,
-    ) -> Arrivals<'_> {
+    /// Begins to weigh on all machines at the same time, each with one of the `replays`.
+    pub fn begin(&self, wanted: Wanted, replays: Vec<BeginReplay<'static>>) -> Arrivals<'_> {
         let answered =
             mem::take(&mut *self.answered.lock().unwrap_or_else(PoisonError::into_inner));
         let (mut answered, so_far) = (answered.into_iter(), Arc::new(SoFar::default()));
         let (sender, receiver) = mpsc::channel();
         let mut children = Vec::new();
-        for (number, (host, tally)) in self.hosts.iter().zip(tallies).enumerate() {
+        for (number, (host, begin)) in self.hosts.iter().zip(replays).enumerate() {
             let called = match answered.next().unwrap_or_else(|| self.open(host)) {
                 Ok(called) => called,
                 Err(problem) => {
@@ -133,7 +128,7 @@ impl Remote {
             // If no thread can be started, nothing arrives. The receiver is gone after an interrupt.
             let _ = thread::Builder::new().spawn(move || {
                 let host = &remote.hosts[number];
-                let weighed = remote.weigh(host, called, &so_far, wanted, tally);
+                let weighed = remote.weigh(host, called, &so_far, wanted, begin);
                 let _ = sender.send((number, weighed.map_err(|error| problem(host, &error))));
             });
         }
@@ -141,19 +136,19 @@ impl Remote {
     }
 
     /// Weighs on a `host` that was called, up to the end of what does so there.
-    fn weigh<T: Tally>(
+    fn weigh(
         &self,
         host: &Host,
         (mut connection, mut output, way): Called,
         so_far: &SoFar,
         wanted: Wanted,
-        tally: impl FnOnce(View) -> T,
+        begin: BeginReplay<'static>,
     ) -> io::Result<Snapshot> {
         let way = way.unwrap_or_else(|| connection::answer(&mut output));
         so_far.silent.fetch_sub(1, Ordering::Relaxed);
         // Closes the output, so that who still writes there ends.
         let read = way.and_then(|way| {
-            let snapshot = self.read(host, (way, output), &so_far.entries, wanted, tally)?;
+            let snapshot = self.read(host, (way, output), &so_far.entries, wanted, begin)?;
             Ok((way, snapshot))
         });
         let ended = connection.finish();
@@ -165,27 +160,30 @@ impl Remote {
     }
 
     /// Reads the `output` of `host` after the line that says how that weighs. Counts what arrives.
-    fn read<T: Tally>(
+    fn read(
         &self,
         host: &Host,
         (way, output): (Way, SnapshotFile),
         count: &Arc<AtomicU64>,
         wanted: Wanted,
-        tally: impl FnOnce(View) -> T,
+        begin: BeginReplay<'static>,
     ) -> io::Result<Snapshot> {
         let prefix = host.prefix.clone();
-        // What find prints is counted while it is sorted, before the tally gets it.
+        // What find prints is counted while it is sorted, before it is replayed.
         let counted = if way == Way::Weigh { Arc::clone(count) } else { Arc::default() };
-        let tally = move |view| Arriving { tally: tally(view), prefix, count: counted };
+        let begin: BeginReplay<'_> = Box::new(move |view, root_depth, rules| {
+            let replay = begin(view, root_depth, rules);
+            Box::new(Arriving { replay, root_depth, open: 0, prefix, count: counted })
+        });
         let mut snapshot = match (way, self.needs_weigh) {
-            (Way::Weigh, _) => snapshot::read_from(output, wanted, tally)?,
+            (Way::Weigh, _) => snapshot::read_from(output, wanted, begin)?,
             (Way::Find, Some(flag)) => {
                 let version = script::version();
                 let message = format!("{flag} needs weigh {version} there, and there is none");
                 return Err(io::Error::new(io::ErrorKind::Unsupported, message));
             }
             (Way::Find, None) => {
-                found::read(output, (host, count), self.one_file_system, wanted, tally)?
+                found::read(output, (host, count), self.one_file_system, wanted, begin)?
             }
         };
         for problem in &mut snapshot.weighed.problems {

@@ -85,10 +85,11 @@ pub fn unmounted(roots: &[Vec<u8>]) -> Option<String> {
 }
 
 /// The lines about what had to go for a walk that is remembered, or why it is not remembered.
-pub fn remembered(remembered: &Result<Expired, Problem>) -> Vec<String> {
+pub fn remembered(remembered: &Option<Result<Expired, Problem>>) -> Vec<String> {
     match remembered {
-        Err(problem) => vec![format!("not remembered: {problem}")],
-        Ok(Expired { files, problems }) => removed("--remember-bound", files)
+        None => Vec::new(),
+        Some(Err(problem)) => vec![format!("not remembered: {problem}")],
+        Some(Ok(Expired { files, problems })) => removed("--remember-bound", files)
             .into_iter()
             .chain(problems.iter().map(Problem::to_string))
             .collect(),

@@ -54,7 +54,8 @@ use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Measures, View};
 use crate::problem::{Operation, Problem, unless_closed};
 use crate::sys::{self, Draft, SnapshotFile};
-use crate::tally::{AnyTally, Limits, Tally};
+use crate::tally::{Limits, Tally};
+use crate::total::{BeginReplay, replay_to};
 use crate::weighed::Weighed;
 use compression::Packer;
 use packed::blocks::MAGIC;
@@ -86,7 +87,7 @@ pub struct Wanted {
 }
 
 /// The result of a walk, and what is needed to understand it later.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Snapshot {
     /// The result.
     pub weighed: Weighed,
@@ -215,7 +216,7 @@ impl<W: Write> Write for UntilAsked<'_, W> {
 pub fn load<T: Tally>(
     path: &Path,
     wanted: Wanted,
-    tally: impl FnOnce(View) -> T,
+    tally: impl FnOnce(View) -> T + Send,
 ) -> Result<Snapshot, Problem> {
     let mut snapshot = read(path, wanted, tally)?;
     let missing = shares::missing(&[&snapshot]);
@@ -232,7 +233,7 @@ pub fn load<T: Tally>(
 fn read<T: Tally>(
     path: &Path,
     wanted: Wanted,
-    tally: impl FnOnce(View) -> T,
+    tally: impl FnOnce(View) -> T + Send,
 ) -> Result<Snapshot, Problem> {
     load_after(path, wanted, tally, Operation::Show, |view, _| {
         ensure_measure(view.measure, wanted.measure)
@@ -248,13 +249,13 @@ fn read<T: Tally>(
 pub fn load_after<T: Tally>(
     path: &Path,
     wanted: Wanted,
-    tally: impl FnOnce(View) -> T,
+    tally: impl FnOnce(View) -> T + Send,
     operation: Operation,
     check: impl Fn(View, Option<&Origin>) -> io::Result<()>,
 ) -> Result<Snapshot, Problem> {
     let mut failed = Operation::Load;
     let loaded = open(path).and_then(|opened| {
-        parse(opened, wanted, any(tally), &mut |view, origin| {
+        parse(opened, wanted, replay_to(tally), &mut |view, origin| {
             check(view, origin).inspect_err(|_| failed = operation)
         })
     });
@@ -310,40 +311,34 @@ pub fn listings(path: &Path, wanted: Wanted) -> io::Result<Option<(Snapshot, Sav
 ///
 /// # Errors
 /// The system's, those of an invalid file, and an error if it lacks what is wanted.
-pub fn read_from<T: Tally>(
+pub fn read_from(
     pipe: SnapshotFile,
     wanted: Wanted,
-    tally: impl FnOnce(View) -> T,
+    begin: BeginReplay<'_>,
 ) -> io::Result<Snapshot> {
-    parse(opened(pipe, 0)?, wanted, any(tally), &mut |view, _| {
+    parse(opened(pipe, 0)?, wanted, begin, &mut |view, _| {
         ensure_measure(view.measure, wanted.measure)
     })
 }
 
-/// [`load_after`], before its errors are problems, with a tally of any type. With its type, what follows would be in the
-/// program 21 times.
+/// [`load_after`], before its errors are problems, with a tally of any type.
 fn parse(
     opened: Opened,
     wanted: Wanted,
-    tally: Box<dyn FnOnce(View) -> AnyTally + '_>,
+    begin: BeginReplay<'_>,
     check: &mut dyn FnMut(View, Option<&Origin>) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
     let mut tokens = match opened {
-        Opened::Packed(file, size) => return packed::read(file, size, wanted, tally, check),
+        Opened::Packed(file, size) => return packed::read(file, size, wanted, begin, check),
         Opened::Text(tokens) => tokens,
     };
     let snapshot = match tokens.peek()? {
-        b'[' => ncdu::read(&mut tokens, wanted.view(Measure::Disk, Measures::ALL), tally)?,
-        _ => schema::read(&mut tokens, wanted, tally, &mut *check)?,
+        b'[' => ncdu::read(&mut tokens, wanted.view(Measure::Disk, Measures::ALL), begin)?,
+        _ => schema::read(&mut tokens, wanted, begin, &mut *check)?,
     };
     tokens.end()?;
     check(snapshot.view, snapshot.origin.as_ref())?;
     Ok(snapshot)
-}
-
-/// [`untyped`](crate::tally::untyped) for what may borrow, and stays on its thread.
-fn any<'t, T: Tally>(tally: impl FnOnce(View) -> T + 't) -> Box<dyn FnOnce(View) -> AnyTally + 't> {
-    Box::new(|view| tally(view).untyped())
 }
 
 /// The text of the file at `path`, standard input for `-`, unpacked if it is compressed.

@@ -10,8 +10,7 @@ use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Measures, Mode, View};
 use crate::path;
 use crate::problem::{Operation, Problem};
-use crate::tally::Tally;
-use crate::total::{Replay, Rules, Shown};
+use crate::total::{AnyReplay, BeginReplay, Rules, Shown};
 use crate::tree::{Inode, Node, Sums};
 use crate::weighed::Weighed;
 
@@ -32,11 +31,11 @@ struct NcduMembers {
     mode: Option<u16>,
 }
 
-/// Reads an export into what `tally` makes, to be seen in a `view`.
-pub(super) fn read<T: Tally>(
+/// Reads an export into what `begin` makes, to be seen in a `view`.
+pub(super) fn read(
     tokens: &mut Tokens,
     view: View,
-    tally: impl FnOnce(View) -> T,
+    begin: BeginReplay<'_>,
 ) -> io::Result<Snapshot> {
     tokens.allow_any_bytes();
     tokens.take(b'[')?;
@@ -53,9 +52,9 @@ pub(super) fn read<T: Tally>(
     }
     let (mut origin, is_of_gdu) = read_origin(tokens)?;
     tokens.take(b',')?;
-    let mut replay = Replay::adding_up(tally(view), 0, Rules::default());
+    let mut replay = begin(view, 0, Some(Rules::default()));
     let mut problems = Problems::default();
-    let root = read_tree(tokens, &mut replay, &mut problems, is_of_gdu)?;
+    let root = read_tree(tokens, &mut *replay, &mut problems, is_of_gdu)?;
     if tokens.item()? {
         return Err(tokens.error("more than one tree"));
     }
@@ -69,18 +68,18 @@ pub(super) fn read<T: Tally>(
 
 /// Reads the list of the root into `replay`, except for what the root is itself, which it returns. Directories have no
 /// own size if it `is_of_gdu`.
-fn read_tree<T: Tally>(
+fn read_tree(
     tokens: &mut Tokens,
-    replay: &mut Replay<T>,
+    replay: &mut dyn AnyReplay,
     problems: &mut Problems,
     is_of_gdu: bool,
 ) -> io::Result<NcduMembers> {
-    let mut open = vec![begin(tokens, replay, problems, &[])?];
+    let mut open = vec![open_directory(tokens, replay, problems, &[])?];
     loop {
         if tokens.item()? {
             if tokens.peek()? == b'[' {
                 tokens.check_depth(open.len())?;
-                open.push(begin(tokens, replay, problems, &open)?);
+                open.push(open_directory(tokens, replay, problems, &open)?);
                 continue;
             }
             let members = NcduMembers::read(tokens, &open)?;
@@ -101,9 +100,9 @@ fn read_tree<T: Tally>(
 }
 
 /// Takes the start of the list of a directory in those `above`, and the directory's own object.
-fn begin<T: Tally>(
+fn open_directory(
     tokens: &mut Tokens,
-    replay: &mut Replay<T>,
+    replay: &mut dyn AnyReplay,
     problems: &mut Problems,
     above: &[NcduMembers],
 ) -> io::Result<NcduMembers> {

@@ -16,7 +16,7 @@ use crate::path::{self, LONGEST};
 use crate::problem::{Operation, Problem};
 use crate::sys;
 use crate::tally::{Inodes, Whole};
-use crate::total::{Replay, Rules, Shown};
+use crate::total::{AnyReplay, Replay, Rules, Shown};
 use crate::tree::{Child, Content, Named, Node, Shape, Step, Traversal, Tree};
 
 /// Applies `filter` to `snapshot`, and keeps of its inodes what `keep` says.

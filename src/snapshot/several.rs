@@ -23,7 +23,7 @@ use crate::parallel;
 use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::tally::{Inodes, Whole};
-use crate::total::{Replay, Rules, Shown, apart};
+use crate::total::{AnyReplay, Replay, Rules, Shown, apart};
 use crate::tree::{DirectoryId, Node, Tree};
 use crate::weighed::Weighed;
 

@@ -12,7 +12,7 @@ use crate::parallel;
 use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::tally::{Inodes, Whole};
-use crate::total::{Replay, Rules, Shown};
+use crate::total::{AnyReplay, Replay, Rules, Shown};
 use crate::tree::{DirectoryId, Named, Node, Step, Traversal, Tree};
 
 /// A snapshot and its file.

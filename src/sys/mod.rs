@@ -87,10 +87,10 @@ pub use source::{Handle, Source};
 pub use space::{Space, space, used_inodes};
 pub use system::{
     Bulk, HOME, HeldDirectory, Prefetch, clone_mount, errors, free_handles, host, into_path,
-    is_capable_terminal, is_out_of_handles, is_root, is_vanished, make_directories,
-    make_private_directory, map_extents, not_found, open_outside, open_to_append, own_space,
-    space_around, stop_others, terminal, threads_with_room, to_path, unlinked_files, usage,
-    user_home, user_homes, user_id, user_name,
+    is_capable_terminal, is_out_of_handles, is_vanished, make_directories, make_private_directory,
+    map_extents, not_found, open_outside, open_to_append, own_space, space_around, stop_others,
+    terminal, threads_with_room, to_path, unlinked_files, usage, user_home, user_homes, user_id,
+    user_name,
 };
 pub use time_zone::time_zone;
 pub use unseen::{Cause, Holder, Unseen};
@@ -306,6 +306,11 @@ pub fn real_path(path: &Path, symlinks: Symlinks) -> io::Result<PathBuf> {
 /// The system's.
 pub fn fingerprint(path: &Path) -> io::Result<u32> {
     Ok(system::by_path::stat_path(path, Symlinks::Stay)?.fingerprint())
+}
+
+/// Whether the user may do what root may; always, where users have no numbers.
+pub fn is_root() -> bool {
+    user_id() == 0
 }
 
 /// Seconds since the epoch.

@@ -4,7 +4,6 @@
 //! below it is done. It knows nothing of threads or of the order of the walk: the report is the same in whatever
 //! order it is called.
 
-mod any;
 mod by;
 mod candidates;
 mod groups;
@@ -13,7 +12,6 @@ mod top;
 mod whole;
 mod with_top;
 
-pub use any::{AnyPart, AnyTally, MakeTally, untyped};
 pub use by::{AGE_NAMES, By, Needs, age};
 pub use groups::Groups;
 pub use live::{Live, LiveDirectory, LivePart};
@@ -35,14 +33,6 @@ pub trait Tally: Send + Sync + 'static {
     /// of a package store that would take a fifth more instructions.
     fn adds_up(&self) -> bool {
         false
-    }
-
-    /// The same tally without its type.
-    fn untyped(self) -> AnyTally
-    where
-        Self: Sized,
-    {
-        Box::new(any::Untyped(self))
     }
 
     /// Whether it is told where each directory begins.

@@ -3,14 +3,40 @@
 
 use super::{Rules, Shown, Subtotal, close, finish};
 use crate::inode::Links;
-use crate::measure::Kind;
+use crate::measure::{Kind, View};
 use crate::sum::Settled;
 use crate::sys::Stat;
 use crate::tally::{Entry, Tally, Whole};
 use crate::tree::{Details, DirectoryId, Inode, Node, Step, Sums, Traversal, Tree};
 
-/// Feeds a tally from one thread, node by node. A directory is opened before its content and closed after it. Memory
-/// grows only with depth.
+/// Feeds a tally of any type from one thread, node by node. A directory is opened before its content and closed after
+/// it. Memory grows only with depth.
+pub trait AnyReplay {
+    /// Opens a directory inside the innermost open one.
+    fn open(&mut self);
+
+    /// Adds an entry that is not a directory to the innermost open one. If it is not `is_shown`, it only counts.
+    fn leaf(&mut self, node: &Node<'_>, is_shown: bool);
+
+    /// Closes the innermost open directory.
+    fn close(&mut self, node: &Node<'_>, shown: Shown);
+
+    /// Closes the root, which may also be a file. That is all.
+    fn finish(&mut self, node: &Node<'_>) -> Tree;
+}
+
+/// Begins a replay, to be seen in a view, as [`Replay::adding_up`] does. What reads files gets this, so that it is in
+/// the program once, and not once for each kind of report. A walk knows the type of its tally: calls through a table,
+/// one for each entry, would slow it down more than they slow down reading a file.
+pub type BeginReplay<'t> =
+    Box<dyn FnOnce(View, usize, Option<Rules>) -> Box<dyn AnyReplay> + Send + 't>;
+
+/// Replays for what `tally` makes.
+pub fn replay_to<'t, T: Tally>(tally: impl FnOnce(View) -> T + Send + 't) -> BeginReplay<'t> {
+    Box::new(|view, root_depth, rules| Box::new(Replay::adding_up(tally(view), root_depth, rules)))
+}
+
+/// Feeds a tally of a known type.
 #[derive(Debug)]
 pub struct Replay<T: Tally> {
     tally: T,
@@ -31,13 +57,19 @@ impl<T: Tally> Replay<T> {
         Self { rules: rules.into(), ..Self::new(tally, root_depth) }
     }
 
-    /// Opens a directory inside the innermost open one.
-    pub fn open(&mut self) {
+    /// The depth below the root; the node above several roots does not count.
+    fn depth(&self) -> u32 {
+        let levels = self.open.len().saturating_sub(self.root_depth);
+        u32::try_from(levels).unwrap_or(u32::MAX)
+    }
+}
+
+impl<T: Tally> AnyReplay for Replay<T> {
+    fn open(&mut self) {
         self.open.push(Subtotal::default());
     }
 
-    /// Adds an entry that is not a directory to the innermost open one. If it is not `is_shown`, it only counts.
-    pub fn leaf(&mut self, node: &Node<'_>, is_shown: bool) {
+    fn leaf(&mut self, node: &Node<'_>, is_shown: bool) {
         let depth = self.depth();
         let Some(subtotal) = self.open.last_mut() else { return };
         let stat = stat_of(node);
@@ -48,8 +80,7 @@ impl<T: Tally> Replay<T> {
         }
     }
 
-    /// Closes the innermost open directory.
-    pub fn close(&mut self, node: &Node<'_>, shown: Shown) {
+    fn close(&mut self, node: &Node<'_>, shown: Shown) {
         let Some(subtotal) = self.open.pop() else { return };
         let (depth, stat) = (self.depth(), stat_of(node));
         if let Some(above) = self.open.last_mut() {
@@ -58,17 +89,10 @@ impl<T: Tally> Replay<T> {
         }
     }
 
-    /// Closes the root, which may also be a file.
-    pub fn finish(mut self, node: &Node<'_>) -> Tree {
+    fn finish(&mut self, node: &Node<'_>) -> Tree {
         let subtotal = self.open.pop().unwrap_or_default();
-        let rules = self.rules.filter(|_| node.mode.kind() == Kind::Directory);
+        let rules = self.rules.take().filter(|_| node.mode.kind() == Kind::Directory);
         finish(rules.as_ref(), &self.tally, entry(node, &stat_of(node), 0), subtotal)
-    }
-
-    /// The depth below the root; the node above several roots does not count.
-    fn depth(&self) -> u32 {
-        let levels = self.open.len().saturating_sub(self.root_depth);
-        u32::try_from(levels).unwrap_or(u32::MAX)
     }
 }
 

@@ -56,7 +56,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 pub use crate::sys::Query;
 pub use progress::Progress;
 
-use crate::containers::{self, ContainersFound};
+use crate::containers;
 use crate::filter::{Filter, Scope};
 use crate::measure::{Time, View};
 use crate::problem::{Operation, Problem, reason};
@@ -213,9 +213,8 @@ pub fn walk<T: Tally>(
     let (sharing, overlays) = (walk.sharing.stats(), walk.overlays.stats());
     let mut storages = mem::take(&mut *lock(&walk.storages));
     storages.sort_unstable();
-    let known = ContainersFound::default();
-    let seem_totals = false;
-    let stats = WalkStats { stages, not_in_bulk, sharing, overlays, storages, known, seem_totals };
+    let stats =
+        WalkStats { stages, not_in_bulk, sharing, overlays, storages, ..WalkStats::default() };
     Walked { weighed: walk.weighed(), stats }
 }
 

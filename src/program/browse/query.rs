@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use super::pattern::NamePattern;
 use weigh::internal::inode::Identity;
 use weigh::internal::tally::{By, Groups, Limits, Show, Tally, Top};
-use weigh::internal::total::{Replay, Shown, stat_of};
+use weigh::internal::total::{AnyReplay, Replay, Shown, stat_of};
 use weigh::internal::tree::{Child, DirectoryId, Node, Order, Place, Tree};
 
 /// How many entries a slice has: 5 million take 50 slices of about 15 ms.
@@ -151,14 +151,14 @@ impl Pass {
     pub(super) fn answer(self, tree: &Tree) -> (TreeQuery, Answer) {
         let root = tree.directory(self.below).node();
         let answer = match self.tally {
-            Tallied::Groups(groups) => {
+            Tallied::Groups(mut groups) => {
                 let order = match self.query {
                     TreeQuery::Groups(by) => by.order().map_or(Order::Size, Order::Listed),
                     _ => Order::Size,
                 };
                 Answer::Groups(groups.finish(&root).seen_as(tree.view()), order)
             }
-            Tallied::Largest(largest) => {
+            Tallied::Largest(mut largest) => {
                 let found = largest.finish(&root).seen_as(tree.view());
                 let places = found.root().children(Order::Size).into_iter();
                 Answer::Entries(places.filter_map(|it| Place::from_bytes(it.name())).collect())

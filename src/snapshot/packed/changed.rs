@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::SavedListings;
 use crate::tally::{Inodes, Whole};
+use crate::total::Replay;
 use crate::tree::{DirectoryId, Tree};
 
 /// The listings of a file, and the digests of its directories, each after those of the directories below.
@@ -38,7 +39,8 @@ impl Digested {
             children: HashMap::new(),
         };
         let is_read = |above, name: &[u8], numbers: &_| search.is_changed(above, name, numbers);
-        let tree = self.listings.replay(Whole { inodes }, is_read, None)?;
+        let begin = |depth| Box::new(Replay::new(Whole { inodes }, depth)) as _;
+        let tree = self.listings.replay(begin, is_read, None)?;
         Ok((tree, search.unchanged))
     }
 }

@@ -15,8 +15,8 @@ use crate::inode::Identity;
 use crate::measure::{Kind, View};
 use crate::snapshot::compression::{MOST_TIMES, is_bomb};
 use crate::sys::SnapshotFile;
-use crate::tally::{Inodes, Limits, Show, Tally, Whole};
-use crate::total::{Replay, Shown};
+use crate::tally::{Inodes, Limits, Show, Whole};
+use crate::total::{AnyReplay, Replay, Shown};
 use crate::tree::record;
 use crate::tree::{Inode, Node, Tree};
 
@@ -140,7 +140,8 @@ impl SavedListings {
         }
         read.insert(here.start);
         let is_read = |_, _: &[u8], numbers: &Range<u64>| read.contains(&numbers.start);
-        self.replay(Whole { inodes }, is_read, Some(here.start)).map(Some)
+        let begin = |depth| Box::new(Replay::new(Whole { inodes }, depth)) as _;
+        self.replay(begin, is_read, Some(here.start)).map(Some)
     }
 
     /// The directories whose listings have all that a tally with these `limits` keeps in a `view`. A directory ranks no
@@ -166,16 +167,16 @@ impl SavedListings {
         Ok(Some(read))
     }
 
-    /// Feeds `tally` with the directories that are read; of others only their own records. `is_read` gets the number of
+    /// Feeds what `begin` makes for a depth of roots with the directories that are read; of others only their own records. `is_read` gets the number of
     /// the directory above, the name, and the numbers. The listings are shown, or `only` that of one, and of the others
     /// the directories that are read.
-    pub(super) fn replay<T: Tally>(
+    pub(super) fn replay(
         &mut self,
-        tally: T,
+        begin: impl FnOnce(usize) -> Box<dyn AnyReplay>,
         mut is_read: impl FnMut(u64, &[u8], &Range<u64>) -> bool,
         only: Option<u64>,
     ) -> io::Result<Tree> {
-        let mut replay = Replay::new(tally, self.is_total.into());
+        let mut replay = begin(self.is_total.into());
         // Each directory that is to be opened, or closed after what is in it.
         let mut ahead = vec![(self.root.clone(), false)];
         while let Some((directory, is_open)) = ahead.pop() {

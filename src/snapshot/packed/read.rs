@@ -13,17 +13,16 @@ use crate::parallel;
 use crate::snapshot::tokens::DEEPEST;
 use crate::snapshot::{Origin, Snapshot, Wanted};
 use crate::sys::SnapshotFile;
-use crate::tally::Tally;
-use crate::total::{Replay, Shown};
+use crate::total::{AnyReplay, BeginReplay, Shown};
 use crate::tree::record::{self, take_number};
 use crate::tree::{Node, Tree, digest};
 
-/// Reads `file` of `size` bytes into what `tally` makes for its view. `check` gets that view and the origin before.
-pub(in crate::snapshot) fn read<T: Tally>(
+/// Reads `file` of `size` bytes into what `replay` begins for its view. `check` gets that view and the origin before.
+pub(in crate::snapshot) fn read(
     mut file: SnapshotFile,
     size: u64,
     wanted: Wanted,
-    tally: impl FnOnce(View) -> T,
+    replay: BeginReplay<'_>,
     check: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
     let begin = MAGIC.len() as u64;
@@ -31,7 +30,6 @@ pub(in crate::snapshot) fn read<T: Tally>(
     let (FileHeader { header, directories }, sections) = header(file.try_clone()?, size)?;
     let view = header.view(wanted);
     check(view, header.known())?;
-    let tally = tally(view);
     if let Some(limits) = wanted.limits.filter(|_| is_seekable) {
         let begin = file.stream_position()?;
         let listings = listings(file.try_clone()?, wanted)?;
@@ -39,13 +37,13 @@ pub(in crate::snapshot) fn read<T: Tally>(
             && let Some(read) = listings.leading(view, limits)?
         {
             let is_read = |_, _: &[u8], numbers: &Range<u64>| read.contains(&numbers.start);
-            let report = listings.replay(tally, is_read, None)?;
+            let report = listings.replay(|depth| replay(view, depth, None), is_read, None)?;
             return header.loaded(wanted, Some(report)).map_err(damaged);
         }
         file.seek(SeekFrom::Start(begin))?;
     }
     let report = read_tree(sections, directories, |is_total| Nodes {
-        replay: Replay::new(tally, is_total.into()),
+        replay: replay(view, is_total.into(), None),
         has_times: wanted.times,
     })?;
     header.loaded(wanted, report).map_err(damaged)
@@ -149,12 +147,12 @@ trait Receive {
 }
 
 /// Feeds a tally with nodes, perhaps with times.
-struct Nodes<T: Tally> {
-    replay: Replay<T>,
+struct Nodes {
+    replay: Box<dyn AnyReplay>,
     has_times: bool,
 }
 
-impl<T: Tally> Receive for Nodes<T> {
+impl Receive for Nodes {
     type Received = Tree;
 
     fn open(&mut self) {
@@ -173,7 +171,7 @@ impl<T: Tally> Receive for Nodes<T> {
         self.replay.close(&directory, Shown::Always);
     }
 
-    fn finish(self, mut root: Node<'_>) -> Tree {
+    fn finish(mut self, mut root: Node<'_>) -> Tree {
         set_times(&mut root, self.has_times);
         self.replay.finish(&root)
     }

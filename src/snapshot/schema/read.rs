@@ -9,8 +9,7 @@ use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Measure, Measures, Mode, View};
 use crate::snapshot::tokens::Tokens;
 use crate::snapshot::{Origin, Snapshot, Wanted};
-use crate::tally::Tally;
-use crate::total::{Replay, Shown};
+use crate::total::{AnyReplay, BeginReplay, Shown};
 use crate::tree::{Details, Freeable, Inode, Node, Sums};
 
 /// The members of an object that were read so far.
@@ -45,12 +44,12 @@ struct Members {
     has_children: bool,
 }
 
-/// Reads a snapshot into what `tally` makes for its view. `check` gets that view and the origin before the tree is
+/// Reads a snapshot into what `begin` makes for its view. `check` gets that view and the origin before the tree is
 /// read, if they stand before it.
-pub(in crate::snapshot) fn read<T: Tally>(
+pub(in crate::snapshot) fn read(
     tokens: &mut Tokens,
     wanted: Wanted,
-    tally: impl FnOnce(View) -> T,
+    begin: BeginReplay<'_>,
     check: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
     let (mut header, mut root) = (Header::default(), Members::default());
@@ -58,21 +57,21 @@ pub(in crate::snapshot) fn read<T: Tally>(
     root.read(tokens, |tokens| header.read(tokens))?;
     // What sizes measure, if that stands before the tree.
     let measure = header.measure;
-    let replay = if root.has_children {
+    let mut replay = if root.has_children {
         let view = header.view(wanted);
         if let Some(origin) = header.known() {
             check(view, Some(origin))?;
         }
         // What comes after the tree is too late to be of use there.
         let figures = header.figures;
-        let mut replay = Replay::new(tally(view), root.is_total.into());
-        read_below(tokens, &mut root, &mut replay, (measure, wanted.times))?;
+        let mut replay = begin(view, root.is_total.into(), None);
+        read_below(tokens, &mut root, &mut *replay, (measure, wanted.times))?;
         root.read(tokens, |tokens| header.read(tokens))?;
         header.figures =
             if measure.is_some() { header.figures.and(figures) } else { Measures::default() };
         replay
     } else {
-        Replay::new(tally(header.view(wanted)), 0)
+        begin(header.view(wanted), 0, None)
     };
     if header.schema.is_none() {
         return Err(tokens.error("no schema"));
@@ -87,10 +86,10 @@ pub(in crate::snapshot) fn read<T: Tally>(
 
 /// Reads the children of `root`, whose list comes next, and everything below them into `replay`. `known` is what sizes
 /// measure, if that is known by now, and whether times are kept.
-fn read_below<T: Tally>(
+fn read_below(
     tokens: &mut Tokens,
     root: &mut Members,
-    replay: &mut Replay<T>,
+    replay: &mut dyn AnyReplay,
     known: (Option<Measure>, bool),
 ) -> io::Result<()> {
     // The nodes that have not ended, and memory for the next name.

@@ -104,11 +104,6 @@ pub fn user_homes() -> Vec<PathBuf> {
     homes.collect()
 }
 
-/// Whether the process runs as root, so that no permission stops it.
-pub fn is_root() -> bool {
-    Uid::effective().is_root()
-}
-
 /// The capacity and free space of the file system that holds `path`.
 ///
 /// # Errors

@@ -142,11 +142,6 @@ pub fn user_homes() -> Vec<PathBuf> {
     Vec::new()
 }
 
-/// Windows has no root user.
-pub fn is_root() -> bool {
-    true
-}
-
 /// Finding out takes a call that std does not have. The number of threads stays as it began.
 pub fn usage() -> Usage {
     Usage::default()
