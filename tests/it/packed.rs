@@ -19,6 +19,7 @@ use weigh::internal::snapshot::packed::blocks::{self, Blocks, FORMAT, LARGEST, M
 use weigh::internal::snapshot::packed::pieces::{self, Piece};
 use weigh::internal::snapshot::{self, Wanted, packed, schema};
 use weigh::internal::tally::{Inodes, Limits, Top, Whole};
+use weigh::internal::tree::Tree;
 
 /// Trees that are saved and loaded, and files that are damaged.
 const TREES: (usize, usize) = (12, 1_000);
@@ -242,7 +243,7 @@ pub type Parts = Vec<(u8, Vec<u8>)>;
 fn sections(file: &[u8]) -> Parts {
     let mut rest = file.strip_prefix(MAGIC).unwrap();
     let mut sections = Vec::new();
-    while let [kind @ (b'H' | b'D' | b'I'), a, b, c, d, more @ ..] = rest {
+    while let [kind @ (b'H' | b'D' | b'C' | b'I'), a, b, c, d, more @ ..] = rest {
         let (frame, after) = more.split_at(u32::from_le_bytes([*a, *b, *c, *d]) as usize);
         sections.push((*kind, zstd::bulk::decompress(frame, LARGEST).unwrap()));
         rest = after;
@@ -360,6 +361,14 @@ fn read(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
     let few = Limits { lines: 3, ..Limits::NONE };
     let largest = snapshot::load(path, Wanted::default(), |view| Top::new(view, few));
     let whole = snapshot::load(path, Wanted::default(), |_| Whole { inodes: Inodes::ALL });
+    let digested = snapshot::digested(path, Wanted::default(), |_, _| Ok(()));
+    // What differs from nothing, or from what is in it.
+    let tree = whole.as_ref().ok().and_then(|whole| whole.weighed.report.as_ref());
+    let nothing = Tree::default();
+    let changed = digested.map_err(|problem| problem.to_string()).and_then(|digested| {
+        let changed = digested.map(|(_, it)| it.changed(tree.unwrap_or(&nothing), Inodes::ALL));
+        changed.transpose().map_err(|error| error.to_string())
+    });
     let whole = match whole {
         Ok(whole) => whole,
         Err(problem) => {
@@ -367,6 +376,7 @@ fn read(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
             return Err(problem.to_string());
         }
     };
+    changed.expect("what is right from front to back is so by what has changed");
     by_block.expect("what is right from front to back is so by blocks");
     largest.expect("what is right from front to back is so by listings");
     let options = schema::ExportOptions {
@@ -437,7 +447,7 @@ fn forgery() -> impl Strategy<Value = Forgery> {
         1 => (index(), index()).prop_map(|(a, b)| Forgery::Moved(a, b)),
         1 => (index(), index()).prop_map(|(a, b)| Forgery::Cut(a, b)),
         2 => (index(), index()).prop_map(|(a, b)| Forgery::Spliced(a, b)),
-        1 => (index(), prop::sample::select(b"HDIEX")).prop_map(|(a, b)| Forgery::Kind(a, b)),
+        1 => (index(), prop::sample::select(b"HDCIEX")).prop_map(|(a, b)| Forgery::Kind(a, b)),
     ]
 }
 
@@ -593,6 +603,8 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
     assert_eq!(sealed(&parts, true), good);
     let future = format!("it has format 7, and this weigh reads format {FORMAT}");
     let directories = r#""directories":"#;
+    fs::create_dir(fixture.at("empty")).unwrap();
+    let mut wrong = Vec::new();
     let cases: Vec<(Vec<u8>, &str)> = vec![
         (with_header(r#""format":1"#, r#""format":7"#), &future),
         (with_header(r#","format":1"#, ""), "a header without schema, format"),
@@ -622,24 +634,29 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
         (with(&|parts| drop(parts.pop())), "the index is wrong"),
         (
             with(&|parts| {
-                let at = parts.len() - 2;
-                parts[at].1.extend([1, 0]);
+                let last = parts.iter().rposition(|(kind, _)| *kind == b'D').unwrap();
+                parts[last].1.extend([1, 0]);
             }),
             "is wrong: a listing of no directory",
         ),
     ];
     for (file, expected) in cases {
         fs::write(fixture.at("bad.weigh"), file).unwrap();
-        for flags in
-            ["-t --load bad.weigh", "top -n 1 --since bad.weigh", "--load bad.weigh --load x.weigh"]
-        {
+        for flags in [
+            "-t --load bad.weigh",
+            "empty -n 1 --since bad.weigh",
+            "--load bad.weigh --load x.weigh",
+        ] {
             let shown = weigh(flags).within(fixture.path()).run();
             let complaint = shown.complaint();
             assert!(complaint.starts_with("weigh: cannot load bad.weigh: "), "{complaint}");
-            assert!(complaint.contains(expected), "{expected}: {complaint}");
+            if !complaint.contains(expected) {
+                wrong.push(format!("{flags} {expected}: {complaint}"));
+            }
             assert_eq!((shown.code(), complaint.lines().count()), (1, 1), "{complaint}");
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.concat());
     let mut index = good.clone();
     let forged: Vec<_> = sections(&index)
         .iter()
@@ -652,6 +669,42 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
     fs::write(fixture.at("bad.weigh"), index).unwrap();
     let shown = weigh("-t --load bad.weigh").within(fixture.path()).run();
     assert!(shown.complaint().contains("the index is wrong"), "{}", shown.complaint());
+}
+
+/// Digests save the work of reading what they say is unchanged. They may be missing, and hide no growth.
+#[test]
+fn a_comparison_needs_no_digests_and_trusts_them_with_no_sizes() {
+    let fixture = large();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    let since = |file: &[u8]| {
+        fs::write(fixture.at("since.weigh"), file).unwrap();
+        run("top -n 30 --since since.weigh").clean()
+    };
+    run("top -n 1 --save x.weigh").clean();
+    let unchanged = fixture.bytes("x.weigh");
+    let expected = since(&unchanged);
+    let mut damaged = unchanged.clone();
+    let end = damaged.len() - 9;
+    let last = u64::from_le_bytes(damaged[end + 1..].try_into().unwrap()) as usize;
+    let digests = sections(&unchanged).iter().find(|(kind, _)| *kind == b'C').unwrap().1.len();
+    damaged[last - digests - 1_000] ^= 1;
+    assert!(since(&damaged) == expected, "what is unchanged was read");
+    assert_eq!(run("-t --load since.weigh").code(), 1, "it is damaged");
+
+    fs::write(fixture.at("top/3/4/new"), [b'x'; 70_000]).unwrap();
+    run("top -n 1 --save y.weigh").clean();
+    let grown = since(&unchanged);
+    assert!(grown != expected);
+    let mut parts = sections(&unchanged);
+    parts.retain(|(kind, _)| *kind != b'C');
+    assert!(since(&sealed(&parts, true)) == grown, "without digests");
+    let mut parts = sections(&unchanged);
+    let newer = sections(&fixture.bytes("y.weigh"));
+    for (was, is) in parts.iter_mut().zip(newer).filter(|(was, _)| was.0 == b'C') {
+        assert!(was.1.len() == is.1.len() && was.1 != is.1);
+        *was = is;
+    }
+    assert!(since(&sealed(&parts, true)) == grown, "with those of the tree as it is now");
 }
 
 /// All forms work together, whatever their names are: in a directory, joined, compared, and in a history.
