@@ -19,7 +19,8 @@ pub enum Unchanged {
 impl Unchanged {
     /// By the digests of two whole trees.
     pub fn new(before: &Tree, now: &Tree) -> Self {
-        Self::Digests(before.digests(), now.digests())
+        let [before, now] = [before, now].map(|tree| tree.digests(Some(tree.view())));
+        Self::Digests(before, now)
     }
 
     /// Whether `sides` is a directory that is on both sides, with the same names and sizes below it.

@@ -262,7 +262,7 @@ pub fn load_after<T: Tally>(
     loaded.map_err(|error| problem(path, failed, &error))
 }
 
-/// Reads digests of the snapshot at `path`, to read later only what has changed: what it says besides its tree, and
+/// Reads the digests of the snapshot at `path`, to read later only what has changed: what it says besides its tree, and
 /// that. None if its form does not allow it. `check` gets the view and the origin before; if it fails, the problem is
 /// one of [`Operation::Compare`].
 ///
@@ -278,7 +278,7 @@ pub fn digested(
     }
     let mut failed = Operation::Load;
     let read = open(path).and_then(|opened| match opened {
-        Opened::Packed(file, size) => packed::digested(file, size, wanted, |view, origin| {
+        Opened::Packed(file, _) => packed::digested(file, wanted, |view, origin| {
             check(view, origin).inspect_err(|_| failed = Operation::Compare)
         }),
         Opened::Text(_) => Ok(None),

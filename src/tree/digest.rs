@@ -1,67 +1,77 @@
-//! Digests, by which directories of two trees are compared.
-
-use std::hash::{BuildHasher, Hash};
-use std::sync::LazyLock;
-
-use foldhash::fast::RandomState;
+//! Digests, by which directories of two trees are compared. `.weigh` files have them, so docs/format.md says how they
+//! are made. Whoever knows that can make names by which two different directories have one digest: where that matters,
+//! compare sizes, too.
 
 use super::{PackedDirectory, Tree, record};
-use crate::measure::View;
+use crate::measure::{Figures, View};
 use crate::parallel;
 
-/// The hash of `what`. Its seed differs in each run, which makes collisions hard to prepare.
+/// An odd number without a pattern, by which every word is multiplied: 2^64 divided by the golden ratio.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// What a `word` makes of a digest so far.
 #[inline]
-fn of(what: impl Hash) -> u64 {
-    static STATE: LazyLock<RandomState> = LazyLock::new(RandomState::default);
-    STATE.hash_one(what)
+fn mixed(digest: u64, word: u64) -> u64 {
+    let product = u128::from(digest ^ word) * u128::from(FACTOR);
+    (product >> 64) as u64 ^ product as u64
 }
 
-/// The digest of what is in a directory under a `name`: of a size, or of a subdirectory's digest. What a directory
-/// contains is the sum of these.
 #[inline]
-pub fn of_entry(name: &[u8], what: u64) -> u64 {
-    of((name, what))
-}
-
-/// The digest of a directory: of its own size, if it counts, of its total, and of what it contains.
-pub fn of_directory(own: Option<u64>, size: u64, content: u64) -> u64 {
-    of((own, size, content))
-}
-
-/// The sum of the digests of `leaves` of a directory: of their names and sizes. None if they are no records.
-pub fn of_leaves(view: View, mut leaves: &[u8]) -> Option<u64> {
-    let mut sum = 0_u64;
-    while !leaves.is_empty() {
-        let (name, (figures, _)) = record::take_brief(&mut leaves)?;
-        sum = sum.wrapping_add(of_entry(name, view.size(&figures)));
+fn with_figures(digest: u64, figures: &Figures, seen: Option<View>) -> u64 {
+    if let Some(view) = seen {
+        return mixed(digest, view.size(figures));
     }
-    Some(sum)
+    let Figures { disk, length, files, inodes, .. } = *figures;
+    mixed(mixed(mixed(digest, disk), length), files << 32 ^ inodes)
+}
+
+#[inline]
+fn with_name(digest: u64, name: &[u8]) -> u64 {
+    let (words, rest) = name.as_chunks();
+    let digest = words.iter().fold(digest, |digest, word| mixed(digest, u64::from_le_bytes(*word)));
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    mixed(mixed(digest, u64::from_le_bytes(last)), name.len() as u64)
 }
 
 impl Tree {
-    /// A digest of each directory, by its number. It covers the directory's own size, its total, and the names and
-    /// sizes of everything below it, in any order, as the tree's view measures them: of two trees that are compared,
-    /// one may know only that figure. Only digests from the same run can be compared. Two different directories have
-    /// equal digests about once in 2^64.
-    pub fn digests(&self) -> Vec<u64> {
-        // Most of the work, and of each directory by itself.
-        let view = self.view;
+    /// A digest of each directory, by its number. It covers the directory's name, its own figures, its total, and the
+    /// names and figures of everything below it, in any order; of the figures only those that are `seen`, if two trees
+    /// are compared of which one may know no other. Two different directories have equal digests about once in 2^64,
+    /// unless somebody makes them so.
+    pub fn digests(&self, seen: Option<View>) -> Vec<u64> {
+        // Nearly all of the work, and of each directory by itself.
         let mut digests: Vec<u64> =
             parallel::collect(0, &self.directories, |directory: &PackedDirectory| {
-                of_leaves(view, directory.leaves()).unwrap_or_default()
+                directory.digest(seen)
             });
         for (id, directory) in self.directories.iter().enumerate() {
-            let node = directory.node();
-            let own = node.own.map(|own| view.size(&own));
-            let whole = of_directory(own, view.size(&node.sums.all), digests[id]);
-            digests[id] = whole;
+            let digest = mixed(digests[id], 0);
+            digests[id] = digest;
             if directory.up > 0
                 && let Some(above) = digests.get_mut(id + directory.up as usize)
             {
-                *above = above.wrapping_add(of_entry(node.name, whole));
+                *above = above.wrapping_add(digest);
             }
         }
         digests
+    }
+}
+
+impl PackedDirectory {
+    /// That of the directory without its subdirectories.
+    fn digest(&self, seen: Option<View>) -> u64 {
+        let (mut rest, mut leaves) = (self.leaves(), 0_u64);
+        while let Some((name, (figures, _))) = record::take_brief(&mut rest) {
+            leaves = leaves.wrapping_add(with_name(with_figures(FACTOR, &figures, seen), name));
+        }
+        let node = self.node();
+        let digest = with_figures(mixed(FACTOR, leaves), &node.sums.all, seen);
+        let digest = match &node.own {
+            Some(own) => with_figures(mixed(digest, 1), own, seen),
+            None => mixed(digest, 0),
+        };
+        with_name(digest, node.name)
     }
 }
 
@@ -90,21 +100,21 @@ mod tests {
             content.finish(&directory(b"root"), Shape::default())
         };
         let (one, two, more) = (file(b"one", 1), file(b"two", 2), file(b"more", 3));
-        let usual = tree([&[one, two], &[two]]).digests();
-        assert_eq!(usual, tree([&[two, one], &[two]]).digests());
+        let usual = tree([&[one, two], &[two]]).digests(None);
+        assert_eq!(usual, tree([&[two, one], &[two]]).digests(None));
         assert_eq!(usual.len(), 3);
         for other in [file(b"one", 3), file(b"on", 1), file(b"two", 1), two] {
-            let other = tree([&[other, two], &[two]]).digests();
+            let other = tree([&[other, two], &[two]]).digests(None);
             assert!(other[0] != usual[0] && other[1] == usual[1] && other[2] != usual[2]);
         }
-        assert_ne!(usual[2], tree([&[two], &[one, two]]).digests()[2], "each in its directory");
+        assert_ne!(usual[2], tree([&[two], &[one, two]]).digests(None)[2], "each in its directory");
 
         let mut tree = tree([&[one, more, two], &[two]]);
-        assert_ne!(usual, tree.digests());
+        assert_ne!(usual, tree.digests(None));
         let is_more = |leaf: &Child<'_>| leaf.name() == b"more";
         let place = tree.directory(DirectoryId(0)).children(Order::Name).into_iter().find(is_more);
         let place = place.and_then(|more| more.place()).unwrap();
         tree.remove_all(&BTreeSet::from([place]));
-        assert_eq!(usual, tree.digests());
+        assert_eq!(usual, tree.digests(None));
     }
 }

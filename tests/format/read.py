@@ -21,6 +21,8 @@ except ImportError:
 MAGIC = b"\x89weigh\r\n"
 LARGEST = 1 << 20
 USUAL_TIME = 1704067200
+FACTOR = 0x9E3779B97F4A7C15
+WORD = (1 << 64) - 1
 MEASURES = ["disk", "apparent", "files", "inodes"]
 
 
@@ -115,7 +117,7 @@ class Bytes:
 def sections(data):
     """The kind, the place, the length and the content of each section, after a check of the end."""
     check(data.startswith(MAGIC), "not a .weigh file")
-    at, order, found = len(MAGIC), "HDI", []
+    at, order, found = len(MAGIC), "HDCI", []
     while data[at : at + 1] != b"E":
         check(at + 5 <= len(data), "it ends too early")
         kind, length = data[at : at + 1].decode("latin-1"), struct.unpack_from("<I", data, at + 1)[0]
@@ -160,6 +162,31 @@ class Listings:
                 leaves.append(piece.record(False))
         self.number += 1
         return directories, leaves
+
+
+def mix(digest, *words):
+    for word in words:
+        product = (digest ^ word) * FACTOR
+        digest = (product ^ product >> 64) & WORD
+    return digest
+
+
+def mix_figures(digest, figures):
+    disk, length, files, inodes = figures
+    return mix(digest, disk, length, (files << 32 & WORD) ^ inodes)
+
+
+def mix_name(digest, name):
+    words = [name[at : at + 8] for at in range(0, len(name) + 1, 8)]
+    return mix(digest, *[int.from_bytes(word, "little") for word in words], len(name))
+
+
+def digest_alone(record, leaves):
+    """The digest of a directory without its subdirectories."""
+    leaves = [mix_name(mix_figures(FACTOR, leaf["all"]), leaf["name"]) for leaf in leaves]
+    digest = mix_figures(mix(FACTOR, sum(leaves) & WORD), record["all"])
+    own = record["own"]
+    return mix_name(mix_figures(mix(digest, 1), own) if own else mix(digest, 0), record["name"])
 
 
 class Tree:
@@ -235,8 +262,9 @@ def read(data):
     count = header.pop("directories")
     blocks = [(place, length, content) for kind, place, length, content in found if kind == "D"]
     listings = Listings(content for _, _, content in blocks)
-    if blocks:
-        root(header, count, listings)
+    digests = root(header, count, listings) if blocks else []
+    saved = b"".join(content for kind, _, _, content in found if kind == "C")
+    check(saved in (b"", struct.pack(f"<{count}Q", *digests)), "its digests are damaged")
     check(listings.number == count and not listings.here.left(), "there are more directories, or fewer")
     check_index(found, blocks, listings.firsts)
     return header
@@ -250,16 +278,27 @@ def root(header, count, listings):
     check(count == (below + 1 if record["kind"] == "directory" else 0), "the root has more directories, or fewer")
     header.update(tree.node(record, is_root=True))
     # The directories whose listings are to come, each with how many are below it; the next one last.
-    ahead = [(header, count - 1)] if count else []
+    ahead = [(header, record, count - 1)] if count else []
+    digests, all_below = [], []
     while ahead:
-        node, below = ahead.pop()
+        node, record, below = ahead.pop()
         directories, leaves = listings.entries()
         check(sum(1 + below for _, below in directories) == below, "more directories below one, or fewer")
         names = [record["name"] for record, _ in directories]
         check(names == sorted(names), "subdirectories that are not in order")
-        children = [(tree.node(record), below) for record, below in directories]
-        node["children"] = [child for child, _ in children] + [tree.node(record) for record in leaves]
+        digests.append(digest_alone(record, leaves))
+        all_below.append(below)
+        children = [(tree.node(record), record, below) for record, below in directories]
+        node["children"] = [child for child, _, _ in children] + [tree.node(record) for record in leaves]
         ahead += reversed(children)
+    # Subdirectories come after their parent, each followed by all that are below it.
+    for number in reversed(range(count)):
+        child = number + 1
+        while child <= number + all_below[number]:
+            digests[number] += digests[child]
+            child += 1 + all_below[child]
+        digests[number] = mix(digests[number] & WORD, 0)
+    return digests
 
 
 def check_index(found, blocks, firsts):

@@ -19,6 +19,7 @@ use weigh::internal::snapshot::packed::blocks::{self, Blocks, FORMAT, LARGEST, M
 use weigh::internal::snapshot::packed::pieces::{self, Piece};
 use weigh::internal::snapshot::{self, Wanted, packed, schema};
 use weigh::internal::tally::{Inodes, Limits, Top, Whole};
+use weigh::internal::tree::Tree;
 
 /// Trees that are saved and loaded, and files that are damaged.
 const TREES: (usize, usize) = (12, 1_000);
@@ -242,7 +243,7 @@ pub type Parts = Vec<(u8, Vec<u8>)>;
 fn sections(file: &[u8]) -> Parts {
     let mut rest = file.strip_prefix(MAGIC).unwrap();
     let mut sections = Vec::new();
-    while let [kind @ (b'H' | b'D' | b'I'), a, b, c, d, more @ ..] = rest {
+    while let [kind @ (b'H' | b'D' | b'C' | b'I'), a, b, c, d, more @ ..] = rest {
         let (frame, after) = more.split_at(u32::from_le_bytes([*a, *b, *c, *d]) as usize);
         sections.push((*kind, zstd::bulk::decompress(frame, LARGEST).unwrap()));
         rest = after;
@@ -360,6 +361,14 @@ fn read(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
     let few = Limits { lines: 3, ..Limits::NONE };
     let largest = snapshot::load(path, Wanted::default(), |view| Top::new(view, few));
     let whole = snapshot::load(path, Wanted::default(), |_| Whole { inodes: Inodes::ALL });
+    let digested = snapshot::digested(path, Wanted::default(), |_, _| Ok(()));
+    // What differs from nothing, or from what is in it.
+    let tree = whole.as_ref().ok().and_then(|whole| whole.weighed.report.as_ref());
+    let nothing = Tree::default();
+    let changed = digested.map_err(|problem| problem.to_string()).and_then(|digested| {
+        let changed = digested.map(|(_, it)| it.changed(tree.unwrap_or(&nothing), Inodes::ALL));
+        changed.transpose().map_err(|error| error.to_string())
+    });
     let whole = match whole {
         Ok(whole) => whole,
         Err(problem) => {
@@ -367,6 +376,7 @@ fn read(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
             return Err(problem.to_string());
         }
     };
+    changed.expect("what is right from front to back is so by what has changed");
     by_block.expect("what is right from front to back is so by blocks");
     largest.expect("what is right from front to back is so by listings");
     let options = schema::ExportOptions {
@@ -437,7 +447,7 @@ fn forgery() -> impl Strategy<Value = Forgery> {
         1 => (index(), index()).prop_map(|(a, b)| Forgery::Moved(a, b)),
         1 => (index(), index()).prop_map(|(a, b)| Forgery::Cut(a, b)),
         2 => (index(), index()).prop_map(|(a, b)| Forgery::Spliced(a, b)),
-        1 => (index(), prop::sample::select(b"HDIEX")).prop_map(|(a, b)| Forgery::Kind(a, b)),
+        1 => (index(), prop::sample::select(b"HDCIEX")).prop_map(|(a, b)| Forgery::Kind(a, b)),
     ]
 }
 
@@ -593,53 +603,114 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
     assert_eq!(sealed(&parts, true), good);
     let future = format!("it has format 7, and this weigh reads format {FORMAT}");
     let directories = r#""directories":"#;
-    let cases: Vec<(Vec<u8>, &str)> = vec![
-        (with_header(r#""format":1"#, r#""format":7"#), &future),
-        (with_header(r#","format":1"#, ""), "a header without schema, format"),
+    fs::create_dir(fixture.at("empty")).unwrap();
+    // What is said from front to back, and what by the index, if that differs.
+    let cases: Vec<(Vec<u8>, &str, &str)> = vec![
+        (with_header(r#""format":1"#, r#""format":7"#), &future, ""),
+        (with_header(r#","format":1"#, ""), "a header without schema, format", ""),
         (
             with_header(r#""schema":1"#, r#""schema":2"#),
             "it has schema 2, and this weigh reads schema 1",
+            "",
         ),
-        (with_header(directories, r#""directories":1"#), "another number of directories"),
-        (with_header(directories, r#""x":"#), "a header without schema, format"),
-        (edited(&|file| file[block(2) + 1000] ^= 1), "block 2 is damaged: "),
-        (edited(&|file| file[block(3) - 1] ^= 1), "block 2 is damaged: its checksum differs"),
-        (edited(&|file| file[block(1) + 4] = 1), "a section is longer than any can be"),
-        (edited(&|file| file[block(1)] = b'X'), "a section of no known kind"),
-        (edited(&|file| file[block(1)] = b'I'), "it ends before its tree does"),
-        (edited(&|file| file[block(1)] = b'H'), "it ends before its tree does"),
-        (with(&|parts| parts.push((b'D', Vec::new()))), "a section that is not in its place"),
-        (edited(&|file| file[end + 1] ^= 1), "its end does not say where the index is"),
-        (edited(&|file| file.push(0)), "something after the end"),
-        (edited(&|file| file.truncate(end)), "it ends too early"),
-        (edited(&|file| file.truncate(block(2))), "it ends too early"),
-        (edited(&|file| file.truncate(block(2) + 100)), "it ends too early"),
-        (with(&|parts| drop(parts.remove(2))), "block 1 is wrong: it does not go on where"),
-        (with(&|parts| parts.insert(2, parts[2].clone())), "block 2 is wrong: "),
-        (with(&|parts| parts.swap(2, 3)), "block 1 is wrong: it does not go on where"),
-        (with(&|parts| parts.truncate(2)), "it ends before its tree does"),
-        (with(&|parts| parts.truncate(1)), "it has no tree"),
-        (with(&|parts| drop(parts.pop())), "the index is wrong"),
+        (
+            with_header(directories, r#""directories":1"#),
+            "another number of directories",
+            "fewer digests than directories",
+        ),
+        (with_header(directories, r#""x":"#), "a header without schema, format", ""),
+        (edited(&|file| file[block(2) + 1000] ^= 1), "block 2 is damaged: ", ""),
+        (edited(&|file| file[block(3) - 1] ^= 1), "block 2 is damaged: its checksum differs", ""),
+        (edited(&|file| file[block(1) + 4] = 1), "a section is longer than any can be", ""),
+        (edited(&|file| file[block(1)] = b'X'), "a section of no known kind", ""),
+        (
+            edited(&|file| file[block(1)] = b'I'),
+            "it ends before its tree does",
+            "block 1 is not what the index says",
+        ),
+        (
+            edited(&|file| file[block(1)] = b'H'),
+            "it ends before its tree does",
+            "block 1 is not what the index says",
+        ),
+        (
+            with(&|parts| parts.push((b'D', Vec::new()))),
+            "a section that is not in its place",
+            "the index does not end where the file does",
+        ),
+        (
+            edited(&|file| file[end + 1] ^= 1),
+            "its end does not say where the index is",
+            "a section of no known kind",
+        ),
+        (
+            edited(&|file| file.push(0)),
+            "something after the end",
+            "its end does not say where the index is",
+        ),
+        (
+            edited(&|file| file.truncate(end)),
+            "it ends too early",
+            "its end does not say where the index is",
+        ),
+        (
+            edited(&|file| file.truncate(block(2))),
+            "it ends too early",
+            "its end does not say where the index is",
+        ),
+        (
+            edited(&|file| file.truncate(block(2) + 100)),
+            "it ends too early",
+            "its end does not say where the index is",
+        ),
+        (
+            with(&|parts| drop(parts.remove(2))),
+            "block 1 is wrong: it does not go on where",
+            "block 1 does not go on where",
+        ),
+        (
+            with(&|parts| parts.swap(2, 3)),
+            "block 1 is wrong: it does not go on where",
+            "block 1 does not go on where",
+        ),
+        (with(&|parts| parts.truncate(2)), "it ends before its tree does", "the index is wrong"),
+        (with(&|parts| parts.truncate(1)), "it has no tree", ""),
+        (with(&|parts| drop(parts.pop())), "the index is wrong", ""),
         (
             with(&|parts| {
-                let at = parts.len() - 2;
-                parts[at].1.extend([1, 0]);
+                let last = parts.iter().rposition(|(kind, _)| *kind == b'D').unwrap();
+                parts[last].1.extend([1, 0]);
             }),
             "is wrong: a listing of no directory",
+            "a listing of no directory",
         ),
     ];
-    for (file, expected) in cases {
+    for (file, expected, by_index) in cases {
         fs::write(fixture.at("bad.weigh"), file).unwrap();
-        for flags in
-            ["-t --load bad.weigh", "top -n 1 --since bad.weigh", "--load bad.weigh --load x.weigh"]
-        {
+        for (flags, expected) in [
+            ("-t --load bad.weigh", expected),
+            ("--load bad.weigh --load x.weigh", expected),
+            // All that is there has changed.
+            ("empty -n 1 --since bad.weigh", if by_index.is_empty() { expected } else { by_index }),
+        ] {
             let shown = weigh(flags).within(fixture.path()).run();
             let complaint = shown.complaint();
             assert!(complaint.starts_with("weigh: cannot load bad.weigh: "), "{complaint}");
-            assert!(complaint.contains(expected), "{expected}: {complaint}");
+            assert!(complaint.contains(expected), "{flags}, {expected}: {complaint}");
             assert_eq!((shown.code(), complaint.lines().count()), (1, 1), "{complaint}");
         }
     }
+    // By the index, the second one is as good as the first.
+    fs::write(fixture.at("bad.weigh"), with(&|parts| parts.insert(2, parts[2].clone()))).unwrap();
+    for flags in ["-t --load bad.weigh", "--load bad.weigh --load x.weigh"] {
+        let shown = weigh(flags).within(fixture.path()).run();
+        assert!(shown.complaint().contains("block 2 is wrong: "), "{}", shown.complaint());
+    }
+    let [twice, once] = ["bad.weigh", "x.weigh"].map(|file| {
+        let shown = weigh(&format!("empty -n 30 --since {file}")).within(fixture.path()).run();
+        (shown.code(), shown.stdout)
+    });
+    assert_eq!(twice, once);
     let mut index = good.clone();
     let forged: Vec<_> = sections(&index)
         .iter()
@@ -652,6 +723,42 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
     fs::write(fixture.at("bad.weigh"), index).unwrap();
     let shown = weigh("-t --load bad.weigh").within(fixture.path()).run();
     assert!(shown.complaint().contains("the index is wrong"), "{}", shown.complaint());
+}
+
+/// Digests save the work of reading what they say is unchanged. They may be missing, and hide no growth.
+#[test]
+fn a_comparison_needs_no_digests_and_trusts_them_with_no_sizes() {
+    let fixture = large();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    let since = |file: &[u8]| {
+        fs::write(fixture.at("since.weigh"), file).unwrap();
+        run("top -n 30 --since since.weigh").clean()
+    };
+    run("top -n 1 --save x.weigh").clean();
+    let unchanged = fixture.bytes("x.weigh");
+    let expected = since(&unchanged);
+    let mut damaged = unchanged.clone();
+    let end = damaged.len() - 9;
+    let last = u64::from_le_bytes(damaged[end + 1..].try_into().unwrap()) as usize;
+    let digests = sections(&unchanged).iter().find(|(kind, _)| *kind == b'C').unwrap().1.len();
+    damaged[last - digests - 1_000] ^= 1;
+    assert!(since(&damaged) == expected, "what is unchanged was read");
+    assert_eq!(run("-t --load since.weigh").code(), 1, "it is damaged");
+
+    fs::write(fixture.at("top/3/4/new"), [b'x'; 70_000]).unwrap();
+    run("top -n 1 --save y.weigh").clean();
+    let grown = since(&unchanged);
+    assert!(grown != expected);
+    let mut parts = sections(&unchanged);
+    parts.retain(|(kind, _)| *kind != b'C');
+    assert!(since(&sealed(&parts, true)) == grown, "without digests");
+    let mut parts = sections(&unchanged);
+    let newer = sections(&fixture.bytes("y.weigh"));
+    for (was, is) in parts.iter_mut().zip(newer).filter(|(was, _)| was.0 == b'C') {
+        assert!(was.1.len() == is.1.len() && was.1 != is.1);
+        *was = is;
+    }
+    assert!(since(&sealed(&parts, true)) == grown, "with those of the tree as it is now");
 }
 
 /// All forms work together, whatever their names are: in a directory, joined, compared, and in a history.

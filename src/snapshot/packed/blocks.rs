@@ -4,11 +4,13 @@
 use std::cell::RefCell;
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::mem;
+use std::ops::Range;
 use std::rc::Rc;
 
 use zstd::bulk::{Compressor, decompress};
 use zstd::zstd_safe::{compress_bound, find_frame_compressed_size, get_frame_content_size};
 
+use crate::parallel;
 use crate::snapshot::compression::is_bomb;
 use crate::snapshot::schema::Header;
 use crate::snapshot::tokens::Tokens;
@@ -30,6 +32,7 @@ const LONGEST_INDEX: usize = 16 << 20;
 /// The kinds of sections, in their order, and the end.
 const HEADER: u8 = b'H';
 const DIRECTORIES: u8 = b'D';
+const DIGESTS: u8 = b'C';
 const INDEX: u8 = b'I';
 const END: u8 = b'E';
 
@@ -83,6 +86,19 @@ impl<W: Write> Writer<W> {
         push_number(&mut self.index, first.saturating_sub(self.last));
         self.last = first;
         self.section(DIRECTORIES, frame)
+    }
+
+    /// Adds the digests of all directories, by their numbers.
+    pub fn digests(&mut self, digests: impl Iterator<Item = u64>) -> io::Result<()> {
+        let mut content = Vec::new();
+        for digest in digests {
+            if content.len() == LARGEST {
+                self.section(DIGESTS, &pack(&content)?)?;
+                content.clear();
+            }
+            content.extend_from_slice(&digest.to_le_bytes());
+        }
+        if content.is_empty() { Ok(()) } else { self.section(DIGESTS, &pack(&content)?) }
     }
 
     /// Adds the index, and ends the file.
@@ -144,6 +160,7 @@ impl Section {
         let damaged = |what| match self.kind {
             HEADER => damaged(format_args!("the header is damaged: {what}")),
             INDEX => damaged(format_args!("the index is damaged: {what}")),
+            DIGESTS => damaged(format_args!("the digests are damaged: {what}")),
             _ => damaged(format_args!("block {} is damaged: {what}", self.number)),
         };
         content_length(&self.frame).map_err(damaged)?;
@@ -218,7 +235,7 @@ impl<R: Read> Sections<R> {
             return Ok(kind);
         }
         let [kind] = self.take()?;
-        if ![HEADER, DIRECTORIES, INDEX, END].contains(&kind) {
+        if ![HEADER, DIRECTORIES, DIGESTS, INDEX, END].contains(&kind) {
             return Err(damaged("a section of no known kind"));
         }
         self.next = Some(kind);
@@ -263,14 +280,34 @@ impl<R: Read> Sections<R> {
         self.next_of(DIRECTORIES).transpose()
     }
 
-    /// Reads the index, which says that the blocks are at these `places`, the end, and that nothing follows.
+    /// Passes the digests of so many `directories` to `take`, if the file has them.
+    fn digests(&mut self, directories: u64, mut take: impl FnMut(u64)) -> io::Result<()> {
+        let mut left = directories;
+        while let Some(section) = self.next_of(DIGESTS)? {
+            let content = section.unpack()?;
+            let (digests, rest) = content.as_chunks();
+            let more = Some(digests.len() as u64).filter(|_| rest.is_empty());
+            let after = more.and_then(|more| left.checked_sub(more));
+            left = after.ok_or_else(|| damaged("digests that are not of its directories"))?;
+            digests.iter().for_each(|digest| take(u64::from_le_bytes(*digest)));
+        }
+        match left {
+            left if left == 0 || left == directories => Ok(()),
+            _ => Err(damaged("fewer digests than directories")),
+        }
+    }
+
+    /// Reads the digests of so many `directories`, the index, which says that the blocks are at these `places`, the end,
+    /// and that nothing follows.
     ///
     /// # Errors
     /// The system's, and an error if the file says otherwise.
-    pub fn finish(mut self, places: &[BlockPlace]) -> io::Result<()> {
+    pub fn finish(mut self, directories: u64, places: &[BlockPlace]) -> io::Result<()> {
+        let end = self.at - u64::from(self.next.is_some());
+        let begin = places.first().map_or(end, |first| first.offset);
+        self.digests(directories, |_| ())?;
         let index = self.at - u64::from(self.next.is_some());
-        let begin = places.first().map_or(index, |first| first.offset);
-        if self.places((begin, index))? != places {
+        if self.places((begin, end))? != places {
             return Err(damaged("the index is wrong"));
         }
         self.end(index)?;
@@ -280,7 +317,7 @@ impl<R: Read> Sections<R> {
         }
     }
 
-    /// Reads the index: the blocks, which fill the file from the end of the header to the index.
+    /// Reads the index: the blocks, which come one after the other between the end of the header and the index.
     fn places(&mut self, (begin, end): (u64, u64)) -> io::Result<Vec<BlockPlace>> {
         let wrong = || damaged("the index is wrong");
         let mut packed = Vec::new();
@@ -302,7 +339,7 @@ impl<R: Read> Sections<R> {
             places.push(BlockPlace { offset, length, first });
             offset = next;
         }
-        if offset == end { Ok(places) } else { Err(wrong()) }
+        Ok(places)
     }
 
     /// Takes the end, which says that the index begins there.
@@ -389,6 +426,9 @@ impl<R: Read> Read for SavedHeader<R> {
 pub struct Blocks<R> {
     file: R,
     places: Vec<BlockPlace>,
+    /// Where they end, and where the index begins. The digests are between.
+    end: u64,
+    index: u64,
 }
 
 /// Where a block is.
@@ -433,7 +473,34 @@ impl<R: Read + Seek + 'static> Blocks<R> {
             return Err(damaged("the index does not end where the file does"));
         }
         sections.end(index)?;
-        Ok((header, Self { file: sections.file, places }))
+        let end = places.last().map_or(begin, |last| last.offset + last.length);
+        let mut blocks = Self { file: sections.file, places, end, index };
+        if end < index && blocks.sections(end)?.kind()? != DIGESTS {
+            return Err(damaged("the index is wrong"));
+        }
+        Ok((header, blocks))
+    }
+
+    /// The digests of all directories, of which there are so many; none if the file has none.
+    ///
+    /// # Errors
+    /// The system's, and an error if they are damaged.
+    pub fn digests(&mut self, directories: u64) -> io::Result<Vec<u64>> {
+        let (mut digests, index) = (Vec::new(), self.index);
+        let mut sections = self.sections(self.end)?;
+        // A file of this size at least.
+        sections.size = index;
+        sections.digests(directories, |digest| digests.push(digest))?;
+        if sections.at - u64::from(sections.next.is_some()) != index {
+            return Err(damaged("a section that is not in its place"));
+        }
+        Ok(digests)
+    }
+
+    /// The sections from this place on.
+    fn sections(&mut self, offset: u64) -> io::Result<Sections<&mut R>> {
+        self.file.seek(SeekFrom::Start(offset))?;
+        Ok(Sections { at: offset, ..Sections::new(&mut self.file, u64::MAX) })
     }
 
     /// Where the blocks are.
@@ -447,21 +514,55 @@ impl<R: Read + Seek + 'static> Blocks<R> {
     /// # Errors
     /// The system's, and an error if it is damaged, or not what the index says.
     pub fn read(&mut self, number: usize) -> io::Result<Vec<u8>> {
-        let Some(&BlockPlace { offset, length, first }) = self.places.get(number) else {
+        self.packed(number)?.content()
+    }
+
+    /// The same of all blocks with these numbers, which several threads unpack.
+    ///
+    /// # Errors
+    /// Those of one.
+    pub fn read_several(&mut self, numbers: Range<usize>) -> io::Result<Vec<Vec<u8>>> {
+        let packed: Vec<_> =
+            numbers.map(|number| self.packed(number)).collect::<io::Result<_>>()?;
+        match &packed[..] {
+            [block] => block.content().map(|content| vec![content]),
+            _ => parallel::collect(0, packed, |block: PackedBlock| block.content()),
+        }
+    }
+
+    /// The block with this number, as it is in the file.
+    fn packed(&mut self, number: usize) -> io::Result<PackedBlock> {
+        let Some(&place) = self.places.get(number) else {
             return Err(damaged(format_args!("there is no block {number}")));
         };
-        let is_other = || damaged(format_args!("block {number} is not what the index says"));
-        self.file.seek(SeekFrom::Start(offset))?;
-        let mut sections = Sections::new(&mut self.file, u64::MAX);
+        let mut sections = self.sections(place.offset)?;
         sections.count = (DIRECTORIES, number);
-        let section = sections.next_of(DIRECTORIES)?.ok_or_else(is_other)?;
-        let mut content = section.unpack()?;
+        let section = sections.next_of(DIRECTORIES)?;
+        let section = section.filter(|section| section.place(place.first) == place);
+        section.map(|section| PackedBlock { section, place }).ok_or_else(|| other_block(number))
+    }
+}
+
+/// A block as it is in the file.
+struct PackedBlock {
+    section: Section,
+    place: BlockPlace,
+}
+
+impl PackedBlock {
+    fn content(&self) -> io::Result<Vec<u8>> {
+        let mut content = self.section.unpack()?;
         let mut rest = content.as_slice();
-        if section.place(first).length != length || take_number(&mut rest) != Some(first) {
-            return Err(is_other());
+        if take_number(&mut rest) != Some(self.place.first) {
+            return Err(other_block(self.section.number));
         }
         let start = content.len() - rest.len();
         content.drain(..start);
         Ok(content)
     }
+}
+
+#[cold]
+fn other_block(number: usize) -> io::Error {
+    damaged(format_args!("block {number} is not what the index says"))
 }

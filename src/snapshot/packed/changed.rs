@@ -1,16 +1,17 @@
 //! Of a file, only what differs from a tree in memory: every directory's digest is compared first, and only the
-//! listings of those that differ are kept.
+//! listings of those that differ are read.
 
 use std::collections::HashMap;
 use std::io;
-use std::ops::Range;
+
+use foldhash::fast::RandomState;
 
 use super::SavedListings;
 use crate::tally::{Inodes, Whole};
 use crate::total::Replay;
-use crate::tree::{DirectoryId, Tree};
+use crate::tree::{Child, Node, Tree};
 
-/// The listings of a file, and the digests of its directories, each after those of the directories below.
+/// The listings of a file, and the digests of its directories, by their numbers, if it has them.
 #[derive(Debug)]
 pub struct Digested {
     pub(super) listings: SavedListings,
@@ -27,19 +28,18 @@ impl Digested {
         let root = now.root();
         let is_total = root.is_total();
         let is_alike = root.is_directory() && is_total == self.listings.is_total();
-        let is = now.digests();
+        let is = now.digests(None);
         let mut search = SideBySide {
             was: &self.digests,
-            now,
             unchanged: vec![false; is.len()],
             is,
-            root_depth: is_total.into(),
-            ahead: HashMap::from([(0, (0, root.id().filter(|_| is_alike)))]),
-            depth: 0,
-            children: HashMap::new(),
+            is_total,
+            ahead: [(0, Some(root).filter(|_| is_alike))].into_iter().collect(),
+            children: HashMap::default(),
         };
-        let is_read = |above, name: &[u8], numbers: &_| search.is_changed(above, name, numbers);
+        let is_read = |above, node: &Node<'_>, number| search.is_changed(above, node, number);
         let begin = |depth| Box::new(Replay::new(Whole { inodes }, depth)) as _;
+        self.listings.expect_many();
         let tree = self.listings.replay(begin, is_read, None)?;
         Ok((tree, search.unchanged))
     }
@@ -48,41 +48,42 @@ impl Digested {
 /// Goes down a file and a tree side by side.
 struct SideBySide<'t> {
     was: &'t [u64],
-    now: &'t Tree,
     is: Vec<u64>,
     unchanged: Vec<bool>,
-    root_depth: u64,
-    /// The directories of the file that are to be read: the depth of each, and which one it is now.
-    ahead: HashMap<u64, (u64, Option<DirectoryId>)>,
-    /// The depth of what is in the one that is read, and what is there now.
-    depth: u64,
-    children: HashMap<&'t [u8], DirectoryId>,
+    /// Whether the root is the node above several roots.
+    is_total: bool,
+    /// The directories of the file that are to be read, and which one each is now.
+    ahead: HashMap<u64, Option<Child<'t>>, RandomState>,
+    /// What is now in the one that is read.
+    children: HashMap<&'t [u8], Child<'t>, RandomState>,
 }
 
 impl SideBySide<'_> {
-    /// Whether the directory with the first of these `numbers`, in the one with the number `above`, is to be read.
-    fn is_changed(&mut self, above: u64, name: &[u8], numbers: &Range<u64>) -> bool {
-        if let Some((depth, directory)) = self.ahead.remove(&above) {
-            self.depth = depth + 1;
-            let now = directory.map(|directory| self.now.directory(directory).directories());
-            let children = now.into_iter().flatten();
-            self.children =
-                children.filter_map(|child| Some((child.name(), child.id()?))).collect();
+    /// Whether the directory with this `number`, in the one with the number `above`, is to be read.
+    fn is_changed(&mut self, above: u64, node: &Node<'_>, number: u64) -> bool {
+        if let Some(directory) = self.ahead.remove(&above) {
+            let now = directory.into_iter().flat_map(Child::directories);
+            self.children = now.map(|child| (child.name(), child)).collect();
         }
-        let there = self.children.get(name).copied();
-        // Before it are the digests of all before it but those above, and of all below it.
-        let place = numbers.end.checked_sub(1 + self.depth);
-        let was = place.and_then(|place| self.was.get(usize::try_from(place).ok()?));
-        let is = there.and_then(|there| self.is.get(there.index()));
-        if self.depth > self.root_depth
-            && was.is_some()
-            && was == is
-            && let Some(is_same) = there.and_then(|there| self.unchanged.get_mut(there.index()))
+        let now = self.children.get(node.name).copied();
+        let is_root = self.is_total && above == 0;
+        if let Some(now) = now.filter(|now| !is_root && self.is_same(number, node, now))
+            && let Some(id) = now.id()
+            && let Some(is_unchanged) = self.unchanged.get_mut(id.index())
         {
-            *is_same = true;
+            *is_unchanged = true;
             return false;
         }
-        self.ahead.insert(numbers.start, (self.depth, there));
+        self.ahead.insert(number, now);
         true
+    }
+
+    /// Whether the directory with this `number` is the same `now`. Somebody may choose names so that digests are, and
+    /// nothing should grow unseen.
+    fn is_same(&self, number: u64, node: &Node<'_>, now: &Child<'_>) -> bool {
+        let digest = usize::try_from(number).ok().and_then(|number| self.was.get(number));
+        digest.is_some()
+            && digest == now.id().and_then(|id| self.is.get(id.index()))
+            && now.view().size(&node.sums.all) == now.size()
     }
 }

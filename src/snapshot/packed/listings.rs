@@ -38,6 +38,9 @@ pub struct SavedListings {
     blocks: Blocks<SnapshotFile>,
     /// The blocks that were used last, the very last one at the end.
     cache: VecDeque<(usize, Arc<Vec<u8>>)>,
+    /// How many blocks are read at a time where one after the other is needed, and which one would be next.
+    at_a_time: usize,
+    next: usize,
     /// What it took to find listings: 1 for a block that was in memory, and may have a million of them, and [`READ`]
     /// for another one.
     cost: usize,
@@ -96,8 +99,9 @@ impl SavedListings {
         }
         let size = blocks.places().iter().map(|place| place.length).sum();
         let (cache, end, root) = Default::default();
+        let (at_a_time, next, cost, is_total) = (1, 0, 0, false);
         let mut listings =
-            Self { blocks, cache, cost: 0, size, end, root, is_total: false, has_times };
+            Self { blocks, cache, at_a_time, next, cost, size, end, root, is_total, has_times };
         let first = listings.block(0)?;
         let Record { mut node, below } = take_root(&mut first.as_slice())?;
         if node.mode.kind() != Kind::Directory || below.checked_add(1) != Some(directories) {
@@ -107,6 +111,11 @@ impl SavedListings {
         set_times(&mut node, has_times);
         listings.root = Directory::new(0..directories, &node);
         Ok(Some(listings))
+    }
+
+    /// Expects that listings in many blocks are needed, in their order: several threads unpack these.
+    pub(super) fn expect_many(&mut self) {
+        self.at_a_time = CACHED / 2;
     }
 
     /// Whether the root is the node above several roots.
@@ -139,7 +148,7 @@ impl SavedListings {
             here = numbers;
         }
         read.insert(here.start);
-        let is_read = |_, _: &[u8], numbers: &Range<u64>| read.contains(&numbers.start);
+        let is_read = |_, _: &Node<'_>, number| read.contains(&number);
         let begin = |depth| Box::new(Replay::new(Whole { inodes }, depth)) as _;
         self.replay(begin, is_read, Some(here.start)).map(Some)
     }
@@ -167,13 +176,13 @@ impl SavedListings {
         Ok(Some(read))
     }
 
-    /// Feeds what `begin` makes for a depth of roots with the directories that are read; of others only their own records. `is_read` gets the number of
-    /// the directory above, the name, and the numbers. The listings are shown, or `only` that of one, and of the others
-    /// the directories that are read.
+    /// Feeds what `begin` makes for a depth of roots with the directories that are read; of others only their own
+    /// records. `is_read` gets the number of the directory above, and the node and the number of one. The listings are
+    /// shown, or `only` that of one, and of the others the directories that are read.
     pub(super) fn replay(
         &mut self,
         begin: impl FnOnce(usize) -> Box<dyn AnyReplay>,
-        mut is_read: impl FnMut(u64, &[u8], &Range<u64>) -> bool,
+        mut is_read: impl FnMut(u64, &Node<'_>, u64) -> bool,
         only: Option<u64>,
     ) -> io::Result<Tree> {
         let mut replay = begin(self.is_total.into());
@@ -193,7 +202,7 @@ impl SavedListings {
             ahead.push((directory, true));
             let begin = ahead.len();
             self.entries(numbers, |node, numbers| match numbers {
-                Some(numbers) if is_read(above, node.name, &numbers) => {
+                Some(numbers) if is_read(above, node, numbers.start) => {
                     ahead.push((Directory::new(numbers, node), false));
                 }
                 _ if !is_shown => {}
@@ -267,6 +276,10 @@ impl SavedListings {
                 if at == directory {
                     take(piece)?;
                     if piece.is_last {
+                        let is_end = at + 1 == self.root.numbers.end;
+                        if is_end && (!rest.is_empty() || number + 1 < self.blocks.places().len()) {
+                            return Err(damaged("a listing of no directory"));
+                        }
                         self.end = ListingEnd { block: number, next: at + 1, rest: rest.len() };
                         return Ok(());
                     }
@@ -283,21 +296,29 @@ impl SavedListings {
     /// The content of the block with this number.
     fn block(&mut self, number: usize) -> io::Result<Arc<Vec<u8>>> {
         let known = self.cache.iter().position(|(cached, _)| *cached == number);
-        let block = match known.and_then(|known| self.cache.remove(known)) {
-            Some((_, block)) => {
-                self.cost += 1;
-                block
-            }
-            None => {
-                self.cost += READ;
-                Arc::new(self.blocks.read(number)?)
-            }
-        };
+        if let Some((_, block)) = known.and_then(|known| self.cache.remove(known)) {
+            self.cost += 1;
+            self.keep(number, &block);
+            return Ok(block);
+        }
+        self.cost += READ;
+        let count = if number == self.next { self.at_a_time } else { 1 };
+        self.next = self.blocks.places().len().min(number + count).max(number + 1);
+        let read = self.blocks.read_several(number..self.next)?;
+        let read: Vec<_> = read.into_iter().map(Arc::new).collect();
+        // Of these, it is used last.
+        for (number, block) in (number..self.next).zip(&read).rev() {
+            self.keep(number, block);
+        }
+        Ok(read.into_iter().next().unwrap_or_default())
+    }
+
+    /// Keeps a block as the one that was used last.
+    fn keep(&mut self, number: usize, block: &Arc<Vec<u8>>) {
         if self.cache.len() == CACHED {
             self.cache.pop_front();
         }
-        self.cache.push_back((number, Arc::clone(&block)));
-        Ok(block)
+        self.cache.push_back((number, Arc::clone(block)));
     }
 }
 

@@ -2,12 +2,11 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::iter;
-use std::ops::Range;
 
 use super::blocks::{Blocks, FileHeader, MAGIC, Section, Sections, damaged, header};
 use super::changed::Digested;
 use super::listings::SavedListings;
-use super::pieces::{CUT_OFF, Piece, Record, ensure_order, take_directory, take_root};
+use super::pieces::{Piece, Record, ensure_order, take_directory, take_root};
 use crate::measure::{Figures, Kind, View};
 use crate::parallel;
 use crate::snapshot::tokens::DEEPEST;
@@ -15,7 +14,7 @@ use crate::snapshot::{Origin, Snapshot, Wanted};
 use crate::sys::SnapshotFile;
 use crate::total::{AnyReplay, BeginReplay, Shown};
 use crate::tree::record::{self, take_number};
-use crate::tree::{Node, Tree, digest};
+use crate::tree::{Node, Tree};
 
 /// Reads `file` of `size` bytes into what `replay` begins for its view. `check` gets that view and the origin before.
 pub(in crate::snapshot) fn read(
@@ -36,16 +35,14 @@ pub(in crate::snapshot) fn read(
         if let Some((_, mut listings)) = listings
             && let Some(read) = listings.leading(view, limits)?
         {
-            let is_read = |_, _: &[u8], numbers: &Range<u64>| read.contains(&numbers.start);
+            let is_read = |_, _: &Node<'_>, number| read.contains(&number);
             let report = listings.replay(|depth| replay(view, depth, None), is_read, None)?;
             return header.loaded(wanted, Some(report)).map_err(damaged);
         }
         file.seek(SeekFrom::Start(begin))?;
     }
-    let report = read_tree(sections, directories, |is_total| Nodes {
-        replay: replay(view, is_total.into(), None),
-        has_times: wanted.times,
-    })?;
+    let begin = |depth| replay(view, depth, None);
+    let report = read_tree(sections, directories, begin, wanted.times)?;
     header.loaded(wanted, report).map_err(damaged)
 }
 
@@ -65,45 +62,41 @@ pub(in crate::snapshot) fn listings(
     Ok(Some((header.loaded(wanted, None).map_err(damaged)?, listings)))
 }
 
-/// Reads `file` of `size` bytes, and of its tree only digests, to find out later what else is to be read: what it says
-/// besides its tree, and that. `check` gets the view and the origin before. None if there is no directory.
+/// The same with the digests of all directories, to find out later what else is to be read. `check` gets the view and the
+/// origin before.
 pub(in crate::snapshot) fn digested(
     file: SnapshotFile,
-    size: u64,
     wanted: Wanted,
     check: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
 ) -> io::Result<Option<(Snapshot, Digested)>> {
-    let (FileHeader { header, directories }, sections) = header(file.try_clone()?, size)?;
-    if directories == 0 {
-        return Ok(None);
-    }
-    let view = header.view(wanted);
-    check(view, header.known())?;
-    let digests = Digests { view, open: Vec::new(), closed: Vec::new() };
-    let digests = read_tree(sections, directories, |_| digests)?.unwrap_or_default();
-    let listings = listings(file, wanted)?;
-    Ok(listings.map(|(snapshot, listings)| (snapshot, Digested { listings, digests })))
+    let (FileHeader { header, directories }, mut blocks) = Blocks::open(file)?;
+    check(header.view(wanted), header.known())?;
+    let digests = blocks.digests(directories)?;
+    let listings = SavedListings::of(blocks, directories, wanted.times)?;
+    let snapshot = header.loaded(wanted, None).map_err(damaged)?;
+    Ok(listings.map(|listings| (snapshot, Digested { listings, digests })))
 }
 
-/// Reads all blocks, and the end: the tree of so many `directories`, if there is one, into what `receiver` makes. That
-/// is told whether the root is the node above several roots.
-fn read_tree<T: Receive, R: Read>(
+/// Reads all blocks, and the end: the tree of so many `directories`, if there is one, into what `begin` makes for a depth
+/// of roots, with times if they are wanted.
+fn read_tree<R: Read>(
     mut sections: Sections<R>,
     directories: u64,
-    receiver: impl FnOnce(bool) -> T,
-) -> io::Result<Option<T::Received>> {
+    begin: impl FnOnce(usize) -> Box<dyn AnyReplay>,
+    has_times: bool,
+) -> io::Result<Option<Tree>> {
     let Some(first) = sections.block() else {
         if directories > 0 {
             return Err(damaged("it has no tree"));
         }
-        return sections.finish(&[]).map(|()| None);
+        return sections.finish(0, &[]).map(|()| None);
     };
     let first = unpack(first)?;
     let mut rest = first.content.as_slice();
     if take_number(&mut rest) != Some(0) {
         return Err(damaged("block 0 does not begin with the root"));
     }
-    let root = take_root(&mut rest)?;
+    let mut root = take_root(&mut rest)?;
     let is_directory = root.node.mode.kind() == Kind::Directory;
     let said = if is_directory { root.below.checked_add(1) } else { Some(0) };
     if said != Some(directories) {
@@ -111,8 +104,8 @@ fn read_tree<T: Receive, R: Read>(
     }
     let mut places = vec![first.section.place(0)];
     let is_total = root.node.name.is_empty();
-    let mut reading =
-        Reading { receiver: receiver(is_total), is_total, open: Vec::new(), number: 0 };
+    let replay = begin(is_total.into());
+    let mut reading = Reading { replay, has_times, is_total, open: Vec::new(), number: 0 };
     if is_directory {
         reading.enter(root.below)?;
     }
@@ -126,101 +119,9 @@ fn read_tree<T: Receive, R: Read>(
     if !reading.open.is_empty() {
         return Err(damaged("it ends before its tree does"));
     }
-    sections.finish(&places)?;
-    Ok(Some(reading.receiver.finish(root.node)))
-}
-
-/// What directories are read into, each opened before what is in it, and closed after that.
-trait Receive {
-    /// What comes of it.
-    type Received;
-
-    fn open(&mut self);
-
-    /// Adds the leaves of a piece, which may be roots.
-    fn leaves(&mut self, piece: &Piece<'_>, are_roots: bool) -> io::Result<()>;
-
-    fn close(&mut self, directory: Node<'_>);
-
-    /// Closes the root.
-    fn finish(self, root: Node<'_>) -> Self::Received;
-}
-
-/// Feeds a tally with nodes, perhaps with times.
-struct Nodes {
-    replay: Box<dyn AnyReplay>,
-    has_times: bool,
-}
-
-impl Receive for Nodes {
-    type Received = Tree;
-
-    fn open(&mut self) {
-        self.replay.open();
-    }
-
-    fn leaves(&mut self, piece: &Piece<'_>, are_roots: bool) -> io::Result<()> {
-        piece.each_leaf(are_roots, |leaf| {
-            set_times(leaf, self.has_times);
-            self.replay.leaf(leaf, true);
-        })
-    }
-
-    fn close(&mut self, mut directory: Node<'_>) {
-        set_times(&mut directory, self.has_times);
-        self.replay.close(&directory, Shown::Always);
-    }
-
-    fn finish(mut self, mut root: Node<'_>) -> Tree {
-        set_times(&mut root, self.has_times);
-        self.replay.finish(&root)
-    }
-}
-
-/// Makes the digests of directories that a tree would have ([`Tree::digests`]). Of other entries it reads and checks no
-/// more than that takes: where that matters, they are read again.
-struct Digests {
-    view: View,
-    /// What open directories contain.
-    open: Vec<u64>,
-    /// The digests of closed ones, each after those of the directories below it.
-    closed: Vec<u64>,
-}
-
-impl Receive for Digests {
-    type Received = Vec<u64>;
-
-    fn open(&mut self) {
-        self.open.push(0);
-    }
-
-    fn leaves(&mut self, piece: &Piece<'_>, _: bool) -> io::Result<()> {
-        let sum = digest::of_leaves(self.view, piece.leaves).ok_or_else(|| damaged(CUT_OFF))?;
-        self.add(sum);
-        Ok(())
-    }
-
-    fn close(&mut self, Node { name, own, sums, .. }: Node<'_>) {
-        let content = self.open.pop().unwrap_or_default();
-        let own = own.map(|own| self.view.size(&own));
-        let digest = digest::of_directory(own, self.view.size(&sums.all), content);
-        self.closed.push(digest);
-        self.add(digest::of_entry(name, digest));
-    }
-
-    fn finish(mut self, root: Node<'_>) -> Vec<u64> {
-        self.close(root);
-        self.closed
-    }
-}
-
-impl Digests {
-    /// Adds to what the innermost open directory contains.
-    fn add(&mut self, digest: u64) {
-        if let Some(content) = self.open.last_mut() {
-            *content = content.wrapping_add(digest);
-        }
-    }
+    sections.finish(directories, &places)?;
+    set_times(&mut root.node, has_times);
+    Ok(Some(reading.replay.finish(&root.node)))
 }
 
 /// A block, and what is in it.
@@ -242,8 +143,9 @@ impl Block {
 }
 
 /// The directories that are open.
-struct Reading<T: Receive> {
-    receiver: T,
+struct Reading {
+    replay: Box<dyn AnyReplay>,
+    has_times: bool,
     /// Whether the root is the node above several roots.
     is_total: bool,
     open: Vec<OpenListing>,
@@ -262,7 +164,7 @@ struct OpenListing {
     below: u64,
 }
 
-impl<T: Receive> Reading<T> {
+impl Reading {
     /// Reads the content of a block. Returns the number that it begins with.
     fn block(&mut self, mut content: &[u8]) -> io::Result<u64> {
         let first = take_number(&mut content);
@@ -280,7 +182,10 @@ impl<T: Receive> Reading<T> {
                 return Err(damaged("a listing of no directory"));
             };
             level.directories.extend_from_slice(piece.directories);
-            self.receiver.leaves(&piece, are_roots)?;
+            piece.each_leaf(are_roots, |leaf| {
+                set_times(leaf, self.has_times);
+                self.replay.leaf(leaf, true);
+            })?;
             if piece.is_last {
                 self.go_on()?;
             }
@@ -312,7 +217,9 @@ impl<T: Receive> Reading<T> {
             self.open.pop();
             if let Some(above) = self.open.last() {
                 let mut record = above.directories.get(above.current..).unwrap_or_default();
-                self.receiver.close(take_directory(&mut record, true)?.node);
+                let mut directory = take_directory(&mut record, true)?.node;
+                set_times(&mut directory, self.has_times);
+                self.replay.close(&directory, Shown::Always);
             }
         }
         Ok(())
@@ -324,7 +231,7 @@ impl<T: Receive> Reading<T> {
             return Err(damaged(format_args!("it is deeper than {DEEPEST} levels")));
         }
         self.open.push(OpenListing { directories: Vec::new(), current: 0, next: 0, below });
-        self.receiver.open();
+        self.replay.open();
         Ok(())
     }
 }

@@ -39,12 +39,15 @@ pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -
     text.into_inner()?;
     if let Some(tree) = tree {
         let threads = options.threads.map_or(0, NonZeroUsize::get);
+        let mut order = Vec::new();
         parallel::in_order(
             threads,
-            Parts::of(tree),
+            Parts::of(tree).inspect(|part| order.extend(part.directories())),
             |part| part.blocks(),
             |blocks| blocks?.iter().try_for_each(|(first, frame)| writer.block(*first, frame)),
         )?;
+        let digests = tree.digests(None);
+        writer.digests(order.into_iter().filter_map(|id| digests.get(id.index()).copied()))?;
     }
     writer.finish()
 }
@@ -126,6 +129,10 @@ struct Part<'t> {
 type Blocks = Vec<(u64, Vec<u8>)>;
 
 impl Part<'_> {
+    fn directories(&self) -> impl Iterator<Item = DirectoryId> {
+        self.listings.iter().map(|listing| listing.directory)
+    }
+
     fn blocks(&self) -> io::Result<Blocks> {
         let (blocks, is_regular) = self.in_blocks_of(FULL)?;
         if is_regular { self.in_blocks_of(REGULAR).map(|(blocks, _)| blocks) } else { Ok(blocks) }
