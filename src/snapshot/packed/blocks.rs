@@ -7,7 +7,9 @@ use std::mem;
 use std::rc::Rc;
 
 use zstd::bulk::{Compressor, decompress};
-use zstd::zstd_safe::{compress_bound, find_frame_compressed_size, get_frame_content_size};
+use zstd::zstd_safe::{
+    CParameter, compress_bound, find_frame_compressed_size, get_frame_content_size,
+};
 
 use crate::snapshot::compression::is_bomb;
 use crate::snapshot::schema::Header;
@@ -42,14 +44,20 @@ const START: usize = 5;
 /// # Errors
 /// If there is no memory.
 pub fn pack(content: &[u8]) -> io::Result<Vec<u8>> {
-    const LEVEL: i32 = 2;
+    const PARAMETERS: [CParameter; 4] = [
+        CParameter::CompressionLevel(2),
+        CParameter::HashLog(15),
+        CParameter::MinMatch(5),
+        CParameter::ChecksumFlag(true),
+    ];
     thread_local! {
         /// To make these for each section took a tenth of the time.
         static COMPRESSOR: RefCell<(Compressor<'static>, Vec<u8>)> = RefCell::default();
     }
     COMPRESSOR.with_borrow_mut(|(compressor, frame)| {
-        compressor.set_compression_level(LEVEL)?;
-        compressor.include_checksum(true)?;
+        for parameter in PARAMETERS {
+            compressor.set_parameter(parameter)?;
+        }
         frame.clear();
         frame.reserve(compress_bound(content.len()));
         compressor.compress_to_buffer(content, frame)?;
