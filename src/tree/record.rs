@@ -51,9 +51,6 @@ const ALONE: u64 = 0;
 const UNKNOWN: u64 = 1;
 const FIRST_COUNT: u64 = 2;
 
-/// The bits that say of each of eight bytes that its number goes on.
-const CONTINUES: u64 = 0x8080_8080_8080_8080;
-
 /// Packs an entry that is not a directory.
 pub fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     let Node { name, mode, inode, fingerprint, .. } = *node;
@@ -321,24 +318,13 @@ fn skip_directory(block: &mut &[u8]) -> Option<()> {
     skip_numbers(block, own)
 }
 
-/// Skips so many numbers, looking at eight bytes at a time.
+/// Skips so many numbers.
 #[inline]
 fn skip_numbers(block: &mut &[u8], mut count: usize) -> Option<()> {
     while count > 0 {
-        let Some((eight, rest)) = block.split_first_chunk() else {
-            let (byte, rest) = block.split_first()?;
-            *block = rest;
-            count -= usize::from(*byte < 0x80);
-            continue;
-        };
-        let mut ends = !u64::from_le_bytes(*eight) & CONTINUES;
-        let mut skipped = eight.len();
-        while ends > 0 && count > 0 {
-            skipped = ends.trailing_zeros() as usize / 8 + 1;
-            ends &= ends - 1;
-            count -= 1;
-        }
-        *block = if count > 0 { rest } else { block.get(skipped..)? };
+        let (byte, rest) = block.split_first()?;
+        *block = rest;
+        count -= usize::from(*byte < 0x80);
     }
     Some(())
 }
@@ -443,30 +429,13 @@ fn take_near(block: &mut &[u8], other: u64) -> Option<u64> {
     take_signed(block).map(|difference| other.wrapping_add_signed(difference))
 }
 
-/// Packs a number. One of up to 56 bits is put together in a register: how many bytes it takes differs from entry to
-/// entry, and a loop over them is predicted wrong too often.
-#[inline]
+/// Packs a number.
 pub fn push_number(block: &mut Vec<u8>, mut number: u64) {
-    if number < 0x80 {
-        block.push(number as u8);
-    } else if number >> 56 == 0 {
-        let bits = 64 - number.leading_zeros();
-        let length = bits.div_ceil(7);
-        // Halves of 28 bits, quarters of 14, and then 7 in each byte.
-        number = number & 0x0fff_ffff | (number & 0x00ff_ffff_f000_0000) << 4;
-        number = number & 0x0000_3fff_0000_3fff | (number & 0x0fff_c000_0fff_c000) << 2;
-        number = number & 0x007f_007f_007f_007f | (number & 0x3f80_3f80_3f80_3f80) << 1;
-        number |= CONTINUES & !(u64::MAX << ((length - 1) * 8));
-        let end = block.len() + length as usize;
-        block.extend_from_slice(&number.to_le_bytes());
-        block.truncate(end);
-    } else {
-        while number >= 0x80 {
-            block.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        block.push(number as u8);
+    while number >= 0x80 {
+        block.push(number as u8 | 0x80);
+        number >>= 7;
     }
+    block.push(number as u8);
 }
 
 /// Takes a number from `block`. None if it has more than 64 bits.
@@ -564,29 +533,6 @@ mod tests {
             assert_eq!(rest.len(), skipped);
         }
         assert_eq!((rest, take(&mut rest)), (b"".as_slice(), None));
-    }
-
-    #[test]
-    fn numbers_of_every_length_come_back_and_are_skipped() {
-        let near = (0..64).flat_map(|bits| [(1_u64 << bits) - 1, 1 << bits, (1 << bits) + 1]);
-        let numbers: Vec<_> = near.chain([u64::MAX, 0x0123_4567_89ab_cdef]).collect();
-        let mut block = Vec::new();
-        for number in &numbers {
-            let before = block.len();
-            push_number(&mut block, *number);
-            assert_eq!(
-                block.len() - before,
-                (64 - number.leading_zeros()).div_ceil(7).max(1) as usize
-            );
-        }
-        let mut rest = block.as_slice();
-        for (i, number) in numbers.iter().enumerate() {
-            let mut after = block.as_slice();
-            assert_eq!(skip_numbers(&mut after, i), Some(()));
-            assert_eq!(after, rest);
-            assert_eq!(take_number(&mut rest), Some(*number));
-        }
-        assert_eq!(skip_numbers(&mut block.as_slice(), numbers.len() + 1), None);
     }
 
     /// What every entry takes matters: there may be millions.

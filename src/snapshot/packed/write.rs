@@ -3,7 +3,6 @@
 
 use std::cell::Cell;
 use std::cmp::Ordering;
-use std::hint;
 use std::io::{self, Write};
 use std::mem;
 use std::num::NonZeroUsize;
@@ -138,9 +137,6 @@ impl Part<'_> {
         let known = self.tree.root().node();
         let is_as_saved = known == as_saved(known);
         let mut block = OpenBlock { full, is_as_saved, is_regular: false, ..SPARE.take() };
-        for listing in &self.listings {
-            read_ahead(self.tree.block(listing.directory));
-        }
         block.begin(self.first);
         if let Some(root) = self.root {
             block.push_directory(self.tree, root);
@@ -277,13 +273,6 @@ impl OpenBlock {
         self.done.push((self.first, frame));
         Ok(())
     }
-}
-
-/// Brings a `block` from memory into the cache. This waits for all of a part at once, instead of for one record after the
-/// other.
-fn read_ahead(block: &[u8]) {
-    const LINE: usize = 64;
-    hint::black_box(block.iter().step_by(LINE).fold(0, |sum, byte| sum ^ byte));
 }
 
 /// The start of a `name`.
