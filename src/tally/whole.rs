@@ -71,7 +71,6 @@ impl Inodes {
 }
 
 impl Whole {
-    #[inline]
     fn node<'a>(self, entry: &Entry<'a>, has_inode: bool) -> Node<'a> {
         let inode = if has_inode { self.inode(entry) } else { None };
         let has_fingerprint = self.inodes.fingerprints && entry.stat.inode != 0;
@@ -80,7 +79,6 @@ impl Whole {
     }
 
     /// None if it is unknown, as in a snapshot without details. No inode has the number 0.
-    #[inline]
     fn inode(self, &Entry { stat, mount, links, .. }: &Entry<'_>) -> Option<Inode> {
         let has_details = match self.inodes.details {
             // Where they are unknown, this time is 0.

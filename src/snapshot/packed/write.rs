@@ -2,7 +2,6 @@
 //! compress them. What is in which block depends on the tree alone, so the bytes do not depend on threads.
 
 use std::cell::Cell;
-use std::cmp::Ordering;
 use std::io::{self, Write};
 use std::mem;
 use std::num::NonZeroUsize;
@@ -169,31 +168,8 @@ struct OpenBlock {
     /// The records of the piece that goes on.
     directories: Vec<u8>,
     leaves: Vec<u8>,
-    /// Memory for the order of a listing.
-    order: Vec<Leaf>,
     done: Blocks,
     is_regular: bool,
-}
-
-/// Where the record of an entry is among those of its directory.
-struct Leaf {
-    /// The start of its name, by which most comparisons are decided.
-    name: u64,
-    begin: usize,
-    end: usize,
-}
-
-impl Leaf {
-    fn record<'a>(&self, records: &'a [u8]) -> &'a [u8] {
-        records.get(self.begin..self.end).unwrap_or_default()
-    }
-
-    fn compare(&self, other: &Self, records: &[u8]) -> Ordering {
-        self.name.cmp(&other.name).then_with(|| {
-            let [one, other] = [self, other].map(|leaf| leaf.record(records));
-            (record::name(one), one).cmp(&(record::name(other), other))
-        })
-    }
 }
 
 impl OpenBlock {
@@ -211,26 +187,25 @@ impl OpenBlock {
             self.make_room(number, room)?;
             self.push_directory(tree, *id);
         }
-        let (_, mut records) = record::split(tree.block(listing.directory));
-        let mut saved = Vec::new();
+        let (_, mut rest) = record::split(tree.block(listing.directory));
+        let mut others = Vec::new();
         if !self.is_as_saved {
             for leaf in tree.directory(listing.directory).leaves() {
-                record::push(&mut saved, &as_saved(leaf.node()));
+                record::push(&mut others, &as_saved(leaf.node()));
             }
-            records = &saved;
+            rest = &others;
         }
-        let mut order = mem::take(&mut self.order);
-        let (mut rest, mut begin) = (records, 0);
-        while let Some(name) = record::skip(&mut rest) {
-            let end = records.len() - rest.len();
-            order.push(Leaf { name: start(name), begin: mem::replace(&mut begin, end), end });
+        /// A record takes more bytes than this, mostly.
+        const RECORD: usize = 24;
+        let mut leaves = Vec::with_capacity(rest.len() / RECORD + 1);
+        while let (before, Some(name)) = (rest, record::skip(&mut rest)) {
+            leaves.push((start(name), name, &before[..before.len() - rest.len()]));
         }
-        order.sort_unstable_by(|one, other| one.compare(other, records));
-        for leaf in order.drain(..) {
+        leaves.sort_unstable();
+        for (.., leaf) in leaves {
             self.make_room(number, room)?;
-            self.leaves.extend_from_slice(leaf.record(records));
+            self.leaves.extend_from_slice(leaf);
         }
-        self.order = order;
         self.end_piece(true);
         Ok(())
     }
@@ -275,7 +250,7 @@ impl OpenBlock {
     }
 }
 
-/// The start of a `name`.
+/// The start of a `name`, by which most comparisons are decided.
 fn start(name: &[u8]) -> u64 {
     let mut start = [0; 8];
     let length = name.len().min(start.len());
