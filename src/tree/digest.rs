@@ -2,7 +2,7 @@
 //! are made. Whoever knows that can make names by which two different directories have one digest: where that matters,
 //! compare sizes, too.
 
-use super::{PackedDirectory, Tree, record};
+use super::{DirectoryId, PackedDirectory, Tree, record};
 use crate::measure::{Figures, View};
 use crate::parallel;
 
@@ -40,11 +40,20 @@ impl Tree {
     /// are compared of which one may know no other. Two different directories have equal digests about once in 2^64,
     /// unless somebody makes them so.
     pub fn digests(&self, seen: Option<View>) -> Vec<u64> {
-        // Nearly all of the work, and of each directory by itself.
-        let mut digests: Vec<u64> =
-            parallel::collect(0, &self.directories, |directory: &PackedDirectory| {
-                directory.digest(seen)
-            });
+        let own = parallel::collect(0, &self.directories, |it: &PackedDirectory| it.digest(seen));
+        self.added_up(own)
+    }
+
+    /// The digests of all directories, by their numbers, from their `own` ones in any order.
+    pub fn with_below(&self, own: &[(DirectoryId, u64)]) -> Vec<u64> {
+        let mut digests = vec![0; self.directories.len()];
+        for (id, digest) in own {
+            digests[id.index()] = *digest;
+        }
+        self.added_up(digests)
+    }
+
+    fn added_up(&self, mut digests: Vec<u64>) -> Vec<u64> {
         for (id, directory) in self.directories.iter().enumerate() {
             let digest = mixed(digests[id], 0);
             digests[id] = digest;
@@ -55,6 +64,11 @@ impl Tree {
             }
         }
         digests
+    }
+
+    /// What makes the digest of a directory, without what is in its subdirectories: nearly all of the work.
+    pub fn own_digest(&self, id: DirectoryId, seen: Option<View>) -> u64 {
+        self.directories.get(id.index()).map_or(0, |directory| directory.digest(seen))
     }
 }
 

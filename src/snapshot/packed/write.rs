@@ -39,15 +39,18 @@ pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -
     text.into_inner()?;
     if let Some(tree) = tree {
         let threads = options.threads.map_or(0, NonZeroUsize::get);
-        let mut order = Vec::new();
+        let mut own = Vec::new();
         parallel::in_order(
             threads,
-            Parts::of(tree).inspect(|part| order.extend(part.directories())),
-            |part| part.blocks(),
-            |blocks| blocks?.iter().try_for_each(|(first, frame)| writer.block(*first, frame)),
+            Parts::of(tree),
+            |part| (part.blocks(), part.digests()),
+            |(blocks, digests)| {
+                own.extend(digests);
+                blocks?.iter().try_for_each(|(first, frame)| writer.block(*first, frame))
+            },
         )?;
-        let digests = tree.digests(None);
-        writer.digests(order.into_iter().filter_map(|id| digests.get(id.index()).copied()))?;
+        let digests = tree.with_below(&own);
+        writer.digests(own.iter().map(|(id, _)| digests[id.index()]))?;
     }
     writer.finish()
 }
@@ -129,8 +132,10 @@ struct Part<'t> {
 type Blocks = Vec<(u64, Vec<u8>)>;
 
 impl Part<'_> {
-    fn directories(&self) -> impl Iterator<Item = DirectoryId> {
-        self.listings.iter().map(|listing| listing.directory)
+    /// Those of the directories without what is below them. Their records were just read, and are in the cache.
+    fn digests(&self) -> Vec<(DirectoryId, u64)> {
+        let ids = self.listings.iter().map(|listing| listing.directory);
+        ids.map(|id| (id, self.tree.own_digest(id, None))).collect()
     }
 
     fn blocks(&self) -> io::Result<Blocks> {
