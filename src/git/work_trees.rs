@@ -17,17 +17,19 @@ const OTHERS: [&CStr; 6] = [c".hg", c".svn", c".bzr", c"_darcs", c".pijul", c".f
 pub struct WorkTrees(HashMap<PathBuf, Option<Tracked>>);
 
 impl WorkTrees {
-    /// Whether any work tree tracks what is at the real `path`, or something in it. Upper and lower case are the same
-    /// here: whoever asks leaves alone what may be tracked.
+    /// Whether any work tree tracks what is at the real `path`, or something in it. `tops` are the directories around it
+    /// that may be the top of one. Upper and lower case are the same here: whoever asks leaves alone what may be
+    /// tracked.
     ///
     /// # Errors
     /// If an index cannot be read.
-    pub fn track<D: WorkTreeDirectory>(
+    pub fn track<'p, D: WorkTreeDirectory>(
         &mut self,
-        path: &Path,
+        path: &'p Path,
         is_directory: bool,
+        tops: impl Iterator<Item = &'p Path>,
     ) -> io::Result<bool> {
-        for top in path.ancestors().skip(1) {
+        for top in tops {
             if !self.0.contains_key(top) {
                 self.0.insert(top.to_owned(), tracked_in::<D>(top)?);
             }
