@@ -9,8 +9,10 @@ use super::index::Tracked;
 use super::repository::Repository;
 use super::{WorkTreeDirectory, invalid, opened, resolve};
 
-/// What other systems keep at the top of a work tree. What they track is not known.
-const OTHERS: [&CStr; 6] = [c".hg", c".svn", c".bzr", c"_darcs", c".pijul", c".fslckout"];
+/// What version control keeps at the top of a work tree: first git and jj, whose repository mostly is one of git. What
+/// the others track is not known.
+pub const REPOSITORIES: [&CStr; 8] =
+    [c".git", c".jj", c".hg", c".svn", c".bzr", c"_darcs", c".pijul", c".fslckout"];
 
 /// The work trees that were met.
 #[derive(Debug, Default)]
@@ -47,12 +49,13 @@ impl WorkTrees {
 fn tracked_in<D: WorkTreeDirectory>(top: &Path) -> io::Result<Option<Tracked>> {
     let Some(dir) = opened::<D>(top) else { return Ok(None) };
     let is_there = |name: &&CStr| dir.kind_at(name, false).is_some();
-    if OTHERS.iter().any(is_there) {
+    let [git, jj, others @ ..] = &REPOSITORIES;
+    if others.iter().any(is_there) {
         return Err(invalid("another system may track it"));
     }
     let Some(repository) = Repository::of(&dir) else {
         // Whatever it is, it may track everything. Beside a repository of git, jj shares that.
-        return if is_there(&c".git") || is_there(&c".jj") {
+        return if is_there(git) || is_there(jj) {
             Err(invalid("its repository cannot be read"))
         } else {
             Ok(None)

@@ -1,25 +1,19 @@
 //! What proves that something comes back, and what speaks against it: as far as names tell.
 
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use super::markers::{Marked, MarkerSet, Markers};
 use super::rule::{ReclaimRule, RulePlace, names_of};
+use crate::git::REPOSITORIES;
 use crate::inode::MountedDevice;
 use crate::measure::Kind;
 
-/// What has the history of a work tree, in several systems.
-const REPOSITORIES: [&str; 8] =
-    [".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".pijul", ".fslckout"];
-
 /// Directories that only the storage of a container engine has in it: one of these pairs.
-pub(super) const STORAGES: [[&str; 2]; 4] = [
-    ["overlay2", "image"],
-    ["overlay2", "containers"],
-    ["overlay-layers"; 2],
-    ["vfs-layers"; 2],
-];
+pub(super) const STORAGES: [[&str; 2]; 4] =
+    [["overlay2", "image"], ["overlay2", "containers"], ["overlay-layers"; 2], ["vfs-layers"; 2]];
 
 /// All rules, with what they ask for.
 #[derive(Debug)]
@@ -173,12 +167,13 @@ impl Proofs {
 }
 
 /// A glob for `name` in upper and lower case, which some file systems take for the same.
-fn in_any_case(name: &str) -> String {
-    let glob_of = |c: char| match c.is_ascii_alphabetic() {
-        true => format!("[{}{c}]", c.to_ascii_uppercase()),
-        false => c.to_string(),
+fn in_any_case(name: &CStr) -> String {
+    // A glob that begins with the dot is compared only with names that do.
+    let either = |c: char| match c.to_ascii_uppercase() {
+        same if same == c => c.to_string(),
+        upper => format!("[{c}{upper}]"),
     };
-    name.chars().map(glob_of).collect()
+    name.to_string_lossy().chars().map(either).collect()
 }
 
 impl Evidence {
