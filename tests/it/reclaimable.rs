@@ -335,7 +335,6 @@ fn what_looks_like_it_is_not_listed() {
         ("npm-packages", "p/.svn/x", "x"),
         ("npm-packages", "p/.jj/repo/x", "x"),
         ("npm-packages", "p/.git/HEAD", ""),
-        ("npm-packages", "p/.Git/HEAD", ""),
         ("npm-packages", ".hg/x", "x"),
         ("npm-packages", "p/node_modules/in/.GIT", "gitdir: /elsewhere"),
         ("ccache", ".cache/ccache/ccache.conf", "max_size = 5G"),
