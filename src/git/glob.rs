@@ -81,9 +81,9 @@ impl Glob {
                 _ => {}
             }
             if let Some((after, taken)) = some
-                && text.get(taken).is_some_and(|byte| *byte != b'/')
+                && let Some(next) = next_start(tokens.get(after), text, taken)
             {
-                (token, at) = (after, taken + 1);
+                (token, at) = (after, next);
                 some = Some((token, at));
             } else if let Some((after, taken)) = all
                 && let Some(more) = tokens[after - 1].next_end(&text[taken..])
@@ -116,6 +116,22 @@ impl Token {
             _ => (!text.is_empty()).then_some(1),
         }
     }
+}
+
+/// Where what is after a `*` may match next, if the `*` has taken what is before `taken` and takes more. Most of a name
+/// is passed over at once.
+fn next_start(after: Option<&Token>, text: &[u8], taken: usize) -> Option<usize> {
+    let (first, rest) = text.get(taken..)?.split_first()?;
+    let more = match after {
+        _ if *first == b'/' => None,
+        Some(Token::Byte(known)) => {
+            let next = rest.iter().position(|byte| *byte == *known || *byte == b'/')?;
+            (rest[next] == *known).then_some(next)
+        }
+        Some(_) => Some(0),
+        None => (!rest.contains(&b'/')).then_some(rest.len()),
+    };
+    more.map(|more| taken + 1 + more)
 }
 
 /// The meaning of one or more asterisks, and the rest of the text.

@@ -40,7 +40,7 @@ use std::sync::Arc;
 pub use config::{BadFile, GitConfig, Text, truth};
 pub use glob::Glob;
 pub use rules::{IgnoreRules, rule_in};
-pub use work_trees::WorkTrees;
+pub use work_trees::{REPOSITORIES, WorkTrees};
 
 use index::Tracked;
 use repository::Repository;

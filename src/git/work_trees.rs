@@ -9,25 +9,29 @@ use super::index::Tracked;
 use super::repository::Repository;
 use super::{WorkTreeDirectory, invalid, opened, resolve};
 
-/// What other systems keep at the top of a work tree. What they track is not known.
-const OTHERS: [&CStr; 6] = [c".hg", c".svn", c".bzr", c"_darcs", c".pijul", c".fslckout"];
+/// What version control keeps at the top of a work tree: first git and jj, whose repository mostly is one of git. What
+/// the others track is not known.
+pub const REPOSITORIES: [&CStr; 8] =
+    [c".git", c".jj", c".hg", c".svn", c".bzr", c"_darcs", c".pijul", c".fslckout"];
 
 /// The work trees that were met.
 #[derive(Debug, Default)]
 pub struct WorkTrees(HashMap<PathBuf, Option<Tracked>>);
 
 impl WorkTrees {
-    /// Whether any work tree tracks what is at the real `path`, or something in it. Upper and lower case are the same
-    /// here: whoever asks leaves alone what may be tracked.
+    /// Whether any work tree tracks what is at the real `path`, or something in it. `tops` are the directories around it
+    /// that may be the top of one. Upper and lower case are the same here: whoever asks leaves alone what may be
+    /// tracked.
     ///
     /// # Errors
     /// If an index cannot be read.
-    pub fn track<D: WorkTreeDirectory>(
+    pub fn track<'p, D: WorkTreeDirectory>(
         &mut self,
-        path: &Path,
+        path: &'p Path,
         is_directory: bool,
+        tops: impl Iterator<Item = &'p Path>,
     ) -> io::Result<bool> {
-        for top in path.ancestors().skip(1) {
+        for top in tops {
             if !self.0.contains_key(top) {
                 self.0.insert(top.to_owned(), tracked_in::<D>(top)?);
             }
@@ -45,12 +49,13 @@ impl WorkTrees {
 fn tracked_in<D: WorkTreeDirectory>(top: &Path) -> io::Result<Option<Tracked>> {
     let Some(dir) = opened::<D>(top) else { return Ok(None) };
     let is_there = |name: &&CStr| dir.kind_at(name, false).is_some();
-    if OTHERS.iter().any(is_there) {
+    let [git, jj, others @ ..] = &REPOSITORIES;
+    if others.iter().any(is_there) {
         return Err(invalid("another system may track it"));
     }
     let Some(repository) = Repository::of(&dir) else {
         // Whatever it is, it may track everything. Beside a repository of git, jj shares that.
-        return if is_there(&c".git") || is_there(&c".jj") {
+        return if is_there(git) || is_there(jj) {
             Err(invalid("its repository cannot be read"))
         } else {
             Ok(None)

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
-use std::io::Read;
+use std::io::{self, Read};
 use std::iter;
+use std::path::{Path, PathBuf};
 
 use regex::bytes::Regex;
 
 use super::collect::KeptEntry;
 use super::command::command_for;
-use super::proof::{Proof, Proofs};
+use super::proof::{Proof, Proofs, STORAGES};
 use super::rule::{ReclaimRule, is_at, pattern};
 use super::{Reclaim, Search};
 use crate::git::WorkTrees;
@@ -33,10 +34,12 @@ pub(super) struct Finder<'a> {
     problems: &'a [Problem],
     search: &'a Search,
     parents: Vec<Option<usize>>,
-    /// The real paths of the roots. A root that is gone meanwhile has none, and nothing to remove. A root comes after
-    /// all that is in it.
+    /// The real paths of the roots. A root that is gone meanwhile has none, and nothing to remove; nor has one in the
+    /// storage of a container engine. A root comes after all that is in it.
     real: BTreeMap<usize, Option<Vec<u8>>>,
     mounts: MountTable,
+    /// Whether the walk has seen every name that is in the roots.
+    has_all_names: bool,
     work_trees: WorkTrees,
     /// What tags are compared with. Few of them are ever needed.
     patterns: HashMap<&'a str, Option<Regex>>,
@@ -57,12 +60,25 @@ impl<'a> Finder<'a> {
         }
         let real = tops(entries, 0, entries.len()).map(|root| {
             let real = sys::real_path(&to_path(&entries[root].name), Symlinks::Follow);
-            (root, real.ok().map(|real| path::with_slashes(&real)))
+            (root, real.ok().filter(|real| !is_in_storage(real)).map(|it| path::with_slashes(&it)))
         });
-        let real = real.collect();
-        let (mounts, work_trees) = (MountTable::read(), WorkTrees::default());
-        let patterns = HashMap::new();
-        Self { proofs, entries, problems, search, parents, real, mounts, work_trees, patterns }
+        let (real, mounts): (BTreeMap<_, _>, _) = (real.collect(), MountTable::read());
+        // What is mounted may be left out.
+        let mut roots = real.values().flatten();
+        let has_all_names =
+            problems.is_empty() && !roots.any(|root| mounts.paths().any(|at| is_inside(at, root)));
+        Self {
+            proofs,
+            entries,
+            problems,
+            search,
+            parents,
+            real,
+            mounts,
+            has_all_names,
+            work_trees: WorkTrees::default(),
+            patterns: HashMap::new(),
+        }
     }
 
     /// What is found, with directories in place of all that is in them, where rules join them.
@@ -145,12 +161,11 @@ impl<'a> Finder<'a> {
             return None;
         }
         // With -x, what is mounted in it was not seen.
-        let is_inside = |point| path::below(point, &real).is_some_and(|below| !below.is_empty());
-        if self.mounts.paths().any(is_inside) {
+        if self.mounts.paths().any(|point| is_inside(point, &real)) {
             return None;
         }
         let at = to_path(&real).into_owned();
-        if self.work_trees.track::<Handle>(&at, entry.is_directory).unwrap_or(true) {
+        if self.is_tracked(&at, number).unwrap_or(true) {
             return None;
         }
         let at = CString::new(at.into_os_string().into_encoded_bytes()).ok()?;
@@ -173,6 +188,18 @@ impl<'a> Finder<'a> {
             command: command_for(&rule.command, &real),
             rule: rule.clone(),
         })
+    }
+
+    /// Whether git tracks something at the real `path` of an entry. Of the directories around it, the walk knows which
+    /// may be the top of a work tree: so most are not opened.
+    fn is_tracked(&mut self, path: &Path, number: usize) -> io::Result<bool> {
+        let Self { proofs, entries, parents, work_trees, has_all_names, .. } = self;
+        let mut walked = iter::successors(parents[number], |number| parents[*number]);
+        let tops = path.ancestors().skip(1).filter(|_| {
+            let is_known = walked.next().filter(|_| *has_all_names);
+            is_known.is_none_or(|around| entries[around].evidence.may_be_work_tree(proofs))
+        });
+        work_trees.track::<Handle>(path, entries[number].is_directory, tops)
     }
 
     /// When it was last written; none if that is too late. A project that is worked on needs what it makes.
@@ -244,6 +271,24 @@ fn tops(
         let top = end.checked_sub(1).filter(|top| *top >= first)?;
         end = top - entries[top].below;
         Some(top)
+    })
+}
+
+/// Whether `point` is below `directory`.
+fn is_inside(point: &[u8], directory: &[u8]) -> bool {
+    path::below(point, directory).is_some_and(|below| !below.is_empty())
+}
+
+/// Whether the storage of a container engine is around the directory at the real `path`.
+fn is_in_storage(path: &Path) -> bool {
+    let is_there = |path: PathBuf| {
+        let path = CString::new(path.into_os_string().into_encoded_bytes()).ok();
+        let stat = path
+            .and_then(|path| Source::default().stat(&path, Symlinks::Stay, Query::default()).ok());
+        stat.is_some_and(|stat| stat.is_directory())
+    };
+    path.ancestors().skip(1).any(|directory| {
+        STORAGES.iter().any(|pair| pair.iter().all(|name| is_there(directory.join(name))))
     })
 }
 

@@ -24,16 +24,12 @@ pub(super) struct Markers {
     all: IndexSet<Marker, RandomState>,
     exact: HashMap<Vec<u8>, Vec<usize>, RandomState>,
     /// Globs, by the byte that all names begin with which they match, or end with. Names are compared with few of them.
-    globs: HashMap<GlobEnd, Vec<(Glob, usize)>, RandomState>,
+    globs: Vec<Vec<(Glob, usize)>>,
 }
 
-/// What all names have in common that a glob matches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum GlobEnd {
-    First(u8),
-    Last(u8),
-    Neither,
-}
+/// Where globs are whose names begin with a byte, at the number of that byte; or end with it, after this; or neither.
+const BY_LAST: usize = 256;
+const NEITHER: usize = 512;
 
 /// A name that a rule asks for.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -132,10 +128,11 @@ impl Markers {
         let is_glob = name.bytes().any(|byte| SPECIAL.contains(&byte));
         if is_new && is_glob {
             let is_sure = |byte: &u8| !SPECIAL.contains(byte);
-            let first = name.bytes().next().filter(is_sure).map(GlobEnd::First);
-            let last = name.bytes().last().filter(is_sure).map(GlobEnd::Last);
-            let end = first.or(last).unwrap_or(GlobEnd::Neither);
-            self.globs.entry(end).or_default().push((Glob::new(name.as_bytes(), false), number));
+            let first = name.bytes().next().filter(is_sure).map(usize::from);
+            let last = name.bytes().last().filter(is_sure).map(|byte| BY_LAST + usize::from(byte));
+            self.globs.resize_with(NEITHER + 1, Vec::new);
+            self.globs[first.or(last).unwrap_or(NEITHER)]
+                .push((Glob::new(name.as_bytes(), false), number));
         } else if is_new {
             self.exact.entry(name.into()).or_default().push(number);
         }
@@ -146,10 +143,10 @@ impl Markers {
     #[inline]
     pub(super) fn of(&self, kind: Kind, name: &[u8], inside: &MarkerSet) -> EntryMarkers {
         let exact = self.exact.get(name).into_iter().flatten().copied();
-        let first = name.first().map(|byte| GlobEnd::First(*byte));
-        let last = name.last().map(|byte| GlobEnd::Last(*byte));
-        let ends = [first, last, Some(GlobEnd::Neither)].into_iter().flatten();
-        let globs = ends.filter_map(|end| self.globs.get(&end)).flatten();
+        let first = name.first().map(|byte| usize::from(*byte));
+        let last = name.last().map(|byte| BY_LAST + usize::from(*byte));
+        let ends = [first, last, Some(NEITHER)].into_iter().flatten();
+        let globs = ends.filter_map(|end| self.globs.get(end)).flatten();
         let globs = globs.filter(|(_, number)| self.all[*number].may_be(kind, inside));
         let globs = globs.filter(|(glob, _)| glob.is_match(name)).map(|(_, number)| *number);
         exact.filter(|number| self.all[*number].may_be(kind, inside)).chain(globs).collect()

@@ -52,6 +52,8 @@ pub struct Reclaimable {
     pub frees: Freeable,
     /// What cannot be made again.
     pub others: Vec<Reclaim>,
+    /// What was written in so many days was left out.
+    pub older: u32,
 }
 
 /// Something that can go.
@@ -114,7 +116,7 @@ pub fn find(may_go: &MayGo, weighed: &Weighed, search: &Search) -> Reclaimable {
     let more = found.len().saturating_sub(search.lines);
     found.truncate(search.lines);
     others.truncate(search.lines);
-    Reclaimable { found, more, frees, others }
+    Reclaimable { found, more, frees, others, older: search.older }
 }
 
 /// What counts in `one` of the `entries`.

@@ -1,27 +1,31 @@
 //! What proves that something comes back, and what speaks against it: as far as names tell.
 
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use super::markers::{Marked, MarkerSet, Markers};
 use super::rule::{ReclaimRule, RulePlace, names_of};
+use crate::git::REPOSITORIES;
 use crate::inode::MountedDevice;
 use crate::measure::Kind;
 
-/// What has the history of a work tree, in several systems.
-const REPOSITORIES: [&str; 8] =
-    [".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".pijul", ".fslckout"];
+/// Directories that only the storage of a container engine has in it: one of these pairs.
+pub(super) const STORAGES: [[&str; 2]; 4] =
+    [["overlay2", "image"], ["overlay2", "containers"], ["overlay-layers"; 2], ["vfs-layers"; 2]];
 
 /// All rules, with what they ask for.
 #[derive(Debug)]
 pub(super) struct Proofs {
     markers: Markers,
     rules: Vec<Proof>,
-    /// The last names of all places.
-    finds: MarkerSet,
+    /// For each marker, the rules that have a place with this last name.
+    finding: Vec<RuleNumbers>,
     /// For each rule that says what files are called: these names, and the sign that a file is called otherwise.
     only: Vec<(MarkerSet, usize)>,
+    /// What the top of a work tree has in it.
+    repositories: MarkerSet,
     /// What a repository of git without a work tree has in it, and the sign of one.
     bare: ([usize; 3], usize),
     /// What tells an engine's storage (any of these pairs), and the sign of one.
@@ -37,8 +41,6 @@ pub(super) struct Proof {
     pub(super) rule: Arc<ReclaimRule>,
     pub(super) at: Vec<RulePlace>,
     pub(super) join: Vec<RulePlace>,
-    /// The last names of the places.
-    finds: MarkerSet,
     /// One of each must be in it, and beside it.
     has: Vec<MarkerSet>,
     beside: Vec<MarkerSet>,
@@ -69,61 +71,55 @@ impl Proofs {
         let bare =
             [("HEAD", Marked::Leaf), ("objects", Marked::Anything), ("refs", Marked::Anything)];
         let bare = bare.map(|(name, of)| markers.name(name, of));
-        let storage = [
-            ["overlay2", "image"],
-            ["overlay2", "containers"],
-            ["overlay-layers"; 2],
-            ["vfs-layers"; 2],
-        ];
-        let storage = storage.map(|pair| pair.map(|name| markers.name(name, Marked::Directory)));
+        let storage = STORAGES.map(|pair| pair.map(|name| markers.name(name, Marked::Directory)));
         let mut all = Self {
             bare: (bare, markers.sign("bare")),
+            repositories: markers.names(&REPOSITORIES.map(in_any_case), Marked::Anything),
             storage: (storage, markers.sign("storage")),
             mounts: markers.sign("mounts"),
             only: Vec::new(),
             rules: Vec::new(),
-            finds: MarkerSet::default(),
+            finding: Vec::new(),
             markers,
         };
-        for rule in rules {
-            let proof = all.proof(rule);
-            all.finds.add(&proof.finds);
-            all.rules.push(proof);
-        }
+        rules.iter().for_each(|rule| all.add_rule(rule));
         all
     }
 
-    fn proof(&mut self, rule: &Arc<ReclaimRule>) -> Proof {
-        let markers = &mut self.markers;
+    fn add_rule(&mut self, rule: &Arc<ReclaimRule>) {
+        let (number, markers) = (self.rules.len(), &mut self.markers);
         let mut never = markers.names(&rule.never, Marked::Anything);
         never.insert(self.storage.1);
         never.insert(self.mounts);
         if !rule.git {
-            never.add(&markers.names(&REPOSITORIES, Marked::Anything));
+            never.add(&self.repositories);
             never.insert(self.bare.1);
         }
         if !rule.only.is_empty() {
-            let sign = markers.sign(&self.rules.len().to_string());
+            let sign = markers.sign(&number.to_string());
             self.only.push((markers.names(&rule.only, Marked::Leaf), sign));
             never.insert(sign);
         }
         let of = if rule.file { Marked::Leaf } else { Marked::Directory };
-        let last: Vec<_> = rule.at.iter().filter_map(|at| names_of(at).next_back()).collect();
+        for name in rule.at.iter().filter_map(|at| names_of(at).next_back()) {
+            let marker = markers.name(name, of);
+            self.finding.resize(self.finding.len().max(marker + 1), RuleNumbers::new());
+            self.finding[marker].push(number);
+        }
         let mut has: Vec<_> = rule.has.iter().map(|any| markers.any_of(any)).collect();
         if !rule.tag.is_empty() {
             has.push(markers.names(&[&rule.tag], Marked::Leaf));
         }
-        Proof {
-            number: self.rules.len(),
+        self.rules.push(Proof {
+            number,
             rule: Arc::clone(rule),
             at: RulePlace::all(&rule.at),
             join: RulePlace::all(&rule.join),
-            finds: markers.names(&last, of),
             has,
             beside: rule.beside.iter().map(|any| markers.any_of(any)).collect(),
             lacks: markers.names(&rule.lacks, Marked::Anything),
             never,
-        }
+        });
     }
 
     /// The rule with this number.
@@ -153,11 +149,11 @@ impl Proofs {
 
     /// The rules that may find what is one of these `markers`, and has this `inside`.
     fn finding(&self, markers: &[usize], inside: &Evidence) -> RuleNumbers {
-        let mut rules = RuleNumbers::new();
-        if self.finds.has_any(markers) {
-            let found = self.rules.iter().filter(|proof| proof.may_find(markers, inside));
-            rules.extend(found.map(|proof| proof.number));
-        }
+        let by_name = markers.iter().filter_map(|marker| self.finding.get(*marker)).flatten();
+        let mut rules: RuleNumbers =
+            by_name.copied().filter(|number| self.rules[*number].may_be(inside)).collect();
+        rules.sort_unstable();
+        rules.dedup();
         rules
     }
 
@@ -168,6 +164,16 @@ impl Proofs {
         rules.retain(|number| self.rules[*number].beside.is_empty());
         rules
     }
+}
+
+/// A glob for `name` in upper and lower case, which some file systems take for the same.
+fn in_any_case(name: &CStr) -> String {
+    // A glob that begins with the dot is compared only with names that do.
+    let either = |c: char| match c.to_ascii_uppercase() {
+        same if same == c => c.to_string(),
+        upper => format!("[{c}{upper}]"),
+    };
+    name.to_string_lossy().chars().map(either).collect()
 }
 
 impl Evidence {
@@ -188,6 +194,11 @@ impl Evidence {
         proofs.storage.0.iter().any(|pair| pair.iter().all(|marker| self.here.has(*marker)))
     }
 
+    /// Whether it may be the top of a work tree.
+    pub(super) fn may_be_work_tree(&self, proofs: &Proofs) -> bool {
+        self.here.meets(&proofs.repositories)
+    }
+
     /// Adds what is known of another part of the directory.
     pub(super) fn merge(&mut self, other: &Self, proofs: &Proofs) {
         self.here.add(&other.here);
@@ -204,11 +215,9 @@ impl Evidence {
 }
 
 impl Proof {
-    /// Whether it asks for no more of an entry than these `markers`, and what is `inside`.
-    fn may_find(&self, markers: &[usize], inside: &Evidence) -> bool {
-        self.finds.has_any(markers)
-            && !self.lacks.meets(&inside.here)
-            && self.has.iter().all(|any| any.meets(&inside.here))
+    /// Whether it asks for no more of an entry than what is `inside`.
+    fn may_be(&self, inside: &Evidence) -> bool {
+        !self.lacks.meets(&inside.here) && self.has.iter().all(|any| any.meets(&inside.here))
     }
 
     /// Whether what must be beside it is in the directory of which there is `evidence`.

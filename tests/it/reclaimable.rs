@@ -335,6 +335,8 @@ fn what_looks_like_it_is_not_listed() {
         ("npm-packages", "p/.svn/x", "x"),
         ("npm-packages", "p/.jj/repo/x", "x"),
         ("npm-packages", "p/.git/HEAD", ""),
+        ("npm-packages", ".hg/x", "x"),
+        ("npm-packages", "p/node_modules/in/.GIT", "gitdir: /elsewhere"),
         ("ccache", ".cache/ccache/ccache.conf", "max_size = 5G"),
         ("core-dump", "p/core.17", "\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0"),
         ("core-dump", "p/core.17", "core of an apple"),
@@ -345,6 +347,33 @@ fn what_looks_like_it_is_not_listed() {
         write(&fixture.at(path), text);
         let fixture = aged(fixture, 40);
         assert_eq!(found(&fixture), BTreeSet::new(), "{rule}: {path}: {text}");
+    }
+}
+
+/// Nothing in a storage is anybody's but its engine's, wherever weigh begins.
+#[test]
+fn what_lies_in_an_engines_storage_is_not_listed() {
+    for (layer, others) in [
+        ("docker/overlay2/1f/diff/home", &["docker/image"][..]),
+        ("docker/volumes/data/_data", &["docker/overlay2", "docker/containers"]),
+        ("storage/overlay/1f/diff", &["storage/overlay-layers"]),
+        ("storage/vfs/dir/1f", &["storage/vfs-layers"]),
+    ] {
+        let fixture = Fixture::in_memory();
+        let layer = fixture.at(layer);
+        named("npm-packages").make_in(&layer, "");
+        let fixture = aged(fixture, 40);
+        let found = |place: &Path| {
+            let found = weigh("--reclaimable -j").arg(place).run().json();
+            found["reclaimable"]["found"].as_array().unwrap().len()
+        };
+        let places = [layer.clone(), layer.join("p"), layer.join("p/node_modules")];
+        let known = places.each_ref().map(|place| found(place));
+        assert_eq!(known, [1, 1, 0], "a lock file is beside it");
+        others.iter().for_each(|other| fs::create_dir_all(fixture.at(other)).unwrap());
+        for place in places {
+            assert_eq!(found(&place), 0, "{}", place.display());
+        }
     }
 }
 
@@ -506,6 +535,10 @@ fn the_list_is_limited_and_its_sum_is_not() {
     assert_eq!(
         look("-c", &Fixture::new()).run().text(),
         "found nothing that can be made or downloaded again: --older 0 includes what was written lately\n"
+    );
+    assert_eq!(
+        look("-c --older 0", &Fixture::new()).run().text(),
+        "found nothing that can be made or downloaded again\n"
     );
 }
 
