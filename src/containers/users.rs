@@ -45,7 +45,7 @@ pub fn by_user(tree: &Tree, users: &[User], lines: usize, least: u64) -> Tree {
     let mut groups: Vec<_> = totals.enumerate().collect();
     groups.retain(|(_, sums)| view.size(&sums.all) >= least);
     groups.sort_by_key(|(i, sums)| (Reverse(view.rank(&sums.all, None)), &users[*i].name));
-    groups.truncate(lines.saturating_sub(1));
+    groups.truncate(lines);
     let mut content = Content::default();
     let mut has_line = vec![false; users.len()];
     for (i, sums) in groups {

@@ -1,4 +1,5 @@
-//! The entries of a list, from whatever reads one. Each is a record: its key, an end, its line, and what that says.
+//! The entries of a list, from whatever reads one. Each is a record: its key, an end, its line and its place in that,
+//! and what it says.
 //! They sort so that what is in a directory comes together, right after the directory, and lines of one path in their
 //! order.
 
@@ -53,6 +54,8 @@ pub struct ListEntries {
     pub(super) sorter: Sorter,
     /// The line that is being read.
     pub(super) line: u64,
+    /// The line of the last entry, and how many before it were in the same: rows may end in a carriage return alone.
+    last: (u64, u32),
     /// How many there are. The number is only shown.
     pub count: Arc<AtomicU64>,
 }
@@ -106,7 +109,10 @@ impl ListEntries {
             record.extend_from_slice(name);
         }
         record.extend_from_slice(&KEY_END);
+        let before = if self.last.0 == self.line { self.last.1.saturating_add(1) } else { 0 };
+        self.last = (self.line, before);
         record.extend_from_slice(&self.line.to_be_bytes());
+        record.extend_from_slice(&before.to_be_bytes());
         entry.pack(&mut record);
         self.sorter.push(&record)?;
         self.record = record;
@@ -185,7 +191,9 @@ impl EntryLine {
     /// Takes it from the `rest` of a record, after the key. `has_below` says whether something is below it, and
     /// `has_times` whether its time is kept.
     pub(super) fn unpack(rest: &[u8], has_below: bool, has_times: bool) -> io::Result<Self> {
-        let (number, mut node) = rest.split_first_chunk().ok_or(ErrorKind::InvalidData)?;
+        let (number, rest) = rest.split_first_chunk().ok_or(ErrorKind::InvalidData)?;
+        let (_, mut node) =
+            rest.split_first_chunk::<{ size_of::<u32>() }>().ok_or(ErrorKind::InvalidData)?;
         let number = u64::from_be_bytes(*number);
         let node = record::take(&mut node).ok_or(ErrorKind::InvalidData)?;
         let Node { mode, sums, inode, .. } = node;

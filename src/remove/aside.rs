@@ -32,12 +32,26 @@ impl Move<'_> {
     ) -> Result<(), Stop> {
         let ((from, name), (to, new)) = (self.from, self.to);
         removal.before(RemovalStep::Move, name.to_bytes())?;
-        from.move_to(name, to, new)?;
+        self.rename((from, name), (to, new))?;
         let done = self.look_again(removal).and_then(|now| commit(removal, &now));
         if done.is_err() {
             self.put_back(removal, path);
         }
         done
+    }
+
+    /// Renames the entry. A file system on a network may lose the answer to a rename that it has made, and then fails;
+    /// so what counts is where the entry is.
+    fn rename(
+        &self,
+        (from, name): (&HeldDirectory, &CStr),
+        (to, new): (&HeldDirectory, &CStr),
+    ) -> io::Result<()> {
+        from.move_to(name, to, new).or_else(|error| {
+            let is_taken = error.kind() == ErrorKind::AlreadyExists;
+            let is_there = || to.stat_of(new).is_ok_and(|now| now.is_same(self.before));
+            if !is_taken && is_there() { Ok(()) } else { Err(error) }
+        })
     }
 
     /// Moves the entry to stay there.
@@ -67,7 +81,7 @@ impl Move<'_> {
         let ((from, name), (to, new)) = (self.from, self.to);
         // This step cannot be cancelled.
         let _ = removal.before(RemovalStep::PutBack, name.to_bytes());
-        let Err(error) = to.move_to(new, from, name) else { return };
+        let Err(error) = self.rename((to, new), (from, name)) else { return };
         let why = explain(&error, from.stat().ok().as_ref(), Some(self.before));
         let path = path();
         let message = format!("it could not be put back: {why}");

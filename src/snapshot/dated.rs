@@ -20,6 +20,10 @@ use crate::tally::{Limits, Top};
 /// A name that sorts by time, and differs from those that people choose.
 const NAME: &str = "weigh-%Y-%m-%dT%H%M%SZ";
 
+const NONE_SAVED: &str = "there is no snapshot in it that --save DIR/ wrote";
+const NONE_KEPT: &str = "there is no snapshot in it that --save DIR/ wrote, and no scan of it is remembered: \
+    to begin, use --remember, or scan it with --save DIR/";
+
 /// A new file in this `form` in `directory`, named after the `time`, in seconds since the epoch.
 pub fn dated(directory: &Path, time: i64, form: SnapshotForm) -> Destination {
     let time = Timestamp::from_second(time).unwrap_or(Timestamp::UNIX_EPOCH);
@@ -81,7 +85,10 @@ pub fn all_in(path: &Path) -> Result<Vec<PathBuf>, Problem> {
     }
     let mut files = files(path)?;
     files.sort_unstable();
-    if files.is_empty() { Err(none_in(path)) } else { Ok(files) }
+    match files.is_empty() {
+        true => Err(none_in(path, NONE_KEPT)),
+        false => Ok(files),
+    }
 }
 
 /// The newest of the dated snapshots in `path`, if it is a directory; otherwise `path`.
@@ -95,13 +102,12 @@ pub fn newest(path: &Path) -> Result<PathBuf, Problem> {
     let (dated, unread) = snapshots(path)?;
     match (unread.into_iter().next(), dated.into_iter().next()) {
         (Some(problem), _) => Err(problem),
-        (None, newest) => newest.map(|(file, _)| file).ok_or_else(|| none_in(path)),
+        (None, newest) => newest.map(|(file, _)| file).ok_or_else(|| none_in(path, NONE_SAVED)),
     }
 }
 
-fn none_in(directory: &Path) -> Problem {
-    let error = io::Error::other("there is no snapshot in it that --save DIR/ wrote");
-    problem(directory, Operation::Load, &error)
+fn none_in(directory: &Path, none: &str) -> Problem {
+    problem(directory, Operation::Load, &io::Error::other(none))
 }
 
 /// The newest complete one of the dated snapshots in `path` of the same roots on the same host as `now`, if `path` is a

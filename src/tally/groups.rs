@@ -45,7 +45,8 @@ struct Linked {
 }
 
 impl Groups {
-    /// Keeps the groups that rank highest in `view`, within `limits` of lines and size. All others become one group.
+    /// Keeps the groups that rank highest in `view`, within `limits` of lines and size. All others become one group
+    /// more, as what has no line in a tree is one line more.
     pub fn new(by: By, view: View, limits: Limits) -> Self {
         Self { by, view, limits }
     }
@@ -128,15 +129,12 @@ impl Tally for Groups {
             let [rank, other] = [group, other].map(|it| self.view.rank(&it.figures(), None));
             other.cmp(&rank).then_with(|| key.cmp(other_key))
         });
-        let is_too_much = groups.len() > lines;
-        let shown = if is_too_much { lines.saturating_sub(1) } else { groups.len() };
         let mut others = Settled::default();
-        for (_, group) in groups.drain(shown..) {
-            others.absorb(group);
-        }
+        let beyond = groups.split_off(lines.min(groups.len()));
+        beyond.iter().for_each(|(_, group)| others.absorb(*group));
         let mut named: Vec<_> =
             groups.into_iter().map(|(key, group)| (self.by.label(&key), group)).collect();
-        if is_too_much && lines > 0 {
+        if !beyond.is_empty() && lines > 0 {
             named.push((b"(others)".into(), others));
         }
         let mut content = Content::default();

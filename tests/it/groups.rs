@@ -188,8 +188,9 @@ fn groups_beyond_the_limit_are_others() {
         let expected: Vec<_> = expected.iter().map(|(n, s)| (n.to_string(), *s)).collect();
         assert_eq!(shown(flags), expected, "{flags}");
     };
-    expect("-t -n 3", &[("top", 1151), ("(others)", 451), (".a", 400), (".b", 300)]);
-    expect("-t -n 1", &[("top", 1151), ("(others)", 1151)]);
+    expect("-t -n 2", &[("top", 1151), ("(others)", 451), (".a", 400), (".b", 300)]);
+    // It was nothing but others.
+    expect("-t -n 1", &[("top", 1151), ("(others)", 751), (".a", 400)]);
     expect("-t -n 0", &[("top", 1151)]);
     expect("-t -z 250", &[("top", 1151), (".a", 400), (".b", 300), (".c", 250)]);
     // -p has nothing to say: a group lies nowhere.

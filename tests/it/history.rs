@@ -367,7 +367,8 @@ fn a_directory_is_its_newest_snapshot_or_all_of_them() {
         (
             "--history none",
             1,
-            "cannot load none: there is no snapshot in it that --save DIR/ wrote",
+            "cannot load none: there is no snapshot in it that --save DIR/ wrote, and no scan of it is remembered: \
+             to begin, use --remember, or scan it with --save DIR/",
         ),
         (
             "t --since none/",

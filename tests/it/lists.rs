@@ -196,6 +196,19 @@ fn what_tar_lists_is_what_is_in_it() {
     assert_eq!(last.len(), shown.len());
 }
 
+/// Rows that end in a carriage return alone are in one line, and the last of them counts, whatever the others are.
+#[test]
+fn the_last_of_several_rows_in_one_line_counts() {
+    for sizes in [[9, 3, 5], [3, 5, 9], [9, 5, 3], [5, 300, 4]] {
+        let row = |size: &u64| format!("a,{size}\r");
+        let rows: String = sizes.iter().map(row).collect();
+        for list in [format!("path,size\n{rows}"), format!("path,size\nb,1\r\n{rows}b,2\r\n")] {
+            let last = listed(list.as_bytes(), "-j -s --list-duplicates last").document();
+            assert_eq!(last.node("a").size, sizes[2], "{list:?}");
+        }
+    }
+}
+
 #[test]
 fn what_unzip_lists_is_what_is_in_it() {
     if !has("unzip") || !has("zip") {

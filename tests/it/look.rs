@@ -347,7 +347,7 @@ fn directories_with_one_directory_share_a_line() {
     assert!(shown(&mut browser, "d").contains("/a/b/c/"));
     // The entry called like the last one is another.
     assert!(
-        shown(&mut browser, "x^v")
+        shown(&mut browser, "q^v")
             .lines()
             .any(|line| line.starts_with('>') && line.contains(" c "))
     );

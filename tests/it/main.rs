@@ -8,6 +8,8 @@
 //! `cargo test -- --include-ignored`. `tests/against-dust` compares pictures with those of dust, where that is
 //! installed.
 #![allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
+// Without the screen, what only its tests use is unused.
+#![cfg_attr(not(feature = "tui"), allow(dead_code))]
 
 // What tests are made of. The first lines of each file say what it does.
 #[macro_use]

@@ -459,6 +459,59 @@ fn it_can_be_cancelled_between_any_two_calls() {
     }
 }
 
+/// A file system on a network may lose the answer to a move that it has made. The entry was then said to be in its place,
+/// and in the trash nothing told what it was.
+#[test]
+fn a_move_whose_answer_is_lost_is_a_move() {
+    for (manner, is_cancelled) in
+        [(Manner::Delete, false), (Manner::Delete, true), (Manner::Trash, false)]
+    {
+        let fixture = Fixture::new().file("tree/f", 5).dir("home");
+        let scanned = Scanned::of(&fixture);
+        let (tree, trash) = (fixture.at("tree"), fixture.at("home/.local/share/Trash"));
+        let aside = || match manner {
+            Manner::Trash => trash.join("files"),
+            Manner::Delete => {
+                let mut entries = fs::read_dir(&tree).unwrap().map(|entry| entry.unwrap().path());
+                entries.find(|path| path.is_dir()).unwrap()
+            }
+        };
+        // Before weigh does it, so that weigh's own call fails.
+        let mut moves = |event: RemovalEvent<'_>| {
+            let RemovalEvent::Before { step, .. } = event else { return ControlFlow::Continue(()) };
+            let here = tree.join("f");
+            match step {
+                RemovalStep::Move if exists(&here) => {
+                    fs::rename(here, aside().join("f")).unwrap();
+                }
+                RemovalStep::Move | RemovalStep::PutBack => {
+                    fs::rename(aside().join("f"), here).unwrap();
+                }
+                RemovalStep::LookAgain if is_cancelled => return ControlFlow::Break(()),
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        };
+        let outcome =
+            one(remove(&scanned.targets(&["f"]), manner, &scanned.directories, &mut moves));
+        match (manner, outcome.fate) {
+            (Manner::Delete, Fate::Kept) => assert!(is_cancelled && exists(tree.join("f"))),
+            (Manner::Delete, Fate::Deleted) => assert!(!is_cancelled && !exists(tree.join("f"))),
+            (Manner::Trash, Fate::Trashed(trashed)) => {
+                assert!(exists(trash.join("files/f")) && exists(trash.join("info/f.trashinfo")));
+                let back = one(undo(&trashed, &scanned.directories, &mut moves));
+                assert!(matches!(back.fate, Fate::Restored), "{back:?}");
+                assert!(exists(tree.join("f")));
+            }
+            (_, fate) => panic!("{fate:?}"),
+        }
+        assert_eq!(
+            scanned.log().matches("\"end\"").count(),
+            1 + usize::from(manner == Manner::Trash)
+        );
+    }
+}
+
 /// A log that nobody reads, and that would block, is none: nothing is deleted.
 #[test]
 fn nothing_is_deleted_if_the_log_is_a_pipe() {

@@ -471,8 +471,7 @@ fn nothing_is_deleted_with_read_only() {
     terminal.wait_for("three");
     terminal.type_in(b"n d");
     terminal.wait_for("--read-only");
-    terminal.type_in(b"D1\rt\x1b");
-    terminal.type_in(b"q");
+    terminal.type_in(b"D1\rtqq");
     assert_eq!(end(child).1.code(), Some(0));
     assert!(fixture.at("tree/one").exists());
 }

@@ -178,7 +178,7 @@ fn ages_and_sizes_stand_in_their_own_order() {
     assert_eq!(names("--by age -r"), ages, "names are read from top to bottom");
     let by_size = ["under 1 day", "30 to 90 days", "1 to 7 days", "7 to 30 days", "1 to 2 years"];
     assert_eq!(names("--by age --sort size"), by_size);
-    assert_eq!(names("--by age -n 3"), ["7 to 30 days", "1 to 2 years", "(others)"]);
+    assert_eq!(names("--by age -n 2"), ["7 to 30 days", "1 to 2 years", "(others)"]);
     assert_eq!(names("--by size"), ["up to 4 KiB", "up to 64 KiB", "up to 1 MiB", "(directories)"]);
     // Types have no order of their own.
     assert_eq!(names("-t"), ["(directories)", "(no extension)"]);

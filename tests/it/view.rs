@@ -119,9 +119,9 @@ fn screens() {
         ("the list", ""),
         ("marked: one with links elsewhere, one alone", "n  "),
         ("review", "d"),
-        ("keys", "x?"),
-        ("about a line", "xi"),
-        ("a directory, by entries, with counts", "xs^>Cc"),
+        ("keys", "q?"),
+        ("about a line", "qi"),
+        ("a directory, by entries, with counts", "qs^>Cc"),
         ("a pattern", "f[12]?.log\n"),
         ("what is asked", "+"),
     ] {
@@ -162,20 +162,37 @@ fn partial_figures_say_so() {
         // The lines are whole, half, half-whole.
         (" ", "1 marked", 0),
         ("d", "1 marked", 0),
-        ("x ", "2 marked", 2),
-        ("d", "2 marked", 3),
+        ("q ", "2 marked", 2),
+        ("d", "2 marked", 1),
         ("", "removing them", 1),
         ("", "tree/half/", 2),
         ("", "tree/whole/", 0),
-        ("xU^ji", "size  ", 1),
+        ("qU^ji", "size  ", 1),
         ("", "frees", 1),
-        ("x>", "closed/", 1),
+        ("q>", "closed/", 1),
         ("", " f", 0),
     ] {
         let (found, shown) = lines(keys, word);
         assert_eq!(found.matches('≥').count(), expected, "{keys:?} {word:?} in\n{shown}");
         assert!(!found.is_empty(), "{keys:?} {word:?} in\n{shown}");
     }
+}
+
+/// After `G` in a long list of errors, no number of `k` led back up.
+#[test]
+fn the_way_back_from_the_end_of_a_text_begins_soon() {
+    let mut fixture = Fixture::in_memory();
+    for i in 0..40 {
+        fixture = fixture.unreadable(format!("tree/{i}"));
+    }
+    let json = weigh("-P -j tree").within(fixture.path()).by_nobody(&fixture).run().stdout;
+    fs::write(fixture.at("saved.json"), json).unwrap();
+    let mut browser = browser(&fixture.at("saved.json"));
+    screen(&mut browser, (80, 20));
+    press(&mut browser, "eG");
+    let end = screen(&mut browser, (80, 20));
+    press(&mut browser, "kkkk");
+    assert_ne!(screen(&mut browser, (80, 20)), end);
 }
 
 /// A directory that lacks something shares no line with its only entry, whose figures are whole.
@@ -212,7 +229,7 @@ fn a_locale_without_unicode_gets_the_same_in_ascii() {
     let mut plain = browser(&saved);
     let charset = Charset::Ascii;
     let mut ascii = browser_with(&saved, BrowseOptions { charset, ..BrowseOptions::default() });
-    for keys in ["", "n  ", "d", "x?", "xi", "xs^>", "Cc", "f[12]?.log\n", "+é", "\nT", "y", "x/漢"]
+    for keys in ["", "n  ", "d", "q?", "qi", "qs^>", "Cc", "f[12]?.log\n", "+é", "\nT", "y", "q/漢"]
     {
         press(&mut plain, keys);
         press(&mut ascii, keys);
@@ -296,6 +313,11 @@ fn a_list_says_what_it_has_not() {
         browser.on(Event::Key(key));
         assert_eq!(browser.said(), Some(said));
     }
+    for keys in ["i", "qA", "d"] {
+        press(&mut browser, keys);
+        let shown = screen(&mut browser, (80, 20));
+        assert!(!shown.contains("frees ") && !shown.contains("-L"), "{shown}");
+    }
 }
 
 /// Whatever a name is, it takes a line, and moves nothing else.
@@ -307,7 +329,7 @@ fn names_stay_in_their_lines() {
     }
     let mut browser = browser(&saved(&fixture));
     for size in SIZES.into_iter().chain([(1, 1), (2, 2), (3, 3), (5, 4), (13, 7)]) {
-        for keys in ["", "i", "x d", "xe", "xf\u{202e}\x07", "\n"] {
+        for keys in ["", "i", "q d", "qe", "qf\u{202e}\x07", "\n"] {
             press(&mut browser, keys);
             let shown = screen(&mut browser, size);
             assert_eq!(shown.lines().count(), usize::from(size.1), "{size:?} {keys:?}");

@@ -572,6 +572,92 @@ fn a_comparison_shows_what_is_gone() {
     assert_eq!(names(&browser), ["old"]);
 }
 
+/// A review of what `keys` mark at `root`, looked at again.
+fn reviewed(root: &Path, keys: &str) -> Browser {
+    let mut browser = browser(root);
+    let mut commands = press(&mut browser, keys);
+    let Some(Command::Look(number, targets)) = commands.pop() else { panic!("{commands:?}") };
+    let looked = targets.into_iter().map(|(number, target)| (number, Ok(target))).collect();
+    browser.on(Event::Looked(number, looked));
+    browser
+}
+
+fn foot(browser: &mut Browser, size: (u16, u16)) -> String {
+    screen(browser, size).trim_end().lines().last().unwrap().to_owned()
+}
+
+/// The review at 60 columns showed all keys but the one that deletes, and with marks at 40 none at all.
+#[test]
+fn keys_that_delete_or_leave_have_room() {
+    let fixture = fixture();
+    let root = fixture.at("tree");
+    for width in [40, 60, 80] {
+        for height in [6, 10, 24] {
+            let size = (width, height);
+            let line = foot(&mut reviewed(&root, "Ad"), size);
+            for hint in ["t trash", "D delete", "Esc q back"] {
+                assert!(line.contains(hint), "{size:?}: {line}");
+            }
+            let mut asked = reviewed(&root, "Ad");
+            press(&mut asked, "D");
+            let line = foot(&mut asked, size);
+            assert!(line.contains("delete ") && line.contains(" many"), "{size:?}: {line}");
+            for (keys, expected) in [
+                ("", ["d delete…", "? help"]),
+                (" ", ["d review, delete", "? help"]),
+                ("?", ["Esc q back", ""]),
+                ("Ai", ["Esc q back", ""]),
+                ("e", ["Esc q back", ""]),
+                ("z", ["Enter put back", "Esc q back"]),
+                // It was empty.
+                ("+", ["mark (", "):"]),
+            ] {
+                let mut browser = browser(&root);
+                press(&mut browser, keys);
+                let line = foot(&mut browser, size);
+                for hint in expected {
+                    assert!(line.contains(hint), "{keys:?} {size:?}: {line}");
+                }
+            }
+        }
+    }
+}
+
+/// Any key that nobody meant closed a text, and a review with it; the keys of a list that scroll it closed it, too.
+#[test]
+fn only_what_is_shown_closes_a_text() {
+    let fixture = fixture();
+    let root = fixture.at("tree");
+    let size = (80, 9);
+    for (keys, other) in [("Ad", "xdyn"), ("?", "x?tD"), ("i", "xi \n"), ("e", "e\n"), ("z", "zD")]
+    {
+        let mut browser = if keys == "Ad" { reviewed(&root, keys) } else { browser(&root) };
+        if keys != "Ad" {
+            press(&mut browser, keys);
+        }
+        let text = |browser: &mut Browser| {
+            let shown = screen(browser, size);
+            shown.lines().take(8).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let shown = text(&mut browser);
+        for letter in other.chars() {
+            assert!(browser.on(Event::Key(key(letter))).is_empty());
+            assert_eq!(text(&mut browser), shown, "{keys} {letter}");
+        }
+        browser.on(Event::Key(Key::Click(3)));
+        assert_eq!(text(&mut browser), shown, "{keys}");
+        for (there, back) in [('f', 'b'), ('d', 'u')] {
+            browser.on(Event::Key(Key::Control(there)));
+            let has_moved = text(&mut browser) != shown;
+            assert_eq!(has_moved, matches!(keys, "?" | "i"), "{keys} {there}");
+            browser.on(Event::Key(Key::Control(back)));
+            assert_eq!(text(&mut browser), shown, "{keys} {back}");
+        }
+        press(&mut browser, "q");
+        assert!(foot(&mut browser, size).contains("? help"), "{keys}");
+    }
+}
+
 const KEYS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ019 /+~?<>.*[";
 
 fn any_key(dice: &mut Dice) -> Key {
@@ -695,6 +781,43 @@ impl Storm {
         for target in targets {
             assert!(marked.contains(&target.path()), "{target:?} is not of {marked:?}");
         }
+    }
+}
+
+/// One entry whose old name is taken again was tried first each time, and kept all others of its batch in the trash.
+#[test]
+fn what_cannot_be_put_back_keeps_no_other_in_the_trash() {
+    for taken in ["a", "b", "c"] {
+        let fixture = Fixture::in_memory().dir("home");
+        let fixture = fixture.file("tree/a", 3000).file("tree/b", 2000).file("tree/c", 1000);
+        let root = fixture.at("tree");
+        let mut storm = Storm::new(&root, &fixture.at("home"));
+        let mut types = |keys: &str| {
+            for letter in keys.chars() {
+                let before = screen(&mut storm.browser, (220, 40));
+                let key = key(letter);
+                assert!(storm.pass(Event::Key(key), Some(key), &before));
+            }
+            said(&storm.browser).to_owned()
+        };
+        types("Adtr");
+        assert_eq!(fixture.names("tree"), [""; 0]);
+        fs::write(root.join(taken), "new").unwrap();
+        let said = types("u");
+        assert_eq!(fixture.names("tree"), ["a", "b", "c"]);
+        assert_eq!(fs::read(root.join(taken)).unwrap(), b"new");
+        assert!(
+            said.starts_with("2 put back, 1 not: ") && said.contains(&format!("/{taken}: ")),
+            "{said}"
+        );
+        fs::remove_file(root.join(taken)).unwrap();
+        assert!(types("u").starts_with("put back: "));
+        fs::remove_file(root.join("a")).unwrap();
+        assert_eq!(types("Adt").split(':').next(), Some("2 in the trash"));
+        fs::write(root.join("a"), "unseen").unwrap();
+        types("rAd");
+        fs::write(root.join("a"), "changed").unwrap();
+        assert_eq!(types("t"), "nothing is moved into the trash; 1 kept");
     }
 }
 

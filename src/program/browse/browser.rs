@@ -423,9 +423,10 @@ impl Browser {
         self.scan.here().totals()
     }
 
-    /// Whether the space that one inode frees is known: not if symlinks are followed, because they lead to it too.
+    /// Whether the space that one inode frees is known: not if symlinks are followed, because they lead to it too, and
+    /// not in a list, which has no blocks.
     pub(super) fn knows_freed(&self) -> bool {
-        !self.request.walk.follow
+        !self.request.walk.follow && !self.request.is_of_list()
     }
 
     /// Whether the permissions of entries are known, and not only the usual ones.

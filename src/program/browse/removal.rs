@@ -9,7 +9,7 @@ use super::browser::{Browser, Dialog, DialogText, PendingWork, Question};
 use super::event::{Command, Ending};
 use super::follow::Gone;
 use super::marks::{descend, names};
-use super::review::{Review, ReviewedMark, RunningRemoval};
+use super::review::{Removals, Review, ReviewedMark, RunningRemoval};
 use super::scan::Scan;
 use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed, UserDirectories};
 use weigh::internal::render::size::{self, Format};
@@ -41,7 +41,7 @@ impl Browser {
             (self.options.read_only, "deleting is off: weigh was started with --read-only"),
             (!self.is_of_roots(), "deleting is off: this was not scanned here"),
             (self.is_walking(), "deleting is off during the scan: Esc stops the scan"),
-            (!self.knows_freed(), "deleting is off: symlinks are followed (-L)"),
+            (self.request.walk.follow, "deleting is off: symlinks are followed (-L)"),
             (
                 self.options.directories.is_none(),
                 "deleting is off: weigh does not know where to log it",
@@ -201,7 +201,7 @@ impl Browser {
         match self.reviewed(Manner::Delete) {
             Ok(now) if is_it && now == entries => return self.begin_removal(Manner::Delete),
             Ok(_) => {
-                self.say("wrong number: nothing is deleted");
+                self.say("wrong number");
                 self.ask_for_number(entries);
             }
             Err(why) => self.stay_in_review(0, why),
@@ -329,6 +329,7 @@ impl Browser {
             self.say("nothing was put in the trash");
         }
         (self.removals.to_put_back, self.removals.put_back) = (trashed, 0);
+        self.removals.not_put_back.clear();
         self.removals.is_cancelled = false;
         self.put_next_back()
     }
@@ -339,7 +340,8 @@ impl Browser {
         Some(Command::Undo(next))
     }
 
-    /// Takes the result of putting one back.
+    /// Takes the result of putting one back, and goes on to the next: also after one that cannot be, whose old name
+    /// another entry may have now.
     pub(super) fn undone(&mut self, trashed: &Arc<Trashed>, removed: Removed) -> Option<Command> {
         self.pending = None;
         self.scan.tree.set_fingerprints(&removed.relinked);
@@ -349,20 +351,28 @@ impl Browser {
             self.removals.trashed.retain(|(_, other)| !Arc::ptr_eq(other, trashed));
             self.removals.put_back += 1;
             self.rescan_around(&[trashed.path(), trashed.path_in_trash()]);
-            let next = if self.removals.is_cancelled { None } else { self.put_next_back() };
-            if next.is_some() {
-                return next;
-            }
-            self.say(match self.removals.put_back {
-                1 => format!("put back: {path}"),
-                entries => format!("{} put back", Format::Count.write(entries)),
-            });
         } else {
             let why = outcome.problems.first().map_or("cancelled", |problem| &problem.message);
-            self.say(format!("not put back: {path}: {why}"));
+            self.removals.not_put_back.push(format!("{path}: {why}"));
             // The log may be in the tree, and is longer now.
             self.rescan_around(&[]);
         }
+        let next = if self.removals.is_cancelled { None } else { self.put_next_back() };
+        if next.is_some() {
+            return next;
+        }
+        let count = |count: u64| Format::Count.write(count);
+        let Removals { put_back, not_put_back, .. } = &self.removals;
+        let said = match (*put_back, &not_put_back[..]) {
+            (1, []) => format!("put back: {path}"),
+            (back, []) => format!("{} put back", count(back)),
+            (0, [kept]) => format!("not put back: {kept}"),
+            (back, [kept, ..]) => {
+                let others = count(not_put_back.len() as u64);
+                format!("{} put back, {others} not: {kept}", count(back))
+            }
+        };
+        self.say(said);
         self.next_rescan()
     }
 
@@ -405,8 +415,10 @@ impl Browser {
 
 /// The message after a removal: how many targets are `gone`, with how many `entries`, and how many are `kept`.
 fn summary(manner: Manner, (gone, entries, kept): (u64, u64, u64), is_cancelled: bool) -> String {
+    let is_none = gone == 0;
     let gone = Format::Count.write(gone);
     let mut said = match manner {
+        Manner::Trash if is_none => "nothing is moved into the trash".to_owned(),
         Manner::Delete => format!("{gone} deleted, {}", size::entries(entries)),
         Manner::Trash => {
             format!("{gone} in the trash: that frees nothing until it is emptied; u puts them back")

@@ -3,7 +3,7 @@
 use super::browser::{BARS, Browser, Dialog, DialogText, PendingWork, Question};
 use super::event::{Command, Ending, Event};
 use super::item::Item;
-use super::keys::{Act, Key};
+use super::keys::{Act, Bindings, Key};
 use super::marks::descend;
 use super::pattern::{MarkedBy, NamePattern};
 use super::removal::NOTHING_MARKED;
@@ -85,7 +85,7 @@ impl Browser {
                 None => self.point(key),
             },
             Some(Dialog::Prompt(question, text)) => self.prompt(question, text, key),
-            Some(Dialog::Text(text, first)) => self.scroll(text, first, key),
+            Some(Dialog::Text(text, first)) => self.press_in_text(text, first, key),
         }
     }
 
@@ -110,16 +110,9 @@ impl Browser {
     }
 
     fn act(&mut self, act: Act) -> Option<Command> {
-        let page = self.height.max(2) - 1;
         match act {
-            Act::Up => self.pin(self.chosen.saturating_sub(1)),
-            Act::Down => self.pin(self.chosen + 1),
-            Act::PageUp => self.pin(self.chosen.saturating_sub(page)),
-            Act::PageDown => self.pin(self.chosen + page),
-            Act::HalfUp => self.pin(self.chosen.saturating_sub(page.div_ceil(2))),
-            Act::HalfDown => self.pin(self.chosen + page.div_ceil(2)),
-            Act::First => self.pin(0),
-            Act::Last => self.pin(usize::MAX),
+            Act::Up | Act::Down | Act::PageUp | Act::PageDown => self.go(act),
+            Act::HalfUp | Act::HalfDown | Act::First | Act::Last => self.go(act),
             Act::Open if self.is_flat() => self.follow_line(),
             Act::Open => self.open(),
             Act::Parent if self.leave_view() => {}
@@ -293,44 +286,74 @@ impl Browser {
         None
     }
 
-    /// Handles a key while a text covers the list: it scrolls, chooses a line, or closes the text.
-    fn scroll(&mut self, text: DialogText, at: usize, key: Key) -> Option<Command> {
+    /// Handles a key while a text covers the list: it acts, closes the text, scrolls, or chooses a line. These keys stay
+    /// as they are, whatever the user has set for the list.
+    fn press_in_text(&mut self, text: DialogText, at: usize, key: Key) -> Option<Command> {
+        match (key, text) {
+            (Key::Escape | Key::Char('q') | Key::Interrupt, _) => {
+                self.close_review();
+                return None;
+            }
+            (Key::Char(' '), DialogText::Review) => {
+                self.take_mark_away(at);
+                return None;
+            }
+            (Key::Char('t'), DialogText::Review) => {
+                return self.remove_reviewed(Manner::Trash, at);
+            }
+            (Key::Char('D'), DialogText::Review) => {
+                return self.remove_reviewed(Manner::Delete, at);
+            }
+            (Key::Char('p'), DialogText::Review) => {
+                let printed = self.print_paths();
+                if printed.is_none() {
+                    self.close_review();
+                }
+                return printed;
+            }
+            (Key::Enter | Key::Char('u'), DialogText::Trash) => return self.undo_chosen(at),
+            _ => {}
+        }
+        let to = match key {
+            Key::ScrollUp => at.saturating_sub(1),
+            Key::ScrollDown => at.saturating_add(1),
+            // Any other key does nothing: the last line shows those that do.
+            _ => Bindings::default().act(key).and_then(|act| self.moved(act, at)).unwrap_or(at),
+        };
         let page = self.height.max(2) - 1;
-        // What is counted by lines on the screen ends where the view says.
+        // A line is chosen in the first two. The others scroll; where those end whose lines depend on the width of the
+        // screen, the view says.
         let last = match text {
             DialogText::Review => self.removals.review.as_ref().map_or(0, |it| it.marks.len()),
             DialogText::Trash => self.removals.trashed.len(),
+            DialogText::Errors => self.unread().1.len().saturating_sub(page),
+            DialogText::Kept => self.kept().len().saturating_sub(page),
             _ => usize::MAX,
         };
-        let moved = match key {
-            Key::Up | Key::Char('k') | Key::ScrollUp => at.saturating_sub(1),
-            Key::Down | Key::Char('j') | Key::ScrollDown => at + 1,
-            Key::PageUp => at.saturating_sub(page),
-            Key::PageDown => at.saturating_add(page),
-            Key::Home | Key::Char('g') => 0,
-            Key::End | Key::Char('G') => last,
-            _ if text == DialogText::Review => return self.leave_review(at, key),
-            Key::Enter | Key::Char('u') if text == DialogText::Trash => {
-                return self.undo_chosen(at);
-            }
-            _ => return None,
-        };
-        self.dialog = Some(Dialog::Text(text, moved.min(last.saturating_sub(1))));
+        self.dialog = Some(Dialog::Text(text, to.min(last.saturating_sub(1))));
         None
     }
 
-    fn leave_review(&mut self, at: usize, key: Key) -> Option<Command> {
-        match key {
-            Key::Char(' ') => self.take_mark_away(at),
-            Key::Char('t') => return self.remove_reviewed(Manner::Trash, at),
-            Key::Char('D') => return self.remove_reviewed(Manner::Delete, at),
-            Key::Char('p') => {
-                self.removals.review = None;
-                return self.print_paths();
-            }
-            _ => self.close_review(),
+    fn go(&mut self, act: Act) {
+        if let Some(line) = self.moved(act, self.chosen) {
+            self.pin(line);
         }
-        None
+    }
+
+    /// The line that a movement leads to from `line`; none if `act` is no movement.
+    fn moved(&self, act: Act, line: usize) -> Option<usize> {
+        let page = self.height.max(2) - 1;
+        Some(match act {
+            Act::Up => line.saturating_sub(1),
+            Act::Down => line.saturating_add(1),
+            Act::PageUp => line.saturating_sub(page),
+            Act::PageDown => line.saturating_add(page),
+            Act::HalfUp => line.saturating_sub(page.div_ceil(2)),
+            Act::HalfDown => line.saturating_add(page.div_ceil(2)),
+            Act::First => 0,
+            Act::Last => usize::MAX,
+            _ => return None,
+        })
     }
 
     /// Stops what goes on in the background, or else ends the filter of the list. An interrupt ends the program then;

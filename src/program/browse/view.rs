@@ -229,12 +229,13 @@ fn message(browser: &Browser, width: usize) -> Option<String> {
     if let Some(Dialog::Prompt(question, text)) = &browser.dialog {
         let (asked, text) = (asked(*question), browser.text(text.as_bytes()));
         if let Question::Delete(_) = question {
+            // The number that is asked for stays visible.
             let said = browser.said().map_or_else(String::new, |said| format!("{said}; "));
-            return Some(said + &asked + &text);
+            let has_room = cells(&said) + cells(&asked) + cells(&text) < width;
+            return Some(if has_room { said + &asked + &text } else { asked + &text });
         }
         // The end of the typed text stays visible.
-        let has_room = cells(&asked) + cells(&text) < width;
-        return Some(if has_room { asked + &text } else { text });
+        return Some(shorten(&asked, width.saturating_sub(cells(&text) + 1)) + &text);
     }
     if let Some(said) = browser.said() {
         return Some(said.to_owned());
@@ -243,15 +244,19 @@ fn message(browser: &Browser, width: usize) -> Option<String> {
     let of = Format::Count.write(running.entries);
     let removed = Format::Count.write(running.removed);
     let name = browser.text(&running.name);
-    Some(format!("{removed} of {of} entries removed, Esc cancels: {name}"))
+    Some(format!("Esc cancels: {removed} of {of} entries removed: {name}"))
 }
 
-/// The marks, and below them the message or else hints; on a low screen all in one line.
+/// The marks, and below them the message or else hints; on a low screen all in one line. A text over the list says
+/// itself what is marked.
 fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     let (width, y) = (canvas.width(), canvas.height() - 1);
-    let marks = summary(browser, width);
-    let is_low = areas.foot < 2 || matches!(browser.dialog, Some(Dialog::Text(..)));
-    let message = message(browser, width);
+    let is_text = browser.dialog.as_ref().is_some_and(|dialog| dialog.text().is_some());
+    let is_low = areas.foot < 2;
+    let (hints, message) = (hints(browser), message(browser, width));
+    let needed = hints.iter().filter(|hint| hint.stays).map(Hint::cells).sum();
+    let room = if is_low { width.saturating_sub(needed) } else { width };
+    let marks = if is_text { String::new() } else { summary(browser, room) };
     let y_of_marks = if is_low { y } else { y - 1 };
     let mut x = 1;
     if !marks.is_empty() && (message.is_none() || !is_low) {
@@ -260,7 +265,7 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
         let end = canvas.write((after, y_of_marks), &marks, width, BOLD);
         x = if is_low { end + 3 } else { x };
     }
-    if let Some(since) = browser.since().filter(|_| marks.is_empty() && !is_low) {
+    if let Some(since) = browser.since().filter(|_| marks.is_empty() && !is_low && !is_text) {
         canvas.write((1, y_of_marks), &shorten(&since, width - 1), width, Style::new());
     }
     if let Some(line) = message {
@@ -269,26 +274,39 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
         return;
     }
     let aside = canvas.style(Palette::aside, Modifier::DIM);
-    let mut hints = hints(browser);
-    // The last one is about all others, and stays where others do not fit.
-    let last = hints.pop();
-    let width_of = |(key, what): &(String, &str)| cells(key) + 1 + cells(what) + 3;
-    let mut room = (width + 2).saturating_sub(x + last.as_ref().map_or(0, width_of));
-    hints.retain(|hint| {
-        let is_shown = width_of(hint) <= room;
-        room = if is_shown { room - width_of(hint) } else { 0 };
-        is_shown
-    });
-    for (key, what) in hints.iter().chain(&last) {
-        x = canvas.write((x, y), key, width.saturating_sub(x), BOLD) + 1;
-        x = canvas.write((x, y), what, width.saturating_sub(x), aside) + 3;
+    let mut room = (width + 2).saturating_sub(x + needed);
+    for hint in hints {
+        // What is less important than one that does not fit is not shown either.
+        let is_shown = hint.stays || hint.cells() <= room;
+        if !hint.stays {
+            room = if is_shown { room - hint.cells() } else { 0 };
+        }
+        if is_shown {
+            x = canvas.write((x, y), &hint.key, width.saturating_sub(x), BOLD) + 1;
+            x = canvas.write((x, y), hint.what, width.saturating_sub(x), aside) + 3;
+        }
     }
 }
 
-/// What can be done now: keys, and what they do. The most important come first, and help last.
-fn hints(browser: &Browser) -> Vec<(String, &'static str)> {
+/// A key, and what it does now.
+struct Hint {
+    key: String,
+    what: &'static str,
+    /// Whether it deletes, leaves, or is about all keys: that is shown even where others have no room.
+    stays: bool,
+}
+
+impl Hint {
+    fn cells(&self) -> usize {
+        cells(&self.key) + 1 + cells(self.what) + 3
+    }
+}
+
+/// What can be done now. The most important come first, and help last.
+fn hints(browser: &Browser) -> Vec<Hint> {
     const MARK: (Act, &str) = (Act::Mark, "mark");
     const HELP: (Act, &str) = (Act::Help, "help");
+    const BACK: (&str, &str, bool) = ("Esc q", "back", true);
     let open = match browser.item(browser.chosen) {
         Some(item) if item.is_directory() && item.gone.is_none() => (Act::Open, "open"),
         Some(item) if browser.is_flat() && item.place.is_some() => (Act::Open, "to its place"),
@@ -297,15 +315,17 @@ fn hints(browser: &Browser) -> Vec<(String, &'static str)> {
     };
     let sort = (Act::BySize, "sort");
     let acts: &[(Act, &str)] = match browser.dialog {
-        Some(Dialog::Text(DialogText::Review, _)) if browser.no_removal().is_none() => {
-            let keys = [("t", "trash"), ("D", "delete"), ("Space", "unmark")];
-            return fixed(&[&keys[..], &[("p", "print paths"), ("Esc", "back")]].concat());
+        Some(Dialog::Text(DialogText::Review, _)) => {
+            let removing = [("t", "trash", true), ("D", "delete", true)];
+            let others = [("Space", "unmark", false), ("p", "print", false), BACK];
+            let is_off = browser.no_removal().is_some();
+            return fixed(&[if is_off { &[] } else { &removing[..] }, &others].concat());
         }
         Some(Dialog::Text(DialogText::Trash, _)) => {
-            return fixed(&[("Enter", "put back"), ("Esc", "back")]);
+            return fixed(&[("Enter", "put back", true), BACK]);
         }
         Some(Dialog::Prompt(Question::Search, _)) => &[],
-        Some(_) => return fixed(&[("↑ ↓", "scroll"), ("any other key", "back")]),
+        Some(_) => return fixed(&[("↑ ↓", "scroll", false), BACK]),
         None if browser.is_removing() => &[(Act::Stop, "cancel"), HELP],
         None if browser.is_walking() => {
             &[(Act::Stop, "stop"), open, MARK, sort, (Act::Quit, "quit"), HELP]
@@ -325,13 +345,18 @@ fn hints(browser: &Browser) -> Vec<(String, &'static str)> {
             &[open, MARK, delete, find, sort, (Act::NextView, "view"), (Act::Map, "map"), HELP]
         }
     };
-    let keys = |act| browser.options.keys.keys(act).first().map(|key| key.name());
-    acts.iter().filter_map(|(act, what)| Some((keys(*act)?, *what))).collect()
+    let hints = acts.iter().filter_map(|&(act, what)| {
+        let key = browser.options.keys.keys(act).first()?.name();
+        let stays = matches!(act, Act::Delete | Act::Stop | Act::Quit | Act::Help);
+        Some(Hint { key, what, stays })
+    });
+    hints.collect()
 }
 
-/// Hints of keys that stay as they are.
-fn fixed(hints: &[(&str, &'static str)]) -> Vec<(String, &'static str)> {
-    hints.iter().map(|(key, what)| ((*key).to_owned(), *what)).collect()
+/// Hints of keys that the user cannot set, each with whether it stays.
+fn fixed(hints: &[(&str, &'static str, bool)]) -> Vec<Hint> {
+    let hints = hints.iter().map(|&(key, what, stays)| Hint { key: key.to_owned(), what, stays });
+    hints.collect()
 }
 
 /// The total of the marks; empty if nothing is marked.

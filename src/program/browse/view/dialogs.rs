@@ -250,7 +250,7 @@ fn review_head(browser: &Browser, refused: usize) -> Vec<String> {
             let frees = freed.map(|freed| partial::freed(freed, &format(browser), is_partial));
             let frees = frees.map(|frees| format!("removing them frees {frees}"));
             head.push(match frees.zip(freed) {
-                None => "symlinks are followed: what is freed is not known".to_owned(),
+                None => "what removing them frees is not known".to_owned(),
                 Some((frees, freed)) if freed.least == totals.size => frees,
                 Some((frees, _)) if browser.knows_sharing() => {
                     frees + ": the rest is shared or linked"
