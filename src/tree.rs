@@ -675,8 +675,9 @@ fn below(directories: &[PackedDirectory], number: u32) -> u32 {
     directories.get(number as usize).map_or(0, |it| it.below)
 }
 
-/// Stores in the subdirectories of the one with this `number` how far away it is. What is below it begins with `first`.
-fn adopt(directories: &mut [PackedDirectory], first: u32, number: u32) {
+/// Stores in the subdirectories of the one with this `number` how far away it is.
+fn adopt(directories: &mut [PackedDirectory], number: u32) {
+    let first = number.saturating_sub(below(directories, number));
     let mut end = number;
     while end > first {
         let child = end - 1;

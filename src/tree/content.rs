@@ -95,13 +95,7 @@ impl Content {
 
     /// Adds a directory with its content.
     pub fn close(&mut self, directory: &Node<'_>, content: Content) {
-        let (mut below, closed) = content.closed(directory);
-        if below.is_empty() {
-            self.below.directories.push(closed);
-        } else {
-            below.push(closed);
-            self.append_directories(below);
-        }
+        self.append_directories(content.closed(directory));
     }
 
     /// Adds the root of a tree, if it is a directory, with everything below it.
@@ -111,9 +105,7 @@ impl Content {
 
     /// The tree whose root has this content.
     pub fn finish(self, root: &Node<'_>, shape: Shape) -> Tree {
-        let (mut directories, closed) = self.closed(root);
-        directories.push(closed);
-        Tree { directories, shape, ..Tree::default() }
+        Tree { directories: self.closed(root), shape, ..Tree::default() }
     }
 
     /// Moves the smaller list, because the order does not matter.
@@ -125,8 +117,7 @@ impl Content {
         directories.append(&mut others);
     }
 
-    /// What is below the directory `node` that has this content, and that directory itself, which comes after it.
-    fn closed(self, node: &Node<'_>) -> (Vec<PackedDirectory>, PackedDirectory) {
+    fn closed(self, node: &Node<'_>) -> Vec<PackedDirectory> {
         let Self { mut leaves, below: Tree { mut directories, .. } } = self;
         if leaves.capacity() == 0 {
             leaves = SPARE.take();
@@ -150,7 +141,8 @@ impl Content {
             leaves.into_boxed_slice()
         };
         let below = directories.len() as u32;
-        adopt(&mut directories, 0, below);
-        (directories, PackedDirectory { below, up: 0, block })
+        directories.push(PackedDirectory { below, up: 0, block });
+        adopt(&mut directories, below);
+        directories
     }
 }

@@ -53,8 +53,7 @@ impl Tree {
             let directory = &mut self.directories[number as usize];
             directory.below = directory.below + added - (below + 1);
             above = (directory.up > 0).then(|| number + directory.up);
-            let first = number - directory.below;
-            adopt(&mut self.directories, first, number);
+            adopt(&mut self.directories, number);
         }
         DirectoryId((first + added).saturating_sub(1))
     }
