@@ -23,7 +23,9 @@ use crate::tree::{Child, Order, Tree};
 /// the outcome's [problems](Outcome::problems).
 pub fn run(request: &Request) -> Result<Outcome, Problem> {
     let outcome = report::run(request, |_| ())?;
-    outcome.unsaved.clone().map_or(Ok(()), Err)?;
+    if let Some(problem) = &outcome.unsaved {
+        return Err(problem.clone());
+    }
     let weighed = &outcome.snapshot.weighed;
     match weighed.problems.first() {
         Some(problem) if weighed.report.is_none() => Err(problem.clone()),

@@ -1,7 +1,6 @@
-//! The entries of a list, from whatever reads one. Each is a record: its key, an end, its line and its place in that,
-//! and what it says.
-//! They sort so that what is in a directory comes together, right after the directory, and lines of one path in their
-//! order.
+//! The entries of a list, from whatever reads one. Each is a record: its key, an end, its line, how many entries come
+//! before it in that line, and what it says. They sort so that what is in a directory comes together, right after the
+//! directory, and entries of one path in their order.
 
 use std::io::{self, ErrorKind};
 use std::mem;

@@ -15,8 +15,8 @@ use crate::total::{BeginReplay, Rules, Shown};
 use crate::tree::{Inode, Node, Sums, Tree};
 
 impl ListEntries {
-    /// Feeds what `begin` makes for a `view` with all of them, with their times if it `has_times`. Returns as well whether the lines of
-    /// directories seem to have totals, and not their own sizes as it was said.
+    /// Feeds what `begin` makes for a `view` with all of them, with their times if it `has_times`. Returns as well
+    /// whether the lines of directories seem to have totals, and not their own sizes as it was said.
     ///
     /// # Errors
     /// The system's, of lines that contradict each other, and if there are none.

@@ -33,8 +33,8 @@ struct ListKnows {
     modes: bool,
 }
 
-/// Loads the list at `path`, standard input for `-`, to be seen as `wanted`: feeds it to what `begin` makes
-/// for that view. Returns as well whether directories seem to have totals, and not their own sizes as it was said.
+/// Loads the list at `path`, standard input for `-`, to be seen as `wanted`: feeds it to what `begin` makes for that view.
+/// Returns as well whether directories seem to have totals, and not their own sizes as it was said.
 ///
 /// # Errors
 /// The system's, those of a line, and [`Operation::Show`] if it lacks what is wanted.

@@ -85,10 +85,10 @@ pub fn all_in(path: &Path) -> Result<Vec<PathBuf>, Problem> {
     }
     let mut files = files(path)?;
     files.sort_unstable();
-    match files.is_empty() {
-        true => Err(none_in(path, NONE_KEPT)),
-        false => Ok(files),
+    if files.is_empty() {
+        return Err(none_in(path, NONE_KEPT));
     }
+    Ok(files)
 }
 
 /// The newest of the dated snapshots in `path`, if it is a directory; otherwise `path`.

@@ -415,13 +415,12 @@ impl Browser {
 
 /// The message after a removal: how many targets are `gone`, with how many `entries`, and how many are `kept`.
 fn summary(manner: Manner, (gone, entries, kept): (u64, u64, u64), is_cancelled: bool) -> String {
-    let is_none = gone == 0;
-    let gone = Format::Count.write(gone);
+    let many = Format::Count.write(gone);
     let mut said = match manner {
-        Manner::Trash if is_none => "nothing is moved into the trash".to_owned(),
-        Manner::Delete => format!("{gone} deleted, {}", size::entries(entries)),
+        Manner::Trash if gone == 0 => "nothing is moved into the trash".to_owned(),
+        Manner::Delete => format!("{many} deleted, {}", size::entries(entries)),
         Manner::Trash => {
-            format!("{gone} in the trash: that frees nothing until it is emptied; u puts them back")
+            format!("{many} in the trash: that frees nothing until it is emptied; u puts them back")
         }
     };
     if is_cancelled {

@@ -286,18 +286,12 @@ impl Browser {
         None
     }
 
-    /// Handles a key while a text covers the list: it acts, closes the text, scrolls, or chooses a line. These keys stay
-    /// as they are, whatever the user has set for the list.
+    /// Handles a key while a text covers the list: it acts, closes the text, or scrolls it. These keys stay as they are,
+    /// whatever the user has set for the list.
     fn press_in_text(&mut self, text: DialogText, at: usize, key: Key) -> Option<Command> {
         match (key, text) {
-            (Key::Escape | Key::Char('q') | Key::Interrupt, _) => {
-                self.close_review();
-                return None;
-            }
-            (Key::Char(' '), DialogText::Review) => {
-                self.take_mark_away(at);
-                return None;
-            }
+            (Key::Escape | Key::Char('q') | Key::Interrupt, _) => self.close_review(),
+            (Key::Char(' '), DialogText::Review) => self.take_mark_away(at),
             (Key::Char('t'), DialogText::Review) => {
                 return self.remove_reviewed(Manner::Trash, at);
             }
@@ -312,12 +306,17 @@ impl Browser {
                 return printed;
             }
             (Key::Enter | Key::Char('u'), DialogText::Trash) => return self.undo_chosen(at),
-            _ => {}
+            _ => self.scroll(text, at, key),
         }
+        None
+    }
+
+    /// Scrolls a text over the list, or chooses a line of it. A key that does neither does nothing: the last line shows
+    /// those that do.
+    fn scroll(&mut self, text: DialogText, at: usize, key: Key) {
         let to = match key {
             Key::ScrollUp => at.saturating_sub(1),
             Key::ScrollDown => at.saturating_add(1),
-            // Any other key does nothing: the last line shows those that do.
             _ => Bindings::default().act(key).and_then(|act| self.moved(act, at)).unwrap_or(at),
         };
         let page = self.height.max(2) - 1;
@@ -331,7 +330,6 @@ impl Browser {
             _ => usize::MAX,
         };
         self.dialog = Some(Dialog::Text(text, to.min(last.saturating_sub(1))));
-        None
     }
 
     fn go(&mut self, act: Act) {

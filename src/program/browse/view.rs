@@ -276,15 +276,15 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     let aside = canvas.style(Palette::aside, Modifier::DIM);
     let mut room = (width + 2).saturating_sub(x + needed);
     for hint in hints {
-        // What is less important than one that does not fit is not shown either.
-        let is_shown = hint.stays || hint.cells() <= room;
-        if !hint.stays {
-            room = if is_shown { room - hint.cells() } else { 0 };
+        let taken = if hint.stays { 0 } else { hint.cells() };
+        if taken > room {
+            // What is less important is not shown either.
+            room = 0;
+            continue;
         }
-        if is_shown {
-            x = canvas.write((x, y), &hint.key, width.saturating_sub(x), BOLD) + 1;
-            x = canvas.write((x, y), hint.what, width.saturating_sub(x), aside) + 3;
-        }
+        room -= taken;
+        x = canvas.write((x, y), &hint.key, width.saturating_sub(x), BOLD) + 1;
+        x = canvas.write((x, y), hint.what, width.saturating_sub(x), aside) + 3;
     }
 }
 
