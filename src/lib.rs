@@ -109,7 +109,7 @@
 //! render     report history reclaimable snapshot tally tree inode invalid measure problem bounds path stats weighed escape
 //! report     causes containers diff history list filter reclaimable remote snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
 //! causes     snapshot walk tally tree sys inode measure problem path escape
-//! reclaimable git sys sum tally tree inode measure problem path weighed escape
+//! reclaimable containers git sys sum tally tree inode measure problem path weighed escape
 //! remote     list snapshot sys total tree measure problem interrupt weighed
 //! history    diff snapshot tally tree measure parallel problem
 //! diff       sys total tally tree inode measure

@@ -18,9 +18,15 @@ use crate::tree::Child;
 use files::Files;
 pub use users::{User, by_user};
 
-/// The names of directories that only an engine's storage has: the layers of Docker, and those that podman and buildah
-/// (containers/storage) keep on disk, and what they know of them.
-const NAMES: [&[u8]; 3] = [b"overlay2", b"overlay-layers", b"vfs-layers"];
+/// What only an engine's storage has in it: the two directories of one of these. The first one is that of the layers of
+/// Docker; or of those that podman and buildah (containers/storage) keep on disk, and what they know of them.
+pub const STORAGES: [[&str; 2]; 4] = [
+    [DOCKER, "image"],
+    [DOCKER, "containers"],
+    ["overlay-layers", "overlay-layers"],
+    ["vfs-layers", "vfs-layers"],
+];
+const DOCKER: &str = "overlay2";
 
 /// Why nothing in a storage is deleted by anybody but its engine, and how that does it.
 const OF_DOCKER: &str = "it is in Docker's storage: docker rm, rmi and system prune free space";
@@ -42,16 +48,15 @@ fn owner_of(directory: Child<'_>) -> Option<&'static str> {
     /// No storage has more directories in it.
     const MOST: usize = 64;
     let names: Vec<_> = directory.directories().take(MOST).map(|it| it.name()).collect();
-    let has = |name: &[u8]| names.contains(&name);
-    let is_dockers = has(b"overlay2") && (has(b"image") || has(b"containers"));
-    let is_podmans = has(b"overlay-layers") || has(b"vfs-layers");
-    is_dockers.then_some(OF_DOCKER).or(is_podmans.then_some(OF_PODMAN))
+    let is_there = |name: &&str| names.contains(&name.as_bytes());
+    let [layers, _] = STORAGES.iter().find(|storage| storage.iter().all(is_there))?;
+    Some(if *layers == DOCKER { OF_DOCKER } else { OF_PODMAN })
 }
 
 /// Whether a directory of this name may be in an engine's storage.
 #[inline]
 pub fn may_be_storage(name: &[u8]) -> bool {
-    NAMES.contains(&name)
+    STORAGES.iter().any(|[layers, _]| layers.as_bytes() == name)
 }
 
 /// An engine's storage.

@@ -10,9 +10,10 @@ use regex::bytes::Regex;
 
 use super::collect::KeptEntry;
 use super::command::command_for;
-use super::proof::{Proof, Proofs, STORAGES};
+use super::proof::{Proof, Proofs};
 use super::rule::{ReclaimRule, is_at, pattern};
 use super::{Reclaim, Search};
+use crate::containers::STORAGES;
 use crate::git::WorkTrees;
 use crate::measure::DAY;
 use crate::path;

@@ -7,13 +7,10 @@ use smallvec::SmallVec;
 
 use super::markers::{Marked, MarkerSet, Markers};
 use super::rule::{ReclaimRule, RulePlace, names_of};
+use crate::containers::STORAGES;
 use crate::git::REPOSITORIES;
 use crate::inode::MountedDevice;
 use crate::measure::Kind;
-
-/// Directories that only the storage of a container engine has in it: one of these pairs.
-pub(super) const STORAGES: [[&str; 2]; 4] =
-    [["overlay2", "image"], ["overlay2", "containers"], ["overlay-layers"; 2], ["vfs-layers"; 2]];
 
 /// All rules, with what they ask for.
 #[derive(Debug)]
@@ -29,7 +26,7 @@ pub(super) struct Proofs {
     /// What a repository of git without a work tree has in it, and the sign of one.
     bare: ([usize; 3], usize),
     /// What tells an engine's storage (any of these pairs), and the sign of one.
-    storage: ([[usize; 2]; 4], usize),
+    storage: ([[usize; 2]; STORAGES.len()], usize),
     /// The sign that directories are on several file systems.
     mounts: usize,
 }
