@@ -1,7 +1,7 @@
 //! The total of marked entries, how many entries go with them, and the space that it would free: that of the inodes
 //! all of whose links are marked. Each mark updates both; only the marked links are remembered for that.
 
-use super::{Link, LinkedInodes, saturate};
+use super::{Link, LinkedSum, saturate};
 use crate::inode::Identity;
 use crate::tree::{DirectoryId, Freeable, Inode, Place, Totals, Tree};
 
@@ -12,11 +12,8 @@ pub struct Freed {
     entries: u64,
     /// The total of inodes with one link. 128 bits, so that unmarking can subtract without overflow.
     settled: u128,
-    /// The inodes with several links, with their weights.
-    links: LinkedInodes<u64>,
-    linked: u128,
-    /// The weight of the inodes all of whose links are marked.
-    complete: u128,
+    /// The inodes with several links.
+    linked: LinkedSum<u64, u128>,
     /// What the marks free at least, each by itself, if the walk asked what files share.
     least: u128,
     /// What the files in one mark share with each other, and so is freed once.
@@ -26,7 +23,7 @@ pub struct Freed {
 impl Freed {
     /// The total of the marked entries, counting each inode once, and the number of entries that removing them removes.
     pub fn marked(&self) -> Totals {
-        let size = saturate(self.settled + self.linked);
+        let size = saturate(self.settled + self.linked.all);
         Totals { size, entries: self.entries, ..Totals::default() }
     }
 
@@ -34,7 +31,7 @@ impl Freed {
     ///
     /// Which extents are in several marks is not known. So those count for each.
     pub fn freed(&self, is_asked: bool) -> Freeable {
-        let all = self.settled + self.complete;
+        let all = self.settled + self.linked.all - self.linked.with_others;
         let most = all.saturating_sub(self.shared);
         let least = if is_asked { self.least.min(most) } else { all };
         Freeable { least: saturate(least), most: saturate(most), extents: 0 }
@@ -44,12 +41,12 @@ impl Freed {
     pub fn is_apart(tree: &Tree, directory: DirectoryId) -> bool {
         let mut freed = Self::default();
         freed.mark(tree, directory.into());
-        freed.links.with_others().next().is_none()
+        freed.linked.inodes.with_others().next().is_none()
     }
 
     /// Whether all links of an inode are marked.
     pub fn has_all(&mut self, identity: Identity) -> bool {
-        self.links.has_all(identity)
+        self.linked.inodes.has_all(identity)
     }
 
     /// Adds the entry at `place`, with everything below it.
@@ -68,8 +65,7 @@ impl Freed {
             self.settled += u128::from(size);
             return;
         };
-        let (before, now) = self.links.meet(identity, Link::new(size, links), u64::max);
-        self.change(before, now);
+        self.linked.meet(identity, Link::new(size, links), u64::max);
     }
 
     /// Adds what is known of shared space in an entry that frees so much by its link counts.
@@ -87,36 +83,14 @@ impl Freed {
         self.shared = self.shared.saturating_sub(shared);
         self.entries = self.entries.saturating_sub(child.removable());
         for (figures, inode) in child.counted() {
-            let Some(inode) = inode else {
-                let size = tree.view().size(&figures);
-                self.settled = self.settled.saturating_sub(size.into());
-                continue;
-            };
-            if let Some((before, now)) = self.links.part(inode.identity) {
-                self.change(Some(before), now);
+            match inode {
+                Some(inode) => self.linked.part(inode.identity),
+                None => {
+                    let size = tree.view().size(&figures);
+                    self.settled = self.settled.saturating_sub(size.into());
+                }
             }
         }
-    }
-
-    fn change(&mut self, before: Option<Link<u64>>, now: Link<u64>) {
-        if let Some(before) = before {
-            let (linked, complete) = weights(before);
-            self.linked -= linked;
-            self.complete -= complete;
-        }
-        let (linked, complete) = weights(now);
-        self.linked += linked;
-        self.complete += complete;
-    }
-}
-
-/// What an inode adds to the marked ones, and to those all of whose links are marked.
-fn weights(link: Link<u64>) -> (u128, u128) {
-    let weight = link.value.into();
-    match link.has_others() {
-        _ if link.is_unmet() => (0, 0),
-        true => (weight, 0),
-        false => (weight, weight),
     }
 }
 

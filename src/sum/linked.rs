@@ -193,7 +193,7 @@ impl<V> LinkedInode<V> {
     }
 }
 
-impl<V: Copy, A: AddAssign<V> + SubAssign<V>> LinkedSum<V, A> {
+impl<V: Copy + Into<A>, A: AddAssign + SubAssign> LinkedSum<V, A> {
     /// Adds what is in `other` to `sum`, the smaller to the larger. Returns the one that it leaves empty.
     pub(crate) fn absorb(
         sum: &mut Option<Box<Self>>,
@@ -216,15 +216,30 @@ impl<V: Copy, A: AddAssign<V> + SubAssign<V>> LinkedSum<V, A> {
     /// Adds links of an inode ([`LinkedInodes::meet`]).
     pub(crate) fn meet(&mut self, identity: Identity, link: Link<V>, join: impl FnOnce(V, V) -> V) {
         let (before, now) = self.inodes.meet(identity, link, join);
-        if let Some(before) = before {
-            self.all -= before.value;
+        self.change(before, now);
+    }
+
+    /// Takes one link of an inode away again.
+    pub(crate) fn part(&mut self, identity: Identity) {
+        if let Some((before, now)) = self.inodes.part(identity) {
+            self.change(Some(before), now);
+        }
+    }
+
+    /// Counts an inode as it is now, and no more as it was before.
+    fn change(&mut self, before: Option<Link<V>>, now: Link<V>) {
+        if let Some(before) = before.filter(|before| !before.is_unmet()) {
+            self.all -= before.value.into();
             if before.has_others() {
-                self.with_others -= before.value;
+                self.with_others -= before.value.into();
             }
         }
-        self.all += now.value;
+        if now.is_unmet() {
+            return;
+        }
+        self.all += now.value.into();
         if now.has_others() {
-            self.with_others += now.value;
+            self.with_others += now.value.into();
         }
     }
 }

@@ -53,15 +53,14 @@ impl Sharing {
                 let link = Link::new(doubtful, entry.links);
                 one.linked.get_or_insert_default().meet(identity, link, Doubtful::joined);
             }
-            None => one.alone += doubtful,
+            None => one.alone += doubtful.into(),
         }
         one
     }
 
     /// Adds another part of the same directory, or a closed subdirectory.
     pub fn absorb(&mut self, other: Self) {
-        self.alone.size += other.alone.size;
-        self.alone.in_extents += other.alone.in_extents;
+        self.alone += other.alone;
         LinkedSum::absorb(&mut self.linked, other.linked, Doubtful::joined);
         self.extents.absorb(other.extents);
     }
@@ -74,8 +73,8 @@ impl Sharing {
         };
         let mut doubtful = *alone;
         if let Some(linked) = linked {
-            doubtful.size += linked.all.size - linked.with_others.size;
-            doubtful.in_extents += linked.all.in_extents - linked.with_others.in_extents;
+            doubtful += linked.all;
+            doubtful -= linked.with_others;
         }
         let least = saturate(u128::from(all).saturating_sub(doubtful.size));
         let rest = u128::from(all).saturating_sub(doubtful.in_extents);
@@ -93,17 +92,23 @@ impl Doubtful {
     }
 }
 
-impl AddAssign<Doubtful> for DoubtfulSum {
-    fn add_assign(&mut self, file: Doubtful) {
-        self.size += u128::from(file.size);
-        self.in_extents += u128::from(file.in_extents);
+impl From<Doubtful> for DoubtfulSum {
+    fn from(Doubtful { size, in_extents }: Doubtful) -> Self {
+        Self { size: size.into(), in_extents: in_extents.into() }
     }
 }
 
-impl SubAssign<Doubtful> for DoubtfulSum {
-    fn sub_assign(&mut self, file: Doubtful) {
-        self.size -= u128::from(file.size);
-        self.in_extents -= u128::from(file.in_extents);
+impl AddAssign for DoubtfulSum {
+    fn add_assign(&mut self, other: Self) {
+        self.size += other.size;
+        self.in_extents += other.in_extents;
+    }
+}
+
+impl SubAssign for DoubtfulSum {
+    fn sub_assign(&mut self, other: Self) {
+        self.size -= other.size;
+        self.in_extents -= other.in_extents;
     }
 }
 
@@ -169,7 +174,7 @@ mod tests {
     #[test]
     fn what_was_not_asked_is_doubtful_as_a_whole() {
         let mut all = sharing(1);
-        all.alone += Doubtful { size: 30, in_extents: 0 };
+        all.alone += Doubtful { size: 30, in_extents: 0 }.into();
         assert_eq!(Sharing::close(Some(&all), &sums(120, 0)), freed(50, 120, 1));
     }
 }
