@@ -25,8 +25,8 @@ where
 }
 
 /// Does `work` of each of the `items` on so many `threads`, 0 being one for each core, while this thread makes the
-/// items, and `take`s what comes of them, in their order. Only a few items are in memory at a time. If no thread can be
-/// started, this thread does the work.
+/// items, and `take`s what comes of them, in their order. Only a few items are in memory at a time. There are no more
+/// threads than items, and none for only one. If none can be started, this thread does the work.
 ///
 /// # Errors
 /// The first of `take`, which ends it.
@@ -54,11 +54,13 @@ pub fn in_order<T: Send, R: Send, E>(
     };
     thread::scope(|scope| {
         // Dropped here, which ends the threads.
-        let sender = sender;
-        let start = |_: &usize| thread::Builder::new().spawn_scoped(scope, run).is_ok();
-        let started = (0..threads).filter(start).count();
-        let mut ahead = VecDeque::new();
-        for item in items {
+        let (sender, mut started) = (sender, 0);
+        let (mut items, mut ahead) = (items.peekable(), VecDeque::new());
+        while let Some(item) = items.next() {
+            if started < threads && (started > 0 || items.peek().is_some()) {
+                let thread = thread::Builder::new().spawn_scoped(scope, run);
+                started += usize::from(thread.is_ok());
+            }
             if started == 0 {
                 take(work(item))?;
                 continue;

@@ -3,7 +3,6 @@
 //! every picture from it.
 
 mod header;
-mod ordered;
 mod read;
 mod write;
 

@@ -4,11 +4,13 @@ use std::io::{self, Write};
 use std::mem;
 use std::num::NonZeroUsize;
 
-use super::ordered::Ordered;
+use serde::Serialize;
+
 use super::{header, usual};
 use crate::escape::json_bytes as bytes;
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Measure, Measures, Mode, View};
+use crate::parallel;
 use crate::path::LONGEST;
 use crate::snapshot::{FileSystem, Origin};
 use crate::tree::{Child, Details, Inode, Node, Order, Step, Sums, Traversal, Tree};
@@ -71,7 +73,11 @@ pub fn begin(out: &mut dyn Write, weighed: &Weighed, options: &ExportOptions) ->
 /// So few directories cannot make long paths, however they are nested.
 const FEW: u64 = 64;
 
-/// Text that is longer than this, in bytes, is put out at once.
+/// How many entries one thread writes at a time: few enough that all threads are busy, and enough that handing them
+/// out costs nothing.
+const PART: u64 = 1_024;
+
+/// Text that is longer than this, in bytes, is a part by itself.
 const LONG: usize = 64 << 10;
 
 /// Writes the nodes of a tree.
@@ -82,63 +88,47 @@ struct NodeWriter<'a> {
     options: &'a ExportOptions,
 }
 
+/// A directory whose content is being written.
+struct OpenContent<'w, 'a> {
+    writer: &'w NodeWriter<'a>,
+    traversal: Traversal<Child<'a>, ()>,
+    is_first: bool,
+}
+
+/// Texts, some with a directory whose content comes after it, and is still to be written.
+type Part<'a> = Vec<(Vec<u8>, Option<Child<'a>>)>;
+
 impl<'a> NodeWriter<'a> {
-    /// Writes the root's members and everything below it.
+    /// Writes the root's members and everything below it, of which several threads write parts.
     fn tree(self, out: &mut dyn Write) -> io::Result<()> {
         let (root, mut text) = (self.tree.root(), Vec::new());
         self.members(&mut text, root.shown_name(), root)?;
-        let below = Self { at_root: root.inode(), ..self };
-        let part = |text: &mut Vec<u8>, directory| below.content(text, directory, None);
-        let mut ordered = Ordered::new(out, self.options.threads, &part);
-        if root.is_directory() {
-            below.content(&mut text, root, Some(&mut ordered))?;
+        if !root.is_directory() {
+            return out.write_all(&text);
         }
-        ordered.put(&mut text)
+        let below = Self { at_root: root.inode(), ..self };
+        let content = OpenContent::begin(&below, &mut text, root)?;
+        out.write_all(&text)?;
+        let threads = below.options.threads.map_or(0, NonZeroUsize::get);
+        parallel::in_order(
+            threads,
+            content,
+            |part| below.part(part?),
+            |text: io::Result<_>| out.write_all(&text?),
+        )
     }
 
-    /// Writes the members that only a directory has, up to the end of its children. What `others` takes over, other
-    /// threads write.
-    fn content(
-        &self,
-        text: &mut Vec<u8>,
-        directory: Child<'a>,
-        mut others: Option<&mut Ordered<'a, '_>>,
-    ) -> io::Result<()> {
-        let ExportOptions { full_paths, order, .. } = *self.options;
-        self.open(text, directory)?;
-        let path = if full_paths { directory.path() } else { Vec::new() };
-        let mut traversal = Traversal::inside(path, (), directory.children(order));
-        let mut is_first = true;
-        while let Some(step) = traversal.next() {
-            if text.len() > LONG
-                && let Some(others) = &mut others
-            {
-                others.put(text)?;
-            }
-            let Step::Node(node) = step else {
-                text.extend_from_slice(if traversal.depth() == 0 { b"]" } else { b"]}" });
-                is_first = false;
-                continue;
-            };
-            text.extend_from_slice(if mem::take(&mut is_first) { b"{" } else { b",{" });
-            let name = if full_paths { traversal.path() } else { self.tree.label(node.name()) };
-            self.members(text, name, node)?;
-            // If every entry has a path, which may be long, the queued output would take too much memory.
-            let is_short =
-                !full_paths || traversal.path().len() <= LONGEST && node.directories_below() <= FEW;
-            let is_left = match &mut others {
-                Some(others) if node.is_directory() && is_short => others.takes_over(text, node)?,
-                _ => false,
-            };
-            if !node.is_directory() || is_left {
+    /// The text of a `part`.
+    fn part(&self, part: Part<'a>) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        for (before, directory) in part {
+            text.extend_from_slice(&before);
+            if let Some(directory) = directory {
+                OpenContent::begin(self, &mut text, directory)?.go_on(&mut text, false)?;
                 text.push(b'}');
-                continue;
             }
-            self.open(text, node)?;
-            traversal.enter((), node.children(order));
-            is_first = true;
         }
-        Ok(())
+        Ok(text)
     }
 
     /// Writes the members that any node has.
@@ -151,10 +141,9 @@ impl<'a> NodeWriter<'a> {
         let sums = &known.sums;
         let totals = sums.seen_as(self.options.view);
         // Seconds before or after the epoch; null for a directory in which nothing has a time.
-        match (self.options.view.by_time, totals.newest) {
-            (false, _) => number(text, br#","size":"#, totals.size)?,
-            (true, Some(newest)) => signed(text, br#","size":"#, newest)?,
-            (true, None) => text.extend_from_slice(br#","size":null"#),
+        match self.options.view.by_time {
+            false => number(text, br#","size":"#, totals.size)?,
+            true => number(text, br#","size":"#, totals.newest)?,
         }
         if !known.note.is_empty() {
             text.push(b',');
@@ -226,7 +215,7 @@ impl<'a> NodeWriter<'a> {
         let Node { mode, sums: Sums { all, entries, .. }, inode, .. } = *node;
         self.figures(text, "", &all, &usual(mode.kind(), entries))?;
         if mode != Mode::usual(mode.kind()) {
-            number(text, br#","mode":"#, mode.0.into())?;
+            number(text, br#","mode":"#, mode.0)?;
         }
         if let Some(Inode { identity: Identity { mount, device, number: inode }, links, .. }) =
             inode
@@ -240,20 +229,20 @@ impl<'a> NodeWriter<'a> {
             }
             match links {
                 Links::Alone => {}
-                Links::Of(links) => number(text, br#","links":"#, links.into())?,
+                Links::Of(links) => number(text, br#","links":"#, links)?,
                 Links::Unknown => number(text, br#","links":"#, 0)?,
             }
         }
         let modified = node.modified();
         if let Some(modified) = modified {
-            signed(text, br#","modified":"#, modified)?;
+            number(text, br#","modified":"#, modified)?;
         }
         // Of a file it is the same. What is in a directory may not be in the snapshot.
         if mode.kind() == Kind::Directory
             && all.newest != modified
             && let Some(newest) = all.newest
         {
-            signed(text, br#","newest":"#, newest)?;
+            number(text, br#","newest":"#, newest)?;
         }
         let Some(Details { changed, born, owner, group, .. }) = inode.and_then(|it| it.details)
         else {
@@ -261,22 +250,91 @@ impl<'a> NodeWriter<'a> {
         };
         for (field, time) in [(br#","changed":"#.as_slice(), changed), (br#","born":"#, born)] {
             if time != 0 {
-                signed(text, field, time)?;
+                number(text, field, time)?;
             }
         }
-        number(text, br#","owner":"#, owner.into())?;
-        group.map_or(Ok(()), |group| number(text, br#","group":"#, group.into()))
+        number(text, br#","owner":"#, owner)?;
+        group.map_or(Ok(()), |group| number(text, br#","group":"#, group))
     }
 }
 
-/// Writes `before` and then `number`. With `write!`, formatting took a third of all instructions of a run.
-fn number(text: &mut Vec<u8>, before: &[u8], number: u64) -> io::Result<()> {
-    text.extend_from_slice(before);
-    serde_json::to_writer(text, &number).map_err(io::Error::from)
+impl<'w, 'a> OpenContent<'w, 'a> {
+    /// Begins to write the members that only a directory has.
+    fn begin(
+        writer: &'w NodeWriter<'a>,
+        text: &mut Vec<u8>,
+        directory: Child<'a>,
+    ) -> io::Result<Self> {
+        let ExportOptions { full_paths, order, .. } = *writer.options;
+        writer.open(text, directory)?;
+        let path = if full_paths { directory.path() } else { Vec::new() };
+        let traversal = Traversal::inside(path, (), directory.children(order));
+        Ok(Self { writer, traversal, is_first: true })
+    }
+
+    /// Writes up to the end of its children. If parts `are_left` to others, only as much as is one, and up to the
+    /// members of a directory whose content is another, which it returns.
+    fn go_on(&mut self, text: &mut Vec<u8>, are_left: bool) -> io::Result<Option<Child<'a>>> {
+        let Self { writer, traversal, is_first } = self;
+        let ExportOptions { full_paths, order, .. } = *writer.options;
+        while !(are_left && text.len() > LONG)
+            && let Some(step) = traversal.next()
+        {
+            let Step::Node(node) = step else {
+                text.extend_from_slice(if traversal.depth() == 0 { b"]" } else { b"]}" });
+                *is_first = false;
+                continue;
+            };
+            text.extend_from_slice(if mem::take(is_first) { b"{" } else { b",{" });
+            let name = if full_paths { traversal.path() } else { writer.tree.label(node.name()) };
+            writer.members(text, name, node)?;
+            if !node.is_directory() {
+                text.push(b'}');
+                continue;
+            }
+            // If every entry has a path, which may be long, the queued output would take too much memory.
+            let is_short =
+                !full_paths || traversal.path().len() <= LONGEST && node.directories_below() <= FEW;
+            if are_left && is_short && entries(node) <= PART {
+                return Ok(Some(node));
+            }
+            writer.open(text, node)?;
+            traversal.enter((), node.children(order));
+            *is_first = true;
+        }
+        Ok(None)
+    }
 }
 
-/// The same with a number that may be negative.
-fn signed(text: &mut Vec<u8>, before: &[u8], number: i64) -> io::Result<()> {
+impl<'a> Iterator for OpenContent<'_, 'a> {
+    type Item = io::Result<Part<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (mut part, mut count, mut length) = (Part::new(), 0, 0);
+        while count < PART && length < LONG {
+            let mut text = Vec::new();
+            let directory = match self.go_on(&mut text, true) {
+                Ok(directory) => directory,
+                Err(error) => return Some(Err(error)),
+            };
+            if text.is_empty() {
+                break;
+            }
+            count += directory.map_or(0, entries);
+            length += text.len();
+            part.push((text, directory));
+        }
+        (!part.is_empty()).then_some(Ok(part))
+    }
+}
+
+/// How many entries a directory has. A file may claim fewer.
+fn entries(directory: Child<'_>) -> u64 {
+    directory.totals().entries.max(directory.directories_below())
+}
+
+/// Writes `before` and then `number`. With `write!`, formatting took a third of all instructions of a run.
+fn number(text: &mut Vec<u8>, before: &[u8], number: impl Serialize) -> io::Result<()> {
     text.extend_from_slice(before);
     serde_json::to_writer(text, &number).map_err(io::Error::from)
 }
