@@ -2,9 +2,8 @@
 //! `find`, in steps of 24 hours back from now.
 
 use crate::invalid::InvalidValue;
+use crate::measure::DAY;
 use crate::sys::Stat;
-
-const DAY: i64 = 24 * 60 * 60;
 
 /// Which ages count.
 #[derive(Clone, Copy, Debug, Default)]

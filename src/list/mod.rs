@@ -23,16 +23,6 @@ use crate::snapshot::{self, Origin, Snapshot, Wanted};
 use crate::total::BeginReplay;
 use crate::weighed::Weighed;
 
-/// What a list says of each entry.
-#[derive(Clone, Copy, Debug)]
-struct ListKnows {
-    measures: Measures,
-    times: bool,
-    /// Owners, which come with times.
-    owners: bool,
-    modes: bool,
-}
-
 /// Loads the list at `path`, standard input for `-`, to be seen as `wanted`: feeds it to what `begin` makes for that view.
 /// Returns as well whether directories seem to have totals, and not their own sizes as it was said.
 ///
@@ -51,23 +41,23 @@ pub fn load(
     };
     let mut entries = ListEntries::new(options);
     let input = snapshot::text(path).map_err(failed)?;
-    let ListKnows { measures, times, owners, modes } = read(input, &mut entries).map_err(failed)?;
-    let usual = if measures.contains(Measure::Disk) { Measure::Disk } else { Measure::Apparent };
-    let view = wanted.view(usual, measures);
+    let (known, origin) = read(input, &mut entries).map_err(failed)?;
+    let usual = if known.contains(Measure::Disk) { Measure::Disk } else { Measure::Apparent };
+    let view = wanted.view(usual, known);
     if let Some(message) = snapshot::other_measure(view.measure, wanted.measure) {
         return Err(failed(io::Error::new(ErrorKind::InvalidData, message)));
     }
-    let mut origin = Origin::listed(entries.roots(), owners, times);
-    origin.lacks_modes = !modes;
+    let origin = origin.listed(entries.roots());
     let (tree, seem_totals) = entries.replay(begin, view, wanted.times).map_err(failed)?;
     let weighed = Weighed { report: Some(tree), ..Weighed::default() };
-    let snapshot = Snapshot { weighed, view, known: measures, origin: Some(origin) };
     // What has modes is no output of du.
-    Ok((snapshot, seem_totals && !modes))
+    let seem_totals = seem_totals && origin.lacks_modes;
+    Ok((Snapshot { weighed, view, known, origin: Some(origin) }, seem_totals))
 }
 
-/// Reads a list into `entries`. Its start tells of which kind it is.
-fn read(mut input: impl Read, entries: &mut ListEntries) -> io::Result<ListKnows> {
+/// Reads a list into `entries`. Its start tells of which kind it is. Returns which measures it knows, and what else it
+/// says of each entry.
+fn read(mut input: impl Read, entries: &mut ListEntries) -> io::Result<(Measures, Origin)> {
     /// Several times as long as a path may be on any system (limits.h, PATH_MAX).
     const START: usize = 64 << 10;
     let mut start = Vec::with_capacity(START);
@@ -76,17 +66,16 @@ fn read(mut input: impl Read, entries: &mut ListEntries) -> io::Result<ListKnows
     let is_find = start.starts_with(find::START);
     let delimiter = table::delimiter(&start);
     let mut input = BufReader::with_capacity(START, Cursor::new(start).chain(input));
-    let measures = [Measure::Apparent, Measure::Files, Measure::Inodes];
     match delimiter {
         _ if is_find => {
             read_find(&mut input, entries)?;
-            Ok(ListKnows { measures: Measures::ALL, times: true, owners: true, modes: true })
+            Ok((Measures::ALL, Origin { has_times: true, has_details: true, ..Origin::default() }))
         }
         Some(delimiter) => table::read(input, delimiter, entries),
         None => {
             lines::read(&mut input, if has_nul { 0 } else { b'\n' }, entries)?;
-            let measures = measures.into_iter().collect();
-            Ok(ListKnows { measures, times: false, owners: false, modes: false })
+            let known = [Measure::Apparent, Measure::Files, Measure::Inodes].into_iter().collect();
+            Ok((known, Origin { lacks_modes: true, ..Origin::default() }))
         }
     }
 }

@@ -8,11 +8,12 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 
+use super::ListEntries;
 use super::entries::EntryLine;
 use super::find::{LONGEST, seconds};
-use super::{ListEntries, ListKnows};
 use crate::inode::{Identity, Links};
-use crate::measure::{Figures, Measure};
+use crate::measure::{Figures, Measure, Measures};
+use crate::snapshot::Origin;
 use crate::tree::{Details, Inode};
 
 /// What a row says. Other columns are skipped.
@@ -72,7 +73,7 @@ pub(super) fn read(
     input: impl Read,
     delimiter: u8,
     entries: &mut ListEntries,
-) -> io::Result<ListKnows> {
+) -> io::Result<(Measures, Origin)> {
     let mut builder = ReaderBuilder::new();
     // Where tabs separate, nothing is quoted.
     builder.has_headers(false).delimiter(delimiter).quoting(delimiter != b'\t');
@@ -104,12 +105,13 @@ pub(super) fn read(
     }
     let known = [(Measure::Apparent, "size"), (Measure::Disk, "disk")];
     let known = known.into_iter().filter(|(_, name)| has(&header, name)).map(|known| known.0);
-    Ok(ListKnows {
-        measures: known.chain([Measure::Files, Measure::Inodes]).collect(),
-        times: has(&header, "time"),
-        owners: has(&header, "owner") && has(&header, "time"),
-        modes: false,
-    })
+    let origin = Origin {
+        has_times: has(&header, "time"),
+        has_details: has(&header, "owner") && has(&header, "time"),
+        lacks_modes: true,
+        ..Origin::default()
+    };
+    Ok((known.chain([Measure::Files, Measure::Inodes]).collect(), origin))
 }
 
 /// Adds the entry that a row says, if nothing is missing in the `required` columns.

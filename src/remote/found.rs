@@ -52,7 +52,8 @@ pub(super) fn read(
     };
     let weighed =
         Weighed { report, problems: problems.into_iter().collect(), is_interrupted: false };
-    let origin = Some(Origin::listed(&host.paths, true, true));
+    let origin = Origin { has_details: true, has_times: true, ..Origin::default() };
+    let origin = Some(origin.listed(&host.paths));
     Ok(Snapshot { weighed, view, known: Measures::ALL, origin })
 }
 

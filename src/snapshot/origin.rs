@@ -75,20 +75,17 @@ impl Origin {
         Self { time: sys::now(), host: sys::host(), roots, options, lacks_modes, ..Self::default() }
     }
 
-    /// The origin of what is listed now below these `roots`, on no host that is known.
-    pub fn listed<'r>(
-        roots: impl IntoIterator<Item = &'r Vec<u8>>,
-        has_details: bool,
-        has_times: bool,
-    ) -> Self {
+    /// The origin of what is listed now below these `roots`, on no host that is known. What is known of entries, it
+    /// says already.
+    #[must_use]
+    pub fn listed<'r>(self, roots: impl IntoIterator<Item = &'r Vec<u8>>) -> Self {
         let root = |path: &Vec<u8>| GivenRoot {
             path: path.clone(),
             name: Some(path.clone()),
             ..GivenRoot::default()
         };
         let roots = roots.into_iter().map(root).collect();
-        let options = Some(Vec::new());
-        Self { time: sys::now(), roots, options, has_details, has_times, ..Self::default() }
+        Self { time: sys::now(), roots, options: Some(Vec::new()), ..self }
     }
 
     /// The place of the root called `name`, in a snapshot that has no names of roots: the only place, or the first

@@ -110,12 +110,8 @@ fn unite(mut set: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Loaded<'_>, Problem
 
 /// Renames the path of a `problem` from the root `was` to the root `is`.
 pub(super) fn rename(problem: &mut Problem, was: &[u8], is: &[u8]) {
-    if let Some(way) = problem.path.strip_prefix(was).filter(|_| was != is) {
-        let way = way.strip_prefix(b"/").unwrap_or(way);
-        problem.path = match way.is_empty() {
-            true => is.to_vec(),
-            false => path::join_all([is, way]),
-        };
+    if let Some(way) = path::below(&problem.path, was).filter(|_| was != is) {
+        problem.path = if way.is_empty() { is.to_vec() } else { path::join_all([is, way]) };
     }
 }
 
