@@ -75,9 +75,9 @@ fn what_is_pasted_is_typed_only_into_a_pattern() {
     terminal.type_until(PASTED, nothing);
     terminal.type_until(b"D", "ever?");
     terminal.type_in(PASTED);
-    terminal.type_in(b"\x1b");
-    terminal.wait_for("nothing is deleted");
-    terminal.type_in(b"U/\x1b[200~fo\nur\x1b[201~");
+    terminal.type_in(b"\x03U/\x1b[200~fo\nur\x1b[201~");
+    // Now everything is written, and not only what changes.
+    terminal.resize(73, 50);
     terminal.wait_for("find: four");
     terminal.type_in(b"\r");
     terminal.type_in(b" p");
