@@ -374,9 +374,9 @@ impl Slow {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let end = queue.end(inode);
         if Some(queue.requests) == self.dies_after {
-            let at = self.at.clone();
-            // With somebody in it, the storage stays mounted, but its connection is cut.
-            thread::spawn(move || unmount(&at, UnmountFlags::FORCE));
+            // With somebody in it, the storage stays mounted, but its connection is cut: before this request, and not
+            // whenever another thread comes to it, when all may have been served.
+            let _ = unmount(&self.at, UnmountFlags::FORCE);
         }
         // Where nobody receives any more, all is over.
         match self.troubles.get(&(inode, is_listing)) {

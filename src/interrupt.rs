@@ -31,10 +31,15 @@ impl Interrupt {
 
     /// Runs `step`, which checks for an interrupt itself, and returns its result.
     pub(crate) fn put_off<T>(&self, step: impl FnOnce() -> T) -> T {
-        self.ends_at_once.store(self.is_asked(), Ordering::SeqCst);
+        self.hold();
         let done = step();
         self.ends_at_once.store(true, Ordering::SeqCst);
         done
+    }
+
+    /// From now on the first interrupt does not end a program at once.
+    pub(crate) fn hold(&self) {
+        self.ends_at_once.store(self.is_asked(), Ordering::SeqCst);
     }
 
     /// Whether it was asked for.

@@ -32,7 +32,12 @@ impl Move<'_> {
     ) -> Result<(), Stop> {
         let ((from, name), (to, new)) = (self.from, self.to);
         removal.before(RemovalStep::Move, name.to_bytes())?;
-        self.rename((from, name), (to, new))?;
+        if let Err(error) = self.rename((from, name), (to, new)) {
+            if self.may_be_moved(&error) {
+                self.put_back(removal, path);
+            }
+            return Err(error.into());
+        }
         let done = self.look_again(removal).and_then(|now| commit(removal, &now));
         if done.is_err() {
             self.put_back(removal, path);
@@ -54,6 +59,13 @@ impl Move<'_> {
         })
     }
 
+    /// Whether the entry may have been moved although that failed with `error`: something is there, or nobody can tell.
+    fn may_be_moved(&self, error: &io::Error) -> bool {
+        let (to, new) = self.to;
+        let is_missing = || to.stat_of(new).is_err_and(|it| it.kind() == ErrorKind::NotFound);
+        error.kind() != ErrorKind::AlreadyExists && !is_missing()
+    }
+
     /// Moves the entry to stay there.
     pub(super) fn complete(
         &self,
@@ -70,11 +82,7 @@ impl Move<'_> {
         let (to, new) = self.to;
         removal.before(RemovalStep::LookAgain, self.from.1.to_bytes())?;
         let now = to.stat_of(new)?;
-        if now.is_same(self.before) {
-            Ok(now)
-        } else {
-            Err(because("it was replaced while it was moved"))
-        }
+        if now.is_same(self.before) { Ok(now) } else { Err(because(OTHER_INODE)) }
     }
 
     fn put_back(&self, removal: &mut Removal<'_>, path: impl FnOnce() -> Vec<u8>) {
@@ -99,6 +107,9 @@ impl Move<'_> {
         Ok(())
     }
 }
+
+/// Overlays and some file systems of users do the latter.
+const OTHER_INODE: &str = "it is another inode since it was moved: somebody replaced it, or its file system gives it another number";
 
 /// The error of removing a directory, with the names of entries that are still in it.
 fn name_new(around: &HeldDirectory, name: &CStr, error: io::Error) -> io::Error {

@@ -69,15 +69,18 @@ impl Private {
     }
 }
 
-/// Makes a directory, and opens it if it is this directory. If not, it is removed.
+/// Makes a directory, and opens it if it is this directory. If not, it is removed. As for a move, the answer may be lost.
 fn make_directory(
     parent: &HeldDirectory,
     name: &CStr,
     around: &ExactStat,
 ) -> Result<HeldDirectory, Stop> {
-    parent.make_directory(name)?;
-    // If it cannot be used, it is our own and empty, or it does not exist.
-    opened(parent, name, around).inspect_err(|_| drop(parent.remove(name, true)))
+    let made = parent.make_directory(name);
+    opened(parent, name, around).map_err(|stop| {
+        // If it cannot be used, it is our own and empty, or it does not exist.
+        let _ = parent.remove(name, true);
+        made.err().map_or(stop, Stop::from)
+    })
 }
 
 fn opened(parent: &HeldDirectory, name: &CStr, around: &ExactStat) -> Result<HeldDirectory, Stop> {

@@ -493,6 +493,30 @@ fn marks_are_taken_away_in_the_review() {
     assert_eq!(listed(&fixture.at("tree")), kept);
 }
 
+/// A long reason was cut at the width of the screen.
+#[test]
+fn all_of_why_something_is_kept_can_be_read() {
+    let (fixture, long) = (Fixture::new().file("tree/a/b", 5).dir("home"), "long ".repeat(30));
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("d");
+    for i in 0..9 {
+        fs::write(fixture.at(format!("tree/a/{i}{long}")), "").unwrap();
+    }
+    screen.press("D2\n");
+    let mut shown = |keys: &str, height: u16| {
+        screen.press(keys);
+        let lines = view::screen(&mut screen.browser, (40, height));
+        let text: Vec<_> = lines.lines().skip(1).take(usize::from(height) - 2).collect();
+        text.concat().replace(' ', "")
+    };
+    let all = shown("", 40);
+    assert!(all.contains("cannotremove") && all.contains("/tree/a:itcontainsentries"), "{all}");
+    assert!(all.ends_with("longlong,…"), "{all}");
+    let (top, end) = (shown("", 8), shown("G", 8));
+    assert!(all.contains(&top) && all.ends_with(&end), "{top} {end}");
+    assert_ne!(shown("kkk", 8), end);
+}
+
 /// The trash can be looked at, and one entry put back; `u` puts back what is left of the last batch.
 #[test]
 fn one_of_the_trash_is_put_back() {

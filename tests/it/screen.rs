@@ -59,6 +59,34 @@ fn marked_paths_are_printed_and_the_terminal_is_as_it_was() {
     }
 }
 
+/// What is pasted is text: it marks nothing, deletes nothing and answers no question. It was taken for keys.
+#[test]
+fn what_is_pasted_is_typed_only_into_a_pattern() {
+    let fixture = three_files().dir("home");
+    let mut terminal = Terminal::new();
+    let weigh = weigh("--ui").arg("tree").within(fixture.path()).env("HOME", fixture.at("home"));
+    let child = weigh.on(&terminal).into_pipe().spawn();
+    terminal.wait_for("three");
+    const PASTED: &[u8] = b"\x1b[200~ Adt1\rD4\r1\r2\r3\rq\x03\x1b[201~";
+    let nothing = "pasted text does nothing here";
+    terminal.type_until(PASTED, nothing);
+    // In the review, and in the question how many.
+    terminal.type_until(b"d", "back");
+    terminal.type_until(PASTED, nothing);
+    terminal.type_until(b"D", "ever?");
+    terminal.type_in(PASTED);
+    terminal.type_in(b"\x03U/\x1b[200~fo\nur\x1b[201~");
+    // Now everything is written, and not only what changes.
+    terminal.resize(73, 50);
+    terminal.wait_for("find: four");
+    terminal.type_in(b"\r");
+    terminal.type_in(b" p");
+    let (out, status) = end(child);
+    assert_eq!((status.code(), out), (Some(0), b"tree/three/four\n".to_vec()));
+    assert_eq!(fixture.names("tree"), ["one", "three", "two"]);
+    assert!(terminal.close().windows(8).any(|bytes| bytes == b"\x1b[?2004l"));
+}
+
 /// A name may end in a command for the terminal. A pipe gets its bytes, and a terminal gets it escaped.
 #[test]
 fn printed_paths_cannot_command_the_terminal() {

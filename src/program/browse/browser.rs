@@ -66,7 +66,8 @@ pub struct Browser {
     pub(super) dialog: Option<Dialog>,
     /// The last message.
     pub(super) said: Option<String>,
-    /// How many lines of the list fit on the screen.
+    /// How wide the screen is, and how many lines of the list fit on it.
+    pub(super) width: usize,
     pub(super) height: usize,
     /// The work that runs in the background, if any.
     pub(super) pending: Option<PendingWork>,
@@ -261,8 +262,9 @@ impl Browser {
         self.name = index.name(tree, *directory, self.chosen);
     }
 
-    /// Sets how many lines of the list fit on the screen.
-    pub fn resize(&mut self, height: usize) {
+    /// Sets how wide the screen is, and how many lines of the list fit on it.
+    pub fn resize(&mut self, width: usize, height: usize) {
+        self.width = width;
         if self.height != height {
             self.height = height;
             self.choose(self.chosen);
@@ -434,6 +436,11 @@ impl Browser {
         let browsed = self.scan.browsed.as_ref().filter(|_| !self.is_of_roots());
         let Some(browsed) = browsed else { return cfg!(unix) };
         browsed.snapshot.origin.as_ref().is_some_and(|origin| !origin.lacks_modes)
+    }
+
+    /// Whether inodes have their own numbers, and not those of lines in a list.
+    pub(super) fn knows_inodes(&self) -> bool {
+        !self.request.is_of_list() || self.knows_modes()
     }
 
     /// Whether the scan asked what files share.

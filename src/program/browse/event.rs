@@ -24,6 +24,8 @@ pub enum Event {
     Start,
     /// A key was pressed.
     Key(Key),
+    /// This text was pasted.
+    Pasted(String),
     /// Some time has passed, while work goes on in the background.
     Tick,
     /// There is time for the next slice of a query.

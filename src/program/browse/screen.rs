@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{
-    self, DisableMouseCapture, EnableMouseCapture, Event as TerminalEvent, KeyCode, KeyEvent,
-    KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+    self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+    Event as TerminalEvent, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
+    MouseEventKind,
 };
 use crossterm::execute;
 use crossterm::terminal::{
@@ -92,7 +93,8 @@ impl Console for Screen {
         // If it is gone, crossterm would start tput(1) to ask for its size.
         sys::terminal()?;
         self.terminal.draw(|frame| {
-            browser.resize(view::list_height(frame.area().height));
+            let area = frame.area();
+            browser.resize(area.width.into(), view::list_height(area.height));
             view::draw(browser, frame);
         })?;
         Ok(())
@@ -126,6 +128,7 @@ impl Console for Screen {
                 let (_, height) = self.terminal.size().map(|it| (it.width, it.height))?;
                 Ok(mouse(kind, row, height).map(Event::Key))
             }
+            TerminalEvent::Paste(text) => Ok(Some(Event::Pasted(text))),
             TerminalEvent::Resize(..) => Ok(Some(Event::Redraw)),
             _ => Ok(None),
         }
@@ -225,12 +228,16 @@ impl Drop for Screen {
 /// Takes over the terminal.
 fn enter() -> io::Result<()> {
     enable_raw_mode()?;
-    execute!(sys::terminal()?, EnterAlternateScreen, EnableMouseCapture, Hide)
+    execute!(sys::terminal()?, EnterAlternateScreen, EnableMouseCapture, Hide)?;
+    // Old consoles of Windows cannot tell pasted text from keys.
+    let _ = execute!(sys::terminal()?, EnableBracketedPaste);
+    Ok(())
 }
 
 /// Restores the terminal. If that fails, for example because it is gone, nothing is left to restore.
 fn restore() {
     if let Ok(mut terminal) = sys::terminal() {
+        let _ = execute!(terminal, DisableBracketedPaste);
         let _ = execute!(terminal, Show, DisableMouseCapture, LeaveAlternateScreen);
     }
     let _ = disable_raw_mode();

@@ -8,6 +8,7 @@ use super::marks::descend;
 use super::pattern::{MarkedBy, NamePattern};
 use super::removal::NOTHING_MARKED;
 use super::sorting::SortKey;
+use super::view::text_lines;
 use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::problem::Problem;
@@ -22,6 +23,7 @@ impl Browser {
         match event {
             Event::Start => return self.start(),
             Event::Key(key) => command = self.press(key),
+            Event::Pasted(text) => self.paste(&text),
             Event::Redraw => {}
             Event::Signal(signal) => return vec![Command::End(Ending::Signal(signal))],
             Event::Tick => self.tick(),
@@ -86,6 +88,24 @@ impl Browser {
             },
             Some(Dialog::Prompt(question, text)) => self.prompt(question, text, key),
             Some(Dialog::Text(text, first)) => self.press_in_text(text, first, key),
+        }
+    }
+
+    /// Adds pasted text to a pattern that is being typed. Anywhere else it could mark or delete something.
+    fn paste(&mut self, pasted: &str) {
+        /// Longer than any path.
+        const MOST: usize = 10_000;
+        let Some(Dialog::Prompt(
+            question @ (Question::Search | Question::Filter | Question::Mark),
+            text,
+        )) = &mut self.dialog
+        else {
+            return self.say("pasted text does nothing here");
+        };
+        text.extend(pasted.chars().filter(|c| !c.is_control()).take(MOST));
+        if *question == Question::Search {
+            let text = text.clone();
+            self.search(&text);
         }
     }
 
@@ -320,14 +340,12 @@ impl Browser {
             _ => Bindings::default().act(key).and_then(|act| self.moved(act, at)).unwrap_or(at),
         };
         let page = self.height.max(2) - 1;
-        // A line is chosen in the first two. The others scroll; where those end whose lines depend on the width of the
-        // screen, the view says.
+        // A line is chosen in the first two. The others scroll.
         let last = match text {
             DialogText::Review => self.removals.review.as_ref().map_or(0, |it| it.marks.len()),
             DialogText::Trash => self.removals.trashed.len(),
             DialogText::Errors => self.unread().1.len().saturating_sub(page),
-            DialogText::Kept => self.kept().len().saturating_sub(page),
-            _ => usize::MAX,
+            _ => text_lines(self, text, self.width).len().saturating_sub(page),
         };
         self.dialog = Some(Dialog::Text(text, to.min(last.saturating_sub(1))));
     }

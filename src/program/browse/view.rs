@@ -16,6 +16,7 @@ use ratatui_core::terminal::Frame;
 
 use self::areas::Areas;
 use self::canvas::{BOLD, Canvas, format, sized};
+pub(super) use self::dialogs::text_lines;
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question};
 use super::keys::Act;
 use weigh::internal::measure::Measure;

@@ -247,13 +247,18 @@ impl HeldDirectory {
         Ok(retry_on_intr(|| fs::renameat_with(&self.fd, name, &to.fd, new, flags))?)
     }
 
-    /// Removes the entry `name`; a directory only if it is empty.
+    /// Removes the entry `name`; a directory only if it is empty. A file system on a network may do this, lose the
+    /// answer, and then fails; so what counts is whether the entry is there.
     ///
     /// # Errors
     /// The system's.
     pub fn remove(&self, name: &CStr, is_directory: bool) -> io::Result<()> {
         let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-        Ok(retry_on_intr(|| fs::unlinkat(&self.fd, name, flags))?)
+        let removed = retry_on_intr(|| fs::unlinkat(&self.fd, name, flags));
+        removed.or_else(|error| match stat_of(&self.fd, name) {
+            Err(Errno::NOENT) => Ok(()),
+            _ => Err(error.into()),
+        })
     }
 
     /// Removes the entry `name`, which is no directory. Returns what is left of its inode, if the system tells.

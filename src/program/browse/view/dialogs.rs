@@ -9,32 +9,46 @@ use crate::program::browse::keys::{ACTIONS, Key};
 use crate::program::browse::removal::NOTHING_MARKED;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::measure::{Kind, Measure};
-use weigh::internal::render::name::{cells, shorten, widest};
+use weigh::internal::render::name::{cells, shorten, start, widest};
 use weigh::internal::render::partial;
 use weigh::internal::render::size::{Format, entries};
 use weigh::internal::tree::Place;
 
 /// Draws `text`, from the line `first` on.
 pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &mut Canvas<'_>) {
-    let (title, lines) = match text {
-        DialogText::Help => ("keys", help(browser, canvas.width())),
-        DialogText::Info => ("about it", info(browser)),
+    let title = match text {
+        DialogText::Help => "keys",
+        DialogText::Info => "about it",
         DialogText::Review => return review(browser, first, canvas),
         DialogText::Trash => return trash(browser, first, canvas),
-        DialogText::Path => (
-            "the path, also for the clipboard if the terminal has one",
-            path(browser, canvas.width()),
-        ),
+        DialogText::Path => "the path, also for the clipboard if the terminal has one",
         DialogText::Errors => return problems(browser, first, canvas),
-        DialogText::Kept => {
-            let kept = browser.kept().iter().map(ToString::to_string).collect();
-            ("not everything was removed", kept)
-        }
+        DialogText::Kept => "not everything was removed",
     };
+    let lines = text_lines(browser, text, canvas.width());
     // The title is shown only if all lines fit below it.
     let has_title = lines.len() < room(canvas);
     let title = has_title.then(|| title.to_owned());
     page(canvas, title.as_slice(), (first, None), lines.len(), |line| lines[line].clone());
+}
+
+/// The lines of a text that are others on a screen of another width.
+pub(in crate::program::browse) fn text_lines(
+    browser: &Browser,
+    text: DialogText,
+    width: usize,
+) -> Vec<String> {
+    match text {
+        DialogText::Help => help(browser, width),
+        DialogText::Info => info(browser),
+        DialogText::Path => {
+            wrapped(&browser.text(&browser.chosen_path().unwrap_or_default()), width)
+        }
+        DialogText::Kept => {
+            browser.kept().iter().flat_map(|problem| wrapped(&problem.to_string(), width)).collect()
+        }
+        DialogText::Review | DialogText::Trash | DialogText::Errors => Vec::new(),
+    }
 }
 
 /// How many lines a dialog has.
@@ -102,17 +116,23 @@ fn help_column(actions: &[(String, &str)]) -> Vec<String> {
     lines.collect()
 }
 
-/// The path of the chosen entry in full, over several lines if it has to be.
-fn path(browser: &Browser, width: usize) -> Vec<String> {
-    let path = browser.text(&browser.chosen_path().unwrap_or_default());
-    let mut lines = vec![String::new()];
-    for letter in path.chars() {
-        match lines.last_mut() {
-            Some(line) if cells(line) + 2 <= width => line.push(letter),
-            _ => lines.push(letter.to_string()),
+/// The whole text, over several lines if it has to be.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let (mut lines, mut rest) = (Vec::new(), text);
+    loop {
+        // A letter may be wider than the screen, and millions may have no width.
+        let most = rest.char_indices().nth(4 * width + 4).map_or(rest.len(), |(most, _)| most);
+        let piece = &rest[..most];
+        let end = match cells(piece) <= width {
+            true => piece.len(),
+            false => start(piece, width).len().max(piece.chars().next().map_or(0, char::len_utf8)),
+        };
+        lines.push(rest[..end].to_owned());
+        rest = &rest[end..];
+        if rest.is_empty() {
+            return lines;
         }
     }
-    lines
 }
 
 /// All details of the chosen entry.
@@ -178,7 +198,7 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
         }
         lines.push(("owner", details.owner.to_string()));
     }
-    if let Some(inode) = item.inode {
+    if let Some(inode) = item.inode.filter(|_| browser.knows_inodes()) {
         let Identity { device, number, .. } = inode.identity;
         lines.push(("inode", format!("{number} on device {device}")));
     }
