@@ -105,6 +105,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Its node in the tree of a report.
+    #[inline(always)]
     pub(crate) fn node(&self) -> Node<'a> {
         let Self { name, stat, own, sums, change, .. } = *self;
         Node { name, mode: stat.mode, own, sums, change: change.copied(), ..Node::default() }

@@ -71,6 +71,8 @@ impl Inodes {
 }
 
 impl Whole {
+    /// Always inlined, as what it calls and what packs it is, because to copy a node takes as long as to pack it.
+    #[inline(always)]
     fn node<'a>(self, entry: &Entry<'a>, has_inode: bool) -> Node<'a> {
         let inode = if has_inode { self.inode(entry) } else { None };
         let has_fingerprint = self.inodes.fingerprints && entry.stat.inode != 0;
@@ -79,6 +81,7 @@ impl Whole {
     }
 
     /// None if it is unknown, as in a snapshot without details. No inode has the number 0.
+    #[inline(always)]
     fn inode(self, &Entry { stat, mount, links, .. }: &Entry<'_>) -> Option<Inode> {
         let has_details = match self.inodes.details {
             // Where they are unknown, this time is 0.

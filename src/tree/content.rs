@@ -33,7 +33,7 @@ fn spare(mut leaves: Vec<u8>) {
 
 impl Content {
     /// Adds an entry that is not a directory.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, leaf: &Node<'_>) {
         if self.leaves.capacity() == 0 {
             self.leaves = SPARE.take();

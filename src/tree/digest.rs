@@ -2,7 +2,7 @@
 //! are made. Whoever knows that can make names by which two different directories have one digest: where that matters,
 //! compare sizes, too.
 
-use super::{DirectoryId, PackedDirectory, Tree, record};
+use super::{DirectoryId, Node, PackedDirectory, Tree, record};
 use crate::measure::{Figures, View};
 use crate::parallel;
 
@@ -65,11 +65,6 @@ impl Tree {
         }
         digests
     }
-
-    /// What makes the digest of a directory, without what is in its subdirectories: nearly all of the work.
-    pub fn own_digest(&self, id: DirectoryId, seen: Option<View>) -> u64 {
-        self.directories.get(id.index()).map_or(0, |directory| directory.digest(seen))
-    }
 }
 
 impl PackedDirectory {
@@ -77,16 +72,26 @@ impl PackedDirectory {
     fn digest(&self, seen: Option<View>) -> u64 {
         let (mut rest, mut leaves) = (self.leaves(), 0_u64);
         while let Some((name, (figures, _))) = record::take_brief(&mut rest) {
-            leaves = leaves.wrapping_add(with_name(with_figures(FACTOR, &figures, seen), name));
+            leaves = leaves.wrapping_add(of_leaf(name, &figures, seen));
         }
-        let node = self.node();
-        let digest = with_figures(mixed(FACTOR, leaves), &node.sums.all, seen);
-        let digest = match &node.own {
-            Some(own) => with_figures(mixed(digest, 1), own, seen),
-            None => mixed(digest, 0),
-        };
-        with_name(digest, node.name)
+        of_directory(&self.node(), leaves, seen)
     }
+}
+
+/// That of an entry that is not a directory.
+#[inline]
+pub fn of_leaf(name: &[u8], figures: &Figures, seen: Option<View>) -> u64 {
+    with_name(with_figures(FACTOR, figures, seen), name)
+}
+
+/// That of a directory without its subdirectories, from the sum of those of its `leaves`.
+pub fn of_directory(node: &Node<'_>, leaves: u64, seen: Option<View>) -> u64 {
+    let digest = with_figures(mixed(FACTOR, leaves), &node.sums.all, seen);
+    let digest = match &node.own {
+        Some(own) => with_figures(mixed(digest, 1), own, seen),
+        None => mixed(digest, 0),
+    };
+    with_name(digest, node.name)
 }
 
 #[cfg(test)]

@@ -51,7 +51,8 @@ const ALONE: u64 = 0;
 const UNKNOWN: u64 = 1;
 const FIRST_COUNT: u64 = 2;
 
-/// Packs an entry that is not a directory.
+/// Packs an entry that is not a directory. Always inlined: a node that is made to be packed is then never in memory.
+#[inline(always)]
 pub fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     let Node { name, mode, inode, fingerprint, .. } = *node;
     let details = inode.and_then(|inode| inode.details);
@@ -81,8 +82,8 @@ pub fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     if let Some(newest) = newest {
         push_signed(block, newest.wrapping_sub(USUAL_TIME));
     }
-    if let Some(change) = &node.change {
-        push_change(block, change);
+    if let Some(change) = node.change {
+        push_change(block, &change);
     }
     if !node.note.is_empty() {
         push_number(block, node.note.len() as u64);
@@ -261,7 +262,7 @@ fn take_note<'a>(block: &mut &'a [u8]) -> Option<&'a str> {
 /// Takes the record of an entry that is not a directory, and returns only its name, what it comes to, and whether it
 /// says how that changed: in half of the time.
 #[inline]
-pub(super) fn take_brief<'a>(block: &mut &'a [u8]) -> Option<(&'a [u8], (Figures, bool))> {
+pub fn take_brief<'a>(block: &mut &'a [u8]) -> Option<(&'a [u8], (Figures, bool))> {
     let mut rest = *block;
     let Head { name, figures, flags, .. } = take_known(&mut rest)?;
     if flags & (CHANGE | FINGERPRINT | NOTE) != 0 {
@@ -276,7 +277,7 @@ pub(super) fn take_brief<'a>(block: &mut &'a [u8]) -> Option<(&'a [u8], (Figures
 
 /// Takes the record of an entry that is not a directory, and returns its name alone.
 #[inline]
-pub fn skip<'a>(block: &mut &'a [u8]) -> Option<&'a [u8]> {
+fn skip<'a>(block: &mut &'a [u8]) -> Option<&'a [u8]> {
     let mut rest = *block;
     let (head, name) = take_name(&mut rest)?;
     skip_numbers(&mut rest, 3)?;

@@ -1,7 +1,8 @@
-//! Writes a tree. One thread goes through the directories, parents first, and others put listings in order and
-//! compress them. What is in which block depends on the tree alone, so the bytes do not depend on threads.
+//! Writes a tree. One thread goes through the directories, parents first, and others put listings in order, make digests
+//! of them, and compress them. What is in which block depends on the tree alone, so the bytes do not depend on threads.
 
 use std::cell::Cell;
+use std::hint::black_box;
 use std::io::{self, Write};
 use std::mem;
 use std::num::NonZeroUsize;
@@ -12,7 +13,7 @@ use crate::parallel;
 use crate::snapshot::compression::MOST_TIMES;
 use crate::snapshot::schema::{self, ExportOptions};
 use crate::tree::record::{self, push_number};
-use crate::tree::{Child, DirectoryId, Node, Tree};
+use crate::tree::{Child, DirectoryId, Node, Tree, digest};
 use crate::weighed::Weighed;
 
 /// A block is full once it has this many bytes. With half of it, a package store takes 4% more, and with twice as many
@@ -43,10 +44,11 @@ pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -
         parallel::in_order(
             threads,
             Parts::of(tree),
-            |part| (part.blocks(), part.digests()),
-            |(blocks, digests)| {
+            |part| part.done(),
+            |done| {
+                let Done { blocks, digests, .. } = done?;
                 own.extend(digests);
-                blocks?.iter().try_for_each(|(first, frame)| writer.block(*first, frame))
+                blocks.iter().try_for_each(|(first, frame)| writer.block(*first, frame))
             },
         )?;
         let digests = tree.with_below(&own);
@@ -128,38 +130,57 @@ struct Part<'t> {
     listings: Vec<SortedListing>,
 }
 
-/// Blocks, each with the number of its first directory.
-type Blocks = Vec<(u64, Vec<u8>)>;
+/// What comes of a part.
+#[derive(Default)]
+struct Done {
+    /// Each with the number of its first directory.
+    blocks: Vec<(u64, Vec<u8>)>,
+    /// Those of its directories without what is below them.
+    digests: Vec<(DirectoryId, u64)>,
+    /// Whether the blocks unpack to too many times their size.
+    is_regular: bool,
+}
+
+/// An entry that is not a directory: the start of its name, its name, and its record.
+type Leaf<'t> = (u64, &'t [u8], &'t [u8]);
 
 impl Part<'_> {
-    /// Those of the directories without what is below them. Their records were just read, and are in the cache.
-    fn digests(&self) -> Vec<(DirectoryId, u64)> {
-        let ids = self.listings.iter().map(|listing| listing.directory);
-        ids.map(|id| (id, self.tree.own_digest(id, None))).collect()
+    fn done(&self) -> io::Result<Done> {
+        self.fetch();
+        let done = self.in_blocks_of(FULL)?;
+        if done.is_regular { self.in_blocks_of(REGULAR) } else { Ok(done) }
     }
 
-    fn blocks(&self) -> io::Result<Blocks> {
-        let (blocks, is_regular) = self.in_blocks_of(FULL)?;
-        if is_regular { self.in_blocks_of(REGULAR).map(|(blocks, _)| blocks) } else { Ok(blocks) }
+    /// Reads something of each line of the cache that its records are in. These are all over the memory, and so the
+    /// processor waits for many at once, and not for one after the other.
+    fn fetch(&self) {
+        const LINE: usize = 64;
+        let mut read = 0;
+        for listing in &self.listings {
+            for byte in self.tree.block(listing.directory).iter().step_by(LINE) {
+                read ^= byte;
+            }
+        }
+        black_box(read);
     }
 
-    /// The blocks, and whether they unpack to too many times their size.
-    fn in_blocks_of(&self, full: usize) -> io::Result<(Blocks, bool)> {
+    fn in_blocks_of(&self, full: usize) -> io::Result<Done> {
         let known = self.tree.root().node();
         let is_as_saved = known == as_saved(known);
-        let mut block = OpenBlock { full, is_as_saved, is_regular: false, ..SPARE.take() };
+        let mut block = OpenBlock { full, is_as_saved, ..SPARE.take() };
         block.begin(self.first);
         if let Some(root) = self.root {
             block.push_directory(self.tree, root);
             block.content.append(&mut block.directories);
         }
+        let mut leaves = Vec::new();
         for (number, listing) in (self.first..).zip(&self.listings) {
-            block.listing(self.tree, number, listing)?;
+            block.listing(self.tree, number, listing, &mut leaves)?;
         }
         block.close()?;
-        let blocks = (mem::take(&mut block.done), block.is_regular);
+        let done = mem::take(&mut block.done);
         SPARE.set(block);
-        Ok(blocks)
+        Ok(done)
     }
 }
 
@@ -180,8 +201,7 @@ struct OpenBlock {
     /// The records of the piece that goes on.
     directories: Vec<u8>,
     leaves: Vec<u8>,
-    done: Blocks,
-    is_regular: bool,
+    done: Done,
 }
 
 impl OpenBlock {
@@ -191,35 +211,60 @@ impl OpenBlock {
         push_number(&mut self.content, first);
     }
 
-    /// Adds a listing. Only a large one goes on in other blocks, and any if it is regular.
-    fn listing(&mut self, tree: &Tree, number: u64, listing: &SortedListing) -> io::Result<()> {
+    /// Adds a listing. Only a large one goes on in other blocks, and any if it is regular. `sorted` is memory that is
+    /// reused.
+    fn listing<'t>(
+        &mut self,
+        tree: &'t Tree,
+        number: u64,
+        listing: &SortedListing,
+        sorted: &mut Vec<Leaf<'t>>,
+    ) -> io::Result<()> {
         let is_large = listing.length > self.full || self.full < FULL;
         let room = if is_large { self.full } else { LARGEST / 2 };
         for id in &listing.directories {
             self.make_room(number, room)?;
             self.push_directory(tree, *id);
         }
-        let (_, mut rest) = record::split(tree.block(listing.directory));
-        let mut others = Vec::new();
-        if !self.is_as_saved {
+        let mut rest = tree.block(listing.directory);
+        let directory = record::take_directory(&mut rest).unwrap_or_default();
+        let leaves = if self.is_as_saved {
+            self.push_leaves(number, room, rest, sorted)?
+        } else {
+            let mut others = Vec::new();
             for leaf in tree.directory(listing.directory).leaves() {
                 record::push(&mut others, &as_saved(leaf.node()));
             }
-            rest = &others;
-        }
+            self.push_leaves(number, room, &others, &mut Vec::new())?
+        };
+        self.end_piece(true);
+        let digest = digest::of_directory(&directory, leaves, None);
+        self.done.digests.push((listing.directory, digest));
+        Ok(())
+    }
+
+    /// Adds `records` of entries that are not directories, by name. Returns the sum of their digests.
+    fn push_leaves<'t>(
+        &mut self,
+        number: u64,
+        room: usize,
+        records: &'t [u8],
+        sorted: &mut Vec<Leaf<'t>>,
+    ) -> io::Result<u64> {
         /// A record takes more bytes than this, mostly.
         const RECORD: usize = 24;
-        let mut leaves = Vec::with_capacity(rest.len() / RECORD + 1);
-        while let (before, Some(name)) = (rest, record::skip(&mut rest)) {
-            leaves.push((start(name), name, &before[..before.len() - rest.len()]));
+        sorted.reserve(records.len() / RECORD + 1);
+        let (mut rest, mut digests) = (records, 0_u64);
+        while let (before, Some((name, (figures, _)))) = (rest, record::take_brief(&mut rest)) {
+            digests = digests.wrapping_add(digest::of_leaf(name, &figures, None));
+            sorted.push((start(name), name, &before[..before.len() - rest.len()]));
         }
-        leaves.sort_unstable();
-        for (.., leaf) in leaves {
+        sorted.sort_unstable();
+        for (.., leaf) in sorted.drain(..) {
             self.make_room(number, room)?;
             self.leaves.extend_from_slice(leaf);
         }
-        self.end_piece(true);
-        Ok(())
+        Ok(digests)
     }
 
     /// Adds the record of a directory, and how many directories are below it.
@@ -256,8 +301,8 @@ impl OpenBlock {
             return Err(io::Error::other(what));
         }
         let frame = pack(&self.content)?;
-        self.is_regular |= self.content.len() as u64 > frame.len() as u64 * MOST_TIMES;
-        self.done.push((self.first, frame));
+        self.done.is_regular |= self.content.len() as u64 > frame.len() as u64 * MOST_TIMES;
+        self.done.blocks.push((self.first, frame));
         Ok(())
     }
 }
