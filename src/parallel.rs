@@ -24,8 +24,8 @@ where
     }
 }
 
-/// Drops a `value` that nobody needs any more, on another thread: a tree of 5 million entries takes 50 ms, and mostly the
-/// program ends before.
+/// Drops a `value` that nobody needs any more, on another thread: a tree of 5 million entries takes 50 ms, and mostly
+/// the program ends before.
 pub fn discard(value: impl Send + 'static) {
     let _ = thread::Builder::new().spawn(move || drop(value));
 }

@@ -33,8 +33,8 @@ impl Unchanged {
         }))
     }
 
-    /// Those of them that are a directory on at least one side. Most entries are not, and are examined only if they have to
-    /// be.
+    /// Those of them that are a directory on at least one side. Most entries are not, and are examined only where that
+    /// is needed.
     pub(super) fn directories<'a>(&'a self, sides: Sides<'a>) -> Vec<Sides<'a>> {
         if let Self::Digests(..) = self {
             let found = Sides::joined([sides.before, sides.now].map(|side| {
@@ -57,7 +57,9 @@ impl Unchanged {
                 let before = digest(sides.before, before);
                 before.is_some() && before == digest(sides.now, now)
             }
-            Self::Alike(alike) => sides.now.is_some_and(|now| alike.has(&now)),
+            Self::Alike(alike) => {
+                sides.now.and_then(|now| now.id()).is_some_and(|id| alike.is_alike(id))
+            }
         }
     }
 }

@@ -11,16 +11,15 @@ use super::{Child, DirectoryId};
 pub struct Alike {
     /// Of each directory, by its number, whether it is as it was. The earlier tree lacks it then.
     pub directories: Vec<bool>,
-    /// Of others that are in both trees, the leaves before and now that differ, packed. All other leaves of these are as
-    /// they were, and the earlier tree lacks all of them.
+    /// Of others that are in both trees, the leaves before and now that differ, packed. All other leaves of these are
+    /// as they were, and the earlier tree lacks all of them.
     pub others: HashMap<DirectoryId, [Box<[u8]>; 2], RandomState>,
 }
 
 impl Alike {
-    /// Whether a directory is as it was.
-    pub fn has(&self, now: &Child<'_>) -> bool {
-        let is_alike = now.id().and_then(|id| self.directories.get(id.index()));
-        is_alike == Some(&true)
+    /// Whether the directory with this number is as it was.
+    pub fn is_alike(&self, now: DirectoryId) -> bool {
+        self.directories.get(now.index()) == Some(&true)
     }
 
     /// What may differ in a directory, by name, if that is known: what was in it `before`, and what is `now`.
@@ -28,7 +27,8 @@ impl Alike {
         let [was, is] = self.others.get(&now.id()?)?;
         let was = before.tree.leaves_in(was, before.directory);
         let is = now.tree.leaves_in(is, now.directory);
-        let differing = now.directories().filter(|now| !self.has(now));
+        let differing = now.tree.subdirectories(now.directory).filter(|id| !self.is_alike(*id));
+        let differing = differing.map(|id| now.tree.directory(id));
         let mut others: [Vec<_>; 2] =
             [before.directories().chain(was).collect(), differing.chain(is).collect()];
         for side in &mut others {

@@ -26,24 +26,22 @@ pub struct Digested {
 }
 
 impl Digested {
-    /// The tree in the file, with these `inodes`, and without what is the same in `now`; and what that is. What is in
-    /// roots is always there.
+    /// The tree in the file, with these `inodes`, and without what is the same in `now`; and what that is. Roots are
+    /// always there.
     ///
     /// # Errors
     /// The system's, and those of a damaged file.
     pub fn changed(mut self, now: &Tree, inodes: Inodes) -> io::Result<(Tree, Alike)> {
         let root = now.root();
-        let is_total = root.is_total();
-        let is_alike = root.is_directory() && is_total == self.listings.is_total();
+        let is_alike = root.is_directory() && root.is_total() == self.listings.is_total();
         let is = now.digests(None);
         let directories = vec![false; is.len()];
         let mut search = SideBySide {
             was: &self.digests,
             is,
-            is_total,
+            are_roots: false,
             has_times: self.listings.has_times(),
             ahead: [(0, Some(root).filter(|_| is_alike))].into_iter().collect(),
-            here: None,
             children: HashMap::default(),
             packed: Vec::new(),
             listings: Vec::new(),
@@ -61,13 +59,12 @@ impl Digested {
 struct SideBySide<'t> {
     was: &'t [u64],
     is: Vec<u64>,
-    /// Whether the root is the node above several roots.
-    is_total: bool,
+    /// Whether roots are in the directory that is read, the one above them.
+    are_roots: bool,
     has_times: bool,
     /// The directories of the file that are to be read, and which one each is now.
     ahead: HashMap<u64, Option<Child<'t>>, RandomState>,
-    /// The one that is read, as it is now, and the directories in it that have not been found in the file.
-    here: Option<Child<'t>>,
+    /// What is now in the one that is read, and has not been found in the file.
     children: HashMap<&'t [u8], Child<'t>, RandomState>,
     /// Pieces of leaves that are to be compared; and for each listing where it begins, and which directory it is now.
     packed: Vec<u8>,
@@ -80,19 +77,20 @@ impl Choice for SideBySide<'_> {
         if self.packed.len() > AT_A_TIME {
             self.compare()?;
         }
-        self.here = self.ahead.remove(&number).flatten();
-        let children = self.here.into_iter().flat_map(Child::directories);
+        let now = self.ahead.remove(&number).flatten();
+        let children = now.into_iter().flat_map(Child::directories);
         self.children.clear();
         self.children.extend(children.map(|child| (child.name(), child)));
         // What is above several roots shows all of them.
-        let compared = self.here.filter(|_| !self.are_roots(number));
+        self.are_roots = now.is_some_and(|now| now.is_total());
+        let compared = now.filter(|_| !self.are_roots);
         self.listings.extend(compared.map(|now| (self.packed.len(), now)));
         Ok(compared.is_some())
     }
 
     fn is_read(&mut self, node: &Node<'_>, number: u64) -> bool {
         let now = self.children.remove(node.name);
-        if let Some(now) = now.filter(|now| !now.is_root() && self.is_same(number, node, now))
+        if let Some(now) = now.filter(|now| !self.are_roots && self.is_same(number, node, now))
             && let Some(id) = now.id()
             && let Some(is_alike) = self.alike.directories.get_mut(id.index())
         {
@@ -113,11 +111,6 @@ impl Choice for SideBySide<'_> {
 }
 
 impl SideBySide<'_> {
-    /// Whether roots are in the directory with this number.
-    fn are_roots(&self, number: u64) -> bool {
-        self.is_total && number == 0
-    }
-
     /// Whether the directory with this `number` is the same `now`. Somebody may choose names so that digests are, and
     /// nothing should grow unseen.
     fn is_same(&self, number: u64, node: &Node<'_>, now: &Child<'_>) -> bool {

@@ -85,7 +85,7 @@ impl Directory {
 }
 
 /// What is in a directory.
-enum Listed<'l, 'a> {
+enum ListedEntry<'l, 'a> {
     /// A subdirectory: its number, and those of all directories below it.
     Directory(&'l Node<'a>, Range<u64>),
     Leaf(&'l Node<'a>),
@@ -179,7 +179,7 @@ impl SavedListings {
             read.insert(here.start);
             let mut found = None;
             self.entries(here, false, |listed| match listed {
-                Listed::Directory(node, numbers) if node.name == name => found = Some(numbers),
+                ListedEntry::Directory(node, numbers) if node.name == name => found = Some(numbers),
                 _ => {}
             })?;
             let Some(numbers) = found else { return Ok(None) };
@@ -205,9 +205,9 @@ impl SavedListings {
         while let Some((numbers, depth)) = next {
             read.insert(numbers.start);
             self.entries(numbers, false, |listed| match listed {
-                Listed::Directory(node, numbers) => candidates.add(node, Some(numbers), depth),
-                Listed::Leaf(node) => candidates.add(node, None, depth),
-                Listed::Leaves(_) => {}
+                ListedEntry::Directory(node, numbers) => candidates.add(node, Some(numbers), depth),
+                ListedEntry::Leaf(node) => candidates.add(node, None, depth),
+                ListedEntry::Leaves(_) => {}
             })?;
             if self.cost > most {
                 return Ok(None);
@@ -243,16 +243,16 @@ impl SavedListings {
             ahead.push((directory, true));
             let begin = ahead.len();
             self.entries(numbers, takes_leaves, |listed| match listed {
-                Listed::Directory(node, numbers) if choice.is_read(node, numbers.start) => {
+                ListedEntry::Directory(node, numbers) if choice.is_read(node, numbers.start) => {
                     ahead.push((Directory::new(numbers, node), false));
                 }
-                Listed::Directory(node, _) if is_shown && choice.shows_unread() => {
+                ListedEntry::Directory(node, _) if is_shown && choice.shows_unread() => {
                     replay.open();
                     replay.close(node, Shown::Always);
                 }
-                Listed::Leaf(node) if is_shown => replay.leaf(node, true),
-                Listed::Directory(..) | Listed::Leaf(_) => {}
-                Listed::Leaves(piece) => choice.take_leaves(piece),
+                ListedEntry::Leaf(node) if is_shown => replay.leaf(node, true),
+                ListedEntry::Directory(..) | ListedEntry::Leaf(_) => {}
+                ListedEntry::Leaves(piece) => choice.take_leaves(piece),
             })?;
             // In the order in which they are in the file.
             ahead[begin..].reverse();
@@ -266,7 +266,7 @@ impl SavedListings {
         &mut self,
         numbers: Range<u64>,
         packed: bool,
-        mut take: impl FnMut(Listed<'_, '_>),
+        mut take: impl FnMut(ListedEntry<'_, '_>),
     ) -> io::Result<()> {
         let (has_times, are_roots) = (self.has_times, self.is_total && numbers.start == 0);
         let mut next = numbers.start + 1;
@@ -276,16 +276,16 @@ impl SavedListings {
                 let end = end.filter(|end| *end <= numbers.end);
                 let end = end.ok_or_else(|| damaged("more directories than it says"))?;
                 set_times(&mut node, has_times);
-                take(Listed::Directory(&node, mem::replace(&mut next, end)..end));
+                take(ListedEntry::Directory(&node, mem::replace(&mut next, end)..end));
                 Ok(())
             })?;
             if packed {
-                take(Listed::Leaves(Piece { directories: &[], ..piece }));
+                take(ListedEntry::Leaves(Piece { directories: &[], ..piece }));
                 return Ok(());
             }
             piece.each_leaf(are_roots, |leaf| {
                 set_times(leaf, has_times);
-                take(Listed::Leaf(leaf));
+                take(ListedEntry::Leaf(leaf));
             })
         })?;
         if next < numbers.end { Err(damaged("fewer directories than it says")) } else { Ok(()) }
