@@ -107,12 +107,12 @@
 //! terminal   signals walk render sys interrupt
 //! signals    interrupt
 //! render     report history reclaimable snapshot tally tree inode invalid measure problem bounds path stats weighed escape
-//! report     causes containers diff history list filter reclaimable remote snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
+//! report     causes containers diff history list filter reclaimable remote snapshot sys walk total tally tree measure parallel problem bounds interrupt stats weighed escape
 //! causes     snapshot walk tally tree sys inode measure problem path escape
 //! reclaimable containers git sys sum tally tree inode measure problem path weighed escape
 //! remote     list snapshot sys total tree measure problem interrupt weighed
 //! history    diff snapshot tally tree measure parallel problem
-//! diff       sys total tally tree inode measure
+//! diff       sys total tally tree inode measure parallel
 //! list       snapshot sys total tally tree inode measure problem weighed
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape
 //! walk       containers sys filter total tally tree inode measure problem path stats weighed

@@ -6,6 +6,7 @@
 //! takes 32 bytes for each directory besides its block. To drop a tree is to drop a list of blocks, however deep it
 //! is.
 
+mod alike;
 mod content;
 pub mod digest;
 mod edit;
@@ -22,6 +23,7 @@ use crate::measure::{Change, Figures, Kind, Mode, View};
 use crate::path;
 use crate::sys::Stat;
 
+pub use alike::Alike;
 pub use content::Content;
 pub use freeable::{FEW_EXTENTS, Freeable, LEAST_ASKED, MOST_EXTENTS};
 pub use traversal::{Named, Step, Traversal};
@@ -511,6 +513,17 @@ impl<'a> Child<'a> {
     /// Its entries that are not directories, in no particular order.
     pub fn leaves(self) -> impl Iterator<Item = Child<'a>> {
         self.tree.leaves_in(self.packed_leaves(), self.directory)
+    }
+
+    /// Of each of its entries that are not directories, the name, the size in the view, and the packed record.
+    pub fn leaf_records(self) -> impl Iterator<Item = (&'a [u8], u64, &'a [u8])> {
+        let mut rest = self.packed_leaves();
+        iter::from_fn(move || {
+            let begin = rest;
+            let (name, (figures, _)) = record::take_brief(&mut rest)?;
+            let (record, _) = begin.split_at(begin.len() - rest.len());
+            Some((name, self.tree.view.size(&figures), record))
+        })
     }
 
     /// The same entries, as their records have them, each unpacked once. Unlike that of [`Self::node`], `frees` is not

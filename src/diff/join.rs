@@ -46,9 +46,9 @@ struct Feed<'a, T: Tally> {
 
 /// What `tally` keeps of the difference, within `limits`. If `is_each_once`, it knows which changes are of
 /// the same inode.
-pub(super) fn join<T: Tally>(
-    root: Sides<'_>,
-    (moves, unchanged): (&Moves, &Unchanged),
+pub(super) fn join<'a, T: Tally>(
+    root: Sides<'a>,
+    (moves, unchanged): (&Moves, &'a Unchanged),
     tally: T,
     limits: Limits,
     is_each_once: bool,
@@ -76,7 +76,7 @@ pub(super) fn join<T: Tally>(
                 let is_closed =
                     is_inside || is_one_sided && traversal.depth() > 0 && !limits.opens_new;
                 let churn = Churn::of(own_churn(sides));
-                let mut children = sides.children();
+                let mut children = unchanged.children(sides);
                 // Only roots and changes are shown.
                 if traversal.depth() >= root_depth {
                     children.retain(|sides| is_changed(sides, unchanged));

@@ -15,8 +15,9 @@ mod join;
 mod moves;
 mod unchanged;
 
+use crate::parallel;
 use crate::tally::{Limits, Top, Whole};
-use crate::tree::{Child, Order, Tree};
+use crate::tree::{Child, Tree};
 use join::join;
 use moves::Moves;
 pub use unchanged::Unchanged;
@@ -42,6 +43,7 @@ pub fn compare(before: Tree, now: Tree, limits: Option<Limits>, known: Option<Un
             join(root, known, Top::new(view, limits), limits, true)
         }
     };
+    parallel::discard((before, now, unchanged));
     changes.seen_as(view)
 }
 
@@ -72,34 +74,13 @@ impl<'a> Sides<'a> {
         Sides { before, now }
     }
 
-    /// The entries of two directories, joined by name.
-    fn children(&self) -> Vec<Sides<'a>> {
-        self.join(|side| side.children(Order::Name))
-    }
-
-    /// The entries of two directories that are a directory on at least one side, joined by name. Most entries are not,
-    /// and are not examined.
-    fn directories(&self) -> Vec<Sides<'a>> {
-        let found = self.join(|side| {
-            let mut directories: Vec<_> = side.directories().collect();
-            directories.sort_unstable_by_key(Child::name);
-            directories
-        });
-        if found.iter().all(|sides| sides.before.is_some() == sides.now.is_some()) {
-            return found;
-        }
-        // On the other side a file may have that name.
-        self.children().into_iter().filter(Sides::is_directory).collect()
-    }
-
     /// Its size before, and now.
     fn sizes(&self) -> (Option<u64>, Option<u64>) {
         (self.before.map(|child| child.size()), self.now.map(|child| child.size()))
     }
 
-    fn join(&self, list: impl Fn(Child<'a>) -> Vec<Child<'a>>) -> Vec<Sides<'a>> {
-        let [mut before, mut now] =
-            [self.before, self.now].map(|side| side.map_or_else(Vec::new, &list));
+    /// The entries `before` and `now` of two directories, by name, joined.
+    fn joined([mut before, mut now]: [Vec<Child<'a>>; 2]) -> Vec<Sides<'a>> {
         let mut pairs = Vec::with_capacity(before.len().max(now.len()));
         loop {
             let names = (before.last().map(Child::name), now.last().map(Child::name));

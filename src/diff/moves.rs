@@ -20,14 +20,14 @@ pub(super) struct Moves {
 
 impl Moves {
     /// Finds moved directories, if the snapshots contain inodes.
-    pub(super) fn find(root: Sides<'_>, unchanged: &Unchanged) -> Self {
+    pub(super) fn find<'a>(root: Sides<'a>, unchanged: &'a Unchanged) -> Self {
         for side in [root.before, root.now].into_iter().flatten() {
             if !side.directories().any(|it| it.inode().is_some()) {
                 return Self::default();
             }
         }
         let (mut gone, mut new) = (HashMap::new(), HashMap::new());
-        let mut traversal = Traversal::inside(Vec::new(), (), root.directories());
+        let mut traversal = Traversal::inside(Vec::new(), (), unchanged.directories(root));
         while let Some(step) = traversal.next() {
             let sides = match step {
                 Step::Node(sides) if sides.is_directory() && !unchanged.has(&sides) => sides,
@@ -43,9 +43,11 @@ impl Moves {
                 }
                 _ => {}
             }
-            traversal.enter((), sides.directories());
+            traversal.enter((), unchanged.directories(sides));
         }
-        gone.retain(|identity, (was, _)| new.get(identity).is_some_and(|is| is_same(*was, *is)));
+        gone.retain(|identity, (was, _)| {
+            new.get(identity).is_some_and(|is| is_same(*was, *is, unchanged))
+        });
         Self { origins: gone.into_iter().map(|(identity, (_, path))| (identity, path)).collect() }
     }
 
@@ -78,11 +80,12 @@ fn identity(child: Child<'_>) -> Option<Identity> {
 
 /// Whether a directory that `was` has the content of one that `is`, with the same inode number. An empty directory is
 /// no evidence without times.
-fn is_same(was: Child<'_>, is: Child<'_>) -> bool {
+fn is_same<'a>(was: Child<'a>, is: Child<'a>, unchanged: &'a Unchanged) -> bool {
     let [before, now] = [was, is].map(|child| child.node());
     let times = modified(&before).zip(modified(&now));
     let has_evidence = times.map_or(before.sums.entries > 1, |(was, is)| was == is);
-    let mut children = (Sides { before: Some(was), now: Some(is) }).children().into_iter();
+    let sides = Sides { before: Some(was), now: Some(is) };
+    let mut children = unchanged.children(sides).into_iter();
     has_evidence
         && (was.size(), before.sums.entries) == (is.size(), now.sums.entries)
         && children.all(|Sides { before, now }| {

@@ -387,11 +387,12 @@ fn what_is_read_of_a_snapshot_is_all_that_changed() {
         let (fixture, place) =
             (Dice::new(seed).tree(Fixture::new(), Names::Hostile), Fixture::new());
         let top = fixture.path();
-        // They take several blocks.
+        // They take several blocks, and so do the files of one directory.
         for i in 0..if seed < 2 { 0 } else { 2_000 } {
             let dir = top.join(format!("many/{}/{i:x<180}", i % 40));
             fs::create_dir_all(&dir).unwrap();
             fs::write(dir.join("file"), vec![b'x'; i]).unwrap();
+            fs::write(top.join(format!("many/{i:y<180}")), vec![b'y'; i]).unwrap();
         }
         for path in ["moved/from/here", "wide/there", "gone"] {
             fs::create_dir_all(top.join(path)).unwrap();

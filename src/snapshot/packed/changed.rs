@@ -1,15 +1,22 @@
 //! Of a file, only what differs from a tree in memory: every directory's digest is compared first, and only the
-//! listings of those that differ are read.
+//! listings of those that differ are read. Of these, several threads look for the leaves that differ.
 
 use std::collections::HashMap;
-use std::io;
+use std::{io, mem};
 
 use foldhash::fast::RandomState;
 
 use super::SavedListings;
+use super::listings::Choice;
+use super::pieces::Piece;
+use super::read::set_times;
+use crate::parallel;
 use crate::tally::{Inodes, Whole};
 use crate::total::Replay;
-use crate::tree::{Child, Node, Tree};
+use crate::tree::{Alike, Child, Node, Tree, record};
+
+/// So many bytes of leaves are compared at a time.
+const AT_A_TIME: usize = 2 << 20;
 
 /// The listings of a file, and the digests of its directories, by their numbers, if it has them.
 #[derive(Debug)]
@@ -19,29 +26,32 @@ pub struct Digested {
 }
 
 impl Digested {
-    /// The tree in the file, with these `inodes`, and without what is in directories that are the same in `now`; and
-    /// of each directory of `now`, by its number, whether it is one of these. What is in roots is always there.
+    /// The tree in the file, with these `inodes`, and without what is the same in `now`; and what that is. Roots are
+    /// always there.
     ///
     /// # Errors
     /// The system's, and those of a damaged file.
-    pub fn changed(mut self, now: &Tree, inodes: Inodes) -> io::Result<(Tree, Vec<bool>)> {
+    pub fn changed(mut self, now: &Tree, inodes: Inodes) -> io::Result<(Tree, Alike)> {
         let root = now.root();
-        let is_total = root.is_total();
-        let is_alike = root.is_directory() && is_total == self.listings.is_total();
+        let is_alike = root.is_directory() && root.is_total() == self.listings.is_total();
         let is = now.digests(None);
+        let directories = vec![false; is.len()];
         let mut search = SideBySide {
             was: &self.digests,
-            unchanged: vec![false; is.len()],
             is,
-            is_total,
+            are_roots: false,
+            has_times: self.listings.has_times(),
             ahead: [(0, Some(root).filter(|_| is_alike))].into_iter().collect(),
             children: HashMap::default(),
+            packed: Vec::new(),
+            listings: Vec::new(),
+            alike: Alike { directories, others: HashMap::default() },
         };
-        let is_read = |above, node: &Node<'_>, number| search.is_changed(above, node, number);
         let begin = |depth| Box::new(Replay::new(Whole { inodes }, depth)) as _;
         self.listings.expect_many();
-        let tree = self.listings.replay(begin, is_read, None)?;
-        Ok((tree, search.unchanged))
+        let tree = self.listings.replay(begin, &mut search, None)?;
+        search.compare()?;
+        Ok((tree, search.alike))
     }
 }
 
@@ -49,35 +59,58 @@ impl Digested {
 struct SideBySide<'t> {
     was: &'t [u64],
     is: Vec<u64>,
-    unchanged: Vec<bool>,
-    /// Whether the root is the node above several roots.
-    is_total: bool,
+    /// Whether roots are in the directory that is read, the one above them.
+    are_roots: bool,
+    has_times: bool,
     /// The directories of the file that are to be read, and which one each is now.
     ahead: HashMap<u64, Option<Child<'t>>, RandomState>,
-    /// What is now in the one that is read.
+    /// What is now in the one that is read, and has not been found in the file.
     children: HashMap<&'t [u8], Child<'t>, RandomState>,
+    /// Pieces of leaves that are to be compared; and for each listing where it begins, and which directory it is now.
+    packed: Vec<u8>,
+    listings: Vec<(usize, Child<'t>)>,
+    alike: Alike,
 }
 
-impl SideBySide<'_> {
-    /// Whether the directory with this `number`, in the one with the number `above`, is to be read.
-    fn is_changed(&mut self, above: u64, node: &Node<'_>, number: u64) -> bool {
-        if let Some(directory) = self.ahead.remove(&above) {
-            let now = directory.into_iter().flat_map(Child::directories);
-            self.children = now.map(|child| (child.name(), child)).collect();
+impl Choice for SideBySide<'_> {
+    fn begin(&mut self, number: u64) -> io::Result<bool> {
+        if self.packed.len() > AT_A_TIME {
+            self.compare()?;
         }
-        let now = self.children.get(node.name).copied();
-        let is_root = self.is_total && above == 0;
-        if let Some(now) = now.filter(|now| !is_root && self.is_same(number, node, now))
+        let now = self.ahead.remove(&number).flatten();
+        let children = now.into_iter().flat_map(Child::directories);
+        self.children.clear();
+        self.children.extend(children.map(|child| (child.name(), child)));
+        // What is above several roots shows all of them.
+        self.are_roots = now.is_some_and(|now| now.is_total());
+        let compared = now.filter(|_| !self.are_roots);
+        self.listings.extend(compared.map(|now| (self.packed.len(), now)));
+        Ok(compared.is_some())
+    }
+
+    fn is_read(&mut self, node: &Node<'_>, number: u64) -> bool {
+        let now = self.children.remove(node.name);
+        if let Some(now) = now.filter(|now| !self.are_roots && self.is_same(number, node, now))
             && let Some(id) = now.id()
-            && let Some(is_unchanged) = self.unchanged.get_mut(id.index())
+            && let Some(is_alike) = self.alike.directories.get_mut(id.index())
         {
-            *is_unchanged = true;
+            *is_alike = true;
             return false;
         }
         self.ahead.insert(number, now);
         true
     }
 
+    fn shows_unread(&self) -> bool {
+        false
+    }
+
+    fn take_leaves(&mut self, leaves: Piece<'_>) {
+        leaves.push(&mut self.packed);
+    }
+}
+
+impl SideBySide<'_> {
     /// Whether the directory with this `number` is the same `now`. Somebody may choose names so that digests are, and
     /// nothing should grow unseen.
     fn is_same(&self, number: u64, node: &Node<'_>, now: &Child<'_>) -> bool {
@@ -86,4 +119,46 @@ impl SideBySide<'_> {
             && digest == now.id().and_then(|id| self.is.get(id.index()))
             && now.view().size(&node.sums.all) == now.size()
     }
+
+    /// Finds the leaves that differ in the listings so far.
+    fn compare(&mut self) -> io::Result<()> {
+        let (packed, has_times) = (&self.packed, self.has_times);
+        let listings = mem::take(&mut self.listings);
+        let numbers: Vec<_> = listings.iter().filter_map(|(_, now)| now.id()).collect();
+        let differing: Vec<_> =
+            parallel::collect(0, listings, |(begin, now): (usize, Child<'_>)| {
+                differing(packed.get(begin..).unwrap_or_default(), now, has_times)
+            });
+        for (number, differing) in numbers.into_iter().zip(differing) {
+            self.alike.others.insert(number, differing?);
+        }
+        self.packed.clear();
+        Ok(())
+    }
+}
+
+/// The leaves that differ between a listing, whose pieces `packed` begins with, and the directory `now`: those of each.
+/// Where several have one name, or are not in their order, there may be some that do not.
+fn differing(mut packed: &[u8], now: Child<'_>, has_times: bool) -> io::Result<[Box<[u8]>; 2]> {
+    let mut is: Vec<_> = now.leaf_records().collect();
+    is.sort_unstable_by_key(|(name, size, _)| (*name, *size));
+    let (mut is, mut only_was, mut only_is) = (is.into_iter().peekable(), Vec::new(), Vec::new());
+    loop {
+        let piece = Piece::take(&mut packed)?;
+        piece.each_leaf(false, |leaf| {
+            while let Some((.., new)) = is.next_if(|(name, ..)| *name < leaf.name) {
+                only_is.extend_from_slice(new);
+            }
+            let size = now.view().size(&leaf.sums.all);
+            if is.next_if(|(name, is, _)| (*name, *is) == (leaf.name, size)).is_none() {
+                set_times(leaf, has_times);
+                record::push(&mut only_was, leaf);
+            }
+        })?;
+        if piece.is_last {
+            break;
+        }
+    }
+    is.for_each(|(.., new)| only_is.extend_from_slice(new));
+    Ok([only_was.into(), only_is.into()])
 }

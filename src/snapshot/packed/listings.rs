@@ -84,6 +84,40 @@ impl Directory {
     }
 }
 
+/// What is in a directory.
+enum ListedEntry<'l, 'a> {
+    /// A subdirectory: its number, and those of all directories below it.
+    Directory(&'l Node<'a>, Range<u64>),
+    Leaf(&'l Node<'a>),
+    /// Leaves that are neither unpacked nor checked.
+    Leaves(Piece<'a>),
+}
+
+/// Decides which listings are read, each directory before those below it.
+pub(super) trait Choice {
+    /// The listing of the directory with this number begins. Whether it [takes the leaves](Self::take_leaves).
+    fn begin(&mut self, _number: u64) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    /// Whether the listing of a subdirectory, which has this number, is read.
+    fn is_read(&mut self, node: &Node<'_>, number: u64) -> bool;
+
+    /// Whether a subdirectory whose listing is not read is shown.
+    fn shows_unread(&self) -> bool {
+        true
+    }
+
+    /// Takes the leaves of the directory that has begun, packed and unchecked; nothing else gets them.
+    fn take_leaves(&mut self, _leaves: Piece<'_>) {}
+}
+
+impl<F: FnMut(u64) -> bool> Choice for F {
+    fn is_read(&mut self, _: &Node<'_>, number: u64) -> bool {
+        self(number)
+    }
+}
+
 impl SavedListings {
     /// Those in `blocks`, with times if they are wanted. None if there is no root, or if it is not a directory.
     ///
@@ -123,6 +157,11 @@ impl SavedListings {
         self.is_total
     }
 
+    /// Whether entries have their times.
+    pub(super) fn has_times(&self) -> bool {
+        self.has_times
+    }
+
     /// Whether all of it may take more memory than browsing should.
     pub fn is_large(&self) -> bool {
         let unpacked = self.blocks.places().len() as u64 * BLOCK;
@@ -139,18 +178,16 @@ impl SavedListings {
         for name in way {
             read.insert(here.start);
             let mut found = None;
-            self.entries(here, |node, numbers| {
-                if node.name == name {
-                    found = numbers.or(found.take());
-                }
+            self.entries(here, false, |listed| match listed {
+                ListedEntry::Directory(node, numbers) if node.name == name => found = Some(numbers),
+                _ => {}
             })?;
             let Some(numbers) = found else { return Ok(None) };
             here = numbers;
         }
         read.insert(here.start);
-        let is_read = |_, _: &Node<'_>, number| read.contains(&number);
         let begin = |depth| Box::new(Replay::new(Whole { inodes }, depth)) as _;
-        self.replay(begin, is_read, Some(here.start)).map(Some)
+        self.replay(begin, &mut |number: u64| read.contains(&number), Some(here.start)).map(Some)
     }
 
     /// The directories whose listings have all that a tally with these `limits` keeps in a `view`. A directory ranks no
@@ -167,7 +204,11 @@ impl SavedListings {
         let mut next = Some((self.root.numbers.clone(), u32::from(!self.is_total)));
         while let Some((numbers, depth)) = next {
             read.insert(numbers.start);
-            self.entries(numbers, |node, numbers| candidates.add(node, numbers, depth))?;
+            self.entries(numbers, false, |listed| match listed {
+                ListedEntry::Directory(node, numbers) => candidates.add(node, Some(numbers), depth),
+                ListedEntry::Leaf(node) => candidates.add(node, None, depth),
+                ListedEntry::Leaves(_) => {}
+            })?;
             if self.cost > most {
                 return Ok(None);
             }
@@ -176,13 +217,13 @@ impl SavedListings {
         Ok(Some(read))
     }
 
-    /// Feeds what `begin` makes for a depth of roots with the directories that are read; of others only their own
-    /// records. `is_read` gets the number of the directory above, and the node and the number of one. The listings are
-    /// shown, or `only` that of one, and of the others the directories that are read.
+    /// Feeds what `begin` makes for a depth of roots with the directories that the `choice` reads; of others only their
+    /// own records, if it shows them. The listings are shown, or `only` that of one, and of the others the directories
+    /// that are read.
     pub(super) fn replay(
         &mut self,
         begin: impl FnOnce(usize) -> Box<dyn AnyReplay>,
-        mut is_read: impl FnMut(u64, &Node<'_>, u64) -> bool,
+        choice: &mut impl Choice,
         only: Option<u64>,
     ) -> io::Result<Tree> {
         let mut replay = begin(self.is_total.into());
@@ -197,20 +238,21 @@ impl SavedListings {
             }
             replay.open();
             let numbers = directory.numbers.clone();
-            let above = numbers.start;
-            let is_shown = only.is_none_or(|only| only == above);
+            let takes_leaves = choice.begin(numbers.start)?;
+            let is_shown = only.is_none_or(|only| only == numbers.start);
             ahead.push((directory, true));
             let begin = ahead.len();
-            self.entries(numbers, |node, numbers| match numbers {
-                Some(numbers) if is_read(above, node, numbers.start) => {
+            self.entries(numbers, takes_leaves, |listed| match listed {
+                ListedEntry::Directory(node, numbers) if choice.is_read(node, numbers.start) => {
                     ahead.push((Directory::new(numbers, node), false));
                 }
-                _ if !is_shown => {}
-                Some(_) => {
+                ListedEntry::Directory(node, _) if is_shown && choice.shows_unread() => {
                     replay.open();
                     replay.close(node, Shown::Always);
                 }
-                None => replay.leaf(node, true),
+                ListedEntry::Leaf(node) if is_shown => replay.leaf(node, true),
+                ListedEntry::Directory(..) | ListedEntry::Leaf(_) => {}
+                ListedEntry::Leaves(piece) => choice.take_leaves(piece),
             })?;
             // In the order in which they are in the file.
             ahead[begin..].reverse();
@@ -218,12 +260,13 @@ impl SavedListings {
         Ok(replay.finish(&self.root.node()))
     }
 
-    /// Passes what is in the directory with the first of these `numbers` to `take`: each node, and the numbers of a
-    /// subdirectory.
+    /// Passes what is in the directory with the first of these `numbers` to `take`; if its leaves stay `packed`, as
+    /// pieces.
     fn entries(
         &mut self,
         numbers: Range<u64>,
-        mut take: impl FnMut(&Node<'_>, Option<Range<u64>>),
+        packed: bool,
+        mut take: impl FnMut(ListedEntry<'_, '_>),
     ) -> io::Result<()> {
         let (has_times, are_roots) = (self.has_times, self.is_total && numbers.start == 0);
         let mut next = numbers.start + 1;
@@ -233,12 +276,16 @@ impl SavedListings {
                 let end = end.filter(|end| *end <= numbers.end);
                 let end = end.ok_or_else(|| damaged("more directories than it says"))?;
                 set_times(&mut node, has_times);
-                take(&node, Some(mem::replace(&mut next, end)..end));
+                take(ListedEntry::Directory(&node, mem::replace(&mut next, end)..end));
                 Ok(())
             })?;
+            if packed {
+                take(ListedEntry::Leaves(Piece { directories: &[], ..piece }));
+                return Ok(());
+            }
             piece.each_leaf(are_roots, |leaf| {
                 set_times(leaf, has_times);
-                take(leaf, None);
+                take(ListedEntry::Leaf(leaf));
             })
         })?;
         if next < numbers.end { Err(damaged("fewer directories than it says")) } else { Ok(()) }

@@ -35,8 +35,8 @@ pub(in crate::snapshot) fn read(
         if let Some((_, mut listings)) = listings
             && let Some(read) = listings.leading(view, limits)?
         {
-            let is_read = |_, _: &Node<'_>, number| read.contains(&number);
-            let report = listings.replay(|depth| replay(view, depth, None), is_read, None)?;
+            let begin = |depth| replay(view, depth, None);
+            let report = listings.replay(begin, &mut |number: u64| read.contains(&number), None)?;
             return header.loaded(wanted, Some(report)).map_err(damaged);
         }
         file.seek(SeekFrom::Start(begin))?;

@@ -1,0 +1,39 @@
+//! What is known to be the same in a tree and in an earlier one that lacks it.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::{Child, DirectoryId};
+
+/// What is alike in the directories of a tree.
+#[derive(Debug, Default)]
+pub struct Alike {
+    /// Of each directory, by its number, whether it is as it was. The earlier tree lacks it then.
+    pub directories: Vec<bool>,
+    /// Of others that are in both trees, the leaves before and now that differ, packed. All other leaves of these are
+    /// as they were, and the earlier tree lacks all of them.
+    pub others: HashMap<DirectoryId, [Box<[u8]>; 2], RandomState>,
+}
+
+impl Alike {
+    /// Whether the directory with this number is as it was.
+    pub fn is_alike(&self, now: DirectoryId) -> bool {
+        self.directories.get(now.index()) == Some(&true)
+    }
+
+    /// What may differ in a directory, by name, if that is known: what was in it `before`, and what is `now`.
+    pub fn others<'a>(&'a self, before: Child<'a>, now: Child<'a>) -> Option<[Vec<Child<'a>>; 2]> {
+        let [was, is] = self.others.get(&now.id()?)?;
+        let was = before.tree.leaves_in(was, before.directory);
+        let is = now.tree.leaves_in(is, now.directory);
+        let differing = now.tree.subdirectories(now.directory).filter(|id| !self.is_alike(*id));
+        let differing = differing.map(|id| now.tree.directory(id));
+        let mut others: [Vec<_>; 2] =
+            [before.directories().chain(was).collect(), differing.chain(is).collect()];
+        for side in &mut others {
+            side.sort_unstable_by_key(Child::name);
+        }
+        Some(others)
+    }
+}
