@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         Input::Roots(roots) if request.walk.filter.is_off() => roots.clone(),
         _ => Vec::new(),
     };
-    let format = messages.formats.of(request.walk.view.measure);
+    let format = messages.format.of(request.walk.view.measure);
     let mut progress = ProgressLine::new(plan.progress, format, roots);
     let outcome = report::run(request, |so_far| match so_far {
         Some(so_far) => progress.draw(so_far),
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
     if weighed.is_interrupted {
         say(["interrupted; totals are a lower bound"]);
     }
-    let format = messages.formats.of(outcome.snapshot.view.measure);
+    let format = messages.format.of(outcome.snapshot.view.measure);
     say(exceeded.iter().map(|it| bounds::message(it, &format, !weighed.is_complete())));
     ExitCode::from(match (&printed, unsaved) {
         (Err(_), _) => INCOMPLETE,

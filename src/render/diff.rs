@@ -39,16 +39,16 @@ pub(super) fn members(out: &mut dyn Write, change: &Change<'_>) -> io::Result<()
 }
 
 /// When and where the earlier snapshot was made, as far as its origin says so.
-pub(super) fn since(earlier: Option<&Origin>, dates: Option<&TimeFormat>) -> String {
-    let mut text = "since ".to_owned();
-    match earlier.filter(|origin| origin.time != 0).zip(dates) {
-        Some((origin, dates)) => text += &dates.write(origin.time),
-        None => text += "an earlier snapshot",
-    }
-    if let Some(origin) = earlier.filter(|origin| !origin.host.is_empty()) {
-        text += &format!(" on {}", escape(&origin.host));
-    }
-    text
+pub(super) fn since(earlier: Option<&Origin>, dates: &TimeFormat) -> String {
+    let time = earlier.map(|origin| origin.time).filter(|time| *time != 0);
+    let time = time.map_or_else(|| "an earlier snapshot".to_owned(), |time| dates.write(time));
+    format!("since {time}{}", on_host(earlier))
+}
+
+/// On which host a snapshot was made, if its origin says so.
+pub(super) fn on_host(origin: Option<&Origin>) -> String {
+    let origin = origin.filter(|origin| !origin.host.is_empty());
+    origin.map_or_else(String::new, |origin| format!(" on {}", escape(&origin.host)))
 }
 
 /// The figures of `lines` that changed: the size now, and the change. The headings of both columns come last.

@@ -24,12 +24,9 @@ pub(super) fn lines(file_systems: &[FileSystem], format: &Format, width: usize) 
 }
 
 /// A line for each as df has it, with its largest cause; below them, what could not be looked at.
-pub(super) fn table(
-    file_systems: &[FileSystem],
-    format: &Format,
-    options: &PictureOptions,
-) -> String {
+pub(super) fn table(file_systems: &[FileSystem], options: &PictureOptions) -> String {
     const HEAD: [&str; 5] = ["size", "used", "avail", "use%", "mounted on"];
+    let format = &options.format;
     let rows = file_systems.iter().map(|one| {
         let share = percent(one.used(), whole(one));
         let sizes = [one.space.size, one.used(), one.space.available].map(|it| format.write(it));

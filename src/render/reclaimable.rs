@@ -91,7 +91,7 @@ fn row(one: &Reclaim, options: &PictureOptions) -> [String; 6] {
     let texts = [
         options.format.write_bounds(*frees),
         if is_all { String::new() } else { options.format.write_bounds(alone) },
-        options.dates.as_ref().map(|dates| dates.age(*written)).unwrap_or_default(),
+        options.dates.age(*written),
         options.charset.text(escape(format!("{}{owner}", rule.what).as_bytes())),
         options.charset.text(escape(path::below(path, b".").unwrap_or(path))),
         // What cannot be shown as it is cannot be pasted either.

@@ -30,6 +30,14 @@ pub enum Style {
     Relative,
 }
 
+impl Default for TimeFormat {
+    /// In UTC, since the epoch.
+    fn default() -> Self {
+        let zone = Arc::new(LazyLock::new((|| TimeZone::UTC) as fn() -> TimeZone));
+        Self { style: Style::default(), zone, now: 0 }
+    }
+}
+
 impl Default for Style {
     /// What dust writes: `2026-11-20T23:59:59`.
     fn default() -> Self {

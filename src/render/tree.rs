@@ -33,14 +33,14 @@ pub(super) use rest::Rest;
 pub struct PictureOptions {
     /// How many cells a line may take at most.
     pub width: usize,
-    /// How sizes are written.
+    /// How bytes are written; once it is known what sizes measure, how these are.
     pub format: Format,
     /// How to write times, if the lines are chosen by them. Then sizes stand beside times.
     pub times: Option<TimeFormat>,
     /// Where to draw the bars.
     pub bars: Bars,
     /// How dates are written.
-    pub dates: Option<TimeFormat>,
+    pub dates: TimeFormat,
     /// Of a difference: when and where the earlier snapshot was made.
     pub since: String,
     /// The order of siblings, beginning next to their directory.

@@ -390,7 +390,7 @@ impl Browser {
         let (before, origin) = (browsed.before.as_ref()?, browsed.earlier.as_ref()?);
         let was = descend(before, &self.way).map_or(0, |was| was.size());
         let change = i128::from(self.totals().size) - i128::from(was);
-        let change = self.options.formats.of(self.measure()).write_change(change);
+        let change = self.options.format.of(self.measure()).write_change(change);
         let (time, host) = (self.time(origin.time), self.text(&origin.host));
         Some(format!("{change} since {time} on {host}"))
     }

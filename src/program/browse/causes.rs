@@ -43,7 +43,7 @@ impl Browser {
     /// The lines of the view: the causes, or the parts of the one that is entered.
     pub(super) fn causes(&self) -> Vec<OtherLine> {
         let all = self.file_system().map(causes).unwrap_or_default();
-        let format = &self.options.formats.bytes;
+        let format = &self.options.format;
         let Some(group) = &self.group else {
             return all.iter().map(|cause| line(cause, format)).collect();
         };

@@ -9,15 +9,15 @@ use weigh::internal::problem::Problem;
 use weigh::internal::remove::UserDirectories;
 use weigh::internal::render::colors::Colors;
 use weigh::internal::render::palette::Charset;
-use weigh::internal::render::size::Formats;
+use weigh::internal::render::size::Format;
 use weigh::internal::render::time::TimeFormat;
 use weigh::internal::report::Outcome;
 
 /// How to browse.
 #[derive(Clone, Debug, Default)]
 pub struct BrowseOptions {
-    /// How sizes are written.
-    pub formats: Formats,
+    /// How bytes are written.
+    pub format: Format,
     /// How times are written.
     pub times: Option<TimeFormat>,
     /// The initial order of entries.

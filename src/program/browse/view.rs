@@ -149,7 +149,7 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
             measure => measure.name().to_owned(),
         });
         if let Some(file_system) = browsed.file_systems.first() {
-            let free = browser.options.formats.bytes.write(file_system.space.available);
+            let free = browser.options.format.write(file_system.space.available);
             parts.push(format!("{free} available"));
         }
     }

@@ -11,7 +11,6 @@ use crate::program::terminal;
 use weigh::internal::git::{Git, GitConfig, Ignored};
 use weigh::internal::remove::UserDirectories;
 use weigh::internal::render::palette::Theme;
-use weigh::internal::render::size::Formats;
 use weigh::internal::sys;
 use weigh::internal::tally::Inodes;
 
@@ -28,7 +27,7 @@ impl Flags {
     }
 
     /// How to browse, if that is asked for, or in one line why that cannot be done.
-    pub(super) fn browse(&self, formats: &Formats) -> Result<Option<BrowseOptions>, String> {
+    pub(super) fn browse(&self) -> Result<Option<BrowseOptions>, String> {
         if !self.screen.ui {
             return Ok(None);
         }
@@ -52,7 +51,7 @@ impl Flags {
         let caller = env::var("SUDO_UID").ok().and_then(|id| sys::user_home(id.parse().ok()?));
         let homes = [home, from_database, caller].into_iter().flatten().collect();
         Ok(Some(BrowseOptions {
-            formats: formats.clone(),
+            format: self.format(),
             times: Some(self.times()),
             sorting: Sorting { by, ..Sorting::default() },
             print0: self.screen.print0,
