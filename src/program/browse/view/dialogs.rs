@@ -148,7 +148,7 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
         _ => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
     });
     if !item.note.is_empty() {
-        lines.push(("what it is", item.note.to_owned()));
+        lines.push(("what it is", item.note.to_string()));
     }
     let is_partial = browser.is_partial(item.place);
     lines.push(("size", sized(browser, item.totals.size, is_partial)));

@@ -9,7 +9,6 @@ use super::canvas::{BOLD, Canvas, format, sized, style};
 use crate::program::browse::browser::{BARS, Browser, ListColumns};
 use crate::program::browse::item::Item;
 use weigh::internal::inode::Links;
-use weigh::internal::measure::Kind;
 use weigh::internal::render::name::{cells, shorten};
 use weigh::internal::render::palette::{self, Palette};
 use weigh::internal::render::partial;
@@ -117,7 +116,7 @@ pub(super) fn name(browser: &Browser, item: &Item<'_>) -> String {
 
 /// The name of `item` itself.
 pub(super) fn own_name(browser: &Browser, item: &Item<'_>) -> String {
-    browser.text(item.name) + if item.mode.kind() == Kind::Directory { "/" } else { "" }
+    browser.text(&item.name) + if item.is_directory() { "/" } else { "" }
 }
 
 /// What deleting it alone frees, if that is not its size, and its links.
@@ -127,7 +126,7 @@ fn aside(browser: &Browser, item: &Item<'_>, format: &Format, is_partial: bool) 
         parts.push("gone".to_owned());
     }
     if !item.note.is_empty() {
-        parts.push(item.note.to_owned());
+        parts.push(item.note.to_string());
     }
     if let Links::Of(links @ 2..) = item.links()
         && !item.is_directory()
@@ -240,7 +239,7 @@ fn line(
     let room = width.saturating_sub(start);
     // Names need the room more.
     let most = room.saturating_sub(cells(&fields.name).min(room / 2) + 2);
-    let beside = match item.note {
+    let beside = match &*item.note {
         "" if cells(&fields.aside) > most => String::new(),
         _ => shorten(&fields.aside, most),
     };
@@ -257,7 +256,7 @@ fn line(
 /// The style of the name of `item`.
 pub(super) fn name_style(browser: &Browser, item: &Item<'_>) -> Style {
     match &browser.options.colors {
-        Some(colors) => style(colors.name(item.name, item.mode)),
+        Some(colors) => style(colors.name(&item.name, item.mode)),
         None if item.is_directory() => BOLD,
         None => Style::new(),
     }
