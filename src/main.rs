@@ -12,7 +12,6 @@ use crate::program::signals::{self, SIGNALLED, SecondCtrlC};
 use crate::program::terminal::{self, Lines, ProgressLine};
 use weigh::internal::escape::escape;
 use weigh::internal::problem::{Operation, Problem, reason, unless_closed};
-use weigh::internal::remove;
 use weigh::internal::render::{self, Output, bounds, doubts, errors, stats};
 use weigh::internal::report::{self, Input, Outcome, Request};
 
@@ -98,8 +97,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
         // Before there is a screen, because ssh may ask for a password.
         remote.call();
     }
-    let log =
-        options.directories.as_ref().and_then(remove::UserDirectories::log).unwrap_or_default();
+    let log = options.directories.log().unwrap_or_default();
     let ended = match browse::run(request, options) {
         Ok(ended) => ended,
         Err(problem) => {

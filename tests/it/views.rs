@@ -41,7 +41,7 @@ fn browser(root: &Path) -> Browser {
 /// With a place for the log, so that deleting is not off.
 fn deleting(root: &Path) -> BrowseOptions {
     let directories = UserDirectories::of(|name| (name == "HOME").then(|| root.join("home")));
-    BrowseOptions { directories: Some(directories), ..BrowseOptions::default() }
+    BrowseOptions { directories, ..BrowseOptions::default() }
 }
 
 fn key(letter: char) -> Key {
@@ -705,7 +705,7 @@ impl Storm {
         let home = home.to_owned();
         let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.clone()));
         let options =
-            BrowseOptions { directories: Some(directories.clone()), ..BrowseOptions::default() };
+            BrowseOptions { directories: directories.clone(), ..BrowseOptions::default() };
         let browser = opened(&detailed(root), options, 20);
         Self { browser, directories, deleted: 0, removals: 0 }
     }

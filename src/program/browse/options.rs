@@ -32,8 +32,8 @@ pub struct BrowseOptions {
     pub is_root: bool,
     /// What each key does.
     pub keys: Bindings,
-    /// Where the trash and the log are; if this is unknown, nothing is removed.
-    pub directories: Option<UserDirectories>,
+    /// Where the trash and the log are; if the log is at no known place, nothing is removed.
+    pub directories: UserDirectories,
     /// The user's home directories, from the environment and the user database.
     pub homes: Vec<PathBuf>,
     /// How to read git's rules, for marking ignored files.

@@ -11,7 +11,7 @@ use super::follow::Gone;
 use super::marks::{descend, names};
 use super::review::{Removals, Review, ReviewedMark, RunningRemoval};
 use super::scan::Scan;
-use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed, UserDirectories};
+use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed};
 use weigh::internal::render::size::{self, Format};
 use weigh::internal::sys;
 
@@ -43,7 +43,7 @@ impl Browser {
             (self.is_walking(), "deleting is off during the scan: Esc stops the scan"),
             (self.request.walk.follow, "deleting is off: symlinks are followed (-L)"),
             (
-                self.options.directories.is_none(),
+                self.options.directories.log().is_none(),
                 "deleting is off: weigh does not know where to log it",
             ),
             (self.pending.is_some(), "deleting is off while weigh does something else"),
@@ -294,8 +294,7 @@ impl Browser {
         self.removals.problems.extend(removed.unlogged);
         if running.manner == Manner::Trash && in_trash.is_empty() {
             // The trash may have been made even if nothing could be moved there.
-            let directories = self.options.directories.as_ref();
-            let data = directories.and_then(|directories| directories.data.as_ref());
+            let data = self.options.directories.data.as_ref();
             let trash = data.map(|data| data.join("Trash/files/x"));
             in_trash.extend(trash.map(|trash| trash.into_os_string().into_encoded_bytes()));
         }
@@ -380,7 +379,7 @@ impl Browser {
     fn rescan_around(&mut self, paths: &[Vec<u8>]) {
         /// The directory of the trash with what was moved there. Info files are in one beside it.
         const FILES: &[u8] = b"/files/";
-        let log = self.options.directories.as_ref().and_then(UserDirectories::log);
+        let log = self.options.directories.log();
         let log = log.map(|log| log.into_os_string().into_encoded_bytes());
         let info = paths.iter().filter_map(|path| {
             let end = path.windows(FILES.len()).rposition(|part| part == FILES)?;

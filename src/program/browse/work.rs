@@ -71,7 +71,7 @@ impl Work {
     ) -> Self {
         let (sender, events) = channel();
         Self {
-            directories: options.directories.clone().unwrap_or_default(),
+            directories: options.directories.clone(),
             signals,
             interval,
             interrupt: request.interrupt.clone(),

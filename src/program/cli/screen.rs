@@ -59,7 +59,7 @@ impl Flags {
             read_only: self.screen.read_only,
             is_root: sys::is_root(),
             keys: Bindings::new(self.screen.key_of.clone())?,
-            directories: Some(user_directories()).filter(|directories| directories.log().is_some()),
+            directories: user_directories(),
             homes,
             ignored: Git { ignored: Ignored::Only, config: config.into() },
             colors: is_colored.then(|| self.colors()),
