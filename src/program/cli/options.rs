@@ -3,8 +3,9 @@
 use std::env;
 use std::sync::{Arc, LazyLock};
 
-use super::flags::{Flags, PrintFlags, Sort};
+use super::flags::{Flags, PrintFlags};
 use super::rules;
+use crate::program::browse::SortKey;
 use crate::program::terminal;
 use weigh::internal::filter::Paths;
 use weigh::internal::measure::{Measure, Time, View};
@@ -55,7 +56,7 @@ impl Flags {
 
     /// The time to show, if any. To sort by time is to show times.
     pub(super) fn filetime(&self) -> Option<Time> {
-        let by_time = self.show.sort == Some(Sort::Time);
+        let by_time = self.show.sort == Some(SortKey::Modified);
         self.count.filetime.or(by_time.then_some(Time::Modified))
     }
 
@@ -86,9 +87,9 @@ impl Flags {
 
     pub(super) fn order(&self) -> Order {
         match self.show.sort {
-            None | Some(Sort::Size | Sort::Time) => Order::Size,
-            Some(Sort::Name) => Order::Name,
-            Some(Sort::Count) => Order::Count,
+            Some(SortKey::Name) => Order::Name,
+            Some(SortKey::Count) => Order::Count,
+            _ => Order::Size,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use super::flags::{Flags, Sort};
+use super::flags::Flags;
 use super::parse::path_in;
 use super::{HOME, git};
 use crate::program::browse::{self, Bindings, BrowseOptions, SortKey, Sorting};
@@ -37,12 +37,8 @@ impl Flags {
         if self.filetime().is_some() {
             return Err("--ui sorts by time with the key M: leave out --sort time".into());
         }
-        let by = match self.show.sort {
-            None if self.snapshots.since.is_some() => SortKey::Change,
-            None | Some(Sort::Size | Sort::Time) => SortKey::Size,
-            Some(Sort::Name) => SortKey::Name,
-            Some(Sort::Count) => SortKey::Count,
-        };
+        let is_compared = self.snapshots.since.is_some();
+        let usual = if is_compared { SortKey::Change } else { SortKey::Size };
         let is_colored = self.wants_colors(terminal::allows_colors);
         // Who does not use git has no configuration that could be wrong.
         let config = git::config().unwrap_or_else(|_| GitConfig::default());
@@ -53,7 +49,7 @@ impl Flags {
         Ok(Some(BrowseOptions {
             format: self.format(),
             times: Some(self.times()),
-            sorting: Sorting { by, ..Sorting::default() },
+            sorting: Sorting { by: self.show.sort.unwrap_or(usual), ..Sorting::default() },
             print0: self.screen.print0,
             is_raw: !terminal::is_stdout(),
             read_only: self.screen.read_only,
