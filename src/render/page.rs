@@ -132,16 +132,16 @@ impl<'a> PageContent<'a> {
         let origin = outcome.snapshot.origin.as_ref();
         let saved = origin.map(|origin| origin.time).filter(|time| *time != 0);
         let time = times.write(saved.unwrap_or(times.now));
-        let lines = lay_out(tree, Order::Size, false);
-        let are_partial = picture.partial.lines(&lines, tree);
-        let is_partial = are_partial.first().is_some_and(|is_partial| *is_partial);
+        let mut lines = lay_out(tree, Order::Size, false);
+        picture.partial.mark_lines(&mut lines, tree);
+        let is_partial = lines[0].is_partial;
         let is_difference = lines[0].change.is_some();
         let whole = lines[0].totals.weight;
         let mut rows: Vec<PageRow<'_>> = Vec::with_capacity(lines.len());
-        for (i, (line, is_partial)) in lines.into_iter().zip(are_partial).enumerate() {
+        for (i, line) in lines.into_iter().enumerate() {
             let group = (tree.shape() == Shape::Groups && line.depth > 0).then(|| i - 1);
             let percent = percent(line.totals.weight, whole);
-            let size = partial::mark(picture.format.write(line.totals.size), is_partial);
+            let size = partial::mark(picture.format.write(line.totals.size), line.is_partial);
             rows.push(PageRow::new(line, group, size, percent, picture));
         }
         keep(&mut rows, options.max_bytes);
