@@ -738,9 +738,12 @@ impl Storm {
                     Event::Removed(Box::new(removed))
                 }
                 Command::Undo(trashed) => {
-                    let go_on = &mut |_: remove::RemovalEvent<'_>| ControlFlow::Continue(());
-                    let removed = remove::undo(&trashed, &self.directories, go_on);
-                    Event::Undone(trashed, Box::new(removed))
+                    let undone = trashed.into_iter().rev().map(|one| {
+                        let go_on = &mut |_: remove::RemovalEvent<'_>| ControlFlow::Continue(());
+                        let removed = remove::undo(&one, &self.directories, go_on);
+                        (one, removed)
+                    });
+                    Event::Undone(undone.collect())
                 }
                 Command::Copy(text) => {
                     assert!(!text.contains(char::is_control), "{text:?}");

@@ -9,7 +9,7 @@ use super::browser::{Browser, Dialog, DialogText, PendingWork, Question};
 use super::event::{Command, Ending};
 use super::follow::Gone;
 use super::marks::{descend, names};
-use super::review::{Removals, Review, ReviewedMark, RunningRemoval};
+use super::review::{Review, ReviewedMark, RunningRemoval};
 use super::scan::Scan;
 use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed};
 use weigh::internal::render::size::{self, Format};
@@ -325,53 +325,39 @@ impl Browser {
             return self.refuse(why);
         }
         if trashed.is_empty() {
-            self.say("nothing was put in the trash");
+            return self.refuse("nothing was put in the trash");
         }
-        (self.removals.to_put_back, self.removals.put_back) = (trashed, 0);
-        self.removals.not_put_back.clear();
         self.removals.is_cancelled = false;
-        self.put_next_back()
-    }
-
-    fn put_next_back(&mut self) -> Option<Command> {
-        let next = self.removals.to_put_back.pop()?;
         self.pending = Some(PendingWork::Removal);
-        Some(Command::Undo(next))
+        Some(Command::Undo(trashed))
     }
 
-    /// Takes the result of putting one back, and goes on to the next: also after one that cannot be, whose old name
-    /// another entry may have now.
-    pub(super) fn undone(&mut self, trashed: &Arc<Trashed>, removed: Removed) -> Option<Command> {
+    /// Takes what came of putting entries back.
+    pub(super) fn undone(&mut self, undone: Vec<(Arc<Trashed>, Removed)>) -> Option<Command> {
         self.pending = None;
-        self.scan.tree.set_fingerprints(&removed.relinked);
-        let path = self.text(&trashed.path());
-        let outcome = removed.outcomes.into_iter().next()?;
-        if let Fate::Restored = outcome.fate {
-            self.removals.trashed.retain(|(_, other)| !Arc::ptr_eq(other, trashed));
-            self.removals.put_back += 1;
-            self.rescan_around(&[trashed.path(), trashed.path_in_trash()]);
-        } else {
-            let why = outcome.problems.first().map_or("cancelled", |problem| &problem.message);
-            self.removals.not_put_back.push(format!("{path}: {why}"));
-            // The log may be in the tree, and is longer now.
-            self.rescan_around(&[]);
-        }
-        let next = if self.removals.is_cancelled { None } else { self.put_next_back() };
-        if next.is_some() {
-            return next;
-        }
-        let count = |count: u64| Format::Count.write(count);
-        let Removals { put_back, not_put_back, .. } = &self.removals;
-        let said = match (*put_back, &not_put_back[..]) {
-            (1, []) => format!("put back: {path}"),
-            (back, []) => format!("{} put back", count(back)),
-            (0, [kept]) => format!("not put back: {kept}"),
-            (back, [kept, ..]) => {
-                let others = count(not_put_back.len() as u64);
-                format!("{} put back, {others} not: {kept}", count(back))
+        let (mut back, mut kept) = (Vec::new(), Vec::new());
+        for (trashed, removed) in undone {
+            self.scan.tree.set_fingerprints(&removed.relinked);
+            let path = self.text(&trashed.path());
+            let outcome = removed.outcomes.into_iter().next().unwrap_or_default();
+            if let Fate::Restored = outcome.fate {
+                self.removals.trashed.retain(|(_, other)| !Arc::ptr_eq(other, &trashed));
+                self.rescan_around(&[trashed.path(), trashed.path_in_trash()]);
+                back.push(path);
+            } else {
+                let why = outcome.problems.first().map_or("cancelled", |problem| &problem.message);
+                kept.push(format!("{path}: {why}"));
+                // The log may be in the tree, and is longer now.
+                self.rescan_around(&[]);
             }
-        };
-        self.say(said);
+        }
+        let [many, others] = [&back, &kept].map(|all| Format::Count.write(all.len() as u64));
+        self.say(match (&back[..], &kept[..]) {
+            ([path], []) => format!("put back: {path}"),
+            (_, []) => format!("{many} put back"),
+            ([], [first]) => format!("not put back: {first}"),
+            (_, [first, ..]) => format!("{many} put back, {others} not: {first}"),
+        });
         self.next_rescan()
     }
 

@@ -24,10 +24,6 @@ pub(super) struct Removals {
     pub(super) trashed: Vec<(u64, Arc<Trashed>)>,
     /// The number of the last removal.
     pub(super) batches: u64,
-    /// What is still to be put back from the trash, the last first; how many have been, and why others have not.
-    pub(super) to_put_back: Vec<Arc<Trashed>>,
-    pub(super) put_back: u64,
-    pub(super) not_put_back: Vec<String>,
     /// Why the last removal kept entries.
     pub(super) problems: Vec<Problem>,
     /// The directories to scan again.
