@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question};
 use super::event::{Command, Ending};
 use super::follow::Gone;
-use super::marks::{descend, names};
-use super::review::{Review, ReviewedMark, RunningRemoval};
+use super::marks::{self, descend};
+use super::review::{RemovalProgress, Review, ReviewedMark, RunningRemoval};
 use super::scan::Scan;
 use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed};
 use weigh::internal::render::size::{self, Format};
@@ -79,7 +79,6 @@ impl Browser {
         let (mut reviewed, mut to_look_at) = (Vec::new(), Vec::new());
         for (place, target) in places.into_iter().zip(targets) {
             let child = tree.at(place);
-            let way = child.parent().map(|parent| names(&parent)).unwrap_or_default();
             let number = reviewed.len();
             let target = match (protected.refusal(tree, &child), target) {
                 _ if is_off => Ok(None),
@@ -90,7 +89,7 @@ impl Browser {
                     Ok(None)
                 }
             };
-            reviewed.push(ReviewedMark { number, place, way, target });
+            reviewed.push(ReviewedMark { number, place, target });
         }
         self.removals.reviews += 1;
         let number = self.removals.reviews;
@@ -213,8 +212,10 @@ impl Browser {
     fn begin_removal(&mut self, manner: Manner) -> Option<Command> {
         let (mut targets, mut names) = (Vec::new(), Vec::new());
         let review = self.removals.review.take()?;
-        for ReviewedMark { place, way, target, .. } in review.marks {
+        for ReviewedMark { place, target, .. } in review.marks {
             if let Ok(Some(target)) = target {
+                let parent = self.scan.tree.at(place).parent();
+                let way = parent.map(|parent| marks::names(&parent)).unwrap_or_default();
                 names.push((way, target.name.clone()));
                 targets.push(match manner {
                     Manner::Delete => target.with_content(&self.scan.tree, place),
@@ -226,12 +227,10 @@ impl Browser {
             self.scan.marks.clear();
         }
         let entries = targets.iter().map(|target| target.totals.0).sum();
-        let gone = Gone { are_unlinked: manner == Manner::Delete, ..Gone::default() };
-        let (removed, name) = (0, Vec::new());
+        let (progress, gone) = (RemovalProgress::default(), Gone::default());
         self.removals.problems.clear();
         self.removals.is_cancelled = false;
-        self.removals.running =
-            Some(RunningRemoval { manner, names, entries, removed, name, gone });
+        self.removals.running = Some(RunningRemoval { manner, names, entries, progress, gone });
         self.pending = Some(PendingWork::Removal);
         Some(Command::Remove(manner, targets))
     }
@@ -243,9 +242,8 @@ impl Browser {
         if running.gone.is_empty() {
             return;
         }
-        let are_unlinked = running.gone.are_unlinked;
-        let gone = mem::replace(&mut running.gone, Gone { are_unlinked, ..Gone::default() });
-        let named = self.scan.follow(&gone, &rules);
+        let are_unlinked = running.manner == Manner::Delete;
+        let named = self.scan.follow(&mem::take(&mut running.gone), &rules, are_unlinked);
         self.mark_again(named);
         self.relist();
     }

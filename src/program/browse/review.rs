@@ -55,8 +55,6 @@ pub(super) struct ReviewedMark {
     /// Its number when the review began.
     pub(super) number: usize,
     pub(super) place: Place,
-    /// The names of its directory.
-    pub(super) way: Vec<Vec<u8>>,
     /// None until it has been looked at; or the reason why it must not be removed.
     pub(super) target: Result<Option<Target>, String>,
 }
@@ -69,9 +67,8 @@ pub(super) struct RunningRemoval {
     pub(super) names: Vec<(Vec<Vec<u8>>, Vec<u8>)>,
     /// The number of entries.
     pub(super) entries: u64,
-    pub(super) removed: u64,
-    /// The name of the last entry.
-    pub(super) name: Vec<u8>,
+    pub(super) progress: RemovalProgress,
+    /// What is not taken out of the tree yet.
     pub(super) gone: Gone,
 }
 
@@ -79,9 +76,9 @@ pub(super) struct RunningRemoval {
 #[derive(Debug, Default)]
 pub struct RemovalProgress {
     /// The number of removed entries.
-    removed: u64,
+    pub(super) removed: u64,
     /// The name of the last entry.
-    name: Vec<u8>,
+    pub(super) name: Vec<u8>,
     /// The numbers of targets that have been removed since.
     gone: Vec<usize>,
     /// The attributes of finished directories, each with the number of a target in it.
@@ -118,18 +115,17 @@ impl Removals {
     /// Adds what has been removed since the last report.
     pub(super) fn add(&mut self, progress: RemovalProgress) {
         let Some(running) = &mut self.running else { return };
-        running.removed = progress.removed;
-        running.name = progress.name;
-        for number in progress.gone {
-            if let Some((way, name)) = running.names.get(number) {
+        for number in &progress.gone {
+            if let Some((way, name)) = running.names.get(*number) {
                 running.gone.names.entry(way.clone()).or_default().insert(name.clone());
             }
         }
-        for (number, stat) in progress.directories {
-            if let Some((way, _)) = running.names.get(number) {
+        for (number, stat) in &progress.directories {
+            if let Some((way, _)) = running.names.get(*number) {
                 running.gone.own.push((way.clone(), stat.stat.figures(None)));
             }
         }
+        running.progress = progress;
     }
 
     /// Takes the targets of a review back, with the reasons why some must not be removed.

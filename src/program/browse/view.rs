@@ -242,8 +242,8 @@ fn message(browser: &Browser, width: usize) -> Option<String> {
     }
     let running = browser.removals.running.as_ref()?;
     let of = Format::Count.write(running.entries);
-    let removed = Format::Count.write(running.removed);
-    let name = browser.text(&running.name);
+    let removed = Format::Count.write(running.progress.removed);
+    let name = browser.text(&running.progress.name);
     Some(format!("Esc cancels: {removed} of {of} entries removed: {name}"))
 }
 
