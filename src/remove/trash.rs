@@ -12,7 +12,7 @@ use super::directories::UserDirectories;
 use super::explain::explain;
 use super::known::is_beside;
 use super::target::{Target, TargetDirectory};
-use crate::escape::escape;
+use crate::escape::{escape, uri};
 use crate::inode::Identity;
 use crate::measure::Kind;
 use crate::path;
@@ -132,26 +132,12 @@ impl TrashDirectory {
     }
 
     fn content(&self, path: &[u8]) -> Vec<u8> {
-        let from = match &self.top {
-            Some(top) => {
-                let rest = path.strip_prefix(&**top).unwrap_or(path);
-                rest.strip_prefix(b"/").unwrap_or(rest)
-            }
-            None => path,
-        };
-        let mut content = b"[Trash Info]\nPath=".to_vec();
-        for byte in from {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
-                    content.push(*byte);
-                }
-                byte => content.extend(format!("%{byte:02X}").bytes()),
-            }
-        }
+        let below = self.top.as_ref().and_then(|top| path::below(path, top));
+        let from = uri(below.unwrap_or(path), b"0123456789ABCDEF");
         let now = Timestamp::from_second(sys::now()).unwrap_or_default();
         let now = now.to_zoned(sys::time_zone());
-        content.extend(format!("\nDeletionDate={}\n", now.strftime("%Y-%m-%dT%H:%M:%S")).bytes());
-        content
+        let now = now.strftime("%Y-%m-%dT%H:%M:%S");
+        format!("[Trash Info]\nPath={from}\nDeletionDate={now}\n").into_bytes()
     }
 }
 
