@@ -1,6 +1,6 @@
 //! What the state makes of scans: of the first one, and of those that are done again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -54,6 +54,7 @@ impl Browser {
         self.end_review();
         let is_first = self.scan.browsed.is_none();
         let found = browsed.reclaimable.take().map(|it| it.found).unwrap_or_default();
+        let found: BTreeMap<_, _> = found.into_iter().map(|one| (one.path, ())).collect();
         let named = self.scan.marks.named(&self.scan.tree);
         let listings = self.scan.listings.take();
         let listings = listings.filter(|_| browsed.snapshot.weighed.report.is_none());
@@ -63,8 +64,8 @@ impl Browser {
             None => self.mark_again(named),
         }
         if is_first && !found.is_empty() {
-            let found = places(&self.scan.tree, found.iter().map(|one| &*one.names));
-            self.mark_places(found, " that can be had again");
+            let places = self.scan.tree.at_paths(&found).into_iter().map(|(place, ())| place);
+            self.mark_places(places.collect(), " that can be had again");
         }
         self.relist();
     }
@@ -233,27 +234,4 @@ impl Browser {
         let is_walked = !self.is_walking() && self.is_of_roots();
         (is_walked && !here.is_total()).then(|| here.path())
     }
-}
-
-/// Where in `tree` entries are that have these names on their paths, those of their roots first.
-fn places<'n>(tree: &Tree, names: impl Iterator<Item = &'n [Vec<u8>]>) -> Vec<Place> {
-    let mut places = Vec::new();
-    // The root's name is that of the tree, unless there are several.
-    let above = usize::from(!tree.root().is_total());
-    let ways: Vec<_> = names.filter_map(|names| names.get(above..)).collect();
-    let mut ahead = vec![(tree.root(), ways)];
-    while let Some((here, ways)) = ahead.pop() {
-        let mut below: HashMap<&[u8], Vec<&[Vec<u8>]>> = HashMap::new();
-        for way in ways {
-            match way.split_first() {
-                Some((name, rest)) => below.entry(name).or_default().push(rest),
-                None => places.extend(here.place()),
-            }
-        }
-        if !below.is_empty() {
-            let inside = here.unsorted();
-            ahead.extend(inside.filter_map(|child| Some((child, below.remove(child.name())?))));
-        }
-    }
-    places
 }
