@@ -175,8 +175,8 @@ pub(super) enum PendingWork {
     All,
     /// Scans a directory again.
     Directory(Rescan),
-    /// Finds what git ignores in the directory with this path.
-    Ignored(Vec<Vec<u8>>),
+    /// Finds what git ignores in a directory.
+    Ignored,
     /// Removes entries, or puts them back.
     Removal,
 }

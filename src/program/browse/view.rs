@@ -130,7 +130,7 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
             parts.push("scanning again".to_owned())
         }
         Some(PendingWork::Removal) => parts.push(removing(browser).to_owned()),
-        Some(PendingWork::Ignored(_)) => parts.push("looking for what git ignores".to_owned()),
+        Some(PendingWork::Ignored) => parts.push("looking for what git ignores".to_owned()),
         None => {}
     }
     let (unread, _) = browser.unread();
