@@ -14,9 +14,8 @@ use weigh::internal::sys;
 use weigh::internal::tally::By;
 use weigh::internal::tree::DirectoryId;
 
-/// What an answer belongs to: a directory, the view, and whether it lists the files of a group, or the matches of a
-/// search.
-pub(super) type AnswerKey = (DirectoryId, ViewKind, bool, bool);
+/// What an answer belongs to: a directory, the view, the group whose files it lists, and what is searched for.
+pub(super) type AnswerKey = (DirectoryId, ViewKind, Option<Vec<u8>>, Option<String>);
 
 /// How many answers are kept.
 const MOST_ANSWERS: usize = 20;
@@ -103,7 +102,9 @@ impl Browser {
     }
 
     fn key(&self) -> AnswerKey {
-        (self.scan.directory, self.view, self.group.is_some(), self.is_searching())
+        let search = self.search.as_ref().filter(|_| self.is_searching());
+        let text = search.map(|search| search.pattern.text.clone());
+        (self.scan.directory, self.view, self.group.clone(), text)
     }
 
     /// Lists what the view has found, or begins to find it.
@@ -120,7 +121,7 @@ impl Browser {
         if is_free && !self.answers.contains_key(&key) {
             match self.query() {
                 Some(query) => self.ask(query, self.scan.directory),
-                None => _ = self.answers.insert(key, Answer::NOTHING),
+                None => _ = self.answers.insert(key.clone(), Answer::NOTHING),
             }
         }
         let nothing = Answer::NOTHING;
@@ -205,7 +206,6 @@ impl Browser {
             None if self.group.is_some() => self.say(self.refusal_of_line()),
             None => {
                 self.group = Some(item.name.to_vec());
-                self.answers.retain(|(_, _, is_group, _), _| !is_group);
                 self.enter(None);
             }
         }
@@ -245,7 +245,6 @@ impl Browser {
         };
         let from = self.search.take().map(|search| search.from);
         let from = from.unwrap_or_else(|| (self.way.clone(), self.chosen));
-        self.answers.retain(|(.., is_search), _| !is_search);
         self.pass = None;
         let (is_entered, found, shown) = (false, None, 0);
         self.search = Some(NameSearch { pattern, from, is_entered, found, shown });
