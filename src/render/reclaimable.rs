@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use nu_ansi_term::Style;
 
-use super::name::{cells, widest};
+use super::name::{cells, padded, right_aligned, widest};
 use super::palette::{Charset, Palette};
 use super::rows::quoted;
 use super::size::Format;
@@ -168,8 +168,8 @@ impl List<'_> {
 
     /// `text` as wide as its column: figures to the right.
     fn aligned(&self, column: usize, text: &str) -> String {
-        let blanks = " ".repeat(self.widths[column].saturating_sub(cells(text)));
-        if column < WHAT { blanks + text } else { text.to_owned() + &blanks }
+        let aligned = if column < WHAT { right_aligned } else { padded };
+        aligned(text, self.widths[column])
     }
 }
 

@@ -17,7 +17,7 @@ use super::colors::Colors;
 use super::diff;
 use super::lines::{self, Line, Outer, join, lay_out};
 use super::link::Hyperlinks;
-use super::name::{cells, cut, fit, shorten};
+use super::name::{cells, cut, fit, right_aligned, shorten};
 use super::palette::{Charset, Palette};
 use super::partial::{self, Partial};
 use super::size::Format;
@@ -269,8 +269,7 @@ impl Picture<'_> {
 
     fn painted_figures(&self, i: usize, columns: &Columns) -> String {
         let line = &self.lines[i];
-        let figures = cut(&line.figures, columns.size);
-        let figures = " ".repeat(columns.size.saturating_sub(cells(&figures))) + &figures;
+        let figures = right_aligned(&cut(&line.figures, columns.size), columns.size);
         // Colours compare with the parent, and weight compares with all.
         let whole = self.lines[0].totals.weight;
         let is_bold = line.totals.weight > 0 && line.totals.weight >= whole / LARGE;

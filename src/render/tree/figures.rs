@@ -6,7 +6,7 @@ use super::PictureOptions;
 use super::columns::LEAST_ROOM;
 use crate::render::diff;
 use crate::render::lines::Line;
-use crate::render::name::{cells, widest};
+use crate::render::name::{right_aligned, widest};
 use crate::render::partial;
 use crate::render::size::Format;
 use crate::tree::{Order, Shape, Tree};
@@ -59,13 +59,12 @@ fn figure(line: &Line<'_>, options: &PictureOptions) -> String {
 /// names.
 fn add_column(lines: &mut [Line<'_>], width: usize, text: impl Fn(&Line<'_>) -> String) {
     let texts: Vec<_> = lines.iter().map(text).collect();
-    let widths = [widest(lines.iter().map(|line| &line.figures)), widest(&texts)];
-    if widths[0] + widths[1] + 3 + LEAST_ROOM > width {
+    let (before, own) = (widest(lines.iter().map(|line| &line.figures)), widest(&texts));
+    if before + own + 3 + LEAST_ROOM > width {
         return;
     }
     for (line, text) in lines.iter_mut().zip(texts) {
-        let used = [cells(&line.figures), cells(&text)];
-        let blanks = [0, 1].map(|i| " ".repeat(widths[i] - used[i]));
-        line.figures = format!("{}{} {}{text}", blanks[0], line.figures, blanks[1]);
+        line.figures =
+            format!("{} {}", right_aligned(&line.figures, before), right_aligned(&text, own));
     }
 }
