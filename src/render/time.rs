@@ -76,9 +76,7 @@ impl TimeFormat {
                 .map_or_else(|_| seconds.to_string(), |text| escape(text.as_bytes())),
         }
     }
-}
 
-impl TimeFormat {
     /// How long ago a time was, in few letters: `today`, `3 d`, `9 mo`, `2 y`.
     pub fn age(&self, seconds: i64) -> String {
         const MONTH: i64 = 2_629_746;
