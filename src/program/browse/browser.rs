@@ -12,7 +12,7 @@ use super::marks::descend;
 use super::options::BrowseOptions;
 use super::pattern::NamePattern;
 use super::protected::Protected;
-use super::query::{Answer, Pass};
+use super::query::{Answer, RunningQuery};
 use super::review::{Removals, Rescan};
 use super::scan::Scan;
 use super::sorting::Sorting;
@@ -58,7 +58,7 @@ pub struct Browser {
     pub(super) group: Option<Vec<u8>>,
     pub(super) search: Option<NameSearch>,
     /// The query that is being answered, and what for.
-    pub(super) pass: Option<(AnswerKey, Pass)>,
+    pub(super) asking: Option<(AnswerKey, RunningQuery)>,
     pub(super) answers: HashMap<AnswerKey, Answer>,
     pub(super) sorting: Sorting,
     pub(super) pattern: Option<NamePattern>,
@@ -200,7 +200,7 @@ impl Browser {
         self.scan.go(&mut self.way);
         if self.is_flat() {
             self.list_found();
-            if self.pass.is_some() {
+            if self.asking.is_some() {
                 // The chosen line is kept until the list is there.
                 return;
             }
