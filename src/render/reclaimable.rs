@@ -55,7 +55,7 @@ pub fn draw(
             widths[column] = 0;
         }
     }
-    let fits = whole(&widths) <= options.width + GAP;
+    let fits = whole(&widths) <= options.width.saturating_add(GAP);
     let list = List { options, widths, fits, whole: frees.most };
     let (found_rows, other_rows) = rows.split_at(found.len());
     if !found.is_empty() {
