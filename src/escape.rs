@@ -112,6 +112,24 @@ pub fn is_control(c: char) -> bool {
     )
 }
 
+/// Bytes as in a URI: all are escaped, with these hexadecimal `digits`, but those that RFC 3986 does not reserve, and
+/// slashes.
+pub fn uri(bytes: &[u8], digits: &[u8; 16]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for byte in bytes {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                text.push(char::from(*byte));
+            }
+            _ => {
+                let [high, low] = [byte >> 4, byte & 15].map(|half| digits[usize::from(half)]);
+                text.extend([b'%', high, low].map(char::from));
+            }
+        }
+    }
+    text
+}
+
 /// Whether `c` is a noncharacter (Unicode, section 23.7). XML forbids two of these (1.0, section 2.2), HTML all.
 fn is_noncharacter(c: char) -> bool {
     matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe

@@ -99,7 +99,7 @@
 //! Each part may use the parts in its line, and no others. A test compares this table with the `use` lines.
 //!
 //! ```text
-//! main       cli browse signals remove report render terminal problem escape
+//! main       cli browse signals report render terminal problem escape
 //! browse     containers signals remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt weighed escape
 //! cli        browse remove report reclaimable list remote snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
 //! remove     tree sys inode measure problem path escape

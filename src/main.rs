@@ -12,7 +12,6 @@ use crate::program::signals::{self, SIGNALLED, SecondCtrlC};
 use crate::program::terminal::{self, Lines, ProgressLine};
 use weigh::internal::escape::escape;
 use weigh::internal::problem::{Operation, Problem, reason, unless_closed};
-use weigh::internal::remove;
 use weigh::internal::render::{self, Output, bounds, doubts, errors, stats};
 use weigh::internal::report::{self, Input, Outcome, Request};
 
@@ -47,7 +46,7 @@ fn main() -> ExitCode {
         Input::Roots(roots) if request.walk.filter.is_off() => roots.clone(),
         _ => Vec::new(),
     };
-    let format = messages.formats.of(request.walk.view.measure);
+    let format = messages.format.of(request.walk.view.measure);
     let mut progress = ProgressLine::new(plan.progress, format, roots);
     let outcome = report::run(request, |so_far| match so_far {
         Some(so_far) => progress.draw(so_far),
@@ -79,7 +78,7 @@ fn main() -> ExitCode {
     if weighed.is_interrupted {
         say(["interrupted; totals are a lower bound"]);
     }
-    let format = messages.formats.of(outcome.snapshot.view.measure);
+    let format = messages.format.of(outcome.snapshot.view.measure);
     say(exceeded.iter().map(|it| bounds::message(it, &format, !weighed.is_complete())));
     ExitCode::from(match (&printed, unsaved) {
         (Err(_), _) => INCOMPLETE,
@@ -98,8 +97,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
         // Before there is a screen, because ssh may ask for a password.
         remote.call();
     }
-    let log =
-        options.directories.as_ref().and_then(remove::UserDirectories::log).unwrap_or_default();
+    let log = options.directories.log().unwrap_or_default();
     let ended = match browse::run(request, options) {
         Ok(ended) => ended,
         Err(problem) => {

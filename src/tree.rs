@@ -18,7 +18,7 @@ use std::cmp::{Ordering, Reverse};
 use std::iter;
 use std::ops::RangeInclusive;
 
-use crate::inode::{Identity, Links};
+use crate::inode::{Identity, Links, MountedDevice};
 use crate::measure::{Change, Figures, Kind, Mode, View};
 use crate::path;
 use crate::sys::Stat;
@@ -479,6 +479,11 @@ impl<'a> Child<'a> {
     /// Its inode, if it is kept.
     pub fn inode(&self) -> Option<Inode> {
         self.node().inode
+    }
+
+    /// The mount and the device that it is on, if they are known.
+    pub fn mounted_device(&self) -> Option<MountedDevice> {
+        Some(self.inode()?.identity.mounted_device())
     }
 
     /// Its number, if it is a directory.

@@ -27,7 +27,7 @@ pub fn by_user(tree: &Tree, users: &[User], lines: usize, least: u64) -> Tree {
         }
     }
     let found = tree.at_paths(&paths);
-    let used = found.iter().map(|(directory, of)| (tree.directory(*directory).node().sums, *of));
+    let used = found.iter().map(|(place, of)| (tree.at(*place).node().sums, *of));
     let mut totals = vec![(Settled::default(), Amounts::default()); users.len()];
     for (Sums { all, entries, .. }, of) in used.clone() {
         for i in of {

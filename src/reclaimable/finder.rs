@@ -156,8 +156,7 @@ impl<'a> Finder<'a> {
     fn reclaim(&mut self, proof: &Proof, number: usize) -> Option<Reclaim> {
         let (rule, entry) = (&proof.rule, &self.entries[number]);
         let written = self.written(rule, number)?;
-        let (names, real) = (self.names(number)?, self.real_path(number)?);
-        let path = path::join_all(names.iter().copied());
+        let (path, real) = (path::join_all(self.names(number)?), self.real_path(number)?);
         if !proof.may_go(&entry.evidence) || self.is_unread(&path) {
             return None;
         }
@@ -178,7 +177,6 @@ impl<'a> Finder<'a> {
         let alone = Freeable { least: freed, most: freed, extents: 0 };
         Some(Reclaim {
             path,
-            names: names.into_iter().map(<[u8]>::to_vec).collect(),
             entry: number,
             number: proof.number,
             is_directory: entry.is_directory,

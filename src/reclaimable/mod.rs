@@ -61,8 +61,6 @@ pub struct Reclaimable {
 pub struct Reclaim {
     /// Where it is: a path that begins with the root as given.
     pub path: Vec<u8>,
-    /// The names on that path, the root first.
-    pub names: Vec<Vec<u8>>,
     /// Its number among what was kept, and that of its rule.
     entry: usize,
     number: usize,

@@ -9,7 +9,6 @@ use super::held::HeldMount;
 use super::known::KnownEntry;
 use super::protected::ProtectedPaths;
 use super::target::Target;
-use crate::inode::MountedDevice;
 use crate::path;
 use crate::sys;
 use crate::tree::{Child, DirectoryId, Place, Tree};
@@ -38,7 +37,8 @@ fn target(
     let (Some(parent), Some(topmost)) = (ancestors.first(), ancestors.last()) else {
         return Err(io::Error::other("it is a root of the scan"));
     };
-    let other_mount = ancestors.windows(2).position(|pair| device(&pair[0]) != device(&pair[1]));
+    let mut pairs = ancestors.windows(2);
+    let other_mount = pairs.position(|pair| pair[0].mounted_device() != pair[1].mounted_device());
     let (way, outside) = ancestors.split_at(other_mount.unwrap_or(ancestors.len() - 1));
     let top = outside[0];
     let Some(real) = root(topmost.name()) else {
@@ -65,9 +65,4 @@ fn target(
 /// The directory of `child`, unless `child` is a root.
 fn above<'t>(child: &Child<'t>) -> Option<Child<'t>> {
     child.parent().filter(|_| !child.is_root())
-}
-
-/// The mount and the device that `child` is on, if the tree knows them.
-fn device(child: &Child<'_>) -> Option<MountedDevice> {
-    Some(child.inode()?.identity.mounted_device())
 }

@@ -12,7 +12,7 @@ use super::directories::UserDirectories;
 use super::explain::explain;
 use super::known::is_beside;
 use super::target::{Target, TargetDirectory};
-use crate::escape::escape;
+use crate::escape::{escape, uri};
 use crate::inode::Identity;
 use crate::measure::Kind;
 use crate::path;
@@ -65,7 +65,9 @@ impl TrashDirectory {
             return Ok(trash);
         }
         let (top, levels) = topmost(&directory.held, around)?;
-        let top_path = without_last(&directory.path, levels);
+        let path = sys::to_path(&directory.path);
+        let top_path = path.ancestors().take(levels + 1).last().unwrap_or(&path);
+        let top_path = top_path.as_os_str().as_encoded_bytes();
         let user = user_id();
         let (held, name) = match shared(&top, user) {
             Some(held) => (held, format!(".Trash/{user}")),
@@ -132,26 +134,12 @@ impl TrashDirectory {
     }
 
     fn content(&self, path: &[u8]) -> Vec<u8> {
-        let from = match &self.top {
-            Some(top) => {
-                let rest = path.strip_prefix(&**top).unwrap_or(path);
-                rest.strip_prefix(b"/").unwrap_or(rest)
-            }
-            None => path,
-        };
-        let mut content = b"[Trash Info]\nPath=".to_vec();
-        for byte in from {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
-                    content.push(*byte);
-                }
-                byte => content.extend(format!("%{byte:02X}").bytes()),
-            }
-        }
+        let below = self.top.as_ref().and_then(|top| path::below(path, top));
+        let from = uri(below.unwrap_or(path), b"0123456789ABCDEF");
         let now = Timestamp::from_second(sys::now()).unwrap_or_default();
         let now = now.to_zoned(sys::time_zone());
-        content.extend(format!("\nDeletionDate={}\n", now.strftime("%Y-%m-%dT%H:%M:%S")).bytes());
-        content
+        let now = now.strftime("%Y-%m-%dT%H:%M:%S");
+        format!("[Trash Info]\nPath={from}\nDeletionDate={now}\n").into_bytes()
     }
 }
 
@@ -214,16 +202,6 @@ fn ancestors(held: &HeldDirectory) -> io::Result<Vec<Identity>> {
         found.push(identity);
         above = above.up()?;
     }
-}
-
-/// `path` without its last `levels` names.
-fn without_last(path: &[u8], levels: usize) -> &[u8] {
-    let mut left = path;
-    for _ in 0..levels {
-        let end = left.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
-        left = left.get(..end.max(1)).unwrap_or(left);
-    }
-    left
 }
 
 /// The user's directory in the trash that all users share, if an administrator has made one by the specification: a
@@ -305,12 +283,5 @@ mod tests {
         let wide = "ä".repeat(127);
         let cut = numbered(wide.as_bytes(), 1);
         assert!(str::from_utf8(&cut).is_ok() && cut.len() > 240);
-    }
-
-    #[test]
-    fn names_are_taken_off_a_path() {
-        assert_eq!(without_last(b"/a/b/c", 0), b"/a/b/c");
-        assert_eq!(without_last(b"/a/b/c", 2), b"/a");
-        assert_eq!(without_last(b"/a/b/c", 3), b"/");
     }
 }

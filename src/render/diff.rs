@@ -39,31 +39,34 @@ pub(super) fn members(out: &mut dyn Write, change: &Change<'_>) -> io::Result<()
 }
 
 /// When and where the earlier snapshot was made, as far as its origin says so.
-pub(super) fn since(earlier: Option<&Origin>, dates: Option<&TimeFormat>) -> String {
-    let mut text = "since ".to_owned();
-    match earlier.filter(|origin| origin.time != 0).zip(dates) {
-        Some((origin, dates)) => text += &dates.write(origin.time),
-        None => text += "an earlier snapshot",
-    }
-    if let Some(origin) = earlier.filter(|origin| !origin.host.is_empty()) {
-        text += &format!(" on {}", escape(&origin.host));
-    }
-    text
+pub(super) fn since(earlier: Option<&Origin>, dates: &TimeFormat) -> String {
+    let time = earlier.map(|origin| origin.time).filter(|time| *time != 0);
+    let time = time.map_or_else(|| "an earlier snapshot".to_owned(), |time| dates.write(time));
+    format!("since {time}{}", on_host(earlier))
 }
 
-/// The figures of `lines` that changed: the size now, and the change. The headings of both columns come last.
-pub(super) fn figures(lines: &[Line<'_>], format: &Format) -> Vec<String> {
-    let mut sizes = Vec::new();
-    let mut differences = Vec::new();
-    for change in lines.iter().filter_map(|line| line.change.as_deref()) {
-        sizes.push(format.write(change.is.unwrap_or(0)));
-        differences.push(format.write_change(change.difference()));
+/// On which host a snapshot was made, if its origin says so.
+pub(super) fn on_host(origin: Option<&Origin>) -> String {
+    let origin = origin.filter(|origin| !origin.host.is_empty());
+    origin.map_or_else(String::new, |origin| format!(" on {}", escape(&origin.host)))
+}
+
+/// Writes the figures of those `lines` that changed: the size now, and the change. Returns the headings of both.
+pub(super) fn write_figures(lines: &mut [Line<'_>], format: &Format) -> String {
+    let texts = lines.iter().map(|line| {
+        let change = line.change.as_ref()?;
+        Some([format.write(change.is.unwrap_or(0)), format.write_change(change.difference())])
+    });
+    let texts: Vec<_> = texts.collect();
+    let headings = ["now", "change"].map(str::to_owned);
+    let all = texts.iter().flatten().chain([&headings]);
+    let [size, difference] = [0, 1].map(|i| widest(all.clone().map(|texts| &texts[i])));
+    let joined = |[now, change]: &[String; 2]| format!("{now:>size$} {change:>difference$}");
+    for (line, texts) in lines.iter_mut().zip(&texts) {
+        // The earlier and the later size of the rest are unknown.
+        line.figures = texts.as_ref().map(joined).unwrap_or_default();
     }
-    sizes.push("now".to_owned());
-    differences.push("change".to_owned());
-    let [size, difference] = [&sizes, &differences].map(widest);
-    let figures = sizes.iter().zip(&differences);
-    figures.map(|(now, change)| format!("{now:>size$} {change:>difference$}")).collect()
+    joined(&headings)
 }
 
 /// Writes `tree`, a difference, as JSON, schema 1 with `before`, `change` and `churn` beside `size`.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::{array, iter};
 
 use super::errors::SHOWN;
-use super::name::{cells, fit, widest};
+use super::name::{cells, fit, padded, widest};
 use super::palette::{self, Charset, Palette};
 use super::percent::percent;
 use super::size::Format;
@@ -24,12 +24,9 @@ pub(super) fn lines(file_systems: &[FileSystem], format: &Format, width: usize) 
 }
 
 /// A line for each as df has it, with its largest cause; below them, what could not be looked at.
-pub(super) fn table(
-    file_systems: &[FileSystem],
-    format: &Format,
-    options: &PictureOptions,
-) -> String {
+pub(super) fn table(file_systems: &[FileSystem], options: &PictureOptions) -> String {
     const HEAD: [&str; 5] = ["size", "used", "avail", "use%", "mounted on"];
+    let format = &options.format;
     let rows = file_systems.iter().map(|one| {
         let share = percent(one.used(), whole(one));
         let sizes = [one.space.size, one.used(), one.space.available].map(|it| format.write(it));
@@ -44,12 +41,11 @@ pub(super) fn table(
         let figures = fit(&figures.collect::<String>(), options.width);
         let bar = usage(one, options);
         let room = options.width.saturating_sub(cells(&figures) + BAR);
-        let point = " ".repeat(widths[4].saturating_sub(cells(&row[4])) + 2);
         let cause = match one {
             None => "largest besides files".to_owned(),
             Some(one) => one.causes.first().map_or_else(String::new, |it| brief(it, format)),
         };
-        let rest = format!(" {}{point}{cause}", row[4]);
+        let rest = format!(" {}  {cause}", padded(&row[4], widths[4]));
         text += &(figures + &bar + fit(rest.trim_end(), room).as_str() + "\n");
     }
     let unknown: BTreeSet<_> = file_systems.iter().flat_map(|one| &one.unknown).collect();

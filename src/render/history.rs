@@ -7,33 +7,18 @@ use serde_json::to_string;
 
 use super::name::{fit, widest};
 use super::size::Format;
-use super::time::TimeFormat;
+use super::tree::PictureOptions;
 use crate::escape::{escape, json_bytes as bytes};
 use crate::history::{Filling, History, LEAST_SPAN, Trace};
 use crate::measure::{DAY, Measure};
 use crate::path;
 use crate::snapshot::schema;
 
-/// How to draw a history.
-#[derive(Clone, Debug)]
-pub struct HistoryOptions {
-    /// How to write sizes, in their measure.
-    pub format: Format,
-    /// How to write dates.
-    pub dates: TimeFormat,
-    /// The width in cells.
-    pub width: usize,
-    /// Whether to show paths instead of names.
-    pub full_paths: bool,
-    /// Whether to leave out sparklines: screen readers cannot read them.
-    pub screen_reader: bool,
-}
-
 /// Draws a history.
 ///
 /// # Errors
 /// The writer's.
-pub fn draw(out: &mut dyn Write, history: &History, options: &HistoryOptions) -> io::Result<()> {
+pub fn draw(out: &mut dyn Write, history: &History, options: &PictureOptions) -> io::Result<()> {
     let format = &options.format;
     let titles = ["now", "a day", ""].map(str::to_owned);
     let mut rows = vec![(titles, over(history, options))];
@@ -43,6 +28,7 @@ pub fn draw(out: &mut dyn Write, history: &History, options: &HistoryOptions) ->
             _ => "gone".to_owned(),
         };
         let rate = line.rate.map_or_else(|| "-".to_owned(), |rate| per_day(rate, format));
+        // Screen readers cannot read them.
         let spark = if options.screen_reader { String::new() } else { sparkline(&line.sizes) };
         rows.push(([now, rate, spark], name(line, history, options)));
     }
@@ -63,7 +49,7 @@ pub fn draw(out: &mut dyn Write, history: &History, options: &HistoryOptions) ->
 }
 
 /// The number of snapshots, and their first and last date.
-fn over(history: &History, options: &HistoryOptions) -> String {
+fn over(history: &History, options: &PictureOptions) -> String {
     let dates = &options.dates;
     match &history.moments[..] {
         [first, .., last] => {
@@ -75,7 +61,7 @@ fn over(history: &History, options: &HistoryOptions) -> String {
     }
 }
 
-fn name(line: &Trace, history: &History, options: &HistoryOptions) -> String {
+fn name(line: &Trace, history: &History, options: &PictureOptions) -> String {
     let root = history.lines.first().map_or(&[][..], |root| &root.name);
     if options.full_paths && line.depth > 0 {
         let names = [root, &line.path].into_iter().filter(|name| !name.is_empty());
@@ -116,7 +102,7 @@ fn sparkline(sizes: &[Option<u64>]) -> String {
 }
 
 /// When a file system will be full.
-fn filling(one: &Filling, history: &History, options: &HistoryOptions) -> String {
+fn filling(one: &Filling, history: &History, options: &PictureOptions) -> String {
     let volume = &one.volume;
     // Space is in bytes, whatever the measure.
     let format = match options.format {

@@ -32,6 +32,11 @@ pub(super) struct Line<'a> {
     pub(super) has_own: bool,
     /// Whether it sums up everything without a line of its own.
     pub(super) is_rest: bool,
+    /// Whether its figures lack something that was not read.
+    pub(super) is_partial: bool,
+    /// What a picture has before its name, and after it.
+    pub(super) figures: String,
+    pub(super) aside: String,
 }
 
 impl<'a> Line<'a> {
@@ -103,32 +108,32 @@ pub(super) fn path(lines: &[Line<'_>], line: usize, root: &Tree, outer: &Outer) 
 }
 
 /// Joins chains of directories: the line of an only child stands for the directories above it, too, if they are
-/// below `root_depth`, and each line `says` the same as the one above it. Lines that remain have their old numbers.
+/// below `root_depth`, and each line `says` the same as the one above it.
 pub(super) fn join<'a>(
     lines: Vec<Line<'a>>,
     root_depth: usize,
-    says: impl Fn((usize, &Line<'_>), (usize, &Line<'_>)) -> bool,
-) -> Vec<(usize, Line<'a>)> {
-    let mut joined: Vec<(usize, Line<'a>)> = Vec::with_capacity(lines.len());
+    says: impl Fn(&Line<'_>, &Line<'_>) -> bool,
+) -> Vec<Line<'a>> {
+    let mut joined: Vec<Line<'a>> = Vec::with_capacity(lines.len());
     // For each line, the number of the one that stands for it.
     let mut stand: Vec<usize> = Vec::with_capacity(lines.len());
     for (i, mut line) in lines.into_iter().enumerate() {
         stand.push(joined.len());
         let Some(parent) = line.parent else {
-            joined.push((i, line));
+            joined.push(line);
             continue;
         };
-        let (at, above) = (stand[parent], &mut joined[stand[parent]].1);
-        if line.is_only && above.depth > root_depth && says((parent, above), (i, &line)) {
+        let (at, above) = (stand[parent], &mut joined[stand[parent]]);
+        if line.is_only && above.depth > root_depth && says(above, &line) {
             line.chain = mem::take(&mut above.chain);
             line.chain.push(above.name);
             (line.parent, line.indent) = (above.parent, above.indent);
             (line.is_last, line.is_only) = (above.is_last, above.is_only);
-            joined[at] = (i, line);
+            joined[at] = line;
             stand[i] = at;
         } else {
             (line.parent, line.indent) = (Some(at), above.indent + 1);
-            joined.push((i, line));
+            joined.push(line);
         }
     }
     joined

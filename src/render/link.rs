@@ -1,7 +1,6 @@
 //! Hyperlinks behind names: OSC 8, as `ls --hyperlink` writes it.
 
-use std::fmt::Write as _;
-
+use crate::escape::uri;
 use crate::path;
 
 /// What links begin with.
@@ -23,22 +22,7 @@ impl Hyperlinks {
         if absolute.first() != Some(&b'/') {
             return text;
         }
-        let [host, path] = [encoded(&self.host), encoded(&absolute)];
+        let [host, path] = [&self.host, &absolute].map(|it| uri(it, b"0123456789abcdef"));
         format!("\x1b]8;;file://{host}{path}\x1b\\{text}\x1b]8;;\x1b\\")
     }
-}
-
-/// Bytes as in a URI: all are escaped but those that RFC 3986 does not reserve, and slashes.
-fn encoded(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for byte in bytes {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                text.push(char::from(*byte));
-            }
-            // Writing to a string cannot fail.
-            _ => _ = write!(text, "%{byte:02x}"),
-        }
-    }
-    text
 }

@@ -34,30 +34,24 @@ pub mod tree;
 
 use std::io::{self, Write};
 
-use crate::escape::escape;
 use crate::report::Outcome;
 use crate::snapshot::{Snapshot, schema};
 use crate::weighed::Weighed;
 use page::PageForm;
 use partial::Partial;
-use size::Formats;
 use tree::Bars;
 
 /// How to show the result.
 #[derive(Debug)]
 pub enum Output {
-    /// As a picture.
-    Tree(Box<tree::PictureOptions>, Formats),
+    /// For people on a terminal: as a picture, a list of what can go, or what changed over time.
+    Picture(Box<tree::PictureOptions>),
     /// In a form for programs.
     Form(Form, schema::ExportOptions),
     /// As a page.
-    Page(Box<page::PageOptions>, Formats, time::TimeFormat),
+    Page(Box<page::PageOptions>),
     /// As one line for each root.
     Summary(summary::SummaryOptions),
-    /// As a list of what can go.
-    List(Box<tree::PictureOptions>),
-    /// As a line for each directory that changed over time.
-    History(history::HistoryOptions),
 }
 
 /// A form for programs to read, or for a browser.
@@ -145,12 +139,15 @@ impl Form {
 ///
 /// # Errors
 /// The writer's.
-pub fn write(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, outcome: &Outcome, mut output: Output) -> io::Result<()> {
     let Outcome { snapshot, history, reclaimable, .. } = outcome;
+    if let Output::Picture(options) = &mut output {
+        adapt(options, snapshot);
+    }
     match (output, history, reclaimable) {
-        (Output::History(options), Some(history), _) => history::draw(out, history, &options),
+        (Output::Picture(options), Some(history), _) => history::draw(out, history, &options),
         (_, Some(history), _) => history::json(out, history, snapshot.view.measure),
-        (Output::List(options), _, Some(found)) => reclaimable::draw(out, found, &options),
+        (Output::Picture(options), _, Some(found)) => reclaimable::draw(out, found, &options),
         (Output::Form(Form::Csv, _), _, Some(found)) => reclaimable::csv(out, found),
         (_, _, Some(found)) => reclaimable::json(out, found, &snapshot.weighed),
         (output, None, None) => write_tree(out, outcome, output),
@@ -170,9 +167,8 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
             let options = schema::ExportOptions { view, known, file_systems, origin, ..options };
             write_form(out, weighed, form, &options)
         }
-        (Output::Tree(mut options, formats), Some(tree)) => {
-            adapt(&mut options, &formats, snapshot);
-            options.since = diff::since(earlier.as_ref(), options.dates.as_ref());
+        (Output::Picture(mut options), Some(tree)) => {
+            options.since = diff::since(earlier.as_ref(), &options.dates);
             let lines = file_systems::lines(file_systems, &options.format, options.width);
             let (above, below) =
                 if options.is_root_first { (&lines[..], "") } else { ("", &lines[..]) };
@@ -180,17 +176,9 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
             tree::draw(out, tree, &options)?;
             out.write_all(below.as_bytes())
         }
-        (Output::Page(mut options, formats, times), Some(tree)) => {
-            adapt(&mut options.picture, &formats, snapshot);
-            let (format, width) = (&options.picture.format, options.picture.width);
-            options.file_systems = file_systems::lines(file_systems, format, width);
-            options.measure = view.measure;
-            let saved = origin.as_ref().map(|origin| origin.time).filter(|time| *time != 0);
-            options.time = times.write(saved.unwrap_or(times.now));
-            if let Some(origin) = origin.as_ref().filter(|origin| !origin.host.is_empty()) {
-                options.time += &format!(" on {}", escape(&origin.host));
-            }
-            page::write(out, tree, &options)
+        (Output::Page(mut options), Some(tree)) => {
+            adapt(&mut options.picture, snapshot);
+            page::write(out, tree, outcome, &options)
         }
         (Output::Summary(mut options), Some(tree)) => {
             if let (true, Some(origin)) = (options.roots.is_empty(), origin) {
@@ -198,12 +186,11 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
             }
             summary::write(out, tree, &options)
         }
-        (Output::Tree(options, formats), None) if !file_systems.is_empty() => {
-            let format = formats.of(view.measure);
-            out.write_all(file_systems::table(file_systems, &format, &options).as_bytes())
+        (Output::Picture(options), None) if !file_systems.is_empty() => {
+            out.write_all(file_systems::table(file_systems, &options).as_bytes())
         }
-        // These are not of a tree. Nothing is shown of one that could not be read.
-        (Output::History(_) | Output::List(_), _) | (_, None) => Ok(()),
+        // Nothing is shown of a tree that could not be read.
+        (_, None) => Ok(()),
     }
 }
 
@@ -230,10 +217,10 @@ fn write_form(
 }
 
 /// Has a picture show what was weighed.
-fn adapt(options: &mut tree::PictureOptions, formats: &Formats, snapshot: &Snapshot) {
+fn adapt(options: &mut tree::PictureOptions, snapshot: &Snapshot) {
     let Snapshot { weighed, view, origin, .. } = snapshot;
-    options.format = formats.of(view.measure);
-    options.times = formats.times.clone().filter(|_| view.by_time);
+    options.format = options.format.of(view.measure);
+    options.times = options.times.take().filter(|_| view.by_time);
     if options.times.is_some() {
         // Times do not add up.
         options.bars = Bars::None;

@@ -14,6 +14,16 @@ pub fn widest<'t>(texts: impl IntoIterator<Item = &'t String>) -> usize {
     texts.into_iter().map(|text| cells(text)).max().unwrap_or(0)
 }
 
+/// `text` with blanks after it, up to `width` cells.
+pub fn padded(text: &str, width: usize) -> String {
+    text.to_owned() + &" ".repeat(width.saturating_sub(cells(text)))
+}
+
+/// `text` with blanks before it, up to `width` cells.
+pub fn right_aligned(text: &str, width: usize) -> String {
+    " ".repeat(width.saturating_sub(cells(text))) + text
+}
+
 /// `text` cut to at most `width` cells. Cut text ends in `..`.
 pub fn fit(text: &str, width: usize) -> String {
     if cells(text) <= width {

@@ -12,16 +12,17 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::iter;
 
-use super::diff;
 use super::lines::{Line, lay_out};
 use super::partial::{self, MARK};
 use super::percent::percent;
 use super::size::entries;
 use super::time::TimeFormat;
 use super::tree::{PictureOptions, Rest, aside};
+use super::{diff, file_systems};
 use crate::escape::escape;
 use crate::measure::{Kind, Measure};
 use crate::path;
+use crate::report::Outcome;
 use crate::tally::{AGE_NAMES, age};
 use crate::tree::{Order, Shape, Tree};
 use kinds::{DIRECTORY, KINDS};
@@ -44,18 +45,12 @@ pub enum PageForm {
 pub struct PageOptions {
     /// The form.
     pub form: PageForm,
-    /// What uses file systems besides the files, as lines.
-    pub file_systems: String,
     /// How to write its figures. Order, width and other settings for terminals have no effect.
     pub picture: PictureOptions,
-    /// What the figures measure.
-    pub measure: Measure,
     /// The maximal size in bytes, if limited. The smallest nodes are then summed up.
     pub max_bytes: usize,
-    /// When the shown state was recorded, as text.
-    pub time: String,
-    /// How to write when something was modified.
-    pub dates: TimeFormat,
+    /// How to write when the shown state was recorded.
+    pub times: TimeFormat,
 }
 
 /// The default number of nodes on a page.
@@ -106,15 +101,25 @@ struct PageContent<'a> {
     /// The nodes without a row: name and size.
     rest: Option<(String, String)>,
     is_partial: bool,
-    options: &'a PageOptions,
+    /// What the figures measure.
+    measure: Measure,
+    /// When and where the shown state was recorded.
+    recorded: String,
+    /// What uses file systems besides the files, as lines.
+    file_systems: String,
 }
 
-/// Writes a page about `tree`. If that is a difference, the page is about the changes.
+/// Writes a page about `tree`, which is that of the `outcome`. If it is a difference, the page is about the changes.
 ///
 /// # Errors
 /// The writer's.
-pub fn write(out: &mut dyn Write, tree: &Tree, options: &PageOptions) -> io::Result<()> {
-    let page = PageContent::new(tree, options);
+pub fn write(
+    out: &mut dyn Write,
+    tree: &Tree,
+    outcome: &Outcome,
+    options: &PageOptions,
+) -> io::Result<()> {
+    let page = PageContent::new(tree, outcome, options);
     match options.form {
         PageForm::Html => html::write(out, &page),
         PageForm::Svg => svg::write(out, &page),
@@ -122,19 +127,22 @@ pub fn write(out: &mut dyn Write, tree: &Tree, options: &PageOptions) -> io::Res
 }
 
 impl<'a> PageContent<'a> {
-    fn new(tree: &'a Tree, options: &'a PageOptions) -> Self {
-        let picture = &options.picture;
-        let lines = lay_out(tree, Order::Size, false);
-        let are_partial = picture.partial.lines(&lines, tree);
-        let is_partial = are_partial.first().is_some_and(|is_partial| *is_partial);
+    fn new(tree: &'a Tree, outcome: &Outcome, options: &PageOptions) -> Self {
+        let PageOptions { picture, times, .. } = options;
+        let origin = outcome.snapshot.origin.as_ref();
+        let saved = origin.map(|origin| origin.time).filter(|time| *time != 0);
+        let time = times.write(saved.unwrap_or(times.now));
+        let mut lines = lay_out(tree, Order::Size, false);
+        picture.partial.mark_lines(&mut lines, tree);
+        let is_partial = lines[0].is_partial;
         let is_difference = lines[0].change.is_some();
         let whole = lines[0].totals.weight;
         let mut rows: Vec<PageRow<'_>> = Vec::with_capacity(lines.len());
-        for (i, (line, is_partial)) in lines.into_iter().zip(are_partial).enumerate() {
+        for (i, line) in lines.into_iter().enumerate() {
             let group = (tree.shape() == Shape::Groups && line.depth > 0).then(|| i - 1);
             let percent = percent(line.totals.weight, whole);
-            let size = partial::mark(picture.format.write(line.totals.size), is_partial);
-            rows.push(PageRow::new(line, group, size, percent, options));
+            let size = partial::mark(picture.format.write(line.totals.size), line.is_partial);
+            rows.push(PageRow::new(line, group, size, percent, picture));
         }
         keep(&mut rows, options.max_bytes);
         let rest = Rest::of(rows.iter().map(|row| &row.line), tree, picture);
@@ -143,7 +151,20 @@ impl<'a> PageContent<'a> {
             false => (rest.name, picture.format.write(rest.totals.size)),
         });
         let (map, colorings) = (Map::new(&rows), colorings(&rows));
-        Self { rows, map, colorings, rest, is_partial, options }
+        Self {
+            rows,
+            map,
+            colorings,
+            rest,
+            is_partial,
+            measure: outcome.snapshot.view.measure,
+            recorded: time + &diff::on_host(origin),
+            file_systems: file_systems::lines(
+                &outcome.file_systems,
+                &picture.format,
+                picture.width,
+            ),
+        }
     }
 
     /// What colours say first.
@@ -156,7 +177,7 @@ impl<'a> PageContent<'a> {
         let root = &self.rows[0];
         let bound = if self.is_partial { "at least " } else { "" };
         let size = root.size.trim_start_matches(MARK);
-        let what = match self.options.measure {
+        let what = match self.measure {
             Measure::Disk => " on disk",
             Measure::Apparent => " of file lengths",
             Measure::Files => " files",
@@ -179,7 +200,7 @@ impl<'a> PageRow<'a> {
         group: Option<usize>,
         size: String,
         percent: String,
-        PageOptions { picture, dates, .. }: &PageOptions,
+        PictureOptions { format, dates, .. }: &PictureOptions,
     ) -> Self {
         /// As many groups as there are colours for them.
         const GROUPS: usize = 8;
@@ -200,9 +221,9 @@ impl<'a> PageRow<'a> {
             (None, Some(_)) => line.mode.kind().name(),
         };
         let change = change.map(|change| change.difference());
-        let change = change.map(|change| (change, picture.format.write_change(change)));
+        let change = change.map(|change| (change, format.write_change(change)));
         let date = newest.map_or_else(String::new, |newest| dates.write(newest));
-        let (name, note) = (escape(line.name), aside(&line, &picture.format));
+        let (name, note) = (escape(line.name), aside(&line, format));
         Self { line, name, colors, kind, size, percent, change, date, note }
     }
 

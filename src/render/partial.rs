@@ -65,19 +65,22 @@ impl Partial {
             || self.lost.get(first).is_some_and(|lost| lost.starts_with(&below))
     }
 
-    /// Which of `lines` have figures that lack something. The line that sums up the rest comes last, if there is one.
-    pub(super) fn lines(&self, lines: &[Line<'_>], tree: &Tree) -> Vec<bool> {
+    /// Marks those of `lines` whose figures lack something. The line that sums up the rest comes last, if there is one.
+    pub(super) fn mark_lines(&self, lines: &mut [Line<'_>], tree: &Tree) {
         // Another root may be lost as a whole.
         let root = tree.root().name();
         let lost: Vec<_> = self.lost.iter().filter(|lost| path::is_within(lost, root)).collect();
         if lost.is_empty() && !self.is_interrupted {
-            return vec![false; lines.len()];
+            return;
         }
-        match tree.shape() {
+        let are_partial = match tree.shape() {
             Shape::Directory if !self.is_interrupted => above_losses(&lost, lines, tree),
             // What is missing may belong to any group.
             Shape::Groups => vec![true; lines.len()],
             _ => lines.iter().map(|line| self.may_lack(line)).collect(),
+        };
+        for (line, is_partial) in lines.iter_mut().zip(are_partial) {
+            line.is_partial = is_partial;
         }
     }
 

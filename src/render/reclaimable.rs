@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use nu_ansi_term::Style;
 
-use super::name::{cells, widest};
+use super::name::{cells, padded, right_aligned, widest};
 use super::palette::{Charset, Palette};
 use super::rows::quoted;
 use super::size::Format;
@@ -55,7 +55,7 @@ pub fn draw(
             widths[column] = 0;
         }
     }
-    let fits = whole(&widths) <= options.width + GAP;
+    let fits = whole(&widths) <= options.width.saturating_add(GAP);
     let list = List { options, widths, fits, whole: frees.most };
     let (found_rows, other_rows) = rows.split_at(found.len());
     if !found.is_empty() {
@@ -91,7 +91,7 @@ fn row(one: &Reclaim, options: &PictureOptions) -> [String; 6] {
     let texts = [
         options.format.write_bounds(*frees),
         if is_all { String::new() } else { options.format.write_bounds(alone) },
-        options.dates.as_ref().map(|dates| dates.age(*written)).unwrap_or_default(),
+        options.dates.age(*written),
         options.charset.text(escape(format!("{}{owner}", rule.what).as_bytes())),
         options.charset.text(escape(path::below(path, b".").unwrap_or(path))),
         // What cannot be shown as it is cannot be pasted either.
@@ -168,8 +168,8 @@ impl List<'_> {
 
     /// `text` as wide as its column: figures to the right.
     fn aligned(&self, column: usize, text: &str) -> String {
-        let blanks = " ".repeat(self.widths[column].saturating_sub(cells(text)));
-        if column < WHAT { blanks + text } else { text.to_owned() + &blanks }
+        let aligned = if column < WHAT { right_aligned } else { padded };
+        aligned(text, self.widths[column])
     }
 }
 

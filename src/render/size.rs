@@ -1,6 +1,5 @@
 //! Sizes as people read them.
 
-use super::time::TimeFormat;
 use crate::measure::Measure;
 use crate::tree::Freeable;
 
@@ -18,15 +17,6 @@ pub enum Format {
     Count,
 }
 
-/// How to write figures, before it is known what they measure.
-#[derive(Clone, Debug, Default)]
-pub struct Formats {
-    /// How to write bytes.
-    pub bytes: Format,
-    /// How to write times, if times may be shown.
-    pub times: Option<TimeFormat>,
-}
-
 /// One unit for all sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
@@ -36,17 +26,15 @@ pub struct Unit {
     pub bytes: u64,
 }
 
-impl Formats {
-    /// How to write figures of `measure`.
+impl Format {
+    /// How figures of `measure` are written, if bytes are written like this.
     pub fn of(&self, measure: Measure) -> Format {
         match measure {
             Measure::Files | Measure::Inodes => Format::Count,
-            Measure::Disk | Measure::Apparent => self.bytes.clone(),
+            Measure::Disk | Measure::Apparent => self.clone(),
         }
     }
-}
 
-impl Format {
     /// `size` as text.
     pub fn write(&self, size: u64) -> String {
         match self {

@@ -30,6 +30,14 @@ pub enum Style {
     Relative,
 }
 
+impl Default for TimeFormat {
+    /// In UTC, since the epoch.
+    fn default() -> Self {
+        let zone = Arc::new(LazyLock::new((|| TimeZone::UTC) as fn() -> TimeZone));
+        Self { style: Style::default(), zone, now: 0 }
+    }
+}
+
 impl Default for Style {
     /// What dust writes: `2026-11-20T23:59:59`.
     fn default() -> Self {
@@ -68,9 +76,7 @@ impl TimeFormat {
                 .map_or_else(|_| seconds.to_string(), |text| escape(text.as_bytes())),
         }
     }
-}
 
-impl TimeFormat {
     /// How long ago a time was, in few letters: `today`, `3 d`, `9 mo`, `2 y`.
     pub fn age(&self, seconds: i64) -> String {
         const MONTH: i64 = 2_629_746;

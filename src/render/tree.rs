@@ -9,7 +9,7 @@ mod figures;
 mod rest;
 
 use std::io::{self, Write};
-use std::{iter, mem};
+use std::iter;
 
 use nu_ansi_term::Style;
 
@@ -17,7 +17,7 @@ use super::colors::Colors;
 use super::diff;
 use super::lines::{self, Line, Outer, join, lay_out};
 use super::link::Hyperlinks;
-use super::name::{cells, cut, fit, shorten};
+use super::name::{cells, cut, fit, right_aligned, shorten};
 use super::palette::{Charset, Palette};
 use super::partial::{self, Partial};
 use super::size::Format;
@@ -33,14 +33,14 @@ pub(super) use rest::Rest;
 pub struct PictureOptions {
     /// How many cells a line may take at most.
     pub width: usize,
-    /// How sizes are written.
+    /// How bytes are written; once it is known what sizes measure, how these are.
     pub format: Format,
     /// How to write times, if the lines are chosen by them. Then sizes stand beside times.
     pub times: Option<TimeFormat>,
     /// Where to draw the bars.
     pub bars: Bars,
     /// How dates are written.
-    pub dates: Option<TimeFormat>,
+    pub dates: TimeFormat,
     /// Of a difference: when and where the earlier snapshot was made.
     pub since: String,
     /// The order of siblings, beginning next to their directory.
@@ -102,33 +102,27 @@ pub fn draw(out: &mut dyn Write, tree: &Tree, options: &PictureOptions) -> io::R
     let is_read = matches!(options.order, Order::Name | Order::Listed(_));
     let is_backwards = is_read && !options.is_root_first;
     let mut lines = lay_out(tree, options.order, is_backwards);
-    let asides = lines.iter().map(|line| options.charset.text(aside(line, &options.format)));
-    let mut asides: Vec<_> = asides.collect();
+    for line in &mut lines {
+        line.aside = options.charset.text(aside(line, &options.format));
+    }
     let rest = Rest::of(&lines, tree, options);
     if let Some(rest) = &rest {
-        asides.push(if rest.is_at_least { " (at least)" } else { "" }.to_owned());
-        lines.push(Line::of_rest(rest.name.as_bytes(), rest.totals));
+        let aside = if rest.is_at_least { " (at least)" } else { "" }.to_owned();
+        lines.push(Line { aside, ..Line::of_rest(rest.name.as_bytes(), rest.totals) });
     }
-    let (mut figures, headings) = figures::figures(&lines, tree, options);
+    options.partial.mark_lines(&mut lines, tree);
+    let headings = figures::write(&mut lines, tree, options);
     // Who asks for paths, or for words, gets a line for each entry.
     if !options.full_paths && !options.screen_reader {
-        let (numbers, joined): (Vec<_>, _) = join(lines, tree.root_depth(), |above, line| {
-            let [(figure, aside), (below, remark)] =
-                [above.0, line.0].map(|i| (&figures[i], &asides[i]));
-            let are_marked = [figure, below].map(|figure| figure.starts_with(partial::MARK));
-            let is_near = are_marked[0] == are_marked[1] && is_near(above.1, line.1, options);
-            aside == remark && (figure == below || is_near)
-        })
-        .into_iter()
-        .unzip();
-        lines = joined;
-        for texts in [&mut figures, &mut asides] {
-            *texts = numbers.iter().map(|i| mem::take(&mut texts[*i])).collect();
-        }
+        lines = join(lines, tree.root_depth(), |above, line| {
+            let are_marked = [above, line].map(|it| it.figures.starts_with(partial::MARK));
+            let is_near = are_marked[0] == are_marked[1] && is_near(above, line, options);
+            above.aside == line.aside && (above.figures == line.figures || is_near)
+        });
     }
     let scale = bar::scale(&lines, tree.shape());
     let outer = Outer::of(&lines, options.width);
-    let picture = Picture { lines, figures, asides, scale, outer, root: tree, options };
+    let picture = Picture { lines, scale, outer, root: tree, options };
     let first = usize::from(options.skip_total);
     let columns = picture.columns(first);
     if tree.root().change().is_some() {
@@ -171,10 +165,6 @@ fn is_near(directory: &Line<'_>, child: &Line<'_>, options: &PictureOptions) -> 
 
 struct Picture<'a> {
     lines: Vec<Line<'a>>,
-    /// The figures before the names.
-    figures: Vec<String>,
-    /// The remarks after the names.
-    asides: Vec<String>,
     /// The size of a full bar.
     scale: u64,
     /// Where long paths are cut.
@@ -243,7 +233,8 @@ impl Picture<'_> {
     /// The name and the remark after it, with colours; the blanks that fill `room` cells; and how many cells of a path
     /// are over. The remark is left out if there would be hardly any room for the name, or too little for a count.
     fn name_in(&self, i: usize, room: usize) -> (String, String, usize) {
-        let (line, name, mut aside) = (&self.lines[i], self.name(i), self.asides[i].clone());
+        let (line, name) = (&self.lines[i], self.name(i));
+        let mut aside = line.aside.clone();
         let least = if line.is_rest { usize::MAX } else { NAME_AT_LEAST };
         let most = room.saturating_sub(least.min(cells(&name)));
         if !self.has_paths() && cells(&aside) > most {
@@ -277,8 +268,8 @@ impl Picture<'_> {
     }
 
     fn painted_figures(&self, i: usize, columns: &Columns) -> String {
-        let (line, figures) = (&self.lines[i], cut(&self.figures[i], columns.size));
-        let figures = " ".repeat(columns.size.saturating_sub(cells(&figures))) + &figures;
+        let line = &self.lines[i];
+        let figures = right_aligned(&cut(&line.figures, columns.size), columns.size);
         // Colours compare with the parent, and weight compares with all.
         let whole = self.lines[0].totals.weight;
         let is_bold = line.totals.weight > 0 && line.totals.weight >= whole / LARGE;

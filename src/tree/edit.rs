@@ -119,19 +119,24 @@ impl Tree {
         }
     }
 
-    /// The directories at these paths (`Child::path`), each with what is given for it.
-    pub fn at_paths<'v, V>(&self, paths: &'v BTreeMap<Vec<u8>, V>) -> Vec<(DirectoryId, &'v V)> {
+    /// Where the nodes at these paths (`Child::path`) are, each with what is given for it.
+    pub fn at_paths<'v, V>(&self, paths: &'v BTreeMap<Vec<u8>, V>) -> Vec<(Place, &'v V)> {
         let mut found = Vec::new();
         let mut traversal = Traversal::new(self.root());
         while let Some(step) = traversal.next() {
-            let Step::Node(directory) = step else { continue };
-            found.extend(directory.id().zip(paths.get(traversal.path())));
+            let Step::Node(node) = step else { continue };
+            if let Some(given) = paths.get(traversal.path()) {
+                found.extend(node.place().map(|place| (place, given)));
+            }
+            if node.id().is_none() {
+                continue;
+            }
             let mut below = traversal.path().to_vec();
             path::join(&mut below, b"");
             let next =
                 paths.range::<[u8], _>((Bound::Included(&below[..]), Bound::Unbounded)).next();
             if next.is_some_and(|(path, _)| path.starts_with(&below)) {
-                traversal.enter((), directory.directories().collect());
+                traversal.enter((), node.unsorted().collect());
             }
         }
         found
@@ -139,8 +144,8 @@ impl Tree {
 
     /// Adds notes to directories, by their paths.
     pub fn annotate(&mut self, notes: &BTreeMap<Vec<u8>, String>) {
-        for (directory, note) in self.at_paths(notes) {
-            if let Some(directory) = self.directories.get_mut(directory.index()) {
+        for (Place { directory, offset }, note) in self.at_paths(notes) {
+            if let (Some(directory), 0) = (self.directories.get_mut(directory.index()), offset) {
                 directory.block = directory.with(&Node { note, ..directory.node() });
             }
         }

@@ -73,7 +73,7 @@ fn browsed(root: &Path) -> Outcome {
 /// The names that are listed, and how they are marked.
 fn listed(browser: &Browser) -> Vec<String> {
     let items = (0..browser.len()).filter_map(|line| browser.item(line));
-    items.map(|item| String::from_utf8_lossy(item.name).into_owned()).collect()
+    items.map(|item| String::from_utf8_lossy(&item.name).into_owned()).collect()
 }
 
 /// What the last of `keys` asks for.

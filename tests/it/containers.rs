@@ -397,7 +397,7 @@ mod on_the_screen {
         let fixture = docker().file("d/containers/f", 5);
         let mut browser = opened(&request([&*fixture.at("d")]), BrowseOptions::default(), 40);
         scan_again(&mut browser, &["containers"]);
-        let notes = (0..browser.len()).map(|line| browser.item(line).unwrap().note.to_owned());
+        let notes = (0..browser.len()).map(|line| browser.item(line).unwrap().note.into_owned());
         let mut notes: Vec<_> = notes.filter(|note| !note.is_empty()).collect();
         notes.sort();
         assert_eq!(notes, ["container db, running", "container job, stopped"]);

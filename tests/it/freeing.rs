@@ -73,8 +73,7 @@ impl Screen {
 
     fn of(request: Request, home: &Path, options: BrowseOptions) -> Self {
         let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.to_owned()));
-        let (directories, homes) = (Some(directories), vec![home.to_owned()]);
-        let options = BrowseOptions { directories, homes, ..options };
+        let options = BrowseOptions { directories, homes: vec![home.to_owned()], ..options };
         // Each report shows another state of a removal.
         let work = Work::new(&request, &options, TerminalSignals::default(), Duration::ZERO);
         let browser = browse::opened(&request, options, 20);

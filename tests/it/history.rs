@@ -104,6 +104,16 @@ fn rates_and_the_day_it_is_full_are_right() {
     assert!((days - 194.0).abs() < 1.94, "{days}");
 }
 
+/// Numbers of files were written like bytes: `2B`.
+#[test]
+fn counts_are_not_written_like_bytes() {
+    let fixture = Fixture::new().file("t/a", 1).file("t/b", 1);
+    weigh("-f t --save 1.json").within(fixture.path()).run();
+    let picture = history("", fixture.path(), &["1.json".into()]).text();
+    let line = picture.lines().nth(1).unwrap();
+    assert!(line.trim_start().starts_with("2 ") && line.ends_with(" t"), "{picture}");
+}
+
 #[test]
 fn a_picture_has_a_line_for_each_and_a_date() {
     let (fixture, names) = thirty();

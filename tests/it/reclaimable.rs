@@ -750,6 +750,14 @@ fn a_narrow_list_has_what_is_needed() {
     assert!(text("36").contains("p/target\n"), "{}", text("36"));
 }
 
+/// Without a terminal, a line for screen readers has any width; the sum with another one was none.
+#[test]
+fn screen_readers_get_commands_beside_the_paths() {
+    let fixture = named("cargo-target").made();
+    let words = look("-R .", &fixture).run().text();
+    assert!(words.contains("p/target  rm -rf -- "), "{words}");
+}
+
 /// A directory takes the place of the artifacts in it, if there is nothing else, and only in a repository.
 #[test]
 fn artifacts_are_joined() {

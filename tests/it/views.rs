@@ -41,7 +41,7 @@ fn browser(root: &Path) -> Browser {
 /// With a place for the log, so that deleting is not off.
 fn deleting(root: &Path) -> BrowseOptions {
     let directories = UserDirectories::of(|name| (name == "HOME").then(|| root.join("home")));
-    BrowseOptions { directories: Some(directories), ..BrowseOptions::default() }
+    BrowseOptions { directories, ..BrowseOptions::default() }
 }
 
 fn key(letter: char) -> Key {
@@ -705,7 +705,7 @@ impl Storm {
         let home = home.to_owned();
         let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.clone()));
         let options =
-            BrowseOptions { directories: Some(directories.clone()), ..BrowseOptions::default() };
+            BrowseOptions { directories: directories.clone(), ..BrowseOptions::default() };
         let browser = opened(&detailed(root), options, 20);
         Self { browser, directories, deleted: 0, removals: 0 }
     }
@@ -738,9 +738,12 @@ impl Storm {
                     Event::Removed(Box::new(removed))
                 }
                 Command::Undo(trashed) => {
-                    let go_on = &mut |_: remove::RemovalEvent<'_>| ControlFlow::Continue(());
-                    let removed = remove::undo(&trashed, &self.directories, go_on);
-                    Event::Undone(trashed, Box::new(removed))
+                    let undone = trashed.into_iter().rev().map(|one| {
+                        let go_on = &mut |_: remove::RemovalEvent<'_>| ControlFlow::Continue(());
+                        let removed = remove::undo(&one, &self.directories, go_on);
+                        (one, removed)
+                    });
+                    Event::Undone(undone.collect())
                 }
                 Command::Copy(text) => {
                     assert!(!text.contains(char::is_control), "{text:?}");

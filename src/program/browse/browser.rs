@@ -12,7 +12,7 @@ use super::marks::descend;
 use super::options::BrowseOptions;
 use super::pattern::NamePattern;
 use super::protected::Protected;
-use super::query::{Answer, Pass};
+use super::query::{Answer, RunningQuery};
 use super::review::{Removals, Rescan};
 use super::scan::Scan;
 use super::sorting::Sorting;
@@ -58,7 +58,7 @@ pub struct Browser {
     pub(super) group: Option<Vec<u8>>,
     pub(super) search: Option<NameSearch>,
     /// The query that is being answered, and what for.
-    pub(super) pass: Option<(AnswerKey, Pass)>,
+    pub(super) asking: Option<(AnswerKey, RunningQuery)>,
     pub(super) answers: HashMap<AnswerKey, Answer>,
     pub(super) sorting: Sorting,
     pub(super) pattern: Option<NamePattern>,
@@ -176,8 +176,8 @@ pub(super) enum PendingWork {
     All,
     /// Scans a directory again.
     Directory(Rescan),
-    /// Finds what git ignores in the directory with this path.
-    Ignored(Vec<Vec<u8>>),
+    /// Finds what git ignores in a directory.
+    Ignored,
     /// Removes entries, or puts them back.
     Removal,
 }
@@ -201,7 +201,7 @@ impl Browser {
         self.scan.go(&mut self.way);
         if self.is_flat() {
             self.list_found();
-            if self.pass.is_some() {
+            if self.asking.is_some() {
                 // The chosen line is kept until the list is there.
                 return;
             }
@@ -392,7 +392,7 @@ impl Browser {
         let (before, origin) = (browsed.before.as_ref()?, browsed.earlier.as_ref()?);
         let was = descend(before, &self.way).map_or(0, |was| was.size());
         let change = i128::from(self.totals().size) - i128::from(was);
-        let change = self.options.formats.of(self.measure()).write_change(change);
+        let change = self.options.format.of(self.measure()).write_change(change);
         let (time, host) = (self.time(origin.time), self.text(&origin.host));
         Some(format!("{change} since {time} on {host}"))
     }

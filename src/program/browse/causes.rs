@@ -2,11 +2,12 @@
 //! Nothing in it is an entry that could be marked.
 
 use super::browser::{Browser, ViewKind};
-use super::listing::OtherLine;
+use super::item::Item;
 use weigh::internal::path;
 use weigh::internal::render::file_systems::{held, least};
 use weigh::internal::render::size::Format;
 use weigh::internal::snapshot::{Cause, FileSystem, Unseen};
+use weigh::internal::tree::Totals;
 
 const UNEXPLAINED: &str = "not explained";
 const NOT_IN_DF: &str = "not in df";
@@ -41,9 +42,9 @@ impl Browser {
     }
 
     /// The lines of the view: the causes, or the parts of the one that is entered.
-    pub(super) fn causes(&self) -> Vec<OtherLine> {
+    pub(super) fn causes(&self) -> Vec<Item<'static>> {
         let all = self.file_system().map(causes).unwrap_or_default();
-        let format = &self.options.formats.bytes;
+        let format = &self.options.format;
         let Some(group) = &self.group else {
             return all.iter().map(|cause| line(cause, format)).collect();
         };
@@ -54,7 +55,8 @@ impl Browser {
     /// Why the chosen line, which is no entry, cannot be marked.
     pub(super) fn refusal_of_line(&self) -> &'static str {
         let chosen = self.item(self.chosen).map(|item| item.name);
-        let name = self.group.as_deref().or(chosen).filter(|_| self.view == ViewKind::Causes);
+        let name = self.group.as_deref().or(chosen.as_deref());
+        let name = name.filter(|_| self.view == ViewKind::Causes);
         let remedy = REMEDIES.iter().find(|(cause, _)| Some(cause.as_bytes()) == name);
         remedy.map_or("it is no entry: Enter shows what is in it", |(_, remedy)| remedy)
     }
@@ -76,7 +78,7 @@ fn causes(one: &FileSystem) -> Vec<Cause> {
     one.causes.iter().cloned().chain(others).collect()
 }
 
-fn line(cause: &Cause, format: &Format) -> OtherLine {
+fn line(cause: &Cause, format: &Format) -> Item<'static> {
     let files = match cause.files {
         None => String::new(),
         Some(1) => "1 file".to_owned(),
@@ -84,10 +86,10 @@ fn line(cause: &Cause, format: &Format) -> OtherLine {
     };
     let note = (least(cause, format) + &files).trim_end_matches("; ").to_owned();
     let entries = cause.files.unwrap_or(cause.parts.len() as u64);
-    OtherLine::of(cause.name.as_bytes(), note, (cause.size, entries))
+    item(cause.name.as_bytes(), note, cause.size, entries)
 }
 
-fn line_of_part(part: &Unseen) -> OtherLine {
+fn line_of_part(part: &Unseen) -> Item<'static> {
     let is_unknown = part.held_by > 0 && part.size.is_none();
     let holders = Some(held(part)).filter(|held| !held.is_empty());
     let notes = [
@@ -95,5 +97,10 @@ fn line_of_part(part: &Unseen) -> OtherLine {
         holders.map(|held| format!("held by {}", held.trim_end())),
     ];
     let note = notes.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    OtherLine::of(&part.name, note, (part.size.unwrap_or(0), 1))
+    item(&part.name, note, part.size.unwrap_or(0), 1)
+}
+
+fn item(name: &[u8], note: String, size: u64, entries: u64) -> Item<'static> {
+    let totals = Totals { size, weight: size, entries, ..Totals::default() };
+    Item { name: name.to_vec().into(), note: note.into(), totals, ..Item::default() }
 }

@@ -55,8 +55,8 @@ pub enum Event {
     Removing(RemovalProgress),
     /// A removal has ended.
     Removed(Box<Removed>),
-    /// An undo has ended.
-    Undone(Arc<Trashed>, Box<Removed>),
+    /// An undo has ended: what came of each.
+    Undone(Vec<(Arc<Trashed>, Removed)>),
 }
 
 /// What is to be done, besides the change of state. It has everything that is needed to do it.
@@ -72,10 +72,11 @@ pub enum Command {
     Look(u64, Vec<(usize, Target)>),
     /// Remove these.
     Remove(Manner, Vec<Target>),
-    /// Stop the removal after its current entry.
+    /// Stop the removal, or the undo, after its current entry.
     CancelRemoval,
-    /// Put this back from the trash.
-    Undo(Arc<Trashed>),
+    /// Put these back from the trash, the last first: also after one that cannot be, whose old name another entry may
+    /// have now.
+    Undo(Vec<Arc<Trashed>>),
     /// Give this to the terminal for the clipboard. It has no control characters.
     Copy(String),
     /// Open the file or directory at this path in another program, if it still has this fingerprint.

@@ -18,8 +18,6 @@ use weigh::internal::weighed::Weighed;
 pub(super) struct Gone {
     /// The names of removed entries, by the path of their directory.
     pub(super) names: BTreeMap<Vec<Vec<u8>>, BTreeSet<Vec<u8>>>,
-    /// Whether their inodes have lost links: not if the entries were moved.
-    pub(super) are_unlinked: bool,
     /// What directories come to by themselves.
     pub(super) own: Vec<(Vec<Vec<u8>>, Figures)>,
 }
@@ -35,9 +33,9 @@ impl Gone {
 }
 
 impl Scan {
-    /// Removes what is `gone` from the tree, and adds up again by `rules`. Returns the marks on other entries, which
-    /// must be marked again.
-    pub(super) fn follow(&mut self, gone: &Gone, rules: &Rules) -> NamedMarks {
+    /// Removes what is `gone` from the tree, and adds up again by `rules`. If the entries were unlinked and not moved,
+    /// their inodes have fewer links. Returns the marks on other entries, which must be marked again.
+    pub(super) fn follow(&mut self, gone: &Gone, rules: &Rules, are_unlinked: bool) -> NamedMarks {
         let mut named = self.marks.named(&self.tree);
         named.retain(|way, name| !gone.contains(way, name));
         let mut places: BTreeSet<Place> = BTreeSet::new();
@@ -51,7 +49,7 @@ impl Scan {
                 }
             }
         }
-        let lost = if gone.are_unlinked { self.links_at(&places) } else { HashMap::new() };
+        let lost = if are_unlinked { self.links_at(&places) } else { HashMap::new() };
         self.tree.remove_all(&places);
         let relinked = if lost.is_empty() { Vec::new() } else { self.tree.unlink(&lost, None) };
         for (way, own) in &gone.own {

@@ -1,17 +1,19 @@
-//! An entry of the current directory, with everything that its line shows.
+//! A line of the list, with everything that it shows.
+
+use std::borrow::Cow;
 
 use super::sorting::SortKey;
 use weigh::internal::inode::Links;
 use weigh::internal::measure::{Kind, Mode};
 use weigh::internal::tree::{Child, Inode, Place, Totals};
 
-/// An entry of the current directory.
+/// An entry; or a group, a cause of --df, or an entry that is gone, which have no place in the tree.
 #[derive(Clone, Debug, Default)]
 pub struct Item<'a> {
     /// Its name, as bytes.
-    pub name: &'a [u8],
+    pub name: Cow<'a, [u8]>,
     /// What else is known of it, in a few words.
-    pub note: &'a str,
+    pub note: Cow<'a, str>,
     /// File type and permissions.
     pub mode: Mode,
     /// Its totals; of an open directory, so far.
@@ -33,8 +35,8 @@ impl<'a> Item<'a> {
     pub fn of(child: &Child<'a>) -> Self {
         let node = child.node();
         Self {
-            name: node.name,
-            note: node.note,
+            name: node.name.into(),
+            note: node.note.into(),
             mode: node.mode,
             totals: node.sums.seen_as(child.view()),
             own: child.own(),

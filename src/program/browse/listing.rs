@@ -13,10 +13,9 @@ use super::pattern::NamePattern;
 use super::scan::Scan;
 use super::sorting::{SortKey, SortedEntry, Sorting};
 use weigh::internal::escape::escape;
-use weigh::internal::measure::{Kind, Mode};
 use weigh::internal::path;
 use weigh::internal::render::name::cells;
-use weigh::internal::tree::{Child, DirectoryId, Order, Place, Totals, Tree};
+use weigh::internal::tree::{Child, DirectoryId, Order, Place, Tree};
 
 /// How many directories share a line at most: a screen has no room for more, and each line is drawn often.
 const MOST_JOINED: usize = 64;
@@ -28,7 +27,7 @@ const ASIDE: usize = 18;
 #[derive(Debug, Default)]
 pub(super) struct SortedList {
     lines: Vec<ListLine>,
-    others: Vec<OtherLine>,
+    others: Vec<Item<'static>>,
     /// Whether the entries are from several directories.
     is_flat: bool,
     /// The sizes of the former entries by name, if changes are shown.
@@ -47,16 +46,6 @@ pub(super) enum ListLine {
     Entry(Place),
     /// The one with this number, which is no entry of the tree.
     Other(usize),
-}
-
-/// A group, a cause of --df, or an entry that is gone.
-#[derive(Debug, Default)]
-pub(super) struct OtherLine {
-    name: Box<[u8]>,
-    note: String,
-    mode: Mode,
-    totals: Totals,
-    gone: Option<u64>,
 }
 
 impl SortedList {
@@ -87,19 +76,19 @@ impl SortedList {
         let gone = former.iter().filter(|it| !here.contains(it.name()));
         let gone = gone
             .filter(|it| pattern.is_none_or(|by| by.is_match(it.name(), it.is_directory())))
-            .map(|it| OtherLine {
-                name: it.name().into(),
+            .map(|it| Item {
+                name: it.name().to_vec().into(),
                 mode: it.mode(),
                 gone: Some(it.size()),
-                ..OtherLine::default()
+                ..Item::default()
             });
         let others: Vec<_> = gone.collect();
         sorted.extend(others.iter().enumerate().map(|(number, other)| {
-            let is_directory = other.mode.kind() == Kind::Directory;
+            let is_directory = other.is_directory();
             let (line, name) = (ListLine::Other(number), &*other.name);
             let number = match sorting.by {
                 SortKey::Change => (other.gone.unwrap_or(0).into(), 0),
-                key => other.item().number(key),
+                key => other.number(key),
             };
             SortedEntry { number, name, is_directory, line }
         }));
@@ -142,13 +131,13 @@ impl SortedList {
         let items = (0..self.len().min(1_000)).filter_map(|line| {
             let item = self.item(tree, line)?;
             let aside = match item.place {
-                None if !item.note.is_empty() => cells(item.note),
+                None if !item.note.is_empty() => cells(&item.note),
                 _ if item.freed() == item.totals.size => 0,
                 _ => ASIDE,
             };
             let names = match item.place {
                 Some(place) => below(&tree.at(place), directory),
-                None => vec![item.name],
+                None => vec![&*item.name],
             };
             let lengths = names.into_iter().map(|name| cells(&escape(name)) + 1);
             Some(lengths.sum::<usize>() + aside)
@@ -160,17 +149,17 @@ impl SortedList {
     /// Lists the groups of `tree`.
     pub(super) fn of_groups(tree: &Tree, order: Order) -> Self {
         let groups = tree.root().children(order).into_iter();
-        let others = groups.map(|it| OtherLine {
-            name: it.name().into(),
+        let others = groups.map(|it| Item {
+            name: it.name().to_vec().into(),
             mode: it.mode(),
             totals: it.totals(),
-            ..OtherLine::default()
+            ..Item::default()
         });
         Self::of_others(others.collect(), tree)
     }
 
     /// Lists `others`, which are not in the `tree`.
-    pub(super) fn of_others(others: Vec<OtherLine>, tree: &Tree) -> Self {
+    pub(super) fn of_others(others: Vec<Item<'static>>, tree: &Tree) -> Self {
         let lines = (0..others.len()).map(ListLine::Other).collect();
         let largest = others.iter().map(|group| group.totals.size).max().unwrap_or(0);
         Self { lines, others, largest, ..Self::default() }.measured(tree, DirectoryId::default())
@@ -192,7 +181,7 @@ impl SortedList {
     pub(super) fn item<'a>(&'a self, tree: &'a Tree, line: usize) -> Option<Item<'a>> {
         match *self.lines.get(line)? {
             ListLine::Entry(place) => Some(Item::of(&tree.at(place))),
-            ListLine::Other(number) => self.others.get(number).map(OtherLine::item),
+            ListLine::Other(number) => self.others.get(number).cloned(),
         }
     }
 
@@ -220,19 +209,6 @@ impl SortedList {
         name: &[u8],
     ) -> Option<usize> {
         (0..self.len()).find(|line| self.name(tree, directory, *line).as_deref() == Some(name))
-    }
-}
-
-impl OtherLine {
-    /// That is called `name`, with a `note` beside it.
-    pub(super) fn of(name: &[u8], note: String, (size, entries): (u64, u64)) -> Self {
-        let totals = Totals { size, weight: size, entries, ..Totals::default() };
-        Self { name: name.into(), note, totals, ..Self::default() }
-    }
-
-    fn item(&self) -> Item<'_> {
-        let (mode, totals, gone) = (self.mode, self.totals, self.gone);
-        Item { name: &self.name, note: &self.note, mode, totals, gone, ..Item::default() }
     }
 }
 

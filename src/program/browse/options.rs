@@ -9,15 +9,15 @@ use weigh::internal::problem::Problem;
 use weigh::internal::remove::UserDirectories;
 use weigh::internal::render::colors::Colors;
 use weigh::internal::render::palette::Charset;
-use weigh::internal::render::size::Formats;
+use weigh::internal::render::size::Format;
 use weigh::internal::render::time::TimeFormat;
 use weigh::internal::report::Outcome;
 
 /// How to browse.
 #[derive(Clone, Debug, Default)]
 pub struct BrowseOptions {
-    /// How sizes are written.
-    pub formats: Formats,
+    /// How bytes are written.
+    pub format: Format,
     /// How times are written.
     pub times: Option<TimeFormat>,
     /// The initial order of entries.
@@ -32,8 +32,8 @@ pub struct BrowseOptions {
     pub is_root: bool,
     /// What each key does.
     pub keys: Bindings,
-    /// Where the trash and the log are; if this is unknown, nothing is removed.
-    pub directories: Option<UserDirectories>,
+    /// Where the trash and the log are; if the log is at no known place, nothing is removed.
+    pub directories: UserDirectories,
     /// The user's home directories, from the environment and the user database.
     pub homes: Vec<PathBuf>,
     /// How to read git's rules, for marking ignored files.

@@ -13,7 +13,7 @@ impl Browser {
         let child = match self.item(self.chosen) {
             Some(item) if item.gone.is_some() => {
                 let mut path = self.path();
-                path::join(&mut path, item.name);
+                path::join(&mut path, &item.name);
                 return Some(path);
             }
             Some(item) => self.scan.tree.at(item.place?),

@@ -90,7 +90,7 @@ impl MarkedBy {
     /// Whether it selects the entry. A directory is as old as the newest in it.
     pub(super) fn is_match(&self, item: &Item<'_>, now: i64) -> bool {
         match self {
-            Self::Name(pattern) => pattern.is_match(item.name, item.is_directory()),
+            Self::Name(pattern) => pattern.is_match(&item.name, item.is_directory()),
             Self::Size { size, is_most: false } => item.totals.size >= *size,
             Self::Size { size, is_most: true } => item.totals.size <= *size,
             Self::Age(days) => {

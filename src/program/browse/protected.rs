@@ -50,7 +50,7 @@ impl Protected {
         if let Some(owner) = containers::owner(*child) {
             return Some(owner);
         }
-        let here = mounted_device(&parent);
+        let here = parent.mounted_device();
         match child.id() {
             None if child.inode().is_some_and(|inode| inode.links == Links::Unknown) => {
                 return Some("symlinks may lead to it");
@@ -94,9 +94,5 @@ impl Protected {
 
 /// Whether `child` is on another mount or device than `here`, as far as both are known.
 fn is_elsewhere(child: &Child<'_>, here: Option<MountedDevice>) -> bool {
-    here.zip(mounted_device(child)).is_some_and(|(here, other)| here != other)
-}
-
-fn mounted_device(child: &Child<'_>) -> Option<MountedDevice> {
-    Some(child.inode()?.identity.mounted_device())
+    here.zip(child.mounted_device()).is_some_and(|(here, other)| here != other)
 }

@@ -33,7 +33,7 @@ pub(super) enum TreeQuery {
 
 /// A query that is being answered.
 #[derive(Debug)]
-pub(super) struct Pass {
+pub(super) struct RunningQuery {
     pub(super) query: TreeQuery,
     pub(super) below: DirectoryId,
     /// How many directories are done, and how many entries of the next one.
@@ -71,7 +71,7 @@ fn opened<T: Tally>(tally: T) -> Replay<T> {
     replay
 }
 
-impl Pass {
+impl RunningQuery {
     /// Asks about everything below a directory of `tree`.
     pub(super) fn new(query: TreeQuery, tree: &Tree, below: DirectoryId) -> Self {
         let limits = Limits { lines: MOST, show: Show::Files, ..Limits::NONE };

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question};
 use super::event::{Command, Ending};
 use super::follow::Gone;
-use super::marks::{descend, names};
-use super::review::{Removals, Review, ReviewedMark, RunningRemoval};
+use super::marks::{self, descend};
+use super::review::{RemovalProgress, Review, ReviewedMark, RunningRemoval};
 use super::scan::Scan;
-use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed, UserDirectories};
+use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed};
 use weigh::internal::render::size::{self, Format};
 use weigh::internal::sys;
 
@@ -43,7 +43,7 @@ impl Browser {
             (self.is_walking(), "deleting is off during the scan: Esc stops the scan"),
             (self.request.walk.follow, "deleting is off: symlinks are followed (-L)"),
             (
-                self.options.directories.is_none(),
+                self.options.directories.log().is_none(),
                 "deleting is off: weigh does not know where to log it",
             ),
             (self.pending.is_some(), "deleting is off while weigh does something else"),
@@ -79,7 +79,6 @@ impl Browser {
         let (mut reviewed, mut to_look_at) = (Vec::new(), Vec::new());
         for (place, target) in places.into_iter().zip(targets) {
             let child = tree.at(place);
-            let way = child.parent().map(|parent| names(&parent)).unwrap_or_default();
             let number = reviewed.len();
             let target = match (protected.refusal(tree, &child), target) {
                 _ if is_off => Ok(None),
@@ -90,7 +89,7 @@ impl Browser {
                     Ok(None)
                 }
             };
-            reviewed.push(ReviewedMark { number, place, way, target });
+            reviewed.push(ReviewedMark { number, place, target });
         }
         self.removals.reviews += 1;
         let number = self.removals.reviews;
@@ -102,7 +101,7 @@ impl Browser {
     /// Marks the chosen line. If that must not be, says so, and why, and returns false.
     pub(super) fn mark_line(&mut self, refused: &str) -> bool {
         let Some(item) = self.item(self.chosen) else { return false };
-        let (place, name) = (item.place, self.text(item.name));
+        let (place, name) = (item.place, self.text(&item.name));
         let marked = match place {
             Some(place) => self.mark(place),
             None => Err(self.refusal_of_line()),
@@ -213,8 +212,10 @@ impl Browser {
     fn begin_removal(&mut self, manner: Manner) -> Option<Command> {
         let (mut targets, mut names) = (Vec::new(), Vec::new());
         let review = self.removals.review.take()?;
-        for ReviewedMark { place, way, target, .. } in review.marks {
+        for ReviewedMark { place, target, .. } in review.marks {
             if let Ok(Some(target)) = target {
+                let parent = self.scan.tree.at(place).parent();
+                let way = parent.map(|parent| marks::names(&parent)).unwrap_or_default();
                 names.push((way, target.name.clone()));
                 targets.push(match manner {
                     Manner::Delete => target.with_content(&self.scan.tree, place),
@@ -226,12 +227,10 @@ impl Browser {
             self.scan.marks.clear();
         }
         let entries = targets.iter().map(|target| target.totals.0).sum();
-        let gone = Gone { are_unlinked: manner == Manner::Delete, ..Gone::default() };
-        let (removed, name) = (0, Vec::new());
+        let (progress, gone) = (RemovalProgress::default(), Gone::default());
         self.removals.problems.clear();
         self.removals.is_cancelled = false;
-        self.removals.running =
-            Some(RunningRemoval { manner, names, entries, removed, name, gone });
+        self.removals.running = Some(RunningRemoval { manner, names, entries, progress, gone });
         self.pending = Some(PendingWork::Removal);
         Some(Command::Remove(manner, targets))
     }
@@ -243,9 +242,8 @@ impl Browser {
         if running.gone.is_empty() {
             return;
         }
-        let are_unlinked = running.gone.are_unlinked;
-        let gone = mem::replace(&mut running.gone, Gone { are_unlinked, ..Gone::default() });
-        let named = self.scan.follow(&gone, &rules);
+        let are_unlinked = running.manner == Manner::Delete;
+        let named = self.scan.follow(&mem::take(&mut running.gone), &rules, are_unlinked);
         self.mark_again(named);
         self.relist();
     }
@@ -294,8 +292,7 @@ impl Browser {
         self.removals.problems.extend(removed.unlogged);
         if running.manner == Manner::Trash && in_trash.is_empty() {
             // The trash may have been made even if nothing could be moved there.
-            let directories = self.options.directories.as_ref();
-            let data = directories.and_then(|directories| directories.data.as_ref());
+            let data = self.options.directories.data.as_ref();
             let trash = data.map(|data| data.join("Trash/files/x"));
             in_trash.extend(trash.map(|trash| trash.into_os_string().into_encoded_bytes()));
         }
@@ -326,53 +323,39 @@ impl Browser {
             return self.refuse(why);
         }
         if trashed.is_empty() {
-            self.say("nothing was put in the trash");
+            return self.refuse("nothing was put in the trash");
         }
-        (self.removals.to_put_back, self.removals.put_back) = (trashed, 0);
-        self.removals.not_put_back.clear();
         self.removals.is_cancelled = false;
-        self.put_next_back()
-    }
-
-    fn put_next_back(&mut self) -> Option<Command> {
-        let next = self.removals.to_put_back.pop()?;
         self.pending = Some(PendingWork::Removal);
-        Some(Command::Undo(next))
+        Some(Command::Undo(trashed))
     }
 
-    /// Takes the result of putting one back, and goes on to the next: also after one that cannot be, whose old name
-    /// another entry may have now.
-    pub(super) fn undone(&mut self, trashed: &Arc<Trashed>, removed: Removed) -> Option<Command> {
+    /// Takes what came of putting entries back.
+    pub(super) fn undone(&mut self, undone: Vec<(Arc<Trashed>, Removed)>) -> Option<Command> {
         self.pending = None;
-        self.scan.tree.set_fingerprints(&removed.relinked);
-        let path = self.text(&trashed.path());
-        let outcome = removed.outcomes.into_iter().next()?;
-        if let Fate::Restored = outcome.fate {
-            self.removals.trashed.retain(|(_, other)| !Arc::ptr_eq(other, trashed));
-            self.removals.put_back += 1;
-            self.rescan_around(&[trashed.path(), trashed.path_in_trash()]);
-        } else {
-            let why = outcome.problems.first().map_or("cancelled", |problem| &problem.message);
-            self.removals.not_put_back.push(format!("{path}: {why}"));
-            // The log may be in the tree, and is longer now.
-            self.rescan_around(&[]);
-        }
-        let next = if self.removals.is_cancelled { None } else { self.put_next_back() };
-        if next.is_some() {
-            return next;
-        }
-        let count = |count: u64| Format::Count.write(count);
-        let Removals { put_back, not_put_back, .. } = &self.removals;
-        let said = match (*put_back, &not_put_back[..]) {
-            (1, []) => format!("put back: {path}"),
-            (back, []) => format!("{} put back", count(back)),
-            (0, [kept]) => format!("not put back: {kept}"),
-            (back, [kept, ..]) => {
-                let others = count(not_put_back.len() as u64);
-                format!("{} put back, {others} not: {kept}", count(back))
+        let (mut back, mut kept) = (Vec::new(), Vec::new());
+        for (trashed, removed) in undone {
+            self.scan.tree.set_fingerprints(&removed.relinked);
+            let path = self.text(&trashed.path());
+            let outcome = removed.outcomes.into_iter().next().unwrap_or_default();
+            if let Fate::Restored = outcome.fate {
+                self.removals.trashed.retain(|(_, other)| !Arc::ptr_eq(other, &trashed));
+                self.rescan_around(&[trashed.path(), trashed.path_in_trash()]);
+                back.push(path);
+            } else {
+                let why = outcome.problems.first().map_or("cancelled", |problem| &problem.message);
+                kept.push(format!("{path}: {why}"));
+                // The log may be in the tree, and is longer now.
+                self.rescan_around(&[]);
             }
-        };
-        self.say(said);
+        }
+        let [many, others] = [&back, &kept].map(|all| Format::Count.write(all.len() as u64));
+        self.say(match (&back[..], &kept[..]) {
+            ([path], []) => format!("put back: {path}"),
+            (_, []) => format!("{many} put back"),
+            ([], [first]) => format!("not put back: {first}"),
+            (_, [first, ..]) => format!("{many} put back, {others} not: {first}"),
+        });
         self.next_rescan()
     }
 
@@ -380,7 +363,7 @@ impl Browser {
     fn rescan_around(&mut self, paths: &[Vec<u8>]) {
         /// The directory of the trash with what was moved there. Info files are in one beside it.
         const FILES: &[u8] = b"/files/";
-        let log = self.options.directories.as_ref().and_then(UserDirectories::log);
+        let log = self.options.directories.log();
         let log = log.map(|log| log.into_os_string().into_encoded_bytes());
         let info = paths.iter().filter_map(|path| {
             let end = path.windows(FILES.len()).rposition(|part| part == FILES)?;

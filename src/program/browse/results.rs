@@ -1,6 +1,6 @@
 //! What the state makes of scans: of the first one, and of those that are done again.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use weigh::internal::git::{Git, Ignored};
 use weigh::internal::report::{Input, Outcome, Request};
 use weigh::internal::sys;
 use weigh::internal::total::Rules;
-use weigh::internal::tree::{Place, Tree};
+use weigh::internal::tree::{Place, Step, Traversal, Tree};
 use weigh::internal::walk::WalkOptions;
 use weigh::internal::weighed::Weighed;
 
@@ -38,8 +38,8 @@ impl Browser {
             Some(PendingWork::Directory(directory)) => {
                 self.replace(directory, browsed.snapshot.weighed)
             }
-            Some(PendingWork::Ignored(way)) => {
-                self.mark_ignored(&way, &browsed.snapshot.weighed.report.unwrap_or_default());
+            Some(PendingWork::Ignored) => {
+                self.mark_ignored(&browsed.snapshot.weighed.report.unwrap_or_default());
                 None
             }
             _ => {
@@ -54,6 +54,7 @@ impl Browser {
         self.end_review();
         let is_first = self.scan.browsed.is_none();
         let found = browsed.reclaimable.take().map(|it| it.found).unwrap_or_default();
+        let found: BTreeMap<_, _> = found.into_iter().map(|one| (one.path, ())).collect();
         let named = self.scan.marks.named(&self.scan.tree);
         let listings = self.scan.listings.take();
         let listings = listings.filter(|_| browsed.snapshot.weighed.report.is_none());
@@ -63,8 +64,7 @@ impl Browser {
             None => self.mark_again(named),
         }
         if is_first && !found.is_empty() {
-            let found = places(&self.scan.tree, found.iter().map(|one| &*one.names));
-            self.mark_places(found, " that can be had again");
+            self.mark_paths(&found, " that can be had again");
         }
         self.relist();
     }
@@ -135,6 +135,12 @@ impl Browser {
         });
     }
 
+    /// Marks what is at these paths.
+    fn mark_paths(&mut self, paths: &BTreeMap<Vec<u8>, ()>, what: &str) {
+        let places = self.scan.tree.at_paths(paths).into_iter().map(|(place, ())| place);
+        self.mark_places(places.collect(), what);
+    }
+
     /// Scans the current directory again.
     pub(super) fn again(&mut self) -> Option<Command> {
         if self.is_walking() || self.pending.is_some() {
@@ -192,28 +198,24 @@ impl Browser {
         let mut walk = self.request.walk.clone();
         walk.filter.git = Git { ignored: Ignored::Only, ..self.options.ignored.clone() };
         let request = Box::new(self.request_of(path, walk));
-        self.pending = Some(PendingWork::Ignored(self.way.clone()));
+        self.pending = Some(PendingWork::Ignored);
         Some(Command::Scan(request, Arc::default()))
     }
 
-    /// Marks what git ignores in the directory at `way`, by the walk `ignored`: the files and directories that count in
-    /// it. A marked directory covers everything in it.
-    fn mark_ignored(&mut self, way: &[Vec<u8>], ignored: &Tree) {
-        let Some(here) = descend(&self.scan.tree, way) else { return };
-        let mut found = Vec::new();
-        let mut ahead = vec![(ignored.root(), here)];
-        while let Some((ignored, here)) = ahead.pop() {
-            let known: HashMap<_, _> = here.unsorted().map(|child| (child.name(), child)).collect();
-            for child in ignored.unsorted() {
-                let Some(same) = known.get(child.name()) else { continue };
-                if child.id().is_none() || child.node().own.is_some() {
-                    found.extend(same.place());
-                } else {
-                    ahead.push((child, *same));
-                }
+    /// Marks what git ignores, by the walk `ignored`: the files and directories that count in it. A marked directory
+    /// covers everything in it.
+    fn mark_ignored(&mut self, ignored: &Tree) {
+        let mut found = BTreeMap::new();
+        let mut traversal = Traversal::new(ignored.root());
+        while let Some(step) = traversal.next() {
+            let Step::Node(node) = step else { continue };
+            if traversal.depth() > 0 && (node.id().is_none() || node.node().own.is_some()) {
+                found.insert(traversal.path().to_vec(), ());
+            } else {
+                traversal.enter((), node.unsorted().collect());
             }
         }
-        self.mark_places(found, " that git ignores");
+        self.mark_paths(&found, " that git ignores");
     }
 
     /// The rules by which the tree is added up again. Only a walk can tell what files share.
@@ -233,27 +235,4 @@ impl Browser {
         let is_walked = !self.is_walking() && self.is_of_roots();
         (is_walked && !here.is_total()).then(|| here.path())
     }
-}
-
-/// Where in `tree` entries are that have these names on their paths, those of their roots first.
-fn places<'n>(tree: &Tree, names: impl Iterator<Item = &'n [Vec<u8>]>) -> Vec<Place> {
-    let mut places = Vec::new();
-    // The root's name is that of the tree, unless there are several.
-    let above = usize::from(!tree.root().is_total());
-    let ways: Vec<_> = names.filter_map(|names| names.get(above..)).collect();
-    let mut ahead = vec![(tree.root(), ways)];
-    while let Some((here, ways)) = ahead.pop() {
-        let mut below: HashMap<&[u8], Vec<&[Vec<u8>]>> = HashMap::new();
-        for way in ways {
-            match way.split_first() {
-                Some((name, rest)) => below.entry(name).or_default().push(rest),
-                None => places.extend(here.place()),
-            }
-        }
-        if !below.is_empty() {
-            let inside = here.unsorted();
-            ahead.extend(inside.filter_map(|child| Some((child, below.remove(child.name())?))));
-        }
-    }
-    places
 }

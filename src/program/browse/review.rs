@@ -24,10 +24,6 @@ pub(super) struct Removals {
     pub(super) trashed: Vec<(u64, Arc<Trashed>)>,
     /// The number of the last removal.
     pub(super) batches: u64,
-    /// What is still to be put back from the trash, the last first; how many have been, and why others have not.
-    pub(super) to_put_back: Vec<Arc<Trashed>>,
-    pub(super) put_back: u64,
-    pub(super) not_put_back: Vec<String>,
     /// Why the last removal kept entries.
     pub(super) problems: Vec<Problem>,
     /// The directories to scan again.
@@ -59,8 +55,6 @@ pub(super) struct ReviewedMark {
     /// Its number when the review began.
     pub(super) number: usize,
     pub(super) place: Place,
-    /// The names of its directory.
-    pub(super) way: Vec<Vec<u8>>,
     /// None until it has been looked at; or the reason why it must not be removed.
     pub(super) target: Result<Option<Target>, String>,
 }
@@ -73,9 +67,8 @@ pub(super) struct RunningRemoval {
     pub(super) names: Vec<(Vec<Vec<u8>>, Vec<u8>)>,
     /// The number of entries.
     pub(super) entries: u64,
-    pub(super) removed: u64,
-    /// The name of the last entry.
-    pub(super) name: Vec<u8>,
+    pub(super) progress: RemovalProgress,
+    /// What is not taken out of the tree yet.
     pub(super) gone: Gone,
 }
 
@@ -83,9 +76,9 @@ pub(super) struct RunningRemoval {
 #[derive(Debug, Default)]
 pub struct RemovalProgress {
     /// The number of removed entries.
-    removed: u64,
+    pub(super) removed: u64,
     /// The name of the last entry.
-    name: Vec<u8>,
+    pub(super) name: Vec<u8>,
     /// The numbers of targets that have been removed since.
     gone: Vec<usize>,
     /// The attributes of finished directories, each with the number of a target in it.
@@ -122,18 +115,17 @@ impl Removals {
     /// Adds what has been removed since the last report.
     pub(super) fn add(&mut self, progress: RemovalProgress) {
         let Some(running) = &mut self.running else { return };
-        running.removed = progress.removed;
-        running.name = progress.name;
-        for number in progress.gone {
-            if let Some((way, name)) = running.names.get(number) {
+        for number in &progress.gone {
+            if let Some((way, name)) = running.names.get(*number) {
                 running.gone.names.entry(way.clone()).or_default().insert(name.clone());
             }
         }
-        for (number, stat) in progress.directories {
-            if let Some((way, _)) = running.names.get(number) {
+        for (number, stat) in &progress.directories {
+            if let Some((way, _)) = running.names.get(*number) {
                 running.gone.own.push((way.clone(), stat.stat.figures(None)));
             }
         }
+        running.progress = progress;
     }
 
     /// Takes the targets of a review back, with the reasons why some must not be removed.

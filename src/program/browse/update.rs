@@ -52,7 +52,7 @@ impl Browser {
             Event::Looked(number, looked) => self.removals.looked(number, looked),
             Event::Removing(progress) => self.removals.add(progress),
             Event::Removed(removed) => command = self.removed(*removed),
-            Event::Undone(trashed, removed) => command = self.undone(&trashed, *removed),
+            Event::Undone(undone) => command = self.undone(undone),
         }
         if self.is_quitting() && !self.is_removing() {
             return vec![Command::End(Ending::Quit)];

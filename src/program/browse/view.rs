@@ -131,7 +131,7 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
             parts.push("scanning again".to_owned())
         }
         Some(PendingWork::Removal) => parts.push(removing(browser).to_owned()),
-        Some(PendingWork::Ignored(_)) => parts.push("looking for what git ignores".to_owned()),
+        Some(PendingWork::Ignored) => parts.push("looking for what git ignores".to_owned()),
         None => {}
     }
     let (unread, _) = browser.unread();
@@ -150,7 +150,7 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
             measure => measure.name().to_owned(),
         });
         if let Some(file_system) = browsed.file_systems.first() {
-            let free = browser.options.formats.bytes.write(file_system.space.available);
+            let free = browser.options.format.write(file_system.space.available);
             parts.push(format!("{free} available"));
         }
     }
@@ -243,8 +243,8 @@ fn message(browser: &Browser, width: usize) -> Option<String> {
     }
     let running = browser.removals.running.as_ref()?;
     let of = Format::Count.write(running.entries);
-    let removed = Format::Count.write(running.removed);
-    let name = browser.text(&running.name);
+    let removed = Format::Count.write(running.progress.removed);
+    let name = browser.text(&running.progress.name);
     Some(format!("Esc cancels: {removed} of {of} entries removed: {name}"))
 }
 

@@ -6,7 +6,7 @@ use super::item::Item;
 use super::listing::SortedList;
 use super::marks::names;
 use super::pattern::NamePattern;
-use super::query::{Answer, Pass, TreeQuery};
+use super::query::{Answer, RunningQuery, TreeQuery};
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::render::size::Format;
 use weigh::internal::report::NO_OWNERS_LISTED;
@@ -14,9 +14,8 @@ use weigh::internal::sys;
 use weigh::internal::tally::By;
 use weigh::internal::tree::DirectoryId;
 
-/// What an answer belongs to: a directory, the view, and whether it lists the files of a group, or the matches of a
-/// search.
-pub(super) type AnswerKey = (DirectoryId, ViewKind, bool, bool);
+/// What an answer belongs to: a directory, the view, the group whose files it lists, and what is searched for.
+pub(super) type AnswerKey = (DirectoryId, ViewKind, Option<Vec<u8>>, Option<String>);
 
 /// How many answers are kept.
 const MOST_ANSWERS: usize = 20;
@@ -51,7 +50,7 @@ impl Browser {
 
     /// Whether a query is being answered.
     pub fn is_asking(&self) -> bool {
-        self.pass.is_some()
+        self.asking.is_some()
     }
 
     /// Goes to the next view, or the one before.
@@ -103,7 +102,9 @@ impl Browser {
     }
 
     fn key(&self) -> AnswerKey {
-        (self.scan.directory, self.view, self.group.is_some(), self.is_searching())
+        let search = self.search.as_ref().filter(|_| self.is_searching());
+        let text = search.map(|search| search.pattern.text.clone());
+        (self.scan.directory, self.view, self.group.clone(), text)
     }
 
     /// Lists what the view has found, or begins to find it.
@@ -113,14 +114,14 @@ impl Browser {
             return;
         }
         let key = self.key();
-        let is_free = match &self.pass {
+        let is_free = match &self.asking {
             None => true,
-            Some((other, pass)) => *other != key && !matches!(pass.query, TreeQuery::Links(_)),
+            Some((other, it)) => *other != key && !matches!(it.query, TreeQuery::Links(_)),
         };
         if is_free && !self.answers.contains_key(&key) {
             match self.query() {
                 Some(query) => self.ask(query, self.scan.directory),
-                None => _ = self.answers.insert(key, Answer::NOTHING),
+                None => _ = self.answers.insert(key.clone(), Answer::NOTHING),
             }
         }
         let nothing = Answer::NOTHING;
@@ -135,33 +136,33 @@ impl Browser {
 
     /// Begins a query, whose first slice may answer it.
     fn ask(&mut self, query: TreeQuery, below: DirectoryId) {
-        let mut pass = Pass::new(query, &self.scan.tree, below);
-        let is_more = pass.step(&self.scan.tree);
+        let mut running = RunningQuery::new(query, &self.scan.tree, below);
+        let is_more = running.step(&self.scan.tree);
         let key = self.key();
         if is_more {
-            self.pass = Some((key, pass));
+            self.asking = Some((key, running));
         } else {
-            self.answered(key, pass);
+            self.answered(key, running);
         }
     }
 
     /// Goes on with the query.
     pub(super) fn go_on(&mut self) {
-        let Some((key, mut pass)) = self.pass.take() else { return };
-        if pass.step(&self.scan.tree) {
-            self.pass = Some((key, pass));
+        let Some((key, mut running)) = self.asking.take() else { return };
+        if running.step(&self.scan.tree) {
+            self.asking = Some((key, running));
             return;
         }
-        self.answered(key, pass);
+        self.answered(key, running);
         self.relist();
         if self.search.as_ref().is_some_and(|search| search.is_entered) && self.is_searching() {
             self.accept_search();
         }
     }
 
-    fn answered(&mut self, key: AnswerKey, pass: Pass) {
-        let below = pass.below;
-        let (query, answer) = pass.answer(&self.scan.tree);
+    fn answered(&mut self, key: AnswerKey, running: RunningQuery) {
+        let below = running.below;
+        let (query, answer) = running.answer(&self.scan.tree);
         let root = self.scan.tree.root().id().unwrap_or_default();
         match (query, answer) {
             (TreeQuery::Links(_), Answer::Entries(places)) => {
@@ -185,7 +186,7 @@ impl Browser {
 
     /// Forgets what was found, because the tree has changed.
     pub(super) fn forget_found(&mut self) {
-        self.pass = None;
+        self.asking = None;
         self.answers.clear();
     }
 
@@ -205,7 +206,6 @@ impl Browser {
             None if self.group.is_some() => self.say(self.refusal_of_line()),
             None => {
                 self.group = Some(item.name.to_vec());
-                self.answers.retain(|(_, _, is_group, _), _| !is_group);
                 self.enter(None);
             }
         }
@@ -245,8 +245,7 @@ impl Browser {
         };
         let from = self.search.take().map(|search| search.from);
         let from = from.unwrap_or_else(|| (self.way.clone(), self.chosen));
-        self.answers.retain(|(.., is_search), _| !is_search);
-        self.pass = None;
+        self.asking = None;
         let (is_entered, found, shown) = (false, None, 0);
         self.search = Some(NameSearch { pattern, from, is_entered, found, shown });
         self.enter(None);
@@ -254,7 +253,7 @@ impl Browser {
 
     /// Ends the search, and goes back to where it began.
     pub(super) fn cancel_search(&mut self) {
-        self.pass = None;
+        self.asking = None;
         if let Some(NameSearch { from: (way, chosen), .. }) = self.search.take() {
             self.way = way;
             self.enter(None);
@@ -301,7 +300,7 @@ impl Browser {
             return;
         }
         match self.item(self.chosen).and_then(|item| linked(&item)) {
-            Some(inode) if self.pass.is_none() => {
+            Some(inode) if self.asking.is_none() => {
                 let root = self.scan.tree.root().id().unwrap_or_default();
                 self.ask(TreeQuery::Links(inode), root);
             }

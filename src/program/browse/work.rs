@@ -21,7 +21,7 @@ use super::protected::Protected;
 use super::review::RemovalProgress;
 use crate::program::signals::TerminalSignals;
 use weigh::internal::interrupt::Interrupt;
-use weigh::internal::remove::{self, Manner, Target, UserDirectories};
+use weigh::internal::remove::{self, Manner, Target, Trashed, UserDirectories};
 use weigh::internal::report::{self, Outcome, Request};
 use weigh::internal::sys;
 
@@ -71,7 +71,7 @@ impl Work {
     ) -> Self {
         let (sender, events) = channel();
         Self {
-            directories: options.directories.clone().unwrap_or_default(),
+            directories: options.directories.clone(),
             signals,
             interval,
             interrupt: request.interrupt.clone(),
@@ -183,14 +183,7 @@ impl Work {
                     send(sender, Event::Said(format!("not opened: {error}")));
                 }
             }),
-            Command::Undo(trashed) => {
-                let directories = self.directories.clone();
-                self.spawn(move |sender| {
-                    let go_on = &mut |_: remove::RemovalEvent<'_>| ControlFlow::Continue(());
-                    let removed = remove::undo(&trashed, &directories, go_on);
-                    send(sender, Event::Undone(trashed, Box::new(removed)));
-                });
-            }
+            Command::Undo(trashed) => self.undo(trashed),
         }
         None
     }
@@ -220,6 +213,23 @@ impl Work {
             });
             send(sender, Event::Removing(now));
             send(sender, Event::Removed(Box::new(removed)));
+        });
+    }
+
+    fn undo(&self, trashed: Vec<Arc<Trashed>>) {
+        let (directories, is_cancelled) =
+            (self.directories.clone(), Arc::clone(&self.is_cancelled));
+        is_cancelled.store(false, Ordering::SeqCst);
+        self.spawn(move |sender| {
+            let mut undone = Vec::new();
+            for one in trashed.into_iter().rev() {
+                let removed = remove::undo(&one, &directories, &mut |_| ControlFlow::Continue(()));
+                undone.push((one, removed));
+                if is_cancelled.load(Ordering::SeqCst) {
+                    break;
+                }
+            }
+            send(sender, Event::Undone(undone));
         });
     }
 

@@ -1,7 +1,7 @@
 //! The flags of filters.
 
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
@@ -128,19 +128,14 @@ impl FilterFlags {
 
     /// The lines of files with patterns, as flags.
     pub(super) fn lines_of_files(&self) -> Result<Vec<OsString>, String> {
-        let mut patterns = Vec::new();
-        for file in &self.ignore_file {
-            for line in lines(file, "--ignore-file <FILE>")? {
-                patterns
-                    .extend(rule_in(&line.text).map(|rule| [&b"--exclude="[..], rule].concat()));
-            }
+        let mut flags = Vec::new();
+        for line in lines(&self.ignore_file, IGNORE_FILE)? {
+            flags.extend(rule_in(&line.text).map(|rule| [&b"--exclude="[..], rule].concat()));
         }
-        for file in &self.ignore_all_in_file {
-            for line in lines(file, "--ignore-all-in-file <FILE>")? {
-                patterns.push([&b"--invert-filter="[..], &line.text].concat());
-            }
+        for line in lines(&self.ignore_all_in_file, IGNORE_ALL_IN_FILE)? {
+            flags.push([&b"--invert-filter="[..], &line.text].concat());
         }
-        Ok(patterns.into_iter().map(|pattern| sys::into_path(pattern).into()).collect())
+        Ok(flags.into_iter().map(|flag| sys::into_path(flag).into()).collect())
     }
 
     fn types(&self) -> Result<Types, String> {
@@ -151,17 +146,13 @@ impl FilterFlags {
 
     fn globs(&self) -> Result<Globs, String> {
         let mut globs = Globs::default();
-        for file in &self.ignore_file {
-            for line in lines(file, "--ignore-file <FILE>")? {
-                globs.exclude.add_line(&line.text).map_err(|bad| line.blame(&bad))?;
-            }
+        for line in lines(&self.ignore_file, IGNORE_FILE)? {
+            globs.exclude.add_line(&line.text).map_err(|bad| line.blame(&bad))?;
         }
-        for text in &self.exclude {
-            let glob = given("--exclude <GLOB>", text);
+        for glob in given(&self.exclude, "--exclude <GLOB>") {
             globs.exclude.add(&glob.text).map_err(|bad| glob.blame(&bad))?;
         }
-        for text in &self.include {
-            let glob = given("--include <GLOB>", text);
+        for glob in given(&self.include, "--include <GLOB>") {
             globs.include.add(&glob.text).map_err(|bad| glob.blame(&bad))?;
         }
         Ok(globs)
@@ -177,16 +168,17 @@ impl FilterFlags {
     }
 
     fn regexes(&self) -> Result<Regexes, String> {
-        let only: Vec<_> = self.filter.iter().map(|text| given("--filter <REGEX>", text)).collect();
-        let mut never: Vec<_> =
-            self.invert_filter.iter().map(|text| given("--invert-filter <REGEX>", text)).collect();
-        for file in &self.ignore_all_in_file {
-            never.extend(lines(file, "--ignore-all-in-file <FILE>")?);
-        }
+        let only = given(&self.filter, "--filter <REGEX>");
+        let mut never = given(&self.invert_filter, "--invert-filter <REGEX>");
+        never.extend(lines(&self.ignore_all_in_file, IGNORE_ALL_IN_FILE)?);
         let regexes = Regexes::default().only(&texts(&only)).map_err(|bad| blame(&only, &bad))?;
         regexes.never(&texts(&never)).map_err(|bad| blame(&never, &bad))
     }
 }
+
+/// The flags that name files with patterns.
+const IGNORE_FILE: &str = "--ignore-file <FILE>";
+const IGNORE_ALL_IN_FILE: &str = "--ignore-all-in-file <FILE>";
 
 /// The types of files, one per line.
 pub(super) fn type_list() -> String {
@@ -222,23 +214,28 @@ impl PatternFlag {
     }
 }
 
-/// A pattern given by a flag.
-fn given(flag: &str, text: &OsStr) -> PatternFlag {
-    let text = text.as_encoded_bytes().to_vec();
-    let origin = format!("invalid value '{}' for '{flag}'", escape(&text));
-    PatternFlag { text, origin }
+/// The patterns that are the values of a flag.
+fn given(values: &[OsString], flag: &str) -> Vec<PatternFlag> {
+    let patterns = values.iter().map(|value| {
+        let text = value.as_encoded_bytes().to_vec();
+        let origin = format!("invalid value '{}' for '{flag}'", escape(&text));
+        PatternFlag { text, origin }
+    });
+    patterns.collect()
 }
 
-/// The patterns in a file that a flag names, one per line, without empty lines.
-fn lines(file: &Path, flag: &str) -> Result<Vec<PatternFlag>, String> {
-    let name = escape(file.as_os_str().as_encoded_bytes());
-    let content = sys::read_file(file).map_err(|error| unreadable(file, flag, &error))?;
+/// The patterns in the files that a flag names, one per line, without empty lines.
+fn lines(files: &[PathBuf], flag: &str) -> Result<Vec<PatternFlag>, String> {
     let mut patterns = Vec::new();
-    for (number, line) in (1..).zip(content.split(|byte| *byte == b'\n')) {
-        let text = line.strip_suffix(b"\r").unwrap_or(line).to_vec();
-        if !text.is_empty() {
-            let origin = format!("invalid line {name}:{number} for '{flag}'");
-            patterns.push(PatternFlag { text, origin });
+    for file in files {
+        let name = escape(file.as_os_str().as_encoded_bytes());
+        let content = sys::read_file(file).map_err(|error| unreadable(file, flag, &error))?;
+        for (number, line) in (1..).zip(content.split(|byte| *byte == b'\n')) {
+            let text = line.strip_suffix(b"\r").unwrap_or(line).to_vec();
+            if !text.is_empty() {
+                let origin = format!("invalid line {name}:{number} for '{flag}'");
+                patterns.push(PatternFlag { text, origin });
+            }
         }
     }
     Ok(patterns)

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
-use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint, value_parser};
+use clap::{ArgAction, Args, Parser, ValueHint, value_parser};
 use clap_complete::Shell;
 use nu_ansi_term::Color;
 
 use super::colors::parse as parse_color;
 use super::filters::FilterFlags;
 use super::roots::RootFlags;
-use crate::program::browse::Binding;
+use crate::program::browse::{Binding, SortKey};
 use weigh::internal::measure::{Time, parse_size};
 use weigh::internal::reclaimable::ReclaimRule;
 use weigh::internal::remote::Host;
@@ -212,8 +212,8 @@ pub(super) struct ShowFlags {
     ///
     /// With count, the number of inodes is shown beside the size. With time, the newest time in each directory
     /// is shown: the time that -m selects, or else that of the last modification.
-    #[arg(long, value_name = "ORDER")]
-    pub(super) sort: Option<Sort>,
+    #[arg(long, value_name = "ORDER", value_parser = one_of(named(ORDERS)))]
+    pub(super) sort: Option<SortKey>,
 
     /// Print only the total of each PATH, one per line, like du -sB1 PATH
     ///
@@ -587,13 +587,12 @@ const THEMES: [(&str, Auto<Theme>); 4] = [
 ];
 
 /// In which order siblings are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Sort {
-    Size,
-    Name,
-    Count,
-    Time,
-}
+const ORDERS: [(&str, SortKey); 4] = [
+    ("size", SortKey::Size),
+    ("name", SortKey::Name),
+    ("count", SortKey::Count),
+    ("time", SortKey::Modified),
+];
 
 /// How sizes are written: what that is called, by what other name, and in which unit.
 const FORMATS: [(&str, &str, Format); 10] = [

@@ -39,7 +39,7 @@ use weigh::internal::interrupt::Interrupt;
 use weigh::internal::list::FIND_FORMAT;
 use weigh::internal::problem::unless_closed;
 use weigh::internal::render::Output;
-use weigh::internal::render::size::Formats;
+use weigh::internal::render::size::Format;
 use weigh::internal::report::{Bounds, Input, Keep, Request};
 use weigh::internal::sys::{self, HOME};
 
@@ -61,8 +61,8 @@ pub struct Plan {
 /// What to say on stderr.
 #[derive(Clone, Debug)]
 pub struct Messages {
-    /// How to write sizes.
-    pub formats: Formats,
+    /// How to write bytes.
+    pub format: Format,
     /// Whether to say more than errors.
     pub notes: bool,
     /// Whether to print a line for every problem.
@@ -138,7 +138,7 @@ impl Plan {
         flags.hosts = flags.roots.hosts()?;
         let keep = flags.keep(terminal);
         flags.ensure_fit(&keep)?;
-        let (walk, formats) = (flags.walk()?, flags.formats());
+        let walk = flags.walk()?;
         let is_read_first = flags.is_loaded()
             || flags.snapshots.history.is_some()
             || flags.snapshots.since.is_some();
@@ -151,16 +151,16 @@ impl Plan {
             return Err("--shard takes one PATH: each share is of one tree".into());
         }
         Ok(Self {
-            browse: flags.browse(&formats)?,
+            browse: flags.browse()?,
             messages: Messages {
-                formats: formats.clone(),
+                format: flags.format(),
                 notes: !flags.print.quiet,
                 print_errors: flags.print.print_errors,
                 // Nobody can read more of a snapshot.
                 may_need_root: matches!(source, Input::Roots(_)) && !sys::is_root(),
                 stats: flags.print.stats,
             },
-            output: flags.output(formats, terminal, &source),
+            output: flags.output(terminal, &source),
             progress: !flags.print.no_progress && !flags.print.quiet && terminal::wants_progress(),
             request: Request {
                 reclaimable: flags.reclaimable(terminal)?,
@@ -191,7 +191,7 @@ impl Flags {
     /// What to weigh or load, or one line that says what is wrong.
     fn source(&mut self, keep: &Keep) -> Result<Input, String> {
         let remote = self.remote(keep)?;
-        if let Some(files) = self.snapshots.history.take() {
+        if let Some(files) = self.snapshots.history.clone() {
             return Ok(Input::History(self.remembered_history(files)?));
         }
         if !self.snapshots.load.is_empty() {

@@ -3,8 +3,9 @@
 use std::env;
 use std::sync::{Arc, LazyLock};
 
-use super::flags::{Flags, PrintFlags, Sort};
+use super::flags::{Flags, PrintFlags};
 use super::rules;
+use crate::program::browse::SortKey;
 use crate::program::terminal;
 use weigh::internal::filter::Paths;
 use weigh::internal::measure::{Measure, Time, View};
@@ -14,7 +15,7 @@ use weigh::internal::render::colors::Colors;
 use weigh::internal::render::link::Hyperlinks;
 use weigh::internal::render::page;
 use weigh::internal::render::palette::Palette;
-use weigh::internal::render::size::{Format, Formats};
+use weigh::internal::render::size::Format;
 use weigh::internal::render::time::{Style, TimeFormat};
 use weigh::internal::render::tree::{self, Bars};
 use weigh::internal::report::Keep;
@@ -55,7 +56,7 @@ impl Flags {
 
     /// The time to show, if any. To sort by time is to show times.
     pub(super) fn filetime(&self) -> Option<Time> {
-        let by_time = self.show.sort == Some(Sort::Time);
+        let by_time = self.show.sort == Some(SortKey::Modified);
         self.count.filetime.or(by_time.then_some(Time::Modified))
     }
 
@@ -86,9 +87,9 @@ impl Flags {
 
     pub(super) fn order(&self) -> Order {
         match self.show.sort {
-            None | Some(Sort::Size | Sort::Time) => Order::Size,
-            Some(Sort::Name) => Order::Name,
-            Some(Sort::Count) => Order::Count,
+            Some(SortKey::Name) => Order::Name,
+            Some(SortKey::Count) => Order::Count,
+            _ => Order::Size,
         }
     }
 
@@ -195,10 +196,13 @@ impl Flags {
         }))
     }
 
-    pub(super) fn tree(&self, terminal: Option<(usize, usize)>) -> tree::PictureOptions {
+    pub(super) fn picture(&self, terminal: Option<(usize, usize)>) -> tree::PictureOptions {
         /// The width without a terminal. A screen reader needs none.
         const WIDTH: usize = 80;
         let is_colored = self.wants_colors(terminal::wants_colors);
+        // Those of a history and of a page are further apart.
+        let is_by_day = self.snapshots.history.is_some() || self.is_page();
+        let dates = if is_by_day { "%Y-%m-%d" } else { "%Y-%m-%d %H:%M" };
         tree::PictureOptions {
             width: match (self.print.terminal_width, terminal) {
                 (Some(width), _) => width.into(),
@@ -211,9 +215,9 @@ impl Flags {
                 (_, true) => Bars::Right,
                 _ => Bars::Left,
             },
-            format: Format::Binary,
-            times: None,
-            dates: Some(self.times_as("%Y-%m-%d %H:%M")),
+            format: self.format(),
+            times: self.filetime().map(|_| self.times()),
+            dates: self.times_as(dates),
             order: self.drawn_order(),
             is_root_first: self.print.reverse,
             full_paths: self.full_paths(),
@@ -258,10 +262,9 @@ impl Flags {
         is_wanted.then(|| Hyperlinks { host: sys::host(), directory })
     }
 
-    /// How to write figures.
-    pub(super) fn formats(&self) -> Formats {
-        let bytes = self.print.output_format.clone().unwrap_or(Format::Binary);
-        Formats { bytes, times: self.filetime().map(|_| self.times()) }
+    /// How to write bytes.
+    pub(super) fn format(&self) -> Format {
+        self.print.output_format.clone().unwrap_or_default()
     }
 
     /// How times are written.

@@ -3,10 +3,8 @@
 use super::flags::Flags;
 use crate::program::terminal;
 use weigh::internal::measure::Time;
-use weigh::internal::render::history::HistoryOptions;
 use weigh::internal::render::page::{self, PageOptions};
-use weigh::internal::render::size::{Format, Formats, Unit};
-use weigh::internal::render::tree::PictureOptions;
+use weigh::internal::render::size::{Format, Unit};
 use weigh::internal::render::{Form, Output, summary};
 use weigh::internal::report::{Input, Keep};
 use weigh::internal::snapshot::schema;
@@ -106,32 +104,19 @@ impl Flags {
     }
 
     /// How to show the result.
-    pub(super) fn output(
-        &self,
-        formats: Formats,
-        terminal: Option<(usize, usize)>,
-        source: &Input,
-    ) -> Output {
+    pub(super) fn output(&self, terminal: Option<(usize, usize)>, source: &Input) -> Output {
         if self.show.summarize {
-            return Output::Summary(self.summary(&formats, source));
+            return Output::Summary(self.summary(source));
         }
         match self.form() {
             Some(Form::Page(form)) => {
                 let is_given = self.show.number_of_lines.is_some();
-                let options = PageOptions {
-                    file_systems: String::new(),
+                Output::Page(Box::new(PageOptions {
                     form,
-                    picture: self.tree(None),
-                    measure: self.view().measure,
+                    picture: self.picture(None),
                     max_bytes: if is_given { usize::MAX } else { page::BYTES },
-                    time: String::new(),
-                    dates: self.times_as("%Y-%m-%d"),
-                };
-                Output::Page(Box::new(options), formats, self.times())
-            }
-            None if self.show.reclaimable => {
-                let format = formats.of(self.view().measure);
-                Output::List(Box::new(PictureOptions { format, ..self.tree(terminal) }))
+                    times: self.times(),
+                }))
             }
             Some(form) => Output::Form(
                 form,
@@ -145,27 +130,12 @@ impl Flags {
                     ..schema::ExportOptions::default()
                 },
             ),
-            None if matches!(source, Input::History(..)) => {
-                Output::History(self.history(&formats, terminal))
-            }
-            None => Output::Tree(Box::new(self.tree(terminal)), formats),
-        }
-    }
-
-    /// How to show a history.
-    fn history(&self, formats: &Formats, terminal: Option<(usize, usize)>) -> HistoryOptions {
-        let picture = self.tree(terminal);
-        HistoryOptions {
-            format: formats.of(self.view().measure),
-            dates: self.times_as("%Y-%m-%d"),
-            width: picture.width,
-            full_paths: picture.full_paths,
-            screen_reader: picture.screen_reader,
+            None => Output::Picture(Box::new(self.picture(terminal))),
         }
     }
 
     /// How to show a line for each root: like du, unless a format is asked for.
-    fn summary(&self, formats: &Formats, source: &Input) -> summary::SummaryOptions {
+    fn summary(&self, source: &Input) -> summary::SummaryOptions {
         let roots = match source {
             Input::Roots(roots) => {
                 roots.iter().map(|root| root.as_encoded_bytes().to_vec()).collect()
@@ -175,7 +145,7 @@ impl Flags {
         let is_bytes = self.is_in_bytes();
         summary::SummaryOptions {
             format: match self.print.output_format {
-                Some(_) if is_bytes => formats.bytes.clone(),
+                Some(_) if is_bytes => self.format(),
                 _ => Format::Fixed(Unit { name: "", bytes: 1 }),
             },
             is_raw: !terminal::is_stdout(),

@@ -64,22 +64,24 @@ impl Flags {
     /// The files with the history that `--history` is to show: those of `files` that are directories without snapshots
     /// stand for what is remembered of them.
     pub(super) fn remembered_history(&self, files: Vec<PathBuf>) -> Result<Vec<PathBuf>, String> {
-        let is_here = files.is_empty();
-        let files = if is_here { vec![PathBuf::from(".")] } else { files };
-        let is_ours = |series: &Path| {
-            sys::is_directory(series) && sys::make_private_directory(series).is_ok()
-        };
-        let remembered = |file: PathBuf| {
-            let series = self.remembered().series(&self.here(&[file.clone().into()]));
-            match is_here || sys::is_directory(&file) && !has_snapshots(&file) {
-                true if is_ours(&series) && has_snapshots(&series) => Ok(series),
-                true if is_here => {
-                    Err(format!("--history: no scan of this directory is remembered: {BEGIN}"))
-                }
-                _ => Ok(file),
-            }
-        };
-        files.into_iter().map(remembered).collect()
+        if files.is_empty() {
+            let series = self.series_of(Path::new("."));
+            let none = format!("--history: no scan of this directory is remembered: {BEGIN}");
+            return series.map(|series| vec![series]).ok_or(none);
+        }
+        let files = files.into_iter().map(|file| {
+            let has_none = sys::is_directory(&file) && !has_snapshots(&file);
+            let series = if has_none { self.series_of(&file) } else { None };
+            series.unwrap_or(file)
+        });
+        Ok(files.collect())
+    }
+
+    /// The directory of what is remembered of the one at `path`, if there is any and it is the user's own.
+    fn series_of(&self, path: &Path) -> Option<PathBuf> {
+        let series = self.remembered().series(&self.here(&[path.into()]));
+        let is_ours = sys::is_directory(&series) && sys::make_private_directory(&series).is_ok();
+        (is_ours && has_snapshots(&series)).then_some(series)
     }
 
     /// When the first scan of the series of `now` was, if any is remembered.

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use super::flags::{Flags, Sort};
+use super::flags::Flags;
 use super::parse::path_in;
 use super::{HOME, git};
 use crate::program::browse::{self, Bindings, BrowseOptions, SortKey, Sorting};
@@ -11,7 +11,6 @@ use crate::program::terminal;
 use weigh::internal::git::{Git, GitConfig, Ignored};
 use weigh::internal::remove::UserDirectories;
 use weigh::internal::render::palette::Theme;
-use weigh::internal::render::size::Formats;
 use weigh::internal::sys;
 use weigh::internal::tally::Inodes;
 
@@ -28,7 +27,7 @@ impl Flags {
     }
 
     /// How to browse, if that is asked for, or in one line why that cannot be done.
-    pub(super) fn browse(&self, formats: &Formats) -> Result<Option<BrowseOptions>, String> {
+    pub(super) fn browse(&self) -> Result<Option<BrowseOptions>, String> {
         if !self.screen.ui {
             return Ok(None);
         }
@@ -38,12 +37,8 @@ impl Flags {
         if self.filetime().is_some() {
             return Err("--ui sorts by time with the key M: leave out --sort time".into());
         }
-        let by = match self.show.sort {
-            None if self.snapshots.since.is_some() => SortKey::Change,
-            None | Some(Sort::Size | Sort::Time) => SortKey::Size,
-            Some(Sort::Name) => SortKey::Name,
-            Some(Sort::Count) => SortKey::Count,
-        };
+        let is_compared = self.snapshots.since.is_some();
+        let usual = if is_compared { SortKey::Change } else { SortKey::Size };
         let is_colored = self.wants_colors(terminal::allows_colors);
         // Who does not use git has no configuration that could be wrong.
         let config = git::config().unwrap_or_else(|_| GitConfig::default());
@@ -52,15 +47,15 @@ impl Flags {
         let caller = env::var("SUDO_UID").ok().and_then(|id| sys::user_home(id.parse().ok()?));
         let homes = [home, from_database, caller].into_iter().flatten().collect();
         Ok(Some(BrowseOptions {
-            formats: formats.clone(),
+            format: self.format(),
             times: Some(self.times()),
-            sorting: Sorting { by, ..Sorting::default() },
+            sorting: Sorting { by: self.show.sort.unwrap_or(usual), ..Sorting::default() },
             print0: self.screen.print0,
             is_raw: !terminal::is_stdout(),
             read_only: self.screen.read_only,
             is_root: sys::is_root(),
             keys: Bindings::new(self.screen.key_of.clone())?,
-            directories: Some(user_directories()).filter(|directories| directories.log().is_some()),
+            directories: user_directories(),
             homes,
             ignored: Git { ignored: Ignored::Only, config: config.into() },
             colors: is_colored.then(|| self.colors()),

@@ -33,10 +33,10 @@ pub(super) fn write(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<(
         coloring = page.coloring(),
         partial = if page.is_partial { PARTIAL } else { "" },
         version = env!("CARGO_PKG_VERSION"),
-        time = safe(&page.options.time),
+        time = safe(&page.recorded),
     )?;
-    if !page.options.file_systems.is_empty() {
-        writeln!(out, "<pre>{}</pre>", safe(&page.options.file_systems))?;
+    if !page.file_systems.is_empty() {
+        writeln!(out, "<pre>{}</pre>", safe(&page.file_systems))?;
     }
     legend(out, page)?;
     write!(

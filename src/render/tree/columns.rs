@@ -33,7 +33,8 @@ impl Picture<'_> {
     /// short bars leave. If that leaves too little for bars, there are only percentages; and if there is no room for
     /// those, only names.
     pub(super) fn columns(&self, first: usize) -> Columns {
-        let size = widest(&self.figures[first..]).min(self.options.width);
+        let figures = self.lines[first..].iter().map(|line| &line.figures);
+        let size = widest(figures).min(self.options.width);
         let room = self.options.width.saturating_sub(size + 2);
         let has_bars = self.options.bars != Bars::None;
         if self.options.screen_reader {
@@ -63,7 +64,7 @@ impl Picture<'_> {
     fn without_bars(&self, first: usize, size: usize, room: usize, percent: bool) -> Columns {
         let names = (first..self.lines.len()).map(|i| {
             let tree = if self.options.screen_reader { 0 } else { self.tree_width(i, room) + 1 };
-            tree + cells(&self.name(i)) + cells(&self.asides[i])
+            tree + cells(&self.name(i)) + cells(&self.lines[i].aside)
         });
         let name = names.max().unwrap_or(0).min(room);
         Columns { size, name, room, percent, ..Columns::default() }

@@ -94,7 +94,7 @@ pub(super) fn sized(browser: &Browser, size: u64, is_partial: bool) -> String {
 
 /// The format of sizes.
 pub(super) fn format(browser: &Browser) -> Format {
-    browser.options.formats.of(browser.measure())
+    browser.options.format.of(browser.measure())
 }
 
 /// Converts a style of `nu_ansi_term` to ratatui's.

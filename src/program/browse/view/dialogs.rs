@@ -9,7 +9,7 @@ use crate::program::browse::keys::{ACTIONS, Key};
 use crate::program::browse::removal::NOTHING_MARKED;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::measure::{Kind, Measure};
-use weigh::internal::render::name::{cells, shorten, start, widest};
+use weigh::internal::render::name::{cells, padded, shorten, start, widest};
 use weigh::internal::render::partial;
 use weigh::internal::render::size::{Format, entries};
 use weigh::internal::tree::Place;
@@ -100,19 +100,17 @@ fn help(browser: &Browser, width: usize) -> Vec<String> {
     if half + widest(&right) > width {
         return help_column(&actions);
     }
-    let lines = left.iter().enumerate().map(|(i, line)| {
-        let blank = " ".repeat(half.saturating_sub(cells(line)));
-        format!("{line}{blank}{}", right.get(i).map_or("", String::as_str))
-    });
+    let lines = left
+        .iter()
+        .enumerate()
+        .map(|(i, line)| padded(line, half) + right.get(i).map_or("", String::as_str));
     lines.collect()
 }
 
 fn help_column(actions: &[(String, &str)]) -> Vec<String> {
     let widest = widest(actions.iter().map(|(names, _)| names));
-    let lines = actions.iter().map(|(names, help)| {
-        let blank = " ".repeat(widest + 2 - cells(names));
-        format!("  {names}{blank}{help}")
-    });
+    let lines =
+        actions.iter().map(|(names, help)| format!("  {}{help}", padded(names, widest + 2)));
     lines.collect()
 }
 
@@ -168,7 +166,7 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
         _ => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
     });
     if !item.note.is_empty() {
-        lines.push(("what it is", item.note.to_owned()));
+        lines.push(("what it is", item.note.to_string()));
     }
     let is_partial = browser.is_partial(item.place);
     lines.push(("size", sized(browser, item.totals.size, is_partial)));

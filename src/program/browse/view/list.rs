@@ -9,7 +9,6 @@ use super::canvas::{BOLD, Canvas, format, sized, style};
 use crate::program::browse::browser::{BARS, Browser, ListColumns};
 use crate::program::browse::item::Item;
 use weigh::internal::inode::Links;
-use weigh::internal::measure::Kind;
 use weigh::internal::render::name::{cells, shorten};
 use weigh::internal::render::palette::{self, Palette};
 use weigh::internal::render::partial;
@@ -36,11 +35,13 @@ const COUNT: usize = 2;
 const PERCENT: usize = 3;
 const TIME: usize = 4;
 
-/// The width of each column, and of the bar; 0 if it is not shown.
+/// Where each column begins, and its width; and those of the bar. The width is 0 if it is not shown.
 #[derive(Default)]
-struct Widths {
-    columns: [usize; 5],
-    bar: usize,
+struct ListLayout {
+    columns: [(usize, usize); 5],
+    bar: (usize, usize),
+    /// Where names begin.
+    name: usize,
 }
 
 /// The width of the mark, and of the blanks around it.
@@ -65,12 +66,12 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
         canvas.write((BEFORE, areas.head), text, width, Style::new());
         return;
     }
-    let widths = widths(browser, &lines, areas.list);
+    let layout = layout(browser, &lines, areas.list);
     if areas.head > 1 {
-        headings(canvas, areas.head - 1, &widths);
+        headings(canvas, areas.head - 1, &layout);
     }
     for (i, fields) in lines.iter().enumerate() {
-        line(browser, canvas, areas.head + i, fields, &widths, areas.list);
+        line(browser, canvas, areas.head + i, fields, &layout, areas.list);
         if browser.first + i == browser.chosen {
             canvas.band(areas.head + i, areas.list);
             if canvas.palette.is_none() {
@@ -117,7 +118,7 @@ pub(super) fn name(browser: &Browser, item: &Item<'_>) -> String {
 
 /// The name of `item` itself.
 pub(super) fn own_name(browser: &Browser, item: &Item<'_>) -> String {
-    browser.text(item.name) + if item.mode.kind() == Kind::Directory { "/" } else { "" }
+    browser.text(&item.name) + if item.is_directory() { "/" } else { "" }
 }
 
 /// What deleting it alone frees, if that is not its size, and its links.
@@ -127,7 +128,7 @@ fn aside(browser: &Browser, item: &Item<'_>, format: &Format, is_partial: bool) 
         parts.push("gone".to_owned());
     }
     if !item.note.is_empty() {
-        parts.push(item.note.to_owned());
+        parts.push(item.note.to_string());
     }
     if let Links::Of(links @ 2..) = item.links()
         && !item.is_directory()
@@ -145,9 +146,8 @@ fn aside(browser: &Browser, item: &Item<'_>, format: &Format, is_partial: bool) 
     parts.join(", ")
 }
 
-/// The widths of the columns that fit beside names. The most important columns come first; names get room before bars
-/// do.
-fn widths(browser: &Browser, lines: &[Fields<'_>], width: usize) -> Widths {
+/// The columns that fit beside names. The most important ones come first; names get room before bars do.
+fn layout(browser: &Browser, lines: &[Fields<'_>], width: usize) -> ListLayout {
     /// The least and the most room that a column leaves to names, if they need it.
     const NAME: (usize, usize) = (8, 24);
     const BAR: usize = 6;
@@ -170,7 +170,17 @@ fn widths(browser: &Browser, lines: &[Fields<'_>], width: usize) -> Widths {
         all[i] = if is_shown { all[i] } else { 0 };
     }
     let most = room.saturating_sub(longest.saturating_sub(NAME.1)).min(width / 3);
-    Widths { columns: all, bar: if has_bar && room > BAR { most.max(BAR) } else { 0 } }
+    let bar = if has_bar && room > BAR { most.max(BAR) } else { 0 };
+    let mut layout = ListLayout { name: BEFORE, ..ListLayout::default() };
+    for (i, width) in all.into_iter().enumerate() {
+        if i == PERCENT {
+            layout.bar = (layout.name + 1, bar);
+            layout.name += if bar > 0 { bar + 2 } else { 0 };
+        }
+        layout.columns[i] = (layout.name, width);
+        layout.name += if width > 0 { width + gap(i) } else { 0 };
+    }
+    layout
 }
 
 /// The blanks after a column.
@@ -178,29 +188,16 @@ fn gap(column: usize) -> usize {
     if column == PERCENT || column == TIME { 2 } else { 1 }
 }
 
-/// The columns in the order of the line with the place of each, and that of the bar and of names.
-fn places(widths: &Widths) -> ([usize; 5], usize, usize) {
-    let (mut x, mut bar, mut all) = (BEFORE, 0, [0; 5]);
-    for (i, width) in widths.columns.into_iter().enumerate() {
-        if i == PERCENT {
-            bar = x + 1;
-            x += if widths.bar > 0 { widths.bar + 2 } else { 0 };
-        }
-        all[i] = x;
-        x += if width > 0 { width + gap(i) } else { 0 };
-    }
-    (all, bar, x)
-}
-
-fn headings(canvas: &mut Canvas<'_>, y: usize, widths: &Widths) {
+fn headings(canvas: &mut Canvas<'_>, y: usize, layout: &ListLayout) {
     let aside = canvas.style(Palette::aside, Modifier::DIM);
-    let (places, bar, name) = places(widths);
-    for (i, (x, width)) in places.into_iter().zip(widths.columns).enumerate() {
-        let is_above_bar = i == PERCENT && widths.bar > 0;
-        let x = if is_above_bar { bar } else { x + width.saturating_sub(cells(HEADINGS[i])) };
+    for (i, (x, width)) in layout.columns.into_iter().enumerate() {
+        let x = match layout.bar {
+            (bar, 1..) if i == PERCENT => bar,
+            _ => x + width.saturating_sub(cells(HEADINGS[i])),
+        };
         canvas.write((x, y), HEADINGS[i], if width > 0 { usize::MAX } else { 0 }, aside);
     }
-    canvas.write((name, y), "name", usize::MAX, aside);
+    canvas.write((layout.name, y), "name", usize::MAX, aside);
 }
 
 fn line(
@@ -208,7 +205,7 @@ fn line(
     canvas: &mut Canvas<'_>,
     y: usize,
     fields: &Fields<'_>,
-    widths: &Widths,
+    layout: &ListLayout,
     width: usize,
 ) {
     let Fields { item, mark, columns, .. } = fields;
@@ -229,25 +226,25 @@ fn line(
     ];
     let marked = canvas.style(|it| it.change(Some(Ordering::Greater)), Modifier::BOLD);
     canvas.write((1, y), &mark.to_string(), 1, if *mark == '●' { marked } else { aside });
-    let (places, bar, start) = places(widths);
-    for (i, (x, width)) in places.into_iter().zip(widths.columns).enumerate() {
+    for (i, (x, width)) in layout.columns.into_iter().enumerate() {
         let x = x + width.saturating_sub(cells(&columns[i]));
         canvas.write((x, y), &columns[i], width, styles[i]);
     }
-    let drawn = palette::bar(size, browser.scan.index.largest, widths.bar, canvas.charset);
+    let (bar, bar_width) = layout.bar;
+    let drawn = palette::bar(size, browser.scan.index.largest, bar_width, canvas.charset);
     let of_bar = canvas.style(|it| it.bar(size, whole), Modifier::empty());
-    canvas.write((bar, y), &drawn, widths.bar, of_bar);
-    let room = width.saturating_sub(start);
+    canvas.write((bar, y), &drawn, bar_width, of_bar);
+    let room = width.saturating_sub(layout.name);
     // Names need the room more.
     let most = room.saturating_sub(cells(&fields.name).min(room / 2) + 2);
-    let beside = match item.note {
+    let beside = match &*item.note {
         "" if cells(&fields.aside) > most => String::new(),
         _ => shorten(&fields.aside, most),
     };
     let taken = if beside.is_empty() { 0 } else { cells(&beside) + 2 };
     let name = shorten(&fields.name, room.saturating_sub(taken));
     let of_name = name_style(browser, item);
-    let end = canvas.write((start, y), &name, room, of_name);
+    let end = canvas.write((layout.name, y), &name, room, of_name);
     canvas.write((end + 2, y), &beside, room, aside);
     if *mark == '●' {
         canvas.paint(y, width, BOLD);
@@ -257,7 +254,7 @@ fn line(
 /// The style of the name of `item`.
 pub(super) fn name_style(browser: &Browser, item: &Item<'_>) -> Style {
     match &browser.options.colors {
-        Some(colors) => style(colors.name(item.name, item.mode)),
+        Some(colors) => style(colors.name(&item.name, item.mode)),
         None if item.is_directory() => BOLD,
         None => Style::new(),
     }

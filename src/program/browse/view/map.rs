@@ -6,7 +6,7 @@ use super::canvas::{Canvas, sized};
 use super::list;
 use crate::program::browse::browser::Browser;
 use crate::program::browse::item::Item;
-use weigh::internal::render::name::{cells, shorten};
+use weigh::internal::render::name::{cells, padded, shorten};
 use weigh::internal::render::page::treemap::{Rectangle, squarify};
 
 /// A cell is about twice as high as it is wide.
@@ -43,7 +43,7 @@ pub(super) fn draw(
             let text = if has_room { shorten(text, room) } else { String::new() };
             let (text, style) = match is_last {
                 true => ("▀".repeat(room), style),
-                false => (text.clone() + &" ".repeat(room - cells(&text)), tile),
+                false => (padded(&text, room), tile),
             };
             canvas.write((x + left, y + line), &text, room, style);
         }
