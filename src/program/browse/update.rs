@@ -319,14 +319,13 @@ impl Browser {
             Key::ScrollDown => at.saturating_add(1),
             _ => Bindings::default().act(key).and_then(|act| self.moved(act, at)).unwrap_or(at),
         };
-        let page = self.height.max(2) - 1;
-        // A line is chosen in the first two. The others scroll; where those end whose lines depend on the width of the
-        // screen, the view says.
+        // A line is chosen in these. The others scroll; where those end, whose lines depend on the width of the screen,
+        // the view says.
         let last = match text {
             DialogText::Review => self.removals.review.as_ref().map_or(0, |it| it.marks.len()),
             DialogText::Trash => self.removals.trashed.len(),
-            DialogText::Errors => self.unread().1.len().saturating_sub(page),
-            DialogText::Kept => self.kept().len().saturating_sub(page),
+            DialogText::Errors => self.unread().1.len(),
+            DialogText::Kept => self.kept().len(),
             _ => usize::MAX,
         };
         self.dialog = Some(Dialog::Text(text, to.min(last.saturating_sub(1))));
