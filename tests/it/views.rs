@@ -649,7 +649,8 @@ fn only_what_is_shown_closes_a_text() {
         for (there, back) in [('f', 'b'), ('d', 'u')] {
             browser.on(Event::Key(Key::Control(there)));
             let has_moved = text(&mut browser) != shown;
-            assert_eq!(has_moved, matches!(keys, "?" | "i"), "{keys} {there}");
+            // In the review, another line is chosen.
+            assert_eq!(has_moved, matches!(keys, "Ad" | "?" | "i"), "{keys} {there}");
             browser.on(Event::Key(Key::Control(back)));
             assert_eq!(text(&mut browser), shown, "{keys} {back}");
         }

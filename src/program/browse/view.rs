@@ -8,6 +8,7 @@ mod dialogs;
 mod list;
 mod map;
 mod pane;
+mod text;
 
 use std::cmp::Ordering;
 
@@ -48,8 +49,7 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     let areas = Areas::of(canvas.width(), canvas.height());
     head(browser, canvas);
     let has_room = areas.lines(canvas.height()) > 0;
-    let dialog = browser.dialog.as_ref();
-    match dialog.and_then(Dialog::text) {
+    match browser.dialog.as_ref().and_then(Dialog::text) {
         _ if !has_room => {}
         Some((text, first)) => dialogs::draw(browser, text, first, canvas),
         None => {
@@ -62,13 +62,10 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
             }
         }
     }
-    if area.height > 1 {
-        foot(browser, areas, canvas);
-    }
-    if let Some(Dialog::Prompt(question, text)) = dialog.filter(|dialog| dialog.text().is_none()) {
-        let at = cells(&asked(*question)) + cells(&browser.text(text.as_bytes()));
+    let typed = if area.height > 1 { foot(browser, areas, canvas) } else { None };
+    if let Some(x) = typed {
         let last = area.width.saturating_sub(1);
-        let x = u16::try_from(at).unwrap_or(last).min(last);
+        let x = u16::try_from(x).unwrap_or(last).min(last);
         frame.set_cursor_position((x, area.height.saturating_sub(1)));
     }
 }
@@ -218,43 +215,49 @@ fn asked(question: Question) -> String {
     match question {
         Question::Search => "find: ".to_owned(),
         Question::Filter => "list only: ".to_owned(),
-        Question::Mark => format!("mark ({}): ", super::pattern::MarkedBy::EXAMPLES),
+        Question::Mark => "mark ".to_owned(),
         Question::Delete(entries) => {
             format!("delete {} for ever? type how many: ", size::entries(entries))
         }
     }
 }
 
-/// The prompt, the message or the progress of a removal, if there is one.
-fn message(browser: &Browser, width: usize) -> Option<String> {
+/// The prompt, the message or the progress of a removal, if there is one: its parts from left to right.
+fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)>> {
+    let (width, plain) = (canvas.width().saturating_sub(1), Style::new());
     if let Some(Dialog::Prompt(question, text)) = &browser.dialog {
-        let (asked, text) = (asked(*question), browser.text(text.as_bytes()));
-        if let Question::Delete(_) = question {
-            // The number that is asked for stays visible.
-            let said = browser.said().map_or_else(String::new, |said| format!("{said}; "));
-            let has_room = cells(&said) + cells(&asked) + cells(&text) < width;
-            return Some(if has_room { said + &asked + &text } else { asked + &text });
-        }
-        // The end of the typed text stays visible.
-        return Some(shorten(&asked, width.saturating_sub(cells(&text) + 1)) + &text);
+        let asked = asked(*question);
+        // The end of what is typed stays visible, and so does the number that is asked for.
+        let most = width.saturating_sub(cells(&asked).min(width / 2) + 1);
+        let text = shorten(&browser.text(text.as_bytes()), most);
+        let asked = shorten(&asked, width.saturating_sub(cells(&text) + 1));
+        let room = width.saturating_sub(cells(&text) + cells(&asked) + 1);
+        let said = browser.said().map_or_else(String::new, |said| format!("{said}; "));
+        let said = if cells(&said) <= room { said } else { String::new() };
+        let examples = match question {
+            Question::Mark => format!("({}): ", super::pattern::MarkedBy::EXAMPLES),
+            _ => String::new(),
+        };
+        let examples = (shorten(&examples, room), canvas.style(Palette::aside, Modifier::DIM));
+        return Some(vec![(said, plain), (asked, BOLD), examples, (text, plain)]);
     }
-    if let Some(said) = browser.said() {
-        return Some(said.to_owned());
-    }
-    let running = browser.removals.running.as_ref()?;
-    let of = Format::Count.write(running.entries);
-    let removed = Format::Count.write(running.progress.removed);
-    let name = browser.text(&running.progress.name);
-    Some(format!("Esc cancels: {removed} of {of} entries removed: {name}"))
+    let progress = browser.removals.running.as_ref().map(|running| {
+        let of = Format::Count.write(running.entries);
+        let removed = Format::Count.write(running.progress.removed);
+        let name = browser.text(&running.progress.name);
+        format!("Esc cancels: {removed} of {of} entries removed: {name}")
+    });
+    let said = browser.said().map(str::to_owned).or(progress)?;
+    Some(vec![(shorten(&canvas.charset.drawing(&said), width), plain)])
 }
 
 /// The marks, and below them the message or else hints; on a low screen all in one line. A text over the list says
-/// itself what is marked.
-fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
+/// itself what is marked. Returns the column after what is typed below the list.
+fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) -> Option<usize> {
     let (width, y) = (canvas.width(), canvas.height() - 1);
     let is_text = browser.dialog.as_ref().is_some_and(|dialog| dialog.text().is_some());
     let is_low = areas.foot < 2;
-    let (hints, message) = (hints(browser), message(browser, width));
+    let (hints, message) = (hints(browser), message(browser, canvas));
     let needed = hints.iter().filter(|hint| hint.stays).map(Hint::cells).sum();
     let room = if is_low { width.saturating_sub(needed) } else { width };
     let marks = if is_text { String::new() } else { summary(browser, room) };
@@ -269,10 +272,10 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     if let Some(since) = browser.since().filter(|_| marks.is_empty() && !is_low && !is_text) {
         canvas.write((1, y_of_marks), &shorten(&since, width - 1), width, Style::new());
     }
-    if let Some(line) = message {
-        let line = shorten(&canvas.charset.drawing(&line), width);
-        canvas.write((0, y), &line, width, Style::new());
-        return;
+    if let Some(parts) = message {
+        let end =
+            parts.iter().fold(1, |x, (text, style)| canvas.write((x, y), text, width, *style));
+        return browser.dialog.is_some().then_some(end).filter(|_| !is_text);
     }
     let aside = canvas.style(Palette::aside, Modifier::DIM);
     let mut room = (width + 2).saturating_sub(x + needed);
@@ -287,6 +290,7 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
         x = canvas.write((x, y), &hint.key, width.saturating_sub(x), BOLD) + 1;
         x = canvas.write((x, y), hint.what, width.saturating_sub(x), aside) + 3;
     }
+    None
 }
 
 /// A key, and what it does now.

@@ -4,13 +4,11 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 
+use super::text::Line;
 use crate::program::browse::browser::Browser;
 use weigh::internal::render::palette::{Charset, Palette};
 use weigh::internal::render::partial;
 use weigh::internal::render::size::Format;
-
-/// The lines of the screen outside a dialog: the head and the foot.
-pub(super) const AROUND: u16 = 2;
 
 /// What stands out.
 pub(super) const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
@@ -42,6 +40,13 @@ impl Canvas<'_> {
         self.buffer.set_stringn(column, line, text, width, style).0.into()
     }
 
+    /// Writes the parts of a line.
+    pub(super) fn line(&mut self, y: usize, line: &Line) {
+        for (x, text, style) in line {
+            self.write((*x, y), text, self.width(), *style);
+        }
+    }
+
     /// Styles the first cells of a line.
     pub(super) fn paint(&mut self, y: usize, width: usize, style: Style) {
         let (Ok(y), Ok(width)) = (u16::try_from(y), u16::try_from(width)) else { return };
@@ -50,7 +55,11 @@ impl Canvas<'_> {
     }
 
     /// Makes the first cells of a line a band: a background, or else all of it reversed, whatever its colours were.
+    /// Without colours, a sign stands before it.
     pub(super) fn band(&mut self, y: usize, width: usize) {
+        if self.palette.is_none() {
+            self.write((0, y), ">", 1, Style::new());
+        }
         let band = self.style(Palette::band, Modifier::REVERSED);
         if band.bg.is_some() {
             return self.paint(y, width, band);

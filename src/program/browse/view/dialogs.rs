@@ -1,15 +1,22 @@
-//! The dialogs over the list: help, details of a line, marks, errors.
+//! The texts over the list: help, all about a line, marks, the trash, errors. They look like the list: the same margins,
+//! dim headings, sizes and bars in the colours of shares, one band.
 
-use ratatui_core::style::Style;
+use std::cmp::Ordering;
 
-use super::canvas::{AROUND, BOLD, Canvas, format, sized};
-use crate::program::browse::browser::{Browser, DialogText};
+use ratatui_core::style::{Modifier, Style};
+
+use super::canvas::{BOLD, Canvas, format, sized, style};
+use super::list;
+use super::text::{Line, page, pairs, paragraph, titled};
+use crate::program::browse::browser::{Browser, Dialog, DialogText, Question};
 use crate::program::browse::item::Item;
-use crate::program::browse::keys::{ACTIONS, Key};
+use crate::program::browse::keys::{ACTIONS, Act, Key};
 use crate::program::browse::removal::NOTHING_MARKED;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::measure::{Kind, Measure};
-use weigh::internal::render::name::{cells, padded, shorten, start, widest};
+use weigh::internal::problem::Problem;
+use weigh::internal::render::name::{cells, shorten};
+use weigh::internal::render::palette::{self, Palette};
 use weigh::internal::render::partial;
 use weigh::internal::render::size::{Format, entries};
 use weigh::internal::tree::Place;
@@ -19,127 +26,100 @@ pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &m
     let title = match text {
         DialogText::Help => "keys",
         DialogText::Info => "about it",
+        DialogText::Path => "the path, also for the clipboard if the terminal has one",
         DialogText::Review => return review(browser, first, canvas),
         DialogText::Trash => return trash(browser, first, canvas),
-        DialogText::Path => "the path, also for the clipboard if the terminal has one",
-        DialogText::Errors => return problems(browser, first, canvas),
-        DialogText::Kept => "not everything was removed",
+        DialogText::Errors => {
+            let (count, unread) = browser.unread();
+            let title = match (count, unread.len()) {
+                (0, _) => "everything was read".to_owned(),
+                (_, 0) => {
+                    format!("{count} could not be read: they are listed once the scan is over")
+                }
+                _ => format!("{count} could not be read, and are missing from the totals"),
+            };
+            return problems(browser, &title, unread, first, canvas);
+        }
+        DialogText::Kept => {
+            let title = "not everything was removed";
+            return problems(browser, title, browser.kept(), first, canvas);
+        }
     };
     let lines = text_lines(browser, text, canvas.width());
-    // The title is shown only if all lines fit below it.
-    let has_title = lines.len() < room(canvas);
-    let title = has_title.then(|| title.to_owned());
-    page(canvas, title.as_slice(), (first, None), lines.len(), |line| lines[line].clone());
+    let head = (titled(title, canvas.width()), Vec::new());
+    page(canvas, head, (first, None), lines.len(), |_, line| lines[line].clone());
 }
 
-/// The lines of a text that are others on a screen of another width.
+/// The lines of a text that scrolls as a whole, on a screen of this width.
 pub(in crate::program::browse) fn text_lines(
     browser: &Browser,
     text: DialogText,
     width: usize,
-) -> Vec<String> {
+) -> Vec<Line> {
+    let palette = browser.options.colors.as_ref().map(|colors| colors.palette);
+    let aside = palette.map_or(Style::new().add_modifier(Modifier::DIM), |it| style(it.aside()));
     match text {
-        DialogText::Help => help(browser, width),
-        DialogText::Info => info(browser),
+        DialogText::Help => help(browser, width, aside),
+        DialogText::Info => pairs(&info(browser), (1, width - 1), [aside; 2]),
         DialogText::Path => {
-            wrapped(&browser.text(&browser.chosen_path().unwrap_or_default()), width)
+            let path = browser.text(&browser.chosen_path().unwrap_or_default());
+            paragraph(&path, width, Style::new())
         }
-        DialogText::Kept => {
-            browser.kept().iter().flat_map(|problem| wrapped(&problem.to_string(), width)).collect()
-        }
-        DialogText::Review | DialogText::Trash | DialogText::Errors => Vec::new(),
+        _ => Vec::new(),
     }
 }
 
-/// How many lines a dialog has.
-fn room(canvas: &Canvas<'_>) -> usize {
-    canvas.height().saturating_sub(usize::from(AROUND))
+/// The actions that begin a group of the help, its name, and its column if there are three.
+const GROUPS: [(Act, &str, usize); 7] = [
+    (Act::Up, "move", 0),
+    (Act::NextView, "find", 0),
+    (Act::BySize, "sort", 0),
+    (Act::Apparent, "look", 1),
+    (Act::Mark, "mark", 1),
+    (Act::Delete, "free", 2),
+    (Act::Copy, "other", 2),
+];
+
+/// All keys, and beside them what they do, in as many columns as there is room for.
+fn help(browser: &Browser, width: usize, aside: Style) -> Vec<Line> {
+    let (mut x, mut lines) = (1, Vec::new());
+    for rows in help_columns(browser, (width / 40).clamp(1, 3), browser.height > 24) {
+        let column = pairs(&rows, (x, width - 1), [BOLD, aside]);
+        lines.resize(column.len().max(lines.len()), Line::new());
+        let ends = column.iter().flatten().map(|(x, text, _)| x + cells(text));
+        x = ends.max().unwrap_or(0) + width / 24;
+        lines.iter_mut().zip(column).for_each(|(line, parts)| line.extend(parts));
+    }
+    lines
 }
 
-/// Draws the lines of `head`, and below them those from `first` on of `count` others, which `line` writes; or, if one
-/// is `chosen`, those around it.
-fn page(
-    canvas: &mut Canvas<'_>,
-    head: &[String],
-    (first, chosen): (usize, Option<usize>),
-    count: usize,
-    line: impl Fn(usize) -> String,
-) {
-    let (width, room) = (canvas.width(), room(canvas));
-    let head = &head[..head.len().min(room.saturating_sub(1).max(1))];
-    for (text, y) in head.iter().zip(1..) {
-        canvas.write((0, y), &shorten(text, width), width, BOLD);
-    }
-    let room = room.saturating_sub(head.len());
-    let first = match chosen {
-        Some(chosen) => (chosen + 1).saturating_sub(room),
-        None => first.min(count.saturating_sub(room)),
-    };
-    for (number, y) in (first..count).take(room).zip(1 + head.len()..) {
-        canvas.write((0, y), &shorten(&line(number), width), width, Style::new());
-        if chosen == Some(number) {
-            canvas.band(y, width);
-        }
-    }
-}
-
-/// All keys, and beside them what they do, in two columns if there is room.
-fn help(browser: &Browser, width: usize) -> Vec<String> {
-    let mut actions: Vec<(String, &str)> = Vec::new();
+/// The keys of all groups and what they do, in so many columns; with blank lines between groups if there `is_room`.
+fn help_columns(browser: &Browser, count: usize, is_room: bool) -> Vec<Vec<(String, &str)>> {
+    let (mut columns, mut at) = (vec![Vec::new(); count], 0);
     for (act, _, _, help) in ACTIONS {
+        if let Some((_, name, column)) = GROUPS.iter().find(|group| group.0 == *act) {
+            at = count.min(column + 1) - 1;
+            if is_room && !columns[at].is_empty() {
+                columns[at].push((String::new(), ""));
+            }
+            columns[at].push(((*name).to_owned(), ""));
+        }
         let keys = browser.options.keys.keys(*act).into_iter().map(Key::name);
         let keys = keys.collect::<Vec<_>>().join(" ");
-        match actions.last_mut() {
+        match columns[at].last_mut() {
             Some((names, _)) if help.is_empty() => *names = format!("{names} {keys}"),
-            _ => actions.push((keys, help)),
+            _ => columns[at].push((keys, help)),
         }
     }
-    let (left, right) = actions.split_at(actions.len().div_ceil(2));
-    let (left, right) = (help_column(left), help_column(right));
-    let half = widest(&left) + 2;
-    if half + widest(&right) > width {
-        return help_column(&actions);
-    }
-    let lines = left
-        .iter()
-        .enumerate()
-        .map(|(i, line)| padded(line, half) + right.get(i).map_or("", String::as_str));
-    lines.collect()
+    columns
 }
 
-fn help_column(actions: &[(String, &str)]) -> Vec<String> {
-    let widest = widest(actions.iter().map(|(names, _)| names));
-    let lines =
-        actions.iter().map(|(names, help)| format!("  {}{help}", padded(names, widest + 2)));
-    lines.collect()
-}
-
-/// The whole text, over several lines if it has to be.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let (mut lines, mut rest) = (Vec::new(), text);
-    loop {
-        // A letter may be wider than the screen, and millions may have no width.
-        let most = rest.char_indices().nth(4 * width + 4).map_or(rest.len(), |(most, _)| most);
-        let piece = &rest[..most];
-        let end = match cells(piece) <= width {
-            true => piece.len(),
-            false => start(piece, width).len().max(piece.chars().next().map_or(0, char::len_utf8)),
-        };
-        lines.push(rest[..end].to_owned());
-        rest = &rest[end..];
-        if rest.is_empty() {
-            return lines;
-        }
-    }
-}
-
-/// All details of the chosen entry.
-fn info(browser: &Browser) -> Vec<String> {
+/// All that is known of the chosen entry.
+fn info(browser: &Browser) -> Vec<(&'static str, String)> {
     let place = browser.item(browser.chosen).and_then(|item| item.place);
     let path = place.map(|place| ("path", browser.text(&browser.tree().at(place).path())));
     let exact = place.map(|place| exactly(browser, place)).unwrap_or_default();
-    let lines = path.into_iter().chain(details(browser)).chain(exact);
-    lines.map(|(name, value)| format!("  {name:<13}  {value}")).collect()
+    path.into_iter().chain(details(browser)).chain(exact).collect()
 }
 
 /// Both sizes of an entry, to the byte, as far as they are known.
@@ -213,28 +193,84 @@ fn kind(item: &Item<'_>) -> &'static str {
     }
 }
 
-/// The marked entries, their total, and how much removing them frees.
+/// Draws paths from the column `x` on, each with other parts of its line and with what is said about it. What does not
+/// fit into the chosen line is below the others.
+fn paths(
+    canvas: &mut Canvas<'_>,
+    (head, mut foot): (Vec<Line>, Vec<Line>),
+    x: usize,
+    (chosen, count): (usize, usize),
+    row: impl Fn(&Canvas<'_>, usize) -> (Line, [String; 2], Style),
+) {
+    let width = canvas.width();
+    let aside = canvas.style(Palette::aside, Modifier::DIM);
+    let full = if chosen < count { row(canvas, chosen).1.concat() } else { String::new() };
+    if x + cells(&full) >= width {
+        foot.push(Line::new());
+        foot.extend(paragraph(&full, width, aside));
+    }
+    page(canvas, (head, foot), (0, Some(chosen)), count, |canvas, line| {
+        let (mut parts, [path, said], of_name) = row(canvas, line);
+        // The path has at least half of the room, and its last name stands out.
+        let room = width.saturating_sub(x + 1);
+        let said = shorten(&said, room.saturating_sub(cells(&path).min(room / 2)));
+        let path = shorten(&path, room - cells(&said));
+        let name = path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1);
+        let at = x + cells(&path[..name]);
+        parts.push((x, path[..name].to_owned(), aside));
+        parts.push((at, path[name..].to_owned(), of_name));
+        parts.push((at + cells(&path[name..]), said, aside));
+        parts
+    });
+}
+
+/// The marked entries, what removing each of them and all of them frees, and how that is done.
 fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
-    let (width, format) = (canvas.width(), format(browser));
+    let (width, format, plain) = (canvas.width(), format(browser), Style::new());
     let marks = browser.removals.review.as_ref().map_or(&[][..], |review| &review.marks);
-    let refused = marks.iter().filter(|mark| mark.target.is_err()).count();
     let count = if browser.has_all() { marks.len() } else { 0 };
-    page(canvas, &review_head(browser, refused), (0, Some(chosen)), count, |line| {
-        let mark = &marks[line];
-        let child = browser.scan.tree.at(mark.place);
-        let item = Item::of(&child);
-        let ending = if item.is_directory() { "/" } else { "" };
-        let is_partial = browser.is_partial(Some(mark.place));
-        let freed = match browser.knows_freed() {
-            true => partial::freed(browser.freed(&item), &format, is_partial),
-            false => String::new(),
+    let item = |line: usize| Item::of(&browser.scan.tree.at(marks[line].place));
+    let largest = if count > 0 { item(0).totals.size } else { 0 };
+    let whole = browser.marked().1.map_or(0, |(totals, _)| totals.size);
+    // Two bounds take more room than one figure.
+    let frees = if browser.knows_sharing() { 16 } else { 8 };
+    let frees = if browser.knows_freed() && width > 30 { frees } else { 0 };
+    let bar = if width < 60 { 0 } else { width / 5 };
+    let start = frees + bar + if bar > 0 { 15 } else { 13 };
+    let line = |[size, freed, drawn, path]: [&str; 4], styles: [Style; 4]| {
+        let freed = if frees > 0 { freed } else { "" };
+        let texts = [format!("{size:>7}"), format!("{freed:>frees$}"), drawn.into(), path.into()];
+        let parts = [3, 11, frees + 13, start].into_iter().zip(texts).zip(styles);
+        parts.map(|((x, text), style)| (x, text, style)).collect::<Line>()
+    };
+    let (mut head, sum) = review_head(browser, canvas);
+    let mut foot = Vec::new();
+    if count > 0 {
+        let share = if bar > 0 { "share" } else { "" };
+        let aside = canvas.style(Palette::aside, Modifier::DIM);
+        head.extend([Line::new(), line(["size", "frees", share, "path"], [aside; 4])]);
+    }
+    if count > 1 {
+        foot.push(line([&sum[0], &sum[1], "", "together"], [BOLD; 4]));
+    }
+    paths(canvas, (head, foot), start, (chosen, count), |canvas, number| {
+        let (item, mark) = (item(number), &marks[number]);
+        let (size, is_partial) = (item.totals.size, browser.is_partial(item.place));
+        let freed = partial::freed(browser.freed(&item), &format, is_partial);
+        let (dot, freed, why) = match &mark.target {
+            Ok(_) => ("●", &*freed, String::new()),
+            Err(why) => ("", "", format!(": {why}")),
         };
-        let size = sized(browser, item.totals.size, is_partial);
-        let size = format!("{size:>8} {freed:>8} ");
-        let refusal = mark.target.as_ref().err().map(|why| format!("{why}: "));
-        let path = refusal.unwrap_or_default() + &browser.text(&child.path());
-        let room = width.saturating_sub(cells(&size) + ending.len());
-        size + &shorten(&path, room) + ending
+        let drawn = palette::bar(size, largest, bar, canvas.charset);
+        let share = canvas.style(|it| it.share(size, whole), Modifier::empty());
+        let of_bar = canvas.style(|it| it.bar(size, whole), Modifier::empty());
+        let shown = sized(browser, size, is_partial);
+        let mut parts = line([&shown, freed, &drawn, ""], [share, plain, of_bar, plain]);
+        let marked = canvas.style(|it| it.change(Some(Ordering::Greater)), Modifier::BOLD);
+        parts.push((1, dot.to_owned(), marked));
+        let slash = if item.is_directory() { "/" } else { "" };
+        let path = browser.text(&browser.scan.tree.at(mark.place).path()) + slash;
+        (parts, [path, why], list::name_style(browser, &item))
     });
 }
 
@@ -245,61 +281,86 @@ fn trash(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
         0 => "nothing was put in the trash",
         _ => "in the trash, and frees nothing until that is emptied: Enter puts it back",
     };
-    page(canvas, &[title.to_owned()], (0, Some(chosen)), trashed.len(), |line| {
-        browser.text(&trashed[trashed.len() - 1 - line].1.path())
+    let head = (titled(title, canvas.width()), Vec::new());
+    paths(canvas, head, 1, (chosen, trashed.len()), |_, line| {
+        let path = browser.text(&trashed[trashed.len() - 1 - line].1.path());
+        (Line::new(), [path, String::new()], Style::new())
     });
 }
 
-/// What the review says about all marks, of which so many must not be removed.
-fn review_head(browser: &Browser, refused: usize) -> Vec<String> {
+/// What the review says about all marks; and their size, and what removing them frees.
+fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2]) {
+    const FOR_EVER: &str = "deletes them for ever, once you have typed the number of entries";
+    const TRASH: &str =
+        "moves them into the trash: emptying that frees the space, u puts them back";
     let (count, marked) = browser.marked();
     let (is_partial, no_removal) = (browser.is_marked_partial(), browser.no_removal());
-    let mut head = Vec::new();
-    match marked {
-        _ if count == 0 => return vec![no_removal.unwrap_or(NOTHING_MARKED).to_owned()],
+    let mut sum = <[String; 2]>::default();
+    let mut said = Vec::new();
+    let title = match marked {
+        _ if count == 0 => no_removal.unwrap_or(NOTHING_MARKED).to_owned(),
         None if browser.is_walking() => {
-            head.push(format!("{count} marked; more is known once the scan is over"));
+            format!("{count} marked; more is known once the scan is over")
         }
-        None => head.push(format!("{count} marked; the snapshot is too large to say more")),
+        None => format!("{count} marked; the snapshot is too large to say more"),
         Some((totals, freed)) => {
-            let (entries, size) =
-                (entries(totals.entries), sized(browser, totals.size, is_partial));
-            head.push(format!("{count} marked: {entries}, {size}"));
             let frees = freed.map(|freed| partial::freed(freed, &format(browser), is_partial));
-            let frees = frees.map(|frees| format!("removing them frees {frees}"));
-            head.push(match frees.zip(freed) {
+            sum = [sized(browser, totals.size, is_partial), frees.unwrap_or_default()];
+            let frees = format!("removing them frees {}", sum[1]);
+            said.push(match freed {
                 None => "what removing them frees is not known".to_owned(),
-                Some((frees, freed)) if freed.least == totals.size => frees,
-                Some((frees, _)) if browser.knows_sharing() => {
-                    frees + ": the rest is shared or linked"
-                }
-                Some((frees, _)) => frees + ": the rest has links that are not marked",
+                Some(freed) if freed.least == totals.size => frees,
+                Some(_) if browser.knows_sharing() => frees + ": the rest is shared or linked",
+                Some(_) => frees + ": the rest has links that are not marked",
             });
+            format!("{count} marked: {}, {}", entries(totals.entries), sum[0])
         }
+    };
+    let mut head = paragraph(&title, canvas.width(), BOLD);
+    if count == 0 {
+        return (head, sum);
     }
     if is_partial {
-        head.push("not all could be read: there may be more in what is marked".to_owned());
+        said.push("not all could be read: there may be more in what is marked".to_owned());
     }
-    head.extend(no_removal.map(str::to_owned));
-    match &browser.removals.review {
-        Some(review) if !review.is_looked => {
-            head.push("weigh is looking at them again …".to_owned())
+    said.extend(no_removal.map(str::to_owned));
+    if let Some(review) = &browser.removals.review {
+        let refused = review.marks.iter().filter(|mark| mark.target.is_err()).count();
+        if !review.is_looked {
+            said.push("weigh is looking at them again …".to_owned());
+        } else if refused > 0 {
+            said.push(format!("{refused} of them are left out"));
         }
-        Some(_) if refused > 0 => {
-            head.push(format!("{refused} of them are left out"));
-        }
-        _ => {}
     }
-    head
+    head.extend(said.iter().flat_map(|text| paragraph(text, canvas.width(), Style::new())));
+    // On a low screen, the last line has to do.
+    if no_removal.is_none() && canvas.height() >= 14 {
+        let keys = match browser.dialog {
+            Some(Dialog::Prompt(Question::Delete(count), _)) => [
+                (format!("{} Enter", Format::Count.write(count)), "deletes all of them for ever"),
+                ("Esc".to_owned(), "deletes nothing"),
+            ],
+            _ => [("t".to_owned(), TRASH), ("D".to_owned(), FOR_EVER)],
+        };
+        head.push(Line::new());
+        head.extend(pairs(&keys, (1, canvas.width() - 1), [BOLD; 2]));
+    }
+    (head, sum)
 }
 
-/// The paths that could not be read.
-fn problems(browser: &Browser, first: usize, canvas: &mut Canvas<'_>) {
-    let (count, problems) = browser.unread();
-    let title = match (count, problems.len()) {
-        (0, _) => "everything was read".to_owned(),
-        (count, 0) => format!("{count} could not be read: they are listed once the scan is over"),
-        (count, _) => format!("{count} could not be read, and are missing from the totals"),
-    };
-    page(canvas, &[title], (first, None), problems.len(), |line| problems[line].to_string());
+/// Paths, and why something could not be done with each.
+fn problems(
+    browser: &Browser,
+    title: &str,
+    problems: &[Problem],
+    chosen: usize,
+    canvas: &mut Canvas<'_>,
+) {
+    let head = (titled(title, canvas.width()), Vec::new());
+    paths(canvas, head, 1, (chosen, problems.len()), |_, line| {
+        let Problem { path, operation, message, .. } = &problems[line];
+        let path = format!("cannot {} {}", operation.name(), browser.text(path));
+        let why = format!(": {}", browser.text(message.as_bytes()));
+        (Line::new(), [path, why], Style::new())
+    });
 }

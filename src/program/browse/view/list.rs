@@ -74,9 +74,6 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
         line(browser, canvas, areas.head + i, fields, &layout, areas.list);
         if browser.first + i == browser.chosen {
             canvas.band(areas.head + i, areas.list);
-            if canvas.palette.is_none() {
-                canvas.write((0, areas.head + i), ">", 1, Style::new());
-            }
         }
     }
 }

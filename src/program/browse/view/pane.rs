@@ -1,9 +1,10 @@
 //! The second pane: what is in the selected directory, largest first, and what is known about the selected entry.
 
-use ratatui_core::style::{Modifier, Style};
+use ratatui_core::style::Modifier;
 
 use super::areas::Areas;
 use super::canvas::{Canvas, sized};
+use super::text::pairs;
 use super::{dialogs, list, map};
 use crate::program::browse::browser::Browser;
 use crate::program::browse::item::Item;
@@ -22,6 +23,7 @@ pub(super) fn draw(browser: &Browser, x: usize, areas: Areas, canvas: &mut Canva
     let of_name = list::name_style(browser, &item).add_modifier(Modifier::BOLD);
     canvas.write((x, areas.head - 1), &title, width, of_name);
     let details = dialogs::details(browser);
+    let details = pairs(&details, (x, canvas.width()), [aside; 2]);
     let room = lines.saturating_sub(details.len());
     let mut y = areas.head;
     if item.is_directory() && item.gone.is_none() && room > 2 {
@@ -34,12 +36,8 @@ pub(super) fn draw(browser: &Browser, x: usize, areas: Areas, canvas: &mut Canva
             (_, false) => content(browser, &item, (x, y, width, room - 1), canvas),
         };
     }
-    let widest = details.iter().map(|(what, _)| cells(what)).max().unwrap_or(0);
-    for ((what, value), y) in details.iter().zip(y..end) {
-        canvas.write((x, y), what, width, aside);
-        let at = x + widest + 2;
-        let room = canvas.width().saturating_sub(at);
-        canvas.write((at, y), &shorten(value, room), room, Style::new());
+    for (line, y) in details.iter().zip(y..end) {
+        canvas.line(y, line);
     }
 }
 

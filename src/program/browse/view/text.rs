@@ -1,0 +1,105 @@
+//! What the texts over the list are made of, and what is known in the second pane: lines of parts, all laid out alike.
+
+use ratatui_core::style::Style;
+
+use super::areas::Areas;
+use super::canvas::{BOLD, Canvas};
+use weigh::internal::render::name::{cells, shorten};
+
+/// A line: its parts, each with the column where it begins, and its style. One without parts is shown where there is
+/// room.
+pub(super) type Line = Vec<(usize, String, Style)>;
+
+/// A title, and a blank line below it.
+pub(super) fn titled(title: &str, width: usize) -> Vec<Line> {
+    let mut lines = paragraph(title, width, BOLD);
+    lines.push(Line::new());
+    lines
+}
+
+/// `text` within the margins, in as many lines as it takes.
+pub(super) fn paragraph(text: &str, width: usize, style: Style) -> Vec<Line> {
+    let lines = wrapped(text, width.saturating_sub(2)).into_iter();
+    lines.map(|line| vec![(1, line, style)]).collect()
+}
+
+/// Names from the column `x` on, and beside them what they stand for, up to the column `end`. A name without anything
+/// is a heading.
+pub(super) fn pairs<N: AsRef<str>, V: AsRef<str>>(
+    pairs: &[(N, V)],
+    (x, end): (usize, usize),
+    [of_name, heading]: [Style; 2],
+) -> Vec<Line> {
+    let widest = pairs.iter().map(|(name, _)| cells(name.as_ref())).max().unwrap_or(0);
+    // On a narrow screen, both have half of it.
+    let widest = widest.min(end.saturating_sub(x) / 2);
+    let at = x + widest + 2;
+    let mut lines = Vec::new();
+    for (name, value) in pairs {
+        let style = if value.as_ref().is_empty() { heading } else { of_name };
+        let first = lines.len();
+        for part in wrapped(value.as_ref(), end.saturating_sub(at)) {
+            lines.push(vec![(at, part, Style::new())]);
+        }
+        lines[first].push((x, shorten(name.as_ref(), widest), style));
+    }
+    lines
+}
+
+/// All of `text` in lines of at most `width` cells. They end after a blank or a slash, if they can.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let (mut lines, mut line, mut taken) = (Vec::new(), String::new(), 0);
+    for word in text.split_inclusive([' ', '/']) {
+        let parts = match cells(word.trim_end()) <= width {
+            true => vec![word],
+            false => word.split_inclusive(|_| true).collect(),
+        };
+        for part in parts {
+            if taken > 0 && taken + cells(part.trim_end()) > width {
+                lines.push(std::mem::take(&mut line));
+                taken = 0;
+            }
+            line += part;
+            // What takes no cells alone may widen the letter before it.
+            taken += cells(part).max(1);
+        }
+    }
+    lines.push(line);
+    lines
+}
+
+/// Draws `head`, below it those from `first` on of `count` lines, which `line` makes, and `foot` if there is room for
+/// it. If one is `chosen`, those around it are drawn. If none can be, the head is drawn only if all lines fit below it.
+pub(super) fn page(
+    canvas: &mut Canvas<'_>,
+    (mut head, mut foot): (Vec<Line>, Vec<Line>),
+    (first, chosen): (usize, Option<usize>),
+    count: usize,
+    line: impl Fn(&Canvas<'_>, usize) -> Line,
+) {
+    let is_low = Areas::of(0, canvas.height()).foot < 2;
+    let top = if is_low { 1 } else { 2 };
+    let room = canvas.height().saturating_sub(top + 1);
+    for lines in [&mut head, &mut foot] {
+        lines.retain(|line| !is_low || !line.is_empty());
+    }
+    head.truncate(match chosen {
+        None if head.len() + count > room => 0,
+        _ => room.saturating_sub(1).max(1),
+    });
+    if head.len() + count.min(3) + foot.len() > room {
+        foot.clear();
+    }
+    let room = room.saturating_sub(head.len() + foot.len());
+    let first = match chosen {
+        Some(chosen) => (chosen + 1).saturating_sub(room),
+        None => first.min(count.saturating_sub(room)),
+    };
+    let lines: Vec<_> = (first..count).take(room).map(|number| line(canvas, number)).collect();
+    for (line, y) in head.iter().chain(&lines).chain(&foot).zip(top..) {
+        canvas.line(y, line);
+    }
+    if let Some(chosen) = chosen.filter(|chosen| *chosen < count && room > 0) {
+        canvas.band(top + head.len() + chosen - first, canvas.width());
+    }
+}
