@@ -109,6 +109,11 @@ impl Rules {
 }
 
 impl<P: Default> Subtotal<P> {
+    /// Where another part of the same directory begins.
+    pub fn begin_part<T: Tally<Part = P>>(&self, tally: &T) -> Self {
+        Self { part: tally.begin_part(&self.part), ..Self::default() }
+    }
+
     /// Adds an entry that is not a directory. The tally gets it if the content of its directory `is_shown`.
     #[inline]
     pub fn add<T: Tally<Part = P>>(

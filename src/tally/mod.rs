@@ -46,6 +46,11 @@ pub trait Tally: Send + Sync + 'static {
         Self::Part::default()
     }
 
+    /// Where another part of a directory begins, of which `so_far` is known.
+    fn begin_part(&self, _so_far: &Self::Part) -> Self::Part {
+        Self::Part::default()
+    }
+
     /// Adds an entry that is not a directory to `part`, that of its directory.
     fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>);
 

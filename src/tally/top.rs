@@ -114,6 +114,10 @@ impl Top {
 impl Tally for Top {
     type Part = Candidates;
 
+    fn begin_part(&self, so_far: &Candidates) -> Candidates {
+        so_far.begin_part()
+    }
+
     #[inline]
     fn leaf(&self, part: &mut Candidates, entry: &Entry<'_>) {
         let is_root = entry.depth == 0;

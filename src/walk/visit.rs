@@ -61,7 +61,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             open,
             query,
             filters,
-            subtotal: Subtotal::default(),
+            subtotal: dir.subtotal().begin_part(&worker.walk.tally),
             counts: Counts::default(),
             known: mem::take(&mut *lock(&worker.slot.known)),
             has_links: false,

@@ -83,6 +83,25 @@ fn a_directory_of_many_files_is_exact() {
     }
 }
 
+/// Files of one size rank by their names, in whatever part of the listing each is. A second link has no line.
+#[test]
+fn of_many_files_of_one_size_the_first_by_name_are_shown() {
+    let count = rounds(COUNT.0, COUNT.1);
+    let name = |i: usize| format!("top/{i:07}{}", "x".repeat(20));
+    let fixture =
+        (0..count).fold(Fixture::in_memory(), |fixture, i| fixture.sparse(name(i), 1 << 12));
+    let fixture =
+        (0..4).fold(fixture, |fixture, i| fixture.hard_link(name(i), format!("{}~", name(i))));
+    let expected: Vec<_> = (0..6).rev().map(|i| name(i)["top/".len()..].to_owned()).collect();
+    for threads in [1, 2, 8] {
+        let flags = format!("-s -b -c -o b -n 6 -w 200 -T {threads}");
+        let picture = hurried(&flags).arg(fixture.at("top")).run().text();
+        let lines = crate::picture::lines(&picture);
+        let names: Vec<_> = lines.into_iter().map(|line| line.name).take(6).collect();
+        assert_eq!(names, expected, "{threads} threads");
+    }
+}
+
 /// Each file has a second link in a second large directory. Both sets of 20,000 inodes are merged.
 #[test]
 fn many_links_across_two_directories_count_once() {
