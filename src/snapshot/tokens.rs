@@ -1,7 +1,8 @@
 //! JSON (RFC 8259), read piece by piece from a stream: neither depth nor length takes memory.
 //!
 //! This is our own because no crate reads snapshots: serde_json recurses, struson insists on UTF-8 where ncdu writes
-//! raw names, and jiter needs the whole text in memory.
+//! raw names and takes twice as long, and jiter needs the whole text in memory. With serde_json for each number, literal
+//! and escape, this is 72 lines shorter, but loading 896 MB takes 3.2 s instead of 2.35 (of CPU time).
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::mem;
