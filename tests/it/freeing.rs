@@ -97,7 +97,7 @@ impl Screen {
     /// The number of entries in the question whether to delete, if that is asked.
     fn asked_entries(&mut self) -> Option<u64> {
         let screen = view::screen(&mut self.browser, (100, 22));
-        let question = screen.lines().last()?.strip_prefix("delete ")?;
+        let question = screen.lines().last()?.strip_prefix(" delete ")?;
         let (entries, _) = question.split_once(' ')?;
         Some(entries.replace(',', "").parse().unwrap())
     }

@@ -340,12 +340,11 @@ impl Browser {
             _ => Bindings::default().act(key).and_then(|act| self.moved(act, at)).unwrap_or(at),
         };
         let page = self.height.max(2) - 1;
-        // A line is chosen in the first four. The others scroll.
+        // A line is chosen in the first three. The others scroll.
         let last = match text {
             DialogText::Review => self.removals.review.as_ref().map_or(0, |it| it.marks.len()),
             DialogText::Trash => self.removals.trashed.len(),
             DialogText::Errors => self.unread().1.len(),
-            DialogText::Kept => self.kept().len(),
             _ => text_lines(self, text, self.width).len().saturating_sub(page),
         };
         self.dialog = Some(Dialog::Text(text, to.min(last.saturating_sub(1))));

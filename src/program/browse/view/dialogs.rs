@@ -38,12 +38,15 @@ pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &m
                 }
                 _ => format!("{count} could not be read, and are missing from the totals"),
             };
-            return problems(browser, &title, unread, first, canvas);
+            let head = (titled(&title, canvas.width()), Vec::new());
+            return paths(canvas, head, 1, (first, unread.len()), |_, line| {
+                let Problem { path, operation, message, .. } = &unread[line];
+                let path = format!("cannot {} {}", operation.name(), browser.text(path));
+                let why = format!(": {}", browser.text(message.as_bytes()));
+                (Line::new(), [path, why], Style::new())
+            });
         }
-        DialogText::Kept => {
-            let title = "not everything was removed";
-            return problems(browser, title, browser.kept(), first, canvas);
-        }
+        DialogText::Kept => "not everything was removed",
     };
     let lines = text_lines(browser, text, canvas.width());
     let head = (titled(title, canvas.width()), Vec::new());
@@ -65,7 +68,11 @@ pub(in crate::program::browse) fn text_lines(
             let path = browser.text(&browser.chosen_path().unwrap_or_default());
             paragraph(&path, width, Style::new())
         }
-        _ => Vec::new(),
+        DialogText::Kept => {
+            let kept = browser.kept().iter().map(ToString::to_string);
+            kept.flat_map(|problem| paragraph(&problem, width, Style::new())).collect()
+        }
+        DialogText::Review | DialogText::Trash | DialogText::Errors => Vec::new(),
     }
 }
 
@@ -250,7 +257,7 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
         let aside = canvas.style(Palette::aside, Modifier::DIM);
         head.extend([Line::new(), line(["size", "frees", share, "path"], [aside; 4])]);
     }
-    if count > 1 {
+    if count > 1 && canvas.height() >= 14 {
         foot.push(line([&sum[0], &sum[1], "", "together"], [BOLD; 4]));
     }
     paths(canvas, (head, foot), start, (chosen, count), |canvas, number| {
@@ -346,21 +353,4 @@ fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2
         head.extend(pairs(&keys, (1, canvas.width() - 1), [BOLD; 2]));
     }
     (head, sum)
-}
-
-/// Paths, and why something could not be done with each.
-fn problems(
-    browser: &Browser,
-    title: &str,
-    problems: &[Problem],
-    chosen: usize,
-    canvas: &mut Canvas<'_>,
-) {
-    let head = (titled(title, canvas.width()), Vec::new());
-    paths(canvas, head, 1, (chosen, problems.len()), |_, line| {
-        let Problem { path, operation, message, .. } = &problems[line];
-        let path = format!("cannot {} {}", operation.name(), browser.text(path));
-        let why = format!(": {}", browser.text(message.as_bytes()));
-        (Line::new(), [path, why], Style::new())
-    });
 }

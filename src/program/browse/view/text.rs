@@ -68,8 +68,8 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Draws `head`, below it those from `first` on of `count` lines, which `line` makes, and `foot` if there is room for
-/// it. If one is `chosen`, those around it are drawn. If none can be, the head is drawn only if all lines fit below it.
+/// Draws `head`, below it those from `first` on of `count` lines, which `line` makes, and what there is room for of
+/// `foot`. If one is `chosen`, those around it are drawn. If none can be, the head is drawn only if all fit below it.
 pub(super) fn page(
     canvas: &mut Canvas<'_>,
     (mut head, mut foot): (Vec<Line>, Vec<Line>),
@@ -87,9 +87,7 @@ pub(super) fn page(
         None if head.len() + count > room => 0,
         _ => room.saturating_sub(1).max(1),
     });
-    if head.len() + count.min(3) + foot.len() > room {
-        foot.clear();
-    }
+    foot.truncate(room.saturating_sub(head.len() + count.min(1)));
     let room = room.saturating_sub(head.len() + foot.len());
     let first = match chosen {
         Some(chosen) => (chosen + 1).saturating_sub(room),
