@@ -28,7 +28,7 @@ fn main() {
     let colors = Some(Colors::new("", Palette::new(Theme::Dark, Depth::Rgb)));
     let mut browser = Browser::new(request, BrowseOptions { colors, ..BrowseOptions::default() });
     let mut terminal = Terminal::new(TestBackend::new(200, 60)).expect("a screen in memory");
-    browser.resize(200, view::list_height(60));
+    browser.resize(view::list_height(60), usize::MAX);
     let start = Instant::now();
     browser.on(Event::Scanned(Ok(Box::new(browsed))));
     println!("{} entries listed in {:?}", browser.len(), start.elapsed());

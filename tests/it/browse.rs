@@ -55,7 +55,7 @@ pub fn opened(request: &Request, options: BrowseOptions, height: usize) -> Brows
         let roots = roots.iter().map(|root| root.as_encoded_bytes());
         browser.on(Event::Protected(Box::new(Protected::ask(roots, &homes))));
     }
-    browser.resize(80, height);
+    browser.resize(height, usize::MAX);
     show(&mut browser, scanned(request));
     browser
 }
@@ -570,7 +570,7 @@ fn during_walk(fixture: &Fixture, mut look: impl FnMut(&mut Browser)) -> (Browse
     let mut browser = Browser::new(request([fixture.path()]), BrowseOptions::default());
     let commands = browser.on(Event::Start);
     let [.., Command::Scan(_, top)] = &commands[..] else { panic!("{commands:?}") };
-    browser.resize(80, 20);
+    browser.resize(20, usize::MAX);
     let roots = vec![fixture.path().as_os_str().to_owned()];
     let (started, is_started) = std::sync::mpsc::channel();
     let (step, steps) = std::sync::mpsc::sync_channel::<()>(0);

@@ -205,7 +205,7 @@ fn open(request: &Request) -> (Outcome, SavedListings) {
 /// A screen of all that `request` asks for.
 fn loaded(request: &Request) -> Browser {
     let mut browser = Browser::new(request.clone(), BrowseOptions::default());
-    browser.resize(80, 20);
+    browser.resize(20, usize::MAX);
     browser.on(Event::Scanned(Ok(Box::new(
         report::browse(request, Default::default(), |_| {}).unwrap(),
     ))));
@@ -216,7 +216,7 @@ fn loaded(request: &Request) -> Browser {
 fn listing(request: &Request) -> (Browser, Outcome) {
     let (browsed, listings) = open(request);
     let mut browser = Browser::new(request.clone(), BrowseOptions::default());
-    browser.resize(80, 20);
+    browser.resize(20, usize::MAX);
     let view = browsed.snapshot.view;
     assert!(browser.on(Event::Opened(Box::new(listings), view)).is_empty());
     (browser, browsed)

@@ -65,7 +65,7 @@ fn browser(palette: Option<Palette>) -> Browser {
 
 /// What is on a screen of this size after `keys`.
 fn screen(browser: &mut Browser, (width, height): (u16, u16), keys: &str) -> Buffer {
-    browser.resize(width.into(), view::list_height(height));
+    view::fit(browser, (width, height));
     for key in keys.chars() {
         browser.on(Event::Key(match key {
             'v' => Key::Down,

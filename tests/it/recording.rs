@@ -13,6 +13,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
+use regex::{Captures, Regex};
 use weigh::internal::render::palette::Theme;
 
 use crate::fixture::Fixture;
@@ -96,9 +97,20 @@ fn a_tree_looks_like_that() {
     is_drawn("picture.svg", &format!("{SNAPSHOT} -n 16"), &Fixture::new());
 }
 
+/// Its age classes are those of the day when the snapshot was made, on any day.
 #[test]
 fn a_treemap_looks_like_that() {
-    let map = weigh(&format!("{SNAPSHOT} --as svg")).run().text();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/look.json");
+    let saved = fs::read_to_string(file).unwrap();
+    let times = Regex::new(r#""(time|modified|newest)":(\d+)"#).unwrap();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let made: u64 = times.captures(&saved).unwrap()[2].parse().unwrap();
+    let moved = times.replace_all(&saved, |time: &Captures<'_>| {
+        format!("\"{}\":{}", &time[1], time[2].parse::<u64>().unwrap() + now - made)
+    });
+    let fixture = Fixture::new();
+    fs::write(fixture.at("today.json"), &*moved).unwrap();
+    let map = weigh("--load today.json --as svg").within(fixture.path()).run().text();
     is_kept("map.svg", &map, "");
 }
 

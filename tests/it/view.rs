@@ -43,7 +43,7 @@ fn browser_with(snapshot: &Path, options: BrowseOptions) -> Browser {
 /// What is on a screen of so many columns and lines.
 pub fn screen(browser: &mut Browser, (width, height): (u16, u16)) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    browser.resize(width.into(), view::list_height(height));
+    view::fit(browser, (width, height));
     terminal.draw(|frame| view::draw(browser, frame)).unwrap();
     let buffer = terminal.backend().buffer();
     let mut text = String::new();

@@ -66,9 +66,9 @@ pub struct Browser {
     pub(super) dialog: Option<Dialog>,
     /// The last message.
     pub(super) said: Option<String>,
-    /// How wide the screen is, and how many lines of the list fit on it.
-    pub(super) width: usize,
+    /// How many lines of the list fit on the screen, and where the text over it ends, if that scrolls.
     pub(super) height: usize,
+    pub(super) text_end: usize,
     /// The work that runs in the background, if any.
     pub(super) pending: Option<PendingWork>,
     pub(super) removals: Removals,
@@ -262,9 +262,10 @@ impl Browser {
         self.name = index.name(tree, *directory, self.chosen);
     }
 
-    /// Sets how wide the screen is, and how many lines of the list fit on it.
-    pub fn resize(&mut self, width: usize, height: usize) {
-        self.width = width;
+    /// Sets how many lines of the list fit on the screen, and how many lines of the text over it can be the first one
+    /// there.
+    pub fn resize(&mut self, height: usize, text_end: usize) {
+        self.text_end = text_end;
         if self.height != height {
             self.height = height;
             self.choose(self.chosen);

@@ -94,7 +94,7 @@ impl Console for Screen {
         sys::terminal()?;
         self.terminal.draw(|frame| {
             let area = frame.area();
-            browser.resize(area.width.into(), view::list_height(area.height));
+            view::fit(browser, (area.width, area.height));
             view::draw(browser, frame);
         })?;
         Ok(())

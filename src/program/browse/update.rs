@@ -8,7 +8,6 @@ use super::marks::descend;
 use super::pattern::{MarkedBy, NamePattern};
 use super::removal::NOTHING_MARKED;
 use super::sorting::SortKey;
-use super::view::text_lines;
 use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::problem::Problem;
@@ -339,13 +338,12 @@ impl Browser {
             Key::ScrollDown => at.saturating_add(1),
             _ => Bindings::default().act(key).and_then(|act| self.moved(act, at)).unwrap_or(at),
         };
-        let page = self.height.max(2) - 1;
         // A line is chosen in the first three. The others scroll.
         let last = match text {
             DialogText::Review => self.removals.review.as_ref().map_or(0, |it| it.marks.len()),
             DialogText::Trash => self.removals.trashed.len(),
             DialogText::Errors => self.unread().1.len(),
-            _ => text_lines(self, text, self.width).len().saturating_sub(page),
+            _ => self.text_end,
         };
         self.dialog = Some(Dialog::Text(text, to.min(last.saturating_sub(1))));
     }

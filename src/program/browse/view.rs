@@ -17,7 +17,6 @@ use ratatui_core::terminal::Frame;
 
 use self::areas::Areas;
 use self::canvas::{BOLD, Canvas, format, sized};
-pub(super) use self::dialogs::text_lines;
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question};
 use super::keys::Act;
 use weigh::internal::measure::Measure;
@@ -30,6 +29,14 @@ use weigh::internal::render::size::{self, Format};
 /// How many lines of the list fit on a screen of this height.
 pub fn list_height(height: u16) -> usize {
     Areas::of(0, height.into()).lines(height.into()).max(1)
+}
+
+/// Tells the browser what fits on a screen of this size.
+pub fn fit(browser: &mut Browser, (width, height): (u16, u16)) {
+    let text = browser.dialog.as_ref().and_then(Dialog::text);
+    let size = (width.into(), height.into());
+    let text_end = text.map_or(usize::MAX, |(text, _)| dialogs::end(browser, text, size));
+    browser.resize(list_height(height), text_end);
 }
 
 /// Which line of the list, counted from the first one shown, is in this row of a screen of this height.

@@ -7,7 +7,7 @@ use ratatui_core::style::{Modifier, Style};
 
 use super::canvas::{BOLD, Canvas, format, sized, style};
 use super::list;
-use super::text::{Line, page, pairs, paragraph, titled};
+use super::text::{Line, page, pairs, paragraph, room, titled};
 use crate::program::browse::browser::{Browser, Dialog, DialogText, Question};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::{ACTIONS, Act, Key};
@@ -53,12 +53,13 @@ pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &m
     page(canvas, head, (first, None), lines.len(), |_, line| lines[line].clone());
 }
 
+/// How many lines of a text that scrolls can be the first one on a screen of this size.
+pub(super) fn end(browser: &Browser, text: DialogText, (width, height): (usize, usize)) -> usize {
+    text_lines(browser, text, width).len().saturating_sub(room(height)) + 1
+}
+
 /// The lines of a text that scrolls as a whole, on a screen of this width.
-pub(in crate::program::browse) fn text_lines(
-    browser: &Browser,
-    text: DialogText,
-    width: usize,
-) -> Vec<Line> {
+fn text_lines(browser: &Browser, text: DialogText, width: usize) -> Vec<Line> {
     let palette = browser.options.colors.as_ref().map(|colors| colors.palette);
     let aside = palette.map_or(Style::new().add_modifier(Modifier::DIM), |it| style(it.aside()));
     match text {

@@ -68,6 +68,16 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// How many lines of a text fit on a screen of this height.
+pub(super) fn room(height: usize) -> usize {
+    height.saturating_sub(if is_low(height) { 2 } else { 3 })
+}
+
+/// Whether no line of a screen of this height is left blank.
+fn is_low(height: usize) -> bool {
+    Areas::of(0, height).foot < 2
+}
+
 /// Draws `head`, below it those from `first` on of `count` lines, which `line` makes, and what there is room for of
 /// `foot`. If one is `chosen`, those around it are drawn. If none can be, the head is drawn only if all fit below it.
 pub(super) fn page(
@@ -77,9 +87,9 @@ pub(super) fn page(
     count: usize,
     line: impl Fn(&Canvas<'_>, usize) -> Line,
 ) {
-    let is_low = Areas::of(0, canvas.height()).foot < 2;
+    let is_low = is_low(canvas.height());
+    let room = room(canvas.height());
     let top = if is_low { 1 } else { 2 };
-    let room = canvas.height().saturating_sub(top + 1);
     for lines in [&mut head, &mut foot] {
         lines.retain(|line| !is_low || !line.is_empty());
     }
