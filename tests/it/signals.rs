@@ -56,8 +56,12 @@ fn end(fixture: &Fixture, flags: &str, end: End, moment: Duration) -> (ExitStatu
     let duration = start.elapsed();
     assert_eq!(terminal.settings(), before, "{end:?} after {moment:?}");
     let screen = terminal.close();
-    let screen = String::from_utf8_lossy(&screen);
-    check_screen(&screen, &format!("{end:?} after {moment:?}"));
+    // At a Ctrl-C that is typed, the kernel throws away what the terminal has not read yet. If the program had ended by
+    // then, or was about to, nobody turns its colours off.
+    if !(status.success() && matches!(end, End::Typed | End::TypedTwice)) {
+        let screen = String::from_utf8_lossy(&screen);
+        check_screen(&screen, &format!("{end:?} after {moment:?}"));
+    }
     (status, duration)
 }
 
