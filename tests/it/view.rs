@@ -196,6 +196,20 @@ fn the_way_back_from_the_end_of_a_text_begins_soon() {
 }
 
 /// A directory that lacks something shares no line with its only entry, whose figures are whole.
+/// It panicked where a terminal says that it has no columns.
+#[test]
+fn a_text_over_the_list_may_have_no_room() {
+    let fixture = screenful();
+    let mut browser = browser(&saved(&fixture));
+    for text in ["?", "i", "y", "e", "d", "z"] {
+        press(&mut browser, text);
+        for size in (0..6).flat_map(|width| (0..6).map(move |height| (width, height))) {
+            screen(&mut browser, size);
+        }
+        press(&mut browser, "q");
+    }
+}
+
 #[test]
 fn what_is_partial_has_its_own_line() {
     let fixture = Fixture::in_memory().file("tree/a/b/c/f", 40_960).unreadable("tree/x/closed");

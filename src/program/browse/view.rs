@@ -33,10 +33,12 @@ pub fn list_height(height: u16) -> usize {
 
 /// Tells the browser what fits on a screen of this size.
 pub fn fit(browser: &mut Browser, (width, height): (u16, u16)) {
-    let text = browser.dialog.as_ref().and_then(Dialog::text);
-    let size = (width.into(), height.into());
-    let text_end = text.map_or(usize::MAX, |(text, _)| dialogs::end(browser, text, size));
-    browser.resize(list_height(height), text_end);
+    let lines = list_height(height);
+    // What a text says may depend on the height.
+    browser.resize(lines, usize::MAX);
+    if let Some((text, _)) = browser.dialog.as_ref().and_then(Dialog::text) {
+        browser.resize(lines, dialogs::end(browser, text, (width.into(), height.into())));
+    }
 }
 
 /// Which line of the list, counted from the first one shown, is in this row of a screen of this height.

@@ -64,7 +64,7 @@ fn text_lines(browser: &Browser, text: DialogText, width: usize) -> Vec<Line> {
     let aside = palette.map_or(Style::new().add_modifier(Modifier::DIM), |it| style(it.aside()));
     match text {
         DialogText::Help => help(browser, width, aside),
-        DialogText::Info => pairs(&info(browser), (1, width - 1), [aside; 2]),
+        DialogText::Info => pairs(&info(browser), (1, width.saturating_sub(1)), [aside; 2]),
         DialogText::Path => {
             let path = browser.text(&browser.chosen_path().unwrap_or_default());
             paragraph(&path, width, Style::new())
@@ -92,7 +92,7 @@ const GROUPS: [(Act, &str, usize); 7] = [
 fn help(browser: &Browser, width: usize, aside: Style) -> Vec<Line> {
     let (mut x, mut lines) = (1, Vec::new());
     for rows in help_columns(browser, (width / 40).clamp(1, 3), browser.height > 24) {
-        let column = pairs(&rows, (x, width - 1), [BOLD, aside]);
+        let column = pairs(&rows, (x, width.saturating_sub(1)), [BOLD, aside]);
         lines.resize(column.len().max(lines.len()), Line::new());
         let ends = column.iter().flatten().map(|(x, text, _)| x + cells(text));
         x = ends.max().unwrap_or(0) + width / 24;
