@@ -39,7 +39,11 @@ impl Interrupt {
 
     /// From now on the first interrupt does not end a program at once.
     pub(crate) fn hold(&self) {
-        self.ends_at_once.store(self.is_asked(), Ordering::SeqCst);
+        self.ends_at_once.store(false, Ordering::SeqCst);
+        // In this order, one that comes meanwhile is not forgotten.
+        if self.is_asked() {
+            self.ends_at_once.store(true, Ordering::SeqCst);
+        }
     }
 
     /// Whether it was asked for.

@@ -21,6 +21,10 @@ pub struct WithTop {
 impl Tally for WithTop {
     type Part = (Content, Candidates);
 
+    fn begin_part(&self, (content, candidates): &Self::Part) -> Self::Part {
+        (self.whole.begin_part(content), self.top.begin_part(candidates))
+    }
+
     fn leaf(&self, (content, candidates): &mut Self::Part, entry: &Entry<'_>) {
         self.whole.leaf(content, entry);
         self.top.leaf(candidates, entry);

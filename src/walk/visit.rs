@@ -55,13 +55,14 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         let cached = dir.mount.storage == Storage::Remote;
         let query = Query { cached, ..options.query };
         let filters = options.filter.for_directory(open.scope.clone(), || dir.names());
+        let subtotal = dir.subtotal().begin_part(&worker.walk.tally);
         Self {
             worker,
             dir,
             open,
             query,
             filters,
-            subtotal: dir.subtotal().begin_part(&worker.walk.tally),
+            subtotal,
             counts: Counts::default(),
             known: mem::take(&mut *lock(&worker.slot.known)),
             has_links: false,
