@@ -112,8 +112,8 @@ pub fn is_control(c: char) -> bool {
     )
 }
 
-/// Bytes as in a URI: all are escaped, with these hexadecimal `digits`, but those that RFC 3986 does not reserve, and
-/// slashes.
+/// Percent-encodes bytes for a URI, with these hexadecimal `digits`. Unreserved characters (RFC 3986, section 2.3) and
+/// slashes stay.
 pub fn uri(bytes: &[u8], digits: &[u8; 16]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for byte in bytes {

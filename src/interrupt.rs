@@ -37,7 +37,7 @@ impl Interrupt {
         done
     }
 
-    /// From now on the first interrupt does not end a program at once.
+    /// Makes the first interrupt no longer end a program at once.
     pub(crate) fn hold(&self) {
         self.ends_at_once.store(false, Ordering::SeqCst);
         // In this order, one that comes meanwhile is not forgotten.

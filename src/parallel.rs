@@ -44,7 +44,7 @@ pub fn in_order<T: Send, R: Send, E>(
 ) -> Result<(), E> {
     /// For each thread, so many items are waiting or done.
     const AHEAD: usize = 3;
-    let threads = match threads {
+    let mut threads = match threads {
         0 => thread::available_parallelism().map_or(1, Into::into),
         threads => threads,
     };
@@ -64,8 +64,10 @@ pub fn in_order<T: Send, R: Send, E>(
         let (mut items, mut ahead) = (items.peekable(), VecDeque::new());
         while let Some(item) = items.next() {
             if started < threads && (started > 0 || items.peek().is_some()) {
-                let thread = thread::Builder::new().spawn_scoped(scope, run);
-                started += usize::from(thread.is_ok());
+                match thread::Builder::new().spawn_scoped(scope, run) {
+                    Ok(_) => started += 1,
+                    Err(_) => threads = started,
+                }
             }
             if started == 0 {
                 take(work(item))?;

@@ -667,7 +667,7 @@ impl Request {
             true => vec![begin],
             false => remote.hosts.iter().map(|_| replay_to(move |_| whole())).collect(),
         };
-        // What leads to the machines is to be ended, too.
+        // On Ctrl-C, the connections to the machines have to be ended, too.
         self.interrupt.hold();
         let arriving = remote.begin(self.wanted(), replays);
         let (mut snapshots, mut problems) = (Vec::new(), Vec::new());

@@ -18,8 +18,8 @@ use crate::tree::Child;
 use files::Files;
 pub use users::{User, by_user};
 
-/// What only an engine's storage has in it: the two directories of one of these. The first one is that of the layers of
-/// Docker; or of those that podman and buildah (containers/storage) keep on disk, and what they know of them.
+/// Pairs of directories that only the storage of a container engine has in it: Docker's, then those of podman and buildah
+/// (containers/storage). The first of a pair has the layers, or what is known of them.
 pub const STORAGES: [[&str; 2]; 4] = [
     [DOCKER, "image"],
     [DOCKER, "containers"],

@@ -59,11 +59,13 @@ impl Move<'_> {
         })
     }
 
-    /// Whether the entry may have been moved although that failed with `error`: something is there, or nobody can tell.
+    /// Whether the entry may have been moved although that failed with `error`: it is not in its place, and something is
+    /// in the new one, or nobody can tell.
     fn may_be_moved(&self, error: &io::Error) -> bool {
-        let (to, new) = self.to;
+        let ((from, name), (to, new)) = (self.from, self.to);
+        let is_there = || from.stat_of(name).is_ok_and(|it| it.is_same(self.before));
         let is_missing = || to.stat_of(new).is_err_and(|it| it.kind() == ErrorKind::NotFound);
-        error.kind() != ErrorKind::AlreadyExists && !is_missing()
+        error.kind() != ErrorKind::AlreadyExists && !is_there() && !is_missing()
     }
 
     /// Moves the entry to stay there.
@@ -108,7 +110,7 @@ impl Move<'_> {
     }
 }
 
-/// Overlays and some file systems of users do the latter.
+/// Overlays and some FUSE file systems give an entry a new number when it is moved.
 const OTHER_INODE: &str = "it is another inode since it was moved: somebody replaced it, or its file system gives it another number";
 
 /// The error of removing a directory, with the names of entries that are still in it.

@@ -4,7 +4,7 @@
 //! It contains another private directory. If the target is a directory, its entries are moved there one by one.
 
 use std::ffi::{CStr, CString};
-use std::io;
+use std::io::{self, ErrorKind};
 
 use super::explain::{Stop, because};
 use super::known::is_beside;
@@ -69,13 +69,17 @@ impl Private {
     }
 }
 
-/// Makes a directory, and opens it if it is this directory. If not, it is removed. As for a move, the answer may be lost.
+/// Makes a directory, and opens it if it is this directory. If not, it is removed. The answer of the first may be lost.
 fn make_directory(
     parent: &HeldDirectory,
     name: &CStr,
     around: &ExactStat,
 ) -> Result<HeldDirectory, Stop> {
-    let made = parent.make_directory(name);
+    let made = match parent.make_directory(name) {
+        // Somebody else's, as far as anybody can tell.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(error.into()),
+        made => made,
+    };
     opened(parent, name, around).map_err(|stop| {
         // If it cannot be used, it is our own and empty, or it does not exist.
         let _ = parent.remove(name, true);

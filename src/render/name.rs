@@ -56,7 +56,7 @@ pub fn shorten(text: &str, width: usize) -> String {
 }
 
 /// As much of the start of `text` as fits into `width` cells.
-pub fn start(text: &str, width: usize) -> &str {
+pub(super) fn start(text: &str, width: usize) -> &str {
     // Measures from the start each time, because the width of a character depends on those before it. Searches by
     // halves, because a name in a snapshot may have millions of characters of no width.
     let ends: Vec<usize> = text.char_indices().map(|(end, _)| end).collect();

@@ -59,8 +59,8 @@ struct KeptChange {
 }
 
 impl Candidates {
-    /// Those of another part of the same directory. They begin with the last line so far, because what comes after that
-    /// has no line. Otherwise, a tenth of 100,000 files of the same size became candidates.
+    /// The candidates of another part of the same directory. They begin with the last line so far, because what comes
+    /// after that has no line. Otherwise, a tenth of 100,000 files of the same size became candidates.
     pub(super) fn begin_part(&self) -> Self {
         Self { last: self.last.clone(), ..Self::default() }
     }

@@ -71,7 +71,7 @@ impl Inodes {
 }
 
 impl Whole {
-    /// Always inlined, as what it calls and what packs it is, because to copy a node takes as long as to pack it.
+    /// Always inlined, with what it calls and what packs it: copying a node takes as long as packing it.
     #[inline(always)]
     fn node<'a>(self, entry: &Entry<'a>, has_inode: bool) -> Node<'a> {
         let inode = if has_inode { self.inode(entry) } else { None };

@@ -1,4 +1,4 @@
-//! What is known to be the same in a tree and in an earlier one that lacks it.
+//! What is known to be the same in a tree and in an earlier one that lacks it. `snapshot` finds it, and `diff` uses it.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::{Child, DirectoryId};
 
-/// What is alike in the directories of a tree.
+/// What is unchanged in the directories of a tree.
 #[derive(Debug, Default)]
 pub struct Alike {
     /// Of each directory, by its number, whether it is as it was. The earlier tree lacks it then.
@@ -18,7 +18,7 @@ pub struct Alike {
 
 impl Alike {
     /// Whether the directory with this number is as it was.
-    pub fn is_alike(&self, now: DirectoryId) -> bool {
+    fn is_alike(&self, now: DirectoryId) -> bool {
         self.directories.get(now.index()) == Some(&true)
     }
 

@@ -78,13 +78,13 @@ impl PackedDirectory {
     }
 }
 
-/// That of an entry that is not a directory.
+/// The digest of an entry that is not a directory.
 #[inline]
 pub fn of_leaf(name: &[u8], figures: &Figures, seen: Option<View>) -> u64 {
     with_name(with_figures(FACTOR, figures, seen), name)
 }
 
-/// That of a directory without its subdirectories, from the sum of those of its `leaves`.
+/// The digest of a directory without its subdirectories; `leaves` is the sum of those of its other entries.
 pub fn of_directory(node: &Node<'_>, leaves: u64, seen: Option<View>) -> u64 {
     let digest = with_figures(mixed(FACTOR, leaves), &node.sums.all, seen);
     let digest = match &node.own {

@@ -74,8 +74,8 @@ pub enum Command {
     Remove(Manner, Vec<Target>),
     /// Stop the removal, or the undo, after its current entry.
     CancelRemoval,
-    /// Put these back from the trash, the last first: also after one that cannot be, whose old name another entry may
-    /// have now.
+    /// Put these back from the trash, the last first. If one cannot be, because another entry has its old name, the others
+    /// still are.
     Undo(Vec<Arc<Trashed>>),
     /// Give this to the terminal for the clipboard. It has no control characters.
     Copy(String),

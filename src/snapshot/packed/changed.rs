@@ -1,5 +1,6 @@
 //! Of a file, only what differs from a tree in memory: every directory's digest is compared first, and only the
-//! listings of those that differ are read. Of these, several threads look for the leaves that differ.
+//! listings of those that differ are read. Of several of these at once, threads look for the leaves that
+//! differ.
 
 use std::collections::HashMap;
 use std::{io, mem};
@@ -15,7 +16,7 @@ use crate::tally::{Inodes, Whole};
 use crate::total::Replay;
 use crate::tree::{Alike, Child, Node, Tree, record};
 
-/// So many bytes of leaves are compared at a time.
+/// So many bytes of leaves are compared at a time, or one listing that has more.
 const AT_A_TIME: usize = 2 << 20;
 
 /// The listings of a file, and the digests of its directories, by their numbers, if it has them.
@@ -138,7 +139,7 @@ impl SideBySide<'_> {
 }
 
 /// The leaves that differ between a listing, whose pieces `packed` begins with, and the directory `now`: those of each.
-/// Where several have one name, or are not in their order, there may be some that do not.
+/// Where several have one name, or are not in their order, the result may have leaves that do not differ.
 fn differing(mut packed: &[u8], now: Child<'_>, has_times: bool) -> io::Result<[Box<[u8]>; 2]> {
     let mut is: Vec<_> = now.leaf_records().collect();
     is.sort_unstable_by_key(|(name, size, _)| (*name, *size));

@@ -130,12 +130,12 @@ struct Part<'t> {
     listings: Vec<SortedListing>,
 }
 
-/// What comes of a part.
+/// The result of a part.
 #[derive(Default)]
 struct Done {
-    /// Each with the number of its first directory.
+    /// The blocks, each with the number of its first directory.
     blocks: Vec<(u64, Vec<u8>)>,
-    /// Those of its directories without what is below them.
+    /// The digests of its directories, each without its subdirectories.
     digests: Vec<(DirectoryId, u64)>,
     /// Whether the blocks unpack to too many times their size.
     is_regular: bool,
@@ -151,8 +151,8 @@ impl Part<'_> {
         if done.is_regular { self.in_blocks_of(REGULAR) } else { Ok(done) }
     }
 
-    /// Reads something of each line of the cache that its records are in. These are all over the memory, and so the
-    /// processor waits for many at once, and not for one after the other.
+    /// Touches each cache line that its records are in. They are scattered in memory: so the processor waits for many at
+    /// once, and not for one after the other.
     fn fetch(&self) {
         const LINE: usize = 64;
         let mut read = 0;

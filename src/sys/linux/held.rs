@@ -247,8 +247,8 @@ impl HeldDirectory {
         Ok(retry_on_intr(|| fs::renameat_with(&self.fd, name, &to.fd, new, flags))?)
     }
 
-    /// Removes the entry `name`; a directory only if it is empty. A file system on a network may do this, lose the
-    /// answer, and then fails; so what counts is whether the entry is there.
+    /// Removes the entry `name`; a directory only if it is empty. A network file system may do this, lose the answer, and
+    /// fail. So what counts is whether the entry is there afterwards: one that was missing before is removed, too.
     ///
     /// # Errors
     /// The system's.

@@ -26,7 +26,7 @@ pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &m
     let title = match text {
         DialogText::Help => "keys",
         DialogText::Info => "about it",
-        DialogText::Path => "the path, also for the clipboard if the terminal has one",
+        DialogText::Path => "the path, copied to the clipboard if the terminal allows that",
         DialogText::Review => return review(browser, first, canvas),
         DialogText::Trash => return trash(browser, first, canvas),
         DialogText::Errors => {
@@ -40,10 +40,7 @@ pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &m
             };
             let head = (titled(&title, canvas.width()), Vec::new());
             return paths(canvas, head, 1, (first, unread.len()), |_, line| {
-                let Problem { path, operation, message, .. } = &unread[line];
-                let path = format!("cannot {} {}", operation.name(), browser.text(path));
-                let why = format!(": {}", browser.text(message.as_bytes()));
-                (Line::new(), [path, why], Style::new())
+                (Line::new(), said(browser, &unread[line]), Style::new())
             });
         }
         DialogText::Kept => "not everything was removed",
@@ -70,11 +67,17 @@ fn text_lines(browser: &Browser, text: DialogText, width: usize) -> Vec<Line> {
             paragraph(&path, width, Style::new())
         }
         DialogText::Kept => {
-            let kept = browser.kept().iter().map(ToString::to_string);
+            let kept = browser.kept().iter().map(|problem| said(browser, problem).concat());
             kept.flat_map(|problem| paragraph(&problem, width, Style::new())).collect()
         }
         DialogText::Review | DialogText::Trash | DialogText::Errors => Vec::new(),
     }
+}
+
+/// What could not be done with a path, and why.
+fn said(browser: &Browser, Problem { path, operation, message, .. }: &Problem) -> [String; 2] {
+    let what = format!("cannot {} {}", operation.name(), browser.text(path));
+    [what, format!(": {}", browser.text(message.as_bytes()))]
 }
 
 /// The actions that begin a group of the help, its name, and its column if there are three.
@@ -287,7 +290,7 @@ fn trash(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     let trashed = &browser.removals.trashed;
     let title = match trashed.len() {
         0 => "nothing was put in the trash",
-        _ => "in the trash, and frees nothing until that is emptied: Enter puts it back",
+        _ => "in the trash: that frees nothing until it is emptied; Enter puts the line back",
     };
     let head = (titled(title, canvas.width()), Vec::new());
     paths(canvas, head, 1, (chosen, trashed.len()), |_, line| {
@@ -299,8 +302,7 @@ fn trash(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
 /// What the review says about all marks; and their size, and what removing them frees.
 fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2]) {
     const FOR_EVER: &str = "deletes them for ever, once you have typed the number of entries";
-    const TRASH: &str =
-        "moves them into the trash: emptying that frees the space, u puts them back";
+    const TRASH: &str = "moves them into the trash: u puts them back, emptying it frees the space";
     let (count, marked) = browser.marked();
     let (is_partial, no_removal) = (browser.is_marked_partial(), browser.no_removal());
     let mut sum = <[String; 2]>::default();
@@ -329,15 +331,15 @@ fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2
         return (head, sum);
     }
     if is_partial {
-        said.push("not all could be read: there may be more in what is marked".to_owned());
+        said.push("some of what is marked could not be read: it may hold more".to_owned());
     }
     said.extend(no_removal.map(str::to_owned));
     if let Some(review) = &browser.removals.review {
         let refused = review.marks.iter().filter(|mark| mark.target.is_err()).count();
         if !review.is_looked {
-            said.push("weigh is looking at them again …".to_owned());
+            said.push("checking again what is marked …".to_owned());
         } else if refused > 0 {
-            said.push(format!("{refused} of them are left out"));
+            said.push(format!("{refused} of them cannot be removed, and are left out"));
         }
     }
     head.extend(said.iter().flat_map(|text| paragraph(text, canvas.width(), Style::new())));
