@@ -170,6 +170,10 @@ const MOST_THREADS: usize = 1_024;
 /// As many as keep a network file system busy (measured on FUSE).
 const MOST_CHOSEN: usize = 128;
 
+/// With how many threads a walk begins at least, if its first look had to wait for storage. Most storage serves several
+/// requests at a time, and a small tree ends before another number could be tried.
+const FIRST_UNCACHED: usize = 8;
+
 /// Weighs `roots` and everything below them with `tally`. Meanwhile it calls `watch` about ten times a second, on the
 /// calling thread.
 ///
@@ -186,6 +190,7 @@ pub fn walk<T: Tally>(
     tally: T,
     watch: impl FnMut(&Progress),
 ) -> Walked {
+    let waits = sys::usage().waits;
     let (roots, problems) = roots::resolve(roots, &options);
     let free = sys::free_handles();
     let candidates = prefetch::candidates(&roots, &options);
@@ -204,8 +209,12 @@ pub fn walk<T: Tally>(
     let walk = Arc::new(walk);
     let monitor = Monitor::new(Arc::clone(&walk), candidates, read);
     walk.begin(roots);
-    let stages =
-        if walk.is_finished() { monitor.end() } else { go_on(&walk, free, monitor, watch) };
+    let stages = if walk.is_finished() {
+        monitor.end()
+    } else {
+        let is_uncached = walk.bulk.is_empty() && sys::usage().waits > waits;
+        go_on(&walk, free, is_uncached, monitor, watch)
+    };
     walk.pool.close();
     if let Some(panic) = lock(&walk.panic).take() {
         resume_unwind(panic);
@@ -238,17 +247,23 @@ fn in_bulk(roots: &[Root], options: &WalkOptions) -> (Vec<Bulk>, Vec<NotInBulk>)
 }
 
 /// Continues after the first look, on as many threads as are wanted and `free` handles allow. Returns what was done
-/// with each number of them.
+/// with each number of them. `is_uncached` if that look had to wait, and so probably for storage.
 fn go_on<T: Tally>(
     walk: &Arc<Walk<T>>,
     free: usize,
+    is_uncached: bool,
     monitor: Monitor<T>,
     watch: impl FnMut(&Progress),
 ) -> Vec<Stage> {
     let room = sys::threads_with_room().min(MOST_THREADS);
     let fixed = walk.options.threads;
-    let wanted = fixed.or_else(|| thread::available_parallelism().ok());
-    let wanted = wanted.map_or(1, NonZeroUsize::get).min(room);
+    let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let wanted = match fixed {
+        Some(threads) => threads.get(),
+        None if is_uncached => cores.max(FIRST_UNCACHED),
+        None => cores,
+    };
+    let wanted = wanted.min(room);
     let Some(rayon_pool) = rayon_pool(handles::workers(wanted, free)) else {
         walk.run_here();
         return monitor.end();
@@ -259,7 +274,7 @@ fn go_on<T: Tally>(
     // Half of the handles are for directories that wait.
     let most = handles::workers(MOST_CHOSEN.min(room), free / 2);
     let is_fixed = fixed.is_some() || most <= workers;
-    let chooser = (!is_fixed).then(|| ThreadChooser::new(workers, most));
+    let chooser = (!is_fixed).then(|| ThreadChooser::new(cores.min(workers), workers, most));
 
     let (sender, receiver) = mpsc::sync_channel(1);
     let walk = Arc::clone(walk);

@@ -1,10 +1,11 @@
 //! Chooses the number of threads, from the samples that it gets and from nothing else.
 //!
-//! If everything is cached, one thread for each core is best, and nothing may disturb it. If threads wait for
-//! storage, more threads help, up to the number of requests that the storage serves at the same time. On a disk that
-//! has to seek, fewer help. Nobody can know this in advance, so it is tried: the number goes up in steps as long as
-//! each step brings enough entries a second, then stays, and is tried again from time to time. If the first step brings
-//! hardly anything, one thread is tried before anything else.
+//! If everything is cached, one thread for each core is best, and nothing may disturb it. So a walk begins with these,
+//! or with a few more if its first look had to wait. If threads wait for storage, more threads help, up to the number of
+//! requests that the storage serves at the same time. On a disk that has to seek, fewer help. Nobody can know this in
+//! advance, so it is tried: the number goes up in steps as long as each step brings enough entries a second, then stays,
+//! and is tried again from time to time. If the first step brings hardly anything, one thread is tried before anything
+//! else.
 //!
 //! Whether a device says that it rotates is not asked. Disks of virtual machines say so, and on a busy machine their
 //! answers seem as late as those of a real one: cold on XFS, one thread was then taken for a second, and balanced took
@@ -40,6 +41,8 @@ pub(super) struct Sample {
 pub(super) struct ThreadChooser {
     cores: usize,
     most: usize,
+    /// How many it started with: one for each core, or more.
+    first: usize,
     threads: usize,
     phase: Phase,
     /// The samples since the phase began, or since they were discarded.
@@ -51,7 +54,7 @@ pub(super) struct ThreadChooser {
 /// What it is doing.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// One thread for each core; so many samples gave no reason for more.
+    /// The number it started with; so many samples gave no reason for another.
     First(u32),
     /// Waiting for the end of so many steps that began with the previous number of threads.
     Changing(Trial, u64),
@@ -89,15 +92,15 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const MOST_PATIENCE: Duration = Duration::from_secs(30);
 
 impl ThreadChooser {
-    /// Starts with one thread for each of `cores`; never goes beyond `most`.
-    pub(super) fn new(cores: usize, most: usize) -> Self {
-        let (phase, seen) = (Phase::First(0), Sample::default());
-        Self { cores, most: most.max(cores), threads: cores, phase, seen, patience: PATIENCE }
+    /// Starts with `first` threads on so many `cores`; never goes beyond `most`.
+    pub(super) fn new(cores: usize, first: usize, most: usize) -> Self {
+        let (phase, seen, threads) = (Phase::First(0), Sample::default(), first);
+        Self { cores, most: most.max(first), first, threads, phase, seen, patience: PATIENCE }
     }
 
     /// Starts again, because the storage has changed. Returns the number of threads.
     pub(super) fn begin_again(&mut self) -> usize {
-        self.threads = self.cores;
+        (self.first, self.threads) = (self.cores, self.cores);
         self.begin(Phase::First(0));
         self.threads
     }
@@ -124,9 +127,18 @@ impl ThreadChooser {
         let has_work = sample.waiting > self.threads as u64;
         match self.phase {
             Phase::First(looks) => {
-                let may_be_blocked = has_work && !self.seen.is_busy(self.threads);
+                let is_busy = self.seen.is_busy(self.threads.min(self.cores));
+                let may_be_blocked = has_work && !is_busy;
                 if may_be_blocked && self.seen.is_blocked() && self.is_measured() {
                     return self.try_with(self.first_guess(hint()), FACTOR);
+                }
+                if is_busy && self.threads > self.cores {
+                    if self.seen.wall <= MEMORY {
+                        return None;
+                    }
+                    if !self.seen.waits_often() {
+                        return Some(self.begin_again());
+                    }
                 }
                 if !may_be_blocked || self.seen.wall > MEMORY && !self.seen.is_blocked() {
                     self.begin(Phase::First(looks.saturating_add(1)));
@@ -146,7 +158,7 @@ impl ThreadChooser {
             }
             Phase::Trying(trial) => self.judge(trial),
             Phase::Staying(until) => {
-                let is_warm = self.seen.is_busy(self.cores) && !self.seen.is_blocked();
+                let is_warm = self.seen.is_busy(self.cores) && !self.seen.waits_often();
                 if is_warm && self.threads > self.cores {
                     return Some(self.begin_again());
                 }
@@ -184,14 +196,14 @@ impl ThreadChooser {
             if self.threads >= self.most || self.seen.is_busy(self.cores) {
                 return self.stay(self.threads);
             }
-            let is_doubtful = trial.threads <= self.cores && rate < trial.rate * CLEAR;
+            let is_doubtful = trial.threads <= self.first && rate < trial.rate * CLEAR;
             let next = if is_doubtful { 1 } else { self.threads.saturating_mul(trial.factor) };
             return self.try_with(next, trial.factor);
         }
         if !is_up && rate >= trial.rate * LOSS {
             return self.stay(self.threads);
         }
-        if is_up && (2..=self.cores).contains(&trial.threads) {
+        if is_up && (2..=self.first).contains(&trial.threads) {
             // If more threads do not help, one may do better, on a disk that has to seek. If it does not, that shows
             // at once.
             return self.try_again(trial, 1);
@@ -272,14 +284,17 @@ impl Sample {
         self.cpu.as_secs_f64() / time >= BUSY
     }
 
-    /// Whether threads wait for storage: they wait often for the steps that they do, and more often than other
-    /// processes take their cores. A few waits mean nothing.
+    /// Whether threads wait for storage: they wait often, and more often than other processes take their cores.
     fn is_blocked(&self) -> bool {
+        self.waits_often() && self.waits > self.preemptions.saturating_mul(2)
+    }
+
+    /// Whether threads wait often for the steps that they do. A few waits mean nothing. If there are more threads than
+    /// cores, they take the cores from each other, and how often that happens says nothing.
+    fn waits_often(&self) -> bool {
         const WAITS: u64 = 4;
         const STEPS_A_WAIT: u64 = 96;
-        self.waits >= WAITS
-            && self.waits > self.preemptions.saturating_mul(2)
-            && self.waits.saturating_mul(STEPS_A_WAIT) >= self.done
+        self.waits >= WAITS && self.waits.saturating_mul(STEPS_A_WAIT) >= self.done
     }
 }
 
