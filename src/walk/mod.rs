@@ -172,7 +172,7 @@ const MOST_CHOSEN: usize = 128;
 
 /// With how many threads a walk begins at least, if its first look had to wait for storage. Most storage serves several
 /// requests at a time, and a small tree ends before another number could be tried.
-const FIRST_UNCACHED: usize = 8;
+const FIRST_UNCACHED: usize = 6;
 
 /// Weighs `roots` and everything below them with `tally`. Meanwhile it calls `watch` about ten times a second, on the
 /// calling thread.

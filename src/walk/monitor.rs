@@ -38,6 +38,8 @@ pub(super) struct Monitor<T: Tally> {
     prefetch: Option<RunningPrefetch>,
     /// Whether the walk waits for it.
     is_resting: bool,
+    /// How many threads may work as soon as it is known whether there is something to prefetch.
+    next: Option<usize>,
 }
 
 /// The counts at one time.
@@ -66,6 +68,7 @@ impl<T: Tally> Monitor<T> {
             candidates,
             prefetch: None,
             is_resting: false,
+            next: None,
         }
     }
 
@@ -109,18 +112,24 @@ impl<T: Tally> Monitor<T> {
     /// Changes the number of threads if necessary.
     fn look(&mut self) {
         self.look_at_prefetch();
-        let Some(chooser) = self.chooser.as_mut().filter(|_| !self.is_resting) else { return };
+        let Some(chooser) = self.chooser.as_mut().filter(|_| self.prefetch.is_none()) else {
+            return;
+        };
         let (walk, now) = (&self.walk, Look::now(&self.walk));
-        let threads = chooser.look(&now.since(&self.last), || what_is_waited_for(walk));
-        self.last = now;
-        if let Some(threads) = threads {
+        self.next = self.next.or_else(|| {
+            let sample = now.since(&self.last);
+            self.last = now;
+            chooser.look(&sample, || what_is_waited_for(walk))
+        });
+        if self.next.is_some() && !self.candidates.is_empty() {
+            // Only now, because another number of threads means that the storage is slow. What more threads ask for
+            // would keep it waiting.
+            self.prefetch = RunningPrefetch::begin(mem::take(&mut self.candidates));
+            pool::engage(&self.walk, self.threads);
+        } else if let Some(threads) = self.next.take() {
             self.end_stage(now);
             pool::engage(&self.walk, threads);
             self.threads = threads;
-            // Only now, because another number of threads means that the storage is slow.
-            if !self.candidates.is_empty() {
-                self.prefetch = RunningPrefetch::begin(mem::take(&mut self.candidates));
-            }
         }
     }
 
@@ -135,6 +144,7 @@ impl<T: Tally> Monitor<T> {
         }
         if is_done {
             if self.is_resting {
+                self.next = None;
                 self.end_stage(Look::now(&self.walk));
                 // The storage is not what it was.
                 self.threads =
