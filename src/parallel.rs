@@ -1,6 +1,7 @@
 //! Work on several cores.
 
 use std::collections::VecDeque;
+use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
@@ -28,6 +29,30 @@ where
 /// the program ends before.
 pub fn discard(value: impl Send + 'static) {
     let _ = thread::Builder::new().spawn(move || drop(value));
+}
+
+/// Does `work` of the items that `make` gives it, one after the other, on another thread. `make` goes on meanwhile, but
+/// waits while an item waits already. Returns what came of both. If no thread can be started, this thread does the work.
+///
+/// # Errors
+/// Those of `make`.
+pub fn beside<T: Send, M, R: Send, E>(
+    make: impl FnOnce(&mut dyn FnMut(T)) -> Result<M, E>,
+    work: impl Fn(T) -> R + Sync,
+) -> Result<(M, Vec<R>), E> {
+    let work = &work;
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let run = move || receiver.into_iter().map(work).collect::<Vec<_>>();
+        let Ok(thread) = thread::Builder::new().spawn_scoped(scope, run) else {
+            let mut results = Vec::new();
+            return Ok((make(&mut |item| results.push(work(item)))?, results));
+        };
+        // If the thread panics, nobody takes it.
+        let made = make(&mut |item| drop(sender.send(item)))?;
+        drop(sender);
+        Ok((made, thread.join().unwrap_or_else(|panic| resume_unwind(panic))))
+    })
 }
 
 /// Does `work` of each of the `items` on so many `threads`, 0 being one for each core, while this thread makes the

@@ -1,6 +1,5 @@
 //! Of a file, only what differs from a tree in memory: every directory's digest is compared first, and only the
-//! listings of those that differ are read. Of several of these at once, threads look for the leaves that
-//! differ.
+//! listings of those that differ are read. Meanwhile another thread looks for the leaves that differ in these.
 
 use std::collections::HashMap;
 use std::{io, mem};
@@ -14,10 +13,13 @@ use super::read::set_times;
 use crate::parallel;
 use crate::tally::{Inodes, Whole};
 use crate::total::Replay;
-use crate::tree::{Alike, Child, Node, Tree, record};
+use crate::tree::{Alike, Child, DirectoryId, Node, Tree, record};
 
-/// So many bytes of leaves are compared at a time, or one listing that has more.
+/// So many bytes of leaves are compared at a time, or one listing that has more. Up to three times as many are in memory.
 const AT_A_TIME: usize = 2 << 20;
+
+/// Leaves before and now, packed.
+type Leaves = [Box<[u8]>; 2];
 
 /// The listings of a file, and the digests of its directories, by their numbers, if it has them.
 #[derive(Debug)]
@@ -32,51 +34,69 @@ impl Digested {
     ///
     /// # Errors
     /// The system's, and those of a damaged file.
-    pub fn changed(mut self, now: &Tree, inodes: Inodes) -> io::Result<(Tree, Alike)> {
+    pub fn changed<'t>(mut self, now: &'t Tree, inodes: Inodes) -> io::Result<(Tree, Alike)> {
         let root = now.root();
         let is_alike = root.is_directory() && root.is_total() == self.listings.is_total();
         let is = now.digests(None);
         let directories = vec![false; is.len()];
-        let mut search = SideBySide {
-            was: &self.digests,
-            is,
-            are_roots: false,
-            has_times: self.listings.has_times(),
-            ahead: [(0, Some(root).filter(|_| is_alike))].into_iter().collect(),
-            children: HashMap::default(),
-            packed: Vec::new(),
-            listings: Vec::new(),
-            alike: Alike { directories, others: HashMap::default() },
-        };
+        let has_times = self.listings.has_times();
         let begin = |depth| Box::new(Replay::new(Whole { inodes }, depth)) as _;
         self.listings.expect_many();
-        let tree = self.listings.replay(begin, &mut search, None)?;
-        search.compare()?;
-        Ok((tree, search.alike))
+        let read = |compare: &mut dyn FnMut(Batch<'t>)| {
+            let mut search = SideBySide {
+                was: &self.digests,
+                is,
+                are_roots: false,
+                ahead: [(0, Some(root).filter(|_| is_alike))].into_iter().collect(),
+                children: HashMap::default(),
+                batch: Batch::default(),
+                compare,
+                directories,
+            };
+            let tree = self.listings.replay(begin, &mut search, None)?;
+            let SideBySide { batch, directories, .. } = search;
+            compare(batch);
+            Ok::<_, io::Error>((tree, directories))
+        };
+        let ((tree, directories), differing) =
+            parallel::beside(read, |batch: Batch<'t>| batch.differing(has_times))?;
+        let mut others = HashMap::default();
+        for differing in differing {
+            others.extend(differing?);
+        }
+        Ok((tree, Alike { directories, others }))
     }
 }
 
+/// Listings whose leaves are compared.
+#[derive(Default)]
+struct Batch<'t> {
+    /// Pieces of leaves.
+    packed: Vec<u8>,
+    /// Where each listing begins in these, and which directory it is now.
+    listings: Vec<(usize, Child<'t>)>,
+}
+
 /// Goes down a file and a tree side by side.
-struct SideBySide<'t> {
-    was: &'t [u64],
+struct SideBySide<'t, 'c> {
+    was: &'c [u64],
     is: Vec<u64>,
     /// Whether roots are in the directory that is read, the one above them.
     are_roots: bool,
-    has_times: bool,
     /// The directories of the file that are to be read, and which one each is now.
     ahead: HashMap<u64, Option<Child<'t>>, RandomState>,
     /// What is now in the one that is read, and has not been found in the file.
     children: HashMap<&'t [u8], Child<'t>, RandomState>,
-    /// Pieces of leaves that are to be compared; and for each listing where it begins, and which directory it is now.
-    packed: Vec<u8>,
-    listings: Vec<(usize, Child<'t>)>,
-    alike: Alike,
+    batch: Batch<'t>,
+    compare: &'c mut dyn FnMut(Batch<'t>),
+    /// The directories that are alike, by their numbers now.
+    directories: Vec<bool>,
 }
 
-impl Choice for SideBySide<'_> {
+impl Choice for SideBySide<'_, '_> {
     fn begin(&mut self, number: u64) -> io::Result<bool> {
-        if self.packed.len() > AT_A_TIME {
-            self.compare()?;
+        if self.batch.packed.len() > AT_A_TIME {
+            (self.compare)(mem::take(&mut self.batch));
         }
         let now = self.ahead.remove(&number).flatten();
         let children = now.into_iter().flat_map(Child::directories);
@@ -85,7 +105,8 @@ impl Choice for SideBySide<'_> {
         // What is above several roots shows all of them.
         self.are_roots = now.is_some_and(|now| now.is_total());
         let compared = now.filter(|_| !self.are_roots);
-        self.listings.extend(compared.map(|now| (self.packed.len(), now)));
+        let Batch { packed, listings } = &mut self.batch;
+        listings.extend(compared.map(|now| (packed.len(), now)));
         Ok(compared.is_some())
     }
 
@@ -93,7 +114,7 @@ impl Choice for SideBySide<'_> {
         let now = self.children.remove(node.name);
         if let Some(now) = now.filter(|now| !self.are_roots && self.is_same(number, node, now))
             && let Some(id) = now.id()
-            && let Some(is_alike) = self.alike.directories.get_mut(id.index())
+            && let Some(is_alike) = self.directories.get_mut(id.index())
         {
             *is_alike = true;
             return false;
@@ -107,11 +128,11 @@ impl Choice for SideBySide<'_> {
     }
 
     fn take_leaves(&mut self, leaves: Piece<'_>) {
-        leaves.push(&mut self.packed);
+        leaves.push(&mut self.batch.packed);
     }
 }
 
-impl SideBySide<'_> {
+impl SideBySide<'_, '_> {
     /// Whether the directory with this `number` is the same `now`. Somebody may choose names so that digests are, and
     /// nothing should grow unseen.
     fn is_same(&self, number: u64, node: &Node<'_>, now: &Child<'_>) -> bool {
@@ -120,27 +141,25 @@ impl SideBySide<'_> {
             && digest == now.id().and_then(|id| self.is.get(id.index()))
             && now.view().size(&node.sums.all) == now.size()
     }
+}
 
-    /// Finds the leaves that differ in the listings so far.
-    fn compare(&mut self) -> io::Result<()> {
-        let (packed, has_times) = (&self.packed, self.has_times);
-        let listings = mem::take(&mut self.listings);
-        let numbers: Vec<_> = listings.iter().filter_map(|(_, now)| now.id()).collect();
-        let differing: Vec<_> =
-            parallel::collect(0, listings, |(begin, now): (usize, Child<'_>)| {
-                differing(packed.get(begin..).unwrap_or_default(), now, has_times)
-            });
-        for (number, differing) in numbers.into_iter().zip(differing) {
-            self.alike.others.insert(number, differing?);
-        }
-        self.packed.clear();
-        Ok(())
+impl Batch<'_> {
+    /// The leaves that differ in each directory, by its number.
+    fn differing(&self, has_times: bool) -> io::Result<Vec<(DirectoryId, Leaves)>> {
+        let numbered =
+            self.listings.iter().filter_map(|(begin, now)| Some((now.id()?, begin, now)));
+        numbered
+            .map(|(number, begin, now)| {
+                let packed = self.packed.get(*begin..).unwrap_or_default();
+                Ok((number, differing(packed, *now, has_times)?))
+            })
+            .collect()
     }
 }
 
 /// The leaves that differ between a listing, whose pieces `packed` begins with, and the directory `now`: those of each.
 /// Where several have one name, or are not in their order, the result may have leaves that do not differ.
-fn differing(mut packed: &[u8], now: Child<'_>, has_times: bool) -> io::Result<[Box<[u8]>; 2]> {
+fn differing(mut packed: &[u8], now: Child<'_>, has_times: bool) -> io::Result<Leaves> {
     let mut is: Vec<_> = now.leaf_records().collect();
     is.sort_unstable_by_key(|(name, size, _)| (*name, *size));
     let (mut is, mut only_was, mut only_is) = (is.into_iter().peekable(), Vec::new(), Vec::new());
