@@ -15,7 +15,8 @@ use crate::tally::{Inodes, Whole};
 use crate::total::Replay;
 use crate::tree::{Alike, Child, DirectoryId, Node, Tree, record};
 
-/// So many bytes of leaves are compared at a time, or one listing that has more. Up to three times as many are in memory.
+/// So many bytes of leaves are compared at a time, or one listing that has more. Up to three times as many are in
+/// memory.
 const AT_A_TIME: usize = 2 << 20;
 
 /// Leaves before and now, packed.
