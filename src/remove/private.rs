@@ -69,7 +69,8 @@ impl Private {
     }
 }
 
-/// Makes a directory, and opens it if it is this directory. If not, it is removed. The answer of the first may be lost.
+/// Makes a directory, and opens it if it is this directory. If not, it is removed. On a network, a directory may be made
+/// although the answer is lost.
 fn make_directory(
     parent: &HeldDirectory,
     name: &CStr,

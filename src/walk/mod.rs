@@ -190,7 +190,7 @@ pub fn walk<T: Tally>(
     tally: T,
     watch: impl FnMut(&Progress),
 ) -> Walked {
-    let waits = sys::usage().waits;
+    let waits = sys::own_waits();
     let (roots, problems) = roots::resolve(roots, &options);
     let free = sys::free_handles();
     let candidates = prefetch::candidates(&roots, &options);
@@ -212,7 +212,7 @@ pub fn walk<T: Tally>(
     let stages = if walk.is_finished() {
         monitor.end()
     } else {
-        let is_uncached = walk.bulk.is_empty() && sys::usage().waits > waits;
+        let is_uncached = !walk.options.bulk && sys::own_waits() > waits;
         go_on(&walk, free, is_uncached, monitor, watch)
     };
     walk.pool.close();
@@ -258,9 +258,11 @@ fn go_on<T: Tally>(
     let room = sys::threads_with_room().min(MOST_THREADS);
     let fixed = walk.options.threads;
     let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    // Half of the handles are for directories that wait.
+    let most = handles::workers(MOST_CHOSEN.min(room), free / 2);
     let wanted = match fixed {
         Some(threads) => threads.get(),
-        None if is_uncached => cores.max(FIRST_UNCACHED),
+        None if is_uncached && most > FIRST_UNCACHED => cores.max(FIRST_UNCACHED),
         None => cores,
     };
     let wanted = wanted.min(room);
@@ -271,8 +273,6 @@ fn go_on<T: Tally>(
     let workers = rayon_pool.current_num_threads();
     walk.handles.reserve(free, workers);
     walk.workers.make_room_for(workers);
-    // Half of the handles are for directories that wait.
-    let most = handles::workers(MOST_CHOSEN.min(room), free / 2);
     let is_fixed = fixed.is_some() || most <= workers;
     let chooser = (!is_fixed).then(|| ThreadChooser::new(cores.min(workers), workers, most));
 

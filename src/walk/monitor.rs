@@ -111,26 +111,27 @@ impl<T: Tally> Monitor<T> {
 
     /// Changes the number of threads if necessary.
     fn look(&mut self) {
+        /// It may take so long to find out whether there is something to prefetch. A device may never answer.
+        const PATIENCE: Duration = Duration::from_secs(1);
         self.look_at_prefetch();
-        let Some(chooser) = self.chooser.as_mut().filter(|_| self.prefetch.is_none()) else {
-            return;
-        };
+        let is_unknown = self.prefetch.is_some() && self.last.at.elapsed() < PATIENCE;
+        let is_waiting = self.is_resting || is_unknown;
+        let Some(chooser) = self.chooser.as_mut().filter(|_| !is_waiting) else { return };
         let (walk, now) = (&self.walk, Look::now(&self.walk));
-        self.next = self.next.or_else(|| {
-            let sample = now.since(&self.last);
-            self.last = now;
-            chooser.look(&sample, || what_is_waited_for(walk))
-        });
-        if self.next.is_some() && !self.candidates.is_empty() {
-            // Only now, because another number of threads means that the storage is slow. What more threads ask for
-            // would keep it waiting.
+        let sample = now.since(&self.last);
+        let next = self.next.take().or_else(|| chooser.look(&sample, || what_is_waited_for(walk)));
+        self.last = now;
+        let Some(threads) = next else { return };
+        if threads > self.threads && !self.candidates.is_empty() {
+            // Only now, because more threads mean that the storage is slow. Their requests would delay the prefetch.
             self.prefetch = RunningPrefetch::begin(mem::take(&mut self.candidates));
+            self.next = next;
             pool::engage(&self.walk, self.threads);
-        } else if let Some(threads) = self.next.take() {
-            self.end_stage(now);
-            pool::engage(&self.walk, threads);
-            self.threads = threads;
+            return;
         }
+        self.end_stage(now);
+        pool::engage(&self.walk, threads);
+        self.threads = threads;
     }
 
     /// Lets the walk rest once a prefetch reads, and go on when that is done.

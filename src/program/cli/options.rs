@@ -200,7 +200,7 @@ impl Flags {
         /// The width without a terminal. A screen reader needs none.
         const WIDTH: usize = 80;
         let is_colored = self.wants_colors(terminal::wants_colors);
-        // A history and a page tell days apart, and not minutes.
+        // A history and a page show dates without times.
         let is_by_day = self.snapshots.history.is_some() || self.is_page();
         let dates = if is_by_day { "%Y-%m-%d" } else { "%Y-%m-%d %H:%M" };
         tree::PictureOptions {

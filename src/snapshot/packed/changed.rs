@@ -15,8 +15,7 @@ use crate::tally::{Inodes, Whole};
 use crate::total::Replay;
 use crate::tree::{Alike, Child, DirectoryId, Node, Tree, record};
 
-/// So many bytes of leaves are compared at a time, or one listing that has more. Up to three times as many are in
-/// memory.
+/// A batch has about this many bytes of leaves, and more if one listing has more. Up to three batches are in memory.
 const AT_A_TIME: usize = 2 << 20;
 
 /// Leaves before and now, packed.

@@ -165,7 +165,20 @@ pub fn stop_others() -> bool {
 
 /// What the process has used so far (getrusage(2)); none if the system does not tell.
 pub fn usage() -> Usage {
-    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Usage::default() };
+    usage_of(UsageWho::RUSAGE_SELF)
+}
+
+/// How often this thread waited so far; where the system does not tell, how often all threads did.
+pub fn own_waits() -> u64 {
+    #[cfg(target_os = "linux")]
+    let who = UsageWho::RUSAGE_THREAD;
+    #[cfg(not(target_os = "linux"))]
+    let who = UsageWho::RUSAGE_SELF;
+    usage_of(who).waits
+}
+
+fn usage_of(who: UsageWho) -> Usage {
+    let Ok(usage) = getrusage(who) else { return Usage::default() };
     Usage {
         cpu: duration(usage.user_time()) + duration(usage.system_time()),
         waits: u64::try_from(usage.voluntary_context_switches()).unwrap_or(0),
