@@ -215,7 +215,7 @@ def statuses(tree):
 
 
 def interrupted(_):
-    """Ctrl-C on a terminal, while what is to be loaded has not come to its end yet."""
+    """Ctrl-C on a terminal, while what is to be loaded has not come to its end yet. Again if Wine was not ready for it."""
     process, terminal = pty.fork()
     if process == 0:
         os.execv(PROGRAM, [PROGRAM, "--load", "-"])
@@ -229,7 +229,7 @@ def interrupted(_):
                 pass
         if time.monotonic() > pressed:
             os.write(terminal, b"\x03")
-            pressed = end
+            pressed = time.monotonic() + 3
         ended, how = os.waitpid(process, os.WNOHANG)
         status = os.waitstatus_to_exitcode(how) if ended else None
     if status is None:
