@@ -20,20 +20,30 @@ PATIENCE = 60
 RUNS = []
 
 
+def attempts(attempt):
+    """What `attempt` returns: the status of a run, what it wrote to stderr, and more. Again if Wine failed."""
+    for _ in range(5):
+        status, errors, *more = attempt()
+        # On a busy machine: Wine kills what has not ended a second after it began to (server/process.c,
+        # start_sigkill_timer), or fails itself, which it says. No program for Windows ends by a signal.
+        RUNS.append(errors.startswith(b"wine") or b"\nwine" in errors or status < 0)
+        if not RUNS[-1]:
+            break
+    return status, errors, *more
+
+
 def run(*arguments, status=0, **more):
     words = [PROGRAM, *arguments]
-    for _ in range(5):
+
+    def attempt():
         shown = subprocess.run(
             words, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, **more
         )
-        # On a busy machine: Wine kills what has not ended a second after it began to (server/process.c,
-        # start_sigkill_timer), or fails itself, which it says. No program for Windows ends by a signal.
-        has_failed = shown.stderr.startswith(b"wine") or b"\nwine" in shown.stderr
-        RUNS.append(has_failed or shown.returncode < 0)
-        if not RUNS[-1]:
-            break
-    assert shown.returncode == status, (arguments, shown.returncode, shown.stderr)
-    return shown.stdout.decode()
+        return shown.returncode, shown.stderr, shown.stdout
+
+    how, errors, output = attempts(attempt)
+    assert how == status, (arguments, how, errors)
+    return output.decode()
 
 
 def document(*arguments, **more):
@@ -215,7 +225,13 @@ def statuses(tree):
 
 
 def interrupted(_):
-    """Ctrl-C on a terminal, while what is to be loaded has not come to its end yet. Again if Wine was not ready for it."""
+    """Ctrl-C on a terminal, while what is to be loaded has not come to its end yet."""
+    status, _ = attempts(interrupt)
+    assert status == 130, status
+
+
+def interrupt():
+    """The status of one such run, and nothing on stderr, which is the terminal."""
     process, terminal = pty.fork()
     if process == 0:
         os.execv(PROGRAM, [PROGRAM, "--load", "-"])
@@ -229,13 +245,15 @@ def interrupted(_):
                 pass
         if time.monotonic() > pressed:
             os.write(terminal, b"\x03")
-            pressed = time.monotonic() + 3
+            pressed = end
         ended, how = os.waitpid(process, os.WNOHANG)
         status = os.waitstatus_to_exitcode(how) if ended else None
     if status is None:
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
-    assert status == 130, status
+    os.close(terminal)
+    assert status is not None, "Ctrl-C did not end it"
+    return status, b""
 
 
 def main():

@@ -31,8 +31,9 @@ pub fn discard(value: impl Send + 'static) {
     let _ = thread::Builder::new().spawn(move || drop(value));
 }
 
-/// Does `work` of the items that `make` gives it, one after the other, on another thread. `make` goes on meanwhile, but
-/// waits while an item waits already. Returns what came of both. If no thread can be started, this thread does the work.
+/// Does `work` of the items that `make` gives it, one after the other, on another thread. Meanwhile `make` goes on: it
+/// waits only while its last item has not been begun. Returns the results of both. If no thread can be started, this
+/// thread does the work.
 ///
 /// # Errors
 /// Those of `make`.

@@ -77,7 +77,7 @@ fn make_directory(
     around: &ExactStat,
 ) -> Result<HeldDirectory, Stop> {
     let made = match parent.make_directory(name) {
-        // Somebody else's, as far as anybody can tell.
+        // It may be somebody else's.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(error.into()),
         made => made,
     };
@@ -97,4 +97,29 @@ fn opened(parent: &HeldDirectory, name: &CStr, around: &ExactStat) -> Result<Hel
         return Ok(held);
     }
     Err(because("no private directory can be made beside it"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::unwrap_used,
+        reason = "a test that cannot get what it needs should stop there"
+    )]
+
+    use std::fs;
+
+    use super::*;
+
+    /// It was taken for one of weigh's own whose answer was lost, and removed.
+    #[test]
+    fn a_directory_that_is_already_there_stays() {
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir(place.path().join("theirs")).unwrap();
+        let path = CString::new(place.path().as_os_str().as_encoded_bytes()).unwrap();
+        let parent = HeldDirectory::open(&path).unwrap();
+        let around = parent.stat().unwrap();
+        let made = make_directory(&parent, c"theirs", &around);
+        assert!(made.is_err() && place.path().join("theirs").is_dir());
+        assert!(make_directory(&parent, c"ours", &around).is_ok());
+    }
 }

@@ -3,8 +3,9 @@
 //! It does not know what is kept ([`Tally`]), and touches the file system only through `sys`. Each directory is one
 //! task. No task waits for another and none recurses, so depth costs memory on the heap and never stack. The calling
 //! thread begins alone; if it finds little to do, no other thread is started. Otherwise tasks are rayon's, in one
-//! scope, with one thread for each core. For storage that answers slowly, tasks are on a stack of our own (`pool`),
-//! from which any number of threads can take them. In the order of what coordination costs:
+//! scope, with one thread for each core, or a few more if the first look had to wait. For storage that answers slowly,
+//! tasks are on a stack of our own (`pool`), from which any number of threads can take them. In the order of what
+//! coordination costs:
 //!
 //! 1. `visit`, for each file: no lock and no allocation; two relaxed loads (interrupted? more threads?), and a
 //!    count on the worker's own cache line (`progress`). If a link to the same inode was examined before
@@ -170,8 +171,8 @@ const MOST_THREADS: usize = 1_024;
 /// As many as keep a network file system busy (measured on FUSE).
 const MOST_CHOSEN: usize = 128;
 
-/// With how many threads a walk begins at least, if its first look had to wait for storage. Most storage serves several
-/// requests at a time, and a small tree ends before another number could be tried.
+/// At least so many threads begin a walk whose first look had to wait for storage. Most storage serves several requests
+/// at a time, and a small tree ends before another number could be tried.
 const FIRST_UNCACHED: usize = 6;
 
 /// Weighs `roots` and everything below them with `tally`. Meanwhile it calls `watch` about ten times a second, on the

@@ -111,7 +111,7 @@ impl<T: Tally> Monitor<T> {
 
     /// Changes the number of threads if necessary.
     fn look(&mut self) {
-        /// It may take so long to find out whether there is something to prefetch. A device may never answer.
+        /// How long to wait until it is known whether there is something to prefetch. A device may never answer.
         const PATIENCE: Duration = Duration::from_secs(1);
         self.look_at_prefetch();
         let is_unknown = self.prefetch.is_some() && self.last.at.elapsed() < PATIENCE;

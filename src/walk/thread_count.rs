@@ -1,11 +1,11 @@
 //! Chooses the number of threads, from the samples that it gets and from nothing else.
 //!
-//! If everything is cached, one thread for each core is best, and nothing may disturb it. So a walk begins with these,
-//! or with a few more if its first look had to wait. If threads wait for storage, more threads help, up to the number of
-//! requests that the storage serves at the same time. On a disk that has to seek, fewer help. Nobody can know this in
-//! advance, so it is tried: the number goes up in steps as long as each step brings enough entries a second, then stays,
-//! and is tried again from time to time. If the first step brings hardly anything, one thread is tried before anything
-//! else.
+//! If everything is cached, one thread for each core is best, and nothing may disturb it. So a walk begins with
+//! these, or with a few more if its first look had to wait. If threads wait for storage, more threads help, up to the
+//! number of requests that the storage serves at the same time. On a disk that has to seek, fewer help. Nobody can
+//! know this in advance, so it is tried: the number goes up in steps as long as each step brings enough entries a
+//! second, then stays, and is tried again from time to time. If the first step brings hardly anything, one thread is
+//! tried before anything else.
 //!
 //! Whether a device says that it rotates is not asked. Disks of virtual machines say so, and on a busy machine their
 //! answers seem as late as those of a real one: cold on XFS, one thread was then taken for a second, and balanced took
@@ -133,6 +133,7 @@ impl ThreadChooser {
                     return self.try_with(self.first_guess(hint()), FACTOR);
                 }
                 if is_busy && self.threads > self.cores {
+                    // Perhaps nothing has to be waited for any more, which a short time does not show.
                     if self.seen.wall <= MEMORY {
                         return None;
                     }

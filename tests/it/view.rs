@@ -195,7 +195,6 @@ fn the_way_back_from_the_end_of_a_text_begins_soon() {
     assert_ne!(screen(&mut browser, (80, 20)), end);
 }
 
-/// A directory that lacks something shares no line with its only entry, whose figures are whole.
 /// It panicked where a terminal says that it has no columns.
 #[test]
 fn a_text_over_the_list_may_have_no_room() {
@@ -210,6 +209,7 @@ fn a_text_over_the_list_may_have_no_room() {
     }
 }
 
+/// A directory that lacks something shares no line with its only entry, whose figures are whole.
 #[test]
 fn what_is_partial_has_its_own_line() {
     let fixture = Fixture::in_memory().file("tree/a/b/c/f", 40_960).unreadable("tree/x/closed");

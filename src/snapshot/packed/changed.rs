@@ -34,37 +34,47 @@ impl Digested {
     ///
     /// # Errors
     /// The system's, and those of a damaged file.
-    pub fn changed<'t>(mut self, now: &'t Tree, inodes: Inodes) -> io::Result<(Tree, Alike)> {
-        let root = now.root();
-        let is_alike = root.is_directory() && root.is_total() == self.listings.is_total();
-        let is = now.digests(None);
-        let directories = vec![false; is.len()];
+    pub fn changed<'t>(self, now: &'t Tree, inodes: Inodes) -> io::Result<(Tree, Alike)> {
         let has_times = self.listings.has_times();
-        let begin = |depth| Box::new(Replay::new(Whole { inodes }, depth)) as _;
-        self.listings.expect_many();
-        let read = |compare: &mut dyn FnMut(Batch<'t>)| {
-            let mut search = SideBySide {
-                was: &self.digests,
-                is,
-                are_roots: false,
-                ahead: [(0, Some(root).filter(|_| is_alike))].into_iter().collect(),
-                children: HashMap::default(),
-                batch: Batch::default(),
-                compare,
-                directories,
-            };
-            let tree = self.listings.replay(begin, &mut search, None)?;
-            let SideBySide { batch, directories, .. } = search;
-            compare(batch);
-            Ok::<_, io::Error>((tree, directories))
-        };
-        let ((tree, directories), differing) =
-            parallel::beside(read, |batch: Batch<'t>| batch.differing(has_times))?;
+        let ((tree, directories), differing) = parallel::beside(
+            |compare| self.read(now, inodes, compare),
+            |batch: Batch<'t>| batch.differing(has_times),
+        )?;
         let mut others = HashMap::default();
         for differing in differing {
             others.extend(differing?);
         }
         Ok((tree, Alike { directories, others }))
+    }
+
+    /// The tree of [`changed`](Self::changed); and of each directory of `now`, by its number, whether it is the same.
+    /// Has the leaves of the others compared.
+    fn read<'t>(
+        mut self,
+        now: &'t Tree,
+        inodes: Inodes,
+        compare: &mut dyn FnMut(Batch<'t>),
+    ) -> io::Result<(Tree, Vec<bool>)> {
+        let root = now.root();
+        let is_alike = root.is_directory() && root.is_total() == self.listings.is_total();
+        let is = now.digests(None);
+        let directories = vec![false; is.len()];
+        let mut search = SideBySide {
+            was: &self.digests,
+            is,
+            are_roots: false,
+            ahead: [(0, Some(root).filter(|_| is_alike))].into_iter().collect(),
+            children: HashMap::default(),
+            batch: Batch::default(),
+            compare,
+            directories,
+        };
+        let begin = |depth| Box::new(Replay::new(Whole { inodes }, depth)) as _;
+        self.listings.expect_many();
+        let tree = self.listings.replay(begin, &mut search, None)?;
+        let SideBySide { batch, directories, .. } = search;
+        compare(batch);
+        Ok((tree, directories))
     }
 }
 
@@ -146,14 +156,12 @@ impl SideBySide<'_, '_> {
 impl Batch<'_> {
     /// The leaves that differ in each directory, by its number.
     fn differing(&self, has_times: bool) -> io::Result<Vec<(DirectoryId, Leaves)>> {
-        let numbered =
-            self.listings.iter().filter_map(|(begin, now)| Some((now.id()?, begin, now)));
-        numbered
-            .map(|(number, begin, now)| {
-                let packed = self.packed.get(*begin..).unwrap_or_default();
-                Ok((number, differing(packed, *now, has_times)?))
-            })
-            .collect()
+        let of_each = self.listings.iter().filter_map(|(begin, now)| {
+            let packed = self.packed.get(*begin..).unwrap_or_default();
+            let number = now.id()?;
+            Some(differing(packed, *now, has_times).map(|leaves| (number, leaves)))
+        });
+        of_each.collect()
     }
 }
 

@@ -247,8 +247,9 @@ impl HeldDirectory {
         Ok(retry_on_intr(|| fs::renameat_with(&self.fd, name, &to.fd, new, flags))?)
     }
 
-    /// Removes the entry `name`; a directory only if it is empty. A network file system may do this, lose the answer, and
-    /// fail. So what counts is whether the entry is there afterwards: one that was missing before is removed, too.
+    /// Removes the entry `name`; a directory only if it is empty. A network file system may do this, lose the answer,
+    /// and fail. So what counts is whether the entry is there afterwards. One that was already missing counts as
+    /// removed.
     ///
     /// # Errors
     /// The system's.
