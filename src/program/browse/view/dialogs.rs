@@ -290,7 +290,7 @@ fn trash(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     let trashed = &browser.removals.trashed;
     let title = match trashed.len() {
         0 => "nothing was put in the trash",
-        _ => "in the trash: that frees nothing until it is emptied; Enter puts the line back",
+        _ => "in the trash: that frees nothing until it is emptied; Enter puts this back",
     };
     let head = (titled(title, canvas.width()), Vec::new());
     paths(canvas, head, 1, (chosen, trashed.len()), |_, line| {
