@@ -106,20 +106,18 @@ mod tests {
         reason = "a test that cannot get what it needs should stop there"
     )]
 
-    use std::fs;
-
     use super::*;
 
     /// It was taken for one of weigh's own whose answer was lost, and removed.
     #[test]
     fn a_directory_that_is_already_there_stays() {
         let place = tempfile::tempdir().unwrap();
-        fs::create_dir(place.path().join("theirs")).unwrap();
         let path = CString::new(place.path().as_os_str().as_encoded_bytes()).unwrap();
         let parent = HeldDirectory::open(&path).unwrap();
         let around = parent.stat().unwrap();
-        let made = make_directory(&parent, c"theirs", &around);
-        assert!(made.is_err() && place.path().join("theirs").is_dir());
+        parent.make_directory(c"theirs").unwrap();
+        assert!(make_directory(&parent, c"theirs", &around).is_err());
+        assert!(parent.stat_of(c"theirs").is_ok());
         assert!(make_directory(&parent, c"ours", &around).is_ok());
     }
 }
