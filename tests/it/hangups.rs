@@ -55,7 +55,7 @@ const IN_TRASH: (&str, Until) = ("", Logged("end", 40));
 const STATES: &[State] = &[
     State { name: "browsing", keys: &[] },
     State { name: "help", keys: &[("?", Shown("PgUp"))] },
-    State { name: "info", keys: &[("i", Shown("about it"))] },
+    State { name: "info", keys: &[("i", Shown("apparent size"))] },
     State { name: "errors", keys: &[("e", Shown("everything was read"))] },
     State { name: "filter", keys: &[("f", Shown("list only"))] },
     State { name: "search", keys: &[("/", Shown("find:"))] },

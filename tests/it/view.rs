@@ -235,6 +235,59 @@ fn what_is_partial_has_its_own_line() {
     }
 }
 
+/// Where an action had very many keys, they were cut, and what the others do had no room.
+#[test]
+fn the_help_shows_all_keys() {
+    let keys: Vec<_> = ('0'..='9').chain('A'..='K').map(|key| format!("up={key}")).collect();
+    let keys = crate::views::bound(&keys.iter().map(|it| &**it).collect::<Vec<_>>());
+    let fixture = screenful();
+    let mut browser =
+        browser_with(&saved(&fixture), BrowseOptions { keys, ..BrowseOptions::default() });
+    press(&mut browser, "?");
+    for (width, help) in [
+        (40, "\n 0 1 2 3 4 5 6 7 8 9  up, down\n A B C D E F G H I J\n K ↓ j\n"),
+        (80, "\n 0 1 2 3 4 5 6 7 8 9 A B C D E F G H I J  up, down\n K ↓ j\n"),
+        (120, "\n 0 1 2 3 4 5 6 7 8 9 A B C D E F G H I J K ↓ j  up, down   "),
+    ] {
+        let shown = screen(&mut browser, (width, 60));
+        assert!(shown.contains(help), "{shown}");
+        assert!(width < 80 || shown.contains("  copy the path, open it\n"), "{shown}");
+    }
+}
+
+/// A directory above was left, and the name was cut.
+#[test]
+fn names_are_readable_in_the_review() {
+    let fixture = Fixture::in_memory().file("tree/long-name-of-a-directory/name-of-file", 9_000);
+    let mut browser = browser(&saved(&fixture));
+    press(&mut browser, "> d");
+    for (size, path) in [
+        ((50, 20), " /srv/lon…ectory/name-of-file\n"),
+        ((40, 20), " /sr…y/name-of-file\n"),
+        ((36, 20), " …/name-of-file\n"),
+        ((34, 20), " …/name-…file\n"),
+    ] {
+        let shown = screen(&mut browser, size);
+        assert!(shown.contains(path), "{size:?} {shown}");
+    }
+}
+
+/// What several lines share was in each of them and once in their sum, and nothing said why.
+#[test]
+fn the_review_explains_its_sum() {
+    const WHY: &str = "together, a file with several marked links counts once";
+    let fixture = Fixture::in_memory().file("tree/a/f", 90_000).file("tree/c/f", 9_000);
+    let fixture = fixture.hard_link("tree/a/f", "tree/b/g");
+    let mut browser = browser(&saved(&fixture));
+    for (keys, is_more) in [("n  d", true), ("qUG ^ d", false)] {
+        press(&mut browser, keys);
+        let shown = screen(&mut browser, (80, 24));
+        assert!(shown.contains("2 marked: ") && shown.contains("together\n"), "{shown}");
+        assert_eq!(shown.contains(WHY), is_more, "{shown}");
+        assert!(screen(&mut browser, (80, 9)).contains("together\n"), "{shown}");
+    }
+}
+
 /// Where a locale has no Unicode, names are escaped, and all else is drawn in ASCII: nothing moves, nothing is missing.
 #[test]
 fn a_locale_without_unicode_gets_the_same_in_ascii() {

@@ -364,7 +364,7 @@ fn no_key_is_silent() {
     }
     browser.on(Event::Key(Key::Delete));
     let review = screen(&mut browser, (60, 24));
-    assert!(review.contains("1 marked: 1 entry"), "Delete reviews: {review}");
+    assert!(review.contains("1 marked: 4.00Ki in 1 entry"), "Delete reviews: {review}");
     press(&mut browser, "\x1b");
     for key in [Key::Char('ä'), Key::Char('\u{202e}'), Key::Control('x'), Key::Char('Q')] {
         browser.on(Event::Key(key));
@@ -373,7 +373,7 @@ fn no_key_is_silent() {
     }
 }
 
-fn bound(keys: &[&str]) -> Bindings {
+pub fn bound(keys: &[&str]) -> Bindings {
     Bindings::new(keys.iter().map(|key| Binding::parse(key).unwrap()).collect()).unwrap()
 }
 

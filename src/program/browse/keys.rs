@@ -78,7 +78,7 @@ actions! {
     (Parent, "parent", &[Key::Left, Char('h'), Char('<'), Key::Backspace], "out of it"),
     (NextView, "next-view", &[Key::Tab], "other views: files, types"),
     (PreviousView, "previous-view", &[Key::BackTab], ""),
-    (Search, "search", &[Char('/')], "search; n, N go on"),
+    (Search, "search", &[Char('/')], "search; n N go on till Esc"),
     (PreviousMatch, "previous-match", &[Char('N')], ""),
     (Filter, "filter", &[Char('f')], "list only some names"),
     (BySize, "by-size", &[Char('s')], "sort by size, name"),

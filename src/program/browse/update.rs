@@ -338,14 +338,17 @@ impl Browser {
             Key::ScrollDown => at.saturating_add(1),
             _ => Bindings::default().act(key).and_then(|act| self.moved(act, at)).unwrap_or(at),
         };
-        // A line is chosen in the first three. The others scroll.
-        let last = match text {
+        self.dialog = Some(Dialog::Text(text, to.min(self.stops(text).saturating_sub(1))));
+    }
+
+    /// How many lines of a text can be chosen, in the first three, or else be the first one on the screen.
+    pub(super) fn stops(&self, text: DialogText) -> usize {
+        match text {
             DialogText::Review => self.removals.review.as_ref().map_or(0, |it| it.marks.len()),
             DialogText::Trash => self.removals.trashed.len(),
             DialogText::Errors => self.unread().1.len(),
             _ => self.text_end,
-        };
-        self.dialog = Some(Dialog::Text(text, to.min(last.saturating_sub(1))));
+        }
     }
 
     fn go(&mut self, act: Act) {

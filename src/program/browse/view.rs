@@ -338,8 +338,9 @@ fn hints(browser: &Browser) -> Vec<Hint> {
         Some(Dialog::Text(DialogText::Trash, _)) => {
             return fixed(&[("Enter", "put back", true), BACK]);
         }
-        Some(Dialog::Prompt(Question::Search, _)) => &[],
-        Some(_) => return fixed(&[("↑ ↓", "scroll", false), BACK]),
+        Some(Dialog::Prompt(..)) => &[],
+        Some(Dialog::Text(text, _)) if browser.stops(text) < 2 => return fixed(&[BACK]),
+        Some(Dialog::Text(..)) => return fixed(&[("↑ ↓", "scroll", false), BACK]),
         None if browser.is_removing() => &[(Act::Stop, "cancel"), HELP],
         None if browser.is_walking() => {
             &[(Act::Stop, "stop"), open, MARK, sort, (Act::Quit, "quit"), HELP]

@@ -7,7 +7,7 @@ use ratatui_core::style::{Modifier, Style};
 
 use super::canvas::{BOLD, Canvas, format, sized, style};
 use super::list;
-use super::text::{Line, page, pairs, paragraph, room, titled};
+use super::text::{Line, is_low, page, pairs, paragraph, room, titled};
 use crate::program::browse::browser::{Browser, Dialog, DialogText, Question};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::{ACTIONS, Act, Key};
@@ -25,7 +25,11 @@ use weigh::internal::tree::Place;
 pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &mut Canvas<'_>) {
     let title = match text {
         DialogText::Help => "keys",
-        DialogText::Info => "about it",
+        DialogText::Info => {
+            let name = browser.item(browser.chosen).map(|item| list::name(browser, &item));
+            let name = shorten(&name.unwrap_or_default(), canvas.width().saturating_sub(8));
+            &format!("about {name}")
+        }
         DialogText::Path => "the path, copied to the clipboard if the terminal allows that",
         DialogText::Review => return review(browser, first, canvas),
         DialogText::Trash => return trash(browser, first, canvas),
@@ -91,10 +95,16 @@ const GROUPS: [(Act, &str, usize); 7] = [
     (Act::Copy, "other", 2),
 ];
 
-/// All keys, and beside them what they do, in as many columns as there is room for.
+/// All keys, and beside them what they do, in so many columns that it takes the fewest lines.
 fn help(browser: &Browser, width: usize, aside: Style) -> Vec<Line> {
+    let most = (width / 40).clamp(1, 3);
+    let layouts = (1..=most).map(|count| help_in(browser, count, width, aside));
+    layouts.min_by_key(Vec::len).unwrap_or_default()
+}
+
+fn help_in(browser: &Browser, count: usize, width: usize, aside: Style) -> Vec<Line> {
     let (mut x, mut lines) = (1, Vec::new());
-    for rows in help_columns(browser, (width / 40).clamp(1, 3), browser.height > 24) {
+    for rows in help_columns(browser, count, browser.height > 24) {
         let column = pairs(&rows, (x, width.saturating_sub(1)), [BOLD, aside]);
         lines.resize(column.len().max(lines.len()), Line::new());
         let ends = column.iter().flatten().map(|(x, text, _)| x + cells(text));
@@ -118,7 +128,9 @@ fn help_columns(browser: &Browser, count: usize, is_room: bool) -> Vec<Vec<(Stri
         let keys = browser.options.keys.keys(*act).into_iter().map(Key::name);
         let keys = keys.collect::<Vec<_>>().join(" ");
         match columns[at].last_mut() {
-            Some((names, _)) if help.is_empty() => *names = format!("{names} {keys}"),
+            Some((names, _)) if help.is_empty() => {
+                *names = format!("{names} {keys}").trim().to_owned()
+            }
             _ => columns[at].push((keys, help)),
         }
     }
@@ -225,14 +237,24 @@ fn paths(
         // The path has at least half of the room, and its last name stands out.
         let room = width.saturating_sub(x + 1);
         let said = shorten(&said, room.saturating_sub(cells(&path).min(room / 2)));
-        let path = shorten(&path, room - cells(&said));
-        let name = path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1);
-        let at = x + cells(&path[..name]);
-        parts.push((x, path[..name].to_owned(), aside));
-        parts.push((at, path[name..].to_owned(), of_name));
-        parts.push((at + cells(&path[name..]), said, aside));
+        let (above, name) = shorten_path(&path, room - cells(&said));
+        let at = x + cells(&above);
+        let end = at + cells(&name);
+        parts.extend([(x, above, aside), (at, name, of_name), (end, said, aside)]);
         parts
     });
+}
+
+/// A path in at most `room` cells: what is above its last name, and that name, which is shortened last.
+fn shorten_path(path: &str, room: usize) -> (String, String) {
+    let last = path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1);
+    let (above, name) = path.split_at(last);
+    let name = shorten(name, room.saturating_sub(cells(above).min(2)));
+    match room.saturating_sub(cells(&name)) {
+        // Less than that would look like another path.
+        left @ 2..4 if left < cells(above) => ("…/".to_owned(), name),
+        left => (shorten(above, left), name),
+    }
 }
 
 /// The marked entries, what removing each of them and all of them frees, and how that is done.
@@ -261,8 +283,13 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
         let aside = canvas.style(Palette::aside, Modifier::DIM);
         head.extend([Line::new(), line(["size", "frees", share, "path"], [aside; 4])]);
     }
-    if count > 1 && canvas.height() >= 14 {
+    if count > 1 {
         foot.push(line([&sum[0], &sum[1], "", "together"], [BOLD; 4]));
+        let sizes = marks.iter().map(|mark| u128::from(browser.scan.tree.at(mark.place).size()));
+        if sizes.sum::<u128>() > whole.into() && !is_low(canvas.height()) {
+            let why = "together, a file with several marked links counts once";
+            foot.extend(paragraph(why, width, canvas.style(Palette::aside, Modifier::DIM)));
+        }
     }
     paths(canvas, (head, foot), start, (chosen, count), |canvas, number| {
         let (item, mark) = (item(number), &marks[number]);
@@ -323,12 +350,17 @@ fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2
                 Some(_) if browser.knows_sharing() => frees + ": the rest is shared or linked",
                 Some(_) => frees + ": the rest has links that are not marked",
             });
-            format!("{count} marked: {}, {}", entries(totals.entries), sum[0])
+            format!("{count} marked: {} in {}", sum[0], entries(totals.entries))
         }
     };
     let mut head = paragraph(&title, canvas.width(), BOLD);
     if count == 0 {
         return (head, sum);
+    }
+    let is_low = is_low(canvas.height());
+    if is_low && count > 1 {
+        // The line of the sum has to do.
+        said.clear();
     }
     if is_partial {
         said.push("some of what is marked could not be read: it may hold more".to_owned());
@@ -344,7 +376,7 @@ fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2
     }
     head.extend(said.iter().flat_map(|text| paragraph(text, canvas.width(), Style::new())));
     // On a low screen, the last line has to do.
-    if no_removal.is_none() && canvas.height() >= 14 {
+    if no_removal.is_none() && !is_low {
         let keys = match browser.dialog {
             Some(Dialog::Prompt(Question::Delete(count), _)) => [
                 (format!("{} Enter", Format::Count.write(count)), "deletes all of them for ever"),

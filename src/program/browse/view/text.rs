@@ -4,7 +4,7 @@ use ratatui_core::style::Style;
 
 use super::areas::Areas;
 use super::canvas::{BOLD, Canvas};
-use weigh::internal::render::name::{cells, shorten};
+use weigh::internal::render::name::cells;
 
 /// A line: its parts, each with the column where it begins, and its style. One without parts is shown where there is
 /// room.
@@ -37,11 +37,16 @@ pub(super) fn pairs<N: AsRef<str>, V: AsRef<str>>(
     let mut lines = Vec::new();
     for (name, value) in pairs {
         let style = if value.as_ref().is_empty() { heading } else { of_name };
+        let names = wrapped(name.as_ref(), widest);
+        let values = wrapped(value.as_ref(), end.saturating_sub(at));
         let first = lines.len();
-        for part in wrapped(value.as_ref(), end.saturating_sub(at)) {
-            lines.push(vec![(at, part, Style::new())]);
+        lines.resize(first + names.len().max(values.len()), Line::new());
+        for (line, part) in lines[first..].iter_mut().zip(names) {
+            line.push((x, part, style));
         }
-        lines[first].push((x, shorten(name.as_ref(), widest), style));
+        for (line, part) in lines[first..].iter_mut().zip(values) {
+            line.push((at, part, Style::new()));
+        }
     }
     lines
 }
@@ -74,7 +79,7 @@ pub(super) fn room(height: usize) -> usize {
 }
 
 /// Whether no line of a screen of this height is left blank.
-fn is_low(height: usize) -> bool {
+pub(super) fn is_low(height: usize) -> bool {
     Areas::of(0, height).foot < 2
 }
 
