@@ -673,7 +673,10 @@ impl Request {
         let (mut snapshots, mut problems) = (Vec::new(), Vec::new());
         let mut stats = WalkStats::default();
         if !roots.is_empty() {
-            let (mut here, walked) = self.walked(roots, self.walk.view, whole(), &mut |_| ());
+            // After its end, Ctrl-C must not end the program before the connections are ended.
+            let interrupt = Interrupt { ends_at_once: Arc::default(), ..self.interrupt.clone() };
+            let request = Self { interrupt, ..self.clone() };
+            let (mut here, walked) = request.walked(roots, self.walk.view, whole(), &mut |_| ());
             if let Some(origin) = &mut here.origin {
                 // It has the name of none of the others.
                 origin.host = Vec::new();

@@ -656,6 +656,25 @@ fn the_program_there_ends_with_this_one() {
     }
 }
 
+/// Ctrl-C comes when the walk here is over, and what containers say of themselves is read.
+#[test]
+#[ignore = "needs strace"]
+fn the_program_there_ends_when_the_walk_here_has_ended() {
+    let machine = Machine::new(Fixture::new().dir("here/overlay2").dir("here/image/overlay2"));
+    let repositories = machine.fixture.at("here/image/overlay2/repositories.json");
+    fs::write(repositories, r#"{"Repositories":{}}"#).unwrap();
+    machine.script("rsh", "#!/bin/sh\necho $$ > \"$0.pid\"\nexec sleep 1000\n");
+    let inject = "inject=openat,openat2:signal=INT:when=1";
+    let strace = ["strace", "-qq", "-o", "/dev/null", "-P", "repositories.json", "-e", inject];
+    let paths = [machine.named("web", "top"), machine.fixture.at("here").into()];
+    let output = machine.weigh("-j", There::Weigh).args(paths).under(strace).run();
+    assert!(output.complaint().contains(": interrupted\n"), "{}", output.complaint());
+    assert_eq!(output.code(), 130, "{}", output.complaint());
+    // It may be killed before it says who it is.
+    let pid = fs::read_to_string(machine.fixture.at("rsh.pid")).unwrap_or_default();
+    assert!(pid.is_empty() || !is_there(&pid));
+}
+
 /// Once, it was "not a snapshot".
 fn ensure_interrupted(output: &Output) {
     let complaint = String::from_utf8_lossy(&output.stderr);
