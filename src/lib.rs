@@ -81,7 +81,7 @@
 //! * `remote` starts a program on another machine, through ssh, and feeds what arrives to any tally.
 //! * `diff` is the difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
 //! * `causes` finds out why more space is used on a file system than the walk saw in files.
-//! * `reclaimable` finds what can be had again, by rules. During a walk it keeps only what these may find.
+//! * `reclaimable` finds what can be made or downloaded again, by rules. During a walk it keeps only what these may find.
 //! * `history` compares many snapshots: what changed most, at which rate, and when a file system is full.
 //! * `render` turns a result into text. It uses no file system, no clock and no terminal, with one exception: when
 //!   it writes its first date, `sys` looks up the time zone.

@@ -44,7 +44,7 @@ pub struct Search {
 /// What was found.
 #[derive(Debug, Default)]
 pub struct Reclaimable {
-    /// What can be had again, what frees most first.
+    /// What can be made or downloaded again, what frees most first.
     pub found: Vec<Reclaim>,
     /// How many more there are.
     pub more: usize,

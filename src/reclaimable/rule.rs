@@ -1,5 +1,5 @@
-//! A rule: where something is that can be had again, what proves it, and what it is called. Rules are data
-//! (`rules.toml`, and the user's config file); nothing in a scanned tree is ever a rule.
+//! A rule: where something is that can be made or downloaded again, what proves it, and what it is called. Rules are
+//! data (`rules.toml`, and the user's config file); nothing in a scanned tree is ever a rule.
 
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;

@@ -77,7 +77,7 @@ fn documents(seed: u64) -> Vec<Vec<u8>> {
     documents
 }
 
-/// What [`documents`] are rarely or never: what can be had again, and what is in no file.
+/// What [`documents`] are rarely or never: what can be made or downloaded again, and what is in no file.
 fn others() -> Vec<Vec<u8>> {
     const DAYS_AGO: i64 = 1_700_000_000;
     let tag = "Signature: 8a477f597d28d172789f06886806bc55\n";

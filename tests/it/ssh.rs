@@ -663,7 +663,7 @@ fn the_program_there_ends_when_the_walk_here_has_ended() {
     let machine = Machine::new(Fixture::new().dir("here/overlay2").dir("here/image/overlay2"));
     let repositories = machine.fixture.at("here/image/overlay2/repositories.json");
     fs::write(repositories, r#"{"Repositories":{}}"#).unwrap();
-    machine.script("rsh", "#!/bin/sh\necho $$ > \"$0.pid\"\nexec sleep 1000\n");
+    machine.script("rsh", "#!/bin/sh\necho $$ > \"$0.pid\"\nexec sleep 20\n");
     let inject = "inject=openat,openat2:signal=INT:when=1";
     let strace = ["strace", "-qq", "-o", "/dev/null", "-P", "repositories.json", "-e", inject];
     let paths = [machine.named("web", "top"), machine.fixture.at("here").into()];

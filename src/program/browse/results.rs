@@ -64,7 +64,7 @@ impl Browser {
             None => self.mark_again(named),
         }
         if is_first && !found.is_empty() {
-            self.mark_paths(&found, " that can be had again");
+            self.mark_paths(&found, " that can be made or downloaded again");
         }
         self.relist();
     }

@@ -1,4 +1,5 @@
-//! Rules of what can be had again: those that come with weigh, and those in the config file, as `[[rule]]`.
+//! Rules of what can be made or downloaded again: those that come with weigh, and those in the config file, as
+//! `[[rule]]`.
 
 use std::sync::Arc;
 
