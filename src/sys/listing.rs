@@ -68,6 +68,12 @@ impl Listing {
         self.entries.iter().enumerate().map(|(i, entry)| self.listed(i, entry))
     }
 
+    /// The inode numbers of so many entries, from number `first` on.
+    pub fn inodes(&self, first: usize, count: usize) -> impl Iterator<Item = u64> {
+        let rest = self.entries.get(first..).unwrap_or_default();
+        rest.iter().take(count).map(|entry| entry.inode)
+    }
+
     /// Sorts by inode number, the order of inodes on a disk. A listing may be in any order. If it has the attributes,
     /// no inode is read, and no sorting is needed.
     pub fn sort_by_inode(&mut self) {

@@ -5,13 +5,14 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use tempfile::NamedTempFile;
 
-use super::system::snapshot_file as platform;
+use super::system::{self, snapshot_file as platform};
 use super::{MOST_SYMLINKS, to_path};
 
 /// A snapshot that was opened.
@@ -138,6 +139,8 @@ pub struct Draft {
     file: Written,
     path: PathBuf,
     new: Option<(String, &'static str)>,
+    /// The bytes that the system was not asked to write to the device yet.
+    unsynced: Range<u64>,
 }
 
 #[derive(Debug)]
@@ -154,7 +157,7 @@ impl Draft {
     pub fn new(to: &Destination) -> io::Result<Self> {
         if to.is_stdout {
             let (file, path) = (Written::There(platform::stdout()?), to.path.clone());
-            return Ok(Self { file, path, new: None });
+            return Ok(Self { file, path, new: None, unsynced: 0..0 });
         }
         let (old, place) = to.old_and_place();
         let (file, path) = match place {
@@ -170,7 +173,7 @@ impl Draft {
                 (Written::There(options.open(&to.path)?), to.path.clone())
             }
         };
-        Ok(Self { file, path, new: to.new.clone() })
+        Ok(Self { file, path, new: to.new.clone(), unsynced: 0..0 })
     }
 
     /// The path at which it will replace a file, if there is one by then.
@@ -226,10 +229,19 @@ fn free_name(path: &Path, error: &io::Error) -> Option<PathBuf> {
 
 impl Write for Draft {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.file {
-            Written::Beside(draft) => draft.as_file_mut().write(bytes),
-            Written::There(file) => file.write(bytes),
+        /// The device is busy with so many while others are made, and little is left at the end.
+        const MANY: u64 = 4 << 20;
+        let draft = match &mut self.file {
+            Written::Beside(draft) => draft,
+            Written::There(file) => return file.write(bytes),
+        };
+        let written = draft.as_file_mut().write(bytes)?;
+        self.unsynced.end += written as u64;
+        if self.unsynced.end - self.unsynced.start >= MANY {
+            system::begin_sync(draft.as_file(), &self.unsynced);
+            self.unsynced.start = self.unsynced.end;
         }
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -77,6 +77,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     pub(super) fn weigh(&mut self, names: &Listing) {
         /// How many entries a worker takes if each may take long.
         const FEW: usize = 32;
+        /// So many inodes with links are looked up ahead.
+        const AHEAD: usize = 16;
         let Worker { walk, slot, .. } = *self.worker;
         // A file system that never answers may be mounted on a directory.
         let is_for_others = self.worker.is_unwatched()
@@ -99,6 +101,11 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                     self.worker.hand_out(Task::Entries { dir, open, names });
                 }
                 break;
+            }
+            if self.has_links && i % AHEAD == 0 {
+                let (mount, device) = (self.dir.mount.id, self.dir.stat.device);
+                let inodes = names.inodes(i, AHEAD);
+                self.known.fetch(inodes.map(|number| Identity { mount, device, number }));
             }
             self.entry(listed);
             slot.step();

@@ -17,11 +17,13 @@ mod unlinked;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
+use std::num::NonZeroU64;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use rustix::buffer::spare_capacity;
-use rustix::fs::{self, CWD, OFlags, XattrFlags};
+use rustix::fs::{self, Advice, CWD, OFlags, XattrFlags};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -55,6 +57,13 @@ sources! {
 /// What the directory at `path` carries, as far as std can tell.
 pub fn carries(_: &Path) -> io::Result<Carries> {
     Ok(Carries::Data)
+}
+
+/// Begins to write these bytes of a `file` to its device, and does not wait for it. What is not written yet stays in the
+/// cache (mm/fadvise.c), and errors are left to fsync(2).
+pub fn begin_sync(file: &File, bytes: &Range<u64>) {
+    let length = NonZeroU64::new(bytes.end.saturating_sub(bytes.start));
+    let _ = fs::fadvise(file, bytes.start, length, Advice::DontNeed);
 }
 
 /// Raises the soft limit of open files to the hard one. Returns about how many more files may be opened.
