@@ -128,9 +128,7 @@ fn help_columns(browser: &Browser, count: usize, is_room: bool) -> Vec<Vec<(Stri
         let keys = browser.options.keys.keys(*act).into_iter().map(Key::name);
         let keys = keys.collect::<Vec<_>>().join(" ");
         match columns[at].last_mut() {
-            Some((names, _)) if help.is_empty() => {
-                *names = format!("{names} {keys}").trim().to_owned()
-            }
+            Some((names, _)) if help.is_empty() => *names = format!("{names} {keys}").trim().into(),
             _ => columns[at].push((keys, help)),
         }
     }
@@ -250,11 +248,10 @@ fn shorten_path(path: &str, room: usize) -> (String, String) {
     let last = path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1);
     let (above, name) = path.split_at(last);
     let name = shorten(name, room.saturating_sub(cells(above).min(2)));
-    match room.saturating_sub(cells(&name)) {
-        // Less than that would look like another path.
-        left @ 2..4 if left < cells(above) => ("…/".to_owned(), name),
-        left => (shorten(above, left), name),
-    }
+    let left = room.saturating_sub(cells(&name));
+    // In less than four cells, it would look like another path.
+    let above = if left < cells(above).min(4) { "…/".to_owned() } else { shorten(above, left) };
+    (above, name)
 }
 
 /// The marked entries, what removing each of them and all of them frees, and how that is done.
@@ -285,7 +282,7 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     }
     if count > 1 {
         foot.push(line([&sum[0], &sum[1], "", "together"], [BOLD; 4]));
-        let sizes = marks.iter().map(|mark| u128::from(browser.scan.tree.at(mark.place).size()));
+        let sizes = (0..count).map(|line| u128::from(item(line).totals.size));
         if sizes.sum::<u128>() > whole.into() && !is_low(canvas.height()) {
             let why = "together, a file with several marked links counts once";
             foot.extend(paragraph(why, width, canvas.style(Palette::aside, Modifier::DIM)));

@@ -41,11 +41,9 @@ pub(super) fn pairs<N: AsRef<str>, V: AsRef<str>>(
         let values = wrapped(value.as_ref(), end.saturating_sub(at));
         let first = lines.len();
         lines.resize(first + names.len().max(values.len()), Line::new());
-        for (line, part) in lines[first..].iter_mut().zip(names) {
-            line.push((x, part, style));
-        }
-        for (line, part) in lines[first..].iter_mut().zip(values) {
-            line.push((at, part, Style::new()));
+        for (x, parts, style) in [(x, names, style), (at, values, Style::new())] {
+            let parts = lines[first..].iter_mut().zip(parts);
+            parts.for_each(|(line, part)| line.push((x, part, style)));
         }
     }
     lines
