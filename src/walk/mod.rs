@@ -275,7 +275,8 @@ fn go_on<T: Tally>(
     walk.handles.reserve(free, workers);
     walk.workers.make_room_for(workers);
     let is_fixed = fixed.is_some() || most <= workers;
-    let chooser = (!is_fixed).then(|| ThreadChooser::new(cores.min(workers), workers, most));
+    let cores = cores.min(workers);
+    let chooser = (!is_fixed).then(|| ThreadChooser::new(cores, workers, most, is_uncached));
 
     let (sender, receiver) = mpsc::sync_channel(1);
     let walk = Arc::clone(walk);

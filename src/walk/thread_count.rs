@@ -2,10 +2,10 @@
 //!
 //! If everything is cached, one thread for each core is best, and nothing may disturb it. So a walk begins with
 //! these, or with a few more if its first look had to wait. If threads wait for storage, more threads help, up to the
-//! number of requests that the storage serves at the same time. On a disk that has to seek, fewer help. Nobody can
-//! know this in advance, so it is tried: the number goes up in steps as long as each step brings enough entries a
-//! second, then stays, and is tried again from time to time. If the first step brings hardly anything, one thread is
-//! tried before anything else.
+//! number of requests that the storage serves at the same time. On a disk that has to seek, fewer help, and so they do
+//! where a look-up locks its directory. Nobody can know this in advance, so it is tried: the number goes up in steps as
+//! long as each step brings enough entries a second, then stays, and is tried again from time to time. If the first step
+//! brings hardly anything, one thread is tried before anything else.
 //!
 //! Whether a device says that it rotates is not asked. Disks of virtual machines say so, and on a busy machine their
 //! answers seem as late as those of a real one: cold on XFS, one thread was then taken for a second, and balanced took
@@ -54,6 +54,8 @@ pub(super) struct ThreadChooser {
 /// What it is doing.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
+    /// The beginning, which is not measured.
+    Beginning,
     /// The number it started with; so many samples gave no reason for another.
     First(u32),
     /// Waiting for the end of so many steps that began with the previous number of threads.
@@ -83,6 +85,9 @@ const CLEAR: f64 = 1.5;
 const LOSS: f64 = 0.95;
 /// A step up multiplies the threads by so much as long as that is better, and then by 2.
 const FACTOR: usize = 4;
+/// With nothing cached, a walk begins slowly: it finds few directories at first, and reads what all inodes need. Beside
+/// that, any number of threads tried next would seem better. The threads it begins with are enough for so long.
+const BEGINNING: Duration = Duration::from_millis(40);
 /// Before the first change, older samples do not tell what the walk is doing now.
 const MEMORY: Duration = Duration::from_millis(100);
 /// The longest time before a decision.
@@ -92,9 +97,11 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const MOST_PATIENCE: Duration = Duration::from_secs(30);
 
 impl ThreadChooser {
-    /// Starts with `first` threads on so many `cores`; never goes beyond `most`.
-    pub(super) fn new(cores: usize, first: usize, most: usize) -> Self {
-        let (phase, seen, threads) = (Phase::First(0), Sample::default(), first);
+    /// Starts with `first` threads on so many `cores`; never goes beyond `most`. `is_uncached` if the first look had to
+    /// wait.
+    pub(super) fn new(cores: usize, first: usize, most: usize, is_uncached: bool) -> Self {
+        let phase = if is_uncached { Phase::Beginning } else { Phase::First(0) };
+        let (seen, threads) = (Sample::default(), first);
         Self { cores, most: most.max(first), first, threads, phase, seen, patience: PATIENCE }
     }
 
@@ -110,6 +117,7 @@ impl ThreadChooser {
         /// A walk that ends earlier has cost nothing.
         const SHORTEST: Duration = Duration::from_millis(2);
         match self.phase {
+            Phase::Beginning => BEGINNING,
             Phase::First(looks) => SHORTEST * (1 << looks.min(4)),
             Phase::Changing(..) | Phase::Trying(_) => SHORTEST,
             Phase::Staying(_) => SHORTEST * 10,
@@ -126,6 +134,10 @@ impl ThreadChooser {
         self.seen.add(sample);
         let has_work = sample.waiting > self.threads as u64;
         match self.phase {
+            Phase::Beginning => {
+                self.begin(Phase::First(0));
+                None
+            }
             Phase::First(looks) => {
                 let is_busy = self.seen.is_busy(self.threads.min(self.cores));
                 let may_be_blocked = has_work && !is_busy;
