@@ -203,7 +203,7 @@ impl<W: Write> Sections<W> {
             before: 0,
         };
         let header = format!(
-            r#"{{"schema":1,"tool":"weigh","version":"0.3.0","measure":"disk","unit":"bytes","complete":true,"time":{TIME},"host":"nowhere","roots":[{{"path":"/made-up","name":"made-up"}}],"options":[],"figures":["disk","apparent","files","inodes","modified"],"details":false,"errors":[],"format":2,"directories":{directories}}}"#
+            r#"{{"schema":1,"tool":"weigh","version":"0.3.0","measure":"disk","unit":"bytes","complete":true,"time":{TIME},"host":"nowhere","roots":[{{"path":"/made-up","name":"made-up"}}],"options":[],"figures":["disk","apparent","files","inodes","modified"],"details":false,"errors":[],"format":1,"directories":{directories}}}"#
         );
         sections.section(b'H', header.as_bytes())?;
         Ok(sections)
@@ -288,14 +288,14 @@ fn push(to: &mut Vec<u8>, name: &[u8], mode: u64, figures: &Figures, more: u64) 
     push_number(to, (name.len() as u64) << 2 | 2);
     to.extend_from_slice(name);
     push_number(to, mode ^ 0o100_644);
+    push_number(to, figures.disk);
+    push_signed(to, figures.length.wrapping_sub(figures.disk).cast_signed());
     push_number(to, more);
     if more & 32 != 0 {
         push_number(to, figures.files);
         push_number(to, figures.inodes);
     }
     push_signed(to, figures.newest - USUAL_TIME);
-    push_number(to, figures.disk);
-    push_signed(to, figures.length.wrapping_sub(figures.disk).cast_signed());
 }
 
 fn push_directory(to: &mut Vec<u8>, name: &[u8], figures: &Figures, below: u64) {

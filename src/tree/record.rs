@@ -1,9 +1,7 @@
-//! The packed form of a node: length of the name, name, type and permissions, when it was modified, what is kept of the
-//! inode, bytes on disk, and how much longer or shorter its content is; for a directory also what is shared and its own.
-//! Numbers are LEB128. The two lowest bits of the length say how much of the inode there is, or that there is more, and
-//! then a byte after the permissions says what. So to keep everything takes little more than the names.
-//!
-//! What is mostly the same in all entries of a directory stands together: so it is one repetition when it is compressed.
+//! The packed form of a node: length of the name, name, type and permissions, bytes on disk, how much longer or shorter
+//! its content is, and what is kept of the inode; for a directory also what is shared and its own. Numbers are LEB128.
+//! The two lowest bits of the length say how much of the inode there is, or that there is more, and then a byte after
+//! the figures says what. So to keep everything takes little more than the names.
 //!
 //! How many files and inodes a leaf is follows from its kind, and is packed only where it does not.
 
@@ -72,6 +70,8 @@ pub fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     push_number(block, (name.len() as u64) << 2 | mark);
     block.extend_from_slice(name);
     push_number(block, (mode.0 ^ USUAL_MODE).into());
+    push_number(block, disk);
+    push_near(block, disk, length);
     if more > 0 {
         push_number(block, more | flags);
     }
@@ -82,18 +82,6 @@ pub fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     if let Some(newest) = newest {
         push_signed(block, newest.wrapping_sub(USUAL_TIME));
     }
-    if let Some(Inode { identity: Identity { mount, device, number }, links, .. }) = inode {
-        let links = match links {
-            Links::Alone => ALONE,
-            Links::Unknown => UNKNOWN,
-            Links::Of(links) => FIRST_COUNT + u64::from(links),
-        };
-        for number in [mount, device, number, links] {
-            push_number(block, number);
-        }
-    }
-    push_number(block, disk);
-    push_near(block, disk, length);
     if let Some(change) = node.change {
         push_change(block, &change);
     }
@@ -109,6 +97,16 @@ pub fn push(block: &mut Vec<u8>, node: &Node<'_>) {
         push_number(block, disk.wrapping_sub(least));
         push_number(block, disk.wrapping_sub(most));
         push_number(block, extents);
+    }
+    if let Some(Inode { identity: Identity { mount, device, number }, links, .. }) = inode {
+        let links = match links {
+            Links::Alone => ALONE,
+            Links::Unknown => UNKNOWN,
+            Links::Of(links) => FIRST_COUNT + u64::from(links),
+        };
+        for number in [mount, device, number, links] {
+            push_number(block, number);
+        }
     }
     if let Some(Details { modified, changed, born, owner, group }) = details {
         push_signed(block, modified);
@@ -209,8 +207,6 @@ pub(super) fn change(mut block: &[u8]) -> Option<Change<'_>> {
 struct Head<'a> {
     name: &'a [u8],
     mode: Mode,
-    /// Where the inode is, if there is one.
-    inode: &'a [u8],
     figures: Figures,
     /// What else there is.
     flags: u64,
@@ -220,6 +216,9 @@ struct Head<'a> {
 fn take_known<'a>(block: &mut &'a [u8]) -> Option<Head<'a>> {
     let (head, name) = take_name(block)?;
     let mode = take_mode(block)?;
+    let disk = take_number(block)?;
+    let length = take_near(block, disk)?;
+    let mut figures = Figures { disk, length, ..Figures::counts_of(mode.kind()) };
     let mut flags = head & (INODE | DETAILS);
     if flags == MORE {
         flags = take_number(block)?;
@@ -227,24 +226,19 @@ fn take_known<'a>(block: &mut &'a [u8]) -> Option<Head<'a>> {
             return None;
         }
     }
-    let mut figures = Figures::counts_of(mode.kind());
     if flags & COUNTS != 0 {
         (figures.files, figures.inodes) = (take_number(block)?, take_number(block)?);
     }
     if flags & TIME != 0 {
         figures.newest = Some(take_signed(block)?.wrapping_add(USUAL_TIME));
     }
-    let inode = *block;
-    skip_numbers(block, count(flags, [(INODE, 4)]))?;
-    figures.disk = take_number(block)?;
-    figures.length = take_near(block, figures.disk)?;
-    Some(Head { name, mode, inode, figures, flags })
+    Some(Head { name, mode, figures, flags })
 }
 
 /// Takes the record of an entry that is not a directory from `block`.
 #[inline]
 pub fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
-    let Head { name, mode, mut inode, figures, flags } = take_known(block)?;
+    let Head { name, mode, figures, flags } = take_known(block)?;
     let mut sums = Sums::of(figures);
     let change = if flags & CHANGE == 0 { None } else { Some(take_change(block)?) };
     let note = if flags & NOTE == 0 { "" } else { take_note(block)? };
@@ -254,9 +248,7 @@ pub fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
         let most = figures.disk.wrapping_sub(take_number(block)?);
         sums.frees = Some(Freeable { least, most, extents: take_number(block)? });
     }
-    let details = if flags & DETAILS == 0 { None } else { Some(take_details(block)?) };
-    let inode =
-        if flags & INODE == 0 { None } else { Some(Inode { details, ..take_inode(&mut inode)? }) };
+    let inode = if flags & INODE == 0 { None } else { Some(take_inode(block, flags)?) };
     Some(Node { name, mode, own: None, sums, inode, fingerprint, change, note })
 }
 
@@ -276,7 +268,8 @@ pub fn take_brief<'a>(block: &mut &'a [u8]) -> Option<(&'a [u8], (Figures, bool)
     if flags & (CHANGE | FINGERPRINT | NOTE) != 0 {
         take(block)?;
     } else {
-        skip_numbers(&mut rest, count(flags, [(FREES, 3), (DETAILS, 5)]))?;
+        let counts = [(FREES, 3), (INODE, 4), (DETAILS, 5)];
+        skip_numbers(&mut rest, count(flags, counts))?;
         *block = rest;
     }
     Some((name, (figures, flags & CHANGE != 0)))
@@ -287,13 +280,13 @@ pub fn take_brief<'a>(block: &mut &'a [u8]) -> Option<(&'a [u8], (Figures, bool)
 fn skip<'a>(block: &mut &'a [u8]) -> Option<&'a [u8]> {
     let mut rest = *block;
     let (head, name) = take_name(&mut rest)?;
-    skip_numbers(&mut rest, 1)?;
+    skip_numbers(&mut rest, 3)?;
     let flags = if head & 3 == MORE { take_number(&mut rest)? } else { head & 3 };
     if flags & (CHANGE | FINGERPRINT | NOTE) != 0 {
         return take(block).map(|node| node.name);
     }
     let counts = [(COUNTS, 2), (TIME, 1), (FREES, 3), (INODE, 4), (DETAILS, 5)];
-    skip_numbers(&mut rest, count(flags, counts) + 2)?;
+    skip_numbers(&mut rest, count(flags, counts))?;
     *block = rest;
     Some(name)
 }
@@ -398,23 +391,24 @@ fn take_fingerprint(block: &mut &[u8]) -> Option<u32> {
     Some(u32::from_le_bytes(*fingerprint))
 }
 
-fn take_inode(block: &mut &[u8]) -> Option<Inode> {
+fn take_inode(block: &mut &[u8], flags: u64) -> Option<Inode> {
     let [mount, device, number] = [take_number(block)?, take_number(block)?, take_number(block)?];
+    let identity = Identity { mount, device, number };
     let links = match take_number(block)? {
         ALONE => Links::Alone,
         UNKNOWN => Links::Unknown,
         links => Links::Of(u32::try_from(links - FIRST_COUNT).ok()?),
     };
-    Some(Inode { identity: Identity { mount, device, number }, links, details: None })
-}
-
-fn take_details(block: &mut &[u8]) -> Option<Details> {
-    let modified = take_signed(block)?;
-    let changed = modified.wrapping_add(take_signed(block)?);
-    let born = modified.wrapping_add(take_signed(block)?);
-    let owner = u32::try_from(take_number(block)?).ok()?;
-    let group = take_number(block)?.checked_sub(1).map(u32::try_from).transpose().ok()?;
-    Some(Details { modified, changed, born, owner, group })
+    let mut details = None;
+    if flags & DETAILS != 0 {
+        let modified = take_signed(block)?;
+        let changed = modified.wrapping_add(take_signed(block)?);
+        let born = modified.wrapping_add(take_signed(block)?);
+        let owner = u32::try_from(take_number(block)?).ok()?;
+        let group = take_number(block)?.checked_sub(1).map(u32::try_from).transpose().ok()?;
+        details = Some(Details { modified, changed, born, owner, group });
+    }
+    Some(Inode { identity, links, details })
 }
 
 /// Packs a number that may be negative, as zigzag: 0, -1, 1, -2, …

@@ -76,16 +76,17 @@ class Bytes:
         node = {"name": self.take(head >> 2), "mode": self.number() ^ 0o100644}
         kind = {0o040000: "directory", 0o100000: "file", 0o120000: "symlink"}.get(node["mode"] & 0o170000, "other")
         node["kind"] = kind
+        disk = self.number()
+        length = self.near(disk)
         kept = head & 3
         if kept == 2:
             kept = self.number()
             check(not kept & ~55, "something that is not in a file")
         counts = [self.number(), self.number()] if kept & 32 else [int(kind == "file"), 1]
+        node["all"] = [disk, length] + counts
         node["newest"] = self.near_time(USUAL_TIME) if kept & 4 else None
-        node["inode"] = [self.number() for _ in range(4)] if kept & 1 else None
-        disk = self.number()
-        node["all"] = [disk, self.near(disk)] + counts
         node["frees"] = [disk - self.number(), disk - self.number(), self.number()] if kept & 16 else None
+        node["inode"] = [self.number() for _ in range(4)] if kept & 1 else None
         node["details"] = self.details() if kept & 2 else None
         node["modified"] = node["newest"]
         if is_directory:
@@ -257,7 +258,7 @@ class Tree:
 def read(data):
     found = sections(data)
     header = json.loads(b"".join(content for kind, _, _, content in found if kind == "H"))
-    check(header.pop("format") == 2, "another version of the format")
+    check(header.pop("format") == 1, "another version of the format")
     count = header.pop("directories")
     blocks = [(place, length, content) for kind, place, length, content in found if kind == "D"]
     listings = Listings(content for _, _, content in blocks)

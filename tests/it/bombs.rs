@@ -108,7 +108,7 @@ fn push_directory(content: &mut Vec<u8>, name: &[u8], size: u64, below: u64) {
 fn rooted(directories: u64, below: u64) -> Parts {
     let head =
         r#"{"schema":1,"tool":"weigh","measure":"disk","complete":true,"time":1,"details":false"#;
-    let head = format!(r#"{head},"format":2,"directories":{directories}}}"#);
+    let head = format!(r#"{head},"format":1,"directories":{directories}}}"#);
     let mut content = vec![0];
     push_directory(&mut content, b"r", 9, below);
     vec![(b'H', head.into_bytes()), (b'D', content)]

@@ -309,7 +309,7 @@ type Block = (u64, Vec<u8>);
 fn forge(fixture: &Fixture, directories: u64, blocks: &[Block]) {
     let mut file = Vec::new();
     let mut writer = Writer::new(&mut file).unwrap();
-    let header = format!(r#"{HEADER},"format":2,"directories":{directories},"errors":[]}}"#);
+    let header = format!(r#"{HEADER},"format":1,"directories":{directories},"errors":[]}}"#);
     std::io::Write::write_all(&mut HeaderText(&mut writer), header.as_bytes()).unwrap();
     for (first, content) in blocks {
         writer.block(*first, &pack(content).unwrap()).unwrap();

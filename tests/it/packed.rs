@@ -311,7 +311,7 @@ fn blocks_depend_on_the_tree_alone() {
             let mut sections = sections(&fixture.bytes("x.weigh"));
             let header = sections.remove(0);
             assert_eq!(header.0, b'H');
-            assert!(String::from_utf8(header.1).unwrap().contains(r#""format":2,"directories":3"#));
+            assert!(String::from_utf8(header.1).unwrap().contains(r#""format":1,"directories":3"#));
             let blocks = sections.iter().filter(|(kind, _)| *kind == b'D').count();
             assert!(blocks > 4, "{blocks}");
             assert!(sections.iter().all(|(_, content)| content.len() < 520 << 10));
@@ -606,8 +606,8 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
     fs::create_dir(fixture.at("empty")).unwrap();
     // What is said from front to back, and what by the index, if that differs.
     let cases: Vec<(Vec<u8>, &str, &str)> = vec![
-        (with_header(r#""format":2"#, r#""format":7"#), &future, ""),
-        (with_header(r#","format":2"#, ""), "a header without schema, format", ""),
+        (with_header(r#""format":1"#, r#""format":7"#), &future, ""),
+        (with_header(r#","format":1"#, ""), "a header without schema, format", ""),
         (
             with_header(r#""schema":1"#, r#""schema":2"#),
             "it has schema 2, and this weigh reads schema 1",
