@@ -288,6 +288,17 @@ fn the_review_explains_its_sum() {
     }
 }
 
+/// What is marked may have links elsewhere: then deleting it frees less, however low the screen is.
+#[test]
+fn a_low_review_says_that_not_all_is_freed() {
+    let fixture = Fixture::in_memory().file("tree/a/f", 90_000).file("tree/c/f", 9_000);
+    let fixture = fixture.hard_link("tree/a/f", "tree/b/g");
+    let mut browser = browser(&saved(&fixture));
+    press(&mut browser, "n j d");
+    let shown = screen(&mut browser, (80, 9));
+    assert!(shown.contains("the rest has links that are not marked\n"), "{shown}");
+}
+
 /// Where a locale has no Unicode, names are escaped, and all else is drawn in ASCII: nothing moves, nothing is missing.
 #[test]
 fn a_locale_without_unicode_gets_the_same_in_ascii() {

@@ -283,8 +283,9 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     if count > 1 {
         foot.push(line([&sum[0], &sum[1], "", "together"], [BOLD; 4]));
         let sizes = (0..count).map(|line| u128::from(item(line).totals.size));
-        if sizes.sum::<u128>() > whole.into() && !is_low(canvas.height()) {
-            let why = "together, a file with several marked links counts once";
+        let why = "together, a file with several marked links counts once";
+        let has_room = !is_low(canvas.height()) && cells(why) < width;
+        if has_room && sizes.sum::<u128>() > whole.into() {
             foot.extend(paragraph(why, width, canvas.style(Palette::aside, Modifier::DIM)));
         }
     }
@@ -331,6 +332,7 @@ fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2
     let (is_partial, no_removal) = (browser.is_marked_partial(), browser.no_removal());
     let mut sum = <[String; 2]>::default();
     let mut said = Vec::new();
+    let is_low = is_low(canvas.height());
     let title = match marked {
         _ if count == 0 => no_removal.unwrap_or(NOTHING_MARKED).to_owned(),
         None if browser.is_walking() => {
@@ -341,11 +343,15 @@ fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2
             let frees = freed.map(|freed| partial::freed(freed, &format(browser), is_partial));
             sum = [sized(browser, totals.size, is_partial), frees.unwrap_or_default()];
             let frees = format!("removing them frees {}", sum[1]);
-            said.push(match freed {
-                None => "what removing them frees is not known".to_owned(),
-                Some(freed) if freed.least == totals.size => frees,
-                Some(_) if browser.knows_sharing() => frees + ": the rest is shared or linked",
-                Some(_) => frees + ": the rest has links that are not marked",
+            said.extend(match freed {
+                None => Some("what removing them frees is not known".to_owned()),
+                // On a low screen, the line of the sum says so.
+                Some(freed) if freed.least == totals.size && is_low && count > 1 => None,
+                Some(freed) if freed.least == totals.size => Some(frees),
+                Some(_) if browser.knows_sharing() => {
+                    Some(frees + ": the rest is shared or linked")
+                }
+                Some(_) => Some(frees + ": the rest has links that are not marked"),
             });
             format!("{count} marked: {} in {}", sum[0], entries(totals.entries))
         }
@@ -353,11 +359,6 @@ fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2
     let mut head = paragraph(&title, canvas.width(), BOLD);
     if count == 0 {
         return (head, sum);
-    }
-    let is_low = is_low(canvas.height());
-    if is_low && count > 1 {
-        // The line of the sum has to do.
-        said.clear();
     }
     if is_partial {
         said.push("some of what is marked could not be read: it may hold more".to_owned());
