@@ -673,7 +673,7 @@ impl Request {
         let (mut snapshots, mut problems) = (Vec::new(), Vec::new());
         let mut stats = WalkStats::default();
         if !roots.is_empty() {
-            // After its end, Ctrl-C must not end the program before the connections are ended.
+            // When the walk here ends, the connections are still open: Ctrl-C must end them first.
             let interrupt = Interrupt { ends_at_once: Arc::default(), ..self.interrupt.clone() };
             let request = Self { interrupt, ..self.clone() };
             let (mut here, walked) = request.walked(roots, self.walk.view, whole(), &mut |_| ());

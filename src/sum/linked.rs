@@ -157,9 +157,8 @@ impl<V: Copy> LinkedInodes<V> {
         self.inodes.drain(..).map(|inode| inode.identified(devices))
     }
 
-    /// Reads what is known of these inodes of another set. So the processor waits for many cache lines at once, and not
-    /// for one after the other: with this, and the same where a walk recalls inodes, a package store takes 0.96 times as
-    /// long.
+    /// Reads what this set knows of these inodes of another set, so that the processor waits for many cache lines at
+    /// once. With this and `Known::fetch`, a package store takes 0.96 times as long.
     fn fetch(&self, inodes: &[LinkedInode<V>]) {
         let mut read = 0;
         for inode in inodes {
@@ -200,15 +199,13 @@ impl<V> Link<V> {
     }
 }
 
-impl<V: Copy> LinkedInode<V> {
+impl<V> LinkedInode<V> {
     fn identified(self, devices: &IndexSet<MountedDevice, RandomState>) -> (Identity, Link<V>) {
         let known = devices.get_index(self.device as usize).copied().unwrap_or_default();
         let MountedDevice { mount, device } = known;
         (Identity { mount, device, number: self.number }, self.link)
     }
-}
 
-impl<V> LinkedInode<V> {
     fn key(&self) -> (u32, u64) {
         (self.device, self.number)
     }
@@ -221,21 +218,22 @@ impl<V: Copy + Into<A>, A: AddAssign + SubAssign> LinkedSum<V, A> {
         mut other: Option<Box<Self>>,
         join: impl Fn(V, V) -> V,
     ) -> Option<Box<Self>> {
-        /// So many inodes are read ahead.
-        const FEW: usize = 32;
+        /// How many inodes are read ahead.
+        const AHEAD: usize = 32;
         let [len, other_len] =
             [&*sum, &other].map(|one| one.as_ref().map_or(0, |one| one.inodes.len()));
         if len < other_len {
             mem::swap(sum, &mut other);
         }
         if let (Some(sum), Some(other)) = (sum, &mut other) {
-            for few in other.inodes.inodes.chunks(FEW) {
+            for few in other.inodes.inodes.chunks(AHEAD) {
                 sum.inodes.fetch(few);
                 for inode in few {
                     let (identity, link) = inode.identified(&other.inodes.devices);
                     sum.meet(identity, link, &join);
                 }
             }
+            // Empties it, and keeps its memory for the next one.
             drop(other.inodes.drain());
         }
         other

@@ -1,4 +1,4 @@
-//! What only Linux does; other systems refuse.
+//! What only Linux does; other systems refuse, or do nothing.
 //!
 //! No directory is held: without a move that never replaces, and a way to open a directory without following symlinks,
 //! weigh could remove another file than the marked one. No file system is read from its device, and no file is asked
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use crate::inode::Identity;
 use crate::sys::{Cause, ExactStat, Handle, Mapped, Mount, Query, Stat, Unseen};
 
-/// All is written once the file is complete.
+/// Does nothing: fsync(2) writes all of it at the end.
 pub fn begin_sync(_: &File, _: &Range<u64>) {}
 
 /// Methods of a type without values: nobody can call them.

@@ -229,7 +229,7 @@ fn free_name(path: &Path, error: &io::Error) -> Option<PathBuf> {
 
 impl Write for Draft {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        /// The device is busy with so many while others are made, and little is left at the end.
+        /// Bytes. The device writes these while more are made, so that fsync(2) has little left to wait for.
         const MANY: u64 = 4 << 20;
         let draft = match &mut self.file {
             Written::Beside(draft) => draft,

@@ -1,11 +1,11 @@
 //! Chooses the number of threads, from the samples that it gets and from nothing else.
 //!
-//! If everything is cached, one thread for each core is best, and nothing may disturb it. So a walk begins with
-//! these, or with a few more if its first look had to wait. If threads wait for storage, more threads help, up to the
-//! number of requests that the storage serves at the same time. On a disk that has to seek, fewer help, and so they do
-//! where a look-up locks its directory. Nobody can know this in advance, so it is tried: the number goes up in steps as
-//! long as each step brings enough entries a second, then stays, and is tried again from time to time. If the first step
-//! brings hardly anything, one thread is tried before anything else.
+//! If everything is cached, one thread for each core is best, and nothing may disturb it. So a walk begins with these,
+//! or with a few more if its first look had to wait. If threads wait for storage, more threads help, up to the number
+//! of requests that the storage serves at the same time. Fewer help on a disk that has to seek, and where each look-up
+//! locks its directory. Nobody can know this in advance, so it is tried: the number goes up in steps as long as each
+//! step brings enough entries a second, then stays, and is tried again from time to time. If the first step brings
+//! hardly anything, one thread is tried before anything else.
 //!
 //! Whether a device says that it rotates is not asked. Disks of virtual machines say so, and on a busy machine their
 //! answers seem as late as those of a real one: cold on XFS, one thread was then taken for a second, and balanced took
@@ -85,8 +85,8 @@ const CLEAR: f64 = 1.5;
 const LOSS: f64 = 0.95;
 /// A step up multiplies the threads by so much as long as that is better, and then by 2.
 const FACTOR: usize = 4;
-/// With nothing cached, a walk begins slowly: it finds few directories at first, and reads what all inodes need. Beside
-/// that, any number of threads tried next would seem better. The threads it begins with are enough for so long.
+/// With nothing cached, a walk is slow for its first 10 to 30 ms (benches/README.md), and any number of threads tried
+/// next would seem better. So no number is judged by this time.
 const BEGINNING: Duration = Duration::from_millis(40);
 /// Before the first change, older samples do not tell what the walk is doing now.
 const MEMORY: Duration = Duration::from_millis(100);

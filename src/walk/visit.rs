@@ -77,7 +77,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     pub(super) fn weigh(&mut self, names: &Listing) {
         /// How many entries a worker takes if each may take long.
         const FEW: usize = 32;
-        /// So many inodes with links are looked up ahead.
+        /// How many inodes are read ahead.
         const AHEAD: usize = 16;
         let Worker { walk, slot, .. } = *self.worker;
         // A file system that never answers may be mounted on a directory.

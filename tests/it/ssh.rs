@@ -656,7 +656,7 @@ fn the_program_there_ends_with_this_one() {
     }
 }
 
-/// Ctrl-C comes when the walk here is over, and what containers say of themselves is read.
+/// Ctrl-C comes after the walk here, while weigh reads the names of Docker's images. Once, ssh was not ended.
 #[test]
 #[ignore = "needs strace"]
 fn the_program_there_ends_when_the_walk_here_has_ended() {
@@ -670,7 +670,7 @@ fn the_program_there_ends_when_the_walk_here_has_ended() {
     let output = machine.weigh("-j", There::Weigh).args(paths).under(strace).run();
     assert!(output.complaint().contains(": interrupted\n"), "{}", output.complaint());
     assert_eq!(output.code(), 130, "{}", output.complaint());
-    // It may be killed before it says who it is.
+    // It may be killed before it writes its process id.
     let pid = fs::read_to_string(machine.fixture.at("rsh.pid")).unwrap_or_default();
     assert!(pid.is_empty() || !is_there(&pid));
 }

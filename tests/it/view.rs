@@ -255,7 +255,7 @@ fn the_help_shows_all_keys() {
     }
 }
 
-/// A directory above was left, and the name was cut.
+/// Once, the directories above kept their room, and the last name was cut.
 #[test]
 fn names_are_readable_in_the_review() {
     let fixture = Fixture::in_memory().file("tree/long-name-of-a-directory/name-of-file", 9_000);
@@ -275,7 +275,7 @@ fn names_are_readable_in_the_review() {
 /// What several lines share was in each of them and once in their sum, and nothing said why.
 #[test]
 fn the_review_explains_its_sum() {
-    const WHY: &str = "together, a file with several marked links counts once";
+    const WHY: &str = "a file with several marked links counts once in this sum";
     let fixture = Fixture::in_memory().file("tree/a/f", 90_000).file("tree/c/f", 9_000);
     let fixture = fixture.hard_link("tree/a/f", "tree/b/g");
     let mut browser = browser(&saved(&fixture));

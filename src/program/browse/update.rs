@@ -341,7 +341,8 @@ impl Browser {
         self.dialog = Some(Dialog::Text(text, to.min(self.stops(text).saturating_sub(1))));
     }
 
-    /// How many lines of a text can be chosen, in the first three, or else be the first one on the screen.
+    /// How many positions a text has: in the review, the trash and the errors one for each line that can be chosen, and
+    /// in others one for each line that can be at the top.
     pub(super) fn stops(&self, text: DialogText) -> usize {
         match text {
             DialogText::Review => self.removals.review.as_ref().map_or(0, |it| it.marks.len()),

@@ -85,7 +85,7 @@ fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
     let aside = canvas.style(Palette::aside, Modifier::DIM);
     let path = browser.text(&browser.absolute_path());
     // The path keeps a third, and its last name is never cut for the rest.
-    let last = path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1);
+    let last = text::last_name(&path);
     let room = width.saturating_sub((width / 3).max(cells(&path[last..]) + 3));
     let state = fitting(&state(browser, width), room);
     let room = width.saturating_sub(cells(&state) + 3);

@@ -7,7 +7,7 @@ use ratatui_core::style::{Modifier, Style};
 
 use super::canvas::{BOLD, Canvas, format, sized, style};
 use super::list;
-use super::text::{Line, is_low, page, pairs, paragraph, room, titled};
+use super::text::{Line, is_low, last_name, page, pairs, paragraph, room, titled};
 use crate::program::browse::browser::{Browser, Dialog, DialogText, Question};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::{ACTIONS, Act, Key};
@@ -95,13 +95,14 @@ const GROUPS: [(Act, &str, usize); 7] = [
     (Act::Copy, "other", 2),
 ];
 
-/// All keys, and beside them what they do, in so many columns that it takes the fewest lines.
+/// All keys, and beside them what they do, in the number of columns that takes the fewest lines.
 fn help(browser: &Browser, width: usize, aside: Style) -> Vec<Line> {
     let most = (width / 40).clamp(1, 3);
     let layouts = (1..=most).map(|count| help_in(browser, count, width, aside));
     layouts.min_by_key(Vec::len).unwrap_or_default()
 }
 
+/// The same in `count` columns.
 fn help_in(browser: &Browser, count: usize, width: usize, aside: Style) -> Vec<Line> {
     let (mut x, mut lines) = (1, Vec::new());
     for rows in help_columns(browser, count, browser.height > 24) {
@@ -245,11 +246,10 @@ fn paths(
 
 /// A path in at most `room` cells: what is above its last name, and that name, which is shortened last.
 fn shorten_path(path: &str, room: usize) -> (String, String) {
-    let last = path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1);
-    let (above, name) = path.split_at(last);
+    let (above, name) = path.split_at(last_name(path));
     let name = shorten(name, room.saturating_sub(cells(above).min(2)));
     let left = room.saturating_sub(cells(&name));
-    // In less than four cells, it would look like another path.
+    // In less than four cells, `shorten` leaves no "…", and the path would look like another.
     let above = if left < cells(above).min(4) { "…/".to_owned() } else { shorten(above, left) };
     (above, name)
 }
@@ -275,18 +275,18 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     };
     let (mut head, sum) = review_head(browser, canvas);
     let mut foot = Vec::new();
+    let aside = canvas.style(Palette::aside, Modifier::DIM);
     if count > 0 {
         let share = if bar > 0 { "share" } else { "" };
-        let aside = canvas.style(Palette::aside, Modifier::DIM);
         head.extend([Line::new(), line(["size", "frees", share, "path"], [aside; 4])]);
     }
     if count > 1 {
         foot.push(line([&sum[0], &sum[1], "", "together"], [BOLD; 4]));
         let sizes = (0..count).map(|line| u128::from(item(line).totals.size));
-        let why = "together, a file with several marked links counts once";
+        let why = "a file with several marked links counts once in this sum";
         let has_room = !is_low(canvas.height()) && cells(why) < width;
         if has_room && sizes.sum::<u128>() > whole.into() {
-            foot.extend(paragraph(why, width, canvas.style(Palette::aside, Modifier::DIM)));
+            foot.push(vec![(1, why.to_owned(), aside)]);
         }
     }
     paths(canvas, (head, foot), start, (chosen, count), |canvas, number| {

@@ -77,6 +77,11 @@ pub(super) fn room(height: usize) -> usize {
 }
 
 /// Whether no line of a screen of this height is left blank.
+/// Where the last name of a path begins.
+pub(super) fn last_name(path: &str) -> usize {
+    path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1)
+}
+
 pub(super) fn is_low(height: usize) -> bool {
     Areas::of(0, height).foot < 2
 }
