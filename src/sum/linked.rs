@@ -200,6 +200,7 @@ impl<V> Link<V> {
 }
 
 impl<V> LinkedInode<V> {
+    /// Its identity, by the set's `devices`, and its link.
     fn identified(self, devices: &IndexSet<MountedDevice, RandomState>) -> (Identity, Link<V>) {
         let known = devices.get_index(self.device as usize).copied().unwrap_or_default();
         let MountedDevice { mount, device } = known;

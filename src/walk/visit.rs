@@ -103,9 +103,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                 break;
             }
             if self.has_links && i % AHEAD == 0 {
-                let (mount, device) = (self.dir.mount.id, self.dir.stat.device);
-                let inodes = names.inodes(i, AHEAD);
-                self.known.fetch(inodes.map(|number| Identity { mount, device, number }));
+                self.known.fetch(names.inodes(i, AHEAD).map(|number| self.identity(number)));
             }
             self.entry(listed);
             slot.step();
@@ -199,10 +197,15 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         if !self.has_links || kind != Some(Kind::File) {
             return None;
         }
-        let (walk, mount, device) = (self.worker.walk, self.dir.mount.id, self.dir.stat.device);
-        let stat = self.known.recall(Identity { mount, device, number: inode })?;
-        let mounts = walk.mounts.get_or_init(MountTable::read);
-        mounts.is_bare(mount, name.to_bytes()).then_some(stat)
+        let stat = self.known.recall(self.identity(inode))?;
+        let mounts = self.worker.walk.mounts.get_or_init(MountTable::read);
+        mounts.is_bare(self.dir.mount.id, name.to_bytes()).then_some(stat)
+    }
+
+    /// The identity of an inode that is listed here.
+    #[inline]
+    fn identity(&self, number: u64) -> Identity {
+        Identity { mount: self.dir.mount.id, device: self.dir.stat.device, number }
     }
 
     /// Whether the listing is enough to recognize other links to this inode.

@@ -343,16 +343,17 @@ fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2
             let frees = freed.map(|freed| partial::freed(freed, &format(browser), is_partial));
             sum = [sized(browser, totals.size, is_partial), frees.unwrap_or_default()];
             let frees = format!("removing them frees {}", sum[1]);
-            said.extend(match freed {
-                None => Some("what removing them frees is not known".to_owned()),
-                // On a low screen, the line of the sum says so.
-                Some(freed) if freed.least == totals.size && is_low && count > 1 => None,
-                Some(freed) if freed.least == totals.size => Some(frees),
+            let frees_all = freed.is_some_and(|freed| freed.least == totals.size);
+            match freed {
+                // The line of the sum says so, too.
+                _ if frees_all && is_low && count > 1 => {}
+                None => said.push("what removing them frees is not known".to_owned()),
+                Some(_) if frees_all => said.push(frees),
                 Some(_) if browser.knows_sharing() => {
-                    Some(frees + ": the rest is shared or linked")
+                    said.push(frees + ": the rest is shared or linked");
                 }
-                Some(_) => Some(frees + ": the rest has links that are not marked"),
-            });
+                Some(_) => said.push(frees + ": the rest has links that are not marked"),
+            }
             format!("{count} marked: {} in {}", sum[0], entries(totals.entries))
         }
     };

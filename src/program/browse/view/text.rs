@@ -76,12 +76,12 @@ pub(super) fn room(height: usize) -> usize {
     height.saturating_sub(if is_low(height) { 2 } else { 3 })
 }
 
-/// Whether no line of a screen of this height is left blank.
 /// Where the last name of a path begins.
 pub(super) fn last_name(path: &str) -> usize {
     path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1)
 }
 
+/// Whether no line of a screen of this height is left blank.
 pub(super) fn is_low(height: usize) -> bool {
     Areas::of(0, height).foot < 2
 }
