@@ -490,9 +490,9 @@ pub(super) struct SnapshotFlags {
     #[arg(long)]
     pub(super) remember: bool,
 
-    /// Let all snapshots of --remember take at most SIZE; the oldest are removed first
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1G")]
-    pub(super) remember_bound: u64,
+    /// Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(super) remember_bound: Option<u64>,
 
     /// Remove the snapshots that --remember kept of PATHs (without PATH: all), and print which
     #[arg(long, conflicts_with_all = [

@@ -30,9 +30,10 @@ impl Flags {
     }
 
     fn remembered(&self) -> Remembered {
+        const BOUND: u64 = 1 << 30;
         // Without a home, there is no directory, and saving says so.
         let directory = user_directories().remembered().unwrap_or_default();
-        Remembered { directory, bound: self.snapshots.remember_bound }
+        Remembered { directory, bound: self.snapshots.remember_bound.unwrap_or(BOUND) }
     }
 
     /// The snapshot to compare with; or one line that says that nothing is remembered of that day.

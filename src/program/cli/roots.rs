@@ -37,6 +37,11 @@ pub(super) struct RootFlags {
 }
 
 impl RootFlags {
+    /// These paths, and nothing else.
+    pub(super) fn of(paths: &[OsString]) -> Self {
+        Self { paths: paths.to_vec(), ..Self::default() }
+    }
+
     /// Whether there are paths.
     pub(super) fn are_named(&self) -> bool {
         !self.paths.is_empty() || self.are_listed()
