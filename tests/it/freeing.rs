@@ -516,6 +516,31 @@ fn all_of_why_something_is_kept_can_be_read() {
     assert_ne!(shown("kkk", 8), end);
 }
 
+/// The review said what removing frees, and by which keys, where all of it had changed since the scan.
+#[test]
+fn a_review_promises_nothing_that_it_refuses() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    // Marks b and c.
+    screen.press("n+b\n+c\n");
+    assert_eq!(screen.browser.marked().0, 2);
+    let promises = ["frees", "moves them into the trash", "deletes them for ever"];
+    for (changed, said, is_some_left) in [
+        ("tree/b", "1 of them cannot be removed, and is left out", true),
+        ("tree/c", "none of them can be removed", false),
+    ] {
+        fs::write(fixture.at(changed), "now it is short").unwrap();
+        screen.press("d");
+        let shown = view::screen(&mut screen.browser, (100, 22));
+        assert!(shown.contains(said), "{shown}");
+        // The head of the column stays.
+        let text = shown.replace(" frees ", " ");
+        let found = promises.map(|promise| text.contains(promise));
+        assert_eq!(found, [false, is_some_left, is_some_left], "{shown}");
+        screen.press("q");
+    }
+}
+
 /// The trash can be looked at, and one entry put back; `u` puts back what is left of the last batch.
 #[test]
 fn one_of_the_trash_is_put_back() {

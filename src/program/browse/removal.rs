@@ -17,6 +17,9 @@ use weigh::internal::sys;
 
 pub(super) const NOTHING_MARKED: &str = "nothing is marked: Space marks";
 
+/// What the review and its keys say where that is so.
+pub(super) const NONE_LEFT: &str = "none of them can be removed";
+
 impl Browser {
     /// Ends the program. During a removal, that first puts back the entry that it is working on; a second time does not
     /// wait for that.
@@ -169,7 +172,7 @@ impl Browser {
             );
         }
         match review.targets().map(|target| target.totals.0).sum() {
-            0 => Err("none of them can be removed".to_owned()),
+            0 => Err(NONE_LEFT.to_owned()),
             entries => Ok(entries),
         }
     }

@@ -109,6 +109,11 @@ impl Review {
     pub(super) fn targets(&self) -> impl Iterator<Item = &Target> {
         self.marks.iter().filter_map(|mark| mark.target.as_ref().ok()?.as_ref())
     }
+
+    /// How many marks must not be removed.
+    pub(super) fn refused(&self) -> usize {
+        self.marks.iter().filter(|mark| mark.target.is_err()).count()
+    }
 }
 
 impl Removals {

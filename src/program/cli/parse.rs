@@ -297,7 +297,10 @@ fn printable(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
+    #![allow(
+        clippy::unwrap_used,
+        reason = "a test that cannot get what it needs should stop there"
+    )]
 
     use super::*;
 

@@ -11,7 +11,8 @@ use super::text::{Line, is_low, last_name, page, pairs, paragraph, room, titled}
 use crate::program::browse::browser::{Browser, Dialog, DialogText, Question};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::{ACTIONS, Act, Key};
-use crate::program::browse::removal::NOTHING_MARKED;
+use crate::program::browse::removal::{NONE_LEFT, NOTHING_MARKED};
+use crate::program::browse::review::Review;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::measure::{Kind, Measure};
 use weigh::internal::problem::Problem;
@@ -330,6 +331,9 @@ fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2
     const TRASH: &str = "moves them into the trash: u puts them back, emptying it frees the space";
     let (count, marked) = browser.marked();
     let (is_partial, no_removal) = (browser.is_marked_partial(), browser.no_removal());
+    let review = browser.removals.review.as_ref();
+    let refused = review.filter(|review| review.is_looked).map_or(0, Review::refused);
+    let is_none_left = refused > 0 && review.is_some_and(|review| review.marks.len() == refused);
     let mut sum = <[String; 2]>::default();
     let mut said = Vec::new();
     let is_low = is_low(canvas.height());
@@ -345,6 +349,8 @@ fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2
             let frees = format!("removing them frees {}", sum[1]);
             let frees_all = freed.is_some_and(|freed| freed.least == totals.size);
             match freed {
+                // Of what is left without them, it is not known.
+                _ if refused > 0 => sum[1].clear(),
                 // The line of the sum says so, too.
                 _ if frees_all && is_low && count > 1 => {}
                 None => said.push("what removing them frees is not known".to_owned()),
@@ -365,17 +371,18 @@ fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2
         said.push("some of what is marked could not be read: it may hold more".to_owned());
     }
     said.extend(no_removal.map(str::to_owned));
-    if let Some(review) = &browser.removals.review {
-        let refused = review.marks.iter().filter(|mark| mark.target.is_err()).count();
-        if !review.is_looked {
+    match refused {
+        0 if review.is_some_and(|review| !review.is_looked) => {
             said.push("checking again what is marked …".to_owned());
-        } else if refused > 0 {
-            said.push(format!("{refused} of them cannot be removed, and are left out"));
         }
+        0 => {}
+        _ if is_none_left => said.push(NONE_LEFT.to_owned()),
+        1 => said.push("1 of them cannot be removed, and is left out".to_owned()),
+        _ => said.push(format!("{refused} of them cannot be removed, and are left out")),
     }
     head.extend(said.iter().flat_map(|text| paragraph(text, canvas.width(), Style::new())));
     // On a low screen, the last line has to do.
-    if no_removal.is_none() && !is_low {
+    if no_removal.is_none() && !is_none_left && !is_low {
         let keys = match browser.dialog {
             Some(Dialog::Prompt(Question::Delete(count), _)) => [
                 (format!("{} Enter", Format::Count.write(count)), "deletes all of them for ever"),
