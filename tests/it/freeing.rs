@@ -537,8 +537,26 @@ fn a_review_promises_nothing_that_it_refuses() {
         let text = shown.replace(" frees ", " ");
         let found = promises.map(|promise| text.contains(promise));
         assert_eq!(found, [false, is_some_left, is_some_left], "{shown}");
+        assert_eq!(shown.contains("t trash"), is_some_left, "{shown}");
         screen.press("q");
     }
+}
+
+/// A review that was opened during a removal listed what was gone, without names, and offered to remove it.
+#[test]
+fn a_review_ends_when_something_is_removed() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("n+b\n+c\ndD2");
+    // Before anything of the removal is known.
+    for key in [Key::Enter, Key::Char('d')] {
+        screen.work.pass(&mut screen.browser, Event::Key(key));
+    }
+    assert!(screen.browser.is_removing());
+    screen.press("");
+    let shown = view::screen(&mut screen.browser, (100, 22));
+    assert!(!shown.contains("together"), "{shown}");
+    assert_eq!(listed(&fixture.at("tree")), ["a", "a/one", "a/two", "d", "d/one"]);
 }
 
 /// The trash can be looked at, and one entry put back; `u` puts back what is left of the last batch.

@@ -240,11 +240,12 @@ impl Browser {
 
     /// Takes what has been removed out of the tree.
     pub(super) fn follow(&mut self) {
-        let rules = self.rules();
-        let Some(running) = &mut self.removals.running else { return };
-        if running.gone.is_empty() {
+        if self.removals.running.as_ref().is_none_or(|running| running.gone.is_empty()) {
             return;
         }
+        self.end_review();
+        let rules = self.rules();
+        let Some(running) = &mut self.removals.running else { return };
         let are_unlinked = running.manner == Manner::Delete;
         let named = self.scan.follow(&mem::take(&mut running.gone), &rules, are_unlinked);
         self.mark_again(named);

@@ -332,7 +332,9 @@ fn hints(browser: &Browser) -> Vec<Hint> {
         Some(Dialog::Text(DialogText::Review, _)) => {
             let removing = [("t", "trash", true), ("D", "delete", true)];
             let others = [("Space", "unmark", false), ("p", "print", false), BACK];
-            let is_off = browser.no_removal().is_some();
+            let review = browser.removals.review.as_ref();
+            let is_off = browser.no_removal().is_some()
+                || review.is_some_and(|review| review.is_none_left());
             return fixed(&[if is_off { &[] } else { &removing[..] }, &others].concat());
         }
         Some(Dialog::Text(DialogText::Trash, _)) => {

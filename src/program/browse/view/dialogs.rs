@@ -12,7 +12,6 @@ use crate::program::browse::browser::{Browser, Dialog, DialogText, Question};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::{ACTIONS, Act, Key};
 use crate::program::browse::removal::{NONE_LEFT, NOTHING_MARKED};
-use crate::program::browse::review::Review;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::measure::{Kind, Measure};
 use weigh::internal::problem::Problem;
@@ -332,8 +331,8 @@ fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2
     let (count, marked) = browser.marked();
     let (is_partial, no_removal) = (browser.is_marked_partial(), browser.no_removal());
     let review = browser.removals.review.as_ref();
-    let refused = review.filter(|review| review.is_looked).map_or(0, Review::refused);
-    let is_none_left = refused > 0 && review.is_some_and(|review| review.marks.len() == refused);
+    let (refused, is_none_left) =
+        review.map_or((0, false), |review| (review.refused(), review.is_none_left()));
     let mut sum = <[String; 2]>::default();
     let mut said = Vec::new();
     let is_low = is_low(canvas.height());
@@ -385,7 +384,7 @@ fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2
     if no_removal.is_none() && !is_none_left && !is_low {
         let keys = match browser.dialog {
             Some(Dialog::Prompt(Question::Delete(count), _)) => [
-                (format!("{} Enter", Format::Count.write(count)), "deletes all of them for ever"),
+                (format!("{} Enter", Format::Count.write(count)), "deletes them for ever"),
                 ("Esc".to_owned(), "deletes nothing"),
             ],
             _ => [("t".to_owned(), TRASH), ("D".to_owned(), FOR_EVER)],
