@@ -17,7 +17,7 @@ use weigh::internal::sys;
 
 pub(super) const NOTHING_MARKED: &str = "nothing is marked: Space marks";
 
-/// What the review and its keys say where that is so.
+/// What the review and its keys say if all marks are refused.
 pub(super) const NONE_LEFT: &str = "none of them can be removed";
 
 impl Browser {
@@ -240,14 +240,13 @@ impl Browser {
 
     /// Takes what has been removed out of the tree.
     pub(super) fn follow(&mut self) {
-        if self.removals.running.as_ref().is_none_or(|running| running.gone.is_empty()) {
+        let Some(running) = &mut self.removals.running else { return };
+        if running.gone.is_empty() {
             return;
         }
+        let (gone, are_unlinked) = (mem::take(&mut running.gone), running.manner == Manner::Delete);
         self.end_review();
-        let rules = self.rules();
-        let Some(running) = &mut self.removals.running else { return };
-        let are_unlinked = running.manner == Manner::Delete;
-        let named = self.scan.follow(&mem::take(&mut running.gone), &rules, are_unlinked);
+        let named = self.scan.follow(&gone, &self.rules(), are_unlinked);
         self.mark_again(named);
         self.relist();
     }

@@ -30,6 +30,7 @@ impl Flags {
     }
 
     fn remembered(&self) -> Remembered {
+        /// The default of --remember-bound, in bytes.
         const BOUND: u64 = 1 << 30;
         // Without a home, there is no directory, and saving says so.
         let directory = user_directories().remembered().unwrap_or_default();

@@ -348,7 +348,7 @@ fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2
             let frees = format!("removing them frees {}", sum[1]);
             let frees_all = freed.is_some_and(|freed| freed.least == totals.size);
             match freed {
-                // Of what is left without them, it is not known.
+                // What the others free together is not known.
                 _ if refused > 0 => sum[1].clear(),
                 // The line of the sum says so, too.
                 _ if frees_all && is_low && count > 1 => {}
