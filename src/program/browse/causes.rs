@@ -3,6 +3,7 @@
 
 use super::browser::{Browser, ViewKind};
 use super::item::Item;
+use super::protected::Refusal;
 use weigh::internal::path;
 use weigh::internal::render::file_systems::{held, least};
 use weigh::internal::render::size::Format;
@@ -52,12 +53,14 @@ impl Browser {
         entered.map_or_else(Vec::new, |cause| cause.parts.iter().map(line_of_part).collect())
     }
 
-    /// Why the chosen line, which is no entry, cannot be marked.
-    pub(super) fn refusal_of_line(&self) -> &'static str {
-        let chosen = self.item(self.chosen).map(|item| item.name);
-        let name = self.group.as_deref().or(chosen.as_deref());
-        let name = name.filter(|_| self.view == ViewKind::Causes);
-        let remedy = REMEDIES.iter().find(|(cause, _)| Some(cause.as_bytes()) == name);
+    /// Why `item`, which has no place in the tree, cannot be marked.
+    pub(super) fn refusal_of(&self, item: &Item<'_>) -> Refusal {
+        if item.gone.is_some() {
+            return "it is gone";
+        }
+        let name = self.group.as_deref().unwrap_or(&item.name);
+        let mut remedies = REMEDIES.iter().filter(|_| self.view == ViewKind::Causes);
+        let remedy = remedies.find(|(cause, _)| cause.as_bytes() == name);
         remedy.map_or("it is no entry: Enter shows what is in it", |(_, remedy)| remedy)
     }
 }

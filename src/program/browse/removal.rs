@@ -104,11 +104,9 @@ impl Browser {
     /// Marks the chosen line. If that must not be, says so, and why, and returns false.
     pub(super) fn mark_line(&mut self, refused: &str) -> bool {
         let Some(item) = self.item(self.chosen) else { return false };
-        let (place, name) = (item.place, self.text(&item.name));
-        let marked = match place {
-            Some(place) => self.mark(place),
-            None => Err(self.refusal_of_line()),
-        };
+        let place = item.place.ok_or_else(|| self.refusal_of(&item));
+        let name = self.text(&item.name);
+        let marked = place.and_then(|place| self.mark(place));
         if let Err(refusal) = marked {
             self.say(format!("{refused}: {name}: {refusal}"));
         }

@@ -119,11 +119,11 @@ impl Browser {
         Ok(())
     }
 
-    /// Marks these places, and says how many of them; `what` says more about them.
-    pub(super) fn mark_places(&mut self, places: Vec<Place>, what: &str) {
+    /// Marks these places, and says how many of them, and why not all; `what` says more about them.
+    pub(super) fn mark_places(&mut self, places: Vec<Result<Place, Refusal>>, what: &str) {
         let (mut marked, mut refused) = (0_usize, None);
         for place in places {
-            match self.mark(place) {
+            match place.and_then(|place| self.mark(place)) {
                 Ok(()) => marked += 1,
                 Err(refusal) => refused = Some(refusal),
             }
@@ -137,7 +137,7 @@ impl Browser {
 
     /// Marks what is at these paths.
     fn mark_paths(&mut self, paths: &BTreeMap<Vec<u8>, ()>, what: &str) {
-        let places = self.scan.tree.at_paths(paths).into_iter().map(|(place, ())| place);
+        let places = self.scan.tree.at_paths(paths).into_iter().map(|(place, ())| Ok(place));
         self.mark_places(places.collect(), what);
     }
 

@@ -248,9 +248,10 @@ impl Browser {
     /// Marks all listed entries for which `is_meant` is true.
     fn mark_all(&mut self, is_meant: impl Fn(&Item<'_>) -> bool) {
         let items = (0..self.len()).filter_map(|line| self.item(line));
-        let meant = items.filter(is_meant).filter_map(|item| item.place);
-        let unmarked = meant.filter(|place| !self.scan.marks.is_marked(*place)).collect();
-        self.mark_places(unmarked, "");
+        let places = items.filter(is_meant).map(|it| it.place.ok_or_else(|| self.refusal_of(&it)));
+        let unmarked =
+            places.filter(|place| !place.is_ok_and(|place| self.scan.marks.is_marked(place)));
+        self.mark_places(unmarked.collect(), "");
     }
 
     fn prompt(&mut self, question: Question, mut text: String, key: Key) -> Option<Command> {

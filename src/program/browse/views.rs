@@ -168,7 +168,7 @@ impl Browser {
             (TreeQuery::Links(_), Answer::Entries(places)) => {
                 let marks = &self.scan.marks;
                 let unmarked = places.into_iter().filter(|place| !marks.is_marked(*place));
-                self.mark_places(unmarked.collect(), " of its links");
+                self.mark_places(unmarked.map(Ok).collect(), " of its links");
             }
             (query @ TreeQuery::Named(_), Answer::Entries(places))
                 if places.is_empty() && below != root =>
@@ -203,7 +203,7 @@ impl Browser {
         match item.place {
             _ if self.is_searching() => self.accept_search(),
             Some(place) => self.show_at(names(&self.scan.tree.at(place))),
-            None if self.group.is_some() => self.say(self.refusal_of_line()),
+            None if self.group.is_some() => self.say(self.refusal_of(&item)),
             None => {
                 self.group = Some(item.name.to_vec());
                 self.enter(None);
