@@ -75,24 +75,29 @@ impl Browser {
         self.has_all()
     }
 
+    /// What the view needs and the scan has not, if that is why it lists nothing.
+    pub(super) fn lacks(&self) -> Option<&'static str> {
+        match self.view {
+            _ if self.is_searching() => None,
+            ViewKind::Ages if !self.has_times() => Some(self.no_times()),
+            ViewKind::Owners if self.scan.knows_owners => None,
+            ViewKind::Owners if self.request.is_of_list() => Some(NO_OWNERS_LISTED),
+            ViewKind::Owners => Some("it has no owners: weigh keeps them with --details"),
+            _ => None,
+        }
+    }
+
     /// What is asked for the list; none where that is known to have no answer.
-    fn query(&mut self) -> Option<TreeQuery> {
+    fn query(&self) -> Option<TreeQuery> {
         if let Some(search) = self.search.as_ref().filter(|search| search.found.is_none()) {
             return Some(TreeQuery::Named(search.pattern.clone()));
         }
         let by = match self.view {
             ViewKind::Tree | ViewKind::Causes => return None,
+            _ if self.lacks().is_some() => return None,
             ViewKind::LargestFiles => return Some(TreeQuery::Files),
             ViewKind::Types => By::Type,
-            ViewKind::Ages if !self.has_times() => {
-                return self.refuse(self.no_times());
-            }
             ViewKind::Ages => By::Age { now: sys::now() },
-            ViewKind::Owners if !self.scan.knows_owners => {
-                let is_list = self.request.is_of_list();
-                let saved = "it has no owners: weigh keeps them with --details";
-                return self.refuse(if is_list { NO_OWNERS_LISTED } else { saved });
-            }
             ViewKind::Owners => By::Owner { name: sys::user_name },
         };
         Some(match &self.group {

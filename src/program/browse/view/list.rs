@@ -55,15 +55,16 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
         .collect();
     if lines.is_empty() {
         let has_nothing = browser.tree().root().name().is_empty() && browser.way.is_empty();
-        let text = match &browser.pattern {
+        let text = match (browser.lacks(), &browser.pattern) {
+            (Some(why), _) => why,
             _ if browser.is_walking() => "nothing yet",
             _ if browser.is_asking() => "looking …",
-            Some(_) => "nothing is called so",
-            None if has_nothing => "nothing could be read: e says why",
-            None => "nothing in it",
+            (None, Some(_)) => "nothing is called so",
+            (None, None) if has_nothing => "nothing could be read: e says why",
+            (None, None) => "nothing in it",
         };
         let width = canvas.width().saturating_sub(BEFORE);
-        canvas.write((BEFORE, areas.head), text, width, Style::new());
+        canvas.write((BEFORE, areas.head), &shorten(text, width), width, Style::new());
         return;
     }
     let layout = layout(browser, &lines, areas.list);
