@@ -255,6 +255,23 @@ fn the_help_shows_all_keys() {
     }
 }
 
+/// Where the user has set all keys of a line for other actions, the help had it still, without a key.
+#[test]
+fn the_help_has_no_line_without_a_key() {
+    let keys = crate::views::bound(&["bars=y", "map=o", "copy=x", "up=t"]);
+    let fixture = screenful();
+    let mut browser =
+        browser_with(&saved(&fixture), BrowseOptions { keys, ..BrowseOptions::default() });
+    press(&mut browser, "?");
+    for width in [40, 80, 120] {
+        let shown = screen(&mut browser, (width, 60));
+        // A line stays if one of its two actions has a key.
+        assert!(shown.contains(" y o ") && shown.contains(" x "), "{shown}");
+        assert!(shown.contains("copy the path"), "{shown}");
+        assert!(!shown.contains("directories first"), "{shown}");
+    }
+}
+
 /// Once, the directories above kept their room, and the last name was cut.
 #[test]
 fn names_are_readable_in_the_review() {

@@ -133,6 +133,10 @@ fn help_columns(browser: &Browser, count: usize, is_room: bool) -> Vec<Vec<(Stri
             _ => columns[at].push((keys, help)),
         }
     }
+    // The user may have set all keys of an action for others.
+    for rows in &mut columns {
+        rows.retain(|(keys, help)| !keys.is_empty() || help.is_empty());
+    }
     columns
 }
 
