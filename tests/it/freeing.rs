@@ -26,6 +26,7 @@ use weigh::internal::tree::Tree;
 use crate::browse::{self, Mounted, scanned, show};
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
+use crate::gitignore::checkout;
 use crate::rounds::rounds;
 use crate::view;
 
@@ -557,6 +558,37 @@ fn a_review_ends_when_something_is_removed() {
     let shown = view::screen(&mut screen.browser, (100, 22));
     assert!(!shown.contains("together"), "{shown}");
     assert_eq!(listed(&fixture.at("tree")), ["a", "a/one", "a/two", "d", "d/one"]);
+}
+
+/// A review that was opened during other work stayed after it: what that marked counted in it but had no line, and its
+/// keys were offered and removed nothing.
+#[test]
+fn a_review_ends_with_the_work_during_which_it_was_opened() {
+    let during = |screen: &mut Screen, key: Key| {
+        for key in [key, Key::Char('d')] {
+            screen.work.pass(&mut screen.browser, Event::Key(key));
+        }
+        let shown = view::screen(&mut screen.browser, (100, 22));
+        assert!(shown.contains("deleting is off while weigh does something else"), "{shown}");
+        screen.press("");
+    };
+    let files: [(&[u8], &str); 3] = [(b".gitignore", "*.o\n"), (b"x.o", "one"), (b"y", "two")];
+    let fixture = checkout(Fixture::new(), "tree", &files);
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("+y\n+ignored");
+    during(&mut screen, Key::Enter);
+    assert_eq!(screen.said(), "1 marked that git ignores");
+    screen.press("dD2\n");
+    assert_eq!(screen.said(), "2 deleted, 2 entries");
+    // Nothing is put back, so nothing is scanned again.
+    let fixture = self::fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("+b\ndt+c\n");
+    fs::write(fixture.at("tree/b"), "another").unwrap();
+    during(&mut screen, Key::Char('u'));
+    assert!(screen.said().starts_with("not put back: "), "{}", screen.said());
+    screen.press("dD1\n");
+    assert_eq!(screen.said(), "1 deleted, 1 entry");
 }
 
 /// The trash can be looked at, and one entry put back; `u` puts back what is left of the last batch.

@@ -7,6 +7,7 @@ use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::event::Command;
 use super::item::Item;
 use super::marks::descend;
 use super::options::BrowseOptions;
@@ -278,14 +279,20 @@ impl Browser {
     }
 
     /// Says why something is not done.
-    pub(super) fn refuse<T>(&mut self, why: impl Into<String>) -> Option<T> {
+    pub(super) fn refuse(&mut self, why: impl Into<String>) -> Option<Command> {
         self.say(why);
         None
     }
 
+    /// The background work has ended, and with it a review that was opened meanwhile: it offers nothing to remove.
+    pub(super) fn end_work(&mut self) -> Option<PendingWork> {
+        self.end_review();
+        self.pending.take()
+    }
+
     /// The background work has failed; shows why.
-    pub(super) fn give_up<T>(&mut self, why: impl Into<String>) -> Option<T> {
-        self.pending = None;
+    pub(super) fn give_up(&mut self, why: impl Into<String>) -> Option<Command> {
+        self.end_work();
         self.refuse(why)
     }
 

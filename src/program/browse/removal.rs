@@ -254,7 +254,7 @@ impl Browser {
         self.follow();
         self.scan.tree.set_fingerprints(&removed.relinked);
         let running = self.removals.running.take()?;
-        self.pending = None;
+        self.end_work();
         let (mut gone, mut kept, mut entries) = (0_u64, 0_u64, 0_u64);
         let mut in_trash = Vec::new();
         self.removals.batches += 1;
@@ -333,7 +333,7 @@ impl Browser {
 
     /// Takes what came of putting entries back.
     pub(super) fn undone(&mut self, undone: Vec<(Arc<Trashed>, Removed)>) -> Option<Command> {
-        self.pending = None;
+        self.end_work();
         let (mut back, mut kept) = (Vec::new(), Vec::new());
         for (trashed, removed) in undone {
             self.scan.tree.set_fingerprints(&removed.relinked);

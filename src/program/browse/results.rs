@@ -34,7 +34,7 @@ impl Browser {
 
     /// Takes the result of a scan.
     pub(super) fn scanned(&mut self, browsed: Outcome) -> Option<Command> {
-        match self.pending.take() {
+        match self.end_work() {
             Some(PendingWork::Directory(directory)) => {
                 self.replace(directory, browsed.snapshot.weighed)
             }
@@ -51,7 +51,6 @@ impl Browser {
 
     /// Shows the finished walk or the loaded snapshot. Marks and the chosen entry are kept, if they still exist.
     fn finish(&mut self, mut browsed: Outcome) {
-        self.end_review();
         let is_first = self.scan.browsed.is_none();
         let found = browsed.reclaimable.take().map(|it| it.found).unwrap_or_default();
         let found: BTreeMap<_, _> = found.into_iter().map(|one| (one.path, ())).collect();
@@ -71,7 +70,6 @@ impl Browser {
 
     /// Replaces a directory by the result of its new scan. If the totals would be wrong, everything is scanned again.
     fn replace(&mut self, directory: Rescan, new: Weighed) -> Option<Command> {
-        self.end_review();
         let (rules, Rescan { way, takes_links }) = (self.rules(), directory);
         let Some(named) = self.scan.replace(&way, new, &rules, takes_links) else {
             // It may be gone, and then the directories above it have changed too.
