@@ -15,6 +15,7 @@ use crate::program::browse::browser::Browser;
 use crate::program::browse::event::{Command, Ending, Event};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::Key;
+use crate::program::browse::protected::Protected;
 use crate::program::browse::work::{Console, Work};
 use crate::program::signals::TerminalSignals;
 use weigh::internal::filter::{Filter, Regexes};
@@ -589,6 +590,33 @@ fn a_review_ends_with_the_work_during_which_it_was_opened() {
     assert!(screen.said().starts_with("not put back: "), "{}", screen.said());
     screen.press("dD1\n");
     assert_eq!(screen.said(), "1 deleted, 1 entry");
+}
+
+/// The review said what removing frees, and by which keys, until all was looked at, even if none was to be.
+#[test]
+fn a_review_promises_nothing_that_is_refused_at_once() {
+    let fixture = fixture();
+    let request = browse::request([fixture.at("tree").as_path()]);
+    let directories = UserDirectories::of(|name| (name == "HOME").then(|| fixture.at("home")));
+    let options = BrowseOptions { directories, ..BrowseOptions::default() };
+    let mut browser = Browser::new(request.clone(), options);
+    show(&mut browser, scanned(&request));
+    let mut reviewed = |event: Event| {
+        browser.on(event);
+        for key in "qAd".chars() {
+            browser.on(Event::Key(Key::Char(key)));
+        }
+        view::screen(&mut browser, (100, 22))
+    };
+    let shown = reviewed(Event::Tick);
+    assert!(shown.contains("none of them can be removed"), "{shown}");
+    assert!(!shown.contains("removing them frees") && !shown.contains("t trash"), "{shown}");
+    let root = fixture.at("tree").into_os_string().into_encoded_bytes();
+    let protected = Protected::ask([&*root], &[fixture.at("tree/a")]);
+    let shown = reviewed(Event::Protected(Box::new(protected)));
+    assert!(shown.contains("1 of them cannot be removed, and is left out"), "{shown}");
+    assert!(shown.contains("checking again") && shown.contains("t trash"), "{shown}");
+    assert!(!shown.contains("removing them frees"), "{shown}");
 }
 
 /// The trash can be looked at, and one entry put back; `u` puts back what is left of the last batch.

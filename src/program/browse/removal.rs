@@ -96,9 +96,9 @@ impl Browser {
         }
         self.removals.reviews += 1;
         let number = self.removals.reviews;
-        let review = Review { number, marks: reviewed, is_looked: is_off, is_of_line };
-        self.removals.review = Some(review);
-        (!is_off).then_some(Command::Look(number, to_look_at))
+        let is_looked = to_look_at.is_empty();
+        self.removals.review = Some(Review { number, marks: reviewed, is_looked, is_of_line });
+        (!is_looked).then_some(Command::Look(number, to_look_at))
     }
 
     /// Marks the chosen line. If that must not be, says so, and why, and returns false.

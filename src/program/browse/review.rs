@@ -110,15 +110,14 @@ impl Review {
         self.marks.iter().filter_map(|mark| mark.target.as_ref().ok()?.as_ref())
     }
 
-    /// How many marks must not be removed, once all have been looked at.
+    /// How many marks must not be removed, as far as that is known.
     pub(super) fn refused(&self) -> usize {
-        let refused = self.marks.iter().filter(|mark| mark.target.is_err());
-        if self.is_looked { refused.count() } else { 0 }
+        self.marks.iter().filter(|mark| mark.target.is_err()).count()
     }
 
     /// Whether none can be removed.
     pub(super) fn is_none_left(&self) -> bool {
-        self.refused() > 0 && self.refused() == self.marks.len()
+        self.refused() == self.marks.len()
     }
 }
 

@@ -374,10 +374,10 @@ fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2
         said.push("some of what is marked could not be read: it may hold more".to_owned());
     }
     said.extend(no_removal.map(str::to_owned));
+    if review.is_some_and(|review| !review.is_looked) {
+        said.push("checking again what is marked …".to_owned());
+    }
     match refused {
-        0 if review.is_some_and(|review| !review.is_looked) => {
-            said.push("checking again what is marked …".to_owned());
-        }
         0 => {}
         _ if is_none_left => said.push(NONE_LEFT.to_owned()),
         1 => said.push("1 of them cannot be removed, and is left out".to_owned()),
