@@ -18,7 +18,7 @@ use weigh::internal::sys;
 pub(super) const NOTHING_MARKED: &str = "nothing is marked: Space marks";
 
 /// What the review and its keys say if all marks are refused.
-pub(super) const NONE_LEFT: &str = "none of them can be removed";
+const NONE_LEFT: &str = "none of them can be removed";
 
 impl Browser {
     /// Ends the program. During a removal, that first puts back the entry that it is working on; a second time does not
@@ -52,6 +52,12 @@ impl Browser {
             (self.pending.is_some(), "deleting is off while weigh does something else"),
         ];
         reasons.into_iter().find(|(is_off, _)| *is_off).map(|(_, why)| why)
+    }
+
+    /// Why nothing of what is marked can be removed, if that is so.
+    pub(super) fn no_removal_of_marks(&self) -> Option<&'static str> {
+        let review = self.removals.review.as_ref().filter(|review| review.is_none_left());
+        self.no_removal().or(review.map(|_| NONE_LEFT))
     }
 
     /// Opens the review: of the marked entries or, if none is marked, of the chosen one. They must be looked at.

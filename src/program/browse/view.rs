@@ -19,7 +19,6 @@ use self::areas::Areas;
 use self::canvas::{BOLD, Canvas, format, sized};
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question};
 use super::keys::Act;
-use super::review::Review;
 use weigh::internal::measure::Measure;
 use weigh::internal::remove::Manner;
 use weigh::internal::render::name::{cells, shorten};
@@ -333,8 +332,7 @@ fn hints(browser: &Browser) -> Vec<Hint> {
         Some(Dialog::Text(DialogText::Review, _)) => {
             let removing = [("t", "trash", true), ("D", "delete", true)];
             let others = [("Space", "unmark", false), ("p", "print", false), BACK];
-            let is_none_left = browser.removals.review.as_ref().is_some_and(Review::is_none_left);
-            let is_off = browser.no_removal().is_some() || is_none_left;
+            let is_off = browser.no_removal_of_marks().is_some();
             return fixed(&[if is_off { &[] } else { &removing[..] }, &others].concat());
         }
         Some(Dialog::Text(DialogText::Trash, _)) => {

@@ -11,7 +11,8 @@ use super::text::{Line, is_low, last_name, page, pairs, paragraph, room, titled}
 use crate::program::browse::browser::{Browser, Dialog, DialogText, Question};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::{ACTIONS, Act, Key};
-use crate::program::browse::removal::{NONE_LEFT, NOTHING_MARKED};
+use crate::program::browse::removal::NOTHING_MARKED;
+use crate::program::browse::review::Review;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::measure::{Kind, Measure};
 use weigh::internal::problem::Problem;
@@ -277,7 +278,8 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
         let parts = [3, 11, frees + 13, start].into_iter().zip(texts).zip(styles);
         parts.map(|((x, text), style)| (x, text, style)).collect::<Line>()
     };
-    let (mut head, sum) = review_head(browser, canvas);
+    let sum = together(browser);
+    let mut head = review_head(browser, &sum, canvas);
     let mut foot = Vec::new();
     let aside = canvas.style(Palette::aside, Modifier::DIM);
     if count > 0 {
@@ -328,64 +330,39 @@ fn trash(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     });
 }
 
-/// What the review says about all marks; and their size, and what removing them frees.
-fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2]) {
+/// The size of all that is marked, and what removing it frees, if that is known: not if some of it is refused.
+fn together(browser: &Browser) -> [String; 2] {
+    let Some((totals, freed)) = browser.marked().1 else { return Default::default() };
+    let is_partial = browser.is_marked_partial();
+    let refused = browser.removals.review.as_ref().map_or(0, Review::refused);
+    let freed = freed.filter(|_| refused == 0);
+    let frees = freed.map(|freed| partial::freed(freed, &format(browser), is_partial));
+    [sized(browser, totals.size, is_partial), frees.unwrap_or_default()]
+}
+
+/// What the review says about all marks, which come to `sum`.
+fn review_head(browser: &Browser, sum: &[String; 2], canvas: &Canvas<'_>) -> Vec<Line> {
     const FOR_EVER: &str = "deletes them for ever, once you have typed the number of entries";
     const TRASH: &str = "moves them into the trash: u puts them back, emptying it frees the space";
+    let (width, is_low) = (canvas.width(), is_low(canvas.height()));
     let (count, marked) = browser.marked();
-    let (is_partial, no_removal) = (browser.is_marked_partial(), browser.no_removal());
-    let review = browser.removals.review.as_ref();
-    let (refused, is_none_left) =
-        review.map_or((0, false), |review| (review.refused(), review.is_none_left()));
-    let mut sum = <[String; 2]>::default();
-    let mut said = Vec::new();
-    let is_low = is_low(canvas.height());
     let title = match marked {
-        _ if count == 0 => no_removal.unwrap_or(NOTHING_MARKED).to_owned(),
+        _ if count == 0 => browser.no_removal().unwrap_or(NOTHING_MARKED).to_owned(),
         None if browser.is_walking() => {
             format!("{count} marked; more is known once the scan is over")
         }
         None => format!("{count} marked; the snapshot is too large to say more"),
-        Some((totals, freed)) => {
-            let frees = freed.map(|freed| partial::freed(freed, &format(browser), is_partial));
-            sum = [sized(browser, totals.size, is_partial), frees.unwrap_or_default()];
-            let frees = format!("removing them frees {}", sum[1]);
-            let frees_all = freed.is_some_and(|freed| freed.least == totals.size);
-            match freed {
-                // What the others free together is not known.
-                _ if refused > 0 => sum[1].clear(),
-                // The line of the sum says so, too.
-                _ if frees_all && is_low && count > 1 => {}
-                None => said.push("what removing them frees is not known".to_owned()),
-                Some(_) if frees_all => said.push(frees),
-                Some(_) if browser.knows_sharing() => {
-                    said.push(frees + ": the rest is shared or linked");
-                }
-                Some(_) => said.push(frees + ": the rest has links that are not marked"),
-            }
-            format!("{count} marked: {} in {}", sum[0], entries(totals.entries))
-        }
+        Some((totals, _)) => format!("{count} marked: {} in {}", sum[0], entries(totals.entries)),
     };
-    let mut head = paragraph(&title, canvas.width(), BOLD);
+    let mut head = paragraph(&title, width, BOLD);
     if count == 0 {
-        return (head, sum);
+        return head;
     }
-    if is_partial {
-        said.push("some of what is marked could not be read: it may hold more".to_owned());
+    for text in remarks(browser, &sum[1], is_low) {
+        head.extend(paragraph(&text, width, Style::new()));
     }
-    said.extend(no_removal.map(str::to_owned));
-    if review.is_some_and(|review| !review.is_looked) {
-        said.push("checking again what is marked …".to_owned());
-    }
-    match refused {
-        0 => {}
-        _ if is_none_left => said.push(NONE_LEFT.to_owned()),
-        1 => said.push("1 of them cannot be removed, and is left out".to_owned()),
-        _ => said.push(format!("{refused} of them cannot be removed, and are left out")),
-    }
-    head.extend(said.iter().flat_map(|text| paragraph(text, canvas.width(), Style::new())));
     // On a low screen, the last line has to do.
-    if no_removal.is_none() && !is_none_left && !is_low {
+    if browser.no_removal_of_marks().is_none() && !is_low {
         let keys = match browser.dialog {
             Some(Dialog::Prompt(Question::Delete(count), _)) => [
                 (format!("{} Enter", Format::Count.write(count)), "deletes them for ever"),
@@ -394,7 +371,46 @@ fn review_head(browser: &Browser, canvas: &Canvas<'_>) -> (Vec<Line>, [String; 2
             _ => [("t".to_owned(), TRASH), ("D".to_owned(), FOR_EVER)],
         };
         head.push(Line::new());
-        head.extend(pairs(&keys, (1, canvas.width() - 1), [BOLD; 2]));
+        head.extend(pairs(&keys, (1, width - 1), [BOLD; 2]));
     }
-    (head, sum)
+    head
+}
+
+/// What is said about the marks: what removing all of them `frees`, what is not known, and what cannot be removed.
+fn remarks(browser: &Browser, frees: &str, is_low: bool) -> Vec<String> {
+    let (count, marked) = browser.marked();
+    let review = browser.removals.review.as_ref();
+    let refused = review.map_or(0, Review::refused);
+    let mut said = Vec::new();
+    match marked {
+        // What the others free together is not known.
+        _ if refused > 0 => {}
+        None => {}
+        Some((_, None)) => said.push("what removing them frees is not known".to_owned()),
+        Some((totals, Some(freed))) => {
+            let rest = match freed.least == totals.size {
+                true => "",
+                false if browser.knows_sharing() => ": the rest is shared or linked",
+                false => ": the rest has links that are not marked",
+            };
+            // On a low screen, the line of the sum has to do if that is all.
+            if !rest.is_empty() || !is_low || count == 1 {
+                said.push(format!("removing them frees {frees}{rest}"));
+            }
+        }
+    }
+    if browser.is_marked_partial() {
+        said.push("some of what is marked could not be read: it may hold more".to_owned());
+    }
+    said.extend(browser.no_removal_of_marks().map(str::to_owned));
+    if review.is_some_and(|review| !review.is_looked) {
+        said.push("checking again what is marked …".to_owned());
+    }
+    match refused {
+        _ if browser.no_removal_of_marks().is_some() => {}
+        0 => {}
+        1 => said.push("1 of them cannot be removed, and is left out".to_owned()),
+        _ => said.push(format!("{refused} of them cannot be removed, and are left out")),
+    }
+    said
 }
