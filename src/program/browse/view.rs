@@ -10,8 +10,6 @@ mod map;
 mod pane;
 mod text;
 
-use std::cmp::Ordering;
-
 use ratatui_core::style::{Modifier, Style};
 use ratatui_core::terminal::Frame;
 
@@ -82,7 +80,6 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
 /// The path of the current directory, what it comes to, and what goes on.
 fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
     let width = canvas.width();
-    let aside = canvas.style(Palette::aside, Modifier::DIM);
     let path = browser.text(&browser.absolute_path());
     // The path keeps a third, and its last name is never cut for the rest.
     let last = text::last_name(&path);
@@ -94,13 +91,13 @@ fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
         true => shown.split_at(shown.len() - (path.len() - last)),
         false => ("", &*shown),
     };
-    let x = canvas.write((1, 0), above, room, aside);
+    let x = canvas.write((1, 0), above, room, canvas.aside());
     canvas.write((x, 0), name, width, BOLD);
     let x = width.saturating_sub(cells(&state) + 1);
     // What the directory comes to comes first.
     let (total, rest) = state.split_at(state.find(" · ").unwrap_or(state.len()));
     let x = canvas.write((x, 0), total, width, Style::new());
-    canvas.write((x, 0), rest, width, aside);
+    canvas.write((x, 0), rest, width, canvas.aside());
 }
 
 /// The names of the views.
@@ -113,8 +110,7 @@ fn views(browser: &Browser, canvas: &mut Canvas<'_>) {
             let style = canvas.style(Palette::accent, Modifier::BOLD | Modifier::UNDERLINED);
             x = canvas.write((x, 1), name, width, style) + gap;
         } else if all < width {
-            let aside = canvas.style(Palette::aside, Modifier::DIM);
-            x = canvas.write((x, 1), name, width, aside) + gap;
+            x = canvas.write((x, 1), name, width, canvas.aside()) + gap;
         }
     }
 }
@@ -247,7 +243,7 @@ fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)
             Question::Mark => format!("({}): ", super::pattern::MarkedBy::EXAMPLES),
             _ => String::new(),
         };
-        let examples = (shorten(&examples, room), canvas.style(Palette::aside, Modifier::DIM));
+        let examples = (shorten(&examples, room), canvas.aside());
         return Some(vec![(said, plain), (asked, BOLD), examples, (text, plain)]);
     }
     let progress = browser.removals.running.as_ref().map(|running| {
@@ -273,8 +269,7 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) -> Option<usiz
     let y_of_marks = if is_low { y } else { y - 1 };
     let mut x = 1;
     if !marks.is_empty() && (message.is_none() || !is_low) {
-        let style = canvas.style(|it| it.change(Some(Ordering::Greater)), Modifier::BOLD);
-        let after = canvas.write((1, y_of_marks), "● ", 2, style);
+        let after = canvas.write((1, y_of_marks), "● ", 2, canvas.of_mark());
         let end = canvas.write((after, y_of_marks), &marks, width, BOLD);
         x = if is_low { end + 3 } else { x };
     }
@@ -286,7 +281,6 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) -> Option<usiz
             parts.iter().fold(1, |x, (text, style)| canvas.write((x, y), text, width, *style));
         return browser.dialog.is_some().then_some(end).filter(|_| !is_text);
     }
-    let aside = canvas.style(Palette::aside, Modifier::DIM);
     let mut room = (width + 2).saturating_sub(x + needed);
     for hint in hints {
         let taken = if hint.stays { 0 } else { hint.cells() };
@@ -297,7 +291,7 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) -> Option<usiz
         }
         room -= taken;
         x = canvas.write((x, y), &hint.key, width.saturating_sub(x), BOLD) + 1;
-        x = canvas.write((x, y), hint.what, width.saturating_sub(x), aside) + 3;
+        x = canvas.write((x, y), hint.what, width.saturating_sub(x), canvas.aside()) + 3;
     }
     None
 }

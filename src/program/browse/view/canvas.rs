@@ -1,5 +1,7 @@
 //! What all parts of the view draw with.
 
+use std::cmp::Ordering;
+
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
@@ -85,6 +87,16 @@ impl Canvas<'_> {
         plain: Modifier,
     ) -> Style {
         self.palette.map_or(Style::new().add_modifier(plain), |palette| style(of(palette)))
+    }
+
+    /// The style of what is less important.
+    pub(super) fn aside(&self) -> Style {
+        self.style(Palette::aside, Modifier::DIM)
+    }
+
+    /// The style of the dot that marks.
+    pub(super) fn of_mark(&self) -> Style {
+        self.style(|it| it.change(Some(Ordering::Greater)), Modifier::BOLD)
     }
 
     pub(super) fn width(&self) -> usize {

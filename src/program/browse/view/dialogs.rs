@@ -1,11 +1,9 @@
 //! The texts over the list: help, all about a line, marks, the trash, errors. They look like the list: the same margins,
 //! dim headings, sizes and bars in the colours of shares, one band.
 
-use std::cmp::Ordering;
-
 use ratatui_core::style::{Modifier, Style};
 
-use super::canvas::{BOLD, Canvas, format, sized, style};
+use super::canvas::{BOLD, Canvas, format, sized};
 use super::list;
 use super::text::{Line, is_low, last_name, page, pairs, paragraph, room, titled};
 use crate::program::browse::browser::{Browser, Dialog, DialogText, Question};
@@ -17,7 +15,7 @@ use weigh::internal::inode::{Identity, Links};
 use weigh::internal::measure::{Kind, Measure};
 use weigh::internal::problem::Problem;
 use weigh::internal::render::name::{cells, shorten};
-use weigh::internal::render::palette::{self, Palette};
+use weigh::internal::render::palette;
 use weigh::internal::render::partial;
 use weigh::internal::render::size::{Format, entries};
 use weigh::internal::tree::Place;
@@ -50,20 +48,18 @@ pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &m
         }
         DialogText::Kept => "not everything was removed",
     };
-    let lines = text_lines(browser, text, canvas.width());
+    let lines = text_lines(browser, text, canvas.width(), canvas.aside());
     let head = (titled(title, canvas.width()), Vec::new());
     page(canvas, head, (first, None), lines.len(), |_, line| lines[line].clone());
 }
 
 /// How many lines of a text that scrolls can be the first one on a screen of this size.
 pub(super) fn end(browser: &Browser, text: DialogText, (width, height): (usize, usize)) -> usize {
-    text_lines(browser, text, width).len().saturating_sub(room(height)) + 1
+    text_lines(browser, text, width, Style::new()).len().saturating_sub(room(height)) + 1
 }
 
 /// The lines of a text that scrolls as a whole, on a screen of this width.
-fn text_lines(browser: &Browser, text: DialogText, width: usize) -> Vec<Line> {
-    let palette = browser.options.colors.as_ref().map(|colors| colors.palette);
-    let aside = palette.map_or(Style::new().add_modifier(Modifier::DIM), |it| style(it.aside()));
+fn text_lines(browser: &Browser, text: DialogText, width: usize, aside: Style) -> Vec<Line> {
     match text {
         DialogText::Help => help(browser, width, aside),
         DialogText::Info => pairs(&info(browser), (1, width.saturating_sub(1)), [aside; 2]),
@@ -230,11 +226,10 @@ fn paths(
     row: impl Fn(&Canvas<'_>, usize) -> (Line, [String; 2], Style),
 ) {
     let width = canvas.width();
-    let aside = canvas.style(Palette::aside, Modifier::DIM);
     let full = if chosen < count { row(canvas, chosen).1.concat() } else { String::new() };
     if x + cells(&full) >= width {
         foot.push(Line::new());
-        foot.extend(paragraph(&full, width, aside));
+        foot.extend(paragraph(&full, width, canvas.aside()));
     }
     page(canvas, (head, foot), (0, Some(chosen)), count, |canvas, line| {
         let (mut parts, [path, said], of_name) = row(canvas, line);
@@ -244,6 +239,7 @@ fn paths(
         let (above, name) = shorten_path(&path, room - cells(&said));
         let at = x + cells(&above);
         let end = at + cells(&name);
+        let aside = canvas.aside();
         parts.extend([(x, above, aside), (at, name, of_name), (end, said, aside)]);
         parts
     });
@@ -281,10 +277,9 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     let sum = together(browser);
     let mut head = review_head(browser, &sum, canvas);
     let mut foot = Vec::new();
-    let aside = canvas.style(Palette::aside, Modifier::DIM);
     if count > 0 {
         let share = if bar > 0 { "share" } else { "" };
-        head.extend([Line::new(), line(["size", "frees", share, "path"], [aside; 4])]);
+        head.extend([Line::new(), line(["size", "frees", share, "path"], [canvas.aside(); 4])]);
     }
     if count > 1 {
         foot.push(line([&sum[0], &sum[1], "", "together"], [BOLD; 4]));
@@ -292,7 +287,7 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
         let why = "a file with several marked links counts once in this sum";
         let has_room = !is_low(canvas.height()) && cells(why) < width;
         if has_room && sizes.sum::<u128>() > whole.into() {
-            foot.push(vec![(1, why.to_owned(), aside)]);
+            foot.push(vec![(1, why.to_owned(), canvas.aside())]);
         }
     }
     paths(canvas, (head, foot), start, (chosen, count), |canvas, number| {
@@ -308,8 +303,7 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
         let of_bar = canvas.style(|it| it.bar(size, whole), Modifier::empty());
         let shown = sized(browser, size, is_partial);
         let mut parts = line([&shown, freed, &drawn, ""], [share, plain, of_bar, plain]);
-        let marked = canvas.style(|it| it.change(Some(Ordering::Greater)), Modifier::BOLD);
-        parts.push((1, dot.to_owned(), marked));
+        parts.push((1, dot.to_owned(), canvas.of_mark()));
         let slash = if item.is_directory() { "/" } else { "" };
         let path = browser.text(&browser.scan.tree.at(mark.place).path()) + slash;
         (parts, [path, why], list::name_style(browser, &item))

@@ -10,7 +10,7 @@ use crate::program::browse::browser::{BARS, Browser, ListColumns};
 use crate::program::browse::item::Item;
 use weigh::internal::inode::Links;
 use weigh::internal::render::name::{cells, shorten};
-use weigh::internal::render::palette::{self, Palette};
+use weigh::internal::render::palette;
 use weigh::internal::render::partial;
 use weigh::internal::render::percent::percent;
 use weigh::internal::render::size::Format;
@@ -187,15 +187,14 @@ fn gap(column: usize) -> usize {
 }
 
 fn headings(canvas: &mut Canvas<'_>, y: usize, layout: &ListLayout) {
-    let aside = canvas.style(Palette::aside, Modifier::DIM);
     for (i, (x, width)) in layout.columns.into_iter().enumerate() {
         let x = match layout.bar {
             (bar, 1..) if i == PERCENT => bar,
             _ => x + width.saturating_sub(cells(HEADINGS[i])),
         };
-        canvas.write((x, y), HEADINGS[i], if width > 0 { usize::MAX } else { 0 }, aside);
+        canvas.write((x, y), HEADINGS[i], if width > 0 { usize::MAX } else { 0 }, canvas.aside());
     }
-    canvas.write((layout.name, y), "name", usize::MAX, aside);
+    canvas.write((layout.name, y), "name", usize::MAX, canvas.aside());
 }
 
 fn line(
@@ -208,7 +207,6 @@ fn line(
 ) {
     let Fields { item, mark, columns, .. } = fields;
     let (size, whole) = (item.totals.size, browser.whole());
-    let aside = canvas.style(Palette::aside, Modifier::DIM);
     let change = match columns[CHANGE].as_bytes().first() {
         Some(b'+') => Some(Ordering::Greater),
         Some(b'-') => Some(Ordering::Less),
@@ -220,10 +218,10 @@ fn line(
         canvas.style(|it| it.change(change), Modifier::empty()),
         Style::new(),
         Style::new(),
-        aside,
+        canvas.aside(),
     ];
-    let marked = canvas.style(|it| it.change(Some(Ordering::Greater)), Modifier::BOLD);
-    canvas.write((1, y), &mark.to_string(), 1, if *mark == '●' { marked } else { aside });
+    let of_mark = if *mark == '●' { canvas.of_mark() } else { canvas.aside() };
+    canvas.write((1, y), &mark.to_string(), 1, of_mark);
     for (i, (x, width)) in layout.columns.into_iter().enumerate() {
         let x = x + width.saturating_sub(cells(&columns[i]));
         canvas.write((x, y), &columns[i], width, styles[i]);
@@ -243,7 +241,7 @@ fn line(
     let name = shorten(&fields.name, room.saturating_sub(taken));
     let of_name = name_style(browser, item);
     let end = canvas.write((layout.name, y), &name, room, of_name);
-    canvas.write((end + 2, y), &beside, room, aside);
+    canvas.write((end + 2, y), &beside, room, canvas.aside());
     if *mark == '●' {
         canvas.paint(y, width, BOLD);
     }

@@ -9,27 +9,26 @@ use super::{dialogs, list, map};
 use crate::program::browse::browser::Browser;
 use crate::program::browse::item::Item;
 use weigh::internal::render::name::{cells, shorten};
-use weigh::internal::render::palette::{self, Palette};
+use weigh::internal::render::palette;
 use weigh::internal::render::size::Format;
 
 /// Draws it from the column `x` on.
 pub(super) fn draw(browser: &Browser, x: usize, areas: Areas, canvas: &mut Canvas<'_>) {
     let (width, lines) = (canvas.width().saturating_sub(x), areas.lines(canvas.height()));
-    let aside = canvas.style(Palette::aside, Modifier::DIM);
     let Some(item) = browser.item(browser.chosen) else { return };
     let end = areas.head + lines;
-    (areas.head - 1..end).for_each(|y| _ = canvas.write((x - 2, y), "│", 1, aside));
+    (areas.head - 1..end).for_each(|y| _ = canvas.write((x - 2, y), "│", 1, canvas.aside()));
     let title = shorten(&list::name(browser, &item), width);
     let of_name = list::name_style(browser, &item).add_modifier(Modifier::BOLD);
     canvas.write((x, areas.head - 1), &title, width, of_name);
     let details = dialogs::details(browser);
-    let details = pairs(&details, (x, canvas.width()), [aside; 2]);
+    let details = pairs(&details, (x, canvas.width()), [canvas.aside(); 2]);
     let room = lines.saturating_sub(details.len());
     let mut y = areas.head;
     if item.is_directory() && item.gone.is_none() && room > 2 {
         y += 1 + match (browser.inside().1, browser.columns.map) {
             (0, _) => {
-                canvas.write((x, y), browser.nothing(), width, aside);
+                canvas.write((x, y), browser.nothing(), width, canvas.aside());
                 1
             }
             (_, true) => map::draw(browser, (x, y, width, room - 1), canvas),
@@ -48,7 +47,6 @@ fn content(
     (x, y, width, height): (usize, usize, usize, usize),
     canvas: &mut Canvas<'_>,
 ) -> usize {
-    let aside = canvas.style(Palette::aside, Modifier::DIM);
     let (places, count) = browser.inside();
     let bar = (width / 4).clamp(6, 20);
     let whole = item.totals.size;
@@ -72,7 +70,7 @@ fn content(
     let shown = shown.min(places.len());
     if count > shown {
         let more = format!("{} more", Format::Count.write((count - shown) as u64));
-        canvas.write((x + 8, y + shown), &more, width, aside);
+        canvas.write((x + 8, y + shown), &more, width, canvas.aside());
     }
     shown + usize::from(count > shown)
 }
