@@ -201,6 +201,9 @@ impl Tree {
         lost: &HashMap<Identity, u32>,
         except: Option<DirectoryId>,
     ) -> Vec<DirectoryId> {
+        if lost.is_empty() {
+            return Vec::new();
+        }
         self.change_leaves(except, |node| {
             let mut inode = node.inode?;
             let Links::Of(links) = &mut inode.links else { return None };

@@ -51,7 +51,7 @@ impl Scan {
         }
         let lost = if are_unlinked { self.links_at(&places) } else { HashMap::new() };
         self.tree.remove_all(&places);
-        let relinked = if lost.is_empty() { Vec::new() } else { self.tree.unlink(&lost, None) };
+        let relinked = self.tree.unlink(&lost, None);
         for (way, own) in &gone.own {
             if let Some(id) = descend(&self.tree, way).and_then(|directory| directory.id()) {
                 self.tree.set_own(id, *own);
@@ -123,10 +123,7 @@ impl Scan {
             }
             lost.retain(|_, links| *links > 0);
         }
-        let relinked = match lost.is_empty() {
-            true => Vec::new(),
-            false => self.tree.unlink(&lost, Some(place)),
-        };
+        let relinked = self.tree.unlink(&lost, Some(place));
         add_up(&mut self.tree, rules, relinked.into_iter().chain([place]));
     }
 

@@ -36,17 +36,14 @@ impl Browser {
     pub(super) fn scanned(&mut self, browsed: Outcome) -> Option<Command> {
         match self.end_work() {
             Some(PendingWork::Directory(directory)) => {
-                self.replace(directory, browsed.snapshot.weighed)
+                return self.replace(directory, browsed.snapshot.weighed);
             }
             Some(PendingWork::Ignored) => {
                 self.mark_ignored(&browsed.snapshot.weighed.report.unwrap_or_default());
-                None
             }
-            _ => {
-                self.finish(browsed);
-                None
-            }
+            _ => self.finish(browsed),
         }
+        None
     }
 
     /// Shows the finished walk or the loaded snapshot. Marks and the chosen entry are kept, if they still exist.
