@@ -267,6 +267,8 @@ impl Browser {
         for (outcome, (way, name)) in removed.outcomes.into_iter().zip(running.names) {
             entries += outcome.removed;
             let is_said = !outcome.problems.is_empty();
+            let is_kept = matches!(outcome.fate, Fate::Kept | Fate::Partly | Fate::Left(_));
+            kept += u64::from(is_kept);
             self.removals.problems.extend(outcome.problems);
             let mut inside = way.clone();
             inside.push(name);
@@ -277,22 +279,11 @@ impl Browser {
                     in_trash.push(trashed.path_in_trash());
                     self.removals.trashed.push((self.removals.batches, Arc::from(trashed)));
                 }
-                Fate::Restored => {}
-                Fate::Kept => {
-                    kept += 1;
-                    // It may have new entries.
-                    if is_said {
-                        self.removals.rescan_later(inside, false);
-                    }
-                }
-                Fate::Partly => {
-                    kept += 1;
-                    self.removals.rescan_later(inside, true);
-                }
-                Fate::Left(_) => {
-                    kept += 1;
-                    self.removals.rescan_later(way, true);
-                }
+                // It may have new entries.
+                Fate::Kept if is_said => self.removals.rescan_later(inside, false),
+                Fate::Kept | Fate::Restored => {}
+                Fate::Partly => self.removals.rescan_later(inside, true),
+                Fate::Left(_) => self.removals.rescan_later(way, true),
             }
         }
         self.removals.problems.extend(removed.left);
