@@ -80,10 +80,10 @@ pub struct Reclaim {
     pub rule: Arc<ReclaimRule>,
 }
 
-/// What can go of all that `may_go` has kept; nothing if the walk was interrupted.
+/// What can go of all that `may_go` has kept; nothing if the walk was interrupted, or could read nothing.
 pub fn find(may_go: &MayGo, weighed: &Weighed, search: &Search) -> Reclaimable {
     let entries = may_go.take();
-    if weighed.is_interrupted {
+    if weighed.is_interrupted || weighed.report.is_none() {
         return Reclaimable::default();
     }
     let found = Finder::new(&may_go.proofs, &entries, &weighed.problems, search).found();

@@ -47,8 +47,9 @@ impl Day {
         match (text, text.strip_suffix('d')) {
             ("last", _) => Some(Day::Last),
             ("yesterday", _) => Some(Day::Ago(1)),
-            (_, Some(days)) if days.bytes().all(|byte| byte.is_ascii_digit()) => {
-                days.parse().ok().map(Day::Ago)
+            // A number that is too large is before any scan.
+            (_, Some(days)) if !days.is_empty() && days.bytes().all(|it| it.is_ascii_digit()) => {
+                Some(Day::Ago(days.parse().unwrap_or(u16::MAX)))
             }
             _ => Date::strptime("%Y-%m-%d", text).ok().map(Day::On),
         }

@@ -540,6 +540,10 @@ fn the_list_is_limited_and_its_sum_is_not() {
         look("-c --older 0", &Fixture::new()).run().text(),
         "found nothing that can be made or downloaded again\n"
     );
+    // Where nothing was read, no age would find more.
+    let missing = look("-c missing", &Fixture::new()).run();
+    assert_eq!(missing.code(), 1);
+    assert_eq!(missing.stdout, b"found nothing that can be made or downloaded again\n");
 }
 
 #[test]

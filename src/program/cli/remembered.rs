@@ -16,8 +16,8 @@ use weigh::internal::snapshot::{self, Day, Glance, Origin, Remembered};
 use weigh::internal::sys;
 use weigh::internal::walk;
 
-const BEGIN: &str = "to begin, use --remember, or put `remember = true` in the config file; \
-    meanwhile, -M -7 shows what was modified in the last 7 days";
+const BEGIN: &str = "to begin, use --remember, or put `remember = true` in the config file, which \
+    keep complete scans without filters; meanwhile, -M -7 shows what was modified in the last 7 days";
 
 /// How the times of scans are written.
 const MINUTES: &str = "%Y-%m-%d %H:%M";
