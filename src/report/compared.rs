@@ -1,0 +1,211 @@
+//! Comparisons: the earlier snapshot, which is loaded while a walk runs, and the difference.
+
+use std::io;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread::{self, ScopedJoinHandle};
+
+use super::{Input, Keep, Now, NowAndBefore, Request};
+use crate::diff::{self, Unchanged};
+use crate::measure::{Measure, Measures, View};
+use crate::problem::{Operation, Problem};
+use crate::snapshot::{self, Digested, Origin, Snapshot, Wanted};
+use crate::tally::{Groups, Inodes, Limits, Needs, Whole};
+use crate::total::replay;
+use crate::tree::Tree;
+
+impl Request {
+    /// The result `now`, what the walk did, and the earlier result, if they are to be compared: by what both have.
+    pub(super) fn compared(&self, now: Now<'_>) -> Result<NowAndBefore, Problem> {
+        let view = self.walk.view;
+        if let Input::Roots(roots) = &self.source {
+            let Some(earlier) = self.earlier_file(|| self.here(roots))? else {
+                return now(view).map(|(now, stats)| (now, stats, None));
+            };
+            return self.loaded_during(&earlier, now);
+        }
+        let (mut snapshot, stats) = now(view)?;
+        let earlier = self.earlier_file(|| snapshot.origin.clone().unwrap_or_default())?;
+        let mut before = None;
+        if let Some(earlier) = earlier {
+            let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
+            let view = snapshot.view;
+            // If no flag asks for a measure, that of the earlier snapshot will do.
+            let required =
+                self.measure.or((snapshot.known != Measures::ALL).then_some(view.measure));
+            let loaded = self.earlier(&earlier, (view, required), options, |_| ())?;
+            snapshot.see_as(loaded.view);
+            before = Some((loaded, None));
+        }
+        if let Some(options) = snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut()) {
+            // The snapshot may be saved again.
+            let saved = options.clone();
+            options.extend(self.options.iter().filter(|flag| !saved.contains(flag)).cloned());
+        }
+        Ok((snapshot, stats, before))
+    }
+
+    /// Does the `walk`, and loads the snapshot to compare with, the file `earlier`, on a thread of its own. The walk
+    /// begins only after the snapshot's header shows that they can be compared, and in which view, because a walk takes
+    /// long; or when all of it is loaded, if it has no such header. An error that is found later ends the walk.
+    fn loaded_during(&self, earlier: &Path, walk: Now<'_>) -> Result<NowAndBefore, Problem> {
+        let has_stopped = AtomicBool::new(false);
+        let (sender, may_begin) = mpsc::sync_channel(2);
+        let asked = (self.walk.view, self.measure);
+        let load = {
+            let has_stopped = &has_stopped;
+            // The thread owns the sender, so that a panic there ends the wait for it.
+            move || {
+                // Sending cannot fail, because the receiver outlives this thread. It takes one message, and there is
+                // room for the other two.
+                let loaded = self.digested(earlier, asked, |view| {
+                    let _ = sender.send(Some(view));
+                });
+                let _ = sender.send(loaded.as_ref().ok().map(|(loaded, _)| loaded.view));
+                if loaded.is_err() {
+                    let was_asked = self.interrupt.is_asked.swap(true, Ordering::SeqCst);
+                    has_stopped.store(!was_asked, Ordering::SeqCst);
+                }
+                loaded
+            }
+        };
+        let both = thread::scope(|scope| {
+            let (now, earlier) = match thread::Builder::new().spawn_scoped(scope, load) {
+                Ok(loader) => match may_begin.recv() {
+                    Ok(Some(view)) => (walk(view), join(loader)?),
+                    _ => {
+                        let earlier = join(loader)?;
+                        (walk(earlier.0.view), earlier)
+                    }
+                },
+                // No thread can be started.
+                Err(_) => {
+                    let earlier = self.digested(earlier, asked, |_| ())?;
+                    (walk(earlier.0.view), earlier)
+                }
+            };
+            now.map(|(now, stats)| (now, stats, earlier))
+        });
+        if has_stopped.load(Ordering::SeqCst) {
+            // The user did not ask for it.
+            self.interrupt.is_asked.store(false, Ordering::SeqCst);
+        }
+        let (now, stats, (mut before, digested)) = both?;
+        let mut unchanged = None;
+        if let Some((digested, now)) = digested.zip(now.weighed.report.as_ref()) {
+            let changed = digested.changed(now, Inodes::DATED_DIRECTORIES);
+            let (tree, alike) =
+                changed.map_err(|error| snapshot::problem(earlier, Operation::Load, &error))?;
+            before.weighed.report = Some(tree.seen_as(before.view));
+            unchanged = Some(Unchanged::Alike(alike));
+        }
+        Ok((now, stats, Some((before, unchanged))))
+    }
+
+    /// The file of the snapshot to compare with, if there is one. The origin of the result is `now`.
+    fn earlier_file(&self, now: impl FnOnce() -> Origin) -> Result<Option<PathBuf>, Problem> {
+        self.since.as_ref().map(|path| snapshot::newest_like(path, now)).transpose()
+    }
+
+    /// The snapshot to compare with, which is in the file `path`. What this one leaves out is left out of it, too.
+    /// It is seen in this `view`; or if it does not have that, and its measure is not `required`, by what it has.
+    /// `options` are the flags of this one, if they are known. Calls `begin` with the view as soon as the
+    /// header shows that they can be compared, and again when all is read.
+    fn earlier(
+        &self,
+        path: &Path,
+        (view, required): (View, Option<Measure>),
+        options: Option<&[String]>,
+        begin: impl Fn(View),
+    ) -> Result<Snapshot, Problem> {
+        let inodes = if self.needs().owners { Inodes::ALL } else { Inodes::DATED_DIRECTORIES };
+        let mut snapshot = snapshot::load_after(
+            path,
+            self.wanted_earlier(view),
+            |_| Whole { inodes },
+            Operation::Compare,
+            |seen, origin| {
+                self.ensure_comparable((seen, required), options, origin).map(|()| begin(seen))
+            },
+        )?;
+        let has_times = snapshot.origin.as_ref().is_some_and(|origin| origin.has_times);
+        let filter = self.walk.filter.of_saved(has_times);
+        snapshot::reweigh(&mut snapshot, &filter, inodes)
+            .and_then(|()| match snapshot.weighed.report {
+                Some(_) => Ok(()),
+                None => Err(io::Error::other("nothing could be read when it was made")),
+            })
+            .map_err(|error| snapshot::problem(path, Operation::Compare, &error))?;
+        Ok(snapshot)
+    }
+
+    /// The snapshot that a walk is compared with: with digests instead of its tree, if only the largest changes are
+    /// shown, and no filter needs it.
+    fn digested(
+        &self,
+        path: &Path,
+        asked: (View, Option<Measure>),
+        begin: impl Fn(View),
+    ) -> Result<(Snapshot, Option<Digested>), Problem> {
+        let options = Some(&*self.options);
+        if matches!(self.keep, Keep::Largest(_)) && self.walk.filter.of_saved(true).is_off() {
+            let wanted = self.wanted_earlier(asked.0);
+            let read = snapshot::digested(path, wanted, |view, origin| {
+                self.ensure_comparable((view, asked.1), options, origin).map(|()| begin(view))
+            })?;
+            if let Some((snapshot, digested)) = read {
+                return Ok((snapshot, Some(digested)));
+            }
+        }
+        Ok((self.earlier(path, asked, options, begin)?, None))
+    }
+
+    fn wanted_earlier(&self, view: View) -> Wanted {
+        Wanted { measure: Some(view.measure), times: self.needs_times(), ..Wanted::default() }
+    }
+
+    /// Checks that a snapshot from `origin`, as it is `seen`, can be compared with a result made with these `options`,
+    /// as far as both are known, and has the measure that is `required`.
+    fn ensure_comparable(
+        &self,
+        (seen, required): (View, Option<Measure>),
+        options: Option<&[String]>,
+        origin: Option<&Origin>,
+    ) -> io::Result<()> {
+        if let (Some(options), Some(origin)) = (options, origin)
+            && let Some(message) =
+                snapshot::difference(options, &self.options, origin, self.is_loaded())
+        {
+            return Err(io::Error::other(message));
+        }
+        let Needs { owners, times, .. } = self.needs();
+        self.ensure_enough(origin, (owners, times), false)?;
+        snapshot::ensure_measure(seen.measure, required)
+    }
+
+    /// How what is to be shown has changed in this `view`. What is `unchanged` may be missing in the tree `before`.
+    pub(super) fn difference(
+        &self,
+        before: Tree,
+        now: Tree,
+        view: View,
+        unchanged: Option<Unchanged>,
+    ) -> Tree {
+        match self.keep {
+            Keep::Groups(by, limits) => {
+                let groups = Groups::new(by, view, Limits::NONE);
+                let now = if self.kept().is_some() { replay(&now, groups) } else { now };
+                diff::compare(replay(&before, groups), now, Some(limits), None)
+            }
+            Keep::Largest(limits) => diff::compare(before, now, Some(limits), unchanged),
+            Keep::Everything(_) => diff::compare(before, now, None, None),
+        }
+    }
+}
+
+/// What `thread` returns, or its panic.
+fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+}

@@ -1,0 +1,251 @@
+//! The result now: of a walk here, of walks on other machines, of snapshots, or of a list.
+
+use std::ffi::OsString;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use super::{Input, Keep, Request, Watch};
+use crate::containers;
+use crate::escape::escape;
+use crate::filter::{Filter, MANY};
+use crate::interrupt::Interrupt;
+use crate::list;
+use crate::measure::{Measure, Measures, Time, View};
+use crate::problem::{Operation, Problem};
+use crate::remote::Remote;
+use crate::snapshot::{self, Origin, Snapshot};
+use crate::stats::{OverlayStats, WalkStats};
+use crate::sys;
+use crate::tally::{Groups, Inodes, Limits, Tally, Top, Whole, WithTop};
+use crate::total::{BeginReplay, replay_to};
+use crate::tree::Tree;
+use crate::walk::{self, Progress, Walked};
+
+/// What is said of a list where times are needed.
+pub const NO_TIMES_LISTED: &str = "the list has no times";
+
+/// What is said of a list where owners are needed.
+pub const NO_OWNERS_LISTED: &str = "the list has no owners";
+
+impl Request {
+    /// Walks, to be seen in a `view`, or loads; and returns what the walk did. If a walk keeps more than the `largest`,
+    /// it leaves these there.
+    pub(super) fn now(
+        &self,
+        view: View,
+        largest: &Arc<Mutex<Option<Tree>>>,
+        watch: Watch<'_>,
+    ) -> Result<(Snapshot, WalkStats), Problem> {
+        match (self.kept(), self.keep) {
+            (Some(inodes), Keep::Largest(limits)) if !self.is_loaded() && self.since.is_none() => {
+                let (whole, largest) = (Whole { inodes }, Arc::clone(largest));
+                self.with(
+                    view,
+                    move |view| WithTop { whole, top: Top::new(view, limits), largest },
+                    watch,
+                )
+            }
+            (Some(inodes), _) | (None, Keep::Everything(inodes)) => {
+                self.with(view, move |_| Whole { inodes }, watch)
+            }
+            (None, Keep::Largest(limits)) => {
+                self.with(view, move |view| Top::new(view, limits), watch)
+            }
+            (None, Keep::Groups(by, limits)) => {
+                // A group that is small now may have been large before.
+                let limits = if self.since.is_some() { Limits::NONE } else { limits };
+                self.with(view, move |view| Groups::new(by, view, limits), watch)
+            }
+        }
+    }
+
+    pub(super) fn with<T: Tally>(
+        &self,
+        view: View,
+        tally: impl FnOnce(View) -> T + Send + 'static,
+        watch: Watch<'_>,
+    ) -> Result<(Snapshot, WalkStats), Problem> {
+        let mut stats = WalkStats::default();
+        let (path, snapshot) = match &self.source {
+            Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),
+            Input::Remote(remote, roots) => {
+                return self.arrived(remote, roots, replay_to(tally), watch);
+            }
+            Input::FileSystems => return Ok(self.walked(&[], view, tally(view), watch)),
+            Input::List(path, options) => {
+                let (snapshot, seem_totals) =
+                    list::load(path, *options, self.wanted(), replay_to(tally))?;
+                stats.seem_totals = seem_totals;
+                (path.clone(), snapshot)
+            }
+            Input::Snapshots(paths) | Input::History(paths) => {
+                let paths: Vec<_> =
+                    paths.iter().map(|path| snapshot::newest(path)).collect::<Result<_, _>>()?;
+                let snapshot = match &paths[..] {
+                    [path] => snapshot::load(path, self.wanted(), tally)?,
+                    paths => {
+                        snapshot::load_all(paths, self.wanted(), self.kept().unwrap_or_default())?
+                    }
+                };
+                (paths.into_iter().next().unwrap_or_default(), snapshot)
+            }
+        };
+        let snapshot = self.reweighed(snapshot);
+        snapshot
+            .map(|snapshot| (snapshot, stats))
+            .map_err(|error| snapshot::problem(&path, Operation::Show, &error))
+    }
+
+    fn walked<T: Tally>(
+        &self,
+        roots: &[OsString],
+        view: View,
+        tally: T,
+        watch: Watch<'_>,
+    ) -> (Snapshot, WalkStats) {
+        let kept = self.kept().unwrap_or_default();
+        let (has_details, time) = (kept.has_details(), self.kept_time());
+        let has_times = time == Some(Time::Modified);
+        let share = self.walk.filter.share.zip(roots.first());
+        let share =
+            share.map(|(share, root)| share.of_root_with(sys::subdirectories(root.as_ref(), MANY)));
+        let is_to_be_known = self.is_saved() || self.since.is_some() || self.is_loaded();
+        let origin =
+            is_to_be_known.then(|| Origin { share, has_details, has_times, ..self.here(roots) });
+        let mut options = walk::WalkOptions { view, time, ..self.walk.clone() };
+        options.filter.share = share;
+        options.query.times |= has_details
+            || kept.fingerprints
+            || time.is_some()
+            || self.needs().times
+            || !options.filter.times.is_off();
+        options.query.owner |= has_details || self.needs().owners;
+        let roots = roots.to_owned();
+        options.interrupt = Arc::clone(&self.interrupt.is_asked);
+        let Walked { weighed, mut stats } = self.interrupt.put_off(|| {
+            let walked = walk::walk(roots, options, tally, |progress| watch(Some(progress)));
+            watch(None);
+            walked
+        });
+        if !weighed.is_interrupted {
+            stats.known = containers::look_at(&stats.storages);
+        }
+        for OverlayStats { path, layer } in &stats.overlays {
+            let note = layer.as_ref().map(|layer| format!("counts in {}", escape(layer)));
+            stats.known.notes.extend(note.map(|note| (path.clone(), note)));
+        }
+        (Snapshot { weighed, view, known: Measures::ALL, origin }, stats)
+    }
+
+    /// What arrives from the machines of `remote`, and a walk of `roots`, as one result. Fails if there is nothing to
+    /// show.
+    fn arrived(
+        &self,
+        remote: &Remote,
+        roots: &[OsString],
+        begin: BeginReplay<'static>,
+        watch: Watch<'_>,
+    ) -> Result<(Snapshot, WalkStats), Problem> {
+        let inodes = self.kept().unwrap_or_default();
+        let whole = move || Whole { inodes: inodes.and(Inodes::DIRECTORIES) };
+        let is_one = remote.hosts.len() + roots.len() == 1;
+        let replays = match is_one {
+            true => vec![begin],
+            false => remote.hosts.iter().map(|_| replay_to(move |_| whole())).collect(),
+        };
+        // On Ctrl-C, the connections to the machines have to be ended, too.
+        self.interrupt.hold();
+        let arriving = remote.begin(self.wanted(), replays);
+        let (mut snapshots, mut problems) = (Vec::new(), Vec::new());
+        let mut stats = WalkStats::default();
+        if !roots.is_empty() {
+            // When the walk here ends, the connections are still open: Ctrl-C must end them first.
+            let interrupt = Interrupt { ends_at_once: Arc::default(), ..self.interrupt.clone() };
+            let request = Self { interrupt, ..self.clone() };
+            let (mut here, walked) = request.walked(roots, self.walk.view, whole(), &mut |_| ());
+            if let Some(origin) = &mut here.origin {
+                // It has the name of none of the others.
+                origin.host = Vec::new();
+            }
+            snapshots.push(here);
+            stats = walked;
+        }
+        let arrived = self.interrupt.put_off(|| {
+            arriving.collect(&self.interrupt, |entries, host| {
+                let directory = host.to_vec();
+                watch(Some(&Progress { entries, directory, ..Progress::default() }));
+            })
+        });
+        watch(None);
+        for (arrived, host) in arrived.into_iter().zip(&remote.hosts) {
+            let checked = arrived.and_then(|snapshot| {
+                self.reweighed(snapshot)
+                    .map_err(|error| Problem::new(host.first(), Operation::Show, &error))
+            });
+            match checked {
+                Ok(snapshot) => snapshots.push(snapshot),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if snapshots.is_empty()
+            && let Some(problem) = problems.pop()
+        {
+            return Err(problem);
+        }
+        let only = snapshots.pop_if(|_| is_one);
+        let mut snapshot = only.unwrap_or_else(|| snapshot::joined(snapshots, inodes, false));
+        snapshot.weighed.problems.append(&mut problems);
+        snapshot.weighed.is_interrupted |= self.interrupt.is_asked();
+        Ok((snapshot, stats))
+    }
+
+    /// Applies filters to a loaded snapshot, if it contains what they need. weigh on another machine has applied them.
+    pub(super) fn reweighed(&self, mut snapshot: Snapshot) -> io::Result<Snapshot> {
+        let needs = (self.needs_details(), self.needs_times());
+        self.ensure_enough(snapshot.origin.as_ref(), needs, self.is_of_list())?;
+        let unit = snapshot.view.measure.unit();
+        let is_bytes = unit == Measure::Disk.unit();
+        if (self.bytes_only || self.needs().bytes) && !is_bytes {
+            let message = format!("what is asked for needs bytes, and it counts {unit}");
+            return Err(io::Error::other(message));
+        }
+        let kept = self.kept().unwrap_or_default();
+        if let Some(origin) = &mut snapshot.origin {
+            // The snapshot may be saved again.
+            origin.has_details = kept.has_details();
+        }
+        let mut filter = self.walk.filter.clone();
+        let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_ref());
+        let has_options = options.is_some_and(|options| !options.is_empty());
+        if has_options && matches!(self.source, Input::Remote(..)) {
+            // That is no filter for what counts.
+            filter = Filter { collapse: filter.collapse, ..Filter::default() };
+        }
+        snapshot::reweigh(&mut snapshot, &filter, kept)?;
+        Ok(snapshot)
+    }
+
+    /// Checks that a snapshot, perhaps from a list, contains what groups need, and has details and times if those are
+    /// needed.
+    pub(super) fn ensure_enough(
+        &self,
+        origin: Option<&Origin>,
+        (details, times): (bool, bool),
+        is_list: bool,
+    ) -> io::Result<()> {
+        let is_grouped = matches!(self.keep, Keep::Groups(..));
+        let missing = match origin {
+            None if details || times || is_grouped => snapshot::TOO_LITTLE,
+            Some(origin) if details && !origin.has_details && is_list => NO_OWNERS_LISTED,
+            Some(origin) if times && !origin.has_times && is_list => NO_TIMES_LISTED,
+            Some(origin) if details && !origin.has_details => {
+                "it was saved without --details, and so without owners: save it again with them"
+            }
+            Some(origin) if times && !origin.has_times => {
+                "it has no times: show sizes, or save it again"
+            }
+            _ => return Ok(()),
+        };
+        Err(io::Error::other(missing))
+    }
+}
