@@ -24,10 +24,10 @@ impl Alike {
 
     /// What may differ in a directory, by name, if that is known: what was in it `before`, and what is `now`.
     pub fn others<'a>(&'a self, before: Child<'a>, now: Child<'a>) -> Option<[Vec<Child<'a>>; 2]> {
-        let [was, is] = self.others.get(&now.id()?)?;
-        let was = before.tree.leaves_in(was, before.directory);
-        let is = now.tree.leaves_in(is, now.directory);
-        let differing = now.tree.subdirectories(now.directory).filter(|id| !self.is_alike(*id));
+        let id = now.id()?;
+        let [was, is] = self.others.get(&id)?;
+        let (was, is) = (before.leaves_in(was), now.leaves_in(is));
+        let differing = now.tree.subdirectories(id).filter(|id| !self.is_alike(*id));
         let differing = differing.map(|id| now.tree.directory(id));
         let mut others: [Vec<_>; 2] =
             [before.directories().chain(was).collect(), differing.chain(is).collect()];

@@ -1,0 +1,151 @@
+//! What is known about a node, and what a view shows of it.
+
+use super::Freeable;
+use crate::inode::{Identity, Links};
+use crate::measure::{Change, Figures, Kind, Mode, View};
+use crate::sys::Stat;
+
+/// What is known about a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Node<'a> {
+    /// Its name, as bytes: a root's path as given; empty for the node above several roots; in a flat list, the
+    /// path below the root.
+    pub name: &'a [u8],
+    /// File type and permissions.
+    pub mode: Mode,
+    /// What a directory comes to without its content, if it counts.
+    pub own: Option<Figures>,
+    /// What it comes to, whatever is kept of its content.
+    pub sums: Sums,
+    /// Its inode, if it is known.
+    pub inode: Option<Inode>,
+    /// What tells it from whatever else may come to have its name, if that is kept ([`Stat::fingerprint`]).
+    pub fingerprint: Option<u32>,
+    /// In a comparison, how it changed.
+    pub change: Option<Change<'a>>,
+    /// What is known of a directory beside its name, in a few words that are safe to print; mostly empty.
+    pub note: &'a str,
+}
+
+impl Node<'_> {
+    /// When it was last modified, if that is kept.
+    pub fn modified(&self) -> Option<i64> {
+        let details = self.inode.and_then(|inode| inode.details);
+        let itself = match self.mode.kind() {
+            Kind::Directory => self.own.and_then(|own| own.newest),
+            _ => self.sums.all.newest,
+        };
+        details.map(|details| details.modified).or(itself)
+    }
+
+    /// What `view` shows of it.
+    pub fn seen_as(&self, view: View) -> Totals {
+        let totals = self.sums.seen_as(view);
+        match self.change {
+            None => totals,
+            Some(Change { churn, entries, .. }) => Totals { weight: churn, entries, ..totals },
+        }
+    }
+
+    /// What an entry counts that is not a directory; and its inode, if that may have other links.
+    pub(super) fn counted(&self) -> (Figures, Option<Inode>) {
+        (self.sums.all, self.inode.filter(|inode| inode.links.are_several()))
+    }
+}
+
+/// What a node comes to, every inode once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Its figures and those of all below it.
+    pub all: Figures,
+    /// The part of these in inodes that also have links outside it.
+    pub shared: Figures,
+    /// The inodes below it, itself included, counted or not.
+    pub entries: u64,
+    /// What deleting it frees, if that was asked for.
+    pub frees: Option<Freeable>,
+}
+
+impl Sums {
+    /// Those of one inode.
+    pub fn of(all: Figures) -> Self {
+        Self { all, entries: 1, ..Self::default() }
+    }
+
+    /// What `view` shows of them.
+    pub fn seen_as(&self, view: View) -> Totals {
+        let Self { all, shared, entries, frees } = self;
+        let shared = if view.by_time { 0 } else { view.size(shared) };
+        let (size, newest) = (view.size(all), all.newest);
+        Totals { size, weight: size, entries: *entries, shared, newest, frees: *frees }
+    }
+}
+
+/// What a view shows of [`Sums`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// The figure that the view measures.
+    pub size: u64,
+    /// What bars compare ([`View::weight`]).
+    pub weight: u64,
+    /// The inodes counted, itself included; in a comparison, those that changed.
+    pub entries: u64,
+    /// The part of `size` in inodes that also have links outside it; times are not shared.
+    pub shared: u64,
+    /// The newest time, if times are kept.
+    pub newest: Option<i64>,
+    /// What deleting it frees, if that was asked for.
+    pub frees: Option<Freeable>,
+}
+
+impl Totals {
+    /// How much deleting it alone frees at most, judging by the `links` of its inode, if it is no directory.
+    pub fn freed(&self, is_directory: bool, links: Links) -> u64 {
+        match links {
+            _ if is_directory => self.size.saturating_sub(self.shared),
+            Links::Alone | Links::Of(1) => self.size,
+            _ => 0,
+        }
+    }
+}
+
+/// An inode, and what else is kept of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inode {
+    /// Its mount, device and inode number.
+    pub identity: Identity,
+    /// The names that lead to it.
+    pub links: Links,
+    /// The details, only if they are asked for.
+    pub details: Option<Details>,
+}
+
+impl Inode {
+    /// What to keep of an inode seen through `mount`.
+    pub fn new(stat: &Stat, mount: u64, links: Links, has_details: bool) -> Self {
+        let Stat { modified, changed, born, owner, group, .. } = *stat;
+        let details = Details { modified, changed, born, owner, group };
+        let identity = stat.identity_on(mount);
+        Self { identity, links, details: has_details.then_some(details) }
+    }
+
+    /// Its identity, if it may have other links.
+    pub fn linked(&self) -> Option<Identity> {
+        self.links.are_several().then_some(self.identity)
+    }
+}
+
+/// What else is kept of an inode, if it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Details {
+    /// When it was last modified, in seconds since the epoch, like the next two.
+    pub modified: i64,
+    /// When it was last modified, renamed, linked, or changed in owner or mode; 0 if that is unknown.
+    pub changed: i64,
+    /// When it was created; 0 if that is unknown.
+    pub born: i64,
+    /// The user id of its owner.
+    pub owner: u32,
+    /// The group id of its owner, if it is known.
+    pub group: Option<u32>,
+}
