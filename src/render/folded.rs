@@ -28,7 +28,12 @@ pub fn write(out: &mut dyn Write, tree: &Tree) -> io::Result<()> {
         stack += &if is_path { name.replace('/', ";") } else { name };
         let children = node.children(Order::Size);
         let within = children.iter().fold(0, |sum: u64, child| sum.saturating_add(child.size()));
-        let own = node.size().saturating_sub(within);
+        let rest = node.size().saturating_sub(within);
+        // Links to one file add up to more than it. Groups have what is the root's own among them.
+        let own = match tree.shape() {
+            Shape::Groups => rest,
+            Shape::Directory | Shape::List => rest.max(node.own().unwrap_or(0)),
+        };
         if own > 0 {
             writeln!(out, "{stack} {own}")?;
         }

@@ -228,6 +228,24 @@ fn stacks_add_up_to_what_directories_come_to() {
     }
 }
 
+/// Once, a directory with several links to a file had no line of its own.
+#[test]
+fn a_stack_has_the_size_of_its_directory_beside_links() {
+    let fixture = Fixture::new().file("top/a", 500_000).hard_link("top/a", "top/b");
+    let run = |flags: &str| weigh(flags).arg("top").within(fixture.path()).run();
+    let document = run("-j").document();
+    let file = document.by_path()[&b"a"[..]].size;
+    let top = document.root().size - file;
+    let stacks = run("--as folded").text();
+    assert_eq!(stacks, format!("top {top}\ntop;a {file}\ntop;b {file}\n"));
+    for flags in ["-n 1", "-t", "-d 0", "--by size"] {
+        let total = run(&format!("-j {flags}")).document().root().size;
+        let stacks = run(&format!("--as folded {flags}")).text();
+        let sizes = stacks.lines().map(|line| line.rsplit_once(' ').unwrap().1);
+        assert_eq!(sizes.map(|it| it.parse::<u64>().unwrap()).sum::<u64>(), total, "{stacks}");
+    }
+}
+
 /// A line break in a name looks in CSV like a backslash and an n, as in a picture. JSON lines tell them apart.
 #[test]
 fn a_line_break_is_told_from_a_backslash() {
