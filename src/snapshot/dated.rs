@@ -121,7 +121,8 @@ pub fn newest_like(path: &Path, now: impl FnOnce() -> Origin) -> Result<PathBuf,
     }
     let none = "there is no complete snapshot of the same PATHs and host in it";
     let none = || problem(path, Operation::Compare, &io::Error::other(none));
-    newest_until(path, &now(), i64::MAX)?.ok_or_else(none)
+    // A clock that was wrong once would leave its snapshot the newest for years.
+    newest_until(path, &now(), sys::now())?.ok_or_else(none)
 }
 
 /// The newest complete one of the dated snapshots in `directory` of the same roots on the same host as `now`, and of a

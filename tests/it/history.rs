@@ -348,6 +348,20 @@ fn a_new_snapshot_stays_beside_ones_dated_in_the_future() {
     assert!((1..=2).contains(&left), "{left} beside {yesterday}");
 }
 
+/// The clock was wrong once. Everything was compared with the snapshot from then until that day came.
+#[test]
+fn since_takes_no_snapshot_dated_in_the_future() {
+    let fixture = Fixture::new().sparse("t/f", 1_000).dir("s");
+    let compared =
+        || json(weigh("-s -j t --since s/").within(fixture.path()).run())["before"].clone();
+    old(&fixture, -40, true);
+    let none = weigh("t --since s/").within(fixture.path()).run();
+    assert_eq!(none.code(), 2, "{}", none.complaint());
+    drop(fs::File::options().write(true).open(fixture.at("t/f")).unwrap().set_len(2_000));
+    old(&fixture, 1, true);
+    assert_eq!(compared(), 2_000);
+}
+
 /// Each may find snapshots that another one has just removed.
 #[test]
 fn several_at_once_do_not_disturb_each_other() {
