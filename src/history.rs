@@ -88,7 +88,7 @@ pub fn history(
     dated.sort_by_key(|(_, glance)| glance.origin.time);
     // The last readable snapshot decides which tree it is.
     let last = iter::from_fn(|| dated.pop())
-        .find_map(|(file, _)| Some((readable(load(&file, measure), &mut unread)?, file)));
+        .find_map(|(file, _)| Some((readable(load(&file, measure, None), &mut unread)?, file)));
     let Some(((mut last, now), last_file)) = last else {
         let none = problem(Path::new(""), "there is no snapshot");
         return Err(unread.into_iter().next().unwrap_or(none));
@@ -102,11 +102,11 @@ pub fn history(
     }
     let wanted = Some(last.view.measure);
     let mut others = others.into_iter();
-    let first = others.find_map(|file| readable(load(&file, wanted), &mut unread));
+    let first = others.find_map(|file| readable(load(&file, wanted, Some(&last)), &mut unread));
     let is_alone = first.is_none();
     let (first, before) = match first {
         Some(first) => first,
-        None => load(&last_file, measure)?,
+        None => load(&last_file, measure, None)?,
     };
     let tree = diff::compare(before, now, Some(limits), None);
     let (chosen, was, is) = chosen(&tree);
@@ -115,7 +115,7 @@ pub fn history(
         columns.push(Column::new(&first, was));
     }
     let others: Vec<_> = parallel::collect(2, others.collect::<Vec<_>>(), |file| {
-        let (snapshot, tree) = load(&file, wanted)?;
+        let (snapshot, tree) = load(&file, wanted, Some(&last))?;
         Ok(Column::new(&snapshot, sizes(&chosen, &tree)))
     });
     columns.extend(others.into_iter().filter_map(|column| readable(column, &mut unread)));
@@ -133,10 +133,18 @@ fn readable<T>(read: Result<T, Problem>, unread: &mut Vec<Problem>) -> Option<T>
     read.map_err(|problem| unread.push(problem)).ok()
 }
 
-/// Loads the snapshot in `file`, and separately its tree, which has all its directories.
-fn load(file: &Path, measure: Option<Measure>) -> Result<(Snapshot, Tree), Problem> {
+/// Loads the snapshot in `file`, and separately its tree, which has all its directories. Its roots are called as in the
+/// `last` one, if there is one.
+fn load(
+    file: &Path,
+    measure: Option<Measure>,
+    last: Option<&Snapshot>,
+) -> Result<(Snapshot, Tree), Problem> {
     let mut snapshot =
         snapshot::load(file, Wanted { measure, ..Wanted::default() }, |_| Directories)?;
+    if let Some(last) = last {
+        snapshot.name_roots_as(last);
+    }
     match snapshot.weighed.report.take() {
         Some(tree) => Ok((snapshot, tree)),
         None => Err(problem(file, "nothing could be read when it was made")),

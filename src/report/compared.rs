@@ -35,8 +35,9 @@ impl Request {
             // If no flag asks for a measure, that of the earlier snapshot will do.
             let required =
                 self.measure.or((snapshot.known != Measures::ALL).then_some(view.measure));
-            let loaded = self.earlier(&earlier, (view, required), options, |_| ())?;
+            let mut loaded = self.earlier(&earlier, (view, required), options, |_| ())?;
             snapshot.see_as(loaded.view);
+            loaded.name_roots_as(&snapshot);
             before = Some((loaded, None));
         }
         if let Some(options) = snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut()) {
@@ -101,6 +102,7 @@ impl Request {
             before.weighed.report = Some(tree.seen_as(before.view));
             unchanged = Some(Unchanged::Alike(alike));
         }
+        before.name_roots_as(&now);
         Ok((now, stats, Some((before, unchanged))))
     }
 

@@ -195,6 +195,14 @@ impl Snapshot {
         let report = &mut self.weighed.report;
         *report = report.take().map(|tree| tree.seen_as(view));
     }
+
+    /// Names its roots as `now` does, if they are the same.
+    pub fn name_roots_as(&mut self, now: &Snapshot) {
+        let report = self.weighed.report.as_mut();
+        if let (Some(tree), Some(was), Some(is)) = (report, &self.origin, &now.origin) {
+            tree.rename_roots(&was.new_names(is));
+        }
+    }
 }
 
 impl<W: Write> Write for UntilAsked<'_, W> {

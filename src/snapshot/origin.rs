@@ -1,6 +1,7 @@
 //! Where a snapshot comes from.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ffi::{CStr, CString, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -64,6 +65,24 @@ impl Origin {
         paths.sort_unstable();
         others.sort_unstable();
         paths == others
+    }
+
+    /// What roots are called in `now`, by their names here, where these differ: another directory spells the same
+    /// paths in another way. Empty if it is of other roots.
+    pub fn new_names<'n>(&self, now: &'n Self) -> HashMap<&[u8], &'n [u8]> {
+        if !self.has_paths_of(now) {
+            return HashMap::new();
+        }
+        let mut names = HashMap::new();
+        for root in &now.roots {
+            if let Some(name) = &root.name {
+                // The walk takes the first of several for one path.
+                names.entry(&*root.path).or_insert(&**name);
+            }
+        }
+        let roots = self.roots.iter();
+        let both = roots.filter_map(|root| Some((root.name.as_deref()?, *names.get(&*root.path)?)));
+        both.filter(|(was, is)| was != is).collect()
     }
 
     /// The origin of a walk that starts now: of `roots`, listed by `source`, with these `options`.

@@ -92,6 +92,30 @@ impl Tree {
         tree
     }
 
+    /// Gives each of several roots its new name, if there is one for its name in `names`.
+    pub fn rename_roots(&mut self, names: &HashMap<&[u8], &[u8]>) {
+        if names.is_empty() || !self.root().is_total() {
+            return;
+        }
+        let total = self.root_id();
+        let roots: Vec<_> = self.subdirectories(total).collect();
+        for root in roots {
+            let root = &mut self.directories[root.index()];
+            let node = root.node();
+            if let Some(name) = names.get(node.name) {
+                root.block = root.with(&Node { name, ..node });
+            }
+        }
+        let total = &mut self.directories[total.index()];
+        let mut block = Vec::new();
+        record::push_directory(&mut block, &total.node());
+        for leaf in record::leaves(total.leaves()) {
+            let name = names.get(leaf.name).unwrap_or(&leaf.name);
+            record::push(&mut block, &Node { name, ..leaf });
+        }
+        total.block = block.into_boxed_slice();
+    }
+
     /// Says of each inode anew on which mount and device it is: what `renumber` makes of them.
     pub fn renumber(&mut self, renumber: impl Fn(MountedDevice) -> MountedDevice + Send + Sync) {
         parallel::collect(0, &mut self.directories, |directory| {

@@ -138,6 +138,17 @@ fn a_day_is_the_last_scan_until_its_end() {
     assert_eq!(grown("last"), Some(6));
 }
 
+/// Once, a history of several roots began anew wherever they were typed in another way.
+#[test]
+fn a_history_of_several_roots_goes_on_however_they_are_spelled() {
+    let fixture = Fixture::new().file("t/f", 1).file("u/f", 1).dir("s");
+    at_home(&fixture, "-s --save s/ t u").run().clean();
+    fs::write(fixture.at("u/f"), [0; 5]).unwrap();
+    at_home(&fixture, "-s --save s/ ./t u/").run().clean();
+    let shown = at_home(&fixture, "-s --history s -j").run().text();
+    assert!(shown.contains(r#","depth":1,"sizes":[1,5]"#), "{shown}");
+}
+
 #[test]
 fn what_is_missing_says_how_to_begin() {
     let fixture = Fixture::new().file("t/f", 1);

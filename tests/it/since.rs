@@ -701,6 +701,29 @@ fn files_below_several_roots_are_found_again() {
     }
 }
 
+/// Once, all of several roots were new and gone if they were typed in another way.
+#[test]
+fn several_roots_are_compared_however_they_are_spelled() {
+    let fixture = Fixture::new().file("a/x", 10).file("b/y", 20).file("c", 30);
+    for form in ["weigh", "json"] {
+        let since = format!("snapshot.{form}");
+        weigh(&format!("-s a b c --save {since}")).within(fixture.path()).run().clean();
+    }
+    fs::write(fixture.at("b/y"), vec![0; 25]).unwrap();
+    fs::write(fixture.at("c"), vec![0; 31]).unwrap();
+    let run = |flags: &str| weigh(flags).within(fixture.at("a")).run();
+    run("-s . ../b/ ../c --save ../now").clean();
+    for form in ["weigh", "json"] {
+        for now in [". ../b/ ../c", "-n 9 . ../b/ ../c", "--load ../now"] {
+            let table = run(&format!("-s --as csv --since ../snapshot.{form} {now}")).text();
+            assert!(table.contains("\n\"../b/y\",file,20,25,5,2,\n"), "{table}");
+            assert!(table.contains("\n\"../c\",file,30,31,1,1,\n"), "{table}");
+            // Besides them, the header, the total and the root above y.
+            assert_eq!(table.lines().count(), 5, "{table}");
+        }
+    }
+}
+
 /// Once, each file was looked up among all others, which took minutes.
 #[test]
 fn one_directory_of_many_files_is_compared_at_once() {
