@@ -546,8 +546,14 @@ fn many_are_marked_at_once() {
         let paths = names.iter().map(|name| fixture.at(name).into_os_string().into_encoded_bytes());
         assert_eq!(sorted(browser.marked_paths()), paths.collect::<Vec<_>>(), "{asked}");
     }
-    press(&mut browser, "+>x\n");
-    assert!(browser.said().unwrap().starts_with("a size is a number"));
+    for (asked, said) in [
+        (">x", "a size is a number"),
+        ("older 99999999999d", "an age is a number of days or years, as in 90d or 1y"),
+    ] {
+        press(&mut browser, &format!("+{asked}\n"));
+        assert!(browser.said().unwrap().starts_with(said), "{asked}: {:?}", browser.said());
+        press(&mut browser, "\x1b");
+    }
 }
 
 /// Marks that are made while the walk goes on are found when it is over, and only in what is the same.

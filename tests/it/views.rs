@@ -299,11 +299,23 @@ fn a_search_finds_what_is_anywhere() {
     // An arrow chooses another one of the list; directories are found, too; globs are globs.
     press(&mut browser, "s/*e*↓↓\n");
     assert_eq!(said(&browser), "3 of 4: *e*; n N go on");
-    press(&mut browser, "/nothing like it\n");
+    press(&mut browser, "/nothing like it");
+    let shown = screen(&mut browser, (80, 24));
+    assert!(shown.contains("nothing is called so") && !shown.contains("nothing in it"), "{shown}");
+    press(&mut browser, "\n");
     assert_eq!(said(&browser), "nothing is called so");
     press(&mut browser, "/[");
     assert!(!said(&browser).is_empty());
     press(&mut browser, "\x1b");
+}
+
+/// A file that was given as PATH looked like an empty directory.
+#[test]
+fn a_file_says_that_it_is_one() {
+    let fixture = Fixture::new().file("f", 100);
+    let mut browser = opened(&request([fixture.at("f").as_path()]), BrowseOptions::default(), 20);
+    let shown = screen(&mut browser, (80, 24));
+    assert!(shown.contains("it is a file") && !shown.contains("nothing in it"), "{shown}");
 }
 
 /// Keys are answered while a large tree is searched.

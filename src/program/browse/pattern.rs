@@ -110,5 +110,5 @@ fn age(days: &str, sign: &str) -> Result<Days, String> {
         return age(&(u64::from(years) * 365).to_string(), sign);
     }
     let days = Days::parse(&format!("{sign}{}", days.strip_suffix('d').unwrap_or(days)));
-    days.map_err(|error| error.to_string())
+    days.map_err(|_| "an age is a number of days or years, as in 90d or 1y".to_owned())
 }

@@ -39,7 +39,7 @@ impl Browser {
         self.view != ViewKind::Tree || self.is_searching()
     }
 
-    fn is_searching(&self) -> bool {
+    pub(super) fn is_searching(&self) -> bool {
         self.search.as_ref().is_some_and(|search| search.found.is_none())
     }
 

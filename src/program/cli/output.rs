@@ -62,7 +62,7 @@ impl Flags {
             ),
             (
                 self.show.df && (!is_shown && !shows_df || is_by_time),
-                "--df is shown with sizes, in a picture, with -j, --as html or --as prometheus: leave out -m and --as",
+                "--df is shown with sizes, in a picture, with -j, --as html or --as prometheus: leave out -m, --sort time and other forms",
             ),
             (
                 self.show.reclaimable

@@ -54,14 +54,17 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
         .filter_map(|line| fields(browser, line, &format))
         .collect();
     if lines.is_empty() {
-        let has_nothing = browser.tree().root().name().is_empty() && browser.way.is_empty();
-        let text = match (browser.lacks(), &browser.pattern) {
-            (Some(why), _) => why,
-            _ if browser.is_walking() => "nothing yet",
-            _ if browser.is_asking() => "looking …",
-            (None, Some(_)) => "nothing is called so",
-            (None, None) if has_nothing => "nothing could be read: e says why",
-            (None, None) => "nothing in it",
+        let root = browser.tree().root();
+        let text = match browser.lacks() {
+            Some(why) => why,
+            None if browser.is_walking() => "nothing yet",
+            None if browser.is_asking() => "looking …",
+            None if browser.is_searching() || browser.pattern.is_some() => "nothing is called so",
+            None if root.name().is_empty() && browser.way.is_empty() => {
+                "nothing could be read: e says why"
+            }
+            None if !root.is_directory() => "it is a file",
+            None => "nothing in it",
         };
         let width = canvas.width().saturating_sub(BEFORE);
         canvas.write((BEFORE, areas.head), &shorten(text, width), width, Style::new());
