@@ -155,7 +155,7 @@ fn unknown(key: &str, command: &Command) -> String {
         }
     }
     if command.get_arguments().any(|flag| flag.get_long() == Some(key)) {
-        return format!("{key} is only for the command line");
+        return format!("unknown key {key}: it is only for the command line");
     }
     match nearest(key, flags.into_iter().flat_map(names)) {
         Some(near) => format!("unknown key {key}: did you mean {near}?"),
@@ -216,8 +216,8 @@ mod tests {
             ("xyz = true", 1, "unknown key xyz: keys are the long names of flags"),
             ("d = 1", 1, "unknown key d: use the long name of the flag, depth"),
             ("n = 1", 1, "unknown key n: keys are the long names of flags"),
-            ("config = 'a'", 1, "config is only for the command line"),
-            ("man = true", 1, "man is only for the command line"),
+            ("config = 'a'", 1, "unknown key config: it is only for the command line"),
+            ("man = true", 1, "unknown key man: it is only for the command line"),
             ("reverse = 1", 1, "reverse takes true or false, not a number"),
             ("depth = true", 1, "depth takes a string or a number, not true or false"),
             ("depth = [1]", 1, "depth takes a string or a number, not a list"),
