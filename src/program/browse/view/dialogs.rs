@@ -376,9 +376,8 @@ fn remarks(browser: &Browser, frees: &str, is_low: bool) -> Vec<String> {
     let review = browser.removals.review.as_ref();
     let refused = review.map_or(0, Review::refused);
     let mut said = Vec::new();
-    match marked {
-        // What the others free together is not known.
-        _ if refused > 0 => {}
+    // If some are refused, what the others free together is not known.
+    match marked.filter(|_| refused == 0) {
         None => {}
         Some((_, None)) => said.push("what removing them frees is not known".to_owned()),
         Some((totals, Some(freed))) => {
@@ -396,15 +395,15 @@ fn remarks(browser: &Browser, frees: &str, is_low: bool) -> Vec<String> {
     if browser.is_marked_partial() {
         said.push("some of what is marked could not be read: it may hold more".to_owned());
     }
-    said.extend(browser.no_removal_of_marks().map(str::to_owned));
+    let no_removal = browser.no_removal_of_marks();
+    said.extend(no_removal.map(str::to_owned));
     if review.is_some_and(|review| !review.is_looked) {
         said.push("checking again what is marked …".to_owned());
     }
-    match refused {
-        _ if browser.no_removal_of_marks().is_some() => {}
-        0 => {}
-        1 => said.push("1 of them cannot be removed, and is left out".to_owned()),
-        _ => said.push(format!("{refused} of them cannot be removed, and are left out")),
+    match (no_removal, refused) {
+        (None, 1) => said.push("1 of them cannot be removed, and is left out".to_owned()),
+        (None, 2..) => said.push(format!("{refused} of them cannot be removed, and are left out")),
+        _ => {}
     }
     said
 }
