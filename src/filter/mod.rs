@@ -260,11 +260,7 @@ impl Filter {
 
 /// The path of the directory at `names`, as rules need it.
 fn ruled_path(scope: &Scope, names: &[&[u8]]) -> Vec<u8> {
-    let mut path = scope.rules.base.to_vec();
-    for name in names.iter().skip(1) {
-        path::join(&mut path, name);
-    }
-    path
+    path::join_all([&*scope.rules.base].into_iter().chain(names.iter().skip(1).copied()))
 }
 
 impl DirectoryFilter<'_> {

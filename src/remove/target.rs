@@ -45,9 +45,7 @@ pub(super) struct TargetDirectory {
 impl Target {
     /// Its path.
     pub fn path(&self) -> Vec<u8> {
-        let mut path = self.directory_path();
-        path::join(&mut path, &self.name);
-        path
+        path::join_all([&*self.directory_path(), &*self.name])
     }
 
     /// Whether it was scanned as a directory.

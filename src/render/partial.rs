@@ -58,8 +58,7 @@ impl Partial {
             return self.is_interrupted && child.is_directory();
         }
         let path = child.path();
-        let mut below = path.clone();
-        path::join(&mut below, b"");
+        let below = path::join_all([&*path, b""]);
         let first = self.lost.partition_point(|lost| *lost < below);
         self.lost.binary_search(&path).is_ok()
             || self.lost.get(first).is_some_and(|lost| lost.starts_with(&below))

@@ -155,8 +155,7 @@ impl Tree {
             if node.id().is_none() {
                 continue;
             }
-            let mut below = traversal.path().to_vec();
-            path::join(&mut below, b"");
+            let below = path::join_all([traversal.path(), b""]);
             let next =
                 paths.range::<[u8], _>((Bound::Included(&below[..]), Bound::Unbounded)).next();
             if next.is_some_and(|(path, _)| path.starts_with(&below)) {

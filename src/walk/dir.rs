@@ -179,9 +179,7 @@ impl<P: Default> Dir<P> {
 
     /// The path of the entry called `name` in it.
     pub(super) fn path_of(&self, name: &CStr) -> Vec<u8> {
-        let mut path = self.path();
-        path::join(&mut path, name.to_bytes());
-        path
+        path::join_all([&*self.path(), name.to_bytes()])
     }
 }
 

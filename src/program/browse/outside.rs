@@ -12,9 +12,7 @@ impl Browser {
     pub(super) fn chosen_path(&self) -> Option<Vec<u8>> {
         let child = match self.item(self.chosen) {
             Some(item) if item.gone.is_some() => {
-                let mut path = self.path();
-                path::join(&mut path, &item.name);
-                return Some(path);
+                return Some(path::join_all([&*self.path(), &*item.name]));
             }
             Some(item) => self.scan.tree.at(item.place?),
             None => self.scan.here(),
