@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
-use super::roots::{SavedRoot, roots, stat};
+use super::roots::{SavedRoot, roots};
 use super::{Origin, Snapshot, TOO_LITTLE};
 use crate::filter::{DirectoryFilter, Filter, Verdict};
 use crate::measure::Mode;
@@ -16,7 +16,7 @@ use crate::path::{self, LONGEST};
 use crate::problem::{Operation, Problem};
 use crate::sys;
 use crate::tally::{Inodes, Whole};
-use crate::total::{AnyReplay, Replay, Rules, Shown};
+use crate::total::{AnyReplay, Replay, Rules, Shown, stat_of};
 use crate::tree::{Child, Content, Named, Node, Shape, Step, Traversal, Tree};
 
 /// Applies `filter` to `snapshot`, and keeps of its inodes what `keep` says.
@@ -112,7 +112,7 @@ impl<'s> Reweigher<'s> {
                     replay.open();
                     if let Some(root) = dir.root {
                         filters = root.for_directory(self.filter);
-                        let (scope, stat) = (filters.scope.as_ref(), stat(&root.node));
+                        let (scope, stat) = (filters.scope.as_ref(), stat_of(&root.node.node()));
                         dir.is_counted = self.filter.admits_root(scope, root.name, &stat);
                     } else {
                         filters.enter(dir.name);
@@ -161,7 +161,8 @@ impl<'s> Reweigher<'s> {
             }
         }
         for child in dir.node.unsorted() {
-            let (name, stat) = (child.name(), stat(&child));
+            let node = child.node();
+            let (name, stat) = (node.name, stat_of(&node));
             let verdict = filters.verdict(name, stat.is_directory());
             let verdict = filters.confirm(verdict, &stat);
             if verdict == Verdict::LeftOut {
@@ -170,7 +171,7 @@ impl<'s> Reweigher<'s> {
                 let is_counted = verdict == Verdict::Counts;
                 ahead.push(SavedDirectory { is_counted, ..SavedDirectory::new(name, child, None) });
             } else {
-                replay.leaf(&child.node(), dir.is_gathered);
+                replay.leaf(&node, dir.is_gathered);
             }
         }
         ahead

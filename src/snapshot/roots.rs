@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Origin;
 use crate::filter::{DirectoryFilter, Filter, Verdict};
 use crate::path::LONGEST;
-use crate::sys::Stat;
+use crate::total::stat_of;
 use crate::tree::{Child, DirectoryId, Tree};
 
 /// A root in a snapshot.
@@ -107,17 +107,11 @@ impl<'t> Listings<'t> {
                 .entry(child.id()?)
                 .or_insert_with(|| child.unsorted().map(|child| (child.name(), child)).collect());
             child = *listing.get(name)?;
-            let stat = stat(&child);
+            let stat = stat_of(&child.node());
             let verdict = filters.verdict(name, stat.is_directory());
             is_clear &= filters.confirm(verdict, &stat) != Verdict::LeftOut;
             filters.enter(name);
         }
         Some((child, is_clear))
     }
-}
-
-/// The attributes that filters need.
-pub(super) fn stat(child: &Child<'_>) -> Stat {
-    let modified = child.node().modified().unwrap_or(0);
-    Stat { mode: child.mode(), modified, ..Stat::default() }
 }
