@@ -97,6 +97,7 @@ impl EntryLine {
 }
 
 /// A directory whose content is being fed.
+#[derive(Default)]
 struct ListedDirectory {
     /// Where its name begins in the key, and where it ends.
     start: usize,
@@ -141,13 +142,7 @@ impl ListPlace {
         let itself = line.is_directory().then_some((key.len(), Some(*line)));
         for (end, line) in ends.map(|end| (end, None)).chain(itself) {
             let start = self.start();
-            self.directories.push(ListedDirectory {
-                start,
-                end,
-                line,
-                below: [0; 2],
-                has_files: false,
-            });
+            self.directories.push(ListedDirectory { start, end, line, ..Default::default() });
         }
         self.directories.len() - before
     }

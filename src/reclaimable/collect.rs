@@ -26,7 +26,7 @@ pub struct MayGo {
 }
 
 /// What rules may find, a directory on the way to that, or a root.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct KeptEntry {
     pub(super) name: SmallVec<[u8; 24]>,
     pub(super) is_directory: bool,
@@ -170,12 +170,8 @@ impl KeptEntry {
         Self {
             name: SmallVec::from_slice(entry.name),
             is_directory: entry.stat.is_directory(),
-            rules: RuleNumbers::new(),
-            evidence: Evidence::default(),
             sums: entry.sums,
-            directories: 0,
-            below: 0,
-            own: OwnInodes::default(),
+            ..Self::default()
         }
     }
 

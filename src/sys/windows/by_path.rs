@@ -102,7 +102,6 @@ fn convert(told: &Metadata, path: &Path, device: u64) -> Stat {
     let modified = seconds(told.modified());
     Stat {
         device,
-        inode: 0,
         links: 1,
         mode: Mode::usual(kind),
         // It may have to be fetched, or be bound to a directory above it (CreateBindLink).
@@ -113,10 +112,8 @@ fn convert(told: &Metadata, path: &Path, device: u64) -> Stat {
         modified,
         // Windows stores it, but no listing has it.
         changed: modified,
-        changed_nanos: 0,
         born: seconds(told.created()),
-        owner: 0,
-        group: None,
+        ..Stat::default()
     }
 }
 
