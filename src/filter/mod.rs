@@ -28,10 +28,10 @@ pub use caches::Caches;
 pub use globs::Globs;
 pub use names::Names;
 pub use paths::Paths;
-pub use regexes::{BadPattern, Regexes};
+pub use regexes::{BadPattern, Regexes, any_pattern};
 pub use share::{MANY, Share};
 pub use times::{Days, Times};
-pub use types::{Types, known_types};
+pub use types::{Types, any_type, known_types};
 
 use crate::git::{DirectoryRules, Git, Ignored};
 use crate::path;

@@ -7,8 +7,10 @@ use regex::bytes::{Regex, RegexSet};
 /// Which paths count.
 #[derive(Clone, Debug, Default)]
 pub struct Regexes {
-    only: Option<RegexSet>,
-    never: Option<RegexSet>,
+    /// Only paths that one of these matches count.
+    pub only: Option<RegexSet>,
+    /// Paths that one of these matches do not count.
+    pub never: Option<RegexSet>,
 }
 
 /// Which of several patterns is invalid, and why.
@@ -21,22 +23,6 @@ pub struct BadPattern {
 }
 
 impl Regexes {
-    /// Only paths that one of `patterns` matches count.
-    ///
-    /// # Errors
-    /// The first invalid pattern.
-    pub fn only(self, patterns: &[Vec<u8>]) -> Result<Self, BadPattern> {
-        Ok(Self { only: any_of(patterns)?, ..self })
-    }
-
-    /// Paths that one of `patterns` matches do not count.
-    ///
-    /// # Errors
-    /// The first invalid pattern.
-    pub fn never(self, patterns: &[Vec<u8>]) -> Result<Self, BadPattern> {
-        Ok(Self { never: any_of(patterns)?, ..self })
-    }
-
     /// Whether every path counts.
     pub(super) fn is_off(&self) -> bool {
         self.only.is_none() && self.never.is_none()
@@ -49,7 +35,11 @@ impl Regexes {
     }
 }
 
-fn any_of(patterns: &[Vec<u8>]) -> Result<Option<RegexSet>, BadPattern> {
+/// What matches paths that one of `patterns` matches, if there are any.
+///
+/// # Errors
+/// The first invalid pattern.
+pub fn any_pattern(patterns: &[Vec<u8>]) -> Result<Option<RegexSet>, BadPattern> {
     if patterns.is_empty() {
         return Ok(None);
     }
@@ -95,8 +85,9 @@ mod tests {
     fn any_of_those_wanted_and_none_of_those_not() {
         let regexes = Regexes::default();
         assert!(regexes.is_off() && regexes.admit(b"anything"));
-        let regexes = regexes.only(&patterns(&[b"\\.py$", b"^b/", b"\xff"])).expect("patterns");
-        let regexes = regexes.never(&patterns(&[b"test"])).expect("a pattern");
+        let only = any_pattern(&patterns(&[b"\\.py$", b"^b/", b"\xff"])).expect("patterns");
+        let never = any_pattern(&patterns(&[b"test"])).expect("a pattern");
+        let regexes = Regexes { only, never };
         for (path, is_admitted) in [
             (b"a/x.py".as_slice(), true),
             (b"a/x.pyc", false),
@@ -110,7 +101,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_fits_one_line() {
-        let bad = |list: &[&[u8]]| Regexes::default().never(&patterns(list)).expect_err("is bad");
+        let bad = |list: &[&[u8]]| any_pattern(&patterns(list)).expect_err("is bad");
         let unclosed = |index| BadPattern { index, message: "unclosed group".to_owned() };
         assert_eq!(bad(&[b"a", b"b", b"(c", b"(d"]), unclosed(2));
         assert!(!bad(&[b"a{1000}{1000}{1000}"]).message.contains('\n'));

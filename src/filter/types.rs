@@ -8,28 +8,12 @@ use crate::sys;
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     /// Only files of these types count.
-    only: Option<types::Types>,
+    pub only: Option<types::Types>,
     /// Files of these types do not count.
-    never: Option<types::Types>,
+    pub never: Option<types::Types>,
 }
 
 impl Types {
-    /// Only files of one of these types count, if any are named.
-    ///
-    /// # Errors
-    /// The first unknown name.
-    pub fn only(self, names: &[String]) -> Result<Self, &str> {
-        Ok(Self { only: any_of(names)?, ..self })
-    }
-
-    /// Files of one of these types do not count.
-    ///
-    /// # Errors
-    /// The first unknown name.
-    pub fn never(self, names: &[String]) -> Result<Self, &str> {
-        Ok(Self { never: any_of(names)?, ..self })
-    }
-
     /// Whether files of every type count.
     pub(super) fn is_off(&self) -> bool {
         self.only.is_none() && self.never.is_none()
@@ -48,7 +32,11 @@ pub fn known_types() -> Vec<(String, Vec<String>)> {
     known.into_iter().map(|known| (known.name().to_owned(), known.globs().to_vec())).collect()
 }
 
-fn any_of(names: &[String]) -> Result<Option<types::Types>, &str> {
+/// The types with these names, if there are any.
+///
+/// # Errors
+/// The first unknown name.
+pub fn any_type(names: &[String]) -> Result<Option<types::Types>, &str> {
     if names.is_empty() {
         return Ok(None);
     }
@@ -78,8 +66,9 @@ mod tests {
     fn types_go_by_name() {
         let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
         let (only, never) = (names(&["rust", "py", "make"]), names(&["cython"]));
-        let types = Types::default().only(&only).and_then(|types| types.never(&never));
-        let types = types.expect("types that are known");
+        let [only, never] =
+            [&only, &never].map(|names| any_type(names).expect("types that are known"));
+        let types = Types { only: only.clone(), never };
         for (name, is_directory, is_admitted) in [
             (b"main.rs".as_slice(), false, true),
             (b"x.py", false, true),
@@ -91,9 +80,9 @@ mod tests {
         ] {
             assert_eq!(types.admit(name, is_directory), is_admitted, "{name:?}");
         }
-        let never = Types::default().never(&only).expect("types that are known");
+        let never = Types { only: None, never: only };
         assert!(never.admit(b"dir", true) && never.admit(b"x.c", false));
         assert!(!never.admit(b"x.rs", false));
-        assert_eq!(Types::default().only(&names(&["rust", "rusty"])).err(), Some("rusty"));
+        assert_eq!(any_type(&names(&["rust", "rusty"])).err(), Some("rusty"));
     }
 }

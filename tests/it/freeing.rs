@@ -18,7 +18,7 @@ use crate::program::browse::keys::Key;
 use crate::program::browse::protected::Protected;
 use crate::program::browse::work::{Console, Work};
 use crate::program::signals::TerminalSignals;
-use weigh::internal::filter::{Filter, Regexes};
+use weigh::internal::filter::{Filter, any_pattern};
 use weigh::internal::remove::{self, Removed, UserDirectories};
 use weigh::internal::report::Request;
 use weigh::internal::sys;
@@ -255,8 +255,8 @@ fn what_goes_is_what_was_marked_however_it_is_sorted_and_scrolled() {
 #[test]
 fn with_a_filter_no_directory_goes_into_the_trash() {
     let fixture = fixture();
-    let regexes = Regexes::default().never(&[b"nothing is called so".to_vec()]).unwrap();
-    let filter = Filter { regexes, ..Filter::default() };
+    let mut filter = Filter::default();
+    filter.regexes.never = any_pattern(&[b"nothing is called so".to_vec()]).unwrap();
     let mut screen = Screen::filtered(&fixture.at("tree"), &fixture.at("home"), filter);
     screen.press("nkkkk vdt");
     assert!(screen.said().starts_with("a filter is on"), "{}", screen.said());
@@ -270,8 +270,8 @@ fn with_a_filter_no_directory_goes_into_the_trash() {
 /// A directory that a filter leaves out was removed with what counts in it: 1 was typed, and 3 went.
 #[test]
 fn with_a_filter_what_goes_is_what_was_typed() {
-    let regexes = Regexes::default().only(&[br"\.rs$|/counts$".to_vec()]).unwrap();
-    let filter = Filter { regexes, ..Filter::default() };
+    let mut filter = Filter::default();
+    filter.regexes.only = any_pattern(&[br"\.rs$|/counts$".to_vec()]).unwrap();
     let fixture = Fixture::new()
         .dir("home")
         .file("tree/a/b/x.rs", 10_000)
@@ -296,8 +296,8 @@ fn with_a_filter_what_goes_is_what_was_typed() {
 /// A directory that a filter leaves out counted after the first delete in it, and went with the second.
 #[test]
 fn with_a_filter_no_directory_counts_after_a_delete_in_it() {
-    let regexes = Regexes::default().only(&[br"\.rs$".to_vec()]).unwrap();
-    let filter = Filter { regexes, ..Filter::default() };
+    let mut filter = Filter::default();
+    filter.regexes.only = any_pattern(&[br"\.rs$".to_vec()]).unwrap();
     let fixture =
         Fixture::new().dir("home").file("tree/a/x.rs", 10_000).file("tree/a/y.rs", 20_000);
     let mut screen = Screen::filtered(&fixture.at("tree"), &fixture.at("home"), filter);

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::program::cli::config;
-use weigh::internal::filter::{Days, Filter, Names, Regexes};
+use weigh::internal::filter::{Days, Filter, Names, any_pattern};
 use weigh::internal::git::IgnoreRules;
 use weigh::internal::render::name;
 use weigh::internal::render::size::Format;
@@ -139,8 +139,7 @@ fn regexes_and_globs_are_taken_or_refused() {
     ];
     throw(INPUTS, (text(PIECES), any::<Vec<u8>>()), |(pattern, name)| {
         let patterns = [pattern.clone().into_bytes()];
-        let _ = Regexes::default().only(&patterns);
-        let _ = Regexes::default().never(&patterns);
+        let _ = any_pattern(&patterns);
         let mut rules = IgnoreRules::parse(pattern.as_bytes());
         let _ = rules.add_line(&name);
         let _ = rules.add(&name);
@@ -287,7 +286,7 @@ fn snapshots_are_taken_or_refused_and_what_is_taken_can_be_shown() {
     let looks = (0..100_usize, 0..64_u8);
     let mut filter = Filter { names: Names { hidden: true }, ..Filter::default() };
     filter.globs.exclude.add(b"*e*").unwrap();
-    filter.regexes = Regexes::default().never(&[b"[0-9]$".to_vec()]).unwrap();
+    filter.regexes.never = any_pattern(&[b"[0-9]$".to_vec()]).unwrap();
     throw(FILES, (document(), damage(), looks), |(document, damage, (width, look))| {
         fs::write(&one, damaged(document.to_string().into_bytes(), &damage)).unwrap();
         let limits = Limits {

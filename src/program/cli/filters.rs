@@ -11,7 +11,8 @@ use super::near::nearest;
 use super::roots::unreadable;
 use weigh::internal::escape::escape;
 use weigh::internal::filter::{
-    BadPattern, Caches, Days, Filter, Globs, Names, Paths, Regexes, Times, Types, known_types,
+    BadPattern, Caches, Days, Filter, Globs, Names, Paths, Regexes, Times, Types, any_pattern,
+    any_type, known_types,
 };
 use weigh::internal::git::{Git, Ignored, rule_in};
 use weigh::internal::sys;
@@ -139,9 +140,10 @@ impl FilterFlags {
     }
 
     fn types(&self) -> Result<Types, String> {
-        let types = Types::default().only(&self.only_type);
-        let types = types.map_err(|name| unknown_type("--type", name))?;
-        types.never(&self.type_not).map_err(|name| unknown_type("--type-not", name))
+        Ok(Types {
+            only: any_type(&self.only_type).map_err(|name| unknown_type("--type", name))?,
+            never: any_type(&self.type_not).map_err(|name| unknown_type("--type-not", name))?,
+        })
     }
 
     fn globs(&self) -> Result<Globs, String> {
@@ -171,8 +173,10 @@ impl FilterFlags {
         let only = given(&self.filter, "--filter <REGEX>");
         let mut never = given(&self.invert_filter, "--invert-filter <REGEX>");
         never.extend(lines(&self.ignore_all_in_file, IGNORE_ALL_IN_FILE)?);
-        let regexes = Regexes::default().only(&texts(&only)).map_err(|bad| blame(&only, &bad))?;
-        regexes.never(&texts(&never)).map_err(|bad| blame(&never, &bad))
+        Ok(Regexes {
+            only: any_pattern(&texts(&only)).map_err(|bad| blame(&only, &bad))?,
+            never: any_pattern(&texts(&never)).map_err(|bad| blame(&never, &bad))?,
+        })
     }
 }
 
