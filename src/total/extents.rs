@@ -24,16 +24,12 @@ use crate::tree::{FEW_EXTENTS, MOST_EXTENTS};
 pub struct ExtentCount {
     /// Relaxed: it only grows, and each set that is too large is dropped by the next extent.
     listed: AtomicU64,
+    /// With more than `most`, sets of more than `few` are not kept.
     most: u64,
     few: u64,
 }
 
 impl ExtentCount {
-    /// None yet. With more than `most`, sets of more than `few` are not kept.
-    fn up_to(most: u64, few: u64) -> Self {
-        Self { listed: AtomicU64::new(0), most, few }
-    }
-
     fn add(&self, extents: u64) {
         self.listed.fetch_add(extents, Ordering::Relaxed);
     }
@@ -45,8 +41,9 @@ impl ExtentCount {
 }
 
 impl Default for ExtentCount {
+    /// None yet.
     fn default() -> Self {
-        Self::up_to(MOST_EXTENTS, FEW_EXTENTS)
+        Self { listed: AtomicU64::new(0), most: MOST_EXTENTS, few: FEW_EXTENTS }
     }
 }
 

@@ -68,7 +68,7 @@ proptest! {
     ) {
         const MOST: u64 = 30;
         const FEW: u64 = 12;
-        let count = Arc::new(ExtentCount::up_to(MOST, FEW));
+        let count = Arc::new(ExtentCount { most: MOST, few: FEW, ..ExtentCount::default() });
         let mut rest = &shuffled[..];
         let mut merged = Extents::new(&count);
         for part in parts {
@@ -95,7 +95,7 @@ proptest! {
 /// What a file said at one of its links counts again at another.
 #[test]
 fn links_count_their_extents() {
-    let count = Arc::new(ExtentCount::up_to(3, 1));
+    let count = Arc::new(ExtentCount { most: 3, few: 1, ..ExtentCount::default() });
     let mut all = added(&[(1, 0..5), (1, 10..15)], &count);
     assert!(!count.is_exceeded());
     all.absorb(all.again());
