@@ -508,19 +508,11 @@ impl<R: Read + Seek + 'static> Blocks<R> {
         &self.places
     }
 
-    /// The content of the block with this number, after the number that it begins with, which is that of its first
-    /// directory.
+    /// The content of each block with one of these numbers, after the number that it begins with, which is that of its
+    /// first directory. Several threads unpack them.
     ///
     /// # Errors
-    /// The system's, and an error if it is damaged, or not what the index says.
-    pub fn read(&mut self, number: usize) -> io::Result<Vec<u8>> {
-        self.packed(number)?.content()
-    }
-
-    /// The same of all blocks with these numbers, which several threads unpack.
-    ///
-    /// # Errors
-    /// Those of one.
+    /// The system's, and an error if one is damaged, or not what the index says.
     pub fn read_several(&mut self, numbers: Range<usize>) -> io::Result<Vec<Vec<u8>>> {
         let packed: Vec<_> =
             numbers.map(|number| self.packed(number)).collect::<io::Result<_>>()?;
