@@ -177,12 +177,17 @@ impl<'a> Child<'a> {
         (self.is_leaf || up > 0).then(|| self.tree.directory(parent))
     }
 
-    /// Its path: all names from the root's on.
+    /// Its path: all [names](Self::names).
     pub fn path(&self) -> Vec<u8> {
-        let mut names: Vec<_> =
-            iter::successors(Some(*self), Child::parent).map(|node| node.name()).collect();
+        path::join_all(self.names())
+    }
+
+    /// The names on the path to it, that of the root first.
+    pub fn names(&self) -> Vec<&'a [u8]> {
+        let up = iter::successors(Some(*self), Child::parent);
+        let mut names: Vec<_> = up.map(|node| node.name()).collect();
         names.reverse();
-        path::join_all(names)
+        names
     }
 
     /// Its entries that are not directories, in no particular order.

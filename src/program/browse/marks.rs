@@ -148,11 +148,7 @@ impl NamedMarks {
 
 /// The names on the path from the root (without its own) to `directory`.
 pub fn names(directory: &Child<'_>) -> Vec<Vec<u8>> {
-    let up = iter::successors(Some(*directory), Child::parent);
-    let mut names: Vec<_> = up.map(|it| it.name().to_vec()).collect();
-    names.pop();
-    names.reverse();
-    names
+    directory.names().into_iter().skip(1).map(<[u8]>::to_vec).collect()
 }
 
 /// The directory at the path `way` from the root.

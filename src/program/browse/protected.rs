@@ -81,14 +81,13 @@ impl Protected {
 
     /// The absolute path of `child`, if its root is known.
     pub(super) fn real_path(&self, tree: &Tree, child: &Child<'_>) -> Option<Vec<u8>> {
-        let mut names = super::marks::names(child);
-        let root = if tree.root().is_total() && !names.is_empty() {
-            names.remove(0)
-        } else {
-            tree.root().name().to_vec()
-        };
-        let root = self.roots.get(&root)?;
-        Some(path::join_all([&**root].into_iter().chain(names.iter().map(|name| &**name))))
+        let mut names = child.names();
+        if tree.root().is_total() && names.len() > 1 {
+            // What is above several roots is no directory.
+            names.remove(0);
+        }
+        names[0] = self.roots.get(names[0])?;
+        Some(path::join_all(names))
     }
 }
 
