@@ -42,8 +42,9 @@ pub fn write(out: &mut dyn Write, weighed: &Weighed, options: &ExportOptions) ->
         nodes(out, tree, options)?;
     }
     file_systems(out, &options.file_systems)?;
-    // Of the same roots, another file has it.
-    if let (Some(tree), None) = (&weighed.report, &options.by) {
+    // Of the same roots, another file has it. A list of the files in several roots does not have the roots.
+    let tree = weighed.report.as_ref().filter(|tree| tree.roots().next().is_some());
+    if let (Some(tree), None) = (tree, &options.by) {
         let mut metric =
             Metric::begin(out, "weigh_errors", "What could not be read below a path.")?;
         let mut errors: BTreeMap<_, i128> = tree.roots().map(|root| (root.name(), 0)).collect();

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command as Program;
 
@@ -94,6 +95,18 @@ fn marks_free_between_two_bounds() {
     let [Command::Scan(request, _)] = &again[..] else { panic!("{again:?}") };
     let Input::Roots(roots) = &request.source else { panic!("{request:?}") };
     assert_eq!(*roots, [root.as_os_str()]);
+}
+
+/// Where files share space only through links, all links of a file freed between nothing and its size.
+#[test]
+fn marks_of_all_links_free_one_figure() {
+    let fixture = Fixture::in_memory().file("t/one", 200_000).hard_link("t/one", "t/two");
+    let fixture = fixture.file("t/own", 4_096).file("t/kept", 4_096).hard_link("t/kept", "kept");
+    let size = fs::metadata(fixture.at("t/one")).unwrap().blocks() * 512;
+    let mut browser = browser(&fixture.at("t"));
+    assert_eq!(bounds(&mut browser, &["one"]), [0, 0]);
+    assert_eq!(bounds(&mut browser, &["one", "two"]), [size; 2]);
+    assert_eq!(bounds(&mut browser, &["one", "two", "own", "kept"]), [size + 4_096; 2]);
 }
 
 /// The root above several snapshots has no figures of its own. Its review had one figure where a line had two.

@@ -382,6 +382,8 @@ fn the_progress_is_one_figure() {
     assert!(after(2, 0).contains("scanning 0%"));
     // There is more than the file system said.
     assert!(after(10, 1_000).contains("scanning, 1,000 entries"));
+    browser.on(Event::Key(Key::Char('e')));
+    assert!(text(&screen(&mut browser, (80, 20), "")).contains("everything was read so far"));
 }
 
 /// The terminal is asked, and nobody waits for it. Keys are keys, before its answer and after it.

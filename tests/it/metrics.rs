@@ -138,6 +138,20 @@ fn errors_are_counted_at_each_path() {
     let text = String::from_utf8(shown.stdout).unwrap();
     let errors = [("top", 1), ("top2", 2)].map(|(path, errors)| (path.to_owned(), errors));
     assert_eq!(paths(&text, "weigh_errors"), errors);
+    // Limits leave out no PATH, so errors are at PATHs only.
+    let run = |limits: &str| {
+        let shown = weigh(&format!("-s --as prometheus {limits} top top2"));
+        let shown = shown.within(fixture.path()).by_nobody(&fixture).run();
+        String::from_utf8(shown.stdout).unwrap()
+    };
+    for limits in ["-n 0", "-n 1", "-z 1G", "-D -z 1G"] {
+        let text = run(limits);
+        let sizes = [("top", 10), ("top2", 10)].map(|(path, size)| (path.to_owned(), size));
+        assert_eq!(paths(&text, "weigh_apparent_size_bytes"), sizes, "{limits}");
+        assert_eq!(paths(&text, "weigh_errors"), errors, "{limits}");
+    }
+    // A list of files does not say which PATH they are below.
+    assert_eq!(paths(&run("-F"), "weigh_errors"), []);
 }
 
 /// A file with the same labels twice is refused by node_exporter as a whole.

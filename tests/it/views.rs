@@ -393,6 +393,32 @@ fn no_key_is_silent() {
     }
 }
 
+/// The head said "by name" or "smallest first" over groups, which stayed as they were.
+#[test]
+fn the_head_has_the_order_of_the_list() {
+    let fixture = fixture();
+    let mut browser = browser(&fixture.at("tree"));
+    let orders = ["by size", "smallest first", "by name", "by entries", "newest first"];
+    for view in ["\t\t", "\t\t\t", "\t\t\t\t"] {
+        press(&mut browser, view);
+        let groups = names(&browser);
+        for key in ["s", "s", "n", "C", "M", "t"] {
+            press(&mut browser, key);
+            assert_eq!(said(&browser), "the order of this list is fixed", "{key}");
+            assert_eq!(names(&browser), groups);
+            let head = screen(&mut browser, (100, 22)).lines().next().unwrap().to_owned();
+            assert!(!orders.iter().any(|order| head.contains(order)), "{head}");
+        }
+        press(&mut browser, "\x1b");
+    }
+    // Their names are listed like others, and their files are in any order.
+    press(&mut browser, "\t\tf.rs\n");
+    assert_eq!(names(&browser), [".rs"]);
+    press(&mut browser, "\nn");
+    assert_eq!(names(&browser), ["one.rs", "b/three.rs", "a/two.rs"]);
+    assert!(screen(&mut browser, (100, 22)).contains("by name"));
+}
+
 pub fn bound(keys: &[&str]) -> Bindings {
     Bindings::new(keys.iter().map(|key| Binding::parse(key).unwrap()).collect()).unwrap()
 }
@@ -594,6 +620,12 @@ fn a_comparison_shows_what_is_gone() {
     assert_eq!(browser.len(), lines.len() + 4, "it is not opened");
     press(&mut browser, "fol\n");
     assert_eq!(names(&browser), ["old"]);
+    // Of what is anywhere, changes are not known.
+    press(&mut browser, "\t");
+    assert_eq!(names(&browser)[..2], ["new", "a/deep/one.log"]);
+    assert!(screen(&mut browser, (110, 24)).lines().next().unwrap().ends_with("by size"));
+    press(&mut browser, "~");
+    assert_eq!(said(&browser), "changes are listed in the tree only");
 }
 
 /// A review of what `keys` mark at `root`, looked at again.

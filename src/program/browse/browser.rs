@@ -456,6 +456,13 @@ impl Browser {
         self.request.walk.frees || self.scan.knows_sharing
     }
 
+    /// Whether a file may share space, all links of which are in the scan. If not, links alone say what marks free.
+    fn may_share(&self) -> bool {
+        let root = self.scan.tree.root();
+        let least = root.totals().frees.map(|frees| frees.least);
+        self.knows_sharing() && least != Some(root.freed())
+    }
+
     /// Whether the figures of what is at `place` lack something that could not be read.
     pub(super) fn is_partial(&self, place: Option<Place>) -> bool {
         place.is_some_and(|place| self.scan.partial.has(&self.scan.tree.at(place)))
@@ -484,7 +491,7 @@ impl Browser {
         if !self.has_all() {
             return (marks.len(), None);
         }
-        let known = self.knows_freed().then(|| marks.freed.freed(self.knows_sharing()));
+        let known = self.knows_freed().then(|| marks.freed.freed(self.may_share()));
         (marks.len(), Some((marks.freed.marked(), known)))
     }
 

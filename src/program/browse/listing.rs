@@ -146,8 +146,8 @@ impl SortedList {
         Self { longest, ..self }
     }
 
-    /// Lists the groups of `tree`.
-    pub(super) fn of_groups(tree: &Tree, order: Order) -> Self {
+    /// Lists the groups of `tree` that match the pattern.
+    pub(super) fn of_groups(tree: &Tree, order: Order, pattern: Option<&NamePattern>) -> Self {
         let groups = tree.root().children(order).into_iter();
         let others = groups.map(|it| Item {
             name: it.name().to_vec().into(),
@@ -155,11 +155,16 @@ impl SortedList {
             totals: it.totals(),
             ..Item::default()
         });
-        Self::of_others(others.collect(), tree)
+        Self::of_others(others.collect(), tree, pattern)
     }
 
-    /// Lists `others`, which are not in the `tree`.
-    pub(super) fn of_others(others: Vec<Item<'static>>, tree: &Tree) -> Self {
+    /// Lists those of `others`, which are not in the `tree`, that match the pattern.
+    pub(super) fn of_others(
+        mut others: Vec<Item<'static>>,
+        tree: &Tree,
+        pattern: Option<&NamePattern>,
+    ) -> Self {
+        others.retain(|it| pattern.is_none_or(|by| by.is_match(&it.name, it.is_directory())));
         let lines = (0..others.len()).map(ListLine::Other).collect();
         let largest = others.iter().map(|group| group.totals.size).max().unwrap_or(0);
         Self { lines, others, largest, ..Self::default() }.measured(tree, DirectoryId::default())

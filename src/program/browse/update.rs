@@ -138,9 +138,14 @@ impl Browser {
             Act::Parent => self.parent(),
             Act::NextView => self.turn(1),
             Act::PreviousView => self.turn(-1),
-            Act::BySize => self.sort(SortKey::Size),
             Act::ByName if self.has_matches() => self.go_to_match(1),
             Act::PreviousMatch => self.go_to_match(-1),
+            Act::BySize | Act::ByName | Act::ByCount | Act::ByTime | Act::DirectoriesFirst
+                if self.order().is_none() =>
+            {
+                self.say("the order of this list is fixed");
+            }
+            Act::BySize => self.sort(SortKey::Size),
             Act::ByName => self.sort(SortKey::Name),
             Act::ByCount => self.sort(SortKey::Count),
             Act::ByTime | Act::Times if !self.has_times() => self.say(self.no_times()),
@@ -148,6 +153,7 @@ impl Browser {
             Act::ByChange if self.scan.browsed.as_ref().is_none_or(|it| it.before.is_none()) => {
                 self.say("changes are shown with --since FILE");
             }
+            Act::ByChange if self.is_flat() => self.say("changes are listed in the tree only"),
             Act::ByChange => self.sort(SortKey::Change),
             Act::DirectoriesFirst => {
                 self.sorting.directories_first = !self.sorting.directories_first;

@@ -156,7 +156,7 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
             parts.push(format!("{free} available"));
         }
     }
-    parts.push(browser.sorting.name().to_owned());
+    parts.extend(browser.order().map(|order| order.name().to_owned()));
     parts
 }
 

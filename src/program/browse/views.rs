@@ -7,6 +7,7 @@ use super::listing::SortedList;
 use super::marks::names;
 use super::pattern::NamePattern;
 use super::query::{Answer, RunningQuery, TreeQuery};
+use super::sorting::{SortKey, Sorting};
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::render::size::Format;
 use weigh::internal::report::NO_OWNERS_LISTED;
@@ -46,6 +47,21 @@ impl Browser {
     /// Whether a search can go on.
     pub(super) fn has_matches(&self) -> bool {
         self.search.as_ref().is_some_and(|search| search.found.is_some())
+    }
+
+    /// The order of the list; none if it has one of its own, as groups have. By how much an entry changed is only known
+    /// in its directory.
+    pub(super) fn order(&self) -> Option<Sorting> {
+        let is_own = match self.view {
+            ViewKind::Tree | ViewKind::LargestFiles => false,
+            ViewKind::Causes => true,
+            ViewKind::Types | ViewKind::Ages | ViewKind::Owners => self.group.is_none(),
+        };
+        let by = match self.sorting.by {
+            SortKey::Change if self.is_flat() => SortKey::Size,
+            by => by,
+        };
+        (self.is_searching() || !is_own).then_some(Sorting { by, ..self.sorting })
     }
 
     /// Whether a query is being answered.
@@ -115,7 +131,8 @@ impl Browser {
     /// Lists what the view has found, or begins to find it.
     pub(super) fn list_found(&mut self) {
         if self.view == ViewKind::Causes && !self.is_searching() {
-            self.scan.index = SortedList::of_others(self.causes(), &self.scan.tree);
+            let (causes, pattern) = (self.causes(), self.pattern.as_ref());
+            self.scan.index = SortedList::of_others(causes, &self.scan.tree, pattern);
             return;
         }
         let key = self.key();
@@ -130,12 +147,12 @@ impl Browser {
             }
         }
         let nothing = Answer::NOTHING;
+        let (sorting, pattern) = (self.order().unwrap_or_default(), self.pattern.as_ref());
         match self.answers.get(&key).unwrap_or(&nothing) {
-            Answer::Groups(tree, order) => self.scan.index = SortedList::of_groups(tree, *order),
-            Answer::Entries(places) => {
-                let (sorting, pattern) = (self.sorting, self.pattern.as_ref());
-                self.scan.list(&self.way, Some(places), sorting, pattern);
+            Answer::Groups(tree, order) => {
+                self.scan.index = SortedList::of_groups(tree, *order, pattern);
             }
+            Answer::Entries(places) => self.scan.list(&self.way, Some(places), sorting, pattern),
         }
     }
 

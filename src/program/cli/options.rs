@@ -167,6 +167,8 @@ impl Flags {
             // There is nothing to compare with, so their own lines say it all.
             opens_new: self.show.depth.is_some() || self.form().is_some() || show == Show::Files,
             roots: match (is_drawn, are_many) {
+                // Errors are counted at each root.
+                _ if is_series => usize::MAX,
                 (false, _) => 0,
                 // A user who gives a path wants to see its line. A list of paths, or a snapshot of one, may be long.
                 (true, true) => fitting.max(self.snapshots.load.len()),

@@ -35,6 +35,7 @@ pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &m
         DialogText::Errors => {
             let (count, unread) = browser.unread();
             let title = match (count, unread.len()) {
+                (0, _) if browser.is_walking() => "everything was read so far".to_owned(),
                 (0, _) => "everything was read".to_owned(),
                 (_, 0) => {
                     format!("{count} could not be read: they are listed once the scan is over")
