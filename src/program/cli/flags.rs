@@ -87,6 +87,10 @@ pub(super) struct Flags {
     #[arg(skip)]
     pub(super) is_df_alone: bool,
 
+    /// Whether --no-apparent-size was typed: disk usage, also of what was saved with apparent sizes.
+    #[arg(skip)]
+    pub(super) is_disk: bool,
+
     /// The rules in the config file.
     #[arg(skip)]
     pub(super) rules: Vec<Arc<ReclaimRule>>,

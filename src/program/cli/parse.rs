@@ -103,9 +103,10 @@ fn interpret(command: &Command, mut matches: ArgMatches) -> Result<Flags, Error>
     let counting = if is_wanted { snapshots::counting(command, &matches) } else { Vec::new() };
     let passed = remote::passed(command, &matches);
     let is_df_alone = is_alone("df", command, &matches);
+    let is_disk = matches!(matches.try_get_one("no-apparent-size"), Ok(Some(true)));
     // Without `_mut`, it would clone everything.
     let flags = Flags::from_arg_matches_mut(&mut matches)?;
-    Ok(Flags { counting, passed, is_df_alone, ..flags })
+    Ok(Flags { counting, passed, is_df_alone, is_disk, ..flags })
 }
 
 /// Whether `flag` is `given` with no others but those that say how to print.
