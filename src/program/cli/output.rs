@@ -51,8 +51,9 @@ impl Flags {
             ),
             (
                 matches!(keep, Keep::Groups(By::Image, _))
-                    && (self.snapshots.since.is_some() || self.is_loaded()),
-                "--by image reads an engine's files, not a snapshot: leave out --load and --since",
+                    && (self.snapshots.since.is_some()
+                        || self.is_loaded() && self.hosts.is_empty()),
+                "--by image reads an engine's files: leave out --load, --list and --since",
             ),
             (is_filtered, "--history shows snapshots as they are: leave out filters"),
             (is_history && !is_shown, "--history is shown as a picture or with -j: leave out --as"),
