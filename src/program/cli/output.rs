@@ -31,11 +31,6 @@ impl Flags {
         let is_saved = self.is_loaded() || self.snapshots.save.is_some();
         let is_unsaved = is_saved && is_by_time && self.filetime() != Some(Time::Modified);
         let refused = [
-            (
-                // clap does not require what another flag excludes.
-                self.snapshots.fail_growth.is_some() && self.snapshots.since.is_none(),
-                "--fail-growth needs --since FILE, which another flag here excludes: leave one of them out",
-            ),
             (is_unsaved, "a snapshot has only times of modification: use -m m, not -m a or -m c"),
             (
                 self.snapshots.fail_over.is_some() && is_by_time,

@@ -19,6 +19,18 @@ use weigh::internal::escape::escape;
 use weigh::internal::problem::reason;
 use weigh::internal::sys::{self, Source};
 
+/// Flags, those that they go with, and what the values of those end in.
+const GOES_WITH: [(&str, &[(&str, &str)]); 8] = [
+    ("details", &[("save", ""), ("ui", ""), ("form", "parquet")]),
+    ("fail_growth", &[("since", "")]),
+    ("keep", &[("save", "/")]),
+    ("list_duplicates", &[("list", "")]),
+    ("list_totals", &[("list", "")]),
+    ("older", &[("reclaimable", "")]),
+    ("print0", &[("ui", "")]),
+    ("read_only", &[("ui", "")]),
+];
+
 /// Calls `make` with the flags in `args`, which begin with the program's name, and in the config file.
 pub(super) fn flags<T>(
     args: &[OsString],
@@ -97,6 +109,16 @@ fn help_among_others(args: &[OsString]) -> Option<String> {
 }
 
 fn interpret(command: &Command, mut matches: ArgMatches) -> Result<Flags, Error> {
+    for (flag, others) in GOES_WITH {
+        // Not with clap's `requires`, which is dropped where another flag excludes what is required.
+        if let [(other, _)] = others
+            && is_typed(flag, &matches)
+            && !is_typed(other, &matches)
+        {
+            let [flag, other] = [flag, *other].map(|id| id.replace('_', "-"));
+            return Err(bad(format!("--{flag} needs --{other}")));
+        }
+    }
     let names = ["save", "since", "history"];
     let is_wanted =
         names.iter().any(|name| matches.contains_id(name)) || matches.get_flag("remember");
@@ -254,16 +276,6 @@ fn is_overridden(setting: &Setting, given: &ArgMatches, command: &Command) -> bo
 
 /// Whether the setting goes with other flags, none of which is there. Such a run is not concerned.
 fn is_idle(setting: &Setting, settings: &[Setting], given: &ArgMatches) -> bool {
-    /// Flags, those that they go with, and what the values of those end in.
-    const GOES_WITH: [(&str, &[(&str, &str)]); 7] = [
-        ("details", &[("save", ""), ("ui", ""), ("form", "parquet")]),
-        ("fail_growth", &[("since", "")]),
-        ("keep", &[("save", "/")]),
-        ("list_duplicates", &[("list", "")]),
-        ("list_totals", &[("list", "")]),
-        ("older", &[("reclaimable", "")]),
-        ("read_only", &[("ui", "")]),
-    ];
     let Some((_, others)) = GOES_WITH.iter().find(|(flag, _)| *flag == setting.flag) else {
         return false;
     };
