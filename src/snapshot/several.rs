@@ -44,7 +44,7 @@ pub fn load_all(files: &[PathBuf], wanted: Wanted, inodes: Inodes) -> Result<Sna
     for (file, snapshot) in files.iter().zip(loaded) {
         let snapshot = snapshot?;
         if let Some(message) = misfit(fitting.first().map(|(_, first)| first), &snapshot) {
-            return Err(problem(file, Operation::Load, &io::Error::other(message)));
+            return Err(problem(file, Operation::Show, &io::Error::other(message)));
         }
         let both = known.and(snapshot.known);
         if both == Measures::default() {

@@ -265,14 +265,14 @@ fn what_does_not_go_together_is_refused_by_name() {
     let plain = weigh("-s -j a").within(fixture.path()).run().clean();
     fs::write(fixture.at("5"), plain).unwrap();
     fs::write(fixture.at("6"), "{\"schema\":1,").unwrap();
-    for (other, expected) in [
-        ("3", "cannot load 3: it was saved with -x"),
-        ("5", "cannot load 5: the output of -j lacks what that needs"),
-        ("6", "cannot load 6: "),
-        ("7", "cannot load 7: No such file"),
+    for (other, code, expected) in [
+        ("3", 2, "cannot show 3: it was saved with -x"),
+        ("5", 2, "cannot show 5: the output of -j lacks what that needs"),
+        ("6", 1, "cannot load 6: "),
+        ("7", 1, "cannot load 7: No such file"),
     ] {
         let shown = weigh("--load 1 --load 4 --load").arg(other).within(fixture.path()).run();
-        assert_eq!(shown.code(), 1, "{other}");
+        assert_eq!(shown.code(), code, "{other}");
         assert_eq!(shown.stdout, b"");
         let complaint = shown.complaint();
         let expected = expected.replace("-x", "--limit-filesystem");
