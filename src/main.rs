@@ -72,13 +72,15 @@ fn main() -> ExitCode {
     note(errors::overlays(&stats.overlays), messages);
     note(errors::sharing(stats.sharing), messages);
     note(errors::seem_totals(stats.seem_totals), messages);
+    let measure = outcome.snapshot.view.measure;
+    note(errors::measures(stats.measures_differ, measure), messages);
     note(errors::unmounted(&outcome.unmounted), messages);
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
     say_losses(request, outcome, has_totals, messages);
     if weighed.is_interrupted {
         say(["interrupted; totals are a lower bound"]);
     }
-    let format = messages.format.of(outcome.snapshot.view.measure);
+    let format = messages.format.of(measure);
     say(exceeded.iter().map(|it| bounds::message(it, &format, !weighed.is_complete())));
     ExitCode::from(match (&printed, unsaved) {
         (Err(_), _) => INCOMPLETE,

@@ -23,6 +23,8 @@ pub struct WalkStats {
     pub known: ContainersFound,
     /// Of a list: whether its directories seem to have totals, and not their own sizes as it was said.
     pub seem_totals: bool,
+    /// Of several snapshots: whether they were saved in different measures.
+    pub measures_differ: bool,
 }
 
 /// An overlay.

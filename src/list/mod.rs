@@ -62,6 +62,10 @@ fn read(mut input: impl Read, entries: &mut ListEntries) -> io::Result<(Measures
     const START: usize = 64 << 10;
     let mut start = Vec::with_capacity(START);
     input.by_ref().take(START as u64).read_to_end(&mut start)?;
+    if start.starts_with("\u{feff}".as_bytes()) {
+        // A byte order mark.
+        start.drain(..3);
+    }
     let has_nul = start.contains(&0);
     let is_find = start.starts_with(find::START);
     let delimiter = table::delimiter(&start);

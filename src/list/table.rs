@@ -60,10 +60,10 @@ fn has(header: &ByteRecord, column: &str) -> bool {
     header.iter().any(|name| name == column.as_bytes())
 }
 
-/// The name of a column in a row, for one that may be another one, in quotes or after a byte order mark.
+/// The name of a column in a row, for one that may be another one, or in quotes.
 fn column(name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name).to_lowercase();
-    let name = name.trim_matches(|c: char| matches!(c, '"' | '\u{feff}') || c.is_whitespace());
+    let name = name.trim_matches(|c: char| c == '"' || c.is_whitespace());
     let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
     alias.map_or(name, |(_, column)| column).to_owned()
 }
@@ -207,7 +207,7 @@ mod tests {
     fn headers() {
         for (start, expected) in [
             ("path,size\n", Some(b',')),
-            ("\u{feff}\"Size\";\"other\";\"Key\"\r\n", Some(b';')),
+            ("\"Size\";\"other\";\"Key\"\r\n", Some(b';')),
             ("disk\tpath\n1\tx", Some(b'\t')),
             ("4\tpath\n", None),
             ("4 a,size,path\n", None),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::size::Format;
 use crate::escape::escape;
+use crate::measure::Measure;
 use crate::problem::Problem;
 use crate::snapshot::Expired;
 use crate::stats::{NotInBulk, OverlayStats, SharingStats, Unasked};
@@ -132,6 +133,13 @@ pub fn seem_totals(are_any: bool) -> Option<String> {
     let line = "the directories in the list seem to have totals, as du prints them. If so, \
                 add --list-totals: without it, files count several times";
     are_any.then(|| line.to_owned())
+}
+
+/// The line about snapshots that were saved in different measures, and are shown in one.
+pub fn measures(differ: bool, shown: Measure) -> Option<String> {
+    let saved = "the snapshots were saved in different measures, and show";
+    let flags = "-s, --no-apparent-size, -f or --inodes shows another";
+    differ.then(|| format!("{saved} {} here: {flags}", shown.noun()))
 }
 
 /// The lines about what is not known of shared space.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::to_string;
 
-use super::name::{fit, widest};
+use super::name::{cells, fit, widest};
 use super::size::Format;
 use super::tree::PictureOptions;
 use crate::escape::{escape, json_bytes as bytes};
@@ -38,7 +38,7 @@ pub fn draw(out: &mut dyn Write, history: &History, options: &PictureOptions) ->
         let gap = if sparks > 0 { "  " } else { "" };
         lines.push(format!("{size:>sizes$}  {rate:>rates$}  {spark:<sparks$}{gap}{name}"));
     }
-    lines.extend(history.file_systems.iter().map(|one| filling(one, history, options)));
+    lines.extend(history.file_systems.iter().flat_map(|one| filling(one, history, options)));
     let [first, last] =
         [history.moments.first(), history.moments.last()].map(|it| it.map_or(0, |it| it.time));
     if last.saturating_sub(first) < LEAST_SPAN {
@@ -101,8 +101,10 @@ fn sparkline(sizes: &[Option<u64>]) -> String {
     sparkline
 }
 
-/// When a file system will be full.
-fn filling(one: &Filling, history: &History, options: &PictureOptions) -> String {
+/// What a file system is, and when it will be full: in two lines if one is too narrow.
+fn filling(one: &Filling, history: &History, options: &PictureOptions) -> Vec<String> {
+    /// No disk is used for much longer at the same rate.
+    const MOST_DAYS: i64 = 10 * 365;
     let volume = &one.volume;
     // Space is in bytes, whatever the measure.
     let format = match options.format {
@@ -115,14 +117,19 @@ fn filling(one: &Filling, history: &History, options: &PictureOptions) -> String
     };
     let (size, free) = (format.write(volume.size), format.write(volume.free));
     let about = format!("file system of {} ({kind}{size}, {free} free)", escape(&one.root));
-    let Some(rate) = one.rate else { return about };
-    let rate = per_day(rate, &format);
-    let Some(full) = one.full else { return format!("{about}: {rate} a day") };
+    let Some(rate) = one.rate else { return vec![about] };
+    let mut growth = format!("{} a day", per_day(rate, &format));
     let last = history.moments.last().map_or(0, |moment| moment.time);
-    let days = full.saturating_sub(last).saturating_add(DAY / 2) / DAY;
-    let plural = if days == 1 { "" } else { "s" };
-    let date = options.dates.write(full);
-    format!("{about}: {rate} a day, full in {days} day{plural}, on {date}")
+    let days = one.full.map(|full| full.saturating_sub(last).saturating_add(DAY / 2) / DAY);
+    if let Some((full, days @ ..=MOST_DAYS)) = one.full.zip(days) {
+        let plural = if days == 1 { "" } else { "s" };
+        let date = options.dates.write(full);
+        growth += &format!(", full in {days} day{plural}, on {date}");
+    }
+    match format!("{about}: {growth}") {
+        line if cells(&line) <= options.width => vec![line],
+        _ => vec![format!("{about}:"), format!("  {growth}")],
+    }
 }
 
 /// Writes a history as JSON.

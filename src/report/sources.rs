@@ -84,7 +84,10 @@ impl Request {
                 let snapshot = match &paths[..] {
                     [path] => snapshot::load(path, self.wanted(), tally)?,
                     paths => {
-                        snapshot::load_all(paths, self.wanted(), self.kept().unwrap_or_default())?
+                        let inodes = self.kept().unwrap_or_default();
+                        let (all, differ) = snapshot::load_all(paths, self.wanted(), inodes)?;
+                        stats.measures_differ = differ;
+                        all
                     }
                 };
                 (paths.into_iter().next().unwrap_or_default(), snapshot)

@@ -28,11 +28,15 @@ use crate::tree::{DirectoryId, Node, Tree};
 use crate::weighed::Weighed;
 
 /// Loads the snapshots in `files` and joins them, to be seen as `wanted`. Keeps the `inodes` asked for, at least those
-/// of directories.
+/// of directories. Returns as well whether they were saved in different measures.
 ///
 /// # Errors
 /// The system's; the problem of a file; or the reason why a snapshot cannot be joined with the others.
-pub fn load_all(files: &[PathBuf], wanted: Wanted, inodes: Inodes) -> Result<Snapshot, Problem> {
+pub fn load_all(
+    files: &[PathBuf],
+    wanted: Wanted,
+    inodes: Inodes,
+) -> Result<(Snapshot, bool), Problem> {
     let are_apart = wanted.limits.is_some() && are_apart(files);
     let wanted = Wanted { limits: wanted.limits.filter(|_| are_apart), ..wanted };
     // In shares, directories tell where mounts are.
@@ -44,7 +48,7 @@ pub fn load_all(files: &[PathBuf], wanted: Wanted, inodes: Inodes) -> Result<Sna
     for (file, snapshot) in files.iter().zip(loaded) {
         let snapshot = snapshot?;
         if let Some(message) = misfit(fitting.first().map(|(_, first)| first), &snapshot) {
-            return Err(problem(file, Operation::Load, &io::Error::other(message)));
+            return Err(problem(file, Operation::Show, &io::Error::other(message)));
         }
         let both = known.and(snapshot.known);
         if both == Measures::default() {
@@ -58,7 +62,8 @@ pub fn load_all(files: &[PathBuf], wanted: Wanted, inodes: Inodes) -> Result<Sna
     let first = fitting.first().map_or(Measure::default(), |(_, first)| first.view.measure);
     let measures = [first].into_iter().chain(Measure::ALL);
     let measure = measures.into_iter().find(|measure| known.contains(*measure)).unwrap_or(first);
-    if are_apart && fitting.iter().any(|(_, snapshot)| snapshot.view.measure != measure) {
+    let differ = fitting.iter().any(|(_, snapshot)| snapshot.view.measure != measure);
+    if are_apart && differ {
         // Of some, only the largest by another measure were read.
         return load_all(files, Wanted { limits: None, ..wanted }, inodes);
     }
@@ -66,7 +71,7 @@ pub fn load_all(files: &[PathBuf], wanted: Wanted, inodes: Inodes) -> Result<Sna
         snapshot.see_as(View { measure, ..snapshot.view });
     }
     let snapshots = shares::united(fitting, inodes)?.into_iter().map(|(_, snapshot)| snapshot);
-    Ok(joined(snapshots.collect(), inodes, are_apart))
+    Ok((joined(snapshots.collect(), inodes, are_apart), differ))
 }
 
 /// Whether each of the `files` has one root, and all of that, of another host. Then no inode has links in two of them.

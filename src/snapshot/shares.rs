@@ -79,7 +79,7 @@ fn unite(mut set: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Loaded<'_>, Problem
             }
             _ => continue,
         };
-        return Err(problem(other, Operation::Load, &io::Error::other(message)));
+        return Err(problem(other, Operation::Show, &io::Error::other(message)));
     }
     let missing = missing(&set.iter().map(|(_, snapshot)| snapshot).collect::<Vec<_>>());
     // No set is empty.

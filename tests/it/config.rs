@@ -177,6 +177,18 @@ fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
     for flags in ["--reclaimable", "--shard 1/2", "--by type", "--history ."] {
         refused("", &format!("--fail-growth 1 {flags}"));
     }
+    for (flags, needs) in [
+        ("--older 3 -d 0", "--older needs --reclaimable"),
+        ("--keep 1 --df", "--keep needs --save"),
+        ("--read-only -n 3", "--read-only needs --ui"),
+        ("--print0 -n 3", "--print0 needs --ui"),
+        ("--list-totals --df", "--list-totals needs --list"),
+        ("--list-duplicates last --df", "--list-duplicates needs --list"),
+    ] {
+        let said = weigh(flags).run();
+        let expected = format!("error: {needs}\n");
+        assert_eq!((said.code(), said.complaint()), (2, expected), "{flags}");
+    }
     for flags in ["--list-totals", "--list-duplicates last"] {
         refused("", flags);
         // There is a tree to walk, and no PATH.

@@ -147,6 +147,25 @@ file system of t (KIND, 100G, 77.6G free): +400M a day, full in 194 days, on 202
     assert!(run("-w 30").lines().all(|line| line.chars().count() <= 30));
 }
 
+/// The day when it is full was cut off, and might be in the year 7621.
+#[test]
+fn the_day_when_it_is_full_is_near_and_fits() {
+    let fixture = Fixture::new().file("t/a", 1);
+    for (a_day, expected) in [
+        (400_000_000, "  +400M a day, full in 221 days, on 2026-08-12"),
+        (30_000_000, "  +30.0M a day, full in 2971 days, on 2034-02-21"),
+        (20_000_000, " free): +20.0M a day"),
+    ] {
+        let names = ["0", "1", "2"].map(str::to_owned);
+        for (name, day) in names.iter().zip(0..) {
+            save(&fixture, name, START + day * DAY, 89_200_000_000 - a_day * day);
+        }
+        let picture = history("-o si", fixture.path(), &names).text();
+        assert!(picture.trim_end().ends_with(expected), "{picture}");
+        assert!(picture.lines().all(|line| line.chars().count() <= 80), "{picture}");
+    }
+}
+
 /// Two seconds say nothing about a day, so there is no rate, and weigh says why.
 #[test]
 fn a_rate_needs_half_a_day() {

@@ -91,6 +91,18 @@ fn what_find_lists_is_what_the_walk_finds() {
     });
 }
 
+/// Only a table could have one.
+#[test]
+fn any_list_may_begin_with_a_byte_order_mark() {
+    let fixture = Fixture::new().file("top/a", 5);
+    let found = sh("find -H top -printf \"$(weigh --find-format)\"", fixture.path());
+    for list in [&found[..], b"5 top/a\n", b"path,size\ntop/a,5\n", b"\"path\";size\ntop/a;5\n"] {
+        let marked = [b"\xef\xbb\xbf", list].concat();
+        let shown = listed(&marked, "-j -s").clean();
+        assert_eq!(shown, listed(list, "-j -s").clean(), "{}", String::from_utf8_lossy(list));
+    }
+}
+
 #[test]
 fn several_roots_of_find_are_those_of_a_walk() {
     let fixture = Fixture::of_each_kind().file("other/x", 3000).file("file", 5);

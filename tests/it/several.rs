@@ -201,7 +201,7 @@ fn of_several_hosts_the_largest_by_one_measure_are_shown() {
     for flags in ["-n 6", "-F -n 5", "-z 4k -n 9"] {
         let load = |form: &str| {
             let flags = format!("{flags} --load web1.{form} --load web2.{form}");
-            weigh(&flags).within(fixture.path()).run().clean()
+            weigh(&format!("-q {flags}")).within(fixture.path()).run().clean()
         };
         assert_eq!(load("weigh"), load("json"), "{flags}");
     }
@@ -256,6 +256,33 @@ fn what_is_saved_of_several_is_what_they_were() {
     assert!(since.contains("+60B"), "{since}");
 }
 
+/// They were shown in the measure of the first one, and nothing said so.
+#[test]
+fn what_was_saved_in_several_measures_says_in_which_it_is_shown() {
+    let fixture = Fixture::new().file("a/f", 5000).file("b/g", 3000);
+    for (measure, root) in [("-s", "a"), ("", "b")] {
+        let save = weigh(measure).within(fixture.path()).arg(root);
+        save.arg("--save").arg(format!("{root}.json")).run().clean();
+    }
+    for (flags, shown) in [
+        ("--load a.json --load b.json", Some("apparent sizes")),
+        ("--load b.json --load a.json", Some("disk usage")),
+        ("-s --load b.json --load a.json", None),
+        ("-f --load a.json --load b.json", None),
+        ("-q --load a.json --load b.json", None),
+        ("--load a.json --load a.json", None),
+    ] {
+        let said = weigh(flags).within(fixture.path()).run();
+        let expected = shown.map_or_else(String::new, |shown| {
+            format!(
+                "weigh: the snapshots were saved in different measures, and show {shown} here: -s, \
+                 --no-apparent-size, -f or --inodes shows another\n"
+            )
+        });
+        assert_eq!((said.code(), said.complaint()), (0, expected), "{flags}");
+    }
+}
+
 #[test]
 fn what_does_not_go_together_is_refused_by_name() {
     let fixture = Fixture::new().file("a/f", 1000);
@@ -265,14 +292,14 @@ fn what_does_not_go_together_is_refused_by_name() {
     let plain = weigh("-s -j a").within(fixture.path()).run().clean();
     fs::write(fixture.at("5"), plain).unwrap();
     fs::write(fixture.at("6"), "{\"schema\":1,").unwrap();
-    for (other, expected) in [
-        ("3", "cannot load 3: it was saved with -x"),
-        ("5", "cannot load 5: the output of -j lacks what that needs"),
-        ("6", "cannot load 6: "),
-        ("7", "cannot load 7: No such file"),
+    for (other, code, expected) in [
+        ("3", 2, "cannot show 3: it was saved with -x"),
+        ("5", 2, "cannot show 5: the output of -j lacks what that needs"),
+        ("6", 1, "cannot load 6: "),
+        ("7", 1, "cannot load 7: No such file"),
     ] {
         let shown = weigh("--load 1 --load 4 --load").arg(other).within(fixture.path()).run();
-        assert_eq!(shown.code(), 1, "{other}");
+        assert_eq!(shown.code(), code, "{other}");
         assert_eq!(shown.stdout, b"");
         let complaint = shown.complaint();
         let expected = expected.replace("-x", "--limit-filesystem");

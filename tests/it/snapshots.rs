@@ -385,6 +385,26 @@ fn the_file_system_is_the_one_that_df_knows() {
     }
 }
 
+/// It showed apparent sizes all the same.
+#[test]
+fn disk_usage_can_be_shown_of_what_was_saved_with_apparent_sizes() {
+    let fixture = Fixture::new().file("top/f", 5000);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run().text();
+    for form in ["json", "weigh"] {
+        let load = format!("-j --load saved.{form}");
+        run(&format!("-s top --save saved.{form}"));
+        for (flags, walk) in [
+            ("", "-j -s top"),
+            ("--no-apparent-size", "-j top"),
+            ("-s --no-apparent-size", "-j top"),
+            ("--no-apparent-size -s", "-j -s top"),
+            ("--no-apparent-size -f", "-j -f top"),
+        ] {
+            assert_eq!(run(&format!("{load} {flags}")), run(walk), "{form} {flags}");
+        }
+    }
+}
+
 /// Members that came later are left out where they are not known, and kept where they are.
 #[test]
 fn what_an_older_snapshot_does_not_say_is_not_made_up() {

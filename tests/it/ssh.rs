@@ -350,6 +350,7 @@ fn what_find_cannot_do_is_refused() {
     {
         let shown = machine.weigh(flag, There::Weigh).arg(machine.named("web", "top")).run();
         assert_eq!(shown.code(), 2, "{flag}: {}", shown.complaint());
+        assert!(!shown.complaint().contains("--load"), "{flag}: {}", shown.complaint());
     }
 }
 

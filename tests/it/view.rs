@@ -110,6 +110,24 @@ fn screenful() -> Fixture {
 
 const SIZES: [(u16, u16); 5] = [(20, 5), (40, 10), (80, 24), (120, 30), (400, 100)];
 
+/// A click in the second pane or below the list was one on the line of the list at that height.
+#[test]
+fn only_a_click_on_the_list_is_one_on_its_lines() {
+    let wide = (120, 30);
+    for (at, size, line) in [
+        ((0, 4), wide, Some(0)),
+        ((71, 27), wide, Some(23)),
+        ((72, 4), wide, None),
+        ((119, 4), wide, None),
+        ((10, 3), wide, None),
+        ((10, 28), wide, None),
+        ((79, 4), (80, 24), Some(0)),
+        ((79, 22), (80, 24), None),
+    ] {
+        assert_eq!(view::line_at(at, size), line, "{at:?} on {size:?}");
+    }
+}
+
 #[test]
 fn screens() {
     let fixture = screenful();

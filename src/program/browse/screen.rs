@@ -124,9 +124,9 @@ impl Console for Screen {
                     None => self.key(key),
                 }
             }
-            TerminalEvent::Mouse(MouseEvent { kind, row, .. }) => {
-                let (_, height) = self.terminal.size().map(|it| (it.width, it.height))?;
-                Ok(mouse(kind, row, height).map(Event::Key))
+            TerminalEvent::Mouse(MouseEvent { kind, column, row, .. }) => {
+                let size = self.terminal.size().map(|it| (it.width, it.height))?;
+                Ok(mouse(kind, (column, row), size).map(Event::Key))
             }
             TerminalEvent::Paste(text) => Ok(Some(Event::Pasted(text))),
             TerminalEvent::Resize(..) => Ok(Some(Event::Redraw)),
@@ -206,11 +206,11 @@ fn key(code: KeyCode) -> Option<Key> {
     })
 }
 
-fn mouse(kind: MouseEventKind, row: u16, height: u16) -> Option<Key> {
+fn mouse(kind: MouseEventKind, at: (u16, u16), size: (u16, u16)) -> Option<Key> {
     match kind {
         MouseEventKind::ScrollUp => Some(Key::ScrollUp),
         MouseEventKind::ScrollDown => Some(Key::ScrollDown),
-        MouseEventKind::Down(MouseButton::Left) => Some(Key::Click(view::line_at(row, height)?)),
+        MouseEventKind::Down(MouseButton::Left) => Some(Key::Click(view::line_at(at, size)?)),
         _ => None,
     }
 }

@@ -39,9 +39,11 @@ pub fn fit(browser: &mut Browser, (width, height): (u16, u16)) {
     }
 }
 
-/// Which line of the list, counted from the first one shown, is in this row of a screen of this height.
-pub fn line_at(row: u16, height: u16) -> Option<usize> {
-    usize::from(row).checked_sub(Areas::of(0, height.into()).head)
+/// Which line of the list, counted from the first one shown, is in this column and row of a screen of this size.
+pub fn line_at((x, y): (u16, u16), (width, height): (u16, u16)) -> Option<usize> {
+    let areas = Areas::of(width.into(), height.into());
+    let line = usize::from(y).checked_sub(areas.head)?;
+    (usize::from(x) < areas.list && line < areas.lines(height.into())).then_some(line)
 }
 
 /// Draws the whole screen.

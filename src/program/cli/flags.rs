@@ -87,6 +87,10 @@ pub(super) struct Flags {
     #[arg(skip)]
     pub(super) is_df_alone: bool,
 
+    /// Whether --no-apparent-size was typed: disk usage, also of what was saved with apparent sizes.
+    #[arg(skip)]
+    pub(super) is_disk: bool,
+
     /// The rules in the config file.
     #[arg(skip)]
     pub(super) rules: Vec<Arc<ReclaimRule>>,
@@ -263,7 +267,7 @@ pub(super) struct ShowFlags {
     pub(super) reclaimable: bool,
 
     /// With --reclaimable, list only what nobody wrote to for DAYS days [default: 1]
-    #[arg(long, value_name = "DAYS", requires = "reclaimable", allow_negative_numbers = true)]
+    #[arg(long, value_name = "DAYS", allow_negative_numbers = true)]
     #[arg(help_heading = "What can go")]
     pub(super) older: Option<u32>,
 
@@ -438,7 +442,7 @@ pub(super) struct SnapshotFlags {
     ///
     /// Only snapshots of the same PATHs and host are removed, and only those that were saved with --save DIR/. The last
     /// one that is complete always stays. A line on stderr says what was removed.
-    #[arg(long, value_name = "N", requires = "save", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = positive())]
     pub(super) keep: Option<NonZeroUsize>,
 
@@ -505,7 +509,7 @@ pub(super) struct SnapshotFlags {
     pub(super) fail_over: Option<u64>,
 
     /// With --since, exit with status 3 if the total grew by more than SIZE, as in 500M or 20%
-    #[arg(long, value_name = "SIZE", value_parser = Growth::parse, requires = "since")]
+    #[arg(long, value_name = "SIZE", value_parser = Growth::parse)]
     pub(super) fail_growth: Option<Growth>,
 }
 
@@ -522,11 +526,11 @@ pub(super) struct ListFlags {
     pub(super) list: Option<PathBuf>,
 
     /// With --list, the size of a directory is its total, as du prints it
-    #[arg(long, requires = "list", conflicts_with_all = OF_WALKS, conflicts_with_all = ["load", "history"])]
+    #[arg(long, conflicts_with_all = OF_WALKS, conflicts_with_all = ["load", "history"])]
     pub(super) list_totals: bool,
 
     /// With --list, refuse a path that comes again, or take its last line [default: error]
-    #[arg(long, value_name = "HOW", value_parser = ["error", "last"], requires = "list")]
+    #[arg(long, value_name = "HOW", value_parser = ["error", "last"])]
     #[arg(conflicts_with_all = OF_WALKS, conflicts_with_all = ["load", "history"])]
     pub(super) list_duplicates: Option<String>,
 
@@ -550,11 +554,11 @@ pub(super) struct ScreenFlags {
     pub(super) ui: bool,
 
     /// Turn off deleting in --ui
-    #[arg(long, requires = "ui")]
+    #[arg(long)]
     pub(super) read_only: bool,
 
     /// End paths that --ui prints with NUL instead of a newline
-    #[arg(long, requires = "ui")]
+    #[arg(long)]
     pub(super) print0: bool,
 
     /// Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s

@@ -81,7 +81,7 @@ impl Flags {
             (true, _, _) => Some(Measure::Apparent),
             (_, true, _) => Some(Measure::Files),
             (_, _, true) => Some(Measure::Inodes),
-            _ => None,
+            _ => self.is_disk.then_some(Measure::Disk),
         }
     }
 

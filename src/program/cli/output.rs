@@ -31,11 +31,6 @@ impl Flags {
         let is_saved = self.is_loaded() || self.snapshots.save.is_some();
         let is_unsaved = is_saved && is_by_time && self.filetime() != Some(Time::Modified);
         let refused = [
-            (
-                // clap does not require what another flag excludes.
-                self.snapshots.fail_growth.is_some() && self.snapshots.since.is_none(),
-                "--fail-growth needs --since FILE, which another flag here excludes: leave one of them out",
-            ),
             (is_unsaved, "a snapshot has only times of modification: use -m m, not -m a or -m c"),
             (
                 self.snapshots.fail_over.is_some() && is_by_time,
@@ -51,8 +46,9 @@ impl Flags {
             ),
             (
                 matches!(keep, Keep::Groups(By::Image, _))
-                    && (self.snapshots.since.is_some() || self.is_loaded()),
-                "--by image reads an engine's files, not a snapshot: leave out --load and --since",
+                    && (self.snapshots.since.is_some()
+                        || self.is_loaded() && self.hosts.is_empty()),
+                "--by image reads an engine's files: leave out --load, --list and --since",
             ),
             (is_filtered, "--history shows snapshots as they are: leave out filters"),
             (is_history && !is_shown, "--history is shown as a picture or with -j: leave out --as"),

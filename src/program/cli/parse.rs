@@ -19,6 +19,18 @@ use weigh::internal::escape::escape;
 use weigh::internal::problem::reason;
 use weigh::internal::sys::{self, Source};
 
+/// Flags, those that they go with, and what the values of those end in.
+const GOES_WITH: [(&str, &[(&str, &str)]); 8] = [
+    ("details", &[("save", ""), ("ui", ""), ("form", "parquet")]),
+    ("fail_growth", &[("since", "")]),
+    ("keep", &[("save", "/")]),
+    ("list_duplicates", &[("list", "")]),
+    ("list_totals", &[("list", "")]),
+    ("older", &[("reclaimable", "")]),
+    ("print0", &[("ui", "")]),
+    ("read_only", &[("ui", "")]),
+];
+
 /// Calls `make` with the flags in `args`, which begin with the program's name, and in the config file.
 pub(super) fn flags<T>(
     args: &[OsString],
@@ -97,15 +109,26 @@ fn help_among_others(args: &[OsString]) -> Option<String> {
 }
 
 fn interpret(command: &Command, mut matches: ArgMatches) -> Result<Flags, Error> {
+    for (flag, others) in GOES_WITH {
+        // Not with clap's `requires`, which is dropped where another flag excludes what is required.
+        if let [(other, _)] = others
+            && is_typed(flag, &matches)
+            && !is_typed(other, &matches)
+        {
+            let [flag, other] = [flag, *other].map(|id| id.replace('_', "-"));
+            return Err(bad(format!("--{flag} needs --{other}")));
+        }
+    }
     let names = ["save", "since", "history"];
     let is_wanted =
         names.iter().any(|name| matches.contains_id(name)) || matches.get_flag("remember");
     let counting = if is_wanted { snapshots::counting(command, &matches) } else { Vec::new() };
     let passed = remote::passed(command, &matches);
     let is_df_alone = is_alone("df", command, &matches);
+    let is_disk = matches!(matches.try_get_one("no-apparent-size"), Ok(Some(true)));
     // Without `_mut`, it would clone everything.
     let flags = Flags::from_arg_matches_mut(&mut matches)?;
-    Ok(Flags { counting, passed, is_df_alone, ..flags })
+    Ok(Flags { counting, passed, is_df_alone, is_disk, ..flags })
 }
 
 /// Whether `flag` is `given` with no others but those that say how to print.
@@ -253,16 +276,6 @@ fn is_overridden(setting: &Setting, given: &ArgMatches, command: &Command) -> bo
 
 /// Whether the setting goes with other flags, none of which is there. Such a run is not concerned.
 fn is_idle(setting: &Setting, settings: &[Setting], given: &ArgMatches) -> bool {
-    /// Flags, those that they go with, and what the values of those end in.
-    const GOES_WITH: [(&str, &[(&str, &str)]); 7] = [
-        ("details", &[("save", ""), ("ui", ""), ("form", "parquet")]),
-        ("fail_growth", &[("since", "")]),
-        ("keep", &[("save", "/")]),
-        ("list_duplicates", &[("list", "")]),
-        ("list_totals", &[("list", "")]),
-        ("older", &[("reclaimable", "")]),
-        ("read_only", &[("ui", "")]),
-    ];
     let Some((_, others)) = GOES_WITH.iter().find(|(flag, _)| *flag == setting.flag) else {
         return false;
     };
