@@ -38,7 +38,7 @@ pub enum Operation {
     Enter,
     /// Reading a snapshot.
     Load,
-    /// Showing what a snapshot does not have, or snapshots together that do not fit.
+    /// Showing what a snapshot does not have, or snapshots that do not go together.
     Show,
     /// Writing a snapshot.
     Save,

@@ -60,11 +60,11 @@ pub fn load(
 fn read(mut input: impl Read, entries: &mut ListEntries) -> io::Result<(Measures, Origin)> {
     /// Several times as long as a path may be on any system (limits.h, PATH_MAX).
     const START: usize = 64 << 10;
+    const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
     let mut start = Vec::with_capacity(START);
     input.by_ref().take(START as u64).read_to_end(&mut start)?;
-    if start.starts_with("\u{feff}".as_bytes()) {
-        // A byte order mark.
-        start.drain(..3);
+    if start.starts_with(BYTE_ORDER_MARK) {
+        start.drain(..BYTE_ORDER_MARK.len());
     }
     let has_nul = start.contains(&0);
     let is_find = start.starts_with(find::START);

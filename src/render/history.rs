@@ -120,11 +120,13 @@ fn filling(one: &Filling, history: &History, options: &PictureOptions) -> Vec<St
     let Some(rate) = one.rate else { return vec![about] };
     let mut growth = format!("{} a day", per_day(rate, &format));
     let last = history.moments.last().map_or(0, |moment| moment.time);
-    let days = one.full.map(|full| full.saturating_sub(last).saturating_add(DAY / 2) / DAY);
-    if let Some((full, days @ ..=MOST_DAYS)) = one.full.zip(days) {
-        let plural = if days == 1 { "" } else { "s" };
-        let date = options.dates.write(full);
-        growth += &format!(", full in {days} day{plural}, on {date}");
+    if let Some(full) = one.full {
+        let days = full.saturating_sub(last).saturating_add(DAY / 2) / DAY;
+        if days <= MOST_DAYS {
+            let plural = if days == 1 { "" } else { "s" };
+            let date = options.dates.write(full);
+            growth += &format!(", full in {days} day{plural}, on {date}");
+        }
     }
     match format!("{about}: {growth}") {
         line if cells(&line) <= options.width => vec![line],

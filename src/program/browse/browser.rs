@@ -456,7 +456,7 @@ impl Browser {
         self.request.walk.frees || self.scan.knows_sharing
     }
 
-    /// Whether a file may share space, all links of which are in the scan. If not, links alone say what marks free.
+    /// Whether files may share space in other ways than through links. If not, their links say what marks free.
     fn may_share(&self) -> bool {
         let root = self.scan.tree.root();
         let least = root.totals().frees.map(|frees| frees.least);

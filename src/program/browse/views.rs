@@ -49,10 +49,10 @@ impl Browser {
         self.search.as_ref().is_some_and(|search| search.found.is_some())
     }
 
-    /// The order of the list; none if it has one of its own, as groups have. By how much an entry changed is only known
-    /// in its directory.
+    /// The order of the list; none if it is fixed, as that of groups is. Changes are known only in the list of a
+    /// directory. Other lists are sorted by size instead.
     pub(super) fn order(&self) -> Option<Sorting> {
-        let is_own = match self.view {
+        let is_fixed = match self.view {
             ViewKind::Tree | ViewKind::LargestFiles => false,
             ViewKind::Causes => true,
             ViewKind::Types | ViewKind::Ages | ViewKind::Owners => self.group.is_none(),
@@ -61,7 +61,7 @@ impl Browser {
             SortKey::Change if self.is_flat() => SortKey::Size,
             by => by,
         };
-        (self.is_searching() || !is_own).then_some(Sorting { by, ..self.sorting })
+        (self.is_searching() || !is_fixed).then_some(Sorting { by, ..self.sorting })
     }
 
     /// Whether a query is being answered.
