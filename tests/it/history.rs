@@ -266,7 +266,7 @@ fn snapshots_of_another_kind_are_named_and_left_out() {
             {"path": "t", "depth": 0, "sizes": [1000], "rate": null}
         ])
     );
-    for flags in ["-e x", "--as csv", "-t", "--since 1", "-L"] {
+    for flags in ["-e x", "-x", "--as csv", "-t", "--since 1", "-L", "--ui"] {
         let shown = history(flags, fixture.path(), &["1".to_owned()]);
         assert_eq!(shown.code(), 2, "{flags}");
     }
