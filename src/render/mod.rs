@@ -207,8 +207,8 @@ fn write_form(
         (Form::Json, _) => schema::write(out, weighed, options),
         (Form::Ncdu, _) => ncdu::write(out, weighed, options),
         (Form::Prometheus, _) => prometheus::write(out, weighed, options),
-        (Form::Csv, Some(tree)) => rows::csv(out, tree),
-        (Form::Ndjson, Some(tree)) => rows::ndjson(out, tree),
+        (Form::Csv, Some(tree)) => rows::csv(out, tree, options.order),
+        (Form::Ndjson, Some(tree)) => rows::ndjson(out, tree, options.order),
         (Form::Folded, Some(tree)) => folded::write(out, tree),
         (Form::Parquet, Some(tree)) => parquet::write(out, tree, options),
         // A page has options of its own.

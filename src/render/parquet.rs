@@ -65,7 +65,7 @@ pub fn write(out: &mut dyn Write, tree: &Tree, options: &ExportOptions) -> io::R
     let mut file =
         SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties()?)).map_err(failed)?;
     let mut group = Group::default();
-    rows::each(tree, |row| {
+    rows::each(tree, options.order, |row| {
         for (column, value) in group.iter_mut().zip(values(&row, tree, options)) {
             column.push(value);
         }

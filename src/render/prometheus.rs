@@ -69,7 +69,7 @@ fn nodes(out: &mut dyn Write, tree: &Tree, options: &ExportOptions) -> io::Resul
     };
     let mut metric =
         Metric::begin(out, name, &format!("{what} of a path, with all that is in it."))?;
-    rows::each(tree, |row| {
+    rows::each(tree, options.order, |row| {
         let (node, size) = (row.node, row.node.size().into());
         let root = node.parent().filter(|parent| !parent.is_total());
         match (&options.by, root) {

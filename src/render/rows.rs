@@ -22,12 +22,12 @@ pub(super) struct Row<'a> {
 ///
 /// # Errors
 /// The writer's.
-pub fn csv(out: &mut dyn Write, tree: &Tree) -> io::Result<()> {
+pub fn csv(out: &mut dyn Write, tree: &Tree, order: Order) -> io::Result<()> {
     out.write_all(match tree.root().change() {
         None => b"path,kind,size,entries,depth\n",
         Some(_) => b"path,kind,before,size,change,depth,moved_from\n",
     })?;
-    each(tree, |Row { node, path, kind, depth, change }| {
+    each(tree, order, |Row { node, path, kind, depth, change }| {
         let path = quoted(path);
         let Some(change) = change else {
             let (size, entries) = (node.size(), node.totals().entries);
@@ -50,8 +50,8 @@ pub(super) fn quoted(path: &[u8]) -> String {
 ///
 /// # Errors
 /// The writer's.
-pub fn ndjson(out: &mut dyn Write, tree: &Tree) -> io::Result<()> {
-    each(tree, |Row { node, path, kind, depth, change }| {
+pub fn ndjson(out: &mut dyn Write, tree: &Tree, order: Order) -> io::Result<()> {
+    each(tree, order, |Row { node, path, kind, depth, change }| {
         out.write_all(b"{")?;
         json_bytes(out, "path", path)?;
         write!(out, r#","kind":"{kind}""#)?;
@@ -70,9 +70,10 @@ pub fn ndjson(out: &mut dyn Write, tree: &Tree) -> io::Result<()> {
     })
 }
 
-/// Calls `write` with each node of `tree`: siblings in order of size, and each before its content.
+/// Calls `write` with each node of `tree`: siblings in this order, and each before its content.
 pub(super) fn each(
     tree: &Tree,
+    order: Order,
     mut write: impl FnMut(Row<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut traversal = Traversal::new(tree.root());
@@ -91,7 +92,7 @@ pub(super) fn each(
         }
         write(Row { node, path, kind, depth, change })?;
         if node.id().is_some() {
-            traversal.enter((), node.children(Order::Size));
+            traversal.enter((), node.children(order));
         }
     }
     Ok(())

@@ -209,6 +209,15 @@ fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
     assert_eq!(run("-j top").json()["name"], "top");
 }
 
+/// A history shows snapshots as they are, whatever else is left out.
+#[test]
+fn filters_in_the_file_are_not_for_a_history() {
+    let fixture = home("exclude = ['*.rs']\nlimit-filesystem = true\nnumber-of-lines = 1");
+    let run = |flags| weigh(flags).within(fixture.path()).env("HOME", "home").run();
+    run("top --save one.json --no-limit-filesystem").clean();
+    assert!(run("--history one.json").text().contains("top"));
+}
+
 #[test]
 fn another_file_can_be_named() {
     let fixture = home("number-of-lines = 1");

@@ -266,7 +266,7 @@ fn snapshots_of_another_kind_are_named_and_left_out() {
             {"path": "t", "depth": 0, "sizes": [1000], "rate": null}
         ])
     );
-    for flags in ["-e x", "--as csv", "-t", "--since 1", "-L"] {
+    for flags in ["-e x", "-x", "--as csv", "-t", "--since 1", "-L", "--ui"] {
         let shown = history(flags, fixture.path(), &["1".to_owned()]);
         assert_eq!(shown.code(), 2, "{flags}");
     }
@@ -287,9 +287,11 @@ fn a_directory_gets_a_new_file_each_time() {
         assert!(name.starts_with("weigh-20") && name.ends_with(".weigh"), "{name}");
         weigh("--load").arg(format!("s/{name}")).within(fixture.path()).run().clean();
     }
-    let shown = weigh("t --save none/").within(fixture.path()).run();
-    assert_eq!((shown.code(), shown.stdout.len()), (1, 0));
-    assert!(shown.complaint().contains("No such file"), "{}", shown.complaint());
+    for (directory, why) in [("none/", "No such file"), ("t/f/", "Not a directory")] {
+        let shown = weigh("t --save").arg(directory).within(fixture.path()).run();
+        assert_eq!((shown.code(), shown.stdout.len()), (1, 0));
+        assert!(shown.complaint().contains(why), "{}", shown.complaint());
+    }
     for flags in ["t --save x --keep 3", "t --keep 3", "t --save s/ --keep 0"] {
         assert_eq!(weigh(flags).within(fixture.path()).run().code(), 2, "{flags}");
     }

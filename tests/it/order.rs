@@ -118,9 +118,17 @@ fn children_come_in_the_order_asked_for() {
         let names = names.map(|&child| String::from_utf8(document.nodes[child].name.clone()));
         names.map(Result::unwrap).collect::<Vec<_>>()
     };
-    assert_eq!(children(""), ["c", "a", "b"]);
-    assert_eq!(children("--sort name"), ["a", "b", "c"]);
-    assert_eq!(children("--sort count"), ["b", "a", "c"]);
+    let rows = |flags: &str| {
+        let flags = format!("--as csv -s -d 1 {flags}");
+        let table = weigh(&flags).arg("top").within(fixture.path()).run().text();
+        let names = table.lines().skip(2).map(|row| row["\"top/".len()..][..1].to_owned());
+        names.collect::<Vec<_>>()
+    };
+    for list in [&children as &dyn Fn(&str) -> Vec<String>, &rows] {
+        assert_eq!(list(""), ["c", "a", "b"]);
+        assert_eq!(list("--sort name"), ["a", "b", "c"]);
+        assert_eq!(list("--sort count"), ["b", "a", "c"]);
+    }
 }
 
 /// As dust has it; but where there are no colours there is no grey either.

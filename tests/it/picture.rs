@@ -38,7 +38,7 @@ fn parse_rest(line: &str) -> Option<Rest> {
         Some(rest) => (rest, true),
         None => (rest, false),
     };
-    let mut kinds = [" smaller", " others", " in smaller groups"].into_iter();
+    let mut kinds = [" smaller", " others", " other", " in smaller groups"].into_iter();
     let count = kinds.find_map(|kind| rest.strip_suffix(kind))?;
     let count = count.trim_start().replace(',', "").parse().ok()?;
     Some(Rest { size: size.parse().ok()?, count, is_at_least })

@@ -163,7 +163,7 @@ fn what_could_not_be_read_counts_once_after_another_scan() {
     terminal.type_in(b"r");
     terminal.type_until(b"", "later");
     terminal.type_in(b"e");
-    terminal.type_until(b"", "could not be read, and are missing");
+    terminal.type_until(b"", "could not be read: missing");
     terminal.type_in(b"qq");
     assert_eq!(end(child).1.code(), Some(1));
     let screen = String::from_utf8(terminal.close()).unwrap();

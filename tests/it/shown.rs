@@ -236,6 +236,9 @@ fn what_is_hidden_is_one_line() {
     let directories = shown(&fixture, "-s -c -b -o b -D top");
     assert!(directories.lines().next().unwrap().ends_with("31 others"), "{directories}");
     assert_eq!(rest(&directories).unwrap().size, 40_300);
+    let files = Fixture::in_memory().file("top/a", 9000).file("top/b", 5000);
+    let files = shown(&files, "-s -c -b -F -n 1 top");
+    assert!(files.lines().next().unwrap().ends_with(" 1 other"), "{files}");
     assert!(shown(&fixture, "-m m -c -n 3 top").contains("60 older"));
     for form in ["-j -n 3", "--as csv -n 3"] {
         assert!(!shown(&fixture, &format!("-s {form} top")).contains("smaller"), "{form}");

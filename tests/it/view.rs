@@ -227,6 +227,18 @@ fn a_text_over_the_list_may_have_no_room() {
     }
 }
 
+/// The second pane was drawn over the total where the screen has few lines.
+#[test]
+fn the_first_line_is_the_same_on_low_screens() {
+    let fixture = screenful();
+    let mut browser = browser(&saved(&fixture));
+    let mut first = |height| screen(&mut browser, (120, height)).lines().next().map(str::to_owned);
+    let whole = first(30);
+    for height in 1..30 {
+        assert_eq!(first(height), whole, "{height} lines");
+    }
+}
+
 /// A directory that lacks something shares no line with its only entry, whose figures are whole.
 #[test]
 fn what_is_partial_has_its_own_line() {

@@ -309,6 +309,20 @@ fn a_search_finds_what_is_anywhere() {
     press(&mut browser, "\x1b");
 }
 
+#[test]
+fn a_match_that_is_gone_is_called_so() {
+    let fixture = fixture();
+    let mut browser = browser(&fixture.at("tree"));
+    press(&mut browser, "/one\nn");
+    assert_eq!(said(&browser), "2 of 2: one; n N go on");
+    fs::remove_file(fixture.at("tree/a/deep/one.log")).unwrap();
+    show(&mut browser, scanned(&detailed(&fixture.at("tree"))));
+    press(&mut browser, "n");
+    assert_eq!(said(&browser), "1 of 2 (gone): one; n N go on");
+    press(&mut browser, "n");
+    assert_eq!(said(&browser), "2 of 2: one; n N go on");
+}
+
 /// A file that was given as PATH looked like an empty directory.
 #[test]
 fn a_file_says_that_it_is_one() {

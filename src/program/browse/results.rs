@@ -87,7 +87,7 @@ impl Browser {
         let lost = lost.len();
         if lost > 0 {
             self.say(format!(
-                "{lost} marks are lost: what they named is gone, has changed, or must not be marked"
+                "marks lost: {lost}; what they named is gone, has changed, or must not be marked"
             ));
         }
     }

@@ -4,7 +4,7 @@
 use super::browser::{Browser, Dialog, Question, ViewKind};
 use super::item::Item;
 use super::listing::SortedList;
-use super::marks::names;
+use super::marks::{descend, names};
 use super::pattern::NamePattern;
 use super::query::{Answer, RunningQuery, TreeQuery};
 use super::sorting::{SortKey, Sorting};
@@ -310,10 +310,14 @@ impl Browser {
         search.shown = shown;
         let text = search.pattern.text.clone();
         let Some(way) = found.get(shown).cloned() else { return };
+        let above =
+            way.split_last().and_then(|(name, way)| Some((name, descend(&self.scan.tree, way)?)));
+        let is_there = above.is_some_and(|(name, it)| it.unsorted().any(|it| it.name() == name));
         self.show_at(way);
         let text = self.text(text.as_bytes());
         let [number, all] = [shown + 1, all].map(|number| Format::Count.write(number as u64));
-        self.say(format!("{number} of {all}: {text}; n N go on"));
+        let gone = if is_there { "" } else { " (gone)" };
+        self.say(format!("{number} of {all}{gone}: {text}; n N go on"));
     }
 
     /// Marks all links to the inode of the chosen line.

@@ -481,9 +481,9 @@ pub(super) struct SnapshotFlags {
     /// --remember kept. Without FILE, that is the current directory.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 0..)]
     #[arg(conflicts_with_all = [
-        "RootFlags", "load", "list", "since", "save", "shard", "details", "fail_over", "fail_growth", "dereference_links",
-        "count_links", "overlays", "unique", "filetime", "threads", "summarize", "df", "by", "file_types", "only_file", "collapse",
-        "sort",
+        "RootFlags", "FilterFlags", "load", "list", "since", "save", "shard", "details", "fail_over", "fail_growth",
+        "dereference_links", "count_links", "overlays", "unique", "filetime", "threads", "summarize", "df", "by", "file_types",
+        "only_file", "collapse", "sort", "ui",
     ])]
     pub(super) history: Option<Vec<PathBuf>>,
 

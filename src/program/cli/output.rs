@@ -23,7 +23,6 @@ impl Flags {
         let is_bytes = self.is_in_bytes();
         let is_by_time = self.filetime().is_some();
         let is_history = self.snapshots.history.is_some();
-        let is_filtered = is_history && !self.filters.filter()?.is_off();
         let is_shown = matches!(self.form(), None | Some(Form::Json));
         let shows_df =
             matches!(self.form(), Some(Form::Page(page::PageForm::Html) | Form::Prometheus));
@@ -50,7 +49,6 @@ impl Flags {
                         || self.is_loaded() && self.hosts.is_empty()),
                 "--by image reads an engine's files: leave out --load, --list and --since",
             ),
-            (is_filtered, "--history shows snapshots as they are: leave out filters"),
             (is_history && !is_shown, "--history is shown as a picture or with -j: leave out --as"),
             (
                 self.show.frees && (!is_shown || is_by_time),

@@ -47,6 +47,7 @@ impl Rest {
         let count = Format::Count.write(entries);
         let is_time = options.times.is_some();
         let name = match tree.shape() {
+            _ if options.one_kind && entries == 1 => "1 other".to_owned(),
             _ if options.one_kind => format!("{count} others"),
             Shape::Groups => format!("{count} in smaller groups"),
             _ if is_time => format!("{count} older"),

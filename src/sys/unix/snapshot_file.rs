@@ -54,7 +54,8 @@ pub fn ensure_writable(path: &Path) -> io::Result<()> {
 
 /// Whether the system would let us create files in the directory at `path`.
 pub fn ensure_makes_files(path: &Path) -> io::Result<()> {
-    ensure(path, Access::WRITE_OK | Access::EXEC_OK)
+    // A slash after it, because of a file the system would only say that it may not be executed.
+    ensure(&path.join(""), Access::WRITE_OK | Access::EXEC_OK)
 }
 
 fn ensure(path: &Path, access: Access) -> io::Result<()> {

@@ -24,7 +24,8 @@ impl Areas {
             14..22 => (3, 2),
             _ => (4, 2),
         };
-        let is_wide = width >= WIDE && height > head + foot;
+        // The title of the pane is beside the headings.
+        let is_wide = width >= WIDE && head > 1;
         let list = if is_wide { width * 3 / 5 } else { width };
         Self { head, foot, list, pane: is_wide.then_some(list + 3) }
     }

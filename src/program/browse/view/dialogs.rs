@@ -38,9 +38,9 @@ pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &m
                 (0, _) if browser.is_walking() => "everything was read so far".to_owned(),
                 (0, _) => "everything was read".to_owned(),
                 (_, 0) => {
-                    format!("{count} could not be read: they are listed once the scan is over")
+                    format!("{count} could not be read: listed once the scan is over")
                 }
-                _ => format!("{count} could not be read, and are missing from the totals"),
+                _ => format!("{count} could not be read: missing from the totals"),
             };
             let head = (titled(&title, canvas.width()), Vec::new());
             return paths(canvas, head, 1, (first, unread.len()), |_, line| {
