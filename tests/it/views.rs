@@ -254,6 +254,34 @@ fn a_group_lists_its_files() {
     assert_eq!(plain.len(), 4);
 }
 
+/// In a list of groups, `Space mark` stood there with a filter or with marks, and `i about it` where nothing was listed.
+#[test]
+fn the_foot_offers_only_what_can_be_done() {
+    let fixture = fixture();
+    let mut browser = browser(&fixture.at("tree"));
+    let mut foot = |keys: &str| {
+        press(&mut browser, keys);
+        let shown = screen(&mut browser, (120, 24));
+        let hints = shown.lines().last().unwrap().split("   ").map(|it| it.trim().to_owned());
+        hints.filter(|it| !it.is_empty()).collect::<Vec<_>>()
+    };
+    let mut check = |keys, offered: &[&str]| assert_eq!(foot(keys), offered);
+    let [find, view, help] = ["/ find", "Tab view", "? help"];
+    let groups = ["Enter its files", find, view, help];
+    check(
+        "\t",
+        &["Enter to its place", "Space mark", "d delete…", find, "s sort", view, "T map", help],
+    );
+    check("\t", &groups);
+    let [all, others] = ["Esc show all", "f list others"];
+    check("frs\n", &[all, "Enter its files", others, help]);
+    check("f\x7f\x7fnone\n", &[all, others, help]);
+    check("\x1b", &groups);
+    let marks = ["d review, delete", "U unmark all", "p print paths"];
+    check("\t\t\tAg", &[&["Space mark"], &marks[..], &["Enter open", help]].concat());
+    check("\t\t", &[&marks[..], &["Enter its files", help]].concat());
+}
+
 /// What is deleted from a view is gone from it; the size that is shown is another with `a`.
 #[test]
 fn a_view_follows_the_tree() {

@@ -348,20 +348,31 @@ fn hints(browser: &Browser) -> Vec<Hint> {
         None if browser.pattern.is_some() => {
             &[(Act::Stop, "show all"), open, MARK, (Act::Filter, "list others"), HELP]
         }
-        None if browser.item(browser.chosen).is_some_and(|item| item.place.is_none()) => {
-            &[open, (Act::Search, "find"), (Act::NextView, "view"), HELP]
-        }
         None => {
             let (delete, find) = ((Act::Delete, "delete…"), (Act::Search, "find"));
             &[open, MARK, delete, find, sort, (Act::NextView, "view"), (Act::Map, "map"), HELP]
         }
     };
-    let hints = acts.iter().filter_map(|&(act, what)| {
+    let hints = acts.iter().filter(|(act, _)| does_something(browser, *act));
+    let hints = hints.filter_map(|&(act, what)| {
         let key = browser.options.keys.keys(act).first()?.name();
         let stays = matches!(act, Act::Delete | Act::Stop | Act::Quit | Act::Help);
         Some(Hint { key, what, stays })
     });
     hints.collect()
+}
+
+/// Whether an action that may be hinted at has something to act on.
+fn does_something(browser: &Browser, act: Act) -> bool {
+    let item = browser.item(browser.chosen);
+    match act {
+        Act::Open | Act::Details => item.is_some(),
+        Act::Delete if browser.marked().0 > 0 => true,
+        Act::Mark | Act::Delete | Act::Map => item.is_some_and(|item| item.place.is_some()),
+        Act::BySize => browser.order().is_some(),
+        Act::Search | Act::NextView => browser.has_all(),
+        _ => true,
+    }
 }
 
 /// Hints of keys that the user cannot set, each with whether it stays.
