@@ -10,10 +10,10 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::program::browse::browser::Browser;
+use crate::program::browse::browser::{Browser, ViewKind};
 use crate::program::browse::event::{Command, Event};
 use crate::program::browse::keys::Key;
-use crate::program::browse::{Binding, Bindings, BrowseOptions};
+use crate::program::browse::{Binding, Bindings, BrowseOptions, view};
 use weigh::internal::remove::{self, Manner, UserDirectories};
 use weigh::internal::report::{Input, Keep, Request};
 use weigh::internal::snapshot::{Cause, FileSystem, Unseen};
@@ -280,6 +280,39 @@ fn the_foot_offers_only_what_can_be_done() {
     let marks = ["d review, delete", "U unmark all", "p print paths"];
     check("\t\t\tAg", &[&["Space mark"], &marks[..], &["Enter open", help]].concat());
     check("\t\t", &[&marks[..], &["Enter its files", help]].concat());
+}
+
+/// A click on the name of a view opens it, where all have room.
+#[test]
+fn a_click_on_a_name_opens_that_view() {
+    let fixture = fixture();
+    let mut browser = browser(&fixture.at("tree"));
+    for (name, size) in [("types", (120, 30)), ("owners", (60, 20)), ("tree", (80, 24))] {
+        let shown = screen(&mut browser, size);
+        let names = shown.lines().nth(1).unwrap();
+        let x = names.find(name).unwrap() as u16;
+        for (x, is_on) in [(x - 1, false), (x + name.len() as u16, false), (x, true)] {
+            let key = view::click(&browser, (x, 1), size);
+            assert_eq!(key.is_some(), is_on, "{name} {x}: {names}");
+            key.into_iter().for_each(|key| drop(browser.on(Event::Key(key))));
+        }
+        let mut turned = self::browser(&fixture.at("tree"));
+        press(
+            &mut turned,
+            match name {
+                "types" => "\t\t",
+                "owners" => "⇤",
+                _ => "",
+            },
+        );
+        assert_eq!(screen(&mut browser, size), screen(&mut turned, size));
+    }
+    // The names are not there.
+    let low = view::click(&browser, (1, 1), (80, 9));
+    assert_eq!(low, None);
+    press(&mut browser, "?");
+    browser.on(Event::Key(view::click(&browser, (1, 1), (80, 24)).unwrap()));
+    assert!(screen(&mut browser, (80, 24)).contains("back"), "help stays");
 }
 
 /// What is deleted from a view is gone from it; the size that is shown is another with `a`.
@@ -771,6 +804,10 @@ fn any_key(dice: &mut Dice) -> Key {
     match dice.below(10) {
         0..5 => Key::Char(char::from(*dice.of(KEYS.as_bytes()))),
         5 => Key::Control(char::from(*dice.of(b"bdfuxs"))),
+        6 if dice.below(4) == 0 => {
+            let kinds = [ViewKind::Tree, ViewKind::Types, ViewKind::Ages, ViewKind::Causes];
+            Key::ClickView(*dice.of(&kinds))
+        }
         6 => Key::Click(dice.below(30)),
         _ => *dice.of(&others),
     }
