@@ -47,7 +47,8 @@ fn main() -> ExitCode {
         _ => Vec::new(),
     };
     let format = messages.format.of(request.walk.view.measure);
-    let mut progress = ProgressLine::new(plan.progress, format, roots);
+    let one_file_system = request.walk.one_file_system;
+    let mut progress = ProgressLine::new(plan.progress, format, roots, one_file_system);
     let outcome = report::run(request, |so_far| match so_far {
         Some(so_far) => progress.draw(so_far),
         None => progress.erase(),

@@ -169,14 +169,22 @@ pub struct ProgressLine {
     start: Instant,
     is_drawn: bool,
     roots: Vec<OsString>,
+    one_file_system: bool,
     /// The inodes in use of all roots, once they were asked for; 0 if a root is no mount point.
     inodes: Option<u64>,
 }
 
 impl ProgressLine {
-    /// A line that is drawn only if it `is_wanted`, about a walk of `roots`. Sizes are in `format`.
-    pub fn new(is_wanted: bool, format: Format, roots: Vec<OsString>) -> Self {
-        Self { is_wanted, format, start: Instant::now(), is_drawn: false, roots, inodes: None }
+    /// A line that is drawn only if it `is_wanted`, about a walk of `roots`, which stays on `one_file_system` or does
+    /// not. Sizes are in `format`.
+    pub fn new(
+        is_wanted: bool,
+        format: Format,
+        roots: Vec<OsString>,
+        one_file_system: bool,
+    ) -> Self {
+        let start = Instant::now();
+        Self { is_wanted, format, start, is_drawn: false, roots, one_file_system, inodes: None }
     }
 
     /// Redraws the line.
@@ -189,8 +197,7 @@ impl ProgressLine {
         let Progress { entries, size, directory, prefetch, .. } = progress;
         let elapsed = self.start.elapsed();
         let inodes = *self.inodes.get_or_insert_with(|| {
-            let inodes = self.roots.iter().map(|root| sys::used_inodes(root.as_ref()));
-            inodes.sum::<Option<u64>>().unwrap_or(0)
+            sys::used_inodes(&self.roots, self.one_file_system).unwrap_or(0)
         });
         let line = match *prefetch {
             Some((read, of)) => progress::prefetch(read, of, width),

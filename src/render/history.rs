@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::to_string;
 
-use super::name::{cells, fit, widest};
+use super::name::{cells, fit, shorten, widest};
 use super::size::Format;
 use super::tree::PictureOptions;
 use crate::escape::{escape, json_bytes as bytes};
@@ -105,6 +105,7 @@ fn sparkline(sizes: &[Option<u64>]) -> String {
 fn filling(one: &Filling, history: &History, options: &PictureOptions) -> Vec<String> {
     /// No disk is used for much longer at the same rate.
     const MOST_DAYS: i64 = 10 * 365;
+    const START: &str = "file system of ";
     let volume = &one.volume;
     // Space is in bytes, whatever the measure.
     let format = match options.format {
@@ -116,7 +117,9 @@ fn filling(one: &Filling, history: &History, options: &PictureOptions) -> Vec<St
         false => format!("{}, ", escape(&volume.kind)),
     };
     let (size, free) = (format.write(volume.size), format.write(volume.free));
-    let about = format!("file system of {} ({kind}{size}, {free} free)", escape(&one.root));
+    let kept = format!(" ({kind}{size}, {free} free)");
+    let room = options.width.saturating_sub(cells(START) + cells(&kept) + 1);
+    let about = [START, &shorten(&escape(&one.root), room), &kept].concat();
     let Some(rate) = one.rate else { return vec![about] };
     let mut growth = format!("{} a day", per_day(rate, &format));
     let last = history.moments.last().map_or(0, |moment| moment.time);

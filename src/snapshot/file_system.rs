@@ -72,7 +72,7 @@ pub fn file_systems(roots: &[OsString], tree: &Tree) -> (Vec<FileSystem>, Vec<Ve
 /// The system's, if it does not tell what is mounted.
 pub fn mounted() -> io::Result<Vec<FileSystem>> {
     let mut found = Vec::new();
-    for root in MountTable::try_read()?.of_devices() {
+    for root in MountTable::try_read()?.of_devices(b"/") {
         let space = CString::new(&*root).ok().and_then(|path| sys::space_around(&path).ok());
         // Some that the kernel needs have no size.
         if let Some(space) = space.filter(|space| space.size > 0) {

@@ -151,13 +151,13 @@ impl MountTable {
         overlays.map(|mount| &*mount.point)
     }
 
-    /// The mount point of each file system that has a device, once: where all of it can be reached, if anywhere, and by
-    /// the shortest path.
-    pub fn of_devices(&self) -> Vec<Vec<u8>> {
+    /// The mount point of each file system that has a device and is mounted at the real path `top` or below it, once:
+    /// where all of it can be reached, if anywhere, and by the shortest path.
+    pub fn of_devices(&self, top: &[u8]) -> Vec<Vec<u8>> {
         let mut found = BTreeMap::new();
         for (id, ListedMount { kind, device, root, point, .. }) in &self.mounts {
             let has_device = device.is_some_and(is_of_block_device) || POOLED.contains(&&**kind);
-            if has_device && self.mount_at(point) == *id {
+            if has_device && path::is_within(point, top) && self.mount_at(point) == *id {
                 let how = (root != b"/", point.len(), point);
                 let best = found.entry(device).or_insert(how);
                 *best = how.min(*best);

@@ -1,8 +1,8 @@
 //! The capacity of a file system, as `df` shows it.
 
-use std::ffi::{CStr, CString};
+use std::collections::BTreeSet;
+use std::ffi::{CStr, CString, OsString};
 use std::io;
-use std::path::Path;
 
 use super::{MountTable, Query, Source, Symlinks, space_around};
 
@@ -19,17 +19,35 @@ pub struct Space {
     pub used_inodes: u64,
 }
 
-/// How many inodes the file system that is mounted at `path` has in use, if it can tell. An overlay would tell those
-/// of the file system that its upper directory is on.
-pub fn used_inodes(path: &Path) -> Option<u64> {
-    let real = super::real_path(path, Symlinks::Follow).ok()?;
-    let real = real.as_os_str().as_encoded_bytes();
-    let table = MountTable::read();
-    if table.file_system_type(table.mount_at(real)) == Some(b"overlay") {
-        return None;
+/// How many inodes the file systems that are mounted at `roots` have in use, if all can tell; and, unless a walk stays
+/// on `one_file_system` for each root, those with devices that are mounted below. An overlay would tell those of the
+/// file system that its upper directory is on.
+pub fn used_inodes(roots: &[OsString], one_file_system: bool) -> Option<u64> {
+    /// A file system of at most so many bytes that does not count its inodes has few, as the one that a machine starts
+    /// from (FAT).
+    const SMALL: u64 = 1 << 30;
+    let (table, mut points) = (MountTable::read(), BTreeSet::new());
+    for root in roots {
+        let real = super::real_path(root.as_ref(), Symlinks::Follow).ok()?;
+        let real = real.into_os_string().into_encoded_bytes();
+        let is_overlay = table.file_system_type(table.mount_at(&real)) == Some(b"overlay");
+        if is_overlay || space(&CString::new(&*real).ok()?).ok()?.is_none() {
+            return None;
+        }
+        if !one_file_system {
+            points.extend(table.of_devices(&real));
+        }
+        points.insert(real);
     }
-    let space = space(&CString::new(real).ok()?).ok()??;
-    Some(space.used_inodes).filter(|inodes| *inodes > 0)
+    let mut all = 0_u64;
+    for point in points {
+        let space = space_around(&CString::new(point).ok()?).ok()?;
+        if space.used_inodes == 0 && space.size > SMALL {
+            return None;
+        }
+        all = all.saturating_add(space.used_inodes);
+    }
+    Some(all).filter(|all| *all > 0)
 }
 
 /// The capacity of the file system that is mounted at `path`; none if that is not a mount point.

@@ -51,7 +51,7 @@ impl Console for Keys {
         Ok(())
     }
 
-    fn next(&mut self, _: Duration) -> io::Result<Option<Event>> {
+    fn next(&mut self, _: &Browser, _: Duration) -> io::Result<Option<Event>> {
         if !std::mem::take(&mut self.is_ready) {
             std::thread::sleep(Duration::from_micros(100));
             return Ok(None);

@@ -8,6 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::fixture::Fixture;
+use crate::picture::cells;
 use crate::run::{Shown, is_portable, weigh};
 use crate::snapshots::sizes_alone;
 use weigh::internal::snapshot::packed::blocks::MAGIC;
@@ -164,6 +165,19 @@ fn the_day_when_it_is_full_is_near_and_fits() {
         assert!(picture.trim_end().ends_with(expected), "{picture}");
         assert!(picture.lines().all(|line| line.chars().count() <= 80), "{picture}");
     }
+}
+
+/// The end of the line was cut off: the size, and how much is free.
+#[test]
+fn a_long_path_is_shortened_before_the_size_of_its_file_system() {
+    let long = format!("{}last", "directory/".repeat(20));
+    let fixture = Fixture::new().file(format!("{long}/f"), 1);
+    weigh("--save file").within(fixture.path()).arg(&long).run().clean();
+    let picture = history("", fixture.path(), &["file".to_owned()]).text();
+    let line = picture.lines().find(|line| line.starts_with("file system")).unwrap();
+    assert!(line.starts_with("file system of directory/") && line.contains('…'), "{picture}");
+    assert!(line.contains("/last (") && line.ends_with(" free)"), "{picture}");
+    assert!(cells(line) < 80, "{picture}");
 }
 
 /// Two seconds say nothing about a day, so there is no rate, and weigh says why.

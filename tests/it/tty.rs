@@ -20,12 +20,13 @@ fn on_a_terminal(fixture: &Fixture, flags: &str, env: &[(&str, &str)]) -> String
 /// The same, from a program that is held up often enough for its progress to be drawn, however
 /// quick it is.
 fn on_a_terminal_slowly(fixture: &Fixture, flags: &str) -> String {
+    script(fixture, &slowly(&format!("{flags} top")), &[])
+}
+
+/// The shell command that runs `weigh ARGUMENTS` and holds it up often.
+fn slowly(arguments: &str) -> String {
     let hold = "kill -STOP $p; sleep 0.15; kill -CONT $p; sleep 0.003;";
-    script(
-        fixture,
-        &format!("\"$WEIGH\" $SOURCE {flags} top & p=$!; {} wait $p", hold.repeat(6)),
-        &[],
-    )
+    format!("\"$WEIGH\" $SOURCE {arguments} & p=$!; {} wait $p\n", hold.repeat(6))
 }
 
 /// What the terminal gets from the shell command `command`, which knows the program as `$WEIGH`.
@@ -134,6 +135,34 @@ fn progress_counts_a_link_for_its_share() {
                 "{entries} entries, {size} bytes"
             );
         }
+    }
+}
+
+/// Only the inodes of the outer file system counted, so that it said 100% early, and then nothing.
+#[test]
+#[ignore = "needs root"]
+fn progress_is_a_share_of_all_file_systems_that_are_walked() {
+    const FILES: u64 = 12_000;
+    let fixture = Fixture::in_memory().dir("top");
+    let text = script(
+        &fixture,
+        &format!(
+            "unshare --mount --propagation private sh -c 'set -e
+             mount -t tmpfs none top; mkdir top/in; truncate -s 32M disk; mkfs.ext4 -q -N 16384 disk
+             mount -o loop disk top/in; mkdir top/in/d; (cd top/in/d; seq {FILES} | xargs touch); set +e
+             {}'",
+            slowly("-T 1 -d 0 top").repeat(5)
+        ),
+        &[("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")],
+    );
+    let shares = text.split("\x1b[2K").filter_map(|line| {
+        let (entries, percent) = line.split_once("%), ")?.0.split_once(" entries (")?;
+        Some((entries.replace(',', "").parse::<u64>().ok()?, percent.parse::<u64>().ok()?))
+    });
+    let shares: Vec<_> = shares.filter(|(entries, _)| *entries > 100).collect();
+    assert!(!shares.is_empty(), "{text:?}");
+    for (entries, percent) in shares {
+        assert!(percent.abs_diff(entries * 100 / FILES) <= 1, "{entries} entries, {percent}%");
     }
 }
 

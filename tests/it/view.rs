@@ -113,7 +113,7 @@ const SIZES: [(u16, u16); 5] = [(20, 5), (40, 10), (80, 24), (120, 30), (400, 10
 /// A click in the second pane or below the list was one on the line of the list at that height.
 #[test]
 fn only_a_click_on_the_list_is_one_on_its_lines() {
-    let wide = (120, 30);
+    let (wide, browser) = ((120, 30), Browser::new(Request::default(), BrowseOptions::default()));
     for (at, size, line) in [
         ((0, 4), wide, Some(0)),
         ((71, 27), wide, Some(23)),
@@ -124,7 +124,7 @@ fn only_a_click_on_the_list_is_one_on_its_lines() {
         ((79, 4), (80, 24), Some(0)),
         ((79, 22), (80, 24), None),
     ] {
-        assert_eq!(view::line_at(at, size), line, "{at:?} on {size:?}");
+        assert_eq!(view::click(&browser, at, size), line.map(Key::Click), "{at:?} on {size:?}");
     }
 }
 

@@ -10,10 +10,10 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::program::browse::browser::Browser;
+use crate::program::browse::browser::{Browser, ViewKind};
 use crate::program::browse::event::{Command, Event};
 use crate::program::browse::keys::Key;
-use crate::program::browse::{Binding, Bindings, BrowseOptions};
+use crate::program::browse::{Binding, Bindings, BrowseOptions, view};
 use weigh::internal::remove::{self, Manner, UserDirectories};
 use weigh::internal::report::{Input, Keep, Request};
 use weigh::internal::snapshot::{Cause, FileSystem, Unseen};
@@ -252,6 +252,67 @@ fn a_group_lists_its_files() {
     }
     press(&mut plain, "\t");
     assert_eq!(plain.len(), 4);
+}
+
+/// In a list of groups, `Space mark` stood there with a filter or with marks, and `i about it` where nothing was listed.
+#[test]
+fn the_foot_offers_only_what_can_be_done() {
+    let fixture = fixture();
+    let mut browser = browser(&fixture.at("tree"));
+    let mut foot = |keys: &str| {
+        press(&mut browser, keys);
+        let shown = screen(&mut browser, (120, 24));
+        let hints = shown.lines().last().unwrap().split("   ").map(|it| it.trim().to_owned());
+        hints.filter(|it| !it.is_empty()).collect::<Vec<_>>()
+    };
+    let mut check = |keys, offered: &[&str]| assert_eq!(foot(keys), offered);
+    let [find, view, help] = ["/ find", "Tab view", "? help"];
+    let groups = ["Enter its files", find, view, help];
+    check(
+        "\t",
+        &["Enter to its place", "Space mark", "d delete…", find, "s sort", view, "T map", help],
+    );
+    check("\t", &groups);
+    let [all, others] = ["Esc show all", "f list others"];
+    check("frs\n", &[all, "Enter its files", others, help]);
+    check("f\x7f\x7fnone\n", &[all, others, help]);
+    check("\x1b", &groups);
+    let marks = ["d review, delete", "U unmark all", "p print paths"];
+    check("\t\t\tAg", &[&["Space mark"], &marks[..], &["Enter open", help]].concat());
+    check("\t\t", &[&marks[..], &["Enter its files", help]].concat());
+}
+
+/// A click on the name of a view opens it, where all have room.
+#[test]
+fn a_click_on_a_name_opens_that_view() {
+    let fixture = fixture();
+    let mut browser = browser(&fixture.at("tree"));
+    for (name, size) in [("types", (120, 30)), ("owners", (60, 20)), ("tree", (80, 24))] {
+        let shown = screen(&mut browser, size);
+        let names = shown.lines().nth(1).unwrap();
+        let x = names.find(name).unwrap() as u16;
+        for (x, is_on) in [(x - 1, false), (x + name.len() as u16, false), (x, true)] {
+            let key = view::click(&browser, (x, 1), size);
+            assert_eq!(key.is_some(), is_on, "{name} {x}: {names}");
+            key.into_iter().for_each(|key| drop(browser.on(Event::Key(key))));
+        }
+        let mut turned = self::browser(&fixture.at("tree"));
+        press(
+            &mut turned,
+            match name {
+                "types" => "\t\t",
+                "owners" => "⇤",
+                _ => "",
+            },
+        );
+        assert_eq!(screen(&mut browser, size), screen(&mut turned, size));
+    }
+    // The names are not there.
+    let low = view::click(&browser, (1, 1), (80, 9));
+    assert_eq!(low, None);
+    press(&mut browser, "?");
+    browser.on(Event::Key(view::click(&browser, (1, 1), (80, 24)).unwrap()));
+    assert!(screen(&mut browser, (80, 24)).contains("back"), "help stays");
 }
 
 /// What is deleted from a view is gone from it; the size that is shown is another with `a`.
@@ -757,6 +818,10 @@ fn any_key(dice: &mut Dice) -> Key {
     match dice.below(10) {
         0..5 => Key::Char(char::from(*dice.of(KEYS.as_bytes()))),
         5 => Key::Control(char::from(*dice.of(b"bdfuxs"))),
+        6 if dice.below(4) == 0 => {
+            let kinds = [ViewKind::Tree, ViewKind::Types, ViewKind::Ages, ViewKind::Causes];
+            Key::ClickView(*dice.of(&kinds))
+        }
         6 => Key::Click(dice.below(30)),
         _ => *dice.of(&others),
     }

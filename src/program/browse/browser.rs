@@ -77,7 +77,7 @@ pub struct Browser {
 
 /// What is listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) enum ViewKind {
+pub enum ViewKind {
     /// The entries of the current directory.
     #[default]
     Tree,

@@ -42,7 +42,7 @@ pub enum Event {
     Redraw,
     /// The signal with this number ends the program.
     Signal(u8),
-    /// How many inodes the file system has that is scanned.
+    /// How many inodes the file systems have that are scanned.
     UsedInodes(u64),
     /// A snapshot is open: its listings can be read, in this view. All of it comes later, unless it is large.
     Opened(Box<SavedListings>, View),
@@ -62,8 +62,9 @@ pub enum Event {
 /// What is to be done, besides the change of state. It has everything that is needed to do it.
 #[derive(Debug)]
 pub enum Command {
-    /// Ask the system what must not be marked: these roots, these home directories, and mount points.
-    Protect(Vec<OsString>, Vec<PathBuf>),
+    /// Ask the system what must not be marked: these roots, these home directories, and mount points. Ask also how many
+    /// inodes the scan will meet, which stays on the file system of each root or does not.
+    Protect(Vec<OsString>, Vec<PathBuf>, bool),
     /// Scan this. Meanwhile it can be read from that directory on.
     Scan(Box<Request>, Arc<LiveDirectory>),
     /// Stop the scan.

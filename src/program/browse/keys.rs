@@ -2,6 +2,7 @@
 
 use Key::{Char, Control};
 
+use super::browser::ViewKind;
 use weigh::internal::escape::escape;
 
 /// A key or a mouse action.
@@ -47,6 +48,8 @@ pub enum Key {
     ScrollDown,
     /// A click on a line of the list, counted from the first one on the screen.
     Click(usize),
+    /// A click on the name of a view.
+    ClickView(ViewKind),
 }
 
 macro_rules! actions {

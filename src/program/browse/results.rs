@@ -26,7 +26,9 @@ impl Browser {
         match &self.request.source {
             // The file system of the roots may not answer.
             Input::Roots(roots) => {
-                vec![Command::Protect(roots.clone(), self.options.homes.clone()), scan]
+                let one_file_system = self.request.walk.one_file_system;
+                let homes = self.options.homes.clone();
+                vec![Command::Protect(roots.clone(), homes, one_file_system), scan]
             }
             _ => vec![scan],
         }

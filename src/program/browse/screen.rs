@@ -100,7 +100,7 @@ impl Console for Screen {
         Ok(())
     }
 
-    fn next(&mut self, wait: Duration) -> io::Result<Option<Event>> {
+    fn next(&mut self, browser: &Browser, wait: Duration) -> io::Result<Option<Event>> {
         let is_event = event::poll(wait)?;
         // If SIGHUP is ignored, as with nohup, only this shows that the terminal is gone.
         if self.last_seen.elapsed() >= Duration::from_secs(1) {
@@ -126,7 +126,7 @@ impl Console for Screen {
             }
             TerminalEvent::Mouse(MouseEvent { kind, column, row, .. }) => {
                 let size = self.terminal.size().map(|it| (it.width, it.height))?;
-                Ok(mouse(kind, (column, row), size).map(Event::Key))
+                Ok(mouse(browser, kind, (column, row), size).map(Event::Key))
             }
             TerminalEvent::Paste(text) => Ok(Some(Event::Pasted(text))),
             TerminalEvent::Resize(..) => Ok(Some(Event::Redraw)),
@@ -206,11 +206,11 @@ fn key(code: KeyCode) -> Option<Key> {
     })
 }
 
-fn mouse(kind: MouseEventKind, at: (u16, u16), size: (u16, u16)) -> Option<Key> {
+fn mouse(browser: &Browser, kind: MouseEventKind, at: (u16, u16), size: (u16, u16)) -> Option<Key> {
     match kind {
         MouseEventKind::ScrollUp => Some(Key::ScrollUp),
         MouseEventKind::ScrollDown => Some(Key::ScrollDown),
-        MouseEventKind::Down(MouseButton::Left) => Some(Key::Click(view::line_at(at, size)?)),
+        MouseEventKind::Down(MouseButton::Left) => view::click(browser, at, size),
         _ => None,
     }
 }

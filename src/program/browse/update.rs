@@ -119,6 +119,7 @@ impl Browser {
                 self.pin(self.first + line);
             }
             Key::Click(_) => {}
+            Key::ClickView(kind) => self.show_view(kind),
             key => {
                 let help = self.options.keys.keys(Act::Help).first().map(|key| key.name());
                 let help = help.map_or_else(String::new, |help| format!(": {help} shows all keys"));

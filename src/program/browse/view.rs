@@ -15,8 +15,8 @@ use ratatui_core::terminal::Frame;
 
 use self::areas::Areas;
 use self::canvas::{BOLD, Canvas, format, sized};
-use super::browser::{Browser, Dialog, DialogText, PendingWork, Question};
-use super::keys::Act;
+use super::browser::{Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
+use super::keys::{Act, Key};
 use weigh::internal::measure::Measure;
 use weigh::internal::remove::Manner;
 use weigh::internal::render::name::{cells, shorten};
@@ -39,11 +39,18 @@ pub fn fit(browser: &mut Browser, (width, height): (u16, u16)) {
     }
 }
 
-/// Which line of the list, counted from the first one shown, is in this column and row of a screen of this size.
-pub fn line_at((x, y): (u16, u16), (width, height): (u16, u16)) -> Option<usize> {
+/// What a click in this column and row of a screen of this size is on: a line of the list or the name of a view, if
+/// any.
+pub fn click(browser: &Browser, at: (u16, u16), (width, height): (u16, u16)) -> Option<Key> {
     let areas = Areas::of(width.into(), height.into());
-    let line = usize::from(y).checked_sub(areas.head)?;
-    (usize::from(x) < areas.list && line < areas.lines(height.into())).then_some(line)
+    let (x, y) = (usize::from(at.0), usize::from(at.1));
+    if y == 1 && areas.head > 2 {
+        let mut tabs = tabs(browser, width.into()).into_iter();
+        let tab = tabs.find(|(start, _, name)| (*start..start + cells(name)).contains(&x));
+        return tab.map(|(_, kind, _)| Key::ClickView(kind));
+    }
+    let line = y.checked_sub(areas.head)?;
+    (x < areas.list && line < areas.lines(height.into())).then_some(Key::Click(line))
 }
 
 /// Draws the whole screen.
@@ -104,17 +111,27 @@ fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
 
 /// The names of the views.
 fn views(browser: &Browser, canvas: &mut Canvas<'_>) {
-    let (mut x, width) = (1, canvas.width());
+    for (x, kind, name) in tabs(browser, canvas.width()) {
+        let style = match kind == browser.view {
+            true => canvas.style(Palette::accent, Modifier::BOLD | Modifier::UNDERLINED),
+            false => canvas.aside(),
+        };
+        canvas.write((x, 1), name, canvas.width(), style);
+    }
+}
+
+/// The views whose names have room, each with the column where its name begins.
+fn tabs(browser: &Browser, width: usize) -> Vec<(usize, ViewKind, &'static str)> {
     let all: usize = browser.views().map(|(_, name)| cells(name) + 1).sum();
     let gap = if width < all + 2 * browser.views().count() { 1 } else { 3 };
-    for (kind, name) in browser.views() {
-        if kind == browser.view {
-            let style = canvas.style(Palette::accent, Modifier::BOLD | Modifier::UNDERLINED);
-            x = canvas.write((x, 1), name, width, style) + gap;
-        } else if all < width {
-            x = canvas.write((x, 1), name, width, canvas.aside()) + gap;
-        }
-    }
+    let shown = browser.views().filter(|(kind, _)| *kind == browser.view || all < width);
+    let mut next = 1;
+    let tabs = shown.map(|(kind, name)| {
+        let x = next;
+        next += cells(name) + gap;
+        (x, kind, name)
+    });
+    tabs.collect()
 }
 
 /// What the current directory comes to, and the activities; the most important first.
@@ -348,20 +365,31 @@ fn hints(browser: &Browser) -> Vec<Hint> {
         None if browser.pattern.is_some() => {
             &[(Act::Stop, "show all"), open, MARK, (Act::Filter, "list others"), HELP]
         }
-        None if browser.item(browser.chosen).is_some_and(|item| item.place.is_none()) => {
-            &[open, (Act::Search, "find"), (Act::NextView, "view"), HELP]
-        }
         None => {
             let (delete, find) = ((Act::Delete, "delete…"), (Act::Search, "find"));
             &[open, MARK, delete, find, sort, (Act::NextView, "view"), (Act::Map, "map"), HELP]
         }
     };
-    let hints = acts.iter().filter_map(|&(act, what)| {
+    let hints = acts.iter().filter(|(act, _)| does_something(browser, *act));
+    let hints = hints.filter_map(|&(act, what)| {
         let key = browser.options.keys.keys(act).first()?.name();
         let stays = matches!(act, Act::Delete | Act::Stop | Act::Quit | Act::Help);
         Some(Hint { key, what, stays })
     });
     hints.collect()
+}
+
+/// Whether an action that may be hinted at has something to act on.
+fn does_something(browser: &Browser, act: Act) -> bool {
+    let item = browser.item(browser.chosen);
+    match act {
+        Act::Open | Act::Details => item.is_some(),
+        Act::Delete if browser.marked().0 > 0 => true,
+        Act::Mark | Act::Delete | Act::Map => item.is_some_and(|item| item.place.is_some()),
+        Act::BySize => browser.order().is_some(),
+        Act::Search | Act::NextView => browser.has_all(),
+        _ => true,
+    }
 }
 
 /// Hints of keys that the user cannot set, each with whether it stays.

@@ -71,14 +71,18 @@ impl Browser {
 
     /// Goes to the next view, or the one before.
     pub(super) fn turn(&mut self, by: isize) {
-        if !self.has_whole_tree() {
-            return;
-        }
         let kinds: Vec<_> = self.views().map(|(kind, _)| kind).collect();
         let at = kinds.iter().position(|kind| *kind == self.view).unwrap_or(0);
         let to = at.saturating_add_signed(by + kinds.len().cast_signed()) % kinds.len();
-        (self.view, self.group) = (kinds[to], None);
-        self.enter(None);
+        self.show_view(kinds[to]);
+    }
+
+    /// Shows another view of the current directory.
+    pub(super) fn show_view(&mut self, kind: ViewKind) {
+        if self.has_whole_tree() {
+            (self.view, self.group) = (kind, None);
+            self.enter(None);
+        }
     }
 
     /// Whether everything can be searched; if not, says so.

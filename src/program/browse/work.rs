@@ -39,11 +39,12 @@ pub trait Console {
     /// The terminal's.
     fn draw(&mut self, browser: &mut Browser) -> io::Result<()>;
 
-    /// The next thing that the user does, if that comes in time.
+    /// The next thing that the user does, if that comes in time. The `browser` is as it was drawn, as far as a click
+    /// goes.
     ///
     /// # Errors
     /// The terminal's.
-    fn next(&mut self, wait: Duration) -> io::Result<Option<Event>>;
+    fn next(&mut self, browser: &Browser, wait: Duration) -> io::Result<Option<Event>>;
 }
 
 /// The work in the background.
@@ -94,7 +95,7 @@ impl Work {
                 console.draw(browser)?;
             }
             let wait = if browser.is_asking() { Duration::ZERO } else { INTERVAL };
-            let mut input = console.next(wait)?;
+            let mut input = console.next(browser, wait)?;
             let start = Instant::now();
             // Handles all typed keys before the next drawing.
             while let Some(event) = input {
@@ -106,7 +107,7 @@ impl Work {
                     break;
                 }
                 // Without a timeout, it would not look for new keys.
-                input = console.next(Duration::from_millis(1))?;
+                input = console.next(browser, Duration::from_millis(1))?;
             }
             while let Ok(event) = self.events.try_recv() {
                 is_changed = true;
@@ -141,12 +142,10 @@ impl Work {
             Command::End(ending) => return Some(ending),
             Command::StopScan => self.interrupt.is_asked.store(true, Ordering::SeqCst),
             Command::CancelRemoval => self.is_cancelled.store(true, Ordering::SeqCst),
-            Command::Protect(roots, homes) => self.spawn(move |sender| {
+            Command::Protect(roots, homes, one_file_system) => self.spawn(move |sender| {
                 let names = roots.iter().map(|root| root.as_encoded_bytes());
                 send(sender, Event::Protected(Box::new(Protected::ask(names, &homes))));
-                if let [root] = &roots[..]
-                    && let Some(inodes) = sys::used_inodes(root.as_ref())
-                {
+                if let Some(inodes) = sys::used_inodes(&roots, one_file_system) {
                     send(sender, Event::UsedInodes(inodes));
                 }
             }),
