@@ -94,6 +94,12 @@ fn a_flag_takes_the_place_of_one_it_excludes() {
     assert_eq!(shown("only-dir = true", "-F"), shown("", "-F"));
     assert_eq!(shown("min-size = '1k'", "-m m"), shown("", "-m m"));
     assert_eq!(shown("file-types = true", "--by age"), shown("", "--by age"));
+    // Also where only the value says so.
+    assert!(shown("number-of-lines = 1\ndepth = 1", "--as ncdu").contains("c.log"));
+    assert_eq!(shown("filetime = 'm'\nreverse = true", "--as csv"), shown("", "--as csv"));
+    assert_eq!(shown("frees = true", "--sort time"), shown("", "--sort time"));
+    let complaint = refused("fail-over = '1k'\nreverse = true", "--sort time");
+    assert!(complaint.contains("config.toml: --fail-over limits sizes, not times"), "{complaint}");
     let complaint = refused("only-dir = true\nonly-file = true", "");
     assert!(complaint.contains("/config.toml: the argument '--only-dir' cannot"), "{complaint}");
 }

@@ -200,6 +200,19 @@ fn over<T>(
         Err(error) => error,
         made => return made,
     };
+    // What is typed also takes the place of a setting whose value it cannot be combined with, unless that is a limit.
+    let fits = |settings: &[&Setting], typed: &[OsString]| {
+        made(command, arguments(name, settings, typed), &make).is_ok()
+    };
+    if fits(&[], typed) {
+        let stays = |setting: &&Setting| {
+            setting.flag.starts_with("fail") || fits(&[setting], typed) || !fits(&[setting], &[])
+        };
+        let fitting: Vec<_> = standing.iter().copied().filter(stays).collect();
+        if let Ok(made) = made(command, arguments(name, &fitting, typed), &make) {
+            return Ok(made);
+        }
+    }
     let message = message(&error);
     if is_refused(made(command, args.to_vec(), &make), &message) {
         return Err(error);
