@@ -132,6 +132,12 @@ fn a_mistake_is_one_line_that_says_where_and_what() {
         ),
         ("config = 'x'", ":1: unknown key config"),
         ("as = 'cvs'", ":1: invalid value 'cvs' for '--as <FORM>': did you mean 'csv'?"),
+        // Also where nothing is near.
+        ("theme = 1", ":1: invalid value '1' for '--theme <THEME>': it is auto, dark, light, none"),
+        // As the file calls it.
+        ("[keys]\nmark = true", ":2: mark takes a string or a number, not true or false"),
+        // It would not take the key away.
+        ("[keys]\ndelete = []", ":2: delete takes one value or more"),
         // What a terminal would obey is escaped, and not dropped.
         ("\"re\\u001b[31mverse\" = 1", ":1: unknown key re\\x1b[31mverse"),
         ("as = \"j\\u001b[31mson\"", ":1: invalid value 'j\\x1b[31mson' for '--as <FORM>'"),

@@ -269,9 +269,10 @@ fn message(error: &Error) -> String {
     let text = error.render().to_string();
     let line = text.lines().next().unwrap_or_default();
     let line = line.strip_prefix("error: ").unwrap_or(line);
-    match error.get(ContextKind::SuggestedValue) {
-        Some(near) => format!("{line}: did you mean '{near}'?"),
-        None => line.to_owned(),
+    match (error.get(ContextKind::SuggestedValue), error.get(ContextKind::ValidValue)) {
+        (Some(near), _) => format!("{line}: did you mean '{near}'?"),
+        (None, Some(values)) => format!("{line}: it is {values}"),
+        (None, None) => line.to_owned(),
     }
 }
 
