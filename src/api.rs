@@ -163,7 +163,7 @@ impl<'a> TreeEntry<'a> {
         self.0.node().sums.all
     }
 
-    /// How many entries there are at and below it. Each link counts.
+    /// How many entries there are at and below it; in a comparison, how many of them changed. Each link counts.
     pub fn entries(self) -> u64 {
         self.0.totals().entries
     }

@@ -19,7 +19,10 @@ fn home(config: &str) -> Fixture {
 }
 
 fn within(fixture: &Fixture, flags: &str) -> Weigh {
-    weigh(&format!("-s -b {flags}")).arg("top").within(fixture.path()).env("HOME", "home")
+    weigh(&format!("-s -b {flags}"))
+        .arg("top")
+        .within(fixture.path())
+        .env("HOME", fixture.at("home"))
 }
 
 fn shown(config: &str, flags: &str) -> String {
@@ -32,8 +35,10 @@ fn lines(picture: &str) -> usize {
 }
 
 fn refused(config: &str, flags: &str) -> String {
-    let Shown { stdout, stderr, status } = within(&home(config), flags).run();
-    let complaint = String::from_utf8(stderr).unwrap();
+    let fixture = home(config);
+    let Shown { stdout, stderr, status } = within(&fixture, flags).run();
+    let complaint =
+        String::from_utf8(stderr).unwrap().replace(fixture.at("home").to_str().unwrap(), "home");
     assert_eq!((status.code(), stdout.len()), (Some(2), 0), "{complaint}");
     complaint
 }
@@ -127,6 +132,12 @@ fn a_mistake_is_one_line_that_says_where_and_what() {
         ),
         ("config = 'x'", ":1: unknown key config"),
         ("as = 'cvs'", ":1: invalid value 'cvs' for '--as <FORM>': did you mean 'csv'?"),
+        // Also where nothing is near.
+        ("theme = 1", ":1: invalid value '1' for '--theme <THEME>': it is auto, dark, light, none"),
+        // As the file calls it.
+        ("[keys]\nmark = true", ":2: mark takes a string or a number, not true or false"),
+        // It would not take the key away.
+        ("[keys]\ndelete = []", ":2: delete takes one value or more"),
         // What a terminal would obey is escaped, and not dropped.
         ("\"re\\u001b[31mverse\" = 1", ":1: unknown key re\\x1b[31mverse"),
         ("as = \"j\\u001b[31mson\"", ":1: invalid value 'j\\x1b[31mson' for '--as <FORM>'"),
@@ -206,7 +217,7 @@ fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
     // Lists get what is set for them; without a PATH, others are not concerned either.
     let fixture = home(config).dir("empty");
     std::fs::write(fixture.at("list"), "5 a/b\n6 a\n7 a/\n8 .\n").unwrap();
-    let run = |flags| weigh(flags).within(fixture.path()).env("HOME", "home").run();
+    let run = |flags| weigh(flags).within(fixture.path()).env("HOME", fixture.at("home")).run();
     assert_eq!(run("-j -s").code(), 0);
     assert_eq!(run("-j --list list").json()["size"], 8);
     std::fs::write(fixture.at("home/.config/weigh/config.toml"), format!("{config}list = 'list'"))
@@ -219,7 +230,7 @@ fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
 #[test]
 fn filters_in_the_file_are_not_for_a_history() {
     let fixture = home("exclude = ['*.rs']\nlimit-filesystem = true\nnumber-of-lines = 1");
-    let run = |flags| weigh(flags).within(fixture.path()).env("HOME", "home").run();
+    let run = |flags| weigh(flags).within(fixture.path()).env("HOME", fixture.at("home")).run();
     run("top --save one.json --no-limit-filesystem").clean();
     assert!(run("--history one.json").text().contains("top"));
 }
@@ -252,6 +263,19 @@ fn no_file_is_no_mistake() {
     assert_eq!(within(&fixture, "").run().code(), 0);
     std::fs::write(fixture.at("home/.config"), "a file").unwrap();
     assert_eq!(within(&fixture, "").run().code(), 0);
+    // Nobody named it, so nobody waits for what it would say.
+    let fixture = home("").fifo("xdg/weigh/config.toml");
+    assert_eq!(within(&fixture, "").env("XDG_CONFIG_HOME", fixture.at("xdg")).run().code(), 0);
+}
+
+/// Without a home, the current directory was one, which may be another user's.
+#[test]
+fn a_home_is_an_absolute_path() {
+    let fixture = home("number-of-lines = 0");
+    for name in ["", "."] {
+        let weigh = weigh("-s -b ../top").within(fixture.at("home")).env("HOME", name);
+        assert_eq!(lines(&weigh.run().text()), 4, "{name:?}");
+    }
 }
 
 /// `n = 30` was answered by "one is called no-dim".

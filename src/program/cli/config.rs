@@ -122,6 +122,10 @@ fn setting(
         (DeValue::Boolean(true), false) => vec![format!("--{key}")],
         (DeValue::Boolean(false), false) => Vec::new(),
         (value, false) => return Err(format!("{key} takes true or false, not {}", kind(value))),
+        // It would change nothing: with `delete = []`, `d` still deletes.
+        (DeValue::Array(values), true) if values.is_empty() && !before.is_empty() => {
+            return Err(format!("{} takes one value or more", before.trim_end_matches('=')));
+        }
         (DeValue::Array(values), true) if matches!(arg.get_action(), ArgAction::Append) => {
             let values = values.iter().map(|value| argument(key, before, value.get_ref()));
             values.collect::<Result<_, _>>()?
@@ -136,7 +140,10 @@ fn argument(key: &str, before: &str, value: &DeValue<'_>) -> Result<String, Stri
         DeValue::String(text) => Ok(format!("--{key}={before}{text}")),
         DeValue::Integer(number) => Ok(format!("--{key}={before}{number}")),
         DeValue::Float(number) => Ok(format!("--{key}={before}{}", number.as_str())),
-        _ => Err(format!("{key} takes a string or a number, not {}", kind(value))),
+        _ => {
+            let key = before.strip_suffix('=').unwrap_or(key);
+            Err(format!("{key} takes a string or a number, not {}", kind(value)))
+        }
     }
 }
 

@@ -151,10 +151,15 @@ fn file(named: Option<&OsStr>) -> Result<Option<(PathBuf, String)>, String> {
         Some(path) => (path, true),
         None => {
             // Relative paths are to be ignored (XDG Base Directory Specification).
-            let directory = path_in("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
-            let directory = directory.or(path_in(HOME).map(|home| home.join(".config")));
-            let Some(directory) = directory else { return Ok(None) };
-            (directory.join("weigh/config.toml"), false)
+            let absolute = |variable| path_in(variable).filter(|path| path.is_absolute());
+            let own = || absolute(HOME).map(|home| home.join(".config"));
+            let Some(directory) = absolute("XDG_CONFIG_HOME").or_else(own) else { return Ok(None) };
+            let path = directory.join("weigh/config.toml");
+            // Nobody named it. So nobody waits for what is written to a pipe there.
+            if path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir()) {
+                return Ok(None);
+            }
+            (path, false)
         }
     };
     let wrong = match sys::read_file(&path) {
@@ -264,9 +269,10 @@ fn message(error: &Error) -> String {
     let text = error.render().to_string();
     let line = text.lines().next().unwrap_or_default();
     let line = line.strip_prefix("error: ").unwrap_or(line);
-    match error.get(ContextKind::SuggestedValue) {
-        Some(near) => format!("{line}: did you mean '{near}'?"),
-        None => line.to_owned(),
+    match (error.get(ContextKind::SuggestedValue), error.get(ContextKind::ValidValue)) {
+        (Some(near), _) => format!("{line}: did you mean '{near}'?"),
+        (None, Some(values)) => format!("{line}: it is {values}"),
+        (None, None) => line.to_owned(),
     }
 }
 
