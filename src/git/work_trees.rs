@@ -11,8 +11,19 @@ use super::{WorkTreeDirectory, invalid, opened, resolve};
 
 /// What version control keeps at the top of a work tree: first git and jj, whose repository mostly is one of git. What
 /// the others track is not known.
-pub const REPOSITORIES: [&CStr; 8] =
-    [c".git", c".jj", c".hg", c".svn", c".bzr", c"_darcs", c".pijul", c".fslckout"];
+pub const REPOSITORIES: [&CStr; 11] = [
+    c".git",
+    c".jj",
+    c".hg",
+    c".sl",
+    c".svn",
+    c".bzr",
+    c"CVS",
+    c"_darcs",
+    c".pijul",
+    c".fslckout",
+    c"_FOSSIL_",
+];
 
 /// The work trees that were met.
 #[derive(Debug, Default)]

@@ -44,6 +44,8 @@ impl Host {
             b"" => b".".to_vec(),
             // find would take it for an expression.
             [b'-' | b'(' | b')' | b'!' | b',', ..] => [b"./", below].concat(),
+            // weigh there would take it for another machine.
+            _ if colon(below).is_some() => [b"./", below].concat(),
             below => below.to_vec(),
         };
         let paths = vec![below];
@@ -148,6 +150,7 @@ mod tests {
             ("web:srv/a:b", Some("web 0 web: srv/a:b")),
             ("web:", Some("web 0 web: .")),
             ("web:-delete", Some("web 0 web: ./-delete")),
+            ("web:a:b", Some("web 0 web: ./a:b")),
             ("ann@web:/", Some("ann@web 0 ann@web: /")),
             ("ann@[::1]:/srv", Some("ann@::1 0 ann@[::1]: /srv")),
             ("[::1]:srv", Some("::1 0 [::1]: srv")),

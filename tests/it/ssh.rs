@@ -335,6 +335,20 @@ fn a_path_there_counts_once() {
     }
 }
 
+/// The host was named. Weigh there would call another one.
+#[test]
+fn a_path_with_a_colon_names_no_host_there() {
+    let machine = Machine::new(Fixture::new());
+    for there in [There::Weigh, There::Find, There::Plain] {
+        for path in ["web:gone:top", "web:ssh://gone/top"] {
+            let shown = machine.weigh("-j", there).arg(path).run();
+            assert_eq!(shown.code(), 1, "{there:?}: {path}");
+            let said = path.replace("web:", "weigh: cannot stat web:./") + ": No such file";
+            assert!(shown.complaint().starts_with(&said), "{there:?}: {}", shown.complaint());
+        }
+    }
+}
+
 #[test]
 fn what_find_cannot_do_is_refused() {
     let machine = Machine::new(Fixture::new().file("top/a", 5));
