@@ -133,7 +133,10 @@ fn a_mistake_is_one_line_that_says_where_and_what() {
         ("config = 'x'", ":1: unknown key config"),
         ("as = 'cvs'", ":1: invalid value 'cvs' for '--as <FORM>': did you mean 'csv'?"),
         // Also where nothing is near.
-        ("theme = 1", ":1: invalid value '1' for '--theme <THEME>': it is auto, dark, light, none"),
+        (
+            "theme = 1",
+            ":1: invalid value '1' for '--theme <THEME>': use one of auto, dark, light, none",
+        ),
         // As the file calls it.
         ("[keys]\nmark = true", ":2: mark takes a string or a number, not true or false"),
         // It would not take the key away.

@@ -271,7 +271,7 @@ fn message(error: &Error) -> String {
     let line = line.strip_prefix("error: ").unwrap_or(line);
     match (error.get(ContextKind::SuggestedValue), error.get(ContextKind::ValidValue)) {
         (Some(near), _) => format!("{line}: did you mean '{near}'?"),
-        (None, Some(values)) => format!("{line}: it is {values}"),
+        (None, Some(values)) => format!("{line}: use one of {values}"),
         (None, None) => line.to_owned(),
     }
 }
