@@ -18,7 +18,7 @@ pub const REPOSITORIES: [&CStr; 11] = [
     c".sl",
     c".svn",
     c".bzr",
-    c"CVS",
+    c"CVS/Entries",
     c"_darcs",
     c".pijul",
     c".fslckout",

@@ -161,7 +161,7 @@ fn explained(error: csv::Error, header: &ByteRecord, entries: &mut ListEntries) 
         }
         ErrorKind::Io(error) => error,
         ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            entries.error(&format!("columns: {len}, where the header has {expected_len}"))
+            entries.error(&format!("the header has {expected_len} columns, and this line {len}"))
         }
         ErrorKind::Deserialize { err, .. } => {
             let name = err.field().and_then(|number| header.get(number as usize));

@@ -100,9 +100,9 @@ impl Markers {
         self.insert(name, of, None)
     }
 
-    /// Those called as one of `names`.
+    /// Those called as one of `names`, or at one of such relative paths.
     pub(super) fn names(&mut self, names: &[impl AsRef<str>], of: Marked) -> MarkerSet {
-        names.iter().map(|name| self.name(name.as_ref(), of)).collect()
+        names.iter().filter_map(|name| self.path(name.as_ref(), of)).collect()
     }
 
     /// A marker for something else that is known of a directory. No entry has such a name.
@@ -112,12 +112,12 @@ impl Markers {
 
     /// Those for relative paths with `|` between: one of them must be there.
     pub(super) fn any_of(&mut self, paths: &str) -> MarkerSet {
-        paths.split('|').filter_map(|path| self.path(path)).collect()
+        paths.split('|').filter_map(|path| self.path(path, Marked::FileOrDirectory)).collect()
     }
 
-    fn path(&mut self, path: &str) -> Option<usize> {
+    fn path(&mut self, path: &str, of: Marked) -> Option<usize> {
         let mut names = names_of(path).rev();
-        let last = self.name(names.next()?, Marked::FileOrDirectory);
+        let last = self.name(names.next()?, of);
         Some(names.fold(last, |within, name| self.insert(name, Marked::Directory, Some(within))))
     }
 

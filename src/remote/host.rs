@@ -42,9 +42,8 @@ impl Host {
         let below = match below {
             // Where ssh begins: in the home directory.
             b"" => b".".to_vec(),
-            // find would take it for an expression.
+            // find would take it for an expression, and weigh for another machine.
             [b'-' | b'(' | b')' | b'!' | b',', ..] => [b"./", below].concat(),
-            // weigh there would take it for another machine.
             _ if colon(below).is_some() => [b"./", below].concat(),
             below => below.to_vec(),
         };

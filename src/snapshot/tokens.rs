@@ -349,8 +349,7 @@ impl Tokens {
         Err(self.error(format_args!("it is deeper than {DEEPEST} levels")))
     }
 
-    /// Resolves what follows a backslash: one byte, four digits more, or another escape, the other half of a surrogate
-    /// pair.
+    /// Resolves what follows a backslash: one byte; or `u` and four digits; or two of these, a surrogate pair.
     fn escape(&mut self) -> io::Result<()> {
         let mut json = b"\"\\".to_vec();
         for more in [1, 4, 6] {
@@ -363,6 +362,9 @@ impl Tokens {
                 return Ok(());
             }
             json.pop();
+            if json.get(2) != Some(&b'u') {
+                break;
+            }
         }
         Err(self.error("an escape that means nothing"))
     }

@@ -19,12 +19,12 @@ pub struct Space {
     pub used_inodes: u64,
 }
 
-/// How many inodes the file systems that are mounted at `roots` have in use, if all can tell; and, unless a walk stays
-/// on `one_file_system` for each root, those with devices that are mounted below. An overlay would tell those of the
-/// file system that its upper directory is on.
+/// How many inodes are in use on the file systems mounted at `roots` and, unless a walk stays on `one_file_system` for
+/// each root, on those with a device that are mounted below. None if a root is no mount point, or if one of them does
+/// not tell. An overlay does not: it would tell those of the file system that its upper directory is on.
 pub fn used_inodes(roots: &[OsString], one_file_system: bool) -> Option<u64> {
-    /// A file system of at most so many bytes that does not count its inodes has few, as the one that a machine starts
-    /// from (FAT).
+    /// A file system of at most so many bytes that does not count its inodes has few, like the FAT that a machine starts
+    /// from.
     const SMALL: u64 = 1 << 30;
     let (table, mut points) = (MountTable::read(), BTreeSet::new());
     for root in roots {
@@ -41,7 +41,8 @@ pub fn used_inodes(roots: &[OsString], one_file_system: bool) -> Option<u64> {
     }
     let mut all = 0_u64;
     for point in points {
-        let space = space_around(&CString::new(point).ok()?).ok()?;
+        // Nor can the walk go where this is refused.
+        let Ok(space) = space_around(&CString::new(point).ok()?) else { continue };
         if space.used_inodes == 0 && space.size > SMALL {
             return None;
         }

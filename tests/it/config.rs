@@ -140,7 +140,7 @@ fn a_mistake_is_one_line_that_says_where_and_what() {
         // As the file calls it.
         ("[keys]\nmark = true", ":2: mark takes a string or a number, not true or false"),
         // It would not take the key away.
-        ("[keys]\ndelete = []", ":2: delete takes one value or more"),
+        ("[keys]\ndelete = []", ":2: delete needs at least one value"),
         // What a terminal would obey is escaped, and not dropped.
         ("\"re\\u001b[31mverse\" = 1", ":1: unknown key re\\x1b[31mverse"),
         ("as = \"j\\u001b[31mson\"", ":1: invalid value 'j\\x1b[31mson' for '--as <FORM>'"),
@@ -227,6 +227,19 @@ fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
         .unwrap();
     assert_eq!(run("-j").json()["size"], 8);
     assert_eq!(run("-j top").json()["name"], "top");
+}
+
+/// What counts changes with no flag that is typed: once, a comparison that failed was tried without it.
+#[test]
+fn a_setting_stays_where_the_snapshot_is_missing() {
+    let fixture = home("");
+    let run = |flags| within(&fixture, flags).env("XDG_STATE_HOME", fixture.at("state")).run();
+    assert_eq!(run("--remember").code(), 0);
+    assert_eq!(run("--since last").code(), 0);
+    std::fs::write(fixture.at("home/.config/weigh/config.toml"), "limit-filesystem = true")
+        .unwrap();
+    let shown = run("--since last");
+    assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{}", shown.complaint());
 }
 
 /// A history shows snapshots as they are, whatever else is left out.

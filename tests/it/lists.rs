@@ -419,7 +419,7 @@ fn what_is_wrong_is_said_with_its_line() {
         (b"path,size\na,\n", "line 2: no size"),
         (b"path,size,disk\na,5,\n", "line 2: no disk"),
         (b"path,size,owner\na,5,\n", "line 2: no owner"),
-        (b"path,size\na,5\nb\n", "line 3: columns: 1, where the header has 2"),
+        (b"path,size\na,5\nb\n", "line 3: the header has 2 columns, and this line 1"),
         (b"path,size\na,5\n\"b,1\n", "line 3: a quote that does not end"),
         (b"size,path\n5,\"a\n6,b\n7,c\n", "line 2: a quote that does not end"),
         (b"size,path\n5,\"a\n6,b", "line 2: a quote that does not end"),

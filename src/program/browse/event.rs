@@ -42,7 +42,7 @@ pub enum Event {
     Redraw,
     /// The signal with this number ends the program.
     Signal(u8),
-    /// How many inodes the file systems have that are scanned.
+    /// How many inodes the scanned file systems have.
     UsedInodes(u64),
     /// A snapshot is open: its listings can be read, in this view. All of it comes later, unless it is large.
     Opened(Box<SavedListings>, View),
@@ -63,7 +63,7 @@ pub enum Event {
 #[derive(Debug)]
 pub enum Command {
     /// Ask the system what must not be marked: these roots, these home directories, and mount points. Ask also how many
-    /// inodes the scan will meet, which stays on the file system of each root or does not.
+    /// inodes the scan will meet; if true, it stays on the file systems of the roots.
     Protect(Vec<OsString>, Vec<PathBuf>, bool),
     /// Scan this. Meanwhile it can be read from that directory on.
     Scan(Box<Request>, Arc<LiveDirectory>),

@@ -88,9 +88,7 @@ impl Browser {
         self.scan.marks = marks;
         let lost = lost.len();
         if lost > 0 {
-            self.say(format!(
-                "marks lost: {lost}; what they named is gone, has changed, or must not be marked"
-            ));
+            self.say(format!("marks lost: {lost} (gone, changed, or not to be marked)"));
         }
     }
 

@@ -39,8 +39,7 @@ pub fn fit(browser: &mut Browser, (width, height): (u16, u16)) {
     }
 }
 
-/// What a click in this column and row of a screen of this size is on: a line of the list or the name of a view, if
-/// any.
+/// The line of the list, or the name of a view, that is in this column and row of a screen of this size.
 pub fn click(browser: &Browser, at: (u16, u16), (width, height): (u16, u16)) -> Option<Key> {
     let areas = Areas::of(width.into(), height.into());
     let (x, y) = (usize::from(at.0), usize::from(at.1));

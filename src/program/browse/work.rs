@@ -39,8 +39,7 @@ pub trait Console {
     /// The terminal's.
     fn draw(&mut self, browser: &mut Browser) -> io::Result<()>;
 
-    /// The next thing that the user does, if that comes in time. The `browser` is as it was drawn, as far as a click
-    /// goes.
+    /// The next thing that the user does, if that comes in time. The `browser` says what a click is on.
     ///
     /// # Errors
     /// The terminal's.

@@ -124,7 +124,7 @@ fn setting(
         (value, false) => return Err(format!("{key} takes true or false, not {}", kind(value))),
         // It would change nothing: with `delete = []`, `d` still deletes.
         (DeValue::Array(values), true) if values.is_empty() && !before.is_empty() => {
-            return Err(format!("{} takes one value or more", before.trim_end_matches('=')));
+            return Err(format!("{} needs at least one value", before.trim_end_matches('=')));
         }
         (DeValue::Array(values), true) if matches!(arg.get_action(), ArgAction::Append) => {
             let values = values.iter().map(|value| argument(key, before, value.get_ref()));

@@ -155,7 +155,7 @@ fn file(named: Option<&OsStr>) -> Result<Option<(PathBuf, String)>, String> {
             let own = || absolute(HOME).map(|home| home.join(".config"));
             let Some(directory) = absolute("XDG_CONFIG_HOME").or_else(own) else { return Ok(None) };
             let path = directory.join("weigh/config.toml");
-            // Nobody named it. So nobody waits for what is written to a pipe there.
+            // A pipe would block, and the user did not ask for this file.
             if path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir()) {
                 return Ok(None);
             }
@@ -206,16 +206,22 @@ fn over<T>(
         made => return made,
     };
     // What is typed also takes the place of a setting whose value it cannot be combined with, unless that is a limit.
+    // Only flags decide that: not what is there, such as the snapshot of --since.
     let fits = |settings: &[&Setting], typed: &[OsString]| {
-        made(command, arguments(name, settings, typed), &make).is_ok()
+        let ensure = |flags: Flags| flags.ensure_fit(&flags.keep(None));
+        made(command, arguments(name, settings, typed), &ensure).is_ok()
     };
     if fits(&[], typed) {
         let stays = |setting: &&Setting| {
-            setting.flag.starts_with("fail") || fits(&[setting], typed) || !fits(&[setting], &[])
+            matches!(&*setting.flag, "fail_over" | "fail_growth")
+                || fits(&[setting], typed)
+                || !fits(&[setting], &[])
         };
         let fitting: Vec<_> = standing.iter().copied().filter(stays).collect();
-        if let Ok(made) = made(command, arguments(name, &fitting, typed), &make) {
-            return Ok(made);
+        if fitting.len() < standing.len()
+            && let Ok(plan) = made(command, arguments(name, &fitting, typed), &make)
+        {
+            return Ok(plan);
         }
     }
     let message = message(&error);

@@ -54,7 +54,7 @@ pub fn ensure_writable(path: &Path) -> io::Result<()> {
 
 /// Whether the system would let us create files in the directory at `path`.
 pub fn ensure_makes_files(path: &Path) -> io::Result<()> {
-    // A slash after it, because of a file the system would only say that it may not be executed.
+    // With the slash, the system says of a file that it is no directory; without, only that it may not be executed.
     ensure(&path.join(""), Access::WRITE_OK | Access::EXEC_OK)
 }
 

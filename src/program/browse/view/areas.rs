@@ -24,7 +24,7 @@ impl Areas {
             14..22 => (3, 2),
             _ => (4, 2),
         };
-        // The title of the pane is beside the headings.
+        // The pane's title needs a line below the first one, which has the total.
         let is_wide = width >= WIDE && head > 1;
         let list = if is_wide { width * 3 / 5 } else { width };
         Self { head, foot, list, pane: is_wide.then_some(list + 3) }
