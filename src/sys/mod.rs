@@ -279,6 +279,11 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     if content.len() as u64 > MOST { Err(too_large(MOST)) } else { Ok(content) }
 }
 
+/// Whether a pipe, a socket or a device is at `path`: to open or to read it may never end.
+pub fn is_special_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir())
+}
+
 /// How many directories are directly in the one at `path`, counting up to `most`, as far as it can be read.
 pub fn subdirectories(path: &Path, most: usize) -> usize {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();

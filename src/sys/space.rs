@@ -23,15 +23,16 @@ pub struct Space {
 /// each root, on those with a device that are mounted below. None if a root is no mount point, or if one of them does
 /// not tell. An overlay does not: it would tell those of the file system that its upper directory is on.
 pub fn used_inodes(roots: &[OsString], one_file_system: bool) -> Option<u64> {
-    /// A file system of at most so many bytes that does not count its inodes has few, like the FAT that a machine starts
-    /// from.
+    /// A file system below a root that has at most so many bytes and does not count its inodes has few, like the FAT that
+    /// a machine starts from.
     const SMALL: u64 = 1 << 30;
     let (table, mut points) = (MountTable::read(), BTreeSet::new());
     for root in roots {
         let real = super::real_path(root.as_ref(), Symlinks::Follow).ok()?;
         let real = real.into_os_string().into_encoded_bytes();
         let is_overlay = table.file_system_type(table.mount_at(&real)) == Some(b"overlay");
-        if is_overlay || space(&CString::new(&*real).ok()?).ok()?.is_none() {
+        let space = space(&CString::new(&*real).ok()?).ok()??;
+        if is_overlay || space.used_inodes == 0 {
             return None;
         }
         if !one_file_system {
@@ -48,7 +49,7 @@ pub fn used_inodes(roots: &[OsString], one_file_system: bool) -> Option<u64> {
         }
         all = all.saturating_add(space.used_inodes);
     }
-    Some(all).filter(|all| *all > 0)
+    Some(all)
 }
 
 /// The capacity of the file system that is mounted at `path`; none if that is not a mount point.

@@ -229,7 +229,7 @@ fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
     assert_eq!(run("-j top").json()["name"], "top");
 }
 
-/// What counts changes with no flag that is typed: once, a comparison that failed was tried without it.
+/// A comparison that finds no snapshot is not made without the settings that say what counts.
 #[test]
 fn a_setting_stays_where_the_snapshot_is_missing() {
     let fixture = home("");

@@ -889,7 +889,7 @@ impl Storm {
                     assert!(path.is_absolute() && !path.is_symlink(), "{path:?}");
                     continue;
                 }
-                Command::StopScan | Command::CancelRemoval | Command::Protect(..) => continue,
+                Command::StopScan | Command::CancelRemoval | Command::Protect { .. } => continue,
             };
             ahead.extend(self.browser.on(event));
         }

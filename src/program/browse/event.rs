@@ -62,9 +62,9 @@ pub enum Event {
 /// What is to be done, besides the change of state. It has everything that is needed to do it.
 #[derive(Debug)]
 pub enum Command {
-    /// Ask the system what must not be marked: these roots, these home directories, and mount points. Ask also how many
-    /// inodes the scan will meet; if true, it stays on the file systems of the roots.
-    Protect(Vec<OsString>, Vec<PathBuf>, bool),
+    /// Ask the system what must not be marked: these roots and homes, and mount points. Ask also how many inodes a scan
+    /// of the roots will meet.
+    Protect { roots: Vec<OsString>, homes: Vec<PathBuf>, one_file_system: bool },
     /// Scan this. Meanwhile it can be read from that directory on.
     Scan(Box<Request>, Arc<LiveDirectory>),
     /// Stop the scan.

@@ -28,7 +28,7 @@ impl Browser {
             Input::Roots(roots) => {
                 let one_file_system = self.request.walk.one_file_system;
                 let homes = self.options.homes.clone();
-                vec![Command::Protect(roots.clone(), homes, one_file_system), scan]
+                vec![Command::Protect { roots: roots.clone(), homes, one_file_system }, scan]
             }
             _ => vec![scan],
         }

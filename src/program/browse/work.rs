@@ -141,7 +141,7 @@ impl Work {
             Command::End(ending) => return Some(ending),
             Command::StopScan => self.interrupt.is_asked.store(true, Ordering::SeqCst),
             Command::CancelRemoval => self.is_cancelled.store(true, Ordering::SeqCst),
-            Command::Protect(roots, homes, one_file_system) => self.spawn(move |sender| {
+            Command::Protect { roots, homes, one_file_system } => self.spawn(move |sender| {
                 let names = roots.iter().map(|root| root.as_encoded_bytes());
                 send(sender, Event::Protected(Box::new(Protected::ask(names, &homes))));
                 if let Some(inodes) = sys::used_inodes(&roots, one_file_system) {

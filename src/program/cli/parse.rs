@@ -156,7 +156,7 @@ fn file(named: Option<&OsStr>) -> Result<Option<(PathBuf, String)>, String> {
             let Some(directory) = absolute("XDG_CONFIG_HOME").or_else(own) else { return Ok(None) };
             let path = directory.join("weigh/config.toml");
             // A pipe would block, and the user did not ask for this file.
-            if path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir()) {
+            if sys::is_special_file(&path) {
                 return Ok(None);
             }
             (path, false)
