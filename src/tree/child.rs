@@ -312,14 +312,16 @@ impl<'a> Child<'a> {
         children
     }
 
-    /// Compares by rank, highest first, and then by name. A damaged snapshot may have two siblings with one name: they
-    /// stay in their order.
+    /// Compares by rank, highest first, and then by name. A damaged snapshot may have two siblings with one name: the
+    /// one with more directories below it comes first, and equal ones stay in their order.
     #[inline]
     pub fn compare(&self, other: &Self) -> Ordering {
         let by_rank = other.rank().cmp(&self.rank());
         by_rank.then_with(|| self.name().cmp(other.name())).then_with(|| {
-            // The blocks of two leaves in a directory end where its block does.
-            let [one, two] = [self, other].map(|it| (it.directory, Reverse(it.block.len())));
+            // Content::append_directories keeps the order of equally many only. The blocks of two leaves in a
+            // directory end where its block does.
+            let [one, two] = [self, other]
+                .map(|it| (Reverse(it.directories_below()), it.directory, Reverse(it.block.len())));
             one.cmp(&two)
         })
     }

@@ -226,14 +226,24 @@ fn the_errors_of_a_snapshot_come_back_by_their_symbols() {
 #[test]
 fn siblings_of_one_name_and_size_keep_their_order() {
     let fixture = Fixture::new();
-    let directory = |inner: &str| {
-        let children = [json!({"name": inner, "kind": "file", "size": 3})];
-        json!({"name": "a", "kind": "directory", "size": 3, "entries": 2, "children": children})
+    let leaf = |name: &str, kind: &str| json!({"name": name, "kind": kind, "size": 3});
+    let directory = |name: &str, size: u64, children: &[Value]| {
+        let entries = 1 + children.len();
+        let children = children.to_vec();
+        json!({"name": name, "kind": "directory", "size": size, "entries": entries, "children": children})
     };
-    let leaf = |kind: &str| json!({"name": "a", "kind": kind, "size": 3});
-    let children = [directory("x"), directory("y"), leaf("file"), leaf("symlink"), leaf("file")];
+    // The third has directories in it, and there was a smaller one between it and the first.
+    let children = [
+        directory("a", 3, &[leaf("x", "file")]),
+        directory("b", 1, &[]),
+        directory("a", 3, &[directory("y", 3, &[])]),
+        directory("a", 3, &[leaf("z", "file")]),
+        leaf("a", "file"),
+        leaf("a", "symlink"),
+        leaf("a", "file"),
+    ];
     let document = json!({"schema": 1, "measure": "disk", "unit": "bytes", "complete": true,
-        "name": "top", "kind": "directory", "size": 15, "entries": 8, "children": children});
+        "name": "top", "kind": "directory", "size": 19, "entries": 11, "children": children});
     fs::write(fixture.at("0"), document.to_string()).unwrap();
     let saved = |from: &str, to: &str| {
         let shown = weigh("--save").arg(to).arg("--load").arg(from).within(fixture.path()).run();
