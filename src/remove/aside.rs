@@ -4,11 +4,15 @@
 
 use std::ffi::CStr;
 use std::io::{self, ErrorKind};
+use std::ptr;
 
-use super::explain::{Stop, because, explain};
+use super::explain::{NO_MOVE, Stop, because, explain};
 use super::outcome::{Fate, RemovalStep};
+use super::random::random_name;
 use super::removal::Removal;
 use crate::escape::escape;
+use crate::path;
+use crate::problem::reason;
 use crate::sys::{ExactStat, HeldDirectory};
 
 /// A move of an entry.
@@ -19,6 +23,8 @@ pub(super) struct Move<'a> {
     pub(super) to: (&'a HeldDirectory, &'a CStr),
     /// Its attributes before the move.
     pub(super) before: &'a ExactStat,
+    /// The one of the two directories in which nobody else uses the names that weigh chooses.
+    pub(super) own: &'a HeldDirectory,
 }
 
 impl Move<'_> {
@@ -52,20 +58,67 @@ impl Move<'_> {
         (from, name): (&HeldDirectory, &CStr),
         (to, new): (&HeldDirectory, &CStr),
     ) -> io::Result<()> {
-        from.move_to(name, to, new).or_else(|error| {
+        let moved = match from.move_to(name, to, new) {
+            Err(error) if error.kind() != ErrorKind::InvalidInput => Err(error),
+            Err(_) if self.before.is_directory() => from.rename(name, to, new),
+            Err(_) => return self.rename_by_link((from, name), (to, new)),
+            moved => moved,
+        };
+        moved.or_else(|error| {
             let is_taken = error.kind() == ErrorKind::AlreadyExists;
-            let is_there = || to.stat_of(new).is_ok_and(|now| now.is_same(self.before));
-            if !is_taken && is_there() { Ok(()) } else { Err(error) }
+            if !is_taken && self.is_at(to, new) { Ok(()) } else { Err(error) }
         })
+    }
+
+    /// Renames an entry that is no directory where the file system has no move that never replaces, as NFS. A link never
+    /// replaces. The old name is then removed after a move, as nobody can exchange the entry under its new name.
+    fn rename_by_link(
+        &self,
+        (from, name): (&HeldDirectory, &CStr),
+        (to, new): (&HeldDirectory, &CStr),
+    ) -> io::Result<()> {
+        let (own, aside) = (self.own, random_name()?);
+        from.link(name, to, new).or_else(|error| match error.kind() {
+            _ if self.is_at(to, new) => Ok(()),
+            ErrorKind::AlreadyExists => Err(error),
+            _ => Err(io::Error::other(format!("{NO_MOVE}, and no link ({})", reason(&error)))),
+        })?;
+        let moved = from.rename(name, own, &aside);
+        if self.is_at(own, &aside) {
+            return own.remove(&aside, false);
+        }
+        let other = own.stat_of(&aside);
+        if let Ok(other) = &other {
+            let back = match other.is_directory() {
+                true => own.rename(&aside, from, name),
+                false => own.link(&aside, from, name).and_then(|()| own.remove(&aside, false)),
+            };
+            back.map_err(|error| {
+                let at = path::join_all([&*own.path().unwrap_or_default(), aside.to_bytes()]);
+                let why = explain(&error, None, None);
+                io::Error::other(format!(
+                    "what has its name meanwhile is at {}: {why}",
+                    escape(&at)
+                ))
+            })?;
+        }
+        if ptr::eq(to, own) && (other.is_ok() || self.is_at(from, name)) {
+            to.remove(new, false)?;
+        }
+        moved.and(Err(io::Error::other(OTHER_INODE)))
+    }
+
+    /// Whether the entry has the name `name` in the directory `held`.
+    fn is_at(&self, held: &HeldDirectory, name: &CStr) -> bool {
+        held.stat_of(name).is_ok_and(|now| now.is_same(self.before))
     }
 
     /// Whether the entry may have been moved although that failed with `error`: it is not in its place, and something is
     /// in the new one, or nobody can tell.
     fn may_be_moved(&self, error: &io::Error) -> bool {
         let ((from, name), (to, new)) = (self.from, self.to);
-        let is_there = || from.stat_of(name).is_ok_and(|it| it.is_same(self.before));
         let is_missing = || to.stat_of(new).is_err_and(|it| it.kind() == ErrorKind::NotFound);
-        error.kind() != ErrorKind::AlreadyExists && !is_there() && !is_missing()
+        error.kind() != ErrorKind::AlreadyExists && !self.is_at(from, name) && !is_missing()
     }
 
     /// Moves the entry to stay there.

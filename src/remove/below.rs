@@ -194,7 +194,7 @@ impl Below<'_, '_> {
         let random = if inner.is_none() { Some(random_name()?) } else { None };
         let new = random.as_deref().unwrap_or(&name);
         let to = inner.map_or(held, |(inner, _)| inner);
-        let step = Move { from: (held, &name), to: (to, new), before: &now };
+        let step = Move { from: (held, &name), to: (to, new), before: &now, own: to };
         step.commit(
             self.removal,
             || match inner {

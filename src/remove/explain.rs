@@ -19,6 +19,8 @@ impl From<io::Error> for Stop {
     }
 }
 
+pub(super) const NO_MOVE: &str = "its file system has no move that never replaces";
+
 /// `message` as the reason to stop.
 pub(super) fn because(message: impl Into<String>) -> Stop {
     Stop::Because(io::Error::other(message.into()))
@@ -56,7 +58,7 @@ pub(super) fn explain(
              in a lower layer of an overlay"
         }
         ErrorKind::ResourceBusy => "something is mounted on it, or the system uses it",
-        ErrorKind::InvalidInput => "its file system has no move that never replaces",
+        ErrorKind::InvalidInput => NO_MOVE,
         ErrorKind::NotFound | ErrorKind::NotADirectory => "it is not there any more",
         ErrorKind::DirectoryNotEmpty => "it contains entries that were not scanned",
         // Of the errors that is_vanished knows, ELOOP is left. std has no stable name for it.

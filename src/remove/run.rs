@@ -86,7 +86,7 @@ fn restore(trashed: &Trashed, removal: &mut Removal<'_>) -> Result<(), Stop> {
     // Putting it back loses nothing, even if it cannot be logged.
     let _ = removal.log.begin(RESTORE, target, &directory.path, &target.name);
     let (from, to) = ((&trash.files, &**name), (&directory.held, &*old));
-    Move { from, to, before: &before }.complete(removal, || target.path())?;
+    Move { from, to, before: &before, own: &trash.files }.complete(removal, || target.path())?;
     removal.outcome.fate = Fate::Restored;
     // If this fails, the info file stays until the trash is emptied.
     let _ = trash.forget(name);
@@ -173,7 +173,7 @@ impl CheckedTarget<'_> {
             Err(stop) => return Err(stop),
         };
         let (from, to) = ((&directory.held, &*name), (to, &*new));
-        let step = Move { from, to, before: &now };
+        let step = Move { from, to, before: &now, own: to.0 };
         let new_path = path::join_all([to_path, new.as_bytes()]);
         let deleted = step.commit(
             removal,
@@ -210,7 +210,7 @@ impl CheckedTarget<'_> {
         let (from, to) = ((&directory.held, &*name), (&trash.files, &*noted));
         let logged = removal.log.begin(TRASH, target, &trash.path, noted.as_bytes());
         let new_path = path::join_all([&*trash.path, noted.as_bytes()]);
-        let step = Move { from, to, before: &now };
+        let step = Move { from, to, before: &now, own: to.0 };
         let moved = logged.map_err(Stop::from).and_then(|()| step.complete(removal, || new_path));
         if let Err(stop) = moved {
             if !matches!(removal.outcome.fate, Fate::Left(_)) {

@@ -124,6 +124,8 @@ impl HeldDirectory {
         stat_of(&CStr) -> io::Result<ExactStat>;
         make_directory(&CStr) -> io::Result<()>;
         move_to(&CStr, &Self, &CStr) -> io::Result<()>;
+        rename(&CStr, &Self, &CStr) -> io::Result<()>;
+        link(&CStr, &Self, &CStr) -> io::Result<()>;
         remove(&CStr, bool) -> io::Result<()>;
         remove_link(&CStr) -> io::Result<Option<ExactStat>>;
         create(&CStr, &[u8]) -> io::Result<()>;

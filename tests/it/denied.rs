@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nix::libc::{ENOSPC, ENOSYS, SYS_mkdirat, SYS_openat2};
+use nix::libc::{EINVAL, ENOSPC, ENOSYS, SYS_mkdirat, SYS_openat2, SYS_renameat2};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
 /// Runs `body` as on a kernel without openat2(2).
@@ -13,6 +13,11 @@ pub fn without_openat2<T: Send>(body: impl FnOnce() -> T + Send) -> T {
 /// Runs `body` as on a file system without room for another directory.
 pub fn without_room<T: Send>(body: impl FnOnce() -> T + Send) -> T {
     denied(SYS_mkdirat, ENOSPC, body)
+}
+
+/// Runs `body` as on a file system without a move that never replaces, such as NFS and many in FUSE.
+pub fn without_safe_move<T: Send>(body: impl FnOnce() -> T + Send) -> T {
+    denied(SYS_renameat2, EINVAL, body)
 }
 
 /// Runs `body` in a thread of its own, in which `call` fails with `error`.

@@ -18,7 +18,7 @@ use weigh::internal::sys;
 use weigh::internal::tally::Inodes;
 use weigh::internal::tree::{Place, Tree};
 
-use crate::denied::{without_openat2, without_room};
+use crate::denied::{without_openat2, without_room, without_safe_move};
 use crate::fixture::{Fixture, entries_at};
 
 /// A scan of a fixture, and what would be deleted of it.
@@ -99,6 +99,16 @@ impl Scanned {
         // The log has to be there.
         fs::create_dir_all(self.directories.log().unwrap().parent().unwrap()).unwrap();
         without_room(|| self.delete_with(targets, watch))
+    }
+
+    /// The same, or into the trash, on a file system that has no move that never replaces.
+    pub fn remove_without_safe_move(
+        &self,
+        targets: &[Target],
+        manner: Manner,
+        mut watch: impl FnMut(RemovalEvent<'_>) -> ControlFlow<()> + Send,
+    ) -> Removed {
+        without_safe_move(|| remove(targets, manner, &self.directories, &mut watch))
     }
 
     pub fn log(&self) -> String {
@@ -433,7 +443,7 @@ fn it_can_be_cancelled_between_any_two_calls() {
         ControlFlow::Continue(())
     });
     assert!(calls > 20);
-    for (last, has_room) in (1..=calls).flat_map(|last| [(last, true), (last, false)]) {
+    for (last, lack) in (1..=calls).flat_map(|last| [(last, ""), (last, "room"), (last, "move")]) {
         let fixture = with_canary();
         let scanned = Scanned::of(&fixture);
         let targets = scanned.targets(&["a", "c"]);
@@ -442,9 +452,10 @@ fn it_can_be_cancelled_between_any_two_calls() {
             call += 1;
             if call < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        let removed = match has_room {
-            true => scanned.delete_with(&targets, watch),
-            false => scanned.delete_without_room(&targets, watch),
+        let removed = match lack {
+            "room" => scanned.delete_without_room(&targets, watch),
+            "move" => scanned.remove_without_safe_move(&targets, Manner::Delete, watch),
+            _ => scanned.delete_with(&targets, watch),
         };
         assert!(removed.is_cancelled);
         assert_eq!(removed.left, [], "{last}");
@@ -457,6 +468,31 @@ fn it_can_be_cancelled_between_any_two_calls() {
             assert_eq!(matches!(outcome.fate, Fate::Partly), !is_whole, "{last}: {outcome:?}");
         }
     }
+}
+
+/// On NFS, nothing could be deleted: it has no move that never replaces.
+#[test]
+fn a_file_system_needs_no_move_that_never_replaces() {
+    let fixture = with_canary().symlink("nowhere", "tree/symlink").fifo("tree/pipe");
+    let fixture = fixture.hard_link("tree/c", "tree/linked").hard_link("tree/a/one", "canary/same");
+    let scanned = Scanned::of(&fixture);
+    let (all, before) = (["a", "c", "d", "linked", "pipe", "symlink"], listing(fixture.path()));
+    let go_on = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+    let removed = scanned.remove_without_safe_move(&scanned.targets(&all), Manner::Trash, go_on);
+    assert_eq!(fixture.names("tree"), [""; 0]);
+    for outcome in removed.outcomes {
+        let Fate::Trashed(trashed) = &outcome.fate else { panic!("{outcome:?}") };
+        let back = without_safe_move(|| undo(trashed, &scanned.directories, &mut { go_on }));
+        assert!(matches!(one(back).fate, Fate::Restored));
+    }
+    let now = listing(fixture.path());
+    assert_eq!(before.iter().filter(|line| !now.contains(line)).count(), 0, "{before:?} {now:?}");
+
+    let scanned = Scanned::of(&fixture);
+    let removed = scanned.remove_without_safe_move(&scanned.targets(&all), Manner::Delete, go_on);
+    assert!(removed.outcomes.iter().all(|one| matches!(one.fate, Fate::Deleted)), "{removed:?}");
+    assert_eq!((removed.left.len(), fixture.names("tree").len()), (0, 0));
+    assert_eq!(listing(&fixture.at("canary")).len(), 3);
 }
 
 /// A file system on a network may lose the answer to a move that it has made. The entry was then said to be in its place,
@@ -615,7 +651,7 @@ fn what_is_swapped_in_the_trash_is_not_put_back() {
 /// If an entry cannot be moved back, because its name is taken, the message says where it is.
 #[test]
 fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
-    for has_room in [true, false] {
+    for lack in ["", "room", "move"] {
         let fixture = with_canary();
         let scanned = Scanned::of(&fixture);
         let targets = scanned.targets(&["a"]);
@@ -632,16 +668,17 @@ fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
             fs::write(place, "theirs").unwrap();
             ControlFlow::Break(())
         };
-        let removed = match has_room {
-            true => scanned.delete_with(&targets, watch),
-            false => scanned.delete_without_room(&targets, watch),
+        let removed = match lack {
+            "room" => scanned.delete_without_room(&targets, watch),
+            "move" => scanned.remove_without_safe_move(&targets, Manner::Delete, watch),
+            _ => scanned.delete_with(&targets, watch),
         };
         let Fate::Left(at) = &removed.outcomes[0].fate else { panic!("{removed:?}") };
         let left = fs::metadata(sys::to_path(at)).unwrap();
         assert_eq!(left.ino(), inode, "{removed:?}");
         assert_eq!(fixture.bytes("tree/a/b/two"), b"theirs");
         let at = std::str::from_utf8(at).unwrap();
-        assert_eq!(at.contains("/a/b/.weigh-"), !has_room, "{at}");
+        assert_eq!(at.contains("/a/b/.weigh-"), lack == "room", "{at}");
         assert!(scanned.log().contains(&format!(r#""at":"{at}","why""#)), "{}", scanned.log());
     }
 }

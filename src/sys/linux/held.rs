@@ -247,6 +247,28 @@ impl HeldDirectory {
         Ok(retry_on_intr(|| fs::renameat_with(&self.fd, name, &to.fd, new, flags))?)
     }
 
+    /// The same where the file system cannot do this. Replaces only what takes the name `new` at the same moment, and of
+    /// a directory only an empty directory.
+    ///
+    /// # Errors
+    /// The system's: EEXIST if `new` exists.
+    pub fn rename(&self, name: &CStr, to: &Self, new: &CStr) -> io::Result<()> {
+        match stat_of(&to.fd, new) {
+            Err(Errno::NOENT) => Ok(retry_on_intr(|| fs::renameat(&self.fd, name, &to.fd, new))?),
+            Err(error) => Err(error.into()),
+            Ok(_) => Err(Errno::EXIST.into()),
+        }
+    }
+
+    /// Gives the entry `name`, which is no directory, another name: `new`, in the directory `to`. Replaces nothing.
+    ///
+    /// # Errors
+    /// The system's: EEXIST if `new` exists.
+    pub fn link(&self, name: &CStr, to: &Self, new: &CStr) -> io::Result<()> {
+        let flags = AtFlags::empty();
+        Ok(retry_on_intr(|| fs::linkat(&self.fd, name, &to.fd, new, flags))?)
+    }
+
     /// Removes the entry `name`; a directory only if it is empty. A network file system may do this, lose the answer,
     /// and fail. So what counts is whether the entry is there afterwards. One that was already missing counts as
     /// removed.
