@@ -78,11 +78,16 @@ impl Move<'_> {
         (to, new): (&HeldDirectory, &CStr),
     ) -> io::Result<()> {
         let (own, aside) = (self.own, random_name()?);
-        from.link(name, to, new).or_else(|error| match error.kind() {
-            _ if self.is_at(to, new) => Ok(()),
-            ErrorKind::AlreadyExists => Err(error),
-            _ => Err(io::Error::other(format!("{NO_MOVE}, and no link ({})", reason(&error)))),
-        })?;
+        let linked = from.link(name, to, new).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => error,
+            _ => io::Error::other(format!("{NO_MOVE}, and no link ({})", reason(&error))),
+        });
+        let drop_link = || if ptr::eq(to, own) { to.remove(new, false) } else { Ok(()) };
+        if !self.is_at(to, new) {
+            linked?;
+            drop_link()?;
+            return Err(io::Error::other(OTHER_INODE));
+        }
         let moved = from.rename(name, own, &aside);
         if self.is_at(own, &aside) {
             return own.remove(&aside, false);
@@ -102,8 +107,8 @@ impl Move<'_> {
                 ))
             })?;
         }
-        if ptr::eq(to, own) && (other.is_ok() || self.is_at(from, name)) {
-            to.remove(new, false)?;
+        if other.is_ok() || self.is_at(from, name) {
+            drop_link()?;
         }
         moved.and(Err(io::Error::other(OTHER_INODE)))
     }
