@@ -154,17 +154,14 @@ pub fn json(out: &mut dyn Write, history: &History, measure: Measure) -> io::Res
             0 => &line.name[..],
             _ => &line.path,
         };
-        out.write_all(b"{")?;
-        bytes(out, "path", path)?;
+        bytes(out, r#"{"path":"#, path)?;
         let (sizes, rate) = (to_string(&line.sizes)?, to_string(&line.rate)?);
         write!(out, r#","depth":{},"sizes":{sizes},"rate":{rate}}}"#, line.depth)
     })?;
     out.write_all(br#","file_systems":"#)?;
     schema::list(out, &history.file_systems, |out, one| {
-        out.write_all(b"{")?;
-        bytes(out, "path", &one.root)?;
-        out.write_all(b",")?;
-        bytes(out, "type", &one.volume.kind)?;
+        bytes(out, r#"{"path":"#, &one.root)?;
+        bytes(out, r#","type":"#, &one.volume.kind)?;
         let (size, free) = (one.volume.size, one.volume.free);
         let (rate, full) = (to_string(&one.rate)?, to_string(&one.full)?);
         write!(out, r#","size":{size},"free":{free},"rate":{rate},"full":{full}}}"#)

@@ -190,8 +190,7 @@ pub fn json(out: &mut dyn Write, reclaimable: &Reclaimable, weighed: &Weighed) -
 
 fn json_entry(out: &mut dyn Write, one: &Reclaim) -> io::Result<()> {
     let Reclaim { path, size, frees, written, owner, command, rule, .. } = one;
-    out.write_all(b"{")?;
-    json_bytes(out, "path", path)?;
+    json_bytes(out, r#"{"path":"#, path)?;
     let Freeable { least, most, .. } = frees;
     write!(out, r#","size":{size},"frees_least":{least},"frees_most":{most},"written":{written}"#)?;
     let texts = [

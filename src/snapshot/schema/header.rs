@@ -164,8 +164,7 @@ pub fn head(out: &mut dyn Write, view: View) -> io::Result<()> {
 pub fn end(out: &mut dyn Write, weighed: &Weighed) -> io::Result<()> {
     out.write_all(br#","errors":"#)?;
     list(out, &weighed.problems, |out, problem| {
-        out.write_all(b"{")?;
-        bytes(out, "path", &problem.path)?;
+        bytes(out, r#"{"path":"#, &problem.path)?;
         write!(out, r#","operation":"{}","error":"#, problem.operation.name())?;
         string(out, &problem.symbol())?;
         out.write_all(br#","message":"#)?;
@@ -177,19 +176,16 @@ pub fn end(out: &mut dyn Write, weighed: &Weighed) -> io::Result<()> {
 
 /// Where a snapshot comes from.
 pub(super) fn origin(out: &mut dyn Write, origin: &Origin, known: Measures) -> io::Result<()> {
-    write!(out, r#","time":{},"#, origin.time)?;
-    bytes(out, "host", &origin.host)?;
+    write!(out, r#","time":{}"#, origin.time)?;
+    bytes(out, r#","host":"#, &origin.host)?;
     out.write_all(br#","roots":"#)?;
     list(out, &origin.roots, |out, root| {
-        out.write_all(b"{")?;
-        bytes(out, "path", &root.path)?;
+        bytes(out, r#"{"path":"#, &root.path)?;
         if let Some(name) = &root.name {
-            out.write_all(b",")?;
-            bytes(out, "name", name)?;
+            bytes(out, r#","name":"#, name)?;
         }
         if let Some(Volume { kind, size, free }) = &root.volume {
-            out.write_all(br#","file_system":{"#)?;
-            bytes(out, "type", kind)?;
+            bytes(out, r#","file_system":{"type":"#, kind)?;
             write!(out, r#","size":{size},"free":{free}}}"#)?;
         }
         out.write_all(b"}")
@@ -225,8 +221,7 @@ pub(super) fn space(out: &mut dyn Write, file_systems: &[FileSystem]) -> io::Res
     }
     out.write_all(br#","file_systems":"#)?;
     list(out, file_systems, |out, one| {
-        out.write_all(b"{")?;
-        bytes(out, "path", &one.root)?;
+        bytes(out, r#"{"path":"#, &one.root)?;
         let Space { size, free, available, .. } = one.space;
         write!(out, r#","size":{size},"free":{free},"available":{available}"#)?;
         if let Some((unseen, unexplained)) = one.unseen().zip(one.unexplained()) {
@@ -256,16 +251,15 @@ pub(super) fn space(out: &mut dyn Write, file_systems: &[FileSystem]) -> io::Res
 
 /// A part of what is in no file that was seen.
 fn part(out: &mut dyn Write, Unseen { size, name, holders, held_by }: &Unseen) -> io::Result<()> {
-    out.write_all(b"{")?;
-    bytes(out, "name", name)?;
+    bytes(out, r#"{"name":"#, name)?;
     if let Some(size) = size {
         write!(out, r#","size":{size}"#)?;
     }
     if *held_by > 0 {
         write!(out, r#","held_by":{held_by},"holders":"#)?;
         list(out, holders, |out, holder| {
-            write!(out, r#"{{"pid":{},"#, holder.pid)?;
-            bytes(out, "command", &holder.command)?;
+            write!(out, r#"{{"pid":{}"#, holder.pid)?;
+            bytes(out, r#","command":"#, &holder.command)?;
             out.write_all(b"}")
         })?;
     }
