@@ -17,12 +17,13 @@ use crate::program::browse::{BrowseOptions, view};
 use weigh::internal::measure::Time;
 use weigh::internal::render::colors::Colors;
 use weigh::internal::render::palette::{Depth, Palette, Theme};
-use weigh::internal::report::{self, Keep, Request};
+use weigh::internal::report::{self, Input, Keep, Request};
 use weigh::internal::tally::Inodes;
 
 fn main() {
     let keep = Keep::Everything(Inodes::FINGERPRINTS);
-    let mut request = Request { keep, ..Request::of(std::env::args_os().skip(1)) };
+    let source = Input::Roots(std::env::args_os().skip(1).collect());
+    let mut request = Request { source, keep, ..Request::default() };
     request.walk.time = Some(Time::Modified);
     let browsed = report::browse(&request, Arc::default(), |_| {}).expect("nothing is read first");
     let colors = Some(Colors::new("", Palette::new(Theme::Dark, Depth::Rgb)));

@@ -1,4 +1,5 @@
-//! What other programs use: how to make a [`Request`], to [`run`] it, and to read its [`Outcome`].
+//! What other programs use: how to make a [`Request`], to [`run`] it, and to read its [`Outcome`]. Both are those of
+//! `report` inside, which are open there to all of weigh.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -11,10 +12,18 @@ use crate::interrupt::Interrupt;
 use crate::invalid::InvalidValue;
 use crate::measure::{Figures, Kind, Measure};
 use crate::problem::Problem;
-use crate::report::{self, Input, Keep, Outcome, Request};
+use crate::report::{self, Input, Keep};
 use crate::sys::{Destination, to_path};
 use crate::tally::Limits;
 use crate::tree::{Child, Order, Tree};
+
+/// What to weigh, or which snapshots to show, and how. It walks the current directory unless told otherwise.
+#[derive(Clone, Debug, Default)]
+pub struct Request(report::Request);
+
+/// The result of a request.
+#[derive(Debug, Default)]
+pub struct Outcome(report::Outcome);
 
 /// Does what the request asks for.
 ///
@@ -22,14 +31,14 @@ use crate::tree::{Child, Order, Tree};
 /// If no root can be read, or if a snapshot cannot be loaded, compared or saved. What else could not be read is among
 /// the outcome's [problems](Outcome::problems).
 pub fn run(request: &Request) -> Result<Outcome, Problem> {
-    let outcome = report::run(request, |_| ())?;
+    let outcome = report::run(&request.0, |_| ())?;
     if let Some(problem) = &outcome.unsaved {
         return Err(problem.clone());
     }
     let weighed = &outcome.snapshot.weighed;
     match weighed.problems.first() {
         Some(problem) if weighed.report.is_none() => Err(problem.clone()),
-        _ => Ok(outcome),
+        _ => Ok(Outcome(outcome)),
     }
 }
 
@@ -37,27 +46,27 @@ impl Request {
     /// A request for everything at and below these paths.
     pub fn of(roots: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         let roots = roots.into_iter().map(Into::into).collect();
-        Self { source: Input::Roots(roots), ..Self::default() }
+        Self(report::Request { source: Input::Roots(roots), ..report::Request::default() })
     }
 
     /// A request for what snapshots have, together. A directory stands for the newest dated snapshot in it.
     pub fn saved(files: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         let files = files.into_iter().map(Into::into).collect();
-        Self { source: Input::Snapshots(files), ..Self::default() }
+        Self(report::Request { source: Input::Snapshots(files), ..report::Request::default() })
     }
 
     /// What sizes measure, instead of bytes on disk.
     #[must_use]
     pub fn measure(mut self, measure: Measure) -> Self {
-        self.measure = Some(measure);
-        self.walk.view.measure = measure;
+        self.0.measure = Some(measure);
+        self.0.walk.view.measure = measure;
         self
     }
 
     /// Keeps only the `count` largest entries, and the directories above them. Memory no longer grows with the tree.
     #[must_use]
     pub fn largest(mut self, count: usize) -> Self {
-        self.keep = Keep::Largest(Limits { lines: count, ..Limits::NONE });
+        self.0.keep = Keep::Largest(Limits { lines: count, ..Limits::NONE });
         self
     }
 
@@ -66,45 +75,45 @@ impl Request {
     /// # Errors
     /// What is wrong with the glob.
     pub fn exclude(mut self, glob: &str) -> Result<Self, InvalidValue> {
-        self.walk.filter.globs.exclude.add(glob.as_bytes()).map_err(InvalidValue::Pattern)?;
+        self.0.walk.filter.globs.exclude.add(glob.as_bytes()).map_err(InvalidValue::Pattern)?;
         // As the command line records it, so that snapshots of both can be compared.
-        self.options.push(format!("--exclude={}", escape(glob.as_bytes())));
+        self.0.options.push(format!("--exclude={}", escape(glob.as_bytes())));
         Ok(self)
     }
 
     /// Stays on the file system of each root.
     #[must_use]
     pub fn one_file_system(mut self) -> Self {
-        self.walk.one_file_system = true;
-        self.options.push("--limit-filesystem".to_owned());
+        self.0.walk.one_file_system = true;
+        self.0.options.push("--limit-filesystem".to_owned());
         self
     }
 
     /// Walks with this many threads. Without a number, it starts as many as the storage can keep busy.
     #[must_use]
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
-        self.walk.threads = Some(threads);
+        self.0.walk.threads = Some(threads);
         self
     }
 
     /// Compares with an earlier snapshot; or, in a directory, with the newest complete one of the same roots.
     #[must_use]
     pub fn since(mut self, file: impl Into<PathBuf>) -> Self {
-        self.since = Some(file.into());
+        self.0.since = Some(file.into());
         self
     }
 
     /// Saves a snapshot in a file. It replaces a snapshot, but no other file that has something in it.
     #[must_use]
     pub fn save_to(mut self, file: impl Into<PathBuf>) -> Self {
-        self.save = Some(Destination::new(file.into()));
+        self.0.save = Some(Destination::new(file.into()));
         self
     }
 
     /// What can end it early, from another thread. The outcome has what was read until then.
     #[must_use]
     pub fn interrupted_by(mut self, interrupt: &Interrupt) -> Self {
-        self.interrupt = interrupt.clone();
+        self.0.interrupt = interrupt.clone();
         self
     }
 }
@@ -114,17 +123,17 @@ impl Outcome {
     pub fn root(&self) -> TreeEntry<'_> {
         /// What there is if nothing was read before the walk was interrupted.
         static NOTHING: LazyLock<Tree> = LazyLock::new(Tree::default);
-        TreeEntry(self.snapshot.weighed.report.as_ref().unwrap_or(&NOTHING).root())
+        TreeEntry(self.0.snapshot.weighed.report.as_ref().unwrap_or(&NOTHING).root())
     }
 
     /// What could not be read, sorted by path.
     pub fn problems(&self) -> &[Problem] {
-        &self.snapshot.weighed.problems
+        &self.0.snapshot.weighed.problems
     }
 
     /// Whether everything was read. If not, all figures are lower bounds.
     pub fn is_complete(&self) -> bool {
-        self.snapshot.weighed.is_complete()
+        self.0.snapshot.weighed.is_complete()
     }
 }
 

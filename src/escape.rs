@@ -32,35 +32,35 @@ pub fn escape(name: &[u8]) -> String {
     text
 }
 
-/// A member whose value is bytes: as text, and if they are not UTF-8, also exactly, in base64. Most names need no
-/// escaping and are written as they are. Inlined, because each node has a name, and `field` is then a constant.
+/// A member whose value is bytes: as text, and if they are not UTF-8, also exactly, in base64. `before` comes before the
+/// value: the member's name in quotes and a colon, after what parts it from other members. Most names need no escaping
+/// and are written as they are. Inlined, because each node has a name, and `before` is then a constant.
 ///
 /// # Errors
 /// The writer's.
 #[inline(always)]
 pub fn json_bytes(
     mut out: &mut (impl Write + ?Sized),
-    field: &str,
+    before: &str,
     value: &[u8],
 ) -> io::Result<()> {
-    out.write_all(b"\"")?;
-    out.write_all(field.as_bytes())?;
-    out.write_all(b"\":")?;
+    out.write_all(before.as_bytes())?;
     if is_plain(value) {
         out.write_all(b"\"")?;
         out.write_all(value)?;
         return out.write_all(b"\"");
     }
-    json_escaped(&mut out, field, value)
+    json_escaped(&mut out, before, value)
 }
 
 /// The value of such a member, and what follows it, if it needs escaping.
 #[cold]
-fn json_escaped(out: &mut dyn Write, field: &str, value: &[u8]) -> io::Result<()> {
+fn json_escaped(out: &mut dyn Write, before: &str, value: &[u8]) -> io::Result<()> {
     match std::str::from_utf8(value) {
         Ok(text) => json_string(out, text),
         Err(_) => {
             json_string(out, &String::from_utf8_lossy(value))?;
+            let field = before.rsplit('"').nth(1).unwrap_or_default();
             write!(out, r#","{field}_bytes":"{}""#, STANDARD.encode(value))
         }
     }

@@ -198,12 +198,11 @@ mod tree;
 mod walk;
 mod weighed;
 
-pub use api::{TreeEntry, run};
+pub use api::{Outcome, Request, TreeEntry, run};
 pub use interrupt::Interrupt;
 pub use invalid::InvalidValue;
 pub use measure::{Figures, Kind, Measure};
 pub use problem::{Operation, Problem};
-pub use report::{Outcome, Request};
 
 /// What the program, its tests and its benches use beyond what is public. It changes without notice.
 #[cfg(feature = "cli")]

@@ -48,10 +48,11 @@ fn main() -> ExitCode {
     };
     let format = messages.format.of(request.walk.view.measure);
     let one_file_system = request.walk.one_file_system;
-    let mut progress = ProgressLine::new(plan.progress, format, roots, one_file_system);
-    let outcome = report::run(request, |so_far| match so_far {
-        Some(so_far) => progress.draw(so_far),
-        None => progress.erase(),
+    let mut line = plan.progress.then(|| ProgressLine::new(format, roots, one_file_system));
+    let outcome = report::run(request, |progress| {
+        if let Some(line) = &mut line {
+            line.show(progress);
+        }
     });
     let outcome: &Outcome = match outcome {
         // Not dropped, because to take a tree of millions apart at the end takes time for nothing.

@@ -57,46 +57,32 @@ type Earlier = (Snapshot, Option<Unchanged>);
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// The result to show; in a comparison, the difference: how each node changed.
-    #[doc(hidden)]
     pub snapshot: Snapshot,
     /// The earlier tree of a comparison, if the result is to be browsed beside it.
-    #[doc(hidden)]
     pub before: Option<Tree>,
     /// The history of a tree, if that was asked for.
-    #[doc(hidden)]
     pub history: Option<History>,
     /// What can go, if that was asked for.
-    #[doc(hidden)]
     pub reclaimable: Option<Reclaimable>,
     /// Errors about other files: snapshots that could not be read or removed.
-    #[doc(hidden)]
     pub other_files: Vec<Problem>,
     /// The expired snapshots that were removed.
-    #[doc(hidden)]
     pub removed: Vec<PathBuf>,
     /// Why what was to be saved was not.
-    #[doc(hidden)]
     pub unsaved: Option<Problem>,
     /// What had to make room for a walk that is remembered, or why it is not remembered.
-    #[doc(hidden)]
     pub remembered: Option<Result<Expired, Problem>>,
     /// The file systems whose mount points are roots, if that was asked for.
-    #[doc(hidden)]
     pub file_systems: Vec<FileSystem>,
     /// The roots that are not mount points, if that was asked for.
-    #[doc(hidden)]
     pub unmounted: Vec<Vec<u8>>,
     /// Where the earlier snapshot of a comparison comes from, if it says so.
-    #[doc(hidden)]
     pub earlier: Option<Origin>,
     /// Doubts about a comparison.
-    #[doc(hidden)]
     pub doubts: Vec<Doubt>,
     /// The bounds that it exceeds.
-    #[doc(hidden)]
     pub exceeded: Vec<Exceeded>,
     /// What the walk did; empty for a snapshot.
-    #[doc(hidden)]
     pub stats: WalkStats,
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 mod program;
 
 use crate::program::browse::{self, BrowseOptions};
-use weigh::internal::report::Request;
+use weigh::internal::report::{Input, Request};
 
 fn main() {
     let report = panic::take_hook();
@@ -24,7 +24,8 @@ fn main() {
         thread::sleep(Duration::from_millis(500));
         panic!("as it was asked to");
     });
-    let request = Request::of(std::env::args_os().skip(1));
+    let source = Input::Roots(std::env::args_os().skip(1).collect());
+    let request = Request { source, ..Request::default() };
     let ended = browse::run(&request, BrowseOptions::default());
     unreachable!("it ended before: {ended:?}");
 }

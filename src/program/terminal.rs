@@ -164,7 +164,6 @@ fn end_soon_after(signals: &TerminalSignals) {
 /// The progress line, on stderr.
 #[derive(Debug)]
 pub struct ProgressLine {
-    is_wanted: bool,
     format: Format,
     start: Instant,
     is_drawn: bool,
@@ -175,23 +174,20 @@ pub struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// A line that is drawn only if it `is_wanted`, about a walk of `roots`, which stays on `one_file_system` or does
-    /// not. Sizes are in `format`.
-    pub fn new(
-        is_wanted: bool,
-        format: Format,
-        roots: Vec<OsString>,
-        one_file_system: bool,
-    ) -> Self {
+    /// A line about a walk of `roots`, which stays on `one_file_system` or does not. Sizes are in `format`.
+    pub fn new(format: Format, roots: Vec<OsString>, one_file_system: bool) -> Self {
         let start = Instant::now();
-        Self { is_wanted, format, start, is_drawn: false, roots, one_file_system, inodes: None }
+        Self { format, start, is_drawn: false, roots, one_file_system, inodes: None }
     }
 
-    /// Redraws the line.
-    pub fn draw(&mut self, progress: &Progress) {
-        if !self.is_wanted {
+    /// Redraws the line, or erases it when there is no progress any more.
+    pub fn show(&mut self, progress: Option<&Progress>) {
+        let Some(progress) = progress else {
+            if self.is_drawn {
+                replace("");
+            }
             return;
-        }
+        };
         // Some terminals wrap after the last column, and all echo "^C" after the line.
         let width = size().map_or(80, |(width, _)| width).saturating_sub(3);
         let Progress { entries, size, directory, prefetch, .. } = progress;
@@ -207,13 +203,6 @@ impl ProgressLine {
         };
         replace(&line);
         self.is_drawn = true;
-    }
-
-    /// Erases the line.
-    pub fn erase(&self) {
-        if self.is_drawn {
-            replace("");
-        }
     }
 }
 

@@ -69,8 +69,8 @@ impl Log {
     ) -> io::Result<()> {
         let (entries, size) = target.totals;
         self.line("begin", action, target, |out| {
-            write!(out, r#","entries":{entries},"bytes":{size},"#)?;
-            json_bytes(out, "at", &path::join_all([into, name]))
+            write!(out, r#","entries":{entries},"bytes":{size}"#)?;
+            json_bytes(out, r#","at":"#, &path::join_all([into, name]))
         })?;
         self.begun = Some(action);
         Ok(())
@@ -83,12 +83,10 @@ impl Log {
         let _ = self.line("end", action, target, |out| {
             write!(out, r#","result":"{}","removed":{}"#, outcome.fate.name(), outcome.removed)?;
             if let Fate::Left(at) = &outcome.fate {
-                out.write_all(b",")?;
-                json_bytes(out, "at", at)?;
+                json_bytes(out, r#","at":"#, at)?;
             }
             if let Some(problem) = outcome.problems.first() {
-                out.write_all(b",")?;
-                json_bytes(out, "why", problem.message.as_bytes())?;
+                json_bytes(out, r#","why":"#, problem.message.as_bytes())?;
             }
             Ok(())
         });
@@ -106,9 +104,9 @@ impl Log {
         let Some(file) = &mut self.file else { return Err(io::Error::other(UNLOGGED)) };
         let mut line = if self.is_torn { vec![b'\n'] } else { Vec::new() };
         let (time, run) = (sys::now(), self.run);
-        let written = write!(line, r#"{{"time":{time},"run":"{run:016x}","event":"{event}","#)
-            .and_then(|()| write!(line, r#""action":"{action}","#))
-            .and_then(|()| json_bytes(&mut line, "path", &target.path()))
+        let written = write!(line, r#"{{"time":{time},"run":"{run:016x}","event":"{event}""#)
+            .and_then(|()| write!(line, r#","action":"{action}""#))
+            .and_then(|()| json_bytes(&mut line, r#","path":"#, &target.path()))
             .and_then(|()| rest(&mut line))
             .and_then(|()| line.write_all(b"}\n"))
             .and_then(|()| file.write_all(&line));

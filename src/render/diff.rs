@@ -32,10 +32,7 @@ pub(super) fn members(out: &mut dyn Write, change: &Change<'_>) -> io::Result<()
     let [before, now] = [change.was, change.is]
         .map(|size| size.map_or_else(|| "null".to_owned(), |size| size.to_string()));
     write!(out, r#","before":{before},"size":{now},"change":{}"#, change.difference())?;
-    change.moved_from.map_or(Ok(()), |origin| {
-        out.write_all(b",")?;
-        bytes(out, "moved_from", origin)
-    })
+    change.moved_from.map_or(Ok(()), |origin| bytes(out, r#","moved_from":"#, origin))
 }
 
 /// When and where the earlier snapshot was made, as far as its origin says so.
@@ -102,7 +99,7 @@ fn nodes(out: &mut dyn Write, tree: &Tree, options: &schema::ExportOptions) -> i
             false if depth == 0 => node.name(),
             false => tree.label(node.name()),
         };
-        bytes(out, "name", if node.is_total() { node.shown_name() } else { name })?;
+        bytes(out, r#""name":"#, if node.is_total() { node.shown_name() } else { name })?;
         if let Some(change) = node.change() {
             let kind = if node.is_total() { node.kind() } else { kind(&change) };
             write!(out, r#","kind":"{kind}""#)?;

@@ -143,28 +143,22 @@ fn filling(one: &Filling, history: &History, options: &PictureOptions) -> Vec<St
 /// The writer's.
 pub fn json(out: &mut dyn Write, history: &History, measure: Measure) -> io::Result<()> {
     schema::head(out, measure.into())?;
-    out.write_all(br#","snapshots":"#)?;
-    schema::list(out, &history.moments, |out, moment| {
+    schema::list(out, r#","snapshots":"#, &history.moments, |out, moment| {
         write!(out, r#"{{"time":{},"complete":{}}}"#, moment.time, moment.is_complete)
     })?;
-    out.write_all(br#","directories":"#)?;
-    schema::list(out, &history.lines, |out, line| {
+    schema::list(out, r#","directories":"#, &history.lines, |out, line| {
         let path = match line.depth {
             0 if line.name.is_empty() => b"(total)",
             0 => &line.name[..],
             _ => &line.path,
         };
-        out.write_all(b"{")?;
-        bytes(out, "path", path)?;
+        bytes(out, r#"{"path":"#, path)?;
         let (sizes, rate) = (to_string(&line.sizes)?, to_string(&line.rate)?);
         write!(out, r#","depth":{},"sizes":{sizes},"rate":{rate}}}"#, line.depth)
     })?;
-    out.write_all(br#","file_systems":"#)?;
-    schema::list(out, &history.file_systems, |out, one| {
-        out.write_all(b"{")?;
-        bytes(out, "path", &one.root)?;
-        out.write_all(b",")?;
-        bytes(out, "type", &one.volume.kind)?;
+    schema::list(out, r#","file_systems":"#, &history.file_systems, |out, one| {
+        bytes(out, r#"{"path":"#, &one.root)?;
+        bytes(out, r#","type":"#, &one.volume.kind)?;
         let (size, free) = (one.volume.size, one.volume.free);
         let (rate, full) = (to_string(&one.rate)?, to_string(&one.full)?);
         write!(out, r#","size":{size},"free":{free},"rate":{rate},"full":{full}}}"#)

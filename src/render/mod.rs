@@ -75,19 +75,6 @@ pub enum Form {
     Page(PageForm),
 }
 
-/// What a form is able to show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fits {
-    /// Parts of a tree. If not, only all of it.
-    pub parts: bool,
-    /// Changes.
-    pub changes: bool,
-    /// Counts. If not, only bytes.
-    pub counts: bool,
-    /// Times. If not, only sizes.
-    pub times: bool,
-}
-
 impl Form {
     /// All forms: name, value and help.
     pub const ALL: [(&str, Form, &str); 9] = [
@@ -106,17 +93,14 @@ impl Form {
         ("svg", Form::Page(PageForm::Svg), "The map alone"),
     ];
 
-    /// What it is able to show.
-    pub fn fits(self) -> Fits {
-        let everything = Fits { parts: true, changes: true, counts: true, times: false };
-        match self {
-            Form::Json => Fits { times: true, ..everything },
-            Form::Csv | Form::Ndjson | Form::Page(_) => everything,
-            Form::Folded | Form::Prometheus | Form::Parquet => {
-                Fits { changes: false, ..everything }
-            }
-            Form::Ncdu => Fits { parts: false, changes: false, counts: false, times: false },
-        }
+    /// Whether it can show changes.
+    pub fn shows_changes(self) -> bool {
+        matches!(self, Form::Json | Form::Csv | Form::Ndjson | Form::Page(_))
+    }
+
+    /// Whether it only shows all of a tree, and bytes.
+    pub fn is_whole(self) -> bool {
+        self == Form::Ncdu
     }
 
     /// Whether its reader adds up sizes, and so has to know which names are links to the same inode.

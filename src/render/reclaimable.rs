@@ -9,7 +9,7 @@ use super::palette::{Charset, Palette};
 use super::rows::quoted;
 use super::size::Format;
 use super::tree::PictureOptions;
-use crate::escape::{escape, json_bytes, json_string};
+use crate::escape::{escape, json_bytes};
 use crate::measure::{Kind, Mode, View};
 use crate::path;
 use crate::reclaimable::{Reclaim, Reclaimable};
@@ -180,18 +180,16 @@ impl List<'_> {
 pub fn json(out: &mut dyn Write, reclaimable: &Reclaimable, weighed: &Weighed) -> io::Result<()> {
     let Reclaimable { found, more, frees: Freeable { least, most, .. }, others, .. } = reclaimable;
     schema::head(out, View::default())?;
-    out.write_all(br#","reclaimable":{"found":"#)?;
-    schema::list(out, found, json_entry)?;
-    write!(out, r#","more":{more},"frees_least":{least},"frees_most":{most},"others":"#)?;
-    schema::list(out, others, json_entry)?;
+    schema::list(out, r#","reclaimable":{"found":"#, found, json_entry)?;
+    write!(out, r#","more":{more},"frees_least":{least},"frees_most":{most}"#)?;
+    schema::list(out, r#","others":"#, others, json_entry)?;
     out.write_all(b"}")?;
     schema::end(out, weighed)
 }
 
 fn json_entry(out: &mut dyn Write, one: &Reclaim) -> io::Result<()> {
     let Reclaim { path, size, frees, written, owner, command, rule, .. } = one;
-    out.write_all(b"{")?;
-    json_bytes(out, "path", path)?;
+    json_bytes(out, r#"{"path":"#, path)?;
     let Freeable { least, most, .. } = frees;
     write!(out, r#","size":{size},"frees_least":{least},"frees_most":{most},"written":{written}"#)?;
     let texts = [
@@ -204,8 +202,7 @@ fn json_entry(out: &mut dyn Write, one: &Reclaim) -> io::Result<()> {
     ];
     for (member, text) in texts {
         let Some(text) = text.filter(|text| !text.is_empty()) else { continue };
-        write!(out, r#","{member}":"#)?;
-        json_string(out, text)?;
+        json_bytes(out, &format!(r#","{member}":"#), text.as_bytes())?;
     }
     out.write_all(b"}")
 }

@@ -52,8 +52,7 @@ pub(super) fn quoted(path: &[u8]) -> String {
 /// The writer's.
 pub fn ndjson(out: &mut dyn Write, tree: &Tree, order: Order) -> io::Result<()> {
     each(tree, order, |Row { node, path, kind, depth, change }| {
-        out.write_all(b"{")?;
-        json_bytes(out, "path", path)?;
+        json_bytes(out, r#"{"path":"#, path)?;
         write!(out, r#","kind":"{kind}""#)?;
         match change {
             None => {
@@ -63,8 +62,7 @@ pub fn ndjson(out: &mut dyn Write, tree: &Tree, order: Order) -> io::Result<()> 
         }
         let note = node.node().note;
         if !note.is_empty() {
-            out.write_all(b",")?;
-            json_bytes(out, "note", note.as_bytes())?;
+            json_bytes(out, r#","note":"#, note.as_bytes())?;
         }
         writeln!(out, r#","depth":{depth}}}"#)
     })

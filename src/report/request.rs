@@ -18,55 +18,39 @@ use crate::walk;
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// What to weigh, or the snapshot to show instead.
-    #[doc(hidden)]
     pub source: Input,
     /// How to walk, and what counts. [`run`](super::run) adds the attributes that it needs.
-    #[doc(hidden)]
     pub walk: walk::WalkOptions,
     /// What to keep in order to show it.
-    #[doc(hidden)]
     pub keep: Keep,
     /// What sizes are to measure, if a flag says so. If not, snapshots show what they were saved with.
-    #[doc(hidden)]
     pub measure: Option<Measure>,
     /// Whether a snapshot must have all times and owners. A saved one gets them.
-    #[doc(hidden)]
     pub details: bool,
     /// Whether the output can only show bytes.
-    #[doc(hidden)]
     pub bytes_only: bool,
     /// Where to save a snapshot, if anywhere.
-    #[doc(hidden)]
     pub save: Option<Destination>,
     /// In which form to save it, if not in that of the destination's name.
-    #[doc(hidden)]
     pub save_as: Option<SnapshotForm>,
     /// How many dated snapshots to keep where this one is saved: the last of each of so many days, weeks and months.
     /// Without a number, all are kept.
-    #[doc(hidden)]
     pub keep_saved: Option<NonZeroUsize>,
     /// Where to remember a complete walk, if it is to be remembered.
-    #[doc(hidden)]
     pub remember: Option<Remembered>,
     /// The snapshot to compare with, if any; or a directory with dated ones, for the newest complete one of the same
     /// roots.
-    #[doc(hidden)]
     pub since: Option<PathBuf>,
     /// The flags that change what counts, by their long names. A snapshot records them, and two snapshots can be
     /// compared only if their flags agree.
-    #[doc(hidden)]
     pub options: Vec<String>,
     /// Limits for the total and its growth.
-    #[doc(hidden)]
     pub bounds: Bounds,
     /// What to look for that can go, if anything.
-    #[doc(hidden)]
     pub reclaimable: Option<Search>,
     /// Whether to report the file systems whose mount points are roots.
-    #[doc(hidden)]
     pub file_systems: bool,
     /// What can end it early.
-    #[doc(hidden)]
     pub interrupt: Interrupt,
 }
 
@@ -115,7 +99,6 @@ impl Request {
     }
 
     /// Which inodes to keep, if everything is kept: to be saved, compared, weighed again, or shown.
-    #[doc(hidden)]
     pub fn kept(&self) -> Option<Inodes> {
         let (is_loaded, is_saved) = (self.is_loaded(), self.is_saved());
         let of_all = if self.needs_details() { Inodes::ALL } else { Inodes::LINKED };

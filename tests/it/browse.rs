@@ -32,7 +32,8 @@ use crate::snapshots::sizes_alone;
 pub fn request<'p>(roots: impl IntoIterator<Item = &'p Path>) -> Request {
     let keep = Keep::Everything(Inodes::FINGERPRINTS);
     let roots = roots.into_iter().map(|root| root.as_os_str().to_owned());
-    let mut request = Request { keep, ..Request::of(roots) };
+    let source = Input::Roots(roots.collect());
+    let mut request = Request { source, keep, ..Request::default() };
     request.walk.time = Some(Time::Modified);
     request
 }

@@ -20,7 +20,7 @@ use crate::program::browse::work::{Console, Work};
 use crate::program::signals::TerminalSignals;
 use weigh::internal::filter::{Filter, any_pattern};
 use weigh::internal::remove::{self, Removed, UserDirectories};
-use weigh::internal::report::Request;
+use weigh::internal::report::{Input, Request};
 use weigh::internal::sys;
 use weigh::internal::tree::Tree;
 
@@ -378,8 +378,9 @@ fn nothing_is_deleted_where_it_is_not_to_be() {
     let why = "deleting is off: weigh was started with --read-only";
     is_refused(Screen::of(browse::request([root.as_path()]), &home, read_only), why);
     let saved = fixture.at("saved.weigh");
-    weigh::run(&Request::of([&root]).save_to(&saved)).unwrap();
-    let loaded = Screen::of(Request::saved([saved]), &home, BrowseOptions::default());
+    weigh::run(&weigh::Request::of([&root]).save_to(&saved)).unwrap();
+    let loaded = Request { source: Input::Snapshots(vec![saved]), ..Request::default() };
+    let loaded = Screen::of(loaded, &home, BrowseOptions::default());
     is_refused(loaded, "deleting is off: this was not scanned here");
     let mut walking = Browser::new(browse::request([root.as_path()]), BrowseOptions::default());
     for keys in ["n ", "dD", "\x1bdt"] {

@@ -14,7 +14,7 @@ use crate::rounds::{for_seeds, rounds};
 use crate::run::weigh;
 use crate::snapshots::same;
 use weigh::internal::measure::{Mode, Time};
-use weigh::internal::report::{self, Keep, Outcome, Request};
+use weigh::internal::report::{self, Input, Keep, Outcome, Request};
 use weigh::internal::snapshot::SavedListings;
 use weigh::internal::snapshot::packed::blocks::{HeaderText, Writer, pack};
 use weigh::internal::snapshot::packed::pieces::Piece;
@@ -193,7 +193,8 @@ fn only_what_is_shown_is_read() {
 /// What `--ui` asks for to show the snapshot in `fixture`.
 fn request(fixture: &Fixture) -> Request {
     let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
-    let mut request = Request { keep, ..Request::saved([fixture.at("all.weigh")]) };
+    let source = Input::Snapshots(vec![fixture.at("all.weigh")]);
+    let mut request = Request { source, keep, ..Request::default() };
     request.walk.time = Some(Time::Modified);
     request
 }

@@ -13,7 +13,7 @@ use weigh::internal::remove::{
     self, Fate, Manner, ProtectedPaths, RemovalEvent, RemovalStep, Removed, Target, TargetOutcome,
     UserDirectories, look, remove, undo,
 };
-use weigh::internal::report::{self, Keep, Request};
+use weigh::internal::report::{self, Input, Keep, Request};
 use weigh::internal::sys;
 use weigh::internal::tally::Inodes;
 use weigh::internal::tree::{Place, Tree};
@@ -33,7 +33,8 @@ impl Scanned {
     /// Of all in `top`, with a home directory at `home`.
     pub fn new(top: &Path, home: &Path) -> Self {
         let keep = Keep::Everything(Inodes::FINGERPRINTS);
-        let request = Request { keep, ..Request::of([top.as_os_str().to_owned()]) };
+        let source = Input::Roots(vec![top.into()]);
+        let request = Request { source, keep, ..Request::default() };
         let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
         let tree = browsed.snapshot.weighed.report.unwrap();
         let home = home.to_owned();

@@ -602,8 +602,10 @@ fn what_is_opened_in_another_program() {
     let root = of(BrowseOptions { is_root: true, ..BrowseOptions::default() });
     let read_only = of(BrowseOptions { read_only: true, ..BrowseOptions::default() });
     let saved = fixture.at("saved.weigh");
-    weigh::run(&request.clone().save_to(&saved)).unwrap();
-    let loaded = opened(&Request::saved([saved]), BrowseOptions::default(), 20);
+    weigh::run(&weigh::Request::of([fixture.at("tree")]).save_to(&saved)).unwrap();
+    let source = Input::Snapshots(vec![saved]);
+    let loaded = Request { source, ..Request::default() };
+    let loaded = opened(&loaded, BrowseOptions::default(), 20);
     let walking = Browser::new(request.clone(), BrowseOptions::default());
     for (mut browser, why) in [
         (root, "nothing is opened as root"),

@@ -157,26 +157,23 @@ impl Browser {
     }
 
     /// The number of entries that the review would remove in this `manner`, or why it cannot remove any.
-    fn reviewed(&self, manner: Manner) -> Result<u64, String> {
+    fn reviewed(&self, manner: Manner) -> Result<u64, &'static str> {
         if let Some(why) = self.no_removal() {
-            return Err(why.to_owned());
+            return Err(why);
         }
-        let Some(review) = &self.removals.review else {
-            return Err(NOTHING_MARKED.to_owned());
-        };
+        let review = self.removals.review.as_ref().ok_or(NOTHING_MARKED)?;
         if !review.is_looked {
-            return Err("weigh is still looking at the marked entries".to_owned());
+            return Err("weigh is still looking at the marked entries");
         }
         // A directory would take along what is not listed.
         let is_trash_off = manner == Manner::Trash && !self.request.walk.filter.is_off();
         if is_trash_off && review.targets().any(Target::is_directory) {
             return Err(
-                "a filter is on, and a directory goes into the trash with everything in it: D deletes what is listed"
-                    .to_owned(),
+                "a filter is on, and a directory goes into the trash with everything in it: D deletes what is listed",
             );
         }
         match review.targets().map(|target| target.totals.0).sum() {
-            0 => Err(NONE_LEFT.to_owned()),
+            0 => Err(NONE_LEFT),
             entries => Ok(entries),
         }
     }
@@ -196,7 +193,7 @@ impl Browser {
         self.dialog = Some(Dialog::Prompt(Question::Delete(entries), String::new()));
     }
 
-    fn stay_in_review(&mut self, first: usize, why: String) {
+    fn stay_in_review(&mut self, first: usize, why: &str) {
         self.say(why);
         self.dialog = Some(Dialog::Text(DialogText::Review, first));
     }

@@ -10,7 +10,6 @@ use super::removal::NOTHING_MARKED;
 use super::sorting::SortKey;
 use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
-use weigh::internal::problem::Problem;
 use weigh::internal::remove::Manner;
 use weigh::internal::report::NO_TIMES_LISTED;
 use weigh::internal::sys;
@@ -46,7 +45,10 @@ impl Browser {
                 self.scan.see_as(view);
                 self.relist();
             }
-            Event::Scanned(Err(problem)) => command = self.failed(problem),
+            Event::Scanned(Err(problem)) if self.is_walking() => {
+                return vec![Command::End(Ending::Fail(problem))];
+            }
+            Event::Scanned(Err(problem)) => command = self.give_up(problem.to_string()),
             Event::Scanned(Ok(browsed)) => command = self.scanned(*browsed),
             Event::Looked(number, looked) => self.removals.looked(number, looked),
             Event::Removing(progress) => self.removals.add(progress),
@@ -68,13 +70,6 @@ impl Browser {
         if !self.is_flat() {
             self.follow();
         }
-    }
-
-    fn failed(&mut self, problem: Problem) -> Option<Command> {
-        if self.is_walking() {
-            return Some(Command::End(Ending::Fail(problem)));
-        }
-        self.give_up(problem.to_string())
     }
 
     fn press(&mut self, key: Key) -> Option<Command> {

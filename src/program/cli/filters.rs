@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
+use regex::bytes::RegexSet;
 
 use super::git;
 use super::near::nearest;
@@ -173,10 +174,7 @@ impl FilterFlags {
         let only = given(&self.filter, "--filter <REGEX>");
         let mut never = given(&self.invert_filter, "--invert-filter <REGEX>");
         never.extend(lines(&self.ignore_all_in_file, IGNORE_ALL_IN_FILE)?);
-        Ok(Regexes {
-            only: any_pattern(&texts(&only)).map_err(|bad| blame(&only, &bad))?,
-            never: any_pattern(&texts(&never)).map_err(|bad| blame(&never, &bad))?,
-        })
+        Ok(Regexes { only: any_of(&only)?, never: any_of(&never)? })
     }
 }
 
@@ -245,14 +243,13 @@ fn lines(files: &[PathBuf], flag: &str) -> Result<Vec<PatternFlag>, String> {
     Ok(patterns)
 }
 
-fn texts(patterns: &[PatternFlag]) -> Vec<Vec<u8>> {
-    patterns.iter().map(|pattern| pattern.text.clone()).collect()
-}
-
-/// One line that says which of `patterns` is a bad regex, and if it may be meant as a glob, where those go.
-fn blame(patterns: &[PatternFlag], bad: &BadPattern) -> String {
-    let pattern = &patterns[bad.index];
-    let is_glob = pattern.text.starts_with(b"*");
-    let hint = if is_glob { "; --include and --exclude take globs" } else { "" };
-    pattern.blame(&format!("{}{hint}", bad.message))
+/// What matches one of `patterns`, if there are any; or one line that says which of them is a bad regex, and if it may
+/// be meant as a glob, where those go.
+fn any_of(patterns: &[PatternFlag]) -> Result<Option<RegexSet>, String> {
+    let texts: Vec<_> = patterns.iter().map(|pattern| pattern.text.clone()).collect();
+    any_pattern(&texts).map_err(|BadPattern { index, message }| {
+        let is_glob = texts[index].starts_with(b"*");
+        let hint = if is_glob { "; --include and --exclude take globs" } else { "" };
+        patterns[index].blame(&format!("{message}{hint}"))
+    })
 }

@@ -38,8 +38,8 @@ use weigh::internal::escape::escape;
 use weigh::internal::interrupt::Interrupt;
 use weigh::internal::list::FIND_FORMAT;
 use weigh::internal::problem::unless_closed;
-use weigh::internal::render::Output;
 use weigh::internal::render::size::Format;
+use weigh::internal::render::{Form, Output};
 use weigh::internal::report::{Bounds, Input, Keep, Request};
 use weigh::internal::sys::{self, HOME};
 
@@ -168,7 +168,7 @@ impl Plan {
                 keep,
                 measure: flags.size_measure(),
                 details: flags.snapshots.details,
-                bytes_only: flags.form().is_some_and(|form| !form.fits().counts),
+                bytes_only: flags.form().is_some_and(Form::is_whole),
                 save: flags.destination()?,
                 save_as: flags.snapshots.save_as,
                 keep_saved: flags.snapshots.keep,

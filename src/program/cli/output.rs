@@ -75,23 +75,22 @@ impl Flags {
     }
 
     fn ensure_form_fits(&self, form: Form, keep: &Keep) -> Result<(), String> {
-        let fits = form.fits();
         let name = Form::ALL.iter().find(|it| it.1 == form).map_or("", |it| it.0);
         if !form.is_for_terminals() && terminal::is_stdout() {
             return Err(format!(
                 "--as {name} is not written to a terminal: redirect standard output"
             ));
         }
-        if !fits.changes && self.snapshots.since.is_some() {
+        if !form.shows_changes() && self.snapshots.since.is_some() {
             return Err("this format cannot show changes: use -j, --as csv or --as ndjson".into());
         }
-        if !fits.times && self.count.filetime.is_some() {
+        if form != Form::Json && self.count.filetime.is_some() {
             return Err("this format cannot show times: leave out --as, or use -j".into());
         }
-        if !fits.parts && !matches!(keep, Keep::Everything(_)) {
+        if form.is_whole() && !matches!(keep, Keep::Everything(_)) {
             return Err("this format shows everything: leave out limits and groups".into());
         }
-        if !fits.counts && !self.is_in_bytes() {
+        if form.is_whole() && !self.is_in_bytes() {
             return Err(format!("--as {name} needs sizes in bytes: leave out -f, --inodes and -m"));
         }
         Ok(())

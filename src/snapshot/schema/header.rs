@@ -154,22 +154,19 @@ fn read_problem(tokens: &mut Tokens, codes: &HashMap<String, i32>) -> io::Result
 
 /// Writes the first members of every document.
 pub fn head(out: &mut dyn Write, view: View) -> io::Result<()> {
-    write!(out, r#"{{"schema":{SCHEMA},"tool":"weigh","version":"#)?;
-    string(out, env!("CARGO_PKG_VERSION"))?;
+    write!(out, r#"{{"schema":{SCHEMA},"tool":"weigh""#)?;
+    bytes(out, r#","version":"#, env!("CARGO_PKG_VERSION").as_bytes())?;
     let (measure, unit) = (view.name(), view.unit());
     write!(out, r#","measure":"{measure}","unit":"{unit}""#)
 }
 
 /// Writes everything after the root's members: the errors.
 pub fn end(out: &mut dyn Write, weighed: &Weighed) -> io::Result<()> {
-    out.write_all(br#","errors":"#)?;
-    list(out, &weighed.problems, |out, problem| {
-        out.write_all(b"{")?;
-        bytes(out, "path", &problem.path)?;
-        write!(out, r#","operation":"{}","error":"#, problem.operation.name())?;
-        string(out, &problem.symbol())?;
-        out.write_all(br#","message":"#)?;
-        string(out, &problem.message)?;
+    list(out, r#","errors":"#, &weighed.problems, |out, problem| {
+        bytes(out, r#"{"path":"#, &problem.path)?;
+        write!(out, r#","operation":"{}""#, problem.operation.name())?;
+        bytes(out, r#","error":"#, problem.symbol().as_bytes())?;
+        bytes(out, r#","message":"#, problem.message.as_bytes())?;
         out.write_all(b"}")
     })?;
     out.write_all(b"}\n")
@@ -177,26 +174,21 @@ pub fn end(out: &mut dyn Write, weighed: &Weighed) -> io::Result<()> {
 
 /// Where a snapshot comes from.
 pub(super) fn origin(out: &mut dyn Write, origin: &Origin, known: Measures) -> io::Result<()> {
-    write!(out, r#","time":{},"#, origin.time)?;
-    bytes(out, "host", &origin.host)?;
-    out.write_all(br#","roots":"#)?;
-    list(out, &origin.roots, |out, root| {
-        out.write_all(b"{")?;
-        bytes(out, "path", &root.path)?;
+    write!(out, r#","time":{}"#, origin.time)?;
+    bytes(out, r#","host":"#, &origin.host)?;
+    list(out, r#","roots":"#, &origin.roots, |out, root| {
+        bytes(out, r#"{"path":"#, &root.path)?;
         if let Some(name) = &root.name {
-            out.write_all(b",")?;
-            bytes(out, "name", name)?;
+            bytes(out, r#","name":"#, name)?;
         }
         if let Some(Volume { kind, size, free }) = &root.volume {
-            out.write_all(br#","file_system":{"#)?;
-            bytes(out, "type", kind)?;
+            bytes(out, r#","file_system":{"type":"#, kind)?;
             write!(out, r#","size":{size},"free":{free}}}"#)?;
         }
         out.write_all(b"}")
     })?;
     if let Some(options) = &origin.options {
-        out.write_all(br#","options":"#)?;
-        list(out, options, |out, option| string(out, option))?;
+        list(out, r#","options":"#, options, |out, option| string(out, option))?;
     }
     if let Some(Share { number, of, depth }) = origin.share {
         write!(out, r#","share":{{"number":{number},"of":{of},"depth":{depth}}}"#)?;
@@ -223,17 +215,14 @@ pub(super) fn space(out: &mut dyn Write, file_systems: &[FileSystem]) -> io::Res
     if file_systems.is_empty() {
         return Ok(());
     }
-    out.write_all(br#","file_systems":"#)?;
-    list(out, file_systems, |out, one| {
-        out.write_all(b"{")?;
-        bytes(out, "path", &one.root)?;
+    list(out, r#","file_systems":"#, file_systems, |out, one| {
+        bytes(out, r#"{"path":"#, &one.root)?;
         let Space { size, free, available, .. } = one.space;
         write!(out, r#","size":{size},"free":{free},"available":{available}"#)?;
         if let Some((unseen, unexplained)) = one.unseen().zip(one.unexplained()) {
             write!(out, r#","unseen":{unseen},"unexplained":{unexplained}"#)?;
         }
-        out.write_all(br#","causes":"#)?;
-        list(out, &one.causes, |out, cause| {
+        list(out, r#","causes":"#, &one.causes, |out, cause| {
             let name = cause.name.replace(' ', "_");
             write!(out, r#"{{"cause":"{name}","size":{}"#, cause.size)?;
             if cause.shared > 0 {
@@ -242,43 +231,40 @@ pub(super) fn space(out: &mut dyn Write, file_systems: &[FileSystem]) -> io::Res
             if let Some(files) = cause.files {
                 write!(out, r#","files":{files}"#)?;
             }
-            out.write_all(br#","parts":"#)?;
-            list(out, &cause.parts, part)?;
+            list(out, r#","parts":"#, &cause.parts, part)?;
             out.write_all(b"}")
         })?;
-        out.write_all(br#","not_in_df":"#)?;
-        list(out, &one.left_out, part)?;
-        out.write_all(br#","not_looked_at":"#)?;
-        list(out, &one.unknown, |out, what| string(out, what))?;
+        list(out, r#","not_in_df":"#, &one.left_out, part)?;
+        list(out, r#","not_looked_at":"#, &one.unknown, |out, what| string(out, what))?;
         out.write_all(b"}")
     })
 }
 
 /// A part of what is in no file that was seen.
 fn part(out: &mut dyn Write, Unseen { size, name, holders, held_by }: &Unseen) -> io::Result<()> {
-    out.write_all(b"{")?;
-    bytes(out, "name", name)?;
+    bytes(out, r#"{"name":"#, name)?;
     if let Some(size) = size {
         write!(out, r#","size":{size}"#)?;
     }
     if *held_by > 0 {
-        write!(out, r#","held_by":{held_by},"holders":"#)?;
-        list(out, holders, |out, holder| {
-            write!(out, r#"{{"pid":{},"#, holder.pid)?;
-            bytes(out, "command", &holder.command)?;
+        write!(out, r#","held_by":{held_by}"#)?;
+        list(out, r#","holders":"#, holders, |out, holder| {
+            write!(out, r#"{{"pid":{}"#, holder.pid)?;
+            bytes(out, r#","command":"#, &holder.command)?;
             out.write_all(b"}")
         })?;
     }
     out.write_all(b"}")
 }
 
-/// Writes a list of `items`, each of which `write` writes.
+/// Writes a list of `items`, each of which `write` writes, and what comes `before` it: its name, as in [`bytes`].
 pub fn list<I>(
     out: &mut dyn Write,
+    before: &str,
     items: &[I],
     write: impl Fn(&mut dyn Write, &I) -> io::Result<()>,
 ) -> io::Result<()> {
-    out.write_all(b"[")?;
+    write!(out, "{before}[")?;
     for (i, item) in items.iter().enumerate() {
         out.write_all(if i == 0 { b"" } else { b"," })?;
         write(out, item)?;

@@ -133,7 +133,7 @@ impl<'a> NodeWriter<'a> {
 
     /// Writes the members that any node has.
     fn members(&self, text: &mut Vec<u8>, name: &[u8], node: Child<'_>) -> io::Result<()> {
-        bytes(text, "name", name)?;
+        bytes(text, r#""name":"#, name)?;
         text.extend_from_slice(br#","kind":""#);
         text.extend_from_slice(node.kind().as_bytes());
         text.push(b'"');
@@ -146,8 +146,7 @@ impl<'a> NodeWriter<'a> {
             true => number(text, br#","size":"#, totals.newest)?,
         }
         if !known.note.is_empty() {
-            text.push(b',');
-            bytes(text, "note", known.note.as_bytes())?;
+            bytes(text, r#","note":"#, known.note.as_bytes())?;
         }
         if let Some(frees) = sums.frees {
             number(text, br#","frees_least":"#, frees.least)?;
