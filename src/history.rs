@@ -110,7 +110,7 @@ pub fn history(
     };
     let tree = diff::compare(before, now, Some(limits), None);
     let (chosen, was, is) = chosen(&tree);
-    let mut columns = vec![Column::new(&last, is)];
+    let mut columns = Vec::new();
     if !is_alone {
         columns.push(Column::new(&first, was));
     }
@@ -119,7 +119,7 @@ pub fn history(
         Ok(Column::new(&snapshot, sizes(&chosen, &tree)))
     });
     columns.extend(others.into_iter().filter_map(|column| readable(column, &mut unread)));
-    columns.sort_by_key(|column| column.moment.time);
+    columns.push(Column::new(&last, is));
     last.weighed.report = Some(tree);
     let lines = chosen.into_iter().enumerate();
     let lines = lines.map(|(i, line)| line.with(&columns, i)).collect();

@@ -389,6 +389,20 @@ fn what_is_wrong_with_a_value_is_said_in_one_line() {
     }
 }
 
+/// Once, the error for `--load FILE PATH` also named `--rsh` and two more, and that for `--history FILE -i` all filters.
+#[test]
+fn a_conflict_names_only_what_was_typed() {
+    for (flags, said) in [
+        ("--load x top", "'--load <FILE>' cannot be used with '[PATH]...'"),
+        ("--list x --rsh y", "'--list <FILE>' cannot be used with '--rsh <COMMAND>'"),
+        ("top --history x", "'[PATH]...' cannot be used with '--history [<FILE>...]'"),
+        ("--history x -i", "'--history [<FILE>...]' cannot be used with '--ignore-hidden'"),
+    ] {
+        let complaint = weigh(flags).run().complaint();
+        assert_eq!(complaint.lines().next(), Some(&*format!("error: the argument {said}")));
+    }
+}
+
 #[test]
 fn measures_and_kinds_exclude_each_other() {
     for flags in ["-D -F", "-s -f", "-f --inodes", "-s --inodes", "-c -C"] {

@@ -26,9 +26,12 @@ use weigh::internal::snapshot::{Share, SnapshotForm};
 use weigh::internal::sys::Source;
 use weigh::internal::tally::By;
 
-/// What only a walk heeds.
-const OF_WALKS: [&str; 12] = [
-    "RootFlags",
+/// What only a walk heeds. (If a group of flags stood here, clap's errors would name all in it.)
+const OF_WALKS: [&str; 15] = [
+    "paths",
+    "rsh",
+    "files0_from",
+    "files_from",
     "dereference_links",
     "count_links",
     "exact_links",
@@ -480,10 +483,10 @@ pub(super) struct SnapshotFlags {
     /// A directory stands for all snapshots in it that --save DIR/ wrote; or if there are none, for those of it that
     /// --remember kept. Without FILE, that is the current directory.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 0..)]
-    #[arg(conflicts_with_all = [
-        "RootFlags", "FilterFlags", "load", "list", "since", "save", "shard", "details", "fail_over", "fail_growth",
-        "dereference_links", "count_links", "overlays", "unique", "filetime", "threads", "summarize", "df", "by", "file_types",
-        "only_file", "collapse", "sort", "ui",
+    #[arg(conflicts_with_all = OF_WALKS, conflicts_with_all = [
+        "ignore_hidden", "ignore_directory", "filter", "invert_filter", "ignore_all_in_file", "exclude", "include",
+        "ignore_file", "only_type", "type_not", "mtime", "load", "list", "since", "save", "shard", "details", "fail_over",
+        "fail_growth", "unique", "filetime", "summarize", "df", "by", "file_types", "only_file", "collapse", "sort", "ui",
     ])]
     pub(super) history: Option<Vec<PathBuf>>,
 
