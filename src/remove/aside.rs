@@ -4,7 +4,6 @@
 
 use std::ffi::CStr;
 use std::io::{self, ErrorKind};
-use std::ptr;
 
 use super::explain::{NO_MOVE, Stop, because, explain};
 use super::outcome::{Fate, RemovalStep};
@@ -38,7 +37,7 @@ impl Move<'_> {
     ) -> Result<(), Stop> {
         let ((from, name), (to, new)) = (self.from, self.to);
         removal.before(RemovalStep::Move, name.to_bytes())?;
-        if let Err(error) = self.rename((from, name), (to, new)) {
+        if let Err(error) = self.rename(self.before, (from, name), (to, new)) {
             if self.may_be_moved(&error) {
                 self.put_back(removal, path);
             }
@@ -51,71 +50,73 @@ impl Move<'_> {
         done
     }
 
-    /// Renames the entry. A file system on a network may lose the answer to a rename that it has made, and then fails;
-    /// so what counts is where the entry is.
+    /// Renames the entry `it`. A file system on a network may lose the answer to a rename that it has made, and then
+    /// fails; so what counts is where the entry is.
     fn rename(
         &self,
+        it: &ExactStat,
         (from, name): (&HeldDirectory, &CStr),
         (to, new): (&HeldDirectory, &CStr),
     ) -> io::Result<()> {
         let moved = match from.move_to(name, to, new) {
             Err(error) if error.kind() != ErrorKind::InvalidInput => Err(error),
-            Err(_) if self.before.is_directory() => from.rename(name, to, new),
-            Err(_) => return self.rename_by_link((from, name), (to, new)),
+            Err(_) if it.is_directory() => from.rename(name, to, new),
+            Err(_) => return self.rename_by_link(it, (from, name), (to, new)),
             moved => moved,
         };
         moved.or_else(|error| {
             let is_taken = error.kind() == ErrorKind::AlreadyExists;
-            if !is_taken && self.is_at(to, new) { Ok(()) } else { Err(error) }
+            if !is_taken && is_at(it, to, new) { Ok(()) } else { Err(error) }
         })
     }
 
     /// Renames an entry that is no directory where the file system has no move that never replaces, as NFS. A link never
-    /// replaces. The old name is then removed after a move, as nobody can exchange the entry under its new name.
+    /// replaces. So the entry gets the new name first, and then loses the old one.
     fn rename_by_link(
         &self,
+        it: &ExactStat,
         (from, name): (&HeldDirectory, &CStr),
         (to, new): (&HeldDirectory, &CStr),
     ) -> io::Result<()> {
-        let (own, aside) = (self.own, random_name()?);
         let linked = from.link(name, to, new).map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => error,
+            ErrorKind::AlreadyExists | ErrorKind::NotFound => error,
             _ => io::Error::other(format!("{NO_MOVE}, and no link ({})", reason(&error))),
         });
-        let drop_link = || if ptr::eq(to, own) { to.remove(new, false) } else { Ok(()) };
-        if !self.is_at(to, new) {
+        if !is_at(it, to, new) {
             linked?;
-            drop_link()?;
+            self.drop_name(&to.stat_of(new)?, (to, new))?;
             return Err(io::Error::other(OTHER_INODE));
         }
-        let moved = from.rename(name, own, &aside);
-        if self.is_at(own, &aside) {
-            return own.remove(&aside, false);
-        }
-        let other = own.stat_of(&aside);
-        if let Ok(other) = &other {
-            let back = match other.is_directory() {
-                true => own.rename(&aside, from, name),
-                false => own.link(&aside, from, name).and_then(|()| own.remove(&aside, false)),
-            };
-            back.map_err(|error| {
-                let at = path::join_all([&*own.path().unwrap_or_default(), aside.to_bytes()]);
-                let why = explain(&error, None, None);
-                io::Error::other(format!(
-                    "what has its name meanwhile is at {}: {why}",
-                    escape(&at)
-                ))
-            })?;
-        }
-        if other.is_ok() || self.is_at(from, name) {
-            drop_link()?;
-        }
-        moved.and(Err(io::Error::other(OTHER_INODE)))
+        self.drop_name(it, (from, name)).or_else(|error| {
+            // It, or what somebody has put in its place.
+            if from.stat_of(name).is_ok() {
+                self.drop_name(it, (to, new))?;
+            }
+            Err(error)
+        })
     }
 
-    /// Whether the entry has the name `name` in the directory `held`.
-    fn is_at(&self, held: &HeldDirectory, name: &CStr) -> bool {
-        held.stat_of(name).is_ok_and(|now| now.is_same(self.before))
+    /// Removes the name `name` of `it`, which has another one: after a move, because nobody can exchange the entry under
+    /// a name that nobody knows. If it is another entry there, that gets its name back.
+    fn drop_name(&self, it: &ExactStat, (held, name): (&HeldDirectory, &CStr)) -> io::Result<()> {
+        let (own, aside) = (self.own, random_name()?);
+        let moved = held.rename(name, own, &aside);
+        let now = own.stat_of(&aside).map_err(|error| moved.err().unwrap_or(error))?;
+        if now.is_same(it) {
+            return own.remove(&aside, false);
+        }
+        let back = match now.is_directory() {
+            true => own.rename(&aside, held, name),
+            false => own.link(&aside, held, name).and_then(|()| own.remove(&aside, false)),
+        };
+        Err(io::Error::other(match back {
+            Ok(()) => OTHER_INODE.to_owned(),
+            Err(error) => {
+                let at = path::join_all([&*own.path().unwrap_or_default(), aside.to_bytes()]);
+                let why = explain(&error, None, None);
+                format!("what has its name meanwhile is at {}: {why}", escape(&at))
+            }
+        }))
     }
 
     /// Whether the entry may have been moved although that failed with `error`: it is not in its place, and something is
@@ -123,7 +124,7 @@ impl Move<'_> {
     fn may_be_moved(&self, error: &io::Error) -> bool {
         let ((from, name), (to, new)) = (self.from, self.to);
         let is_missing = || to.stat_of(new).is_err_and(|it| it.kind() == ErrorKind::NotFound);
-        error.kind() != ErrorKind::AlreadyExists && !self.is_at(from, name) && !is_missing()
+        error.kind() != ErrorKind::AlreadyExists && !is_at(self.before, from, name) && !is_missing()
     }
 
     /// Moves the entry to stay there.
@@ -149,7 +150,8 @@ impl Move<'_> {
         let ((from, name), (to, new)) = (self.from, self.to);
         // This step cannot be cancelled.
         let _ = removal.before(RemovalStep::PutBack, name.to_bytes());
-        let Err(error) = self.rename((to, new), (from, name)) else { return };
+        let it = to.stat_of(new).unwrap_or(*self.before);
+        let Err(error) = self.rename(&it, (to, new), (from, name)) else { return };
         let why = explain(&error, from.stat().ok().as_ref(), Some(self.before));
         let path = path();
         let message = format!("it could not be put back: {why}");
@@ -166,6 +168,11 @@ impl Move<'_> {
         removal.count();
         Ok(())
     }
+}
+
+/// Whether the entry `it` has the name `name` in the directory `held`.
+fn is_at(it: &ExactStat, held: &HeldDirectory, name: &CStr) -> bool {
+    held.stat_of(name).is_ok_and(|now| now.is_same(it))
 }
 
 /// Overlays and some FUSE file systems give an entry a new number when it is moved.

@@ -5,6 +5,8 @@
 
 use std::ffi::{CStr, CString};
 use std::io::{self, ErrorKind};
+use std::thread;
+use std::time::Duration;
 
 use super::explain::{Stop, because};
 use super::known::is_beside;
@@ -62,10 +64,26 @@ impl Private {
 
     /// Removes both from `parent`, if they are empty.
     pub(super) fn remove(self, parent: &HeldDirectory) -> io::Result<()> {
-        let Some((held, _)) = self.held else { return Ok(()) };
-        // The next call fails if this one did.
-        let _ = held.remove(&self.inner_name, true);
-        parent.remove(&self.name, true)
+        /// NFS gives what was open such a name, and removes it some milliseconds after it is closed.
+        const SILLY: &[u8] = b".nfs";
+        const TRIES: usize = 20;
+        let Some((held, inner)) = self.held else { return Ok(()) };
+        let is_silly = |name: &CString| name.as_bytes().starts_with(SILLY);
+        let is_waiting =
+            |held: &HeldDirectory| held.names(TRIES).is_ok_and(|names| names.iter().any(is_silly));
+        let remove = || {
+            let _ = held.remove(&self.inner_name, true);
+            // This fails if that did.
+            parent.remove(&self.name, true)
+        };
+        for _ in 1..TRIES {
+            match remove() {
+                Err(_) if is_waiting(&held) || is_waiting(&inner) => {}
+                done => return done,
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        remove()
     }
 }
 

@@ -411,6 +411,28 @@ fn measures_and_kinds_exclude_each_other() {
     }
 }
 
+/// Once, the second one that read it said that the snapshot is none.
+#[test]
+fn standard_input_is_read_once() {
+    for flags in ["--load - --load -", "--load - --since -", "--history -", "--history - x"] {
+        let shown = weigh(flags).run();
+        assert_eq!(shown.code(), 2, "weigh {flags}: {}", shown.complaint());
+        assert!(shown.complaint().starts_with("error: standard input can be read only once"));
+    }
+}
+
+/// Once, ncdu showed a smaller total: it has no size for what is not unique below, but is above.
+#[test]
+fn unique_sizes_are_not_for_ncdu() {
+    let shown = weigh("--unique --as ncdu").run();
+    assert_eq!(shown.code(), 2);
+    assert!(
+        shown.complaint().starts_with("error: --as ncdu adds up sizes"),
+        "{}",
+        shown.complaint()
+    );
+}
+
 #[test]
 fn help_and_version_are_no_errors() {
     let help = weigh("--help").run().text();

@@ -552,23 +552,28 @@ fn a_move_whose_answer_is_lost_is_a_move() {
 /// And if somebody writes to it meanwhile, it is put back. It stayed where nobody looks for it, and was said to be kept.
 #[test]
 fn what_has_changed_when_the_answer_to_its_move_is_lost_is_put_back() {
-    for manner in [Manner::Delete, Manner::Trash] {
+    for (manner, has_safe_move) in
+        [Manner::Delete, Manner::Trash].into_iter().flat_map(|it| [(it, true), (it, false)])
+    {
         let fixture = Fixture::new().file("tree/f", 5).dir("home");
         let scanned = Scanned::of(&fixture);
         let files = fixture.at("home/.local/share/Trash/files");
-        let removed =
-            remove(&scanned.targets(&["f"]), manner, &scanned.directories, &mut |event| {
-                if let RemovalEvent::Before { step: RemovalStep::Move, .. } = event {
-                    let mut entries = fs::read_dir(fixture.at("tree")).unwrap();
-                    let private =
-                        entries.find_map(|it| Some(it.unwrap().path()).filter(|it| it.is_dir()));
-                    let aside = private.unwrap_or_else(|| files.clone()).join("f");
-                    fs::rename(fixture.at("tree/f"), &aside).unwrap();
-                    fs::write(aside, "written to").unwrap();
-                }
-                ControlFlow::Continue(())
-            });
-        kept(removed);
+        let write_to_it = |event: RemovalEvent<'_>| {
+            if let RemovalEvent::Before { step: RemovalStep::Move, .. } = event {
+                let mut entries = fs::read_dir(fixture.at("tree")).unwrap();
+                let private =
+                    entries.find_map(|it| Some(it.unwrap().path()).filter(|it| it.is_dir()));
+                let aside = private.unwrap_or_else(|| files.clone()).join("f");
+                fs::rename(fixture.at("tree/f"), &aside).unwrap();
+                fs::write(aside, "written to").unwrap();
+            }
+            ControlFlow::Continue(())
+        };
+        let targets = scanned.targets(&["f"]);
+        kept(match has_safe_move {
+            true => remove(&targets, manner, &scanned.directories, &mut { write_to_it }),
+            false => scanned.remove_without_safe_move(&targets, manner, write_to_it),
+        });
         assert_eq!(fixture.names("tree"), ["f"]);
         assert_eq!(fixture.text("tree/f"), "written to");
         if manner == Manner::Trash {
@@ -624,29 +629,30 @@ fn nothing_is_deleted_if_the_log_is_a_pipe() {
 /// If another entry takes that name in the trash between the check and the move, it is moved back there.
 #[test]
 fn what_is_swapped_in_the_trash_is_not_put_back() {
-    let fixture = with_canary();
-    let scanned = Scanned::of(&fixture);
-    let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
-    let targets = scanned.targets(&["c"]);
-    let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
-    let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
-    let place = sys::to_path(&trashed.path_in_trash()).into_owned();
-    let other = fixture.at("home/other");
-    let removed = undo(&trashed, &scanned.directories, &mut |event| {
-        if let RemovalEvent::Before { step: RemovalStep::Move, .. } = event {
-            fs::rename(&place, &other).unwrap();
-            fs::write(&place, "other").unwrap();
-        }
-        ControlFlow::Continue(())
-    });
-    let why = kept(removed);
-    assert!(
-        why.starts_with("it is another inode since it was moved: somebody replaced it"),
-        "{why}"
-    );
-    assert!(!exists(fixture.at("tree/c")));
-    assert_eq!(fs::read(&place).unwrap(), b"other");
-    assert_eq!(fs::metadata(other).unwrap().len(), 9_000);
+    for has_safe_move in [true, false] {
+        let fixture = with_canary();
+        let scanned = Scanned::of(&fixture);
+        let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+        let targets = scanned.targets(&["c"]);
+        let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
+        let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
+        let place = sys::to_path(&trashed.path_in_trash()).into_owned();
+        let other = fixture.at("home/other");
+        let mut swap = |event: RemovalEvent<'_>| {
+            if let RemovalEvent::Before { step: RemovalStep::Move, .. } = event {
+                fs::rename(&place, &other).unwrap();
+                fs::write(&place, "other").unwrap();
+            }
+            ControlFlow::Continue(())
+        };
+        let mut undo = || undo(&trashed, &scanned.directories, &mut swap);
+        let why = kept(if has_safe_move { undo() } else { without_safe_move(undo) });
+        let expected = "it is another inode since it was moved: somebody replaced it";
+        assert!(why.starts_with(expected), "{why}");
+        assert!(!exists(fixture.at("tree/c")));
+        assert_eq!(fs::read(&place).unwrap(), b"other");
+        assert_eq!(fs::metadata(other).unwrap().len(), 9_000);
+    }
 }
 
 /// If an entry cannot be moved back, because its name is taken, the message says where it is.

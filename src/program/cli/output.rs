@@ -1,6 +1,8 @@
 //! How to show the result: as a picture or in a form for programs; and which flags do not fit together.
 
-use super::flags::Flags;
+use std::path::PathBuf;
+
+use super::flags::{Flags, SnapshotFlags};
 use crate::program::terminal;
 use weigh::internal::measure::Time;
 use weigh::internal::render::page::{self, PageOptions};
@@ -29,7 +31,21 @@ impl Flags {
         let shows_details = self.screen.ui || self.form().is_some_and(Form::shows_details);
         let is_saved = self.is_loaded() || self.snapshots.save.is_some();
         let is_unsaved = is_saved && is_by_time && self.filetime() != Some(Time::Modified);
+        let SnapshotFlags { load, since, history, .. } = &self.snapshots;
+        let read_once = load.iter().chain(since).chain(&self.lists.list);
+        let is_input = |file: &&PathBuf| file.as_os_str() == "-";
+        // A history looks at each file before it reads it.
+        let is_input_again = read_once.filter(is_input).count() > 1
+            || history.iter().flatten().any(|file| is_input(&file));
         let refused = [
+            (
+                is_input_again,
+                "standard input can be read only once: save what comes there in a file",
+            ),
+            (
+                self.count.unique && self.form() == Some(Form::Ncdu),
+                "--as ncdu adds up sizes, and those of --unique do not add up: leave out one of them",
+            ),
             (is_unsaved, "a snapshot has only times of modification: use -m m, not -m a or -m c"),
             (
                 self.snapshots.fail_over.is_some() && is_by_time,
