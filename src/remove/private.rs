@@ -109,7 +109,10 @@ fn make_directory(
 fn opened(parent: &HeldDirectory, name: &CStr, around: &ExactStat) -> Result<HeldDirectory, Stop> {
     let held = parent.descend(&[name])?;
     let stat = held.stat()?;
-    let is_private = stat.stat.mode.0 & 0o777 == 0o700 && stat.stat.owner == user_id();
+    // FAT has no modes: a mount gives all directories the same, such as 0755. Others must not be able to write.
+    let mode = stat.stat.mode.0;
+    let is_closed = mode & 0o777 == 0o700 || mode & 0o022 == 0 && held.is_local();
+    let is_private = is_closed && stat.stat.owner == user_id();
     let is_empty = held.names(1)?.is_empty();
     if is_private && is_beside(&stat, around) && is_empty {
         return Ok(held);
@@ -124,6 +127,9 @@ mod tests {
         reason = "a test that cannot get what it needs should stop there"
     )]
 
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     /// It was taken for one of weigh's own whose answer was lost, and removed.
@@ -137,5 +143,20 @@ mod tests {
         assert!(make_directory(&parent, c"theirs", &around).is_err());
         assert!(parent.stat_of(c"theirs").is_ok());
         assert!(make_directory(&parent, c"ours", &around).is_ok());
+    }
+
+    /// On FAT all directories have the same mode.
+    #[test]
+    fn nobody_else_may_write_to_it() {
+        let place = tempfile::tempdir().unwrap();
+        let path = CString::new(place.path().as_os_str().as_encoded_bytes()).unwrap();
+        let parent = HeldDirectory::open(&path).unwrap();
+        let around = parent.stat().unwrap();
+        parent.make_directory(c"it").unwrap();
+        for (mode, is_private) in [(0o700, true), (0o755, true), (0o775, false), (0o757, false)] {
+            let permissions = fs::Permissions::from_mode(mode);
+            fs::set_permissions(place.path().join("it"), permissions).unwrap();
+            assert_eq!(opened(&parent, c"it", &around).is_ok(), is_private, "{mode:o}");
+        }
     }
 }

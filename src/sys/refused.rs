@@ -121,6 +121,7 @@ impl HeldDirectory {
         up() -> io::Result<Self>;
         path() -> io::Result<Vec<u8>>;
         stat() -> io::Result<ExactStat>;
+        is_local() -> bool;
         stat_of(&CStr) -> io::Result<ExactStat>;
         make_directory(&CStr) -> io::Result<()>;
         move_to(&CStr, &Self, &CStr) -> io::Result<()>;

@@ -11,10 +11,11 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, retry_on_intr};
 
+use super::file_systems;
 use super::listing::{self, convert, mount_id, open};
 use crate::measure::Kind;
 use crate::path;
-use crate::sys::{ExactStat, Listing, MOST_SYMLINKS, Stat, user_id};
+use crate::sys::{ExactStat, Listing, MOST_SYMLINKS, Stat, Storage, user_id};
 
 /// A directory that is held open. It stays the same directory even if it is moved or replaced.
 #[derive(Debug)]
@@ -220,6 +221,12 @@ impl HeldDirectory {
     /// The system's.
     pub fn stat(&self) -> io::Result<ExactStat> {
         Ok(stat_of(&self.fd, c"")?)
+    }
+
+    /// Whether its file system is the kernel's, and not one of another machine or of a process.
+    pub fn is_local(&self) -> bool {
+        let kind = fs::fstatfs(&self.fd).map(|answer| file_systems::mount(0, answer.f_type as u32));
+        kind.is_ok_and(|kind| kind.storage == Storage::Local)
     }
 
     /// The attributes of the entry `name`. Does not follow symlinks.
