@@ -5,7 +5,8 @@
 //! of requests that the storage serves at the same time. Fewer help on a disk that has to seek, and where each look-up
 //! locks its directory. Nobody can know this in advance, so it is tried: the number goes up in steps as long as each
 //! step brings enough entries a second, then stays, and is tried again from time to time. If the first step brings
-//! hardly anything, one thread is tried before anything else.
+//! hardly anything, one thread is tried before anything else, unless the storage is on another machine: on NFS with 2 ms
+//! for an answer, 8 of 14 walks tried it, and took 1.5 s instead of 1.0 s (medians, 2026-11-26).
 //!
 //! Whether a device says that it rotates is not asked. Disks of virtual machines say so, and on a busy machine their
 //! answers seem as late as those of a real one: cold on XFS, one thread was then taken for a second, and balanced took
@@ -49,6 +50,8 @@ pub(super) struct ThreadChooser {
     seen: Sample,
     /// How long to stay the next time that nothing is better.
     patience: Duration,
+    /// Whether the storage is on another machine: whatever that has, one thread only waits for the network.
+    is_remote: bool,
 }
 
 /// What it is doing.
@@ -102,7 +105,9 @@ impl ThreadChooser {
     pub(super) fn new(cores: usize, first: usize, most: usize, is_uncached: bool) -> Self {
         let phase = if is_uncached { Phase::Beginning } else { Phase::First(0) };
         let (seen, threads) = (Sample::default(), first);
-        Self { cores, most: most.max(first), first, threads, phase, seen, patience: PATIENCE }
+        let most = most.max(first);
+        let (patience, is_remote) = (PATIENCE, false);
+        Self { cores, most, first, threads, phase, seen, patience, is_remote }
     }
 
     /// Starts again, because the storage has changed. Returns the number of threads.
@@ -142,7 +147,9 @@ impl ThreadChooser {
                 let is_busy = self.seen.is_busy(self.threads.min(self.cores));
                 let may_be_blocked = has_work && !is_busy;
                 if may_be_blocked && self.seen.is_blocked() && self.is_measured() {
-                    return self.try_with(self.first_guess(hint()), FACTOR);
+                    let storage = hint();
+                    self.is_remote = storage == Storage::Remote;
+                    return self.try_with(self.first_guess(storage), FACTOR);
                 }
                 if is_busy && self.threads > self.cores {
                     // Perhaps nothing has to be waited for any more, which a short time does not show.
@@ -209,14 +216,15 @@ impl ThreadChooser {
             if self.threads >= self.most || self.seen.is_busy(self.cores) {
                 return self.stay(self.threads);
             }
-            let is_doubtful = trial.threads <= self.first && rate < trial.rate * CLEAR;
+            let is_doubtful =
+                !self.is_remote && trial.threads <= self.first && rate < trial.rate * CLEAR;
             let next = if is_doubtful { 1 } else { self.threads.saturating_mul(trial.factor) };
             return self.try_with(next, trial.factor);
         }
         if !is_up && rate >= trial.rate * LOSS {
             return self.stay(self.threads);
         }
-        if is_up && (2..=self.first).contains(&trial.threads) {
+        if is_up && !self.is_remote && (2..=self.first).contains(&trial.threads) {
             // If more threads do not help, one may do better, on a disk that has to seek. If it does not, that shows
             // at once.
             return self.try_again(trial, 1);

@@ -107,6 +107,19 @@ fn where_more_threads_get_hardly_more_done_one_is_tried() {
     }
 }
 
+/// On NFS, where the first look is slow or 64 threads are more than the server takes, that took half of the time.
+#[test]
+fn one_is_not_tried_on_another_machine() {
+    let few = Sample { wall: 200 * MS, cpu: MS, waits: 20, done: 20, ..WORK };
+    let hardly_more = Sample { done: 26, ..few };
+    for (second, expected) in [(few, Some(4)), (hardly_more, Some(256))] {
+        let mut chooser = ThreadChooser::new(2, 2, 512, false);
+        let mut look = |sample| chooser.look(&sample, || Storage::Remote);
+        let many = Sample { done: 200, ..few };
+        assert_eq!([few, many, second, second].map(&mut look)[2..], [None, expected]);
+    }
+}
+
 /// Where more threads got clearly more done, one does not, and to try it would take as long as many steps.
 #[test]
 fn one_is_not_tried_where_more_threads_were_better() {
