@@ -89,42 +89,50 @@ impl Move<'_> {
         }
         self.drop_name(it, (from, name)).or_else(|error| {
             // It, or what somebody has put in its place.
-            if from.stat_of(name).is_ok() {
+            if self.is_our_name((to, new)) && from.stat_of(name).is_ok() {
                 self.drop_name(it, (to, new))?;
             }
             Err(error)
         })
     }
 
-    /// Removes the name `name` of `it`, which has another one: after a move, because nobody can exchange the entry under
-    /// a name that nobody knows. If it is another entry there, that gets its name back.
+    /// Whether weigh has chosen the name for this move, so that nobody else uses it.
+    fn is_our_name(&self, (held, name): (&HeldDirectory, &CStr)) -> bool {
+        std::ptr::eq(held, self.own) && name == self.to.1
+    }
+
+    /// Removes the name `name` of `it`, which has another one. Where somebody else may exchange the entry, it first
+    /// gets a random name; and if it is another entry there, its old name back.
     fn drop_name(&self, it: &ExactStat, (held, name): (&HeldDirectory, &CStr)) -> io::Result<()> {
+        if self.is_our_name((held, name)) {
+            return held.remove(name, false);
+        }
         let (own, aside) = (self.own, random_name()?);
+        let stays = |error: io::Error| {
+            let at = path::join_all([&*own.path().unwrap_or_default(), aside.to_bytes()]);
+            let why = explain(&error, None, None);
+            io::Error::other(format!("what had its name is still at {}: {why}", escape(&at)))
+        };
         let moved = held.rename(name, own, &aside);
-        let now = own.stat_of(&aside).map_err(|error| moved.err().unwrap_or(error))?;
-        if now.is_same(it) {
-            return own.remove(&aside, false);
+        let now =
+            own.stat_of(&aside).map_err(|error| moved.err().unwrap_or_else(|| stays(error)))?;
+        if now.is_same_inode(it) {
+            return own.remove(&aside, false).map_err(stays);
         }
         let back = match now.is_directory() {
             true => own.rename(&aside, held, name),
             false => own.link(&aside, held, name).and_then(|()| own.remove(&aside, false)),
         };
-        Err(io::Error::other(match back {
-            Ok(()) => OTHER_INODE.to_owned(),
-            Err(error) => {
-                let at = path::join_all([&*own.path().unwrap_or_default(), aside.to_bytes()]);
-                let why = explain(&error, None, None);
-                format!("what has its name meanwhile is at {}: {why}", escape(&at))
-            }
-        }))
+        back.map_err(stays).and(Err(io::Error::other(OTHER_INODE)))
     }
 
-    /// Whether the entry may have been moved although that failed with `error`: it is not in its place, and something is
-    /// in the new one, or nobody can tell.
+    /// Whether the entry may have been moved although that failed with `error`: it is in the new place, or it is not in
+    /// its own, and something is in the new one, or nobody can tell.
     fn may_be_moved(&self, error: &io::Error) -> bool {
         let ((from, name), (to, new)) = (self.from, self.to);
         let is_missing = || to.stat_of(new).is_err_and(|it| it.kind() == ErrorKind::NotFound);
-        error.kind() != ErrorKind::AlreadyExists && !is_at(self.before, from, name) && !is_missing()
+        let is_there = || is_at(self.before, to, new) || !is_at(self.before, from, name);
+        error.kind() != ErrorKind::AlreadyExists && is_there() && !is_missing()
     }
 
     /// Moves the entry to stay there.
@@ -156,7 +164,9 @@ impl Move<'_> {
         let path = path();
         let message = format!("it could not be put back: {why}");
         removal.outcome.add(path.clone(), &error, message);
-        removal.outcome.fate = Fate::Left(path);
+        if !is_at(&it, from, name) || is_at(&it, to, new) {
+            removal.outcome.fate = Fate::Left(path);
+        }
     }
 
     /// Removes the entry where it was moved to; a directory only if it is empty. For the commit of a delete.
@@ -170,9 +180,9 @@ impl Move<'_> {
     }
 }
 
-/// Whether the entry `it` has the name `name` in the directory `held`.
+/// Whether the inode `it` has the name `name` in the directory `held`. Somebody may be writing to it.
 fn is_at(it: &ExactStat, held: &HeldDirectory, name: &CStr) -> bool {
-    held.stat_of(name).is_ok_and(|now| now.is_same(it))
+    held.stat_of(name).is_ok_and(|now| now.is_same_inode(it))
 }
 
 /// Overlays and some FUSE file systems give an entry a new number when it is moved.

@@ -31,7 +31,12 @@ impl ExactStat {
     pub fn is_same(&self, other: &Self) -> bool {
         let is_same_content =
             (self.stat.length, self.modified) == (other.stat.length, other.modified);
-        self.inode() == other.inode() && (self.is_directory() || is_same_content)
+        self.is_same_inode(other) && (self.is_directory() || is_same_content)
+    }
+
+    /// Whether `other` is the same inode.
+    pub fn is_same_inode(&self, other: &Self) -> bool {
+        self.inode() == other.inode()
     }
 
     fn inode(&self) -> (u64, Identity, u16, Moment) {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use nix::libc::{EINVAL, ENOSPC, ENOSYS, SYS_mkdirat, SYS_openat2, SYS_renameat2};
+use nix::libc::{
+    EINVAL, EIO, ENOSPC, ENOSYS, SYS_mkdirat, SYS_openat2, SYS_renameat2, SYS_unlinkat,
+};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
 /// Runs `body` as on a kernel without openat2(2).
@@ -18,6 +20,11 @@ pub fn without_room<T: Send>(body: impl FnOnce() -> T + Send) -> T {
 /// Runs `body` as on a file system without a move that never replaces, such as NFS and many in FUSE.
 pub fn without_safe_move<T: Send>(body: impl FnOnce() -> T + Send) -> T {
     denied(SYS_renameat2, EINVAL, body)
+}
+
+/// Runs `body` as on a file system that removes nothing.
+pub fn without_removal<T: Send>(body: impl FnOnce() -> T + Send) -> T {
+    denied(SYS_unlinkat, EIO, body)
 }
 
 /// Runs `body` in a thread of its own, in which `call` fails with `error`.

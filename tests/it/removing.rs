@@ -4,10 +4,12 @@
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use weigh::internal::remove::{
     self, Fate, Manner, ProtectedPaths, RemovalEvent, RemovalStep, Removed, Target, TargetOutcome,
@@ -18,7 +20,7 @@ use weigh::internal::sys;
 use weigh::internal::tally::Inodes;
 use weigh::internal::tree::{Place, Tree};
 
-use crate::denied::{without_openat2, without_room, without_safe_move};
+use crate::denied::{without_openat2, without_removal, without_room, without_safe_move};
 use crate::fixture::{Fixture, entries_at};
 
 /// A scan of a fixture, and what would be deleted of it.
@@ -607,6 +609,90 @@ fn a_removal_whose_answer_is_lost_is_a_removal() {
     assert!(matches!(outcome.fate, Fate::Deleted), "{outcome:?}");
     assert_eq!((outcome.removed, outcome.problems.len()), (5, 0));
     assert_eq!(fixture.names("tree"), ["h"]);
+}
+
+/// Where there is no move that never replaces, an entry has two names for a moment. One of them stayed, and nothing said so.
+#[test]
+fn a_name_that_cannot_be_removed_is_said() {
+    for (manner, has_room) in
+        [(Manner::Delete, true), (Manner::Delete, false), (Manner::Trash, true)]
+    {
+        let fixture = Fixture::new().file("tree/f", 5).dir("home/.local/state/weigh");
+        let fixture = ["files", "info"].iter().fold(fixture, |fixture, name| {
+            fixture.dir(Path::new("home/.local/share/Trash").join(name))
+        });
+        let scanned = Scanned::of(&fixture);
+        let (targets, before) = (scanned.targets(&["f"]), listing(fixture.path()));
+        let go_on = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+        let refused = || scanned.remove_without_safe_move(&targets, manner, go_on);
+        let refused = || without_removal(refused);
+        let removed = if has_room { refused() } else { without_room(refused) };
+        assert_named(&fixture, &before, &scanned.log(), &removed);
+        assert!(exists(fixture.at("tree/f")));
+    }
+    let fixture = Fixture::new().file("tree/f", 5).dir("home");
+    let scanned = Scanned::of(&fixture);
+    let mut go_on = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+    let removed = remove(&scanned.targets(&["f"]), Manner::Trash, &scanned.directories, &mut go_on);
+    let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
+    let before = listing(fixture.path());
+    let undo = || undo(&trashed, &scanned.directories, &mut { go_on });
+    let removed = without_safe_move(|| without_removal(undo));
+    assert_named(&fixture, &before, "", &removed);
+    kept(removed);
+    assert!(exists(fixture.at("home/.local/share/Trash/files/f")));
+}
+
+/// Asserts that each entry that was not there `before`, or a new directory around it, is named.
+fn assert_named(fixture: &Fixture, before: &[String], log: &str, removed: &Removed) {
+    let problems = removed.outcomes.iter().flat_map(|one| &one.problems).chain(&removed.left);
+    let said =
+        problems.map(|one| format!("{} {}\n", sys::to_path(&one.path).display(), one.message));
+    let said = log.to_owned() + &said.collect::<String>();
+    for line in listing(fixture.path()).iter().filter(|line| !before.contains(line)) {
+        let path = Path::new(line.split(' ').next().unwrap());
+        let is_new = |at: &&Path| at.to_string_lossy().contains("/.weigh-") || *at == path;
+        let mut named = path.ancestors().take_while(is_new);
+        let is_said = named.any(|at| said.contains(&*at.to_string_lossy()));
+        let is_note = ["/deleted.ndjson ", ".trashinfo "].iter().any(|end| line.contains(end));
+        assert!(is_said || is_note, "{line}: {said}");
+    }
+}
+
+/// It was linked to its place a second time, and "could not be put back".
+#[test]
+fn what_is_written_to_all_the_time_has_one_name() {
+    for manner in [Manner::Delete, Manner::Trash].repeat(50) {
+        let fixture = Fixture::in_memory().file("tree/f", 5).dir("home");
+        let scanned = Scanned::of(&fixture);
+        let targets = scanned.targets(&["f"]);
+        let file = File::options().append(true).open(fixture.at("tree/f")).unwrap();
+        let (writes, is_done) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let removed = std::thread::scope(|scope| {
+            let write = || {
+                while !is_done.load(Ordering::Relaxed) {
+                    (&file).write_all(b"x").unwrap();
+                    writes.fetch_add(1, Ordering::Relaxed);
+                }
+            };
+            let removed = scanned.remove_without_safe_move(&targets, manner, |event| {
+                if let RemovalEvent::Before { step: RemovalStep::Move, .. } = event {
+                    scope.spawn(write);
+                    while writes.load(Ordering::Relaxed) == 0 {
+                        std::hint::spin_loop();
+                    }
+                }
+                ControlFlow::Continue(())
+            });
+            is_done.store(true, Ordering::Relaxed);
+            removed
+        });
+        kept(removed);
+        assert_eq!(
+            (fixture.names("tree"), file.metadata().unwrap().nlink()),
+            (vec!["f".to_owned()], 1)
+        );
+    }
 }
 
 /// A log that nobody reads, and that would block, is none: nothing is deleted.
