@@ -17,6 +17,8 @@
 //! other program expects it at its new path. The price is one more system call for each entry.
 //!
 //! A full file system has no room for a private directory. There, entries get a random name in their own directory.
+//! Other file systems, such as NFS, have no move that never replaces. There, an entry gets its new name by a link, which
+//! never replaces either, and then loses the old one.
 //!
 //! * `target`, `targets`, `held`, `known`: the targets, and how to find them. `protected`: what is never removed.
 //!   `explain`: why something is not possible.

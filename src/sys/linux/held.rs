@@ -1,4 +1,4 @@
-//! Linux: openat2, renameat2, statx and unlinkat, each relative to a held directory.
+//! Linux: openat2, statx, renameat2, linkat and unlinkat, each relative to a held directory.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
