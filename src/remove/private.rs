@@ -121,42 +121,4 @@ fn opened(parent: &HeldDirectory, name: &CStr, around: &ExactStat) -> Result<Hel
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(
-        clippy::unwrap_used,
-        reason = "a test that cannot get what it needs should stop there"
-    )]
-
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt as _;
-
-    use super::*;
-
-    /// It was taken for one of weigh's own whose answer was lost, and removed.
-    #[test]
-    fn a_directory_that_is_already_there_stays() {
-        let place = tempfile::tempdir().unwrap();
-        let path = CString::new(place.path().as_os_str().as_encoded_bytes()).unwrap();
-        let parent = HeldDirectory::open(&path).unwrap();
-        let around = parent.stat().unwrap();
-        parent.make_directory(c"theirs").unwrap();
-        assert!(make_directory(&parent, c"theirs", &around).is_err());
-        assert!(parent.stat_of(c"theirs").is_ok());
-        assert!(make_directory(&parent, c"ours", &around).is_ok());
-    }
-
-    /// On FAT all directories have the same mode.
-    #[test]
-    fn nobody_else_may_write_to_it() {
-        let place = tempfile::tempdir().unwrap();
-        let path = CString::new(place.path().as_os_str().as_encoded_bytes()).unwrap();
-        let parent = HeldDirectory::open(&path).unwrap();
-        let around = parent.stat().unwrap();
-        parent.make_directory(c"it").unwrap();
-        for (mode, is_private) in [(0o700, true), (0o755, true), (0o775, false), (0o757, false)] {
-            let permissions = fs::Permissions::from_mode(mode);
-            fs::set_permissions(place.path().join("it"), permissions).unwrap();
-            assert_eq!(opened(&parent, c"it", &around).is_ok(), is_private, "{mode:o}");
-        }
-    }
-}
+mod tests;

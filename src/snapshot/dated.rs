@@ -75,7 +75,7 @@ fn snapshots(directory: &Path) -> Result<(Vec<Dated>, Vec<Problem>), Problem> {
     Ok((dated, unread))
 }
 
-/// All dated snapshots in `path`, if it is a directory; otherwise `path`.
+/// All dated snapshots in `path`, oldest first, if it is a directory; otherwise `path`.
 ///
 /// # Errors
 /// The system's, and an error if there are none.
@@ -84,7 +84,13 @@ pub fn all_in(path: &Path) -> Result<Vec<PathBuf>, Problem> {
         return Ok(vec![path.to_owned()]);
     }
     let mut files = files(path)?;
-    files.sort_unstable();
+    // By time, and those of one second by number.
+    files.sort_by_cached_key(|file| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let (stem, _) = name.split_once('.').unwrap_or_default();
+        let time = stem.split('Z').next().unwrap_or_default();
+        (time.to_owned(), stem.len(), stem.to_owned())
+    });
     if files.is_empty() {
         return Err(none_in(path, NONE_KEPT));
     }
