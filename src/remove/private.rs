@@ -5,8 +5,6 @@
 
 use std::ffi::{CStr, CString};
 use std::io::{self, ErrorKind};
-use std::thread;
-use std::time::Duration;
 
 use super::explain::{Stop, because};
 use super::known::is_beside;
@@ -64,13 +62,9 @@ impl Private {
 
     /// Removes both from `parent`, if they are empty.
     pub(super) fn remove(self, parent: &HeldDirectory) -> io::Result<()> {
-        /// NFS gives what was open such a name, and removes it some milliseconds after it is closed.
-        const SILLY: &[u8] = b".nfs";
+        /// Closing a file on NFS takes some milliseconds.
         const TRIES: usize = 20;
         let Some((held, inner)) = self.held else { return Ok(()) };
-        let is_silly = |name: &CString| name.as_bytes().starts_with(SILLY);
-        let is_waiting =
-            |held: &HeldDirectory| held.names(TRIES).is_ok_and(|names| names.iter().any(is_silly));
         let remove = || {
             let _ = held.remove(&self.inner_name, true);
             // This fails if that did.
@@ -78,10 +72,9 @@ impl Private {
         };
         for _ in 1..TRIES {
             match remove() {
-                Err(_) if is_waiting(&held) || is_waiting(&inner) => {}
+                Err(_) if held.waits_for_nfs() || inner.waits_for_nfs() => {}
                 done => return done,
             }
-            thread::sleep(Duration::from_millis(10));
         }
         remove()
     }

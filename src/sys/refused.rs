@@ -130,6 +130,7 @@ impl HeldDirectory {
         remove(&CStr, bool) -> io::Result<()>;
         remove_link(&CStr) -> io::Result<Option<ExactStat>>;
         create(&CStr, &[u8]) -> io::Result<()>;
+        waits_for_nfs() -> bool;
         names(usize) -> io::Result<Vec<CString>>;
     }
 }

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{
     self, AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, Statx, StatxAttributes, StatxFlags,
@@ -310,6 +312,19 @@ impl HeldDirectory {
         File::from(open(&self.fd, name, flags)?).write_all(content).inspect_err(|_| {
             let _ = self.remove(name, false);
         })
+    }
+
+    /// Waits 10 ms if NFS is about to remove what was open in it, and returns whether it is. What is removed while it is
+    /// open has a name like `.nfs…` until it is closed.
+    pub fn waits_for_nfs(&self) -> bool {
+        /// A directory that was just emptied has no more.
+        const MOST: usize = 20;
+        let is_open = |name: &CString| name.as_bytes().starts_with(b".nfs");
+        let waits = self.names(MOST).is_ok_and(|names| names.iter().any(is_open));
+        if waits {
+            thread::sleep(Duration::from_millis(10));
+        }
+        waits
     }
 
     /// The names of at most `most` entries, without `.` and `..`.
