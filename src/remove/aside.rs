@@ -4,6 +4,7 @@
 
 use std::ffi::CStr;
 use std::io::{self, ErrorKind};
+use std::ptr;
 
 use super::explain::{NO_MOVE, Stop, because, explain};
 use super::outcome::{Fate, RemovalStep};
@@ -84,7 +85,11 @@ impl Move<'_> {
         });
         if !is_at(it, to, new) {
             linked?;
-            self.drop_name(&to.stat_of(new)?, (to, new))?;
+            // The link of another entry; or what somebody has put in its place since, which stays.
+            let other = from.stat_of(name).unwrap_or(*it);
+            if self.is_our_name((to, new)) || is_at(&other, to, new) {
+                self.drop_name(&other, (to, new))?;
+            }
             return Err(io::Error::other(OTHER_INODE));
         }
         self.drop_name(it, (from, name)).or_else(|error| {
@@ -98,7 +103,7 @@ impl Move<'_> {
 
     /// Whether weigh has chosen the name for this move, so that nobody else uses it.
     fn is_our_name(&self, (held, name): (&HeldDirectory, &CStr)) -> bool {
-        std::ptr::eq(held, self.own) && name == self.to.1
+        ptr::eq(held, self.own) && ptr::eq(held, self.to.0) && name == self.to.1
     }
 
     /// Removes the name `name` of `it`, which has another one. Where somebody else may exchange the entry, it first

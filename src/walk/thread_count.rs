@@ -50,7 +50,7 @@ pub(super) struct ThreadChooser {
     seen: Sample,
     /// How long to stay the next time that nothing is better.
     patience: Duration,
-    /// Whether the storage is on another machine: whatever that has, one thread only waits for the network.
+    /// Whether the storage is on another machine. Whatever disks that has, one thread mostly waits for the network.
     is_remote: bool,
 }
 

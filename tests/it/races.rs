@@ -449,6 +449,41 @@ fn what_is_exchanged_while_it_has_two_names_is_kept() {
     assert!(said.starts_with("0 Kept\n  it is another inode"), "{said}");
 }
 
+/// What an editor saves over an entry that was just put back was removed.
+#[test]
+#[ignore = "needs strace"]
+fn what_replaces_an_entry_that_is_put_back_stays() {
+    if let Some(top) = std::env::var_os(DELETED) {
+        return delete_all(Path::new(&top));
+    }
+    let fixture = Fixture::in_memory().dir("home/.local/state/weigh");
+    fs::write(fixture.at("theirs"), "theirs").unwrap();
+    let fixture = (0..4).fold(fixture, |fixture, n| fixture.file(format!("tree/{n}"), 10));
+    let faults = ["renameat2:error=EINVAL", "linkat:delay_exit=1000000:when=1..2"];
+    let faults = faults.map(|fault| ["-e".to_owned(), format!("inject={fault}")]);
+    let strace = ["strace", "-f", "-q", "-o", "/dev/null", "-e", "trace=renameat2,linkat"];
+    let strace = [strace.map(str::to_owned).to_vec(), faults.concat()].concat();
+    let test = "races::what_replaces_an_entry_that_is_put_back_stays";
+    let mut child = other_process(&fixture, test, &strace).spawn().unwrap();
+    let limit = Instant::now() + crate::run::PATIENCE;
+    let file = fixture.at("tree/0");
+    let wait_for_link = |since: i64| {
+        while !fs::metadata(&file).is_ok_and(|it| it.nlink() == 2 && it.ctime() >= since) {
+            assert!(Instant::now() < limit, "it does not begin");
+        }
+    };
+    wait_for_link(0);
+    // So that it is put back.
+    fs::write(&file, "written to").unwrap();
+    let written = fs::metadata(&file).unwrap().ctime();
+    wait_for_link(written + 1);
+    fs::rename(fixture.at("theirs"), &file).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(fixture.text("tree/0"), "theirs");
+    let said = fixture.text("said");
+    assert!(said.starts_with("0 Left("), "{said}");
+}
+
 /// The inodes of the directories below `top`.
 fn directories(top: &Path) -> BTreeSet<u64> {
     let below = entries_at(top).into_iter().skip(1);
