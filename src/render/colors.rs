@@ -1,7 +1,7 @@
 //! Colours of names by LS_COLORS, from what the walk already knows of an inode; and the palette for all else.
 
 use lscolors::{Indicator, LsColors};
-use nu_ansi_term::Style;
+use nu_ansi_term::{Color, Style};
 
 use super::palette::Palette;
 use crate::measure::Mode;
@@ -10,8 +10,6 @@ use crate::measure::Mode;
 #[derive(Clone, Debug, Default)]
 pub struct Colors {
     names: LsColors,
-    /// Whether LS_COLORS is empty. Directories have the accent then: ls's own blue can hardly be read on black.
-    is_empty: bool,
     /// The colours of what is no name.
     pub palette: Palette,
 }
@@ -19,8 +17,7 @@ pub struct Colors {
 impl Colors {
     /// Names as in the value of LS_COLORS (dircolors(1)), over ls's own; all else as in `palette`.
     pub fn new(ls_colors: &str, palette: Palette) -> Self {
-        let (names, is_empty) = (LsColors::from_string(ls_colors), ls_colors.is_empty());
-        Self { names, is_empty, palette }
+        Self { names: LsColors::from_string(ls_colors), palette }
     }
 
     /// The style of an entry called `name`.
@@ -38,11 +35,10 @@ impl Colors {
             (Indicator::RegularFile, Ok(name)) => self.names.style_for_str(name),
             _ => None,
         };
-        if indicator == Indicator::Directory && self.is_empty {
-            return self.palette.accent();
-        }
         let style = by_ending.or_else(|| self.names.style_for_indicator(indicator));
-        style.map(lscolors::Style::to_nu_ansi_term_style).unwrap_or_default()
+        let style = style.map(lscolors::Style::to_nu_ansi_term_style).unwrap_or_default();
+        // ls's own blue, which is also that of most distributions, can hardly be read on black.
+        if style == Color::Blue.bold() { self.palette.accent() } else { style }
     }
 }
 

@@ -172,7 +172,11 @@ impl Palette {
 
     /// Directories, headings, and whatever can be acted on.
     pub fn accent(self) -> Style {
-        self.other(0).unwrap_or(Color::Blue).bold()
+        let on_both = match self.depth {
+            Depth::Ansi => Color::Blue,
+            depth => RAMPS[3 * depth as usize + Theme::None as usize][0],
+        };
+        self.other(0).unwrap_or(on_both).bold()
     }
 
     /// Remarks, and what is not large.
@@ -326,6 +330,12 @@ mod tests {
                 let track = palette.track().background.map(channels);
                 let band = palette.band().background.map(channels);
                 assert_eq!(track.is_some(), theme != Theme::None && depth != Depth::Ansi, "{what}");
+                for ground in grounds(theme, depth) {
+                    if let (Theme::None, Depth::Fixed | Depth::Rgb) = (theme, depth) {
+                        let accent = palette.accent().foreground.expect("a colour");
+                        ensure(accent, ground, 3.0, "bold text on any background");
+                    }
+                }
                 for ground in grounds(theme, depth).into_iter().chain(track) {
                     for share in 0..=100 {
                         let bar = palette.bar(share, 100).foreground.expect("a colour");

@@ -186,6 +186,24 @@ fn colours_are_those_of_ls() {
     }
 }
 
+#[test]
+fn directories_in_the_blue_of_ls_have_a_legible_one() {
+    let fixture = Fixture::new().dir("top/dir");
+    for (ls_colors, theme, colour) in [
+        ("", "dark", "1;38;5;75m"),
+        ("di=01;34", "dark", "1;38;5;75m"),
+        ("di=01;34", "light", "1;38;5;25m"),
+        ("di=01;34", "none", "1;38;5;67m"),
+        ("di=34", "dark", "34m"),
+        ("di=01;36", "dark", "1;36m"),
+    ] {
+        let text = weigh("-C -s -b --theme").arg(theme).arg("top").within(fixture.path());
+        let text = text.env("LS_COLORS", ls_colors).env("TERM", "xterm-256color").run().text();
+        let line = text.lines().find(|line| line.contains("dir")).unwrap();
+        assert!(line.contains(&format!("\x1b[{colour}dir")), "{ls_colors}, {theme}: {line:?}");
+    }
+}
+
 fn without_colours(text: &str) -> String {
     let mut plain = String::new();
     let mut parts = text.split("\x1b[");
