@@ -82,6 +82,14 @@ impl Listing {
         }
     }
 
+    /// Exchanges the first entry and the first regular file, if one is listed as such.
+    pub fn begin_with_a_file(&mut self) {
+        let file = self.entries.iter().position(|entry| entry.kind == Some(Kind::File));
+        if let Some(file) = file.filter(|_| self.stats.is_empty()) {
+            self.entries.swap(0, file);
+        }
+    }
+
     /// The entries from number `first` on, in parts of at most `size`.
     pub fn parts(&self, first: usize, size: usize) -> impl DoubleEndedIterator<Item = Listing> {
         let rest = self.entries.get(first..).unwrap_or_default();
@@ -144,5 +152,18 @@ mod tests {
         assert_eq!(all, [(1, Some(1)), (2, Some(2)), (3, None), (4, Some(4)), (5, None)]);
         names.clear();
         assert!(told(&names).is_empty() && names.stats.is_empty());
+    }
+
+    #[test]
+    fn the_first_file_comes_first_and_nothing_is_lost() {
+        let kinds = [None, Some(Kind::Directory), Some(Kind::File), Some(Kind::File)];
+        for (count, order) in [(4, &[2, 1, 0, 3][..]), (2, &[0, 1]), (0, &[])] {
+            let mut names = Listing::default();
+            for (inode, kind) in (0..).zip(kinds).take(count) {
+                names.push(Listed { name: c"n", kind, inode, stat: None });
+            }
+            names.begin_with_a_file();
+            assert_eq!(names.iter().map(|listed| listed.inode).collect::<Vec<_>>(), order);
+        }
     }
 }

@@ -3,9 +3,9 @@
 //! It does not know what is kept ([`Tally`]), and touches the file system only through `sys`. Each directory is one
 //! task. No task waits for another and none recurses, so depth costs memory on the heap and never stack. The calling
 //! thread begins alone; if it finds little to do, no other thread is started. Otherwise tasks are rayon's, in one
-//! scope, with one thread for each core, or a few more if the first look had to wait. For storage that answers slowly,
-//! tasks are on a stack of our own (`pool`), from which any number of threads can take them. In the order of what
-//! coordination costs:
+//! scope, with one thread for each core, or a few more if the first look had to wait: at the listing of the root, and at
+//! one file in it. For storage that answers slowly, tasks are on a stack of our own (`pool`), from which any number of
+//! threads can take them. In the order of what coordination costs:
 //!
 //! 1. `visit`, for each file: no lock and no allocation; two relaxed loads (interrupted? more threads?), and a
 //!    count on the worker's own cache line (`progress`). If a link to the same inode was examined before
@@ -49,10 +49,11 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Instant;
-use std::{io, iter, mem, thread};
+use std::{io, mem, thread};
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 
 pub use crate::sys::Query;
 pub use progress::Progress;
@@ -266,34 +267,51 @@ fn go_on<T: Tally>(
         None if is_uncached && most > FIRST_UNCACHED => cores.max(FIRST_UNCACHED),
         None => cores,
     };
-    let wanted = wanted.min(room);
-    let Some(rayon_pool) = rayon_pool(handles::workers(wanted, free)) else {
+    let mut workers = handles::workers(wanted.min(room), free);
+    let Some((rayon_pool, threads)) = rayon_pool(workers) else {
         walk.run_here();
         return monitor.end();
     };
-    let workers = rayon_pool.current_num_threads();
     walk.handles.reserve(free, workers);
     walk.workers.make_room_for(workers);
-    let is_fixed = fixed.is_some() || most <= workers;
-    let cores = cores.min(workers);
-    let chooser = (!is_fixed).then(|| ThreadChooser::new(cores, workers, most, is_uncached));
 
     let (sender, receiver) = mpsc::sync_channel(1);
-    let walk = Arc::clone(walk);
+    let running = Arc::clone(walk);
     // The scope lives in the pool, so that this thread is free to watch.
     rayon_pool.spawn(move || {
-        walk.run();
+        running.run();
         // If nobody receives it, nobody waits any more.
         let _ = sender.send(());
     });
+    // The first thread works while the others are started: on a tree of 500 entries, that took 0.96 times as long with 2
+    // threads, and 0.85 with 16 (medians of 501 runs in turns, 2 cores, 2026-11-26).
+    for (started, thread) in (1..).zip(threads).take_while(|_| !walk.is_finished()) {
+        if start(thread).is_err() {
+            workers = started;
+            break;
+        }
+    }
+    let is_fixed = fixed.is_some() || most <= workers;
+    let cores = cores.min(workers);
+    let chooser = (!is_fixed).then(|| ThreadChooser::new(cores, workers, most, is_uncached));
     monitor.watch(workers, chooser, &receiver, watch)
 }
 
-/// A pool of as many threads as can be started, up to `workers`; none if none can.
-fn rayon_pool(workers: usize) -> Option<ThreadPool> {
-    let halves = iter::successors(Some(workers), |workers| Some(workers / 2));
-    let mut some = halves.take_while(|workers| *workers > 0);
-    some.find_map(|workers| ThreadPoolBuilder::new().num_threads(workers).build().ok())
+/// A pool whose first thread is started, and its other threads, which are not; none if no thread can be started.
+fn rayon_pool(workers: usize) -> Option<(ThreadPool, impl Iterator<Item = ThreadBuilder>)> {
+    let mut threads = Vec::with_capacity(workers);
+    let pool = ThreadPoolBuilder::new().num_threads(workers).spawn_handler(|thread| {
+        threads.push(thread);
+        Ok(())
+    });
+    let pool = pool.build().ok()?;
+    let mut threads = threads.into_iter();
+    start(threads.next()?).ok()?;
+    Some((pool, threads))
+}
+
+fn start(thread: ThreadBuilder) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().spawn(|| thread.run())
 }
 
 impl WalkOptions {

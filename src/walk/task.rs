@@ -285,6 +285,9 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 self.slot.find(names.len());
                 if walk.pool.is_engaged() {
                     names.sort_by_inode();
+                } else if self.is_unwatched() {
+                    // A listing may be cached where what it lists is not.
+                    names.begin_with_a_file();
                 }
                 visit.weigh(names);
                 if is_end || is_shared {

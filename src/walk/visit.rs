@@ -73,7 +73,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
 
     /// Weighs every entry in `names`, and hands out the subdirectories. With threads of `pool` it also hands out what
     /// exceeds a few names, and the rest if fewer threads may work. As long as nobody watches, it hands out
-    /// everything if there are subdirectories, because these need other threads anyway.
+    /// everything if there are subdirectories, because these need other threads anyway; but if a file comes first, not
+    /// that one, which shows whether the attributes are cached.
     pub(super) fn weigh(&mut self, names: &Listing) {
         /// How many entries a worker takes if each may take long.
         const FEW: usize = 32;
@@ -81,7 +82,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         const AHEAD: usize = 16;
         let Worker { walk, slot, .. } = *self.worker;
         // A file system that never answers may be mounted on a directory.
-        let is_for_others = self.worker.is_unwatched()
+        let is_unwatched = self.worker.is_unwatched();
+        let is_for_others = is_unwatched
             && names.iter().any(|name| name.kind.is_none_or(|kind| kind == Kind::Directory));
         for (i, listed) in names.iter().enumerate() {
             if walk.is_interrupted() {
@@ -90,7 +92,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             let is_waited_for = self.worker.is_cautious();
             let is_too_much =
                 is_waited_for && (is_for_others || names.len() - i > FEW || walk.pool.is_crowded());
-            if is_too_much && walk.handles.is_plenty() {
+            let is_look = is_unwatched && i == 0 && listed.kind == Some(Kind::File);
+            if is_too_much && !is_look && walk.handles.is_plenty() {
                 // The last one handed out is the first one taken.
                 for names in names.parts(i, FEW).rev() {
                     let (dir, open) = (Arc::clone(self.dir), Arc::clone(self.open));
