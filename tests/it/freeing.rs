@@ -133,16 +133,17 @@ impl Screen {
     }
 }
 
-/// By path: size, entries, shared, own weight, and what removing it alone frees.
-type Figures = BTreeMap<Vec<u8>, (u64, u64, u64, Option<u64>, u64)>;
+/// By path: size, entries, shared, own weight, what removing it alone frees, and its time.
+type Figures = BTreeMap<Vec<u8>, (u64, u64, u64, Option<u64>, u64, Option<i64>)>;
 
 fn figures(tree: &Tree) -> Figures {
     let mut found = BTreeMap::new();
     let mut ahead = vec![tree.root()];
     while let Some(child) = ahead.pop() {
         let (totals, own) = (child.totals(), child.own());
-        let freed = Item::of(&child).freed();
-        found.insert(child.path(), (totals.size, totals.entries, totals.shared, own, freed));
+        let (freed, newest) = (Item::of(&child).freed(), totals.newest);
+        let figures = (totals.size, totals.entries, totals.shared, own, freed, newest);
+        found.insert(child.path(), figures);
         ahead.extend(child.unsorted());
     }
     found

@@ -51,7 +51,7 @@ impl Browser {
             Event::Scanned(Err(problem)) => command = self.give_up(problem.to_string()),
             Event::Scanned(Ok(browsed)) => command = self.scanned(*browsed),
             Event::Looked(number, looked) => self.removals.looked(number, looked),
-            Event::Removing(progress) => self.removals.add(progress),
+            Event::Removing(progress) => self.removals.add(progress, self.request.walk.time),
             Event::Removed(removed) => command = self.removed(*removed),
             Event::Undone(undone) => command = self.undone(undone),
         }
