@@ -78,7 +78,8 @@ impl Scanned {
     }
 
     fn protected(&self) -> Arc<ProtectedPaths> {
-        Arc::new(ProtectedPaths { roots: vec![self.top.clone()], homes: vec![self.home.clone()] })
+        let (roots, homes) = (vec![self.top.clone()], vec![self.home.clone()]);
+        Arc::new(ProtectedPaths { roots, homes, working: None })
     }
 
     fn delete(&self, names: &[&str]) -> Removed {

@@ -1,7 +1,8 @@
-//! What must never be marked: roots, mount points, home directories, and every directory above them.
+//! What must never be marked: roots, mount points, home directories, the working directory if a root is relative to it,
+//! and every directory above them.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use weigh::internal::containers;
@@ -26,9 +27,12 @@ pub struct Protected {
 impl Protected {
     /// Asks the system, once. `homes` are the home directories of the user.
     pub fn ask<'r>(roots: impl IntoIterator<Item = &'r [u8]>, homes: &[PathBuf]) -> Self {
-        let mut paths = ProtectedPaths { roots: Vec::new(), homes: homes.to_vec() };
+        let mut paths = ProtectedPaths { homes: homes.to_vec(), ..ProtectedPaths::default() };
         let mut real_roots = HashMap::new();
         for root in roots {
+            if sys::to_path(root).is_relative() {
+                paths.working = sys::real_path(Path::new("."), Symlinks::Follow).ok();
+            }
             if let Ok(real) = sys::real_path(&sys::to_path(root), Symlinks::Follow) {
                 let real_name = real.as_os_str().as_encoded_bytes().to_vec();
                 if real_roots.insert(root.to_vec(), real_name).is_none() {
