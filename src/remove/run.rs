@@ -199,11 +199,9 @@ impl CheckedTarget<'_> {
         removal.before(RemovalStep::Prepare, &target.name)?;
         let trash = parent.trash(directories).map_err(no_trash)?;
         let directory = &parent.directory;
-        if trash.is_in(&now) {
-            return Err(because("it is the trash or contains it"));
-        }
-        if trash.is_in(&directory.stat) && directory.path.starts_with(&trash.path) {
-            return Err(because("it is already in the trash; D deletes it"));
+        // `u` could not put back the log, because the log of that has its name then.
+        if trash.keeps(&now) {
+            return Err(because("it is the trash or weigh's log, or contains one of them"));
         }
         let noted = trash.note(&target.name, &target.path());
         let noted = noted.map_err(|error| no_trash(error.into()))?;

@@ -1,7 +1,7 @@
 //! The trash of the freedesktop specification (1.0): in the user's home directory, or at the top of the mount. Nothing
 //! is copied: an entry stays where it is if there is no trash on its mount.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
@@ -27,8 +27,8 @@ pub(super) struct TrashDirectory {
     pub(super) path: Vec<u8>,
     /// The directory to which paths in info files are relative; none if they are absolute.
     top: Option<Vec<u8>>,
-    /// Its identity, and those of all directories above it.
-    around: Vec<Identity>,
+    /// The identities of what must not be moved into it: itself, the log, and all directories above them.
+    kept: Vec<Identity>,
 }
 
 /// An entry in the trash that can be put back.
@@ -58,12 +58,28 @@ impl TrashDirectory {
         directory: &TargetDirectory,
         directories: &UserDirectories,
     ) -> io::Result<Self> {
-        let around = &directory.stat;
-        if let Some(data) = &directories.data
-            && let Some(trash) = of_home(data, around)?
-        {
-            return Ok(trash);
+        let data = directories.data.as_ref();
+        let of_home = data.map(|data| of_home(data, &directory.stat)).transpose()?.flatten();
+        let mut trash = of_home.map_or_else(|| Self::at_top(directory), Ok)?;
+        let [files, info] = [&trash.files, &trash.info].map(HeldDirectory::stat);
+        let inside = [files?.stat.identity(), info?.stat.identity()];
+        if ancestors(&directory.held)?.iter().any(|above| inside.contains(above)) {
+            return Err(io::Error::other("it is already in the trash; D deletes it"));
         }
+        trash.kept.extend(inside.into_iter().chain(ancestors(&trash.files)?));
+        if let Some(log) = directories.log()
+            && let (Some(above), Some(name)) = (log.parent(), log.file_name())
+        {
+            let above = HeldDirectory::open(&c_string(above.as_os_str())?)?;
+            trash.kept.push(above.stat_of(&c_string(name)?)?.stat.identity());
+            trash.kept.extend(ancestors(&above)?);
+        }
+        Ok(trash)
+    }
+
+    /// The trash at the top of the mount.
+    fn at_top(directory: &TargetDirectory) -> io::Result<Self> {
+        let around = &directory.stat;
         let (top, levels) = topmost(&directory.held, around)?;
         let path = sys::to_path(&directory.path);
         let top_path = path.ancestors().take(levels + 1).last().unwrap_or(&path);
@@ -94,13 +110,12 @@ impl TrashDirectory {
             }
         }
         let path = path::join_all([path, b"files"]);
-        let around = ancestors(&files)?;
-        Ok(Self { files, info, path, top, around })
+        Ok(Self { files, info, path, top, kept: Vec::new() })
     }
 
-    /// Whether the directory `it` is the trash or contains it.
-    pub(super) fn is_in(&self, it: &ExactStat) -> bool {
-        it.is_directory() && self.around.contains(&it.stat.identity())
+    /// Whether the entry `it` must not be moved into it.
+    pub(super) fn keeps(&self, it: &ExactStat) -> bool {
+        self.kept.contains(&it.stat.identity())
     }
 
     /// Chooses a free name for the entry at `path`, and writes its info file.
@@ -159,14 +174,15 @@ const ELSEWHERE: &str = "there is no trash on its file system or subvolume; D de
 fn of_home(data: &Path, around: &ExactStat) -> io::Result<Option<TrashDirectory>> {
     let path = data.as_os_str().as_encoded_bytes();
     let existing = data.ancestors().find_map(|above| {
-        let held = HeldDirectory::open(&CString::new(above.as_os_str().as_encoded_bytes()).ok()?);
+        let held = HeldDirectory::open(&c_string(above.as_os_str()).ok()?);
         held.and_then(|held| held.stat()).ok()
     });
     let Some(existing) = existing else { return Ok(None) };
     if !is_beside(&existing, around) || existing.stat.owner != user_id() {
         return Ok(None);
     }
-    let made = sys::make_directories(data).and_then(|()| HeldDirectory::open(&CString::new(path)?));
+    let made = sys::make_directories(data)
+        .and_then(|()| HeldDirectory::open(&c_string(data.as_os_str())?));
     let held = made.map_err(|error| unusable(path, error))?;
     let trash = own(&held, c"Trash", path)?;
     TrashDirectory::within(&trash, &path::join_all([path, b"Trash"]), None, around).map(Some)
@@ -187,6 +203,10 @@ fn topmost(parent: &HeldDirectory, around: &ExactStat) -> io::Result<(HeldDirect
         true => Ok((at, levels)),
         false => Err(io::Error::other(ELSEWHERE)),
     }
+}
+
+fn c_string(path: &OsStr) -> io::Result<CString> {
+    Ok(CString::new(path.as_encoded_bytes())?)
 }
 
 /// The identities of the directory `held` and of its ancestors.

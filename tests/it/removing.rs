@@ -945,18 +945,37 @@ fn the_trash_has_room_for_several_of_one_name() {
         one(undo(&trashed, &scanned.directories, &mut nothing));
     }
     assert_eq!(fs::metadata(fixture.at("tree").join(long)).unwrap().len(), 5);
-    // The trash itself, and what is in it, is not put into it.
-    let scanned = Scanned::new(&fixture.at("home"), &fixture.at("home/nobody"));
-    let data = |name: &str| (name == "XDG_DATA_HOME").then(|| fixture.at("home/.local/share"));
-    let directories =
-        UserDirectories { data: UserDirectories::of(data).data, ..scanned.directories.clone() };
+}
+
+/// What was in the trash was moved into it again if a symlink leads to the home, and then had the trash as its old path.
+/// With its directory `info`, all in it lost theirs. After the log, `u` found that weigh had made another one there.
+#[test]
+fn the_trash_takes_neither_itself_nor_what_is_in_it_nor_the_log() {
+    let fixture = with_canary().file("tree/d/x", 7).symlink("home", "link");
+    let scan = || Scanned::new(&fixture.at(""), &fixture.at("link"));
+    let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+    let first = scan();
+    let removed =
+        remove(&first.targets(&["tree/d"]), Manner::Trash, &first.directories, &mut nothing);
+    assert!(matches!(one(removed).fate, Fate::Trashed(_)));
+    let scanned = scan();
+    let kept_in_place = "it is the trash or weigh's log, or contains one of them";
+    let is_there = "it is already in the trash; D deletes it";
     for (name, why) in [
-        (".local", "it is the trash or contains it"),
-        (".local/share/Trash/files", "it is the trash or contains it"),
+        (".local", kept_in_place),
+        (".local/share/Trash", kept_in_place),
+        (".local/share/Trash/files", kept_in_place),
+        (".local/share/Trash/info", kept_in_place),
+        (".local/state", kept_in_place),
+        (".local/state/weigh/deleted.ndjson", kept_in_place),
+        (".local/share/Trash/files/d", is_there),
+        (".local/share/Trash/files/d/x", is_there),
+        (".local/share/Trash/info/d.trashinfo", is_there),
     ] {
-        let targets = scanned.targets(&[name]);
-        let said = kept(remove(&targets, Manner::Trash, &directories, &mut nothing));
-        assert_eq!(said, why, "{name}");
+        let name = format!("home/{name}");
+        let targets = scanned.targets(&[&name]);
+        let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
+        assert_eq!(kept(removed), why, "{name}");
     }
 }
 
