@@ -7,6 +7,7 @@ use std::io::{self, ErrorKind};
 use std::ptr;
 
 use super::explain::{NO_MOVE, Stop, because, explain};
+use super::known::CHANGED;
 use super::outcome::{Fate, RemovalStep};
 use super::random::random_name;
 use super::removal::Removal;
@@ -156,7 +157,11 @@ impl Move<'_> {
         let (to, new) = self.to;
         removal.before(RemovalStep::LookAgain, self.from.1.to_bytes())?;
         let now = to.stat_of(new)?;
-        if now.is_same(self.before) { Ok(now) } else { Err(because(OTHER_INODE)) }
+        match now {
+            now if now.is_same(self.before) => Ok(now),
+            now if now.is_same_inode(self.before) => Err(because(CHANGED)),
+            _ => Err(because(OTHER_INODE)),
+        }
     }
 
     fn put_back(&self, removal: &mut Removal<'_>, path: impl FnOnce() -> Vec<u8>) {
