@@ -62,7 +62,7 @@ impl Move<'_> {
     ) -> io::Result<()> {
         let moved = match from.move_to(name, to, new) {
             Err(error) if error.kind() != ErrorKind::InvalidInput => Err(error),
-            Err(_) if it.is_directory() => from.rename(name, to, new),
+            Err(_) if it.is_directory() => from.rename(name, to, new, true),
             Err(_) => return self.rename_by_link(it, (from, name), (to, new)),
             moved => moved,
         };
@@ -119,14 +119,14 @@ impl Move<'_> {
             let why = explain(&error, None, None);
             io::Error::other(format!("what had its name is still at {}: {why}", escape(&at)))
         };
-        let moved = held.rename(name, own, &aside);
+        let moved = held.rename(name, own, &aside, false);
         let now =
             own.stat_of(&aside).map_err(|error| moved.err().unwrap_or_else(|| stays(error)))?;
         if now.is_same_inode(it) {
             return own.remove(&aside, false).map_err(stays);
         }
         let back = match now.is_directory() {
-            true => own.rename(&aside, held, name),
+            true => own.rename(&aside, held, name, true),
             false => own.link(&aside, held, name).and_then(|()| own.remove(&aside, false)),
         };
         back.map_err(stays).and(Err(io::Error::other(OTHER_INODE)))

@@ -3,8 +3,9 @@
 //! another process.
 #![cfg(target_os = "linux")]
 
+use std::ffi::CString;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::ops::ControlFlow;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -615,10 +616,15 @@ fn a_removal_whose_answer_is_lost_is_a_removal() {
 /// Where there is no move that never replaces, an entry has two names for a moment. One of them stayed, and nothing said so.
 #[test]
 fn a_name_that_cannot_be_removed_is_said() {
-    for (manner, has_room) in
-        [(Manner::Delete, true), (Manner::Delete, false), (Manner::Trash, true)]
-    {
-        let fixture = Fixture::new().file("tree/f", 5).dir("home/.local/state/weigh");
+    for (manner, has_room, name) in [
+        (Manner::Delete, true, "f"),
+        (Manner::Delete, false, "f"),
+        // Its path was the one from before its directory was put back.
+        (Manner::Delete, false, "d"),
+        (Manner::Trash, true, "f"),
+    ] {
+        let fixture = Fixture::new().file("tree/f", 5).file("tree/d/f", 5);
+        let fixture = fixture.dir("home/.local/state/weigh");
         let fixture = ["files", "info"].iter().fold(fixture, |fixture, name| {
             fixture.dir(Path::new("home/.local/share/Trash").join(name))
         });
