@@ -115,9 +115,16 @@ impl Move<'_> {
         }
         let (own, aside) = (self.own, random_name()?);
         let stays = |error: io::Error| {
-            let at = path::join_all([&*own.path().unwrap_or_default(), aside.to_bytes()]);
+            let at = match ptr::eq(self.from.0, self.to.0) {
+                // Their directory may be put back elsewhere.
+                true => format!("beside it, as {}", escape(aside.to_bytes())),
+                false => {
+                    let above = own.path().unwrap_or_default();
+                    format!("at {}", escape(&path::join_all([&*above, aside.to_bytes()])))
+                }
+            };
             let why = explain(&error, None, None);
-            io::Error::other(format!("what had its name is still at {}: {why}", escape(&at)))
+            io::Error::other(format!("what had its name is still {at}: {why}"))
         };
         let moved = held.rename(name, own, &aside, false);
         let now =

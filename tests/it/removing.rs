@@ -629,13 +629,13 @@ fn a_name_that_cannot_be_removed_is_said() {
             fixture.dir(Path::new("home/.local/share/Trash").join(name))
         });
         let scanned = Scanned::of(&fixture);
-        let (targets, before) = (scanned.targets(&["f"]), listing(fixture.path()));
+        let (targets, before) = (scanned.targets(&[name]), listing(fixture.path()));
         let go_on = |_: RemovalEvent<'_>| ControlFlow::Continue(());
         let refused = || scanned.remove_without_safe_move(&targets, manner, go_on);
         let refused = || without_removal(refused);
         let removed = if has_room { refused() } else { without_room(refused) };
         assert_named(&fixture, &before, &scanned.log(), &removed);
-        assert!(exists(fixture.at("tree/f")));
+        assert!(exists(fixture.at("tree/f")) && exists(fixture.at("tree/d/f")));
     }
     let fixture = Fixture::new().file("tree/f", 5).dir("home");
     let scanned = Scanned::of(&fixture);
@@ -660,10 +660,29 @@ fn assert_named(fixture: &Fixture, before: &[String], log: &str, removed: &Remov
         let path = Path::new(line.split(' ').next().unwrap());
         let is_new = |at: &&Path| at.to_string_lossy().contains("/.weigh-") || *at == path;
         let mut named = path.ancestors().take_while(is_new);
-        let is_said = named.any(|at| said.contains(&*at.to_string_lossy()));
+        let mut is_said = named.any(|at| said.contains(&*at.to_string_lossy()));
+        if let (Some(above), Some(name)) = (path.parent(), path.file_name()) {
+            let (above, name) = (format!("{}/", above.display()), name.to_string_lossy());
+            let beside = format!("is still beside it, as {name}:");
+            is_said |= said.lines().any(|line| line.starts_with(&above) && line.contains(&beside));
+        }
         let is_note = ["/deleted.ndjson ", ".trashinfo "].iter().any(|end| line.contains(end));
         assert!(is_said || is_note, "{line}: {said}");
     }
+}
+
+/// A file took the name of a directory just before it was moved, and another one the new name: that was replaced.
+#[test]
+fn nothing_but_a_directory_is_renamed_as_one() {
+    let fixture = Fixture::new().file("tree/f", 5).dir("tree/d");
+    let path = CString::new(fixture.at("tree").as_os_str().as_encoded_bytes()).unwrap();
+    let held = sys::HeldDirectory::open(&path).unwrap();
+    held.rename(c"d", &held, c"e", true).unwrap();
+    let refused = held.rename(c"f", &held, c"g", true).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::NotADirectory);
+    assert_eq!(fixture.names("tree"), ["e", "f"]);
+    held.rename(c"f", &held, c"g", false).unwrap();
+    assert_eq!(fixture.names("tree"), ["e", "g"]);
 }
 
 /// It was linked to its place a second time, and "could not be put back".
