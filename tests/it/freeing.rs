@@ -643,6 +643,23 @@ fn one_of_the_trash_is_put_back() {
 }
 
 /// One key marks all links, wherever they are; removing them frees the inode.
+/// The line that was chosen became another one when the one above it was put back.
+#[test]
+fn the_trash_is_not_listed_while_it_changes() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("dtdtdtr");
+    let left = listed(&fixture.at("tree"));
+    // Each is typed before the undo has been heard of.
+    for key in [Key::Char('u'), Key::Char('z'), Key::Down] {
+        screen.work.pass(&mut screen.browser, Event::Key(key));
+    }
+    screen.press("\n");
+    let back: Vec<_> =
+        listed(&fixture.at("tree")).into_iter().filter(|path| !left.contains(path)).collect();
+    assert_eq!(back.len(), 1, "{back:?}");
+}
+
 #[test]
 fn all_links_are_marked_by_one_key() {
     let fixture = fixture().hard_link("tree/a/one", "tree/e");

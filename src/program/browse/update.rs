@@ -169,6 +169,10 @@ impl Browser {
             Act::UnmarkAll => self.scan.marks.clear(),
             Act::Delete => return self.open_review(),
             Act::Undo => return self.undo(),
+            // The chosen line could become another one.
+            Act::Trash if self.is_removing() => {
+                return self.refuse("not while weigh removes or puts back");
+            }
             Act::Trash => self.dialog = Some(Dialog::Text(DialogText::Trash, 0)),
             Act::Search => self.begin_search(),
             Act::Filter => {
