@@ -134,6 +134,22 @@ fn what_holds_a_mount_point_is_not_marked_through_a_bind_mount() {
     quit(terminal, child);
 }
 
+/// It was said to be a mount point.
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_subvolume_is_not_marked_and_is_called_one() {
+    let fixture = Fixture::new().dir("top").dir("home");
+    let mut terminal = Terminal::new();
+    let mounts = "truncate -s 200M disk; mkfs.btrfs -q disk; mount -o loop disk top; mkdir top/d; \
+                  btrfs -q subvolume create top/d/sub; touch top/d/file top/other";
+    let child = screen(&fixture, mounts, Some("home"), "top", &terminal);
+    terminal.wait_for("other");
+    mark(&mut terminal, "d", "another subvolume or device lies in it");
+    terminal.type_in(b"n\r");
+    mark(&mut terminal, "sub", "it is another subvolume or device");
+    quit(terminal, child);
+}
+
 /// The mounts of another namespace are not listed. There, only the inode tells the home.
 #[test]
 #[ignore = "needs root"]
