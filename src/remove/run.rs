@@ -150,6 +150,10 @@ impl LastTarget {
         if !now.is_untouched_since(seen) {
             return Err(because("it has changed since the review"));
         }
+        // Nobody would find the log then; and what weigh logs next would take its name, so that it could not be put back.
+        if removal.log.is_in(&now) {
+            return Err(because("it is weigh's log or contains it"));
+        }
         Ok(CheckedTarget { target, name, now, parent, protected })
     }
 }
@@ -199,9 +203,8 @@ impl CheckedTarget<'_> {
         removal.before(RemovalStep::Prepare, &target.name)?;
         let trash = parent.trash(directories).map_err(no_trash)?;
         let directory = &parent.directory;
-        // `u` could not put back the log, because the log of that has its name then.
-        if trash.keeps(&now) {
-            return Err(because("it is the trash or weigh's log, or contains one of them"));
+        if trash.is_in(&now) {
+            return Err(because("it is the trash or contains it"));
         }
         let noted = trash.note(&target.name, &target.path());
         let noted = noted.map_err(|error| no_trash(error.into()))?;

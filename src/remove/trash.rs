@@ -27,8 +27,8 @@ pub(super) struct TrashDirectory {
     pub(super) path: Vec<u8>,
     /// The directory to which paths in info files are relative; none if they are absolute.
     top: Option<Vec<u8>>,
-    /// The identities of what must not be moved into it: itself, the log, and all directories above them.
-    kept: Vec<Identity>,
+    /// The identities of its directories, and of all directories above it.
+    around: Vec<Identity>,
 }
 
 /// An entry in the trash that can be put back.
@@ -66,14 +66,7 @@ impl TrashDirectory {
         if ancestors(&directory.held)?.iter().any(|above| inside.contains(above)) {
             return Err(io::Error::other("it is already in the trash; D deletes it"));
         }
-        trash.kept.extend(inside.into_iter().chain(ancestors(&trash.files)?));
-        if let Some(log) = directories.log()
-            && let (Some(above), Some(name)) = (log.parent(), log.file_name())
-        {
-            let above = HeldDirectory::open(&c_string(above.as_os_str())?)?;
-            trash.kept.push(above.stat_of(&c_string(name)?)?.stat.identity());
-            trash.kept.extend(ancestors(&above)?);
-        }
+        trash.around.extend(inside.into_iter().chain(ancestors(&trash.files)?));
         Ok(trash)
     }
 
@@ -110,12 +103,12 @@ impl TrashDirectory {
             }
         }
         let path = path::join_all([path, b"files"]);
-        Ok(Self { files, info, path, top, kept: Vec::new() })
+        Ok(Self { files, info, path, top, around: Vec::new() })
     }
 
-    /// Whether the entry `it` must not be moved into it.
-    pub(super) fn keeps(&self, it: &ExactStat) -> bool {
-        self.kept.contains(&it.stat.identity())
+    /// Whether the entry `it` is the trash or contains it.
+    pub(super) fn is_in(&self, it: &ExactStat) -> bool {
+        self.around.contains(&it.stat.identity())
     }
 
     /// Chooses a free name for the entry at `path`, and writes its info file.
@@ -205,12 +198,12 @@ fn topmost(parent: &HeldDirectory, around: &ExactStat) -> io::Result<(HeldDirect
     }
 }
 
-fn c_string(path: &OsStr) -> io::Result<CString> {
+pub(super) fn c_string(path: &OsStr) -> io::Result<CString> {
     Ok(CString::new(path.as_encoded_bytes())?)
 }
 
 /// The identities of the directory `held` and of its ancestors.
-fn ancestors(held: &HeldDirectory) -> io::Result<Vec<Identity>> {
+pub(super) fn ancestors(held: &HeldDirectory) -> io::Result<Vec<Identity>> {
     let mut found = vec![held.stat()?.stat.identity()];
     let mut above = held.up()?;
     loop {

@@ -985,23 +985,25 @@ fn the_trash_takes_neither_itself_nor_what_is_in_it_nor_the_log() {
         remove(&first.targets(&["tree/d"]), Manner::Trash, &first.directories, &mut nothing);
     assert!(matches!(one(removed).fate, Fate::Trashed(_)));
     let scanned = scan();
-    let kept_in_place = "it is the trash or weigh's log, or contains one of them";
+    let [is_log, is_trash] = ["it is weigh's log or contains it", "it is the trash or contains it"];
     let is_there = "it is already in the trash; D deletes it";
     for (name, why) in [
-        (".local", kept_in_place),
-        (".local/share/Trash", kept_in_place),
-        (".local/share/Trash/files", kept_in_place),
-        (".local/share/Trash/info", kept_in_place),
-        (".local/state", kept_in_place),
-        (".local/state/weigh/deleted.ndjson", kept_in_place),
+        (".local", is_log),
+        (".local/state", is_log),
+        (".local/state/weigh/deleted.ndjson", is_log),
+        (".local/share/Trash", is_trash),
+        (".local/share/Trash/files", is_trash),
+        (".local/share/Trash/info", is_trash),
         (".local/share/Trash/files/d", is_there),
         (".local/share/Trash/files/d/x", is_there),
         (".local/share/Trash/info/d.trashinfo", is_there),
     ] {
-        let name = format!("home/{name}");
-        let targets = scanned.targets(&[&name]);
-        let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
-        assert_eq!(kept(removed), why, "{name}");
+        let targets = scanned.targets(&[&format!("home/{name}")]);
+        let mut said = |manner| kept(remove(&targets, manner, &scanned.directories, &mut nothing));
+        assert_eq!(said(Manner::Trash), why, "{name}");
+        if why == is_log {
+            assert_eq!(said(Manner::Delete), why, "{name}");
+        }
     }
 }
 
