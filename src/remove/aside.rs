@@ -7,6 +7,7 @@ use std::io::{self, ErrorKind};
 use std::ptr;
 
 use super::explain::{NO_MOVE, Stop, because, explain};
+use super::known::CHANGED;
 use super::outcome::{Fate, RemovalStep};
 use super::random::random_name;
 use super::removal::Removal;
@@ -61,7 +62,7 @@ impl Move<'_> {
     ) -> io::Result<()> {
         let moved = match from.move_to(name, to, new) {
             Err(error) if error.kind() != ErrorKind::InvalidInput => Err(error),
-            Err(_) if it.is_directory() => from.rename(name, to, new),
+            Err(_) if it.is_directory() => from.rename(name, to, new, true),
             Err(_) => return self.rename_by_link(it, (from, name), (to, new)),
             moved => moved,
         };
@@ -114,18 +115,25 @@ impl Move<'_> {
         }
         let (own, aside) = (self.own, random_name()?);
         let stays = |error: io::Error| {
-            let at = path::join_all([&*own.path().unwrap_or_default(), aside.to_bytes()]);
+            let at = match ptr::eq(self.from.0, self.to.0) {
+                // Their directory may be put back elsewhere.
+                true => format!("beside it, as {}", escape(aside.to_bytes())),
+                false => {
+                    let above = own.path().unwrap_or_default();
+                    format!("at {}", escape(&path::join_all([&*above, aside.to_bytes()])))
+                }
+            };
             let why = explain(&error, None, None);
-            io::Error::other(format!("what had its name is still at {}: {why}", escape(&at)))
+            io::Error::other(format!("what had its name is still {at}: {why}"))
         };
-        let moved = held.rename(name, own, &aside);
+        let moved = held.rename(name, own, &aside, false);
         let now =
             own.stat_of(&aside).map_err(|error| moved.err().unwrap_or_else(|| stays(error)))?;
         if now.is_same_inode(it) {
             return own.remove(&aside, false).map_err(stays);
         }
         let back = match now.is_directory() {
-            true => own.rename(&aside, held, name),
+            true => own.rename(&aside, held, name, true),
             false => own.link(&aside, held, name).and_then(|()| own.remove(&aside, false)),
         };
         back.map_err(stays).and(Err(io::Error::other(OTHER_INODE)))
@@ -156,7 +164,11 @@ impl Move<'_> {
         let (to, new) = self.to;
         removal.before(RemovalStep::LookAgain, self.from.1.to_bytes())?;
         let now = to.stat_of(new)?;
-        if now.is_same(self.before) { Ok(now) } else { Err(because(OTHER_INODE)) }
+        match now {
+            now if now.is_same(self.before) => Ok(now),
+            now if now.is_same_inode(self.before) => Err(because(CHANGED)),
+            _ => Err(because(OTHER_INODE)),
+        }
     }
 
     fn put_back(&self, removal: &mut Removal<'_>, path: impl FnOnce() -> Vec<u8>) {

@@ -79,7 +79,7 @@ impl KnownEntry {
     }
 }
 
-const CHANGED: &str = "it has changed since the scan";
+pub(super) const CHANGED: &str = "it has changed since the scan";
 
 /// `name` for a system call, if it can be the name of an entry.
 pub(super) fn checked(name: &[u8]) -> io::Result<CString> {

@@ -2,21 +2,25 @@
 //! target is moved to, so that a line names everything that a crash leaves behind.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::directories::UserDirectories;
 use super::outcome::{Fate, TargetOutcome};
 use super::random::random_number;
 use super::target::Target;
+use super::trash::{ancestors, c_string};
 use crate::escape::json_bytes;
+use crate::inode::Identity;
 use crate::path;
 use crate::problem::{Operation, Problem};
-use crate::sys;
+use crate::sys::{self, ExactStat, HeldDirectory};
 
 /// The log, or the reason why there is none. Several processes may write to it at once: each line is one write.
 pub(super) struct Log {
     file: Option<Box<dyn Write + Send>>,
     path: PathBuf,
+    /// The identities of its file and of all directories above it.
+    around: Vec<Identity>,
     pub(super) trouble: Option<Problem>,
     /// A random number for the lines of this run.
     run: u64,
@@ -44,16 +48,25 @@ impl Log {
         let path = directories.log();
         let opened = match &path {
             None => Err(io::Error::other("neither XDG_STATE_HOME nor HOME is set")),
-            Some(path) => sys::open_to_append(path),
+            Some(path) => sys::open_to_append(path).and_then(|file| Ok((file, around(path)?))),
         };
         let path = path.unwrap_or_else(|| "deleted.ndjson".into());
         let run = random_number();
-        let mut log = Self { file: None, path, trouble: None, run, is_torn: false, begun: None };
+        let (around, begun) = (Vec::new(), None);
+        let mut log = Self { file: None, path, around, trouble: None, run, is_torn: false, begun };
         match opened {
-            Ok(file) => log.file = Some(Box::new(file)),
+            Ok((file, around)) => {
+                log.file = Some(Box::new(file));
+                log.around = around;
+            }
             Err(error) => log.fail(&error),
         }
         log
+    }
+
+    /// Whether the entry `it` is the log or contains it.
+    pub(super) fn is_in(&self, it: &ExactStat) -> bool {
+        self.around.contains(&it.stat.identity())
     }
 
     /// Logs that `target` is about to be moved into the directory `into`, as `name`, for this `action`.
@@ -123,4 +136,13 @@ impl Log {
             self.trouble = Some(Problem::new(path, Operation::Save, error));
         }
     }
+}
+
+/// The identities of the file at `path` and of all directories above it.
+fn around(path: &Path) -> io::Result<Vec<Identity>> {
+    let [above, name] = [path.parent(), path.file_name().map(Path::new)];
+    let above = HeldDirectory::open(&c_string(above.unwrap_or(path).as_os_str())?)?;
+    let mut around = ancestors(&above)?;
+    around.push(above.stat_of(&c_string(name.unwrap_or(path).as_os_str())?)?.stat.identity());
+    Ok(around)
 }

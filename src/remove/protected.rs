@@ -1,5 +1,5 @@
-//! What is never removed: roots, home directories, mount points, the storage of container engines, and every directory
-//! that contains one of them, by whatever mounts it is reached. Two things tell that an entry is one of them: its
+//! What is never removed: roots, the working directory if it leads to them, home directories, mount points, the storage
+//! of container engines, and every directory that contains one of them, by whatever mounts it is reached. Two things tell that an entry is one of them: its
 //! inode, and its location in its file system, which all bind mounts of it share.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,6 +21,8 @@ pub struct ProtectedPaths {
     pub roots: Vec<PathBuf>,
     /// The home directories of the user.
     pub homes: Vec<PathBuf>,
+    /// The working directory, if the path of a root begins there: `..` would lead elsewhere once that is moved.
+    pub working: Option<PathBuf>,
 }
 
 /// What is protected, as the system had it when it was asked.
@@ -28,7 +30,7 @@ pub struct ProtectedPaths {
 pub struct ProtectedLocations {
     mounts: MountTable,
     mount_points: BTreeMap<Location, Protection>,
-    /// The roots, home directories and storages.
+    /// The roots, home directories, storages, and the working directory.
     locations: BTreeMap<Location, Protection>,
     /// Where container engines store. Everything in it is protected, too.
     storages: BTreeSet<Location>,
@@ -48,6 +50,10 @@ const HOME: Protection =
     Protection { itself: "it is your home directory", around: "it holds your home directory" };
 const HOME_OF_OTHER: Protection =
     Protection { itself: "it is a home directory", around: "it holds a home directory" };
+const WORKING: Protection = Protection {
+    itself: "it is the working directory",
+    around: "the working directory lies in it",
+};
 const MOUNT_POINT: Protection =
     Protection { itself: "it is a mount point", around: "something is mounted in it" };
 const STORAGE: Protection = Protection {
@@ -73,7 +79,8 @@ impl ProtectedPaths {
         if let Some(top) = top {
             protected.inodes.insert(top.stat.identity(), ROOT);
         }
-        for (paths, kind) in [(&self.roots, ROOT), (&self.homes, HOME)] {
+        let working = self.working.as_slice();
+        for (paths, kind) in [(&*self.roots, ROOT), (&self.homes, HOME), (working, WORKING)] {
             for path in paths {
                 // If it does not exist, its path is protected.
                 let real = sys::real_path(path, sys::Symlinks::Follow);

@@ -150,6 +150,10 @@ impl LastTarget {
         if !now.is_untouched_since(seen) {
             return Err(because("it has changed since the review"));
         }
+        // Nobody would find the log then; and what weigh logs next would take its name, so that it could not be put back.
+        if removal.log.is_in(&now) {
+            return Err(because("it is weigh's log or contains it"));
+        }
         Ok(CheckedTarget { target, name, now, parent, protected })
     }
 }
@@ -201,9 +205,6 @@ impl CheckedTarget<'_> {
         let directory = &parent.directory;
         if trash.is_in(&now) {
             return Err(because("it is the trash or contains it"));
-        }
-        if trash.is_in(&directory.stat) && directory.path.starts_with(&trash.path) {
-            return Err(because("it is already in the trash; D deletes it"));
         }
         let noted = trash.note(&target.name, &target.path());
         let noted = noted.map_err(|error| no_trash(error.into()))?;

@@ -1,7 +1,7 @@
 //! The trash of the freedesktop specification (1.0): in the user's home directory, or at the top of the mount. Nothing
 //! is copied: an entry stays where it is if there is no trash on its mount.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(super) struct TrashDirectory {
     pub(super) path: Vec<u8>,
     /// The directory to which paths in info files are relative; none if they are absolute.
     top: Option<Vec<u8>>,
-    /// Its identity, and those of all directories above it.
+    /// The identities of its directories, and of all directories above it.
     around: Vec<Identity>,
 }
 
@@ -58,12 +58,21 @@ impl TrashDirectory {
         directory: &TargetDirectory,
         directories: &UserDirectories,
     ) -> io::Result<Self> {
-        let around = &directory.stat;
-        if let Some(data) = &directories.data
-            && let Some(trash) = of_home(data, around)?
-        {
-            return Ok(trash);
+        let data = directories.data.as_ref();
+        let of_home = data.map(|data| of_home(data, &directory.stat)).transpose()?.flatten();
+        let mut trash = of_home.map_or_else(|| Self::at_top(directory), Ok)?;
+        let [files, info] = [&trash.files, &trash.info].map(HeldDirectory::stat);
+        let inside = [files?.stat.identity(), info?.stat.identity()];
+        if ancestors(&directory.held)?.iter().any(|above| inside.contains(above)) {
+            return Err(io::Error::other("it is already in the trash; D deletes it"));
         }
+        trash.around.extend(inside.into_iter().chain(ancestors(&trash.files)?));
+        Ok(trash)
+    }
+
+    /// The trash at the top of the mount.
+    fn at_top(directory: &TargetDirectory) -> io::Result<Self> {
+        let around = &directory.stat;
         let (top, levels) = topmost(&directory.held, around)?;
         let path = sys::to_path(&directory.path);
         let top_path = path.ancestors().take(levels + 1).last().unwrap_or(&path);
@@ -94,13 +103,12 @@ impl TrashDirectory {
             }
         }
         let path = path::join_all([path, b"files"]);
-        let around = ancestors(&files)?;
-        Ok(Self { files, info, path, top, around })
+        Ok(Self { files, info, path, top, around: Vec::new() })
     }
 
-    /// Whether the directory `it` is the trash or contains it.
+    /// Whether the entry `it` is the trash or contains it.
     pub(super) fn is_in(&self, it: &ExactStat) -> bool {
-        it.is_directory() && self.around.contains(&it.stat.identity())
+        self.around.contains(&it.stat.identity())
     }
 
     /// Chooses a free name for the entry at `path`, and writes its info file.
@@ -159,14 +167,15 @@ const ELSEWHERE: &str = "there is no trash on its file system or subvolume; D de
 fn of_home(data: &Path, around: &ExactStat) -> io::Result<Option<TrashDirectory>> {
     let path = data.as_os_str().as_encoded_bytes();
     let existing = data.ancestors().find_map(|above| {
-        let held = HeldDirectory::open(&CString::new(above.as_os_str().as_encoded_bytes()).ok()?);
+        let held = HeldDirectory::open(&c_string(above.as_os_str()).ok()?);
         held.and_then(|held| held.stat()).ok()
     });
     let Some(existing) = existing else { return Ok(None) };
     if !is_beside(&existing, around) || existing.stat.owner != user_id() {
         return Ok(None);
     }
-    let made = sys::make_directories(data).and_then(|()| HeldDirectory::open(&CString::new(path)?));
+    let made = sys::make_directories(data)
+        .and_then(|()| HeldDirectory::open(&c_string(data.as_os_str())?));
     let held = made.map_err(|error| unusable(path, error))?;
     let trash = own(&held, c"Trash", path)?;
     TrashDirectory::within(&trash, &path::join_all([path, b"Trash"]), None, around).map(Some)
@@ -189,8 +198,12 @@ fn topmost(parent: &HeldDirectory, around: &ExactStat) -> io::Result<(HeldDirect
     }
 }
 
+pub(super) fn c_string(path: &OsStr) -> io::Result<CString> {
+    Ok(CString::new(path.as_encoded_bytes())?)
+}
+
 /// The identities of the directory `held` and of its ancestors.
-fn ancestors(held: &HeldDirectory) -> io::Result<Vec<Identity>> {
+pub(super) fn ancestors(held: &HeldDirectory) -> io::Result<Vec<Identity>> {
     let mut found = vec![held.stat()?.stat.identity()];
     let mut above = held.up()?;
     loop {

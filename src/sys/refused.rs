@@ -125,7 +125,7 @@ impl HeldDirectory {
         stat_of(&CStr) -> io::Result<ExactStat>;
         make_directory(&CStr) -> io::Result<()>;
         move_to(&CStr, &Self, &CStr) -> io::Result<()>;
-        rename(&CStr, &Self, &CStr) -> io::Result<()>;
+        rename(&CStr, &Self, &CStr, bool) -> io::Result<()>;
         link(&CStr, &Self, &CStr) -> io::Result<()>;
         remove(&CStr, bool) -> io::Result<()>;
         remove_link(&CStr) -> io::Result<Option<ExactStat>>;

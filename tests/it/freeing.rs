@@ -133,16 +133,17 @@ impl Screen {
     }
 }
 
-/// By path: size, entries, shared, own weight, and what removing it alone frees.
-type Figures = BTreeMap<Vec<u8>, (u64, u64, u64, Option<u64>, u64)>;
+/// By path: size, entries, shared, own weight, what removing it alone frees, and its time.
+type Figures = BTreeMap<Vec<u8>, (u64, u64, u64, Option<u64>, u64, Option<i64>)>;
 
 fn figures(tree: &Tree) -> Figures {
     let mut found = BTreeMap::new();
     let mut ahead = vec![tree.root()];
     while let Some(child) = ahead.pop() {
         let (totals, own) = (child.totals(), child.own());
-        let freed = Item::of(&child).freed();
-        found.insert(child.path(), (totals.size, totals.entries, totals.shared, own, freed));
+        let (freed, newest) = (Item::of(&child).freed(), totals.newest);
+        let figures = (totals.size, totals.entries, totals.shared, own, freed, newest);
+        found.insert(child.path(), figures);
         ahead.extend(child.unsorted());
     }
     found
@@ -642,6 +643,23 @@ fn one_of_the_trash_is_put_back() {
 }
 
 /// One key marks all links, wherever they are; removing them frees the inode.
+/// The line that was chosen became another one when the one above it was put back.
+#[test]
+fn the_trash_is_not_listed_while_it_changes() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("dtdtdtr");
+    let left = listed(&fixture.at("tree"));
+    // Each is typed before the undo has been heard of.
+    for key in [Key::Char('u'), Key::Char('z'), Key::Down] {
+        screen.work.pass(&mut screen.browser, Event::Key(key));
+    }
+    screen.press("\n");
+    let back: Vec<_> =
+        listed(&fixture.at("tree")).into_iter().filter(|path| !left.contains(path)).collect();
+    assert_eq!(back.len(), 1, "{back:?}");
+}
+
 #[test]
 fn all_links_are_marked_by_one_key() {
     let fixture = fixture().hard_link("tree/a/one", "tree/e");

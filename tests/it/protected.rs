@@ -70,6 +70,22 @@ fn with_a_home() -> Fixture {
     fixture.file("data/other", 10)
 }
 
+/// `..` was another directory once this one was in the trash, whose content was then listed in its place; or it was none
+/// once this one was deleted.
+#[test]
+fn the_working_directory_is_not_marked_where_a_root_begins_there() {
+    let fixture = Fixture::new().file("tree/around/here/file", 10).file("tree/around/z", 10);
+    let fixture = fixture.file("tree/other", 10).dir("home");
+    let mut terminal = Terminal::new();
+    let run = weigh("--ui").arg("../..").within(fixture.at("tree/around/here"));
+    let child = run.env("HOME", fixture.at("home")).on(&terminal).spawn();
+    terminal.wait_for("other");
+    mark(&mut terminal, "around", "the working directory lies in it");
+    terminal.type_in(b"n\r");
+    mark(&mut terminal, "here", "it is the working directory");
+    quit(terminal, child);
+}
+
 /// A home that is a bind mount of a directory in what is scanned was deleted with the directory that holds that.
 #[test]
 #[ignore = "needs root"]
@@ -115,6 +131,22 @@ fn what_holds_a_mount_point_is_not_marked_through_a_bind_mount() {
     let child = screen(&fixture, mounts, Some("home"), "B", &terminal);
     terminal.wait_for("other");
     mark(&mut terminal, "x", "something is mounted in it");
+    quit(terminal, child);
+}
+
+/// It was said to be a mount point.
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_subvolume_is_not_marked_and_is_called_one() {
+    let fixture = Fixture::new().dir("top").dir("home");
+    let mut terminal = Terminal::new();
+    let mounts = "truncate -s 200M disk; mkfs.btrfs -q disk; mount -o loop disk top; mkdir top/d; \
+                  btrfs -q subvolume create top/d/sub; touch top/d/file top/other";
+    let child = screen(&fixture, mounts, Some("home"), "top", &terminal);
+    terminal.wait_for("other");
+    mark(&mut terminal, "d", "another subvolume or device lies in it");
+    terminal.type_in(b"n\r");
+    mark(&mut terminal, "sub", "it is another subvolume or device");
     quit(terminal, child);
 }
 
@@ -347,7 +379,7 @@ impl World {
     fn paths(&self) -> Arc<ProtectedPaths> {
         let real = |path: &PathBuf| path.canonicalize().unwrap();
         let (roots, homes) = (self.roots.iter().map(real).collect(), self.homes.clone());
-        Arc::new(ProtectedPaths { roots, homes })
+        Arc::new(ProtectedPaths { roots, homes, working: None })
     }
 
     fn request(&self) -> Request {

@@ -3,8 +3,9 @@
 //! another process.
 #![cfg(target_os = "linux")]
 
+use std::ffi::CString;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::ops::ControlFlow;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -78,7 +79,8 @@ impl Scanned {
     }
 
     fn protected(&self) -> Arc<ProtectedPaths> {
-        Arc::new(ProtectedPaths { roots: vec![self.top.clone()], homes: vec![self.home.clone()] })
+        let (roots, homes) = (vec![self.top.clone()], vec![self.home.clone()]);
+        Arc::new(ProtectedPaths { roots, homes, working: None })
     }
 
     fn delete(&self, names: &[&str]) -> Removed {
@@ -614,21 +616,26 @@ fn a_removal_whose_answer_is_lost_is_a_removal() {
 /// Where there is no move that never replaces, an entry has two names for a moment. One of them stayed, and nothing said so.
 #[test]
 fn a_name_that_cannot_be_removed_is_said() {
-    for (manner, has_room) in
-        [(Manner::Delete, true), (Manner::Delete, false), (Manner::Trash, true)]
-    {
-        let fixture = Fixture::new().file("tree/f", 5).dir("home/.local/state/weigh");
+    for (manner, has_room, name) in [
+        (Manner::Delete, true, "f"),
+        (Manner::Delete, false, "f"),
+        // Its path was the one from before its directory was put back.
+        (Manner::Delete, false, "d"),
+        (Manner::Trash, true, "f"),
+    ] {
+        let fixture = Fixture::new().file("tree/f", 5).file("tree/d/f", 5);
+        let fixture = fixture.dir("home/.local/state/weigh");
         let fixture = ["files", "info"].iter().fold(fixture, |fixture, name| {
             fixture.dir(Path::new("home/.local/share/Trash").join(name))
         });
         let scanned = Scanned::of(&fixture);
-        let (targets, before) = (scanned.targets(&["f"]), listing(fixture.path()));
+        let (targets, before) = (scanned.targets(&[name]), listing(fixture.path()));
         let go_on = |_: RemovalEvent<'_>| ControlFlow::Continue(());
         let refused = || scanned.remove_without_safe_move(&targets, manner, go_on);
         let refused = || without_removal(refused);
         let removed = if has_room { refused() } else { without_room(refused) };
         assert_named(&fixture, &before, &scanned.log(), &removed);
-        assert!(exists(fixture.at("tree/f")));
+        assert!(exists(fixture.at("tree/f")) && exists(fixture.at("tree/d/f")));
     }
     let fixture = Fixture::new().file("tree/f", 5).dir("home");
     let scanned = Scanned::of(&fixture);
@@ -653,10 +660,29 @@ fn assert_named(fixture: &Fixture, before: &[String], log: &str, removed: &Remov
         let path = Path::new(line.split(' ').next().unwrap());
         let is_new = |at: &&Path| at.to_string_lossy().contains("/.weigh-") || *at == path;
         let mut named = path.ancestors().take_while(is_new);
-        let is_said = named.any(|at| said.contains(&*at.to_string_lossy()));
+        let mut is_said = named.any(|at| said.contains(&*at.to_string_lossy()));
+        if let (Some(above), Some(name)) = (path.parent(), path.file_name()) {
+            let (above, name) = (format!("{}/", above.display()), name.to_string_lossy());
+            let beside = format!("is still beside it, as {name}:");
+            is_said |= said.lines().any(|line| line.starts_with(&above) && line.contains(&beside));
+        }
         let is_note = ["/deleted.ndjson ", ".trashinfo "].iter().any(|end| line.contains(end));
         assert!(is_said || is_note, "{line}: {said}");
     }
+}
+
+/// A file took the name of a directory just before it was moved, and another one the new name: that was replaced.
+#[test]
+fn nothing_but_a_directory_is_renamed_as_one() {
+    let fixture = Fixture::new().file("tree/f", 5).dir("tree/d");
+    let path = CString::new(fixture.at("tree").as_os_str().as_encoded_bytes()).unwrap();
+    let held = sys::HeldDirectory::open(&path).unwrap();
+    held.rename(c"d", &held, c"e", true).unwrap();
+    let refused = held.rename(c"f", &held, c"g", true).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::NotADirectory);
+    assert_eq!(fixture.names("tree"), ["e", "f"]);
+    held.rename(c"f", &held, c"g", false).unwrap();
+    assert_eq!(fixture.names("tree"), ["e", "g"]);
 }
 
 /// It was linked to its place a second time, and "could not be put back".
@@ -687,7 +713,8 @@ fn what_is_written_to_all_the_time_has_one_name() {
             is_done.store(true, Ordering::Relaxed);
             removed
         });
-        kept(removed);
+        // Not that it is another one.
+        assert_eq!(kept(removed), "it has changed since the scan");
         assert_eq!(
             (fixture.names("tree"), file.metadata().unwrap().nlink()),
             (vec!["f".to_owned()], 1)
@@ -944,18 +971,39 @@ fn the_trash_has_room_for_several_of_one_name() {
         one(undo(&trashed, &scanned.directories, &mut nothing));
     }
     assert_eq!(fs::metadata(fixture.at("tree").join(long)).unwrap().len(), 5);
-    // The trash itself, and what is in it, is not put into it.
-    let scanned = Scanned::new(&fixture.at("home"), &fixture.at("home/nobody"));
-    let data = |name: &str| (name == "XDG_DATA_HOME").then(|| fixture.at("home/.local/share"));
-    let directories =
-        UserDirectories { data: UserDirectories::of(data).data, ..scanned.directories.clone() };
+}
+
+/// What was in the trash was moved into it again if a symlink leads to the home, and then had the trash as its old path.
+/// With its directory `info`, all in it lost theirs. After the log, `u` found that weigh had made another one there.
+#[test]
+fn the_trash_takes_neither_itself_nor_what_is_in_it_nor_the_log() {
+    let fixture = with_canary().file("tree/d/x", 7).symlink("home", "link");
+    let scan = || Scanned::new(&fixture.at(""), &fixture.at("link"));
+    let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+    let first = scan();
+    let removed =
+        remove(&first.targets(&["tree/d"]), Manner::Trash, &first.directories, &mut nothing);
+    assert!(matches!(one(removed).fate, Fate::Trashed(_)));
+    let scanned = scan();
+    let [is_log, is_trash] = ["it is weigh's log or contains it", "it is the trash or contains it"];
+    let is_there = "it is already in the trash; D deletes it";
     for (name, why) in [
-        (".local", "it is the trash or contains it"),
-        (".local/share/Trash/files", "it is the trash or contains it"),
+        (".local", is_log),
+        (".local/state", is_log),
+        (".local/state/weigh/deleted.ndjson", is_log),
+        (".local/share/Trash", is_trash),
+        (".local/share/Trash/files", is_trash),
+        (".local/share/Trash/info", is_trash),
+        (".local/share/Trash/files/d", is_there),
+        (".local/share/Trash/files/d/x", is_there),
+        (".local/share/Trash/info/d.trashinfo", is_there),
     ] {
-        let targets = scanned.targets(&[name]);
-        let said = kept(remove(&targets, Manner::Trash, &directories, &mut nothing));
-        assert_eq!(said, why, "{name}");
+        let targets = scanned.targets(&[&format!("home/{name}")]);
+        let mut said = |manner| kept(remove(&targets, manner, &scanned.directories, &mut nothing));
+        assert_eq!(said(Manner::Trash), why, "{name}");
+        if why == is_log {
+            assert_eq!(said(Manner::Delete), why, "{name}");
+        }
     }
 }
 

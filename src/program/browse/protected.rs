@@ -1,7 +1,8 @@
-//! What must never be marked: roots, mount points, home directories, and every directory above them.
+//! What must never be marked: roots, mount points, home directories, the working directory if a root is relative to it,
+//! and every directory above them.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use weigh::internal::containers;
@@ -26,9 +27,12 @@ pub struct Protected {
 impl Protected {
     /// Asks the system, once. `homes` are the home directories of the user.
     pub fn ask<'r>(roots: impl IntoIterator<Item = &'r [u8]>, homes: &[PathBuf]) -> Self {
-        let mut paths = ProtectedPaths { roots: Vec::new(), homes: homes.to_vec() };
+        let mut paths = ProtectedPaths { homes: homes.to_vec(), ..ProtectedPaths::default() };
         let mut real_roots = HashMap::new();
         for root in roots {
+            if sys::to_path(root).is_relative() {
+                paths.working = sys::real_path(Path::new("."), Symlinks::Follow).ok();
+            }
             if let Ok(real) = sys::real_path(&sys::to_path(root), Symlinks::Follow) {
                 let real_name = real.as_os_str().as_encoded_bytes().to_vec();
                 if real_roots.insert(root.to_vec(), real_name).is_none() {
@@ -59,11 +63,18 @@ impl Protected {
             Some(_) if containers::holds_storage(*child) => {
                 return Some("a container engine's storage lies in it");
             }
-            Some(_) if is_elsewhere(child, here) => return Some("it is a mount point"),
-            Some(id) if tree.directories_within(id).any(|it| is_elsewhere(&it, here)) => {
-                return Some("something is mounted in it");
-            }
             Some(id) => {
+                if let Some(is_mounted) = elsewhere(child, here) {
+                    return Some(if is_mounted { "it is a mount point" } else { SUBVOLUME });
+                }
+                let mut within = tree.directories_within(id);
+                if let Some(is_mounted) = within.find_map(|it| elsewhere(&it, here)) {
+                    return Some(if is_mounted {
+                        "something is mounted in it"
+                    } else {
+                        AROUND_ONE
+                    });
+                }
                 if let Some(refusal) = self.locations.refusal_within(tree, id) {
                     return Some(refusal);
                 }
@@ -91,7 +102,11 @@ impl Protected {
     }
 }
 
-/// Whether `child` is on another mount or device than `here`, as far as both are known.
-fn is_elsewhere(child: &Child<'_>, here: Option<MountedDevice>) -> bool {
-    here.zip(child.mounted_device()).is_some_and(|(here, other)| here != other)
+const SUBVOLUME: Refusal = "it is another subvolume or device";
+const AROUND_ONE: Refusal = "another subvolume or device lies in it";
+
+/// If `child` is on another mount or device than `here`, as far as both are known: whether on another mount.
+fn elsewhere(child: &Child<'_>, here: Option<MountedDevice>) -> Option<bool> {
+    let (here, other) = here.zip(child.mounted_device())?;
+    (here != other).then_some(here.mount != other.mount)
 }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::follow::Gone;
+use weigh::internal::measure::Time;
 use weigh::internal::problem::Problem;
 use weigh::internal::remove::{Fate, Manner, RemovalEvent, Target, Trashed};
 use weigh::internal::sys::ExactStat;
@@ -122,8 +123,8 @@ impl Review {
 }
 
 impl Removals {
-    /// Adds what has been removed since the last report.
-    pub(super) fn add(&mut self, progress: RemovalProgress) {
+    /// Adds what has been removed since the last report. Of directories, this `time` is kept.
+    pub(super) fn add(&mut self, progress: RemovalProgress, time: Option<Time>) {
         let Some(running) = &mut self.running else { return };
         for number in &progress.gone {
             if let Some((way, name)) = running.names.get(*number) {
@@ -132,7 +133,7 @@ impl Removals {
         }
         for (number, stat) in &progress.directories {
             if let Some((way, _)) = running.names.get(*number) {
-                running.gone.own.push((way.clone(), stat.stat.figures(None)));
+                running.gone.own.push((way.clone(), stat.stat.figures(time)));
             }
         }
         running.progress = progress;

@@ -51,7 +51,7 @@ impl Browser {
             Event::Scanned(Err(problem)) => command = self.give_up(problem.to_string()),
             Event::Scanned(Ok(browsed)) => command = self.scanned(*browsed),
             Event::Looked(number, looked) => self.removals.looked(number, looked),
-            Event::Removing(progress) => self.removals.add(progress),
+            Event::Removing(progress) => self.removals.add(progress, self.request.walk.time),
             Event::Removed(removed) => command = self.removed(*removed),
             Event::Undone(undone) => command = self.undone(undone),
         }
@@ -169,6 +169,10 @@ impl Browser {
             Act::UnmarkAll => self.scan.marks.clear(),
             Act::Delete => return self.open_review(),
             Act::Undo => return self.undo(),
+            // The chosen line could become another one.
+            Act::Trash if self.is_removing() => {
+                return self.refuse("not while weigh removes or puts back");
+            }
             Act::Trash => self.dialog = Some(Dialog::Text(DialogText::Trash, 0)),
             Act::Search => self.begin_search(),
             Act::Filter => {

@@ -257,13 +257,15 @@ impl HeldDirectory {
     }
 
     /// The same where the file system cannot do this. Replaces only what takes the name `new` at the same moment, and of
-    /// a directory only an empty directory.
+    /// a directory only an empty directory. If it `is_directory`, nothing else is moved.
     ///
     /// # Errors
     /// The system's: EEXIST if `new` exists.
-    pub fn rename(&self, name: &CStr, to: &Self, new: &CStr) -> io::Result<()> {
+    pub fn rename(&self, name: &CStr, to: &Self, new: &CStr, is_directory: bool) -> io::Result<()> {
+        let slash: &[u8] = if is_directory { b"/" } else { b"" };
+        let name = CString::new([name.to_bytes(), slash].concat())?;
         match stat_of(&to.fd, new) {
-            Err(Errno::NOENT) => Ok(retry_on_intr(|| fs::renameat(&self.fd, name, &to.fd, new))?),
+            Err(Errno::NOENT) => Ok(retry_on_intr(|| fs::renameat(&self.fd, &name, &to.fd, new))?),
             Err(error) => Err(error.into()),
             Ok(_) => Err(Errno::EXIST.into()),
         }
