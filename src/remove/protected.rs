@@ -1,6 +1,6 @@
 //! What is never removed: roots, the working directory if it leads to them, home directories, mount points, the storage
-//! of container engines, and every directory that contains one of them, by whatever mounts it is reached. Two things tell that an entry is one of them: its
-//! inode, and its location in its file system, which all bind mounts of it share.
+//! of container engines, and every directory that contains one of them, by whatever mounts it is reached. Two things
+//! tell that an entry is one of them: its inode, and its location in its file system, which all bind mounts of it share.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::CString;

@@ -642,7 +642,6 @@ fn one_of_the_trash_is_put_back() {
     assert_eq!(screen.said(), "nothing was put in the trash");
 }
 
-/// One key marks all links, wherever they are; removing them frees the inode.
 /// The line that was chosen became another one when the one above it was put back.
 #[test]
 fn the_trash_is_not_listed_while_it_changes() {
@@ -660,6 +659,7 @@ fn the_trash_is_not_listed_while_it_changes() {
     assert_eq!(back.len(), 1, "{back:?}");
 }
 
+/// One key marks all links, wherever they are; removing them frees the inode.
 #[test]
 fn all_links_are_marked_by_one_key() {
     let fixture = fixture().hard_link("tree/a/one", "tree/e");
