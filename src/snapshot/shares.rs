@@ -6,7 +6,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use indexmap::IndexMap;
+
 use super::devices::{devices, known_by, mount_points, renumber};
+use super::several::host;
 use super::{Origin, Share, Snapshot, problem};
 use crate::parallel;
 use crate::path;
@@ -52,15 +55,11 @@ fn by_host(set: Vec<Loaded<'_>>) -> Vec<Vec<Loaded<'_>>> {
     if set.iter().all(|(_, snapshot)| numbers.insert(share(snapshot).number)) {
         return vec![set];
     }
-    let mut hosts: Vec<(Vec<u8>, Vec<_>)> = Vec::new();
+    let mut hosts: IndexMap<_, Vec<_>> = IndexMap::new();
     for (file, snapshot) in set {
-        let host = snapshot.origin.as_ref().map(|origin| origin.host.clone()).unwrap_or_default();
-        match hosts.iter_mut().find(|(known, _)| *known == host) {
-            Some((_, set)) => set.push((file, snapshot)),
-            None => hosts.push((host, vec![(file, snapshot)])),
-        }
+        hosts.entry(host(&snapshot)).or_default().push((file, snapshot));
     }
-    hosts.into_iter().map(|(_, set)| set).collect()
+    hosts.into_values().collect()
 }
 
 /// Joins the shares in `set` to one tree.
