@@ -115,6 +115,12 @@ pub struct WalkOptions {
 }
 
 impl WalkOptions {
+    /// The rules by which inodes count.
+    pub fn rules(&self) -> Rules {
+        let Self { time, follow, count_links, unique, frees, .. } = *self;
+        Rules { time, follow, count_links, unique, frees }
+    }
+
     /// Whether a walk of the file system `from` includes the file system `device`.
     fn is_weighed(&self, from: u64, device: u64) -> bool {
         !self.one_file_system || device == from
@@ -294,14 +300,6 @@ fn rayon_pool(workers: usize) -> Option<ThreadPool> {
     let halves = iter::successors(Some(workers), |workers| Some(workers / 2));
     let mut some = halves.take_while(|workers| *workers > 0);
     some.find_map(|workers| ThreadPoolBuilder::new().num_threads(workers).build().ok())
-}
-
-impl WalkOptions {
-    /// The rules by which inodes count.
-    pub fn rules(&self) -> Rules {
-        let Self { time, follow, count_links, unique, frees, .. } = *self;
-        Rules { time, follow, count_links, unique, frees }
-    }
 }
 
 impl<T: Tally> Walk<T> {
