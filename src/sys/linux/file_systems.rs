@@ -5,16 +5,13 @@ use crate::sys::{Carries, Mount, SharedSpace, Storage};
 
 /// The mount `id`, whose file system is of the kind with this number.
 pub(super) fn mount(id: u64, number: u32) -> Mount {
-    let carries = match number {
-        AUTOMOUNT => Carries::Automount,
-        OVERLAY => Carries::Overlay,
-        number if SYNTHETIC.contains(&number) => Carries::Synthetic,
-        _ => Carries::Data,
-    };
-    let storage = match number {
-        PROCESS => Storage::Process,
-        number if REMOTE.contains(&number) => Storage::Remote,
-        _ => Storage::Local,
+    let (carries, storage) = match number {
+        AUTOMOUNT => (Carries::Automount, Storage::Local),
+        OVERLAY => (Carries::Overlay, Storage::Local),
+        PROCESS => (Carries::Data, Storage::Process),
+        number if SYNTHETIC.contains(&number) => (Carries::Synthetic, Storage::Local),
+        number if REMOTE.contains(&number) => (Carries::Data, Storage::Remote),
+        _ => (Carries::Data, Storage::Local),
     };
     let (lists_inodes, end, sharing) = tested(number);
     Mount { id, source: Source::Linux, carries, storage, lists_inodes, end, sharing }
