@@ -42,11 +42,8 @@ fn place(origin: &Origin) -> PathBuf {
 }
 
 fn share(snapshot: &Snapshot) -> Share {
-    snapshot.origin.as_ref().and_then(|origin| origin.share).unwrap_or(Share {
-        number: 1,
-        of: 1,
-        depth: 0,
-    })
+    let whole = Share { number: 1, of: 1, depth: 0 };
+    snapshot.origin.as_ref().and_then(|origin| origin.share).unwrap_or(whole)
 }
 
 /// Workers may run on different hosts. But if a share is there twice, each host may have split a tree of its own.

@@ -38,14 +38,9 @@ pub const DEEPEST: usize = 300_000;
 impl Tokens {
     pub(super) fn new(stream: Box<dyn Read>) -> Self {
         const BUFFER: usize = 256 * 1024;
-        Self {
-            source: BufReader::with_capacity(BUFFER, stream),
-            read: 0,
-            text: Vec::new(),
-            is_first: false,
-            is_lax: false,
-            is_recognized: false,
-        }
+        let source = BufReader::with_capacity(BUFFER, stream);
+        let (read, text, is_first, is_lax, is_recognized) = Default::default();
+        Self { source, read, text, is_first, is_lax, is_recognized }
     }
 
     /// Takes an object. For each member, the key has been taken and `read` takes the value.

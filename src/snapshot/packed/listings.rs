@@ -397,15 +397,8 @@ struct Ranked {
 
 impl Ranking {
     fn new(view: View, limits: Limits) -> Self {
-        Self {
-            view,
-            limits,
-            ahead: BinaryHeap::new(),
-            most: 0,
-            floor: i128::MIN,
-            linked: HashSet::new(),
-            left: limits.lines,
-        }
+        let (ahead, linked) = Default::default();
+        Self { view, limits, ahead, most: 0, floor: i128::MIN, linked, left: limits.lines }
     }
 
     /// Adds a node at a `depth`, if it may have a line, or anything in it.
