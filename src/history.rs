@@ -158,16 +158,13 @@ fn problem(file: &Path, message: &str) -> Problem {
 /// Why a snapshot is of another tree than the last one.
 fn misfit(glance: &Glance, last: &Snapshot) -> Option<String> {
     let origin = last.origin.as_ref()?;
-    if origin.host != glance.origin.host {
-        return Some("it is of another host than the last snapshot".to_owned());
-    }
-    if !origin.has_paths_of(&glance.origin) {
-        return Some("it is of another root than the last snapshot".to_owned());
-    }
-    if origin.share != glance.origin.share {
-        return Some("it is another share than the last snapshot".to_owned());
-    }
-    snapshot::difference(origin.options.as_deref()?, &[], &glance.origin, true)
+    let other = match &glance.origin {
+        it if it.host != origin.host => "of another host",
+        it if !origin.has_paths_of(it) => "of another root",
+        it if it.share != origin.share => "another share",
+        it => return snapshot::difference(origin.options.as_deref()?, &[], it, true),
+    };
+    Some(format!("it is {other} than the last snapshot"))
 }
 
 /// A line for each directory in the difference `tree`, and their sizes before and now.

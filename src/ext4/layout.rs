@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
-use super::map::Run;
+use super::map::{Run, joined};
 use super::{damaged, u16_at, u32_at, wide};
 
 /// What the superblock says, as far as it is needed here.
@@ -280,7 +280,7 @@ impl InodeTables {
         }
         // A damaged address is a large number.
         own.retain(|run| run.start < layout.blocks);
-        let table = Self { groups, own, tables: Vec::new() };
+        let table = Self { groups, own: Vec::new(), tables: joined(own, 0) };
         // Otherwise groups could share one table, and all together take very long to read.
         if table.used().saturating_mul(layout.inode_size as u64) > layout.bytes() {
             return Err(damaged("its inode tables"));

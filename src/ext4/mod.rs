@@ -29,7 +29,6 @@ mod sound;
 
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSliceMut};
-use std::mem;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -76,11 +75,9 @@ impl RawVolume {
         let mut buffer = Vec::new();
         let journal = inode(&volume, JOURNAL, &mut buffer);
         let journal = journal.and_then(|raw| runs(&volume, &raw, &volume.budget()));
-        volume.groups.tables = joined(mem::take(&mut volume.groups.own), 0);
-        volume.groups.own.clone_from(&volume.groups.tables);
         // If it is damaged, the kernel protects none of it either.
-        volume.groups.own.extend(journal.unwrap_or_default());
-        volume.groups.own = joined(mem::take(&mut volume.groups.own), 0);
+        let own = volume.groups.tables.iter().copied().chain(journal.unwrap_or_default());
+        volume.groups.own = joined(own.collect(), 0);
         Ok(volume)
     }
 

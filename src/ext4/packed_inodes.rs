@@ -86,15 +86,8 @@ struct Unaligned(u32);
 impl<'a> InodePacker<'a> {
     /// Reads nothing yet. What [`Self::group`] reads ends early once it `is_stopped`.
     pub fn new(volume: &'a RawVolume, kept: Kept, is_stopped: &'a AtomicBool) -> Self {
-        Self {
-            volume,
-            kept,
-            is_stopped,
-            owners: Mutex::default(),
-            budget: volume.budget(),
-            runs: AtomicUsize::new(0),
-            bytes: AtomicU64::new(0),
-        }
+        let (owners, runs, bytes) = Default::default();
+        Self { volume, kept, is_stopped, owners, budget: volume.budget(), runs, bytes }
     }
 
     /// Reads the inodes of the group with this number, and the blocks of its directories.
@@ -187,24 +180,13 @@ impl PackedInodes {
                 (length, length / 512)
             }
         };
-        let times = group.times.get(within).map(PackedTimes::unpacked);
-        let ([accessed, modified, changed, born], changed_nanos) = times.unwrap_or_default();
+        let mut its = Attributes { mode, links, blocks, length, ..Attributes::default() };
+        let times = group.times.get(within).map(PackedTimes::unpacked).unwrap_or_default();
+        ([its.accessed, its.modified, its.changed, its.born], its.changed_nanos) = times;
         let owner = group.owners.get(within);
         let owner = owner.and_then(|owner| self.owners.get_index(usize::from(*owner)));
-        let (owner, group) = owner.copied().unwrap_or_default();
-        Some(Attributes {
-            mode,
-            links,
-            blocks,
-            length,
-            accessed,
-            modified,
-            changed,
-            changed_nanos,
-            born,
-            owner,
-            group,
-        })
+        (its.owner, its.group) = owner.copied().unwrap_or_default();
+        Some(its)
     }
 
     /// The blocks of the directory with this inode number, if they are contiguous and its names need no key; and what

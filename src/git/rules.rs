@@ -189,17 +189,10 @@ pub fn rule_in(line: &[u8]) -> Option<&[u8]> {
     if line.is_empty() || line.starts_with(b"#") {
         return None;
     }
-    let mut end = 0;
-    let mut at = 0;
-    while at < line.len() {
-        let is_escape = line[at] == b'\\';
-        let is_blank = line[at] == b' ';
-        at += if is_escape { 2 } else { 1 };
-        if !is_blank {
-            end = at.min(line.len());
-        }
-    }
-    Some(&line[..end])
+    let end = line.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
+    let backslashes = line[..end].iter().rev().take_while(|byte| **byte == b'\\').count();
+    // An odd number of them escapes the first blank.
+    Some(&line[..line.len().min(end + backslashes % 2)])
 }
 
 #[cfg(test)]

@@ -44,11 +44,6 @@ impl SnapshotForm {
         let form = Self::ALL.into_iter().find(|form| form.ending().rsplit('.').next() == last);
         form.unwrap_or(SnapshotForm::Json)
     }
-
-    /// The form that the names of files say with this ending.
-    pub fn named(ending: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|form| form.ending() == ending)
-    }
 }
 
 /// Compresses what is written to it.

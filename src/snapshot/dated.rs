@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use super::{Destination, Glance, Origin, SnapshotForm, Wanted, glance, problem, read};
@@ -30,22 +31,18 @@ pub fn dated(directory: &Path, time: i64, form: SnapshotForm) -> Destination {
     Destination::new_in(directory, &time.strftime(NAME).to_string(), form.ending())
 }
 
-/// Whether the name of a file may be from [`dated`].
-fn is_dated(path: &Path) -> bool {
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+/// The time in the name of a file that may be from [`dated`], and the number that follows if the name was taken in the
+/// same second.
+fn time_and_number(path: &Path) -> Option<(&str, &str)> {
     // The time and the number have no dot.
-    let Some((name, ending)) = name.split_once('.') else { return false };
-    if SnapshotForm::named(ending).is_none() {
-        return false;
-    }
-    let Some(end) = name.find('Z') else { return false };
-    let (time, number) = name.split_at(end + 1);
-    // If the name was taken in the same second, a number follows.
-    let is_ours = match number.strip_prefix('-') {
+    let (name, ending) = path.file_name()?.to_str()?.split_once('.')?;
+    let (time, number) = name.split_at(name.find('Z')? + 1);
+    let is_number = match number.strip_prefix('-') {
         Some(digits) => !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()),
         None => number.is_empty(),
     };
-    is_ours && jiff::civil::DateTime::strptime(NAME, time).is_ok()
+    let is_ours = is_number && SnapshotForm::ALL.iter().any(|form| form.ending() == ending);
+    (is_ours && DateTime::strptime(NAME, time).is_ok()).then_some((time, number))
 }
 
 /// A dated file, and its header.
@@ -55,7 +52,7 @@ type Dated = (PathBuf, Glance);
 pub(super) fn files(directory: &Path) -> Result<Vec<PathBuf>, Problem> {
     let files = sys::files_in(directory);
     let mut files = files.map_err(|error| problem(directory, Operation::Load, &error))?;
-    files.retain(|file| is_dated(file));
+    files.retain(|file| time_and_number(file).is_some());
     Ok(files)
 }
 
@@ -86,10 +83,8 @@ pub fn all_in(path: &Path) -> Result<Vec<PathBuf>, Problem> {
     let mut files = files(path)?;
     // By time, and those of one second by number.
     files.sort_by_cached_key(|file| {
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let (stem, _) = name.split_once('.').unwrap_or_default();
-        let time = stem.split('Z').next().unwrap_or_default();
-        (time.to_owned(), stem.len(), stem.to_owned())
+        let (time, number) = time_and_number(file).unwrap_or_default();
+        (time.to_owned(), number.len(), number.to_owned())
     });
     if files.is_empty() {
         return Err(none_in(path, NONE_KEPT));
@@ -246,7 +241,7 @@ mod tests {
     fn names_are_told_from_those_that_people_give() {
         let to = dated(Path::new("d"), 1_700_000_000, SnapshotForm::Packed);
         assert_eq!(to.path, Path::new("d/weigh-2023-11-14T221320Z.weigh"));
-        assert!(is_dated(&to.path));
+        assert_eq!(time_and_number(&to.path), Some(("weigh-2023-11-14T221320Z", "")));
         for (name, expected) in [
             ("weigh-2023-11-14T221320Z-2.json.zst", true),
             ("weigh-2023-11-14T221320Z-.json.zst", false),
@@ -258,7 +253,7 @@ mod tests {
             ("before-the-upgrade.json.zst", false),
             ("weigh-Z.json.zst", false),
         ] {
-            assert_eq!(is_dated(Path::new(name)), expected, "{name}");
+            assert_eq!(time_and_number(Path::new(name)).is_some(), expected, "{name}");
         }
     }
 }

@@ -29,27 +29,18 @@ pub enum Doubt {
 
 /// The doubts about a comparison of `now` with `before`.
 pub fn doubts(before: &Snapshot, now: &Snapshot) -> Vec<Doubt> {
-    let mut doubts = Vec::new();
     let (was, is) = (Roots::of(before), Roots::of(now));
-    if !was.may_be(&is) {
-        doubts.push(Doubt::OtherRoots(was.shown(), is.shown()));
-    }
     let (unread_before, unread_now) = (losses(before), losses(now));
     let only_before = only(&unread_before, &unread_now);
     let only_now = only(&unread_now, &unread_before);
-    if !only_before.is_empty() {
-        doubts.push(Doubt::UnreadBefore(only_before));
-    }
-    if !only_now.is_empty() {
-        doubts.push(Doubt::UnreadNow(only_now));
-    }
-    if before.weighed.is_interrupted {
-        doubts.push(Doubt::InterruptedBefore);
-    }
-    if now.weighed.is_interrupted {
-        doubts.push(Doubt::InterruptedNow);
-    }
-    doubts
+    let doubts = [
+        (!was.may_be(&is), Doubt::OtherRoots(was.shown(), is.shown())),
+        (!only_before.is_empty(), Doubt::UnreadBefore(only_before)),
+        (!only_now.is_empty(), Doubt::UnreadNow(only_now)),
+        (before.weighed.is_interrupted, Doubt::InterruptedBefore),
+        (now.weighed.is_interrupted, Doubt::InterruptedNow),
+    ];
+    doubts.into_iter().filter(|(holds, _)| *holds).map(|(_, doubt)| doubt).collect()
 }
 
 /// The paths that were not read: each relative to the root, and in full. The name of a single root may differ between

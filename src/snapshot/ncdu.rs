@@ -37,14 +37,14 @@ pub(super) fn read(
     view: View,
     begin: BeginReplay<'_>,
 ) -> io::Result<Snapshot> {
-    tokens.allow_any_bytes();
+    tokens.is_lax = true;
     tokens.take(b'[')?;
     let version = tokens.number()?;
     tokens.take(b',')?;
     tokens.number()?;
     tokens.take(b',')?;
     if tokens.peek()? == b'{' {
-        tokens.recognize();
+        tokens.is_recognized = true;
     }
     if version != 1 {
         let what = format_args!("it is of ncdu's format {version}, and this weigh reads 1");

@@ -98,12 +98,8 @@ impl Origin {
     /// says already.
     #[must_use]
     pub fn listed<'r>(self, roots: impl IntoIterator<Item = &'r Vec<u8>>) -> Self {
-        let root = |path: &Vec<u8>| GivenRoot {
-            path: path.clone(),
-            name: Some(path.clone()),
-            ..GivenRoot::default()
-        };
-        let roots = roots.into_iter().map(root).collect();
+        let root = |path: Vec<u8>| GivenRoot { name: Some(path.clone()), path, volume: None };
+        let roots = roots.into_iter().cloned().map(root).collect();
         Self { time: sys::now(), roots, options: Some(Vec::new()), ..self }
     }
 

@@ -9,6 +9,8 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use indexmap::IndexSet;
+
 use super::devices::{self, devices};
 use super::roots::{Listings, roots};
 use super::shares::{self, Loaded};
@@ -113,12 +115,8 @@ struct JoinedRoot {
 
 /// Joins the `snapshots`, perhaps knowing that no inode has links in two of them.
 pub fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes, are_apart: bool) -> Snapshot {
-    let mut hosts = Vec::new();
-    for host in snapshots.iter().map(host) {
-        if !hosts.contains(&host) {
-            hosts.push(host);
-        }
-    }
+    let hosts: IndexSet<_> = snapshots.iter().map(host).collect();
+    let hosts: Vec<_> = hosts.into_iter().collect();
     // In one snapshot, also one joined from shares, device numbers differ already.
     if snapshots.len() > 1 {
         renumber(&mut snapshots);
@@ -138,7 +136,7 @@ pub fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes, are_apart: bool) -> 
 }
 
 /// The name of the machine on which a snapshot was made.
-fn host(snapshot: &Snapshot) -> Vec<u8> {
+pub(super) fn host(snapshot: &Snapshot) -> Vec<u8> {
     snapshot.origin.as_ref().map_or_else(Vec::new, |origin| origin.host.clone())
 }
 

@@ -6,7 +6,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use indexmap::IndexMap;
+
 use super::devices::{devices, known_by, mount_points, renumber};
+use super::several::host;
 use super::{Origin, Share, Snapshot, problem};
 use crate::parallel;
 use crate::path;
@@ -39,11 +42,8 @@ fn place(origin: &Origin) -> PathBuf {
 }
 
 fn share(snapshot: &Snapshot) -> Share {
-    snapshot.origin.as_ref().and_then(|origin| origin.share).unwrap_or(Share {
-        number: 1,
-        of: 1,
-        depth: 0,
-    })
+    let whole = Share { number: 1, of: 1, depth: 0 };
+    snapshot.origin.as_ref().and_then(|origin| origin.share).unwrap_or(whole)
 }
 
 /// Workers may run on different hosts. But if a share is there twice, each host may have split a tree of its own.
@@ -52,15 +52,11 @@ fn by_host(set: Vec<Loaded<'_>>) -> Vec<Vec<Loaded<'_>>> {
     if set.iter().all(|(_, snapshot)| numbers.insert(share(snapshot).number)) {
         return vec![set];
     }
-    let mut hosts: Vec<(Vec<u8>, Vec<_>)> = Vec::new();
+    let mut hosts: IndexMap<_, Vec<_>> = IndexMap::new();
     for (file, snapshot) in set {
-        let host = snapshot.origin.as_ref().map(|origin| origin.host.clone()).unwrap_or_default();
-        match hosts.iter_mut().find(|(known, _)| *known == host) {
-            Some((_, set)) => set.push((file, snapshot)),
-            None => hosts.push((host, vec![(file, snapshot)])),
-        }
+        hosts.entry(host(&snapshot)).or_default().push((file, snapshot));
     }
-    hosts.into_iter().map(|(_, set)| set).collect()
+    hosts.into_values().collect()
 }
 
 /// Joins the shares in `set` to one tree.

@@ -20,9 +20,9 @@ pub(super) struct Tokens {
     /// Whether the object or list that began last has had no member or item so far.
     is_first: bool,
     /// Whether strings may contain bytes that are not UTF-8.
-    is_lax: bool,
-    /// Whether what was read so far shows that it is a snapshot or an export.
-    is_recognized: bool,
+    pub(super) is_lax: bool,
+    /// Whether what was read so far shows that it is a snapshot or an export. Then errors say what is wrong with it.
+    pub(super) is_recognized: bool,
 }
 
 /// The longest string, in bytes. No name is as long, and no path except in an attack.
@@ -38,14 +38,9 @@ pub const DEEPEST: usize = 300_000;
 impl Tokens {
     pub(super) fn new(stream: Box<dyn Read>) -> Self {
         const BUFFER: usize = 256 * 1024;
-        Self {
-            source: BufReader::with_capacity(BUFFER, stream),
-            read: 0,
-            text: Vec::new(),
-            is_first: false,
-            is_lax: false,
-            is_recognized: false,
-        }
+        let source = BufReader::with_capacity(BUFFER, stream);
+        let (read, text, is_first, is_lax, is_recognized) = Default::default();
+        Self { source, read, text, is_first, is_lax, is_recognized }
     }
 
     /// Takes an object. For each member, the key has been taken and `read` takes the value.
@@ -75,16 +70,6 @@ impl Tokens {
             list.push(read(self)?);
         }
         Ok(list)
-    }
-
-    /// From here on, strings may contain bytes that are not UTF-8.
-    pub(super) fn allow_any_bytes(&mut self) {
-        self.is_lax = true;
-    }
-
-    /// What was read so far shows that it is a snapshot or an export. From here on, errors say what is wrong with it.
-    pub(super) fn recognize(&mut self) {
-        self.is_recognized = true;
     }
 
     /// An error that says what is wrong, and at which byte; or only that it is not a snapshot.

@@ -70,6 +70,11 @@ impl<V> Link<V> {
         Self { value, met: 1, links }
     }
 
+    /// The same with another value.
+    pub fn map(self, f: impl FnOnce(V) -> V) -> Self {
+        Self { value: f(self.value), ..self }
+    }
+
     /// Whether none of its links has been met, or all that were are parted with.
     pub fn is_unmet(&self) -> bool {
         self.met == 0
@@ -189,13 +194,6 @@ impl<V: Copy> LinkedInodes<V> {
             Some(first) if *first == device => 0,
             _ => self.devices.insert_full(device).0 as u32,
         }
-    }
-}
-
-impl<V> Link<V> {
-    /// The same with another value.
-    pub fn map(self, f: impl FnOnce(V) -> V) -> Self {
-        Self { value: f(self.value), ..self }
     }
 }
 

@@ -43,8 +43,6 @@ pub(super) struct ListedMount {
     pub(super) source: Vec<u8>,
     /// The options of its file system, with commas between, still escaped.
     pub(super) own_options: Vec<u8>,
-    /// The directories that an overlay shows as one, the topmost first.
-    layers: Vec<Vec<u8>>,
 }
 
 /// Where an entry is in its file system. It is the same through every mount: two bind mounts of a
@@ -138,11 +136,12 @@ impl MountTable {
     /// Where the overlay on `mount` is mounted, all of it; and the paths of its layers, the topmost first: as whoever
     /// mounted it gave them, perhaps from another directory or in another mount namespace. None if the table does not
     /// have them all.
-    pub fn overlay(&self, mount: u64) -> Option<(&[u8], &[Vec<u8>])> {
+    pub fn overlay(&self, mount: u64) -> Option<(&[u8], Vec<Vec<u8>>)> {
         let part = self.listed(mount).filter(|listed| listed.kind == OVERLAY)?;
         let is_all = |listed: &&ListedMount| listed.device == part.device && listed.root == b"/";
         let whole = Some(part).filter(is_all).or_else(|| self.mounts.values().find(is_all))?;
-        (!whole.layers.is_empty()).then_some((&*whole.point, &*whole.layers))
+        let layers = layers(&whole.own_options);
+        (!layers.is_empty()).then_some((&*whole.point, layers))
     }
 
     /// The mount points of overlays.
@@ -327,10 +326,7 @@ impl ListedMount {
         let kind = unescape(rest.next().unwrap_or_default());
         let source = unescape(rest.next().unwrap_or_default());
         let own_options = rest.next().unwrap_or_default().to_vec();
-        let layers = if kind == OVERLAY { layers(&own_options) } else { Vec::new() };
-        let mount =
-            Self { kind, device, parent, root, point, options, source, own_options, layers };
-        Some((id, mount))
+        Some((id, Self { kind, device, parent, root, point, options, source, own_options }))
     }
 }
 

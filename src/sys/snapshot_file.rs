@@ -19,6 +19,9 @@ use super::{MOST_SYMLINKS, to_path};
 pub type SnapshotFile = File;
 
 pub use platform::pipe;
+pub use std::fs::remove_file;
+/// A new file without a name, in the directory for temporary files.
+pub use tempfile::tempfile as unnamed_file;
 
 /// Opens the snapshot at `path`, standard input for `-`, and returns its size in bytes; 0 if the size is unknown
 /// before its end.
@@ -32,14 +35,6 @@ pub fn open(path: &Path) -> io::Result<(SnapshotFile, u64)> {
     };
     let length = file.metadata().map_or(0, |file| if file.is_file() { file.len() } else { 0 });
     Ok((file, length))
-}
-
-/// A new file without a name, in the directory for temporary files.
-///
-/// # Errors
-/// The system's.
-pub fn unnamed_file() -> io::Result<SnapshotFile> {
-    tempfile::tempfile()
 }
 
 /// Whether `path` leads to content that would be lost if a snapshot were saved there: that of a file or of a disk,
@@ -155,24 +150,22 @@ impl Draft {
     /// # Errors
     /// The system's.
     pub fn new(to: &Destination) -> io::Result<Self> {
-        if to.is_stdout {
-            let (file, path) = (Written::There(platform::stdout()?), to.path.clone());
-            return Ok(Self { file, path, new: None, unsynced: 0..0 });
-        }
-        let (old, place) = to.old_and_place();
-        let (file, path) = match place {
+        let (old, place) = if to.is_stdout { (None, None) } else { to.old_and_place() };
+        let file = match &place {
             Some(path) => {
                 let is_new = to.new.is_some();
-                let prefix = if is_new { OsString::from(NEW_DRAFT) } else { prefix(&path) };
-                (Written::Beside(beside(&path, old.as_ref(), &prefix, to.is_private)?), path)
+                let prefix = if is_new { OsString::from(NEW_DRAFT) } else { prefix(path) };
+                Written::Beside(beside(path, old.as_ref(), &prefix, to.is_private)?)
             }
+            None if to.is_stdout => Written::There(platform::stdout()?),
             None => {
                 // As a shell's `>` does. Not every system allows O_CREAT on an existing pipe.
                 let mut options = OpenOptions::new();
                 options.write(true).truncate(true).create(old.is_none());
-                (Written::There(options.open(&to.path)?), to.path.clone())
+                Written::There(options.open(&to.path)?)
             }
         };
+        let path = place.unwrap_or_else(|| to.path.clone());
         Ok(Self { file, path, new: to.new.clone(), unsynced: 0..0 })
     }
 
@@ -335,14 +328,6 @@ pub fn lock(directory: &Path) -> io::Result<Option<SnapshotFile>> {
             locked => return locked,
         }
     }
-}
-
-/// Removes a file.
-///
-/// # Errors
-/// The system's, from unlink(2).
-pub fn remove_file(path: &Path) -> io::Result<()> {
-    fs::remove_file(path)
 }
 
 /// A new file beside `path`, locked while it is open, so that others can tell it from an abandoned one. Only those who

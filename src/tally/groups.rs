@@ -86,15 +86,12 @@ impl Tally for Groups {
         if part.links.len() < other.links.len() {
             mem::swap(part, &mut other);
         }
-        let numbers: Vec<u32> = other
-            .groups
-            .iter()
-            .map(|(key, group)| {
-                let number = part.group(key);
-                part.groups[number as usize].absorb(*group);
-                number
-            })
-            .collect();
+        let numbers = other.groups.iter().map(|(key, group)| {
+            let number = part.group(key);
+            part.groups[number as usize].absorb(*group);
+            number
+        });
+        let numbers: Vec<u32> = numbers.collect();
         for (identity, link) in other.links.drain() {
             let renumbered = link.map(|one| Linked { group: numbers[one.group as usize], ..one });
             part.meet(identity, renumbered);

@@ -241,7 +241,7 @@ pub fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     let Head { name, mode, figures, flags } = take_known(block)?;
     let mut sums = Sums::of(figures);
     let change = if flags & CHANGE == 0 { None } else { Some(take_change(block)?) };
-    let note = if flags & NOTE == 0 { "" } else { take_note(block)? };
+    let note = if flags & NOTE == 0 { "" } else { str::from_utf8(take_bytes(block)?).ok()? };
     let fingerprint = if flags & FINGERPRINT == 0 { None } else { Some(take_fingerprint(block)?) };
     if flags & FREES != 0 {
         let least = figures.disk.wrapping_sub(take_number(block)?);
@@ -252,11 +252,12 @@ pub fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     Some(Node { name, mode, own: None, sums, inode, fingerprint, change, note })
 }
 
-fn take_note<'a>(block: &mut &'a [u8]) -> Option<&'a str> {
+/// Takes bytes that come after their number.
+fn take_bytes<'a>(block: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::try_from(take_number(block)?).ok()?;
-    let (note, rest) = block.split_at_checked(length)?;
+    let (bytes, rest) = block.split_at_checked(length)?;
     *block = rest;
-    str::from_utf8(note).ok()
+    Some(bytes)
 }
 
 /// Takes the record of an entry that is not a directory, and returns only its name, what it comes to, and whether it
@@ -373,13 +374,7 @@ fn take_change<'a>(block: &mut &'a [u8]) -> Option<Change<'a>> {
     let flags = take_number(block)?;
     let [was, is] = [take_number(block)?, take_number(block)?];
     let [churn, entries] = [take_number(block)?, take_number(block)?];
-    let mut moved_from = None;
-    if flags & MOVED != 0 {
-        let length = usize::try_from(take_number(block)?).ok()?;
-        let (origin, rest) = block.split_at_checked(length)?;
-        *block = rest;
-        moved_from = Some(origin);
-    }
+    let moved_from = if flags & MOVED == 0 { None } else { Some(take_bytes(block)?) };
     let kind = *KINDS.get((flags & KIND) as usize)?;
     let (was, is) = ((flags & WAS != 0).then_some(was), (flags & IS != 0).then_some(is));
     Some(Change { kind, was, is, churn, entries, moved_from })

@@ -116,6 +116,12 @@ pub struct WalkOptions {
 }
 
 impl WalkOptions {
+    /// The rules by which inodes count.
+    pub fn rules(&self) -> Rules {
+        let Self { time, follow, count_links, unique, frees, .. } = *self;
+        Rules { time, follow, count_links, unique, frees }
+    }
+
     /// Whether a walk of the file system `from` includes the file system `device`.
     fn is_weighed(&self, from: u64, device: u64) -> bool {
         !self.one_file_system || device == from
@@ -314,14 +320,6 @@ fn start(thread: ThreadBuilder) -> io::Result<JoinHandle<()>> {
     thread::Builder::new().spawn(|| thread.run())
 }
 
-impl WalkOptions {
-    /// The rules by which inodes count.
-    pub fn rules(&self) -> Rules {
-        let Self { time, follow, count_links, unique, frees, .. } = *self;
-        Rules { time, follow, count_links, unique, frees }
-    }
-}
-
 impl<T: Tally> Walk<T> {
     /// A walk that has not begun, with room for `free` open directories.
     fn new(options: WalkOptions, tally: T, problems: Vec<Problem>, free: usize) -> Self {
@@ -430,15 +428,8 @@ impl<T: Tally> Walk<T> {
 
     /// What filters know about `dir` now that it is open.
     fn scope(&self, dir: &Dir<T::Part>, handle: &Handle) -> Option<Arc<Scope>> {
-        let filter = &self.options.filter;
-        filter.enter(
-            dir.scope.as_ref(),
-            handle,
-            || dir.names(),
-            |path, error| {
-                self.report(path, Operation::Read, error);
-            },
-        )
+        let report = |path, error: &io::Error| self.report(path, Operation::Read, error);
+        self.options.filter.enter(dir.scope.as_ref(), handle, || dir.names(), report)
     }
 
     /// Remembers a directory that may be in the storage of a container engine.

@@ -178,17 +178,13 @@ impl<'a> Nesting<'a> {
         if let Some(place) = self.spelled.get(&start.dir) {
             return *place;
         }
-        let dir = root
-            .mount
-            .source
-            .look(&start.dir)
-            .and_then(|dir| Ok((dir.mounted_identity()?, dir)))
-            .ok();
-        let place = dir.map(|(place, dir)| {
+        let dir = root.mount.source.look(&start.dir).ok();
+        let place = dir.and_then(|dir| {
+            let place = dir.mounted_identity().ok()?;
             if !self.outer.is_empty() {
                 self.climb(place, || dir.up());
             }
-            place
+            Some(place)
         });
         self.spelled.insert(start.dir.clone(), place);
         place

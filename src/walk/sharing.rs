@@ -120,14 +120,12 @@ impl<T: Tally> Walk<T> {
             true => Err(small),
             false => self.ask(mount, directory, name, entry).map_err(|_| unknown),
         };
-        let (file, unasked) = match answer {
-            Ok(file) => (file, None),
-            Err(unasked) => {
-                // What is not known is in doubt as a whole.
-                let doubtful = Doubtful { size, in_extents: 0 };
-                (SharingFile { doubtful, extents: Extents::new(extents) }, Some(unasked))
-            }
-        };
+        let unasked = answer.as_ref().err().copied();
+        // What is not known is in doubt as a whole.
+        let file = answer.unwrap_or_else(|_| {
+            let doubtful = Doubtful { size, in_extents: 0 };
+            SharingFile { doubtful, extents: Extents::new(extents) }
+        });
         let is_first = entry
             .linked()
             .is_none_or(|identity| self.sharing.remember(identity, &file, entry.links));

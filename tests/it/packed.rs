@@ -401,13 +401,13 @@ fn read(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
 
 /// Reads every block by its place, and what is in it.
 fn read_blocks(file: Vec<u8>) -> std::io::Result<()> {
-    let (_, mut blocks) = Blocks::open(Cursor::new(file))?;
+    let (header, mut blocks) = Blocks::open(Cursor::new(file))?;
     for number in 0..blocks.places().len() {
         let content = blocks.read_several(number..number + 1)?.concat();
         assert!(content.len() <= LARGEST);
         let mut rest = content.as_slice();
         if number == 0 {
-            pieces::take_root(&mut rest)?;
+            pieces::take_root(&mut rest, header.directories)?;
         }
         while !rest.is_empty() {
             let piece = Piece::take(&mut rest)?;

@@ -375,7 +375,7 @@ pub fn header<R: Read + 'static>(file: R, size: u64) -> io::Result<(FileHeader, 
     let sections = Rc::new(RefCell::new(Sections::new(file, size)));
     let text = SavedHeader { sections: Rc::clone(&sections), part: Cursor::default() };
     let mut tokens = Tokens::new(Box::new(text));
-    tokens.recognize();
+    tokens.is_recognized = true;
     let (mut header, mut format, mut directories) = (Header::default(), None, None);
     tokens.object(|tokens| {
         match tokens.text() {

@@ -12,7 +12,7 @@ use super::blocks::{BOMB, Blocks, damaged};
 use super::pieces::{Piece, Record, take_root};
 use super::read::set_times;
 use crate::inode::Identity;
-use crate::measure::{Kind, View};
+use crate::measure::View;
 use crate::snapshot::compression::{MOST_TIMES, is_bomb};
 use crate::sys::SnapshotFile;
 use crate::tally::{Inodes, Limits, Show, Whole};
@@ -137,10 +137,7 @@ impl SavedListings {
         let mut listings =
             Self { blocks, cache, at_a_time, next, cost, size, end, root, is_total, has_times };
         let first = listings.block(0)?;
-        let Record { mut node, below } = take_root(&mut first.as_slice())?;
-        if node.mode.kind() != Kind::Directory || below.checked_add(1) != Some(directories) {
-            return Err(damaged("its header says another number of directories than its root"));
-        }
+        let Record { mut node, .. } = take_root(&mut first.as_slice(), directories)?;
         listings.is_total = node.name.is_empty();
         set_times(&mut node, has_times);
         listings.root = Directory::new(0..directories, &node);
@@ -316,7 +313,7 @@ impl SavedListings {
                 at = next;
                 rest = &rest[rest.len().saturating_sub(left)..];
             } else if number == 0 {
-                take_root(&mut rest)?;
+                take_root(&mut rest, self.root.numbers.end)?;
             }
             while !rest.is_empty() {
                 let piece = Piece::take(&mut rest)?;
@@ -397,15 +394,8 @@ struct Ranked {
 
 impl Ranking {
     fn new(view: View, limits: Limits) -> Self {
-        Self {
-            view,
-            limits,
-            ahead: BinaryHeap::new(),
-            most: 0,
-            floor: i128::MIN,
-            linked: HashSet::new(),
-            left: limits.lines,
-        }
+        let (ahead, linked) = Default::default();
+        Self { view, limits, ahead, most: 0, floor: i128::MIN, linked, left: limits.lines }
     }
 
     /// Adds a node at a `depth`, if it may have a line, or anything in it.

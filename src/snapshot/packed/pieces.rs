@@ -101,18 +101,22 @@ pub struct Record<'a> {
     pub below: u64,
 }
 
-/// Takes the record of the root, which has the form of a directory's also if it is none. Without a name, it is the
-/// node above several roots.
+/// Takes the record of the root of a file with so many `directories`. It has the form of a directory's also if it is
+/// none. Without a name, it is the node above several roots.
 ///
 /// # Errors
 /// If it is invalid.
-pub fn take_root<'a>(content: &mut &'a [u8]) -> io::Result<Record<'a>> {
+pub fn take_root<'a>(content: &mut &'a [u8], directories: u64) -> io::Result<Record<'a>> {
     let mut root = take_record(content)?;
     let is_directory = root.node.mode.kind() == Kind::Directory;
     if !is_directory && (root.node.name.is_empty() || root.below > 0) {
         return Err(damaged("a root that is no directory, and has no name, or directories below"));
     }
     check(&mut root.node, None)?;
+    let said = if is_directory { root.below.checked_add(1) } else { Some(0) };
+    if said != Some(directories) {
+        return Err(damaged("its header says another number of directories than its root"));
+    }
     Ok(root)
 }
 

@@ -7,7 +7,7 @@ use super::blocks::{Blocks, FileHeader, MAGIC, Section, Sections, damaged, heade
 use super::changed::Digested;
 use super::listings::SavedListings;
 use super::pieces::{Piece, Record, ensure_order, take_directory, take_root};
-use crate::measure::{Figures, Kind, View};
+use crate::measure::{Figures, View};
 use crate::parallel;
 use crate::snapshot::tokens::DEEPEST;
 use crate::snapshot::{Origin, Snapshot, Wanted};
@@ -96,17 +96,12 @@ fn read_tree<R: Read>(
     if take_number(&mut rest) != Some(0) {
         return Err(damaged("block 0 does not begin with the root"));
     }
-    let mut root = take_root(&mut rest)?;
-    let is_directory = root.node.mode.kind() == Kind::Directory;
-    let said = if is_directory { root.below.checked_add(1) } else { Some(0) };
-    if said != Some(directories) {
-        return Err(damaged("its header says another number of directories than its root"));
-    }
+    let mut root = take_root(&mut rest, directories)?;
     let mut places = vec![first.section.place(0)];
     let is_total = root.node.name.is_empty();
     let replay = begin(is_total.into());
     let mut reading = Reading { replay, has_times, is_total, open: Vec::new(), number: 0 };
-    if is_directory {
+    if directories > 0 {
         reading.enter(root.below)?;
     }
     reading.pieces(rest).map_err(|error| first.wrong(&error))?;

@@ -42,7 +42,7 @@ impl Header {
         match tokens.text() {
             b"schema" => {
                 let schema = tokens.number()?;
-                tokens.recognize();
+                tokens.is_recognized = true;
                 if schema > SCHEMA {
                     return Err(tokens.error(format_args!(
                         "it has schema {schema}, and this weigh reads schema {SCHEMA}"

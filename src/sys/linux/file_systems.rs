@@ -5,25 +5,41 @@ use crate::sys::{Carries, Mount, SharedSpace, Storage};
 
 /// The mount `id`, whose file system is of the kind with this number.
 pub(super) fn mount(id: u64, number: u32) -> Mount {
-    let carries = match number {
-        AUTOMOUNT => Carries::Automount,
-        OVERLAY => Carries::Overlay,
-        number if SYNTHETIC.contains(&number) => Carries::Synthetic,
-        _ => Carries::Data,
+    let (carries, storage) = match number {
+        AUTOMOUNT => (Carries::Automount, Storage::Local),
+        OVERLAY => (Carries::Overlay, Storage::Local),
+        PROCESS => (Carries::Data, Storage::Process),
+        number if SYNTHETIC.contains(&number) => (Carries::Synthetic, Storage::Local),
+        number if REMOTE.contains(&number) => (Carries::Data, Storage::Remote),
+        _ => (Carries::Data, Storage::Local),
     };
-    let storage = match number {
-        PROCESS => Storage::Process,
-        number if REMOTE.contains(&number) => Storage::Remote,
-        _ => Storage::Local,
-    };
-    let end = ENDS.iter().find(|(kind, _)| *kind == number).map(|(_, end)| *end);
-    let lists_inodes = LISTS_INODES.contains(&number);
-    let sharing = match number {
-        number if SHARES.contains(&number) => SharedSpace::Mapped,
-        number if NEVER_SHARES.contains(&number) => SharedSpace::Never,
-        _ => SharedSpace::Unknown,
-    };
+    let (lists_inodes, end, sharing) = tested(number);
     Mount { id, source: Source::Linux, carries, storage, lists_inodes, end, sharing }
+}
+
+/// What is known of the file systems that were tested, by number:
+///
+/// * Whether listings give the same inode number as stat(2), except for directories. Overlays and FUSE may give another
+///   number.
+/// * The position at which listings end, if no entry is ever at that position. After the entry that leads to it, no
+///   further call is needed. A buffer that is not full would prove nothing: getdents64(2) stops early for a signal.
+///   From fs/ext4/hash.c and fs/libfs.c (6.18). On ext4 without dir_index, and in older tmpfs, listings end elsewhere.
+///   In some older tmpfs, one entry can have this position: the one that was made after two thousand million others in
+///   the same directory.
+/// * Whether files may share space, and FIEMAP tells which parts of a file do; or never, because there are no reflinks,
+///   snapshots and deduplication. bcachefs is not here, because it is not in every kernel.
+fn tested(number: u32) -> (bool, Option<u64>, SharedSpace) {
+    match number {
+        // ext2, ext3, ext4
+        0x0000_ef53 => (true, Some(i64::MAX as u64), SharedSpace::Never),
+        // tmpfs
+        0x0102_1994 => (true, Some(i32::MAX as u64), SharedSpace::Never),
+        // xfs, which may share unless it was made without reflink, and btrfs
+        0x5846_5342 | 0x9123_683e => (true, None, SharedSpace::Mapped),
+        // vfat, exfat
+        0x0000_4d44 | 0x2011_bab0 => (false, None, SharedSpace::Never),
+        _ => (false, None, SharedSpace::Unknown),
+    }
 }
 
 /// File systems that show the kernel's own state: nothing in them takes space on a device or in memory that a user
@@ -77,40 +93,6 @@ const OVERLAY: u32 = 0x794c_7630;
 
 /// autofs, from linux/magic.h.
 const AUTOMOUNT: u32 = 0x187;
-
-/// File systems whose listings give the same inode number as stat(2), except for directories. Only those that were
-/// tested are here. Overlays and FUSE may give another number.
-const LISTS_INODES: [u32; 4] = [
-    0x0000_ef53, // ext2, ext3, ext4
-    0x5846_5342, // xfs
-    0x9123_683e, // btrfs
-    0x0102_1994, // tmpfs
-];
-
-/// File systems on which files may share space, and FIEMAP tells which parts of a file do. Only those that were tested
-/// are here: bcachefs is not in every kernel.
-const SHARES: [u32; 2] = [
-    0x5846_5342, // xfs, unless it was made without reflink
-    0x9123_683e, // btrfs
-];
-
-/// File systems without reflinks, snapshots and deduplication.
-const NEVER_SHARES: [u32; 4] = [
-    0x0000_ef53, // ext2, ext3, ext4
-    0x0102_1994, // tmpfs
-    0x0000_4d44, // vfat
-    0x2011_bab0, // exfat
-];
-
-/// The position at which listings end, on file systems where no entry is ever at that position. After the entry that
-/// leads to it, no further call is needed. A buffer that is not full would prove nothing: getdents64(2) stops early
-/// for a signal. From fs/ext4/hash.c and fs/libfs.c (6.18). On ext4 without dir_index, and in older tmpfs, listings
-/// end elsewhere. In some older tmpfs, one entry can have this position: the one that was made after two thousand
-/// million others in the same directory.
-const ENDS: [(u32, u64); 2] = [
-    (0x0000_ef53, i64::MAX as u64), // ext3, ext4
-    (0x0102_1994, i32::MAX as u64), // tmpfs
-];
 
 #[cfg(test)]
 mod tests {
