@@ -428,8 +428,15 @@ impl<T: Tally> Walk<T> {
 
     /// What filters know about `dir` now that it is open.
     fn scope(&self, dir: &Dir<T::Part>, handle: &Handle) -> Option<Arc<Scope>> {
-        let report = |path, error: &io::Error| self.report(path, Operation::Read, error);
-        self.options.filter.enter(dir.scope.as_ref(), handle, || dir.names(), report)
+        let filter = &self.options.filter;
+        filter.enter(
+            dir.scope.as_ref(),
+            handle,
+            || dir.names(),
+            |path, error| {
+                self.report(path, Operation::Read, error);
+            },
+        )
     }
 
     /// Remembers a directory that may be in the storage of a container engine.
