@@ -659,6 +659,21 @@ fn the_trash_is_not_listed_while_it_changes() {
     assert_eq!(back.len(), 1, "{back:?}");
 }
 
+/// What is protected is found out during the scan. A review that was opened before refused everything, and stayed.
+#[test]
+fn a_review_is_made_anew_once_it_is_known_what_is_protected() {
+    let fixture = fixture();
+    let (root, home) = (fixture.at("tree"), fixture.at("home"));
+    let mut screen = Screen::new(&root, &home);
+    screen.work.pass(&mut screen.browser, Event::Protected(Box::default()));
+    screen.press(" d");
+    assert_eq!(screen.asked_entries(), None);
+    let protected = Protected::ask([root.as_os_str().as_encoded_bytes()], &[home]);
+    screen.work.pass(&mut screen.browser, Event::Protected(Box::new(protected)));
+    screen.press("D");
+    assert_eq!(screen.asked_entries(), Some(1));
+}
+
 /// One key marks all links, wherever they are; removing them frees the inode.
 #[test]
 fn all_links_are_marked_by_one_key() {

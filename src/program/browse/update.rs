@@ -27,7 +27,13 @@ impl Browser {
             Event::Tick => self.tick(),
             Event::Slice => self.go_on(),
             Event::Said(text) => self.say(text),
-            Event::Protected(protected) => self.protected = *protected,
+            Event::Protected(protected) => {
+                self.protected = *protected;
+                // Until this is known, a review refuses everything.
+                if let Some(Dialog::Text(DialogText::Review, _)) = self.dialog {
+                    command = self.open_review();
+                }
+            }
             Event::Progress(progress, elapsed) => {
                 (self.progress, self.elapsed) = (progress, elapsed);
             }
