@@ -3,6 +3,7 @@
 #![cfg(all(target_os = "linux", feature = "tui"))]
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -27,7 +28,7 @@ use weigh::internal::tree::Tree;
 use crate::browse::{self, Mounted, scanned, show};
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
-use crate::gitignore::checkout;
+use crate::gitignore::{checkout, git};
 use crate::rounds::rounds;
 use crate::view;
 
@@ -446,6 +447,111 @@ fn an_undo_after_a_cancelled_delete_is_waited_for() {
     assert!(matches!(undo[..], [Command::Undo(_)]), "{undo:?}");
     let quit = browser.on(Event::Key(Key::Char('q')));
     assert!(matches!(quit[..], [Command::CancelRemoval]), "{quit:?}");
+}
+
+/// What `+ignored` marks in `top`, without what is still to be there.
+fn left_by_ignored(screen: &mut Screen, top: &Path) -> Vec<String> {
+    screen.press("+ignored\n");
+    let marked = screen.browser.marked_paths();
+    let marked: Vec<_> = marked.iter().map(|path| Path::new(OsStr::from_bytes(path))).collect();
+    let mut left = listed(top);
+    left.retain(|path| !marked.iter().any(|marked| top.join(path).starts_with(marked)));
+    left
+}
+
+/// The mark of an ignored directory covered a repository in it, which nothing else may have: `git clean -X` spares it.
+#[test]
+fn what_is_marked_as_ignored_is_what_git_would_remove() {
+    for seed in 0..rounds(60, 1_000) as u64 {
+        let (mut dice, mut fixture) = (Dice::new(seed), Fixture::new().dir("home"));
+        let mut repositories = vec!["tree".to_owned()];
+        let (mut directories, mut is_exact) = (repositories.clone(), true);
+        for number in 0..6 {
+            let around = dice.of(&directories).clone();
+            let name = ["build", "src", "out"][number % 3];
+            directories.push(format!("{around}/{name}{}", dice.below(2)));
+        }
+        for directory in &directories {
+            fixture = fixture.dir(directory);
+            for name in ["a.o", "b.c"] {
+                if dice.below(3) > 0 {
+                    fixture = fixture.file(format!("{directory}/{name}"), 10);
+                }
+            }
+        }
+        for (number, directory) in directories.iter().enumerate() {
+            let kind = if number == 0 { 0 } else { dice.below(8) };
+            let apart = fixture.at("home").join(number.to_string());
+            let args: &[&str] = match kind {
+                0 => &["init", "-q"],
+                1 => &["init", "-q", "--separate-git-dir", apart.to_str().unwrap()],
+                2 => &["init", "-q", "--bare"],
+                _ => continue,
+            };
+            git(&fixture, &fixture.at(directory), args);
+            match kind {
+                2 => is_exact = false,
+                _ => repositories.push(directory.clone()),
+            }
+            if dice.below(2) == 0 || number == 0 {
+                let rules = dice.of(&["build?\n", "*.o\n", "src0/\n", "out1/\n*.o\n", "/src?/\n"]);
+                fs::write(fixture.at(directory).join(".gitignore"), rules).unwrap();
+            }
+        }
+        let top = fixture.at("tree");
+        let mut screen = Screen::new(&top, &fixture.at("home"));
+        let by_weigh = left_by_ignored(&mut screen, &top);
+        let mut filter = Filter::default();
+        filter.regexes.never = any_pattern(&[br"/\.git(/|$)".to_vec()]).unwrap();
+        let mut screen = Screen::filtered(&top, &fixture.at("home"), filter);
+        let by_filtered = left_by_ignored(&mut screen, &top);
+        // Git is run in each repository that it does not ignore.
+        repositories.sort();
+        repositories.dedup();
+        let mut ignored: Vec<String> = Vec::new();
+        for repository in &repositories[1..] {
+            let around = |other: &&String| repository.starts_with(&format!("{other}/"));
+            let outer = repositories.iter().filter(around).max_by_key(|other| other.len()).unwrap();
+            let is_ignored = || {
+                let mut git = std::process::Command::new("git");
+                git.args(["check-ignore", "-q", &repository[outer.len() + 1..]]);
+                git.current_dir(fixture.at(outer)).status().unwrap().success()
+            };
+            if ignored.contains(outer) || is_ignored() {
+                ignored.push(repository.clone());
+            }
+        }
+        for repository in repositories.iter().filter(|it| !ignored.contains(it)) {
+            git(&fixture, &fixture.at(repository), &["clean", "-fdXq"]);
+        }
+        let by_git = listed(&top);
+        let lost = |left: &[String]| -> Vec<String> {
+            by_git.iter().filter(|path| !left.contains(path)).cloned().collect()
+        };
+        assert_eq!(lost(&by_weigh), Vec::<String>::new(), "{seed} {directories:?}");
+        // A directory with nothing but what is filtered is marked, but stays when it is to be removed. Git also removes
+        // directories that become empty.
+        let files = |left: &[String]| -> Vec<String> {
+            left.iter().filter(|it| it.ends_with(".o") || it.ends_with(".c")).cloned().collect()
+        };
+        assert_eq!(files(&lost(&by_filtered)), Vec::<String>::new(), "{seed} {directories:?}");
+        if is_exact {
+            assert_eq!(files(&by_weigh), files(&by_git), "{seed} {directories:?}");
+        }
+    }
+}
+
+/// Where git's index cannot be read, weigh marked what git tracks.
+#[test]
+fn nothing_is_marked_as_ignored_where_git_may_track_it() {
+    let files: [(&[u8], &str); 2] = [(b".gitignore", "*.o\n"), (b"x.o", "one")];
+    let fixture = checkout(Fixture::new(), "tree", &files);
+    git(&fixture, &fixture.at("tree"), &["add", "-f", "x.o"]);
+    git(&fixture, &fixture.at("tree"), &["update-index", "--split-index"]);
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("+ignored\n");
+    assert!(screen.said().starts_with("nothing marked: cannot "), "{}", screen.said());
+    assert_eq!(screen.browser.marked().0, 0);
 }
 
 /// Without a mark, `d` is about the chosen line, which has no mark before or after.

@@ -1,6 +1,6 @@
 //! What the state makes of scans: of the first one, and of those that are done again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,9 +14,20 @@ use weigh::internal::git::{Git, Ignored};
 use weigh::internal::report::{Input, Outcome, Request};
 use weigh::internal::sys;
 use weigh::internal::total::Rules;
-use weigh::internal::tree::{Place, Step, Traversal, Tree};
+use weigh::internal::tree::{Child, Place, Step, Traversal};
 use weigh::internal::walk::WalkOptions;
 use weigh::internal::weighed::Weighed;
+
+/// A directory that is compared with what git ignores in it.
+struct Ignoring<'a> {
+    /// None if git does not ignore the directory itself.
+    place: Option<Place>,
+    listed: HashMap<&'a [u8], Child<'a>>,
+    /// How many of these are ignored with all that is in them.
+    counted: usize,
+    /// The number of what was found before it.
+    first: usize,
+}
 
 impl Browser {
     /// Asks for everything.
@@ -40,9 +51,7 @@ impl Browser {
             Some(PendingWork::Directory(directory)) => {
                 return self.replace(directory, browsed.snapshot.weighed);
             }
-            Some(PendingWork::Ignored) => {
-                self.mark_ignored(&browsed.snapshot.weighed.report.unwrap_or_default());
-            }
+            Some(PendingWork::Ignored) => self.mark_ignored(browsed.snapshot.weighed),
             _ => self.finish(browsed),
         }
         None
@@ -191,26 +200,62 @@ impl Browser {
             return self.refuse("only in what has been scanned here");
         };
         let mut walk = self.request.walk.clone();
-        walk.filter.git = Git { ignored: Ignored::Only, ..self.options.ignored.clone() };
+        let (ignored, spares_repositories) = (Ignored::Only, true);
+        walk.filter.git = Git { ignored, spares_repositories, ..self.options.ignored.clone() };
         let request = Box::new(self.request_of(path, walk));
         self.pending = Some(PendingWork::Ignored);
         Some(Command::Scan(request, Arc::default()))
     }
 
-    /// Marks what git ignores, by the walk `ignored`: the files and directories that count in it. A marked directory
-    /// covers everything in it.
-    fn mark_ignored(&mut self, ignored: &Tree) {
-        let mut found = BTreeMap::new();
-        let mut traversal = Traversal::new(ignored.root());
+    /// Marks what git ignores, by a walk in which only that counts. A directory is marked if all that is listed in it
+    /// counts there: a repository in it does not.
+    fn mark_ignored(&mut self, walked: Weighed) {
+        let new = walked.problems.iter().find(|new| !self.unread().1.contains(new));
+        if let Some(problem) = new {
+            // Without its rules, something that git tracks could count.
+            return self.say(format!("nothing marked: {problem}"));
+        }
+        let (tree, ignored) = (&self.scan.tree, walked.report.unwrap_or_default());
+        let root = BTreeMap::from([(ignored.root().path(), ())]);
+        let root = tree.at_paths(&root).first().map(|(place, ())| tree.at(*place));
+        let (mut found, mut is_all) = (Vec::new(), true);
+        let mut traversal: Traversal<_, Ignoring<'_>> = Traversal::new(ignored.root());
         while let Some(step) = traversal.next() {
-            let Step::Node(node) = step else { continue };
-            if traversal.depth() > 0 && (node.id().is_none() || node.node().own.is_some()) {
-                found.insert(traversal.path().to_vec(), ());
-            } else {
-                traversal.enter((), node.unsorted().collect());
+            match step {
+                Step::Node(node) => {
+                    let around = traversal.innermost();
+                    let listed =
+                        around.as_ref().map_or(root, |it| it.listed.get(node.name()).copied());
+                    let listed = listed.filter(|it| it.id().is_some() == node.id().is_some());
+                    let Some(listed) = listed else { continue };
+                    if node.id().is_none() {
+                        found.extend(listed.place().map(Ok));
+                        around.into_iter().for_each(|around| around.counted += 1);
+                        continue;
+                    }
+                    let inside = Ignoring {
+                        place: listed.place().filter(|_| node.node().own.is_some()),
+                        listed: listed.unsorted().map(|child| (child.name(), child)).collect(),
+                        counted: 0,
+                        first: found.len(),
+                    };
+                    traversal.enter(inside, node.unsorted().collect());
+                }
+                Step::End(inside) => {
+                    let Some(around) = traversal.innermost() else { break };
+                    let Some(place) = inside.place else { continue };
+                    if inside.counted == inside.listed.len() {
+                        found.truncate(inside.first);
+                        found.push(Ok(place));
+                        around.counted += 1;
+                    } else {
+                        is_all = false;
+                    }
+                }
             }
         }
-        self.mark_paths(&found, " that git ignores");
+        found.extend((!is_all).then_some(Err("a repository is in it, or it has changed")));
+        self.mark_places(found, " that git ignores");
     }
 
     /// The rules by which the tree is added up again. Only a walk can tell what files share.
