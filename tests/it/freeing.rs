@@ -20,6 +20,7 @@ use crate::program::browse::protected::Protected;
 use crate::program::browse::work::{Console, Work};
 use crate::program::signals::TerminalSignals;
 use weigh::internal::filter::{Filter, any_pattern};
+use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::remove::{self, Removed, UserDirectories};
 use weigh::internal::report::{Input, Request};
 use weigh::internal::sys;
@@ -447,6 +448,54 @@ fn an_undo_after_a_cancelled_delete_is_waited_for() {
     assert!(matches!(undo[..], [Command::Undo(_)]), "{undo:?}");
     let quit = browser.on(Event::Key(Key::Char('q')));
     assert!(matches!(quit[..], [Command::CancelRemoval]), "{quit:?}");
+}
+
+/// The list of what was kept took the place of a pattern that was being typed. The letters that followed closed it and
+/// acted on the list.
+#[test]
+fn a_pattern_can_be_typed_to_its_end() {
+    for question in ["+", "f", "/"] {
+        let fixture = fixture();
+        let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+        screen.press("nkkkkv dD1");
+        let mut on = |event| screen.browser.on(event);
+        assert!(matches!(on(Event::Key(Key::Enter))[..], [Command::Remove(..)]));
+        on(Event::Key(Key::Char('U')));
+        on(Event::Key(Key::Char(question.chars().next().unwrap())));
+        on(Event::Key(Key::Char('q')));
+        let why = io::Error::other("of a reason");
+        let left = vec![Problem::new(b"tree/b".to_vec(), Operation::Remove, &why)];
+        on(Event::Removed(Box::new(Removed { left, ..Removed::default() })));
+        screen.press("qAp");
+        assert_eq!(screen.browser.marked().0, 0, "{question}");
+        let shown = view::screen(&mut screen.browser, (100, 22));
+        assert!(shown.contains("qqAp"), "{question} {shown}");
+        screen.press("\n");
+        let shown = view::screen(&mut screen.browser, (100, 22));
+        assert!(shown.contains("cannot remove tree/b: of a reason"), "{question} {shown}");
+        screen.press("q");
+        let shown = view::screen(&mut screen.browser, (100, 22));
+        assert!(!shown.contains("of a reason"), "{question} {shown}");
+    }
+}
+
+/// An undo that `q` or Esc ended did not say what stays in the trash.
+#[test]
+fn an_undo_that_ends_early_says_what_stays_in_the_trash() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("+b\n+c\ndt");
+    fs::write(fixture.at("tree/c"), "another").unwrap();
+    fs::write(fixture.at("tree/b"), "another").unwrap();
+    let Screen { browser, work, .. } = &mut screen;
+    assert!(work.pass(browser, Event::Key(Key::Char('u'))).is_none());
+    assert!(work.end_removal(browser));
+    let kept: Vec<_> = browser.kept().iter().map(ToString::to_string).collect();
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    for (kept, name) in kept.iter().zip(["b", "c"]) {
+        let start = format!("cannot put back {}: ", fixture.at("tree").join(name).display());
+        assert!(kept.starts_with(&start), "{kept}");
+    }
 }
 
 /// What `+ignored` marks in `top`, without what is still to be there.

@@ -25,8 +25,10 @@ pub(super) struct Removals {
     pub(super) trashed: Vec<(u64, Arc<Trashed>)>,
     /// The number of the last removal.
     pub(super) batches: u64,
-    /// Why the last removal kept entries.
+    /// Why the last removal or undo kept entries.
     pub(super) problems: Vec<Problem>,
+    /// Whether they are still to be shown.
+    pub(super) has_news: bool,
     /// The directories to scan again.
     pub(super) rescans: VecDeque<Rescan>,
 }

@@ -55,6 +55,11 @@ impl Browser {
             Event::Removed(removed) => command = self.removed(*removed),
             Event::Undone(undone) => command = self.undone(undone),
         }
+        // Letters that are typed for a pattern must not act.
+        if self.removals.has_news && !matches!(self.dialog, Some(Dialog::Prompt(..))) {
+            self.removals.has_news = false;
+            self.dialog = Some(Dialog::Text(DialogText::Kept, 0));
+        }
         if self.is_quitting() && !self.is_removing() {
             return vec![Command::End(Ending::Quit)];
         }
