@@ -23,6 +23,7 @@ use weigh::internal::filter::{Filter, any_pattern};
 use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::remove::{self, Removed, UserDirectories};
 use weigh::internal::report::{Input, Request};
+use weigh::internal::snapshot::Remembered;
 use weigh::internal::sys;
 use weigh::internal::tree::Tree;
 
@@ -601,6 +602,25 @@ fn nothing_is_marked_as_ignored_where_git_may_track_it() {
     screen.press("+ignored\n");
     assert!(screen.said().starts_with("nothing marked: cannot "), "{}", screen.said());
     assert_eq!(screen.browser.marked().0, 0);
+}
+
+/// Other scans of a part, and of what git ignores, were remembered. They replaced the one of everything.
+#[test]
+fn only_a_scan_of_everything_is_remembered() {
+    let files: [(&[u8], &str); 3] = [(b".gitignore", "*.o\n"), (b"sub/x.o", "one"), (b"y", "two")];
+    let fixture = checkout(Fixture::new(), "tree", &files);
+    let mut request = browse::request([fixture.at("tree").as_path()]);
+    request.remember = Some(Remembered { directory: fixture.at("home/kept"), bound: 1 << 30 });
+    let mut screen = Screen::of(request, &fixture.at("home"), BrowseOptions::default());
+    let kept = listed(&fixture.at("home/kept"));
+    let content = |path: &String| fs::read(fixture.at("home/kept").join(path)).ok();
+    let before: Vec<_> = kept.iter().map(content).collect();
+    assert!(before.iter().flatten().count() > 0);
+    screen.press("+ignored\n");
+    assert_eq!(screen.said(), "1 marked that git ignores");
+    screen.press("n>rdD1\n");
+    assert_eq!(listed(&fixture.at("home/kept")), kept);
+    assert_eq!(kept.iter().map(content).collect::<Vec<_>>(), before);
 }
 
 /// Without a mark, `d` is about the chosen line, which has no mark before or after.

@@ -266,7 +266,8 @@ impl Browser {
     /// A walk of the directory at `path`.
     fn request_of(&self, path: Vec<u8>, walk: WalkOptions) -> Request {
         let source = Input::Roots(vec![sys::into_path(path).into()]);
-        Request { source, walk, since: None, file_systems: false, ..self.request.clone() }
+        let request = self.request.clone();
+        Request { source, walk, since: None, remember: None, file_systems: false, ..request }
     }
 
     /// The path of the current directory, if it can be scanned by itself.
