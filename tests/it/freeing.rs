@@ -623,6 +623,28 @@ fn only_a_scan_of_everything_is_remembered() {
     assert_eq!(kept.iter().map(content).collect::<Vec<_>>(), before);
 }
 
+/// What could not be read may be large and new: `<1M` and `older 1d` marked its directory.
+#[test]
+fn what_was_not_read_is_neither_small_nor_old() {
+    let fixture = fixture();
+    for path in ["a/one", "a/two", "a", "b", "c", "d"] {
+        let file = fs::File::open(fixture.at("tree").join(path)).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
+    for (pattern, marked) in [("<1M", 2), ("older 1d", 2), ("*", 4), ("older 1y", 2)] {
+        let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+        screen.press(&format!("+{pattern}\n"));
+        assert_eq!(screen.browser.marked().0, 4, "{pattern}");
+        let mut stopped = scanned(&screen.request);
+        stopped.snapshot.weighed.is_interrupted = true;
+        show(&mut screen.browser, stopped);
+        screen.press(&format!("U+{pattern}\n"));
+        assert_eq!(screen.browser.marked().0, marked, "{pattern}");
+        let says_why = screen.said() == "2 marked; not all: not all of it was read";
+        assert_eq!(says_why, marked == 2, "{pattern} {}", screen.said());
+    }
+}
+
 /// Without a mark, `d` is about the chosen line, which has no mark before or after.
 #[test]
 fn without_marks_the_chosen_line_is_deleted() {
