@@ -210,10 +210,14 @@ impl Browser {
     /// Marks what git ignores, by a walk in which only that counts. A directory is marked if all that is listed in it
     /// counts there: a repository in it does not.
     fn mark_ignored(&mut self, walked: Weighed) {
-        let new = walked.problems.iter().find(|new| !self.unread().1.contains(new));
-        if let Some(problem) = new {
-            // Without its rules, something that git tracks could count.
+        // What git tracks counts where its rules or its index cannot be read.
+        let known = if self.request.walk.filter.git.is_off() { self.unread().1 } else { &[] };
+        let is_known = |path: &Vec<u8>| known.binary_search_by(|it| it.path.cmp(path)).is_ok();
+        if let Some(problem) = walked.problems.iter().find(|it| !is_known(&it.path)) {
             return self.say(format!("nothing marked: {problem}"));
+        }
+        if walked.is_interrupted {
+            return self.say("nothing marked: it was stopped");
         }
         let (tree, ignored) = (&self.scan.tree, walked.report.unwrap_or_default());
         let root = BTreeMap::from([(ignored.root().path(), ())]);
