@@ -645,6 +645,27 @@ fn what_was_not_read_is_neither_small_nor_old() {
     }
 }
 
+/// The content of a cache stays with --exclude-caches, but the tag went. Then nothing says that it is a cache.
+#[test]
+fn the_tag_of_a_cache_stays_with_its_content() {
+    let fixture = Fixture::new().dir("home").file("tree/p/target/debug/x", 9_000);
+    let fixture = fixture.file("tree/p/src/a", 10).file("tree/p/target/CACHEDIR.TAG", 0);
+    let tag = fixture.at("tree/p/target/CACHEDIR.TAG");
+    fs::write(&tag, "Signature: 8a477f597d28d172789f06886806bc55").unwrap();
+    let mut filter = Filter::default();
+    filter.caches.left_out = true;
+    for root in ["tree", "tree/p"] {
+        let mut screen = Screen::filtered(&fixture.at(root), &fixture.at("home"), filter.clone());
+        screen.press("AdD");
+        let entries = screen.asked_entries().unwrap();
+        screen.press(&format!("{entries}\n"));
+        let kept = screen.browser.kept();
+        assert!(kept.iter().any(|kept| kept.message.contains("it marks a cache")), "{kept:?}");
+        assert!(tag.exists() && fixture.at("tree/p/target/debug/x").exists());
+        assert!(!fixture.at("tree/p/src").exists());
+    }
+}
+
 /// Without a mark, `d` is about the chosen line, which has no mark before or after.
 #[test]
 fn without_marks_the_chosen_line_is_deleted() {
