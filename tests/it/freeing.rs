@@ -1016,3 +1016,17 @@ fn what_is_deleted_meanwhile_is_not_printed() {
     assert!(work.end_removal(browser));
     assert_eq!(browser.printed_paths(), b"");
 }
+
+/// `p` during a removal ended after it, and printed nothing.
+#[test]
+fn what_is_marked_is_printed_after_a_removal() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("+b\n+c\ndD2");
+    let browser = &mut screen.browser;
+    assert!(matches!(browser.on(Event::Key(Key::Enter))[..], [Command::Remove(..)]));
+    let first = browser.on(Event::Key(Key::Char('p')));
+    assert!(matches!(first[..], [Command::CancelRemoval]), "{first:?}");
+    let ended = browser.on(Event::Removed(Box::default()));
+    assert!(matches!(ended[..], [Command::End(Ending::Print)]), "{ended:?}");
+}

@@ -28,6 +28,7 @@ impl Browser {
     /// wait for that.
     pub(super) fn end(&mut self, ending: Ending) -> Option<Command> {
         if self.is_removing() && !self.removals.is_cancelled {
+            self.removals.is_printing = matches!(ending, Ending::Print);
             return Some(self.quit_after_removal());
         }
         Some(Command::End(ending))

@@ -21,6 +21,8 @@ pub(super) struct Removals {
     pub(super) is_cancelled: bool,
     /// Whether the program ends after the removal.
     pub(super) is_quitting: bool,
+    /// Whether it ends with the marked paths on standard output.
+    pub(super) is_printing: bool,
     /// What this run has moved into the trash, in this order, each with the number of the removal.
     pub(super) trashed: Vec<(u64, Arc<Trashed>)>,
     /// The number of the last removal.

@@ -61,7 +61,8 @@ impl Browser {
             self.dialog = Some(Dialog::Text(DialogText::Kept, 0));
         }
         if self.is_quitting() && !self.is_removing() {
-            return vec![Command::End(Ending::Quit)];
+            let is_printing = self.removals.is_printing;
+            return vec![Command::End(if is_printing { Ending::Print } else { Ending::Quit })];
         }
         command.into_iter().collect()
     }
