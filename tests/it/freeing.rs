@@ -591,6 +591,25 @@ fn what_is_marked_as_ignored_is_what_git_would_remove() {
     }
 }
 
+/// What could not be read may be a repository.
+#[test]
+fn what_was_not_read_is_not_marked_as_ignored() {
+    let files: [(&[u8], &str); 3] =
+        [(b".gitignore", "out\n"), (b"a/out/x/y", "1"), (b"out/y", "2")];
+    let fixture = checkout(Fixture::new(), "tree", &files);
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut scanned = scanned(&screen.request);
+    let unread = fixture.at("tree/a/out/x").into_os_string().into_encoded_bytes();
+    let why = io::Error::from(io::ErrorKind::PermissionDenied);
+    scanned.snapshot.weighed.problems = vec![Problem::new(unread, Operation::Open, &why)];
+    show(&mut screen.browser, scanned);
+    screen.press("+ignored\n");
+    let marked = screen.browser.marked_paths();
+    let marked: Vec<_> = marked.iter().map(|path| Path::new(OsStr::from_bytes(path))).collect();
+    assert_eq!(marked, [fixture.at("tree/a/out/x/y"), fixture.at("tree/out")]);
+    assert!(screen.said().contains("; not all: a repository may be in it"), "{}", screen.said());
+}
+
 /// Where git's index cannot be read, weigh marked what git tracks.
 #[test]
 fn nothing_is_marked_as_ignored_where_git_may_track_it() {

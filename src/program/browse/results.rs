@@ -248,7 +248,8 @@ impl Browser {
                 Step::End(inside) => {
                     let Some(around) = traversal.innermost() else { break };
                     let Some(place) = inside.place else { continue };
-                    if inside.counted == inside.listed.len() {
+                    let is_read = !self.is_partial(Some(place));
+                    if is_read && inside.counted == inside.listed.len() {
                         found.truncate(inside.first);
                         found.push(Ok(place));
                         around.counted += 1;
@@ -258,7 +259,7 @@ impl Browser {
                 }
             }
         }
-        found.extend((!is_all).then_some(Err("a repository is in it, or it has changed")));
+        found.extend((!is_all).then_some(Err("a repository may be in it, or it has changed")));
         self.mark_places(found, " that git ignores");
     }
 
