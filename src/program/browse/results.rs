@@ -60,6 +60,7 @@ impl Browser {
     /// Shows the finished walk or the loaded snapshot. Marks and the chosen entry are kept, if they still exist.
     fn finish(&mut self, mut browsed: Outcome) {
         let is_first = self.scan.browsed.is_none();
+        let is_stopped = browsed.snapshot.weighed.is_interrupted;
         let found = browsed.reclaimable.take().map(|it| it.found).unwrap_or_default();
         let found: BTreeMap<_, _> = found.into_iter().map(|one| (one.path, ())).collect();
         let named = self.scan.marks.named(&self.scan.tree);
@@ -70,8 +71,11 @@ impl Browser {
             Some(_) => self.scan.marks.elsewhere = named,
             None => self.mark_again(named),
         }
-        if is_first && !found.is_empty() {
-            self.mark_paths(&found, " that can be made or downloaded again");
+        if is_first && self.request.reclaimable.is_some() {
+            match is_stopped {
+                true => self.say("nothing marked: the scan was stopped"),
+                false => self.mark_paths(&found, " that can be made or downloaded again"),
+            }
         }
         self.relist();
     }
