@@ -46,6 +46,8 @@ pub enum Operation {
     Replace,
     /// Removing an old snapshot, or a marked entry.
     Remove,
+    /// Putting back what is in the trash.
+    Restore,
     /// Comparing with a snapshot that counts differently.
     Compare,
 }
@@ -63,6 +65,7 @@ impl Operation {
             Operation::Save => "save",
             Operation::Replace => "replace",
             Operation::Remove => "remove",
+            Operation::Restore => "put back",
             Operation::Compare => "compare with",
         }
     }

@@ -85,6 +85,8 @@ pub enum EntryKind {
 pub struct Git {
     /// Whether they count.
     pub ignored: Ignored,
+    /// Whether nothing in a repository counts that lies in an ignored directory: `git clean -X` spares it.
+    pub spares_repositories: bool,
     /// The configuration that holds in every repository.
     pub config: Arc<GitConfig>,
 }
@@ -189,7 +191,9 @@ impl Git {
         mut report: impl FnMut(Vec<u8>, &io::Error),
     ) -> Option<DirectoryRules> {
         if above.treatment != Treatment::ByRules {
-            return None;
+            let is_spared = self.spares_repositories && work_trees::is_repository(dir);
+            let treatment = Treatment::Repository;
+            return is_spared.then(|| DirectoryRules { treatment, ..above.clone() });
         }
         let mut report = |name: &[u8], error: &io::Error| report(resolve(&path(), name), error);
         let top = Repository::of(dir).map(|repository| {

@@ -56,6 +56,12 @@ impl WorkTrees {
     }
 }
 
+/// Whether `dir` has a repository in it, of whatever kind, or is one of git's without a work tree.
+pub(super) fn is_repository(dir: &impl WorkTreeDirectory) -> bool {
+    let is_there = |name: &&CStr| dir.kind_at(name, false).is_some();
+    REPOSITORIES.iter().any(is_there) || [c"HEAD", c"objects", c"refs"].iter().all(is_there)
+}
+
 /// What is tracked in the work tree whose top is `top`, if it is one.
 fn tracked_in<D: WorkTreeDirectory>(top: &Path) -> io::Result<Option<Tracked>> {
     let Some(dir) = opened::<D>(top) else { return Ok(None) };

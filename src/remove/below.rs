@@ -15,6 +15,7 @@ use super::protected::ProtectedLocations;
 use super::random::random_name;
 use super::removal::Removal;
 use super::target::Target;
+use crate::filter::Caches;
 use crate::path;
 use crate::sys::{ExactStat, HeldDirectory};
 use crate::tree::{Child, Step, Traversal};
@@ -102,8 +103,15 @@ impl Below<'_, '_> {
                             let (directory, path) = ((open.innermost()?, &stat), traversal.path());
                             let mut has_rest = child.node().own.is_none();
                             leaves_out |= has_rest;
+                            let is_cache = is_cache_with_rest(directory.0, &child)?;
                             for leaf in child.leaves() {
-                                has_rest |= self.entry(directory, path, &leaf, None)?;
+                                has_rest |= match is_cache && is_tag(&leaf) {
+                                    true => {
+                                        let path = path::join_all([path, leaf.name()]);
+                                        self.keep(because(TAG_STAYS), &path, None, None)?
+                                    }
+                                    false => self.entry(directory, path, &leaf, None)?,
+                                };
                             }
                             let entered = Entered { child, stat, end: path.len(), has_rest };
                             traversal.enter(entered, child.directories().collect());
@@ -225,4 +233,19 @@ impl Below<'_, '_> {
     }
 }
 
+/// Whether the directory `child` has a tag that marks it as a cache, and something that was not listed. That stays, and
+/// so must the tag: with --exclude-caches, the content of a cache is not listed.
+fn is_cache_with_rest(held: &HeldDirectory, child: &Child<'_>) -> io::Result<bool> {
+    if !child.leaves().any(|leaf| is_tag(&leaf)) {
+        return Ok(false);
+    }
+    let listed = child.unsorted().count();
+    Ok(held.names(listed + 1)?.len() > listed)
+}
+
+fn is_tag(leaf: &Child<'_>) -> bool {
+    leaf.name() == Caches::TAG.to_bytes()
+}
+
+const TAG_STAYS: &str = "it marks a cache, and content of that stays";
 const REPLACED: &str = "it has been replaced meanwhile";

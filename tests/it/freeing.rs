@@ -3,6 +3,7 @@
 #![cfg(all(target_os = "linux", feature = "tui"))]
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -19,15 +20,17 @@ use crate::program::browse::protected::Protected;
 use crate::program::browse::work::{Console, Work};
 use crate::program::signals::TerminalSignals;
 use weigh::internal::filter::{Filter, any_pattern};
+use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::remove::{self, Removed, UserDirectories};
 use weigh::internal::report::{Input, Request};
+use weigh::internal::snapshot::Remembered;
 use weigh::internal::sys;
 use weigh::internal::tree::Tree;
 
 use crate::browse::{self, Mounted, scanned, show};
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
-use crate::gitignore::checkout;
+use crate::gitignore::{checkout, git};
 use crate::rounds::rounds;
 use crate::view;
 
@@ -448,6 +451,240 @@ fn an_undo_after_a_cancelled_delete_is_waited_for() {
     assert!(matches!(quit[..], [Command::CancelRemoval]), "{quit:?}");
 }
 
+/// The list of what was kept took the place of a pattern that was being typed. The letters that followed closed it and
+/// acted on the list.
+#[test]
+fn a_pattern_can_be_typed_to_its_end() {
+    for question in ["+", "f", "/"] {
+        let fixture = fixture();
+        let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+        screen.press("nkkkkv dD1");
+        let mut on = |event| screen.browser.on(event);
+        assert!(matches!(on(Event::Key(Key::Enter))[..], [Command::Remove(..)]));
+        on(Event::Key(Key::Char('U')));
+        on(Event::Key(Key::Char(question.chars().next().unwrap())));
+        on(Event::Key(Key::Char('q')));
+        let why = io::Error::other("of a reason");
+        let left = vec![Problem::new(b"tree/b".to_vec(), Operation::Remove, &why)];
+        on(Event::Removed(Box::new(Removed { left, ..Removed::default() })));
+        screen.press("qAp");
+        assert_eq!(screen.browser.marked().0, 0, "{question}");
+        let shown = view::screen(&mut screen.browser, (100, 22));
+        assert!(shown.contains("qqAp"), "{question} {shown}");
+        screen.press("\n");
+        let shown = view::screen(&mut screen.browser, (100, 22));
+        assert!(shown.contains("cannot remove tree/b: of a reason"), "{question} {shown}");
+        screen.press("q");
+        let shown = view::screen(&mut screen.browser, (100, 22));
+        assert!(!shown.contains("of a reason"), "{question} {shown}");
+    }
+}
+
+/// An undo that `q` or Esc ended did not say what stays in the trash.
+#[test]
+fn an_undo_that_ends_early_says_what_stays_in_the_trash() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("+b\n+c\ndt");
+    fs::write(fixture.at("tree/c"), "another").unwrap();
+    fs::write(fixture.at("tree/b"), "another").unwrap();
+    let Screen { browser, work, .. } = &mut screen;
+    assert!(work.pass(browser, Event::Key(Key::Char('u'))).is_none());
+    assert!(work.end_removal(browser));
+    let kept: Vec<_> = browser.kept().iter().map(ToString::to_string).collect();
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    for (kept, name) in kept.iter().zip(["b", "c"]) {
+        let start = format!("cannot put back {}: ", fixture.at("tree").join(name).display());
+        assert!(kept.starts_with(&start), "{kept}");
+    }
+}
+
+/// What `+ignored` marks in `top`, without what is still to be there.
+fn left_by_ignored(screen: &mut Screen, top: &Path) -> Vec<String> {
+    screen.press("+ignored\n");
+    let marked = screen.browser.marked_paths();
+    let marked: Vec<_> = marked.iter().map(|path| Path::new(OsStr::from_bytes(path))).collect();
+    let mut left = listed(top);
+    left.retain(|path| !marked.iter().any(|marked| top.join(path).starts_with(marked)));
+    left
+}
+
+/// The mark of an ignored directory covered a repository in it, which nothing else may have: `git clean -X` spares it.
+#[test]
+fn what_is_marked_as_ignored_is_what_git_would_remove() {
+    for seed in 0..rounds(60, 1_000) as u64 {
+        let (mut dice, mut fixture) = (Dice::new(seed), Fixture::new().dir("home"));
+        let mut repositories = vec!["tree".to_owned()];
+        let (mut directories, mut is_exact) = (repositories.clone(), true);
+        for number in 0..6 {
+            let around = dice.of(&directories).clone();
+            let name = ["build", "src", "out"][number % 3];
+            directories.push(format!("{around}/{name}{}", dice.below(2)));
+        }
+        for directory in &directories {
+            fixture = fixture.dir(directory);
+            for name in ["a.o", "b.c"] {
+                if dice.below(3) > 0 {
+                    fixture = fixture.file(format!("{directory}/{name}"), 10);
+                }
+            }
+        }
+        for (number, directory) in directories.iter().enumerate() {
+            let kind = if number == 0 { 0 } else { dice.below(8) };
+            let apart = fixture.at("home").join(number.to_string());
+            let args: &[&str] = match kind {
+                0 => &["init", "-q"],
+                1 => &["init", "-q", "--separate-git-dir", apart.to_str().unwrap()],
+                2 => &["init", "-q", "--bare"],
+                _ => continue,
+            };
+            git(&fixture, &fixture.at(directory), args);
+            match kind {
+                2 => is_exact = false,
+                _ => repositories.push(directory.clone()),
+            }
+            if dice.below(2) == 0 || number == 0 {
+                let rules = dice.of(&["build?\n", "*.o\n", "src0/\n", "out1/\n*.o\n", "/src?/\n"]);
+                fs::write(fixture.at(directory).join(".gitignore"), rules).unwrap();
+            }
+        }
+        let top = fixture.at("tree");
+        let mut screen = Screen::new(&top, &fixture.at("home"));
+        let by_weigh = left_by_ignored(&mut screen, &top);
+        let mut filter = Filter::default();
+        filter.regexes.never = any_pattern(&[br"/\.git(/|$)".to_vec()]).unwrap();
+        let mut screen = Screen::filtered(&top, &fixture.at("home"), filter);
+        let by_filtered = left_by_ignored(&mut screen, &top);
+        // Git is run in each repository that it does not ignore.
+        repositories.sort();
+        repositories.dedup();
+        let mut ignored: Vec<String> = Vec::new();
+        for repository in &repositories[1..] {
+            let around = |other: &&String| repository.starts_with(&format!("{other}/"));
+            let outer = repositories.iter().filter(around).max_by_key(|other| other.len()).unwrap();
+            let is_ignored = || {
+                let mut git = std::process::Command::new("git");
+                git.args(["check-ignore", "-q", &repository[outer.len() + 1..]]);
+                git.current_dir(fixture.at(outer)).status().unwrap().success()
+            };
+            if ignored.contains(outer) || is_ignored() {
+                ignored.push(repository.clone());
+            }
+        }
+        for repository in repositories.iter().filter(|it| !ignored.contains(it)) {
+            git(&fixture, &fixture.at(repository), &["clean", "-fdXq"]);
+        }
+        let by_git = listed(&top);
+        let lost = |left: &[String]| -> Vec<String> {
+            by_git.iter().filter(|path| !left.contains(path)).cloned().collect()
+        };
+        assert_eq!(lost(&by_weigh), Vec::<String>::new(), "{seed} {directories:?}");
+        // A directory with nothing but what is filtered is marked, but stays when it is to be removed. Git also removes
+        // directories that become empty.
+        let files = |left: &[String]| -> Vec<String> {
+            left.iter().filter(|it| it.ends_with(".o") || it.ends_with(".c")).cloned().collect()
+        };
+        assert_eq!(files(&lost(&by_filtered)), Vec::<String>::new(), "{seed} {directories:?}");
+        if is_exact {
+            assert_eq!(files(&by_weigh), files(&by_git), "{seed} {directories:?}");
+        }
+    }
+}
+
+/// What could not be read may be a repository.
+#[test]
+fn what_was_not_read_is_not_marked_as_ignored() {
+    let files: [(&[u8], &str); 3] =
+        [(b".gitignore", "out\n"), (b"a/out/x/y", "1"), (b"out/y", "2")];
+    let fixture = checkout(Fixture::new(), "tree", &files);
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut scanned = scanned(&screen.request);
+    let unread = fixture.at("tree/a/out/x").into_os_string().into_encoded_bytes();
+    let why = io::Error::from(io::ErrorKind::PermissionDenied);
+    scanned.snapshot.weighed.problems = vec![Problem::new(unread, Operation::Open, &why)];
+    show(&mut screen.browser, scanned);
+    screen.press("+ignored\n");
+    let marked = screen.browser.marked_paths();
+    let marked: Vec<_> = marked.iter().map(|path| Path::new(OsStr::from_bytes(path))).collect();
+    assert_eq!(marked, [fixture.at("tree/a/out/x/y"), fixture.at("tree/out")]);
+    assert!(screen.said().contains("; not all: a repository may be in it"), "{}", screen.said());
+}
+
+/// Where git's index cannot be read, weigh marked what git tracks.
+#[test]
+fn nothing_is_marked_as_ignored_where_git_may_track_it() {
+    let files: [(&[u8], &str); 2] = [(b".gitignore", "*.o\n"), (b"x.o", "one")];
+    let fixture = checkout(Fixture::new(), "tree", &files);
+    git(&fixture, &fixture.at("tree"), &["add", "-f", "x.o"]);
+    git(&fixture, &fixture.at("tree"), &["update-index", "--split-index"]);
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("+ignored\n");
+    assert!(screen.said().starts_with("nothing marked: cannot "), "{}", screen.said());
+    assert_eq!(screen.browser.marked().0, 0);
+}
+
+/// Other scans of a part, and of what git ignores, were remembered. They replaced the one of everything.
+#[test]
+fn only_a_scan_of_everything_is_remembered() {
+    let files: [(&[u8], &str); 3] = [(b".gitignore", "*.o\n"), (b"sub/x.o", "one"), (b"y", "two")];
+    let fixture = checkout(Fixture::new(), "tree", &files);
+    let mut request = browse::request([fixture.at("tree").as_path()]);
+    request.remember = Some(Remembered { directory: fixture.at("home/kept"), bound: 1 << 30 });
+    let mut screen = Screen::of(request, &fixture.at("home"), BrowseOptions::default());
+    let kept = listed(&fixture.at("home/kept"));
+    let content = |path: &String| fs::read(fixture.at("home/kept").join(path)).ok();
+    let before: Vec<_> = kept.iter().map(content).collect();
+    assert!(before.iter().flatten().count() > 0);
+    screen.press("+ignored\n");
+    assert_eq!(screen.said(), "1 marked that git ignores");
+    screen.press("n>rdD1\n");
+    assert_eq!(listed(&fixture.at("home/kept")), kept);
+    assert_eq!(kept.iter().map(content).collect::<Vec<_>>(), before);
+}
+
+/// What could not be read may be large and new: `<1M` and `older 1d` marked its directory.
+#[test]
+fn what_was_not_read_is_neither_small_nor_old() {
+    let fixture = fixture();
+    for path in ["a/one", "a/two", "a", "b", "c", "d"] {
+        let file = fs::File::open(fixture.at("tree").join(path)).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
+    for (pattern, marked) in [("<1M", 2), ("older 1d", 2), ("*", 4), ("older 1y", 2)] {
+        let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+        screen.press(&format!("+{pattern}\n"));
+        assert_eq!(screen.browser.marked().0, 4, "{pattern}");
+        let mut stopped = scanned(&screen.request);
+        stopped.snapshot.weighed.is_interrupted = true;
+        show(&mut screen.browser, stopped);
+        screen.press(&format!("U+{pattern}\n"));
+        assert_eq!(screen.browser.marked().0, marked, "{pattern}");
+        let says_why = screen.said() == "2 marked; not all: not all of it was read";
+        assert_eq!(says_why, marked == 2, "{pattern} {}", screen.said());
+    }
+}
+
+/// The content of a cache stays with --exclude-caches, but the tag went. Then nothing says that it is a cache.
+#[test]
+fn the_tag_of_a_cache_stays_with_its_content() {
+    let fixture = Fixture::new().dir("home").file("tree/p/target/debug/x", 9_000);
+    let fixture = fixture.file("tree/p/src/a", 10).file("tree/p/target/CACHEDIR.TAG", 0);
+    let tag = fixture.at("tree/p/target/CACHEDIR.TAG");
+    fs::write(&tag, "Signature: 8a477f597d28d172789f06886806bc55").unwrap();
+    let mut filter = Filter::default();
+    filter.caches.left_out = true;
+    for root in ["tree", "tree/p"] {
+        let mut screen = Screen::filtered(&fixture.at(root), &fixture.at("home"), filter.clone());
+        screen.press("AdD");
+        let entries = screen.asked_entries().unwrap();
+        screen.press(&format!("{entries}\n"));
+        let kept = screen.browser.kept();
+        assert!(kept.iter().any(|kept| kept.message.contains("it marks a cache")), "{kept:?}");
+        assert!(tag.exists() && fixture.at("tree/p/target/debug/x").exists());
+        assert!(!fixture.at("tree/p/src").exists());
+    }
+}
+
 /// Without a mark, `d` is about the chosen line, which has no mark before or after.
 #[test]
 fn without_marks_the_chosen_line_is_deleted() {
@@ -812,4 +1049,18 @@ fn what_is_deleted_meanwhile_is_not_printed() {
     assert!(matches!(ending, Some(Ending::Print)), "{ending:?}");
     assert!(work.end_removal(browser));
     assert_eq!(browser.printed_paths(), b"");
+}
+
+/// `p` during a removal ended after it, and printed nothing.
+#[test]
+fn what_is_marked_is_printed_after_a_removal() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("+b\n+c\ndD2");
+    let browser = &mut screen.browser;
+    assert!(matches!(browser.on(Event::Key(Key::Enter))[..], [Command::Remove(..)]));
+    let first = browser.on(Event::Key(Key::Char('p')));
+    assert!(matches!(first[..], [Command::CancelRemoval]), "{first:?}");
+    let ended = browser.on(Event::Removed(Box::default()));
+    assert!(matches!(ended[..], [Command::End(Ending::Print)]), "{ended:?}");
 }

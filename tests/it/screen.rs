@@ -413,6 +413,25 @@ fn what_a_filter_leaves_out_stays() {
     assert!(fixture.at("tree/three/kept").exists() && !fixture.at("tree/three/four").exists());
 }
 
+/// The signal of a file that becomes too large ended weigh: it said nothing, and left the terminal as it was.
+#[test]
+fn a_log_that_may_not_grow_deletes_nothing() {
+    let fixture = three_files().dir("home/.local/state/weigh");
+    let log = fixture.at("home/.local/state/weigh/deleted.ndjson");
+    fs::write(log, "\n".repeat(500)).unwrap();
+    let mut terminal = Terminal::new();
+    let child = weigh("--ui").arg("tree").within(fixture.path()).env("HOME", fixture.at("home"));
+    let child = child.under(["sh", "-c", "ulimit -f 1; exec \"$0\" \"$@\""]).on(&terminal).spawn();
+    terminal.wait_for("three");
+    terminal.type_in(b"n d");
+    terminal.wait_for("marked:");
+    terminal.delete(1);
+    terminal.wait_for("nothing is removed without the log");
+    terminal.type_in(b"qq");
+    assert_eq!(end(child).1.code(), Some(0));
+    assert!(fixture.at("tree/one").exists());
+}
+
 /// Deletes `tree/one` on the screen, while strace does `fault` to the program's calls.
 fn deletes_one(fixture: &Fixture, terminal: &mut Terminal, fault: &str) -> Child {
     let trace = fixture.at("trace").to_string_lossy().into_owned();

@@ -87,6 +87,11 @@ impl MarkedBy {
         Ok(Self::Size { size, is_most })
     }
 
+    /// Whether more in an entry could mean that it is not selected.
+    pub(super) fn is_most(&self) -> bool {
+        matches!(self, Self::Size { is_most: true, .. } | Self::Age(Days::MoreThan(_)))
+    }
+
     /// Whether it selects the entry. A directory is as old as the newest in it.
     pub(super) fn is_match(&self, item: &Item<'_>, now: i64) -> bool {
         match self {

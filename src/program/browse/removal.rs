@@ -11,11 +11,14 @@ use super::follow::Gone;
 use super::marks::{self, descend};
 use super::review::{RemovalProgress, Review, ReviewedMark, RunningRemoval};
 use super::scan::Scan;
+use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed};
 use weigh::internal::render::size::{self, Format};
 use weigh::internal::sys;
 
 pub(super) const NOTHING_MARKED: &str = "nothing is marked: Space marks";
+
+const STILL_THERE: &str = "cancelled: it is still in the trash";
 
 /// What the review and its keys say if all marks are refused.
 const NONE_LEFT: &str = "none of them can be removed";
@@ -25,6 +28,7 @@ impl Browser {
     /// wait for that.
     pub(super) fn end(&mut self, ending: Ending) -> Option<Command> {
         if self.is_removing() && !self.removals.is_cancelled {
+            self.removals.is_printing = matches!(ending, Ending::Print);
             return Some(self.quit_after_removal());
         }
         Some(Command::End(ending))
@@ -292,9 +296,7 @@ impl Browser {
             in_trash.extend(trash.map(|trash| trash.into_os_string().into_encoded_bytes()));
         }
         self.rescan_around(&in_trash);
-        if !self.removals.problems.is_empty() {
-            self.dialog = Some(Dialog::Text(DialogText::Kept, 0));
-        }
+        self.removals.has_news = !self.removals.problems.is_empty();
         self.say(summary(running.manner, (gone, entries, kept), removed.is_cancelled));
         self.next_rescan()
     }
@@ -321,6 +323,7 @@ impl Browser {
             return self.refuse("nothing was put in the trash");
         }
         self.removals.is_cancelled = false;
+        self.removals.problems.clear();
         self.pending = Some(PendingWork::Removal);
         Some(Command::Undo(trashed))
     }
@@ -338,8 +341,11 @@ impl Browser {
                 self.rescan_around(&[trashed.path(), trashed.path_in_trash()]);
                 back.push(path);
             } else {
-                let why = outcome.problems.first().map_or("cancelled", |problem| &problem.message);
+                let problem = outcome.problems.into_iter().next();
+                let why = problem.map_or(STILL_THERE.to_owned(), |problem| problem.message);
                 kept.push(format!("{path}: {why}"));
+                let (path, operation) = (trashed.path(), Operation::Restore);
+                self.removals.problems.push(Problem { path, operation, code: None, message: why });
                 // The log may be in the tree, and is longer now.
                 self.rescan_around(&[]);
             }

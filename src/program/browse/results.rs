@@ -1,6 +1,6 @@
 //! What the state makes of scans: of the first one, and of those that are done again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,9 +14,20 @@ use weigh::internal::git::{Git, Ignored};
 use weigh::internal::report::{Input, Outcome, Request};
 use weigh::internal::sys;
 use weigh::internal::total::Rules;
-use weigh::internal::tree::{Place, Step, Traversal, Tree};
+use weigh::internal::tree::{Child, Place, Step, Traversal};
 use weigh::internal::walk::WalkOptions;
 use weigh::internal::weighed::Weighed;
+
+/// A directory that is compared with what git ignores in it.
+struct Ignoring<'a> {
+    /// None if git does not ignore the directory itself.
+    place: Option<Place>,
+    listed: HashMap<&'a [u8], Child<'a>>,
+    /// How many of these are ignored with all that is in them.
+    counted: usize,
+    /// The number of what was found before it.
+    first: usize,
+}
 
 impl Browser {
     /// Asks for everything.
@@ -40,9 +51,7 @@ impl Browser {
             Some(PendingWork::Directory(directory)) => {
                 return self.replace(directory, browsed.snapshot.weighed);
             }
-            Some(PendingWork::Ignored) => {
-                self.mark_ignored(&browsed.snapshot.weighed.report.unwrap_or_default());
-            }
+            Some(PendingWork::Ignored) => self.mark_ignored(browsed.snapshot.weighed),
             _ => self.finish(browsed),
         }
         None
@@ -51,6 +60,7 @@ impl Browser {
     /// Shows the finished walk or the loaded snapshot. Marks and the chosen entry are kept, if they still exist.
     fn finish(&mut self, mut browsed: Outcome) {
         let is_first = self.scan.browsed.is_none();
+        let is_stopped = browsed.snapshot.weighed.is_interrupted;
         let found = browsed.reclaimable.take().map(|it| it.found).unwrap_or_default();
         let found: BTreeMap<_, _> = found.into_iter().map(|one| (one.path, ())).collect();
         let named = self.scan.marks.named(&self.scan.tree);
@@ -61,8 +71,11 @@ impl Browser {
             Some(_) => self.scan.marks.elsewhere = named,
             None => self.mark_again(named),
         }
-        if is_first && !found.is_empty() {
-            self.mark_paths(&found, " that can be made or downloaded again");
+        if is_first && self.request.reclaimable.is_some() {
+            match is_stopped {
+                true => self.say("nothing marked: the scan was stopped"),
+                false => self.mark_paths(&found, " that can be made or downloaded again"),
+            }
         }
         self.relist();
     }
@@ -191,26 +204,67 @@ impl Browser {
             return self.refuse("only in what has been scanned here");
         };
         let mut walk = self.request.walk.clone();
-        walk.filter.git = Git { ignored: Ignored::Only, ..self.options.ignored.clone() };
+        let (ignored, spares_repositories) = (Ignored::Only, true);
+        walk.filter.git = Git { ignored, spares_repositories, ..self.options.ignored.clone() };
         let request = Box::new(self.request_of(path, walk));
         self.pending = Some(PendingWork::Ignored);
         Some(Command::Scan(request, Arc::default()))
     }
 
-    /// Marks what git ignores, by the walk `ignored`: the files and directories that count in it. A marked directory
-    /// covers everything in it.
-    fn mark_ignored(&mut self, ignored: &Tree) {
-        let mut found = BTreeMap::new();
-        let mut traversal = Traversal::new(ignored.root());
+    /// Marks what git ignores, by a walk in which only that counts. A directory is marked if all that is listed in it
+    /// counts there: a repository in it does not.
+    fn mark_ignored(&mut self, walked: Weighed) {
+        // What git tracks counts where its rules or its index cannot be read.
+        let known = if self.request.walk.filter.git.is_off() { self.unread().1 } else { &[] };
+        let is_known = |path: &Vec<u8>| known.binary_search_by(|it| it.path.cmp(path)).is_ok();
+        if let Some(problem) = walked.problems.iter().find(|it| !is_known(&it.path)) {
+            return self.say(format!("nothing marked: {problem}"));
+        }
+        if walked.is_interrupted {
+            return self.say("nothing marked: it was stopped");
+        }
+        let (tree, ignored) = (&self.scan.tree, walked.report.unwrap_or_default());
+        let root = BTreeMap::from([(ignored.root().path(), ())]);
+        let root = tree.at_paths(&root).first().map(|(place, ())| tree.at(*place));
+        let (mut found, mut is_all) = (Vec::new(), true);
+        let mut traversal: Traversal<_, Ignoring<'_>> = Traversal::new(ignored.root());
         while let Some(step) = traversal.next() {
-            let Step::Node(node) = step else { continue };
-            if traversal.depth() > 0 && (node.id().is_none() || node.node().own.is_some()) {
-                found.insert(traversal.path().to_vec(), ());
-            } else {
-                traversal.enter((), node.unsorted().collect());
+            match step {
+                Step::Node(node) => {
+                    let around = traversal.innermost();
+                    let listed =
+                        around.as_ref().map_or(root, |it| it.listed.get(node.name()).copied());
+                    let listed = listed.filter(|it| it.id().is_some() == node.id().is_some());
+                    let Some(listed) = listed else { continue };
+                    if node.id().is_none() {
+                        found.extend(listed.place().map(Ok));
+                        around.into_iter().for_each(|around| around.counted += 1);
+                        continue;
+                    }
+                    let inside = Ignoring {
+                        place: listed.place().filter(|_| node.node().own.is_some()),
+                        listed: listed.unsorted().map(|child| (child.name(), child)).collect(),
+                        counted: 0,
+                        first: found.len(),
+                    };
+                    traversal.enter(inside, node.unsorted().collect());
+                }
+                Step::End(inside) => {
+                    let Some(around) = traversal.innermost() else { break };
+                    let Some(place) = inside.place else { continue };
+                    let is_read = !self.is_partial(Some(place));
+                    if is_read && inside.counted == inside.listed.len() {
+                        found.truncate(inside.first);
+                        found.push(Ok(place));
+                        around.counted += 1;
+                    } else {
+                        is_all = false;
+                    }
+                }
             }
         }
-        self.mark_paths(&found, " that git ignores");
+        found.extend((!is_all).then_some(Err("a repository may be in it, or it has changed")));
+        self.mark_places(found, " that git ignores");
     }
 
     /// The rules by which the tree is added up again. Only a walk can tell what files share.
@@ -221,7 +275,8 @@ impl Browser {
     /// A walk of the directory at `path`.
     fn request_of(&self, path: Vec<u8>, walk: WalkOptions) -> Request {
         let source = Input::Roots(vec![sys::into_path(path).into()]);
-        Request { source, walk, since: None, file_systems: false, ..self.request.clone() }
+        let request = self.request.clone();
+        Request { source, walk, since: None, remember: None, file_systems: false, ..request }
     }
 
     /// The path of the current directory, if it can be scanned by itself.

@@ -21,12 +21,16 @@ pub(super) struct Removals {
     pub(super) is_cancelled: bool,
     /// Whether the program ends after the removal.
     pub(super) is_quitting: bool,
+    /// Whether it ends with the marked paths on standard output.
+    pub(super) is_printing: bool,
     /// What this run has moved into the trash, in this order, each with the number of the removal.
     pub(super) trashed: Vec<(u64, Arc<Trashed>)>,
     /// The number of the last removal.
     pub(super) batches: u64,
-    /// Why the last removal kept entries.
+    /// Why the last removal or undo kept entries.
     pub(super) problems: Vec<Problem>,
+    /// Whether they are still to be shown.
+    pub(super) has_news: bool,
     /// The directories to scan again.
     pub(super) rescans: VecDeque<Rescan>,
 }

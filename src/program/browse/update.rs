@@ -61,8 +61,14 @@ impl Browser {
             Event::Removed(removed) => command = self.removed(*removed),
             Event::Undone(undone) => command = self.undone(undone),
         }
+        // Letters that are typed for a pattern must not act.
+        if self.removals.has_news && !matches!(self.dialog, Some(Dialog::Prompt(..))) {
+            self.removals.has_news = false;
+            self.dialog = Some(Dialog::Text(DialogText::Kept, 0));
+        }
         if self.is_quitting() && !self.is_removing() {
-            return vec![Command::End(Ending::Quit)];
+            let is_printing = self.removals.is_printing;
+            return vec![Command::End(if is_printing { Ending::Print } else { Ending::Quit })];
         }
         command.into_iter().collect()
     }
@@ -169,7 +175,7 @@ impl Browser {
             Act::Details if self.is_empty() => {}
             Act::Details => self.dialog = Some(Dialog::Text(DialogText::Info, 0)),
             Act::Mark => self.mark_chosen(),
-            Act::MarkAll => self.mark_all(|_| true),
+            Act::MarkAll => self.mark_all(None),
             Act::MarkBy => self.dialog = Some(Dialog::Prompt(Question::Mark, String::new())),
             Act::MarkLinks => self.mark_links(),
             Act::UnmarkAll => self.scan.marks.clear(),
@@ -257,10 +263,17 @@ impl Browser {
         self.pin(self.chosen + 1);
     }
 
-    /// Marks all listed entries for which `is_meant` is true.
-    fn mark_all(&mut self, is_meant: impl Fn(&Item<'_>) -> bool) {
+    /// Marks all listed entries that `by` selects.
+    fn mark_all(&mut self, by: Option<&MarkedBy>) {
+        let now = sys::now();
         let items = (0..self.len()).filter_map(|line| self.item(line));
-        let places = items.filter(is_meant).map(|it| it.place.ok_or_else(|| self.refusal_of(&it)));
+        let meant = items.filter(|item| by.is_none_or(|by| by.is_match(item, now)));
+        let is_most = by.is_some_and(MarkedBy::is_most);
+        let places = meant.map(|item| match item.place {
+            Some(_) if is_most && self.is_partial(item.place) => Err("not all of it was read"),
+            Some(place) => Ok(place),
+            None => Err(self.refusal_of(&item)),
+        });
         let unmarked =
             places.filter(|place| !place.is_ok_and(|place| self.scan.marks.is_marked(place)));
         self.mark_places(unmarked.collect(), "");
@@ -307,10 +320,7 @@ impl Browser {
             Question::Mark => match MarkedBy::parse(text) {
                 Ok(MarkedBy::Ignored) => return self.find_ignored(),
                 Ok(MarkedBy::Age(_)) if !self.has_times() => self.say(self.no_times()),
-                Ok(by) => {
-                    let now = sys::now();
-                    self.mark_all(|item| by.is_match(item, now));
-                }
+                Ok(by) => self.mark_all(Some(&by)),
                 Err(why) => self.say(why),
             },
             Question::Delete(entries) => return self.answer_delete(entries, text),

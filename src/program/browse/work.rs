@@ -21,7 +21,7 @@ use super::protected::Protected;
 use super::review::RemovalProgress;
 use crate::program::signals::TerminalSignals;
 use weigh::internal::interrupt::Interrupt;
-use weigh::internal::remove::{self, Manner, Target, Trashed, UserDirectories};
+use weigh::internal::remove::{self, Manner, Removed, Target, Trashed, UserDirectories};
 use weigh::internal::report::{self, Outcome, Request};
 use weigh::internal::sys;
 
@@ -221,11 +221,11 @@ impl Work {
         self.spawn(move |sender| {
             let mut undone = Vec::new();
             for one in trashed.into_iter().rev() {
-                let removed = remove::undo(&one, &directories, &mut |_| ControlFlow::Continue(()));
+                let removed = match is_cancelled.load(Ordering::SeqCst) {
+                    true => Removed::default(),
+                    false => remove::undo(&one, &directories, &mut |_| ControlFlow::Continue(())),
+                };
                 undone.push((one, removed));
-                if is_cancelled.load(Ordering::SeqCst) {
-                    break;
-                }
             }
             send(sender, Event::Undone(undone));
         });
@@ -241,8 +241,7 @@ impl Work {
                 browser.on(event);
                 None
             }
-            Event::Removed(_) => Some(browser.on(event)),
-            Event::Undone(..) => Some(Vec::new()),
+            Event::Removed(_) | Event::Undone(_) => Some(browser.on(event)),
             _ => None,
         });
         ended.is_some()

@@ -167,7 +167,7 @@ impl FilterFlags {
             (_, true) => Ignored::Only,
             _ => return Ok(Git::default()),
         };
-        Ok(Git { ignored, config: Arc::new(git::config()?) })
+        Ok(Git { ignored, config: Arc::new(git::config()?), ..Git::default() })
     }
 
     fn regexes(&self) -> Result<Regexes, String> {

@@ -8,7 +8,7 @@ use super::parse::path_in;
 use super::{HOME, git};
 use crate::program::browse::{self, Bindings, BrowseOptions, SortKey, Sorting};
 use crate::program::terminal;
-use weigh::internal::git::{Git, GitConfig, Ignored};
+use weigh::internal::git::{Git, GitConfig};
 use weigh::internal::remove::UserDirectories;
 use weigh::internal::render::palette::Theme;
 use weigh::internal::sys;
@@ -57,7 +57,7 @@ impl Flags {
             keys: Bindings::new(self.screen.key_of.clone())?,
             directories: user_directories(),
             homes,
-            ignored: Git { ignored: Ignored::Only, config: config.into() },
+            ignored: Git { config: config.into(), ..Git::default() },
             colors: is_colored.then(|| self.colors()),
             charset: terminal::charset(),
             // Linux's console may print the question.

@@ -39,6 +39,8 @@ pub fn outlive_size_limit() -> io::Result<()> {
 /// The system's.
 pub fn listen_for_screen(signals: &TerminalSignals) -> io::Result<()> {
     flag::register_usize(SIGQUIT, Arc::clone(&signals.ended), SIGQUIT as usize)?;
+    // The log of what is deleted must not end the program.
+    outlive_size_limit()?;
     record(signals)
 }
 
