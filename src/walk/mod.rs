@@ -289,8 +289,8 @@ fn go_on<T: Tally>(
         // If nobody receives it, nobody waits any more.
         let _ = sender.send(());
     });
-    // The first thread works while the others are started: on a tree of 500 entries, that took 0.96 times as long with 2
-    // threads, and 0.85 with 16 (medians of 501 runs in turns, 2 cores, 2026-11-26).
+    // The first thread works while the others are started: on a tree of 500 entries, that took 0.96 to 1.0 times as long
+    // with 2 threads, and 0.85 to 0.9 with 16 (medians of 301 and 501 runs in turns, 2 cores, 2026-11-26).
     for (started, thread) in (1..).zip(threads).take_while(|_| !walk.is_finished()) {
         if start(thread).is_err() {
             workers = started;
