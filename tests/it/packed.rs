@@ -644,7 +644,8 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
             "a section of no known kind",
         ),
         (
-            edited(&|file| file.push(0)),
+            // A 0 would make an end of the last nine bytes where the index begins at a place with an E.
+            edited(&|file| file.push(1)),
             "something after the end",
             "its end does not say where the index is",
         ),
