@@ -85,7 +85,8 @@ pub enum EntryKind {
 pub struct Git {
     /// Whether they count.
     pub ignored: Ignored,
-    /// Whether nothing in a repository counts that lies in an ignored directory: `git clean -X` spares it.
+    /// Whether nothing in a repository counts that lies in an ignored directory, as `git clean -X` spares it, or that
+    /// cannot be read.
     pub spares_repositories: bool,
     /// The configuration that holds in every repository.
     pub config: Arc<GitConfig>,
@@ -191,15 +192,19 @@ impl Git {
         mut report: impl FnMut(Vec<u8>, &io::Error),
     ) -> Option<DirectoryRules> {
         if above.treatment != Treatment::ByRules {
-            let is_spared = self.spares_repositories && work_trees::is_repository(dir);
-            let treatment = Treatment::Repository;
-            return is_spared.then(|| DirectoryRules { treatment, ..above.clone() });
+            return self.spared(above, dir);
         }
         let mut report = |name: &[u8], error: &io::Error| report(resolve(&path(), name), error);
         let top = Repository::of(dir).map(|repository| {
             let config = self.config.in_work_tree(dir, &repository, &mut report);
             (repository, config)
         });
+        // It may be of another kind, or one that cannot be read.
+        if top.is_none()
+            && let Some(spared) = self.spared(above, dir)
+        {
+            return Some(spared);
+        }
         let folds = top.as_ref().map_or(above.folds, |(_, config)| config.folds);
         let is_in_work_tree = above.tracked.is_some() || top.is_some();
         let rules = is_in_work_tree
@@ -225,6 +230,16 @@ impl Git {
         add(&mut here.rules, rules, from);
         add(&mut here.stronger, stronger, from);
         Some(here)
+    }
+
+    /// The rules for `dir` if nothing in it counts, because it may be a repository.
+    fn spared(
+        &self,
+        above: &DirectoryRules,
+        dir: &impl WorkTreeDirectory,
+    ) -> Option<DirectoryRules> {
+        let is_spared = self.spares_repositories && work_trees::is_repository(dir);
+        is_spared.then(|| DirectoryRules { treatment: Treatment::Repository, ..above.clone() })
     }
 }
 

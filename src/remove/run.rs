@@ -150,7 +150,7 @@ impl LastTarget {
         if !now.is_untouched_since(seen) {
             return Err(because("it has changed since the review"));
         }
-        // Nobody would find the log then; and what weigh logs next would take its name, so that it could not be put back.
+        // The log would no longer be found, and weigh would make a new one in its place: so it could not be put back.
         if removal.log.is_in(&now) {
             return Err(because("it is weigh's log or contains it"));
         }

@@ -38,7 +38,8 @@ impl Colors {
         let style = by_ending.or_else(|| self.names.style_for_indicator(indicator));
         let style = style.map(lscolors::Style::to_nu_ansi_term_style).unwrap_or_default();
         // ls's own blue, which is also that of most distributions, can hardly be read on black.
-        if style == Color::Blue.bold() { self.palette.accent() } else { style }
+        let is_of_ls = indicator == Indicator::Directory && style == Color::Blue.bold();
+        if is_of_ls { self.palette.accent() } else { style }
     }
 }
 

@@ -81,7 +81,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         /// How many inodes are read ahead.
         const AHEAD: usize = 16;
         let Worker { walk, slot, .. } = *self.worker;
-        // A file system that never answers may be mounted on a directory.
+        // A file system that never answers may be mounted on a directory; hardly ever on a file.
         let is_unwatched = self.worker.is_unwatched();
         let is_for_others = is_unwatched
             && names.iter().any(|name| name.kind.is_none_or(|kind| kind == Kind::Directory));

@@ -623,6 +623,19 @@ fn nothing_is_marked_as_ignored_where_git_may_track_it() {
     assert_eq!(screen.browser.marked().0, 0);
 }
 
+/// What looks like a repository may be one that cannot be read: then nobody knows what it tracks.
+#[test]
+fn what_may_be_a_repository_is_not_marked_as_ignored() {
+    let files: [(&[u8], &str); 3] =
+        [(b".gitignore", "*.o\n"), (b"sub/deep/x.o", "one"), (b"y.o", "two")];
+    let fixture = checkout(Fixture::new(), "tree", &files);
+    fs::create_dir(fixture.at("tree/sub/.git")).unwrap();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("+ignored\n");
+    let y = fixture.at("tree/y.o").into_os_string().into_encoded_bytes();
+    assert_eq!(screen.browser.marked_paths(), [y]);
+}
+
 /// Other scans of a part, and of what git ignores, were remembered. They replaced the one of everything.
 #[test]
 fn only_a_scan_of_everything_is_remembered() {

@@ -235,7 +235,12 @@ impl Browser {
                     let listed =
                         around.as_ref().map_or(root, |it| it.listed.get(node.name()).copied());
                     let listed = listed.filter(|it| it.id().is_some() == node.id().is_some());
-                    let Some(listed) = listed else { continue };
+                    let Some(listed) = listed else {
+                        // It was made since the scan, and may be a repository.
+                        around.into_iter().for_each(|around| around.place = None);
+                        is_all = false;
+                        continue;
+                    };
                     if node.id().is_none() {
                         found.extend(listed.place().map(Ok));
                         around.into_iter().for_each(|around| around.counted += 1);
@@ -263,7 +268,10 @@ impl Browser {
                 }
             }
         }
-        found.extend((!is_all).then_some(Err("a repository may be in it, or it has changed")));
+        found.extend(
+            (!is_all)
+                .then_some(Err("a repository may be in it, it was not read, or it has changed")),
+        );
         self.mark_places(found, " that git ignores");
     }
 
