@@ -103,6 +103,7 @@ impl Below<'_, '_> {
                             let (directory, path) = ((open.innermost()?, &stat), traversal.path());
                             let mut has_rest = child.node().own.is_none();
                             leaves_out |= has_rest;
+                            // In doubt the tag stays.
                             let is_cache = is_cache_with_rest(directory.0, &child).unwrap_or(true);
                             for leaf in child.leaves() {
                                 has_rest |= match is_cache && is_tag(&leaf) {

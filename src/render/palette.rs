@@ -330,9 +330,9 @@ mod tests {
                 let track = palette.track().background.map(channels);
                 let band = palette.band().background.map(channels);
                 assert_eq!(track.is_some(), theme != Theme::None && depth != Depth::Ansi, "{what}");
-                for ground in grounds(theme, depth) {
-                    if let (Theme::None, Depth::Fixed | Depth::Rgb) = (theme, depth) {
-                        let accent = palette.accent().foreground.expect("a colour");
+                if theme == Theme::None && depth != Depth::Ansi {
+                    let accent = palette.accent().foreground.expect("a colour");
+                    for ground in grounds(theme, depth) {
                         ensure(accent, ground, 3.0, "bold text on any background");
                     }
                 }

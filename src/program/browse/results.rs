@@ -25,7 +25,7 @@ struct Ignoring<'a> {
     listed: HashMap<&'a [u8], Child<'a>>,
     /// How many of these are ignored with all that is in them.
     counted: usize,
-    /// The number of what was found before it.
+    /// How many entries were found before it.
     first: usize,
 }
 
@@ -268,10 +268,9 @@ impl Browser {
                 }
             }
         }
-        found.extend(
-            (!is_all)
-                .then_some(Err("a repository may be in it, it was not read, or it has changed")),
-        );
+        if !is_all {
+            found.push(Err("a repository may be in it, it was not read, or it has changed"));
+        }
         self.mark_places(found, " that git ignores");
     }
 
