@@ -623,6 +623,22 @@ fn nothing_is_marked_as_ignored_where_git_may_track_it() {
     assert_eq!(screen.browser.marked().0, 0);
 }
 
+/// Rules above the directory that could not be read were taken for none, without a word.
+#[test]
+fn nothing_is_marked_as_ignored_where_rules_above_cannot_be_read() {
+    let files: [(&[u8], &str); 3] =
+        [(b".gitignore", "*.o\n"), (b"a/.gitignore", "!x.o\n"), (b"a/b/x.o", "one")];
+    let fixture = checkout(Fixture::new(), "tree", &files);
+    let mut screen = Screen::new(&fixture.at("tree/a/b"), &fixture.at("home"));
+    screen.press("+ignored\n");
+    assert_eq!(screen.said(), "0 marked that git ignores");
+    let rules = fs::File::options().write(true).open(fixture.at("tree/a/.gitignore")).unwrap();
+    rules.set_len(200 << 20).unwrap();
+    screen.press("+ignored\n");
+    assert!(screen.said().starts_with("nothing marked: cannot read "), "{}", screen.said());
+    assert_eq!(screen.browser.marked().0, 0);
+}
+
 /// What looks like a repository may be one that cannot be read: then nobody knows what it tracks.
 #[test]
 fn what_may_be_a_repository_is_not_marked_as_ignored() {
