@@ -714,6 +714,22 @@ fn the_tag_of_a_cache_stays_with_its_content() {
     }
 }
 
+/// The same, where what stays is deeper in the cache.
+#[test]
+fn the_tag_of_a_cache_stays_with_what_is_deep_in_it() {
+    let tag = "tree/p/target/CACHEDIR.TAG";
+    let fixture = Fixture::new().dir("home").file(tag, 43).file("tree/p/target/a/b/x.o", 10);
+    let fixture = fixture.file("tree/p/target/a/y", 10).file("tree/p/all/CACHEDIR.TAG", 43);
+    let mut filter = Filter::default();
+    filter.regexes.never = any_pattern(&[br"\.o$".to_vec()]).unwrap();
+    let mut screen = Screen::filtered(&fixture.at("tree"), &fixture.at("home"), filter);
+    screen.press("AdD");
+    let entries = screen.asked_entries().unwrap();
+    screen.press(&format!("{entries}\n"));
+    let kept = listed(&fixture.at("tree/p"));
+    assert_eq!(kept, ["target", "target/CACHEDIR.TAG", "target/a", "target/a/b", "target/a/b/x.o"]);
+}
+
 /// Without a mark, `d` is about the chosen line, which has no mark before or after.
 #[test]
 fn without_marks_the_chosen_line_is_deleted() {
