@@ -956,6 +956,22 @@ fn a_review_is_made_anew_once_it_is_known_what_is_protected() {
     assert_eq!(screen.asked_entries(), Some(1));
 }
 
+/// After such a review of a line, the line stayed marked.
+#[test]
+fn a_line_whose_review_is_made_anew_has_no_mark_afterwards() {
+    let fixture = fixture();
+    let (root, home) = (fixture.at("tree"), fixture.at("home"));
+    let mut screen = Screen::new(&root, &home);
+    screen.work.pass(&mut screen.browser, Event::Protected(Box::default()));
+    screen.press("d");
+    let protected = Protected::ask([root.as_os_str().as_encoded_bytes()], &[home]);
+    screen.work.pass(&mut screen.browser, Event::Protected(Box::new(protected)));
+    screen.press("D");
+    assert_eq!(screen.asked_entries(), Some(1));
+    screen.press("\x1b");
+    assert_eq!(screen.browser.marked().0, 0);
+}
+
 /// One key marks all links, wherever they are; removing them frees the inode.
 #[test]
 fn all_links_are_marked_by_one_key() {
