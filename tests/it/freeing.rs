@@ -972,6 +972,28 @@ fn a_line_whose_review_is_made_anew_has_no_mark_afterwards() {
     assert_eq!(screen.browser.marked().0, 0);
 }
 
+/// With --df, the space that is available stayed as it was before the delete.
+#[test]
+#[ignore = "mounts a tmpfs"]
+fn after_a_delete_the_available_space_is_what_it_is_now() {
+    let place = Mounted::tmpfs();
+    let home = Fixture::new().dir("home");
+    fs::create_dir(place.path().join("d")).unwrap();
+    fs::write(place.path().join("d/big"), vec![0; 50 << 20]).unwrap();
+    let request = Request { file_systems: true, ..browse::request([place.path()]) };
+    let mut screen = Screen::of(request, &home.at("home"), BrowseOptions::default());
+    let available = |screen: &mut Screen| {
+        let head = view::screen(&mut screen.browser, (100, 22));
+        head.lines().next().unwrap().split(" · ").nth(2).unwrap().to_owned()
+    };
+    assert_eq!(available(&mut screen), "206Mi available");
+    fs::write(place.path().join("d/other"), vec![0; 20 << 20]).unwrap();
+    screen.press(">r");
+    assert_eq!(available(&mut screen), "186Mi available");
+    screen.press("dD1\n");
+    assert_eq!(available(&mut screen), "236Mi available");
+}
+
 /// One key marks all links, wherever they are; removing them frees the inode.
 #[test]
 fn all_links_are_marked_by_one_key() {

@@ -381,8 +381,7 @@ impl Browser {
 
     /// The next directory to scan again.
     pub(super) fn next_rescan(&mut self) -> Option<Command> {
-        if self.request.walk.frees {
-            // What is gone may have shared space with files anywhere.
+        if self.needs_all() {
             return self.scan_all();
         }
         while let Some(rescan) = self.removals.rescans.pop_front() {

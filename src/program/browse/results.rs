@@ -155,11 +155,16 @@ impl Browser {
             return self.refuse("once the scan is over");
         }
         match self.path_to_walk() {
-            Some(path) if !self.way.is_empty() && !self.request.walk.frees => {
+            Some(path) if !self.way.is_empty() && !self.needs_all() => {
                 self.scan_directory(Rescan { way: self.way.clone(), takes_links: false }, path)
             }
             _ => self.scan_all(),
         }
+    }
+
+    /// Whether a change anywhere may change figures elsewhere: what files share, or what uses the file system.
+    pub(super) fn needs_all(&self) -> bool {
+        self.request.walk.frees || self.request.file_systems
     }
 
     /// Scans everything again, in the measure that is shown.
