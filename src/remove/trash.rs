@@ -191,7 +191,9 @@ fn of_home(data: &Path, around: &ExactStat) -> io::Result<Option<TrashDirectory>
         .and_then(|()| HeldDirectory::open(&c_string(data.as_os_str())?));
     let held = made.map_err(|error| unusable(path, error))?;
     let trash = own(&held, c"Trash", path)?;
-    TrashDirectory::within(&trash, &path::join_all([path, b"Trash"]), None, around).map(Some)
+    // There may be a symlink on the way.
+    let path = held.path()?;
+    TrashDirectory::within(&trash, &path::join_all([&*path, b"Trash"]), None, around).map(Some)
 }
 
 /// The topmost directory of the mount, and the number of levels between it and `parent`.

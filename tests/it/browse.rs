@@ -189,7 +189,7 @@ impl Mounted {
         mounted
     }
 
-    fn tmpfs_at(path: &Path) -> Self {
+    pub fn tmpfs_at(path: &Path) -> Self {
         let args = ["-t", "tmpfs", "-o", "size=256m", "tmpfs"].map(std::ffi::OsString::from);
         succeed("mount", args.into_iter().chain([path.into()]));
         Self::at(path.to_owned(), None)

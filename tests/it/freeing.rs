@@ -972,6 +972,44 @@ fn a_line_whose_review_is_made_anew_has_no_mark_afterwards() {
     assert_eq!(screen.browser.marked().0, 0);
 }
 
+/// The path to the trash and the log may lead through a symlink: then neither was listed anew.
+#[test]
+fn what_is_put_in_a_trash_behind_a_symlink_is_listed() {
+    let fixture = fixture().dir("tree/me").symlink("tree/me", "link");
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("link"));
+    screen.press("+b\ndt");
+    assert!(fixture.at("tree/me/.local/share/Trash/files/b").exists());
+    screen.check("in the trash");
+    screen.press("u");
+    screen.check("put back");
+    screen.press("+c\ndD1\n");
+    assert!(fixture.at("tree/me/.local/state/weigh").exists());
+    screen.check("deleted");
+}
+
+/// The trash may be in the inner one of two roots: then it depended on chance whether it was listed.
+#[test]
+#[ignore = "mounts a tmpfs"]
+fn what_is_put_in_the_trash_of_an_inner_root_is_listed() {
+    let outer = Mounted::tmpfs();
+    let at = outer.path().join("m/home");
+    fs::create_dir_all(&at).unwrap();
+    let place = Mounted::tmpfs_at(&at);
+    let file = place.path().join("docs/big");
+    fs::create_dir(place.path().join("docs")).unwrap();
+    for _ in 0..8 {
+        let _ = fs::remove_dir_all(place.path().join(".local"));
+        fs::write(&file, [0; 90_000]).unwrap();
+        let mut request = browse::request([outer.path(), place.path()]);
+        request.walk.one_file_system = true;
+        let mut screen = Screen::of(request, place.path(), BrowseOptions::default());
+        screen.press("/big\n");
+        screen.press("dt");
+        assert!(!file.exists(), "{}", screen.said());
+        screen.check("in the trash");
+    }
+}
+
 /// With --df, the space that is available stayed as it was before the delete.
 #[test]
 #[ignore = "mounts a tmpfs"]

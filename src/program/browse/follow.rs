@@ -145,7 +145,7 @@ impl Scan {
         path: &[u8],
         roots: &HashMap<Vec<u8>, Vec<u8>>,
     ) -> Option<Vec<Vec<u8>>> {
-        roots.iter().find_map(|(name, real)| {
+        let ways = roots.iter().filter_map(|(name, real)| {
             let rest = path::below(path, real)?;
             let mut way = vec![name.clone(); self.tree.root_depth()];
             let mut at = descend(&self.tree, &way)?;
@@ -156,7 +156,9 @@ impl Scan {
                 way.push(name.to_vec());
                 at = below;
             }
-            Some(way)
-        })
+            Some((real.len(), way))
+        });
+        // The innermost of several roots has it.
+        ways.max().map(|(_, way)| way)
     }
 }

@@ -303,6 +303,7 @@ impl Browser {
             let trash = data.map(|data| data.join("Trash/files/x"));
             in_trash.extend(trash.map(|trash| trash.into_os_string().into_encoded_bytes()));
         }
+        in_trash.push(removed.log);
         self.rescan_around(&in_trash);
         self.removals.has_news = !self.removals.problems.is_empty();
         self.say(summary(running.manner, (gone, entries, kept), removed.is_cancelled));
@@ -346,7 +347,7 @@ impl Browser {
             let outcome = removed.outcomes.into_iter().next().unwrap_or_default();
             if let Fate::Restored = outcome.fate {
                 self.removals.trashed.retain(|(_, other)| !Arc::ptr_eq(other, &trashed));
-                self.rescan_around(&[trashed.path(), trashed.path_in_trash()]);
+                self.rescan_around(&[trashed.path(), trashed.path_in_trash(), removed.log]);
                 back.push(path);
             } else {
                 let problem = outcome.problems.into_iter().next();
@@ -355,7 +356,7 @@ impl Browser {
                 let (path, operation) = (trashed.path(), Operation::Restore);
                 self.removals.problems.push(Problem { path, operation, code: None, message: why });
                 // The log may be in the tree, and is longer now.
-                self.rescan_around(&[]);
+                self.rescan_around(&[removed.log]);
             }
         }
         let [many, others] = [&back, &kept].map(|all| Format::Count.write(all.len() as u64));
@@ -368,17 +369,15 @@ impl Browser {
         self.next_rescan()
     }
 
-    /// Scans the directories around `paths` and the log again, if they are in the tree.
+    /// Scans the directories around `paths` again, if they are in the tree.
     fn rescan_around(&mut self, paths: &[Vec<u8>]) {
         /// The directory of the trash with what was moved there. Info files are in one beside it.
         const FILES: &[u8] = b"/files/";
-        let log = self.options.directories.log();
-        let log = log.map(|log| log.into_os_string().into_encoded_bytes());
         let info = paths.iter().filter_map(|path| {
             let end = path.windows(FILES.len()).rposition(|part| part == FILES)?;
             Some(path[..end].iter().chain(b"/x").copied().collect())
         });
-        let all: Vec<Vec<u8>> = paths.iter().cloned().chain(info).chain(log).collect();
+        let all: Vec<Vec<u8>> = paths.iter().cloned().chain(info).collect();
         for path in all {
             let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
             if let Some(way) = self.scan.way_to(&path[..end], &self.protected.roots) {
