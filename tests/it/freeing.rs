@@ -972,6 +972,24 @@ fn a_line_whose_review_is_made_anew_has_no_mark_afterwards() {
     assert_eq!(screen.browser.marked().0, 0);
 }
 
+/// What was written again or removed by others stayed in the list as it had been scanned.
+#[test]
+fn what_is_kept_because_it_changed_is_listed_as_it_is() {
+    let fixture = fixture().file("tree/e/x", 100).file("tree/e/y", 100);
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("+b\ndD");
+    fs::write(fixture.at("tree/b"), [0; 90_000]).unwrap();
+    screen.press("1\n\x1b");
+    assert_eq!(screen.browser.kept().len(), 1);
+    screen.check("changed");
+    screen.press("n^^^^^vvvv>AdD");
+    fs::remove_file(fixture.at("tree/e/x")).unwrap();
+    fs::write(fixture.at("tree/e/y"), [0; 50_000]).unwrap();
+    screen.press("2\n\x1b");
+    assert_eq!(screen.browser.kept().len(), 2);
+    screen.check("removed");
+}
+
 /// The path to the trash and the log may lead through a symlink: then neither was listed anew.
 #[test]
 fn what_is_put_in_a_trash_behind_a_symlink_is_listed() {

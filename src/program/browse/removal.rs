@@ -288,8 +288,11 @@ impl Browser {
                     in_trash.push(trashed.path_in_trash());
                     self.removals.trashed.push((self.removals.batches, Arc::from(trashed)));
                 }
-                // It may have new entries.
-                Fate::Kept if is_said => self.removals.rescan_later(inside, false),
+                // It may have changed, or have new entries.
+                Fate::Kept if is_said => {
+                    let is_directory = descend(&self.scan.tree, &inside).is_some();
+                    self.removals.rescan_later(if is_directory { inside } else { way }, false);
+                }
                 Fate::Kept | Fate::Restored => {}
                 Fate::Partly => self.removals.rescan_later(inside, true),
                 Fate::Left(_) => self.removals.rescan_later(way, true),

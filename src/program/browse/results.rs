@@ -101,7 +101,8 @@ impl Browser {
         self.scan.marks = marks;
         let lost = lost.len();
         if lost > 0 {
-            self.say(format!("marks lost: {lost} (gone, changed, or not to be marked)"));
+            let before = self.said.take().map_or_else(String::new, |said| said + "; ");
+            self.say(format!("{before}marks lost: {lost} (gone, changed, or not to be marked)"));
         }
     }
 
