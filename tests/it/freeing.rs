@@ -1028,6 +1028,18 @@ fn what_is_put_in_the_trash_of_an_inner_root_is_listed() {
     }
 }
 
+/// A directory that has become a symlink showed what the symlink leads to, as if that were in the tree.
+#[test]
+fn a_directory_that_is_a_symlink_now_is_not_entered() {
+    let fixture = fixture().file("tree/e/x", 100).file("elsewhere/secret", 90_000);
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("n^^^^^vvvv>");
+    fs::rename(fixture.at("tree/e"), fixture.at("moved")).unwrap();
+    std::os::unix::fs::symlink("../elsewhere", fixture.at("tree/e")).unwrap();
+    screen.press("r");
+    screen.check("a symlink");
+}
+
 /// With --df, the space that is available stayed as it was before the delete.
 #[test]
 #[ignore = "mounts a tmpfs"]
