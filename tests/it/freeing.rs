@@ -32,6 +32,7 @@ use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
 use crate::gitignore::{checkout, git};
 use crate::rounds::rounds;
+use crate::run::weigh;
 use crate::view;
 
 /// A browser, and the work that it wants to be done.
@@ -670,6 +671,22 @@ fn only_a_scan_of_everything_is_remembered() {
     screen.press("n>rdD1\n");
     assert_eq!(listed(&fixture.at("home/kept")), kept);
     assert_eq!(kept.iter().map(content).collect::<Vec<_>>(), before);
+}
+
+/// What is remembered may replace the snapshot that it was compared with. Then `r` could not load that.
+#[test]
+fn what_is_scanned_again_is_compared_with_the_same_snapshot() {
+    let fixture = fixture();
+    let (root, saved) = (fixture.at("tree"), fixture.at("saved.weigh"));
+    weigh("--save").arg(&saved).arg(&root).run().clean();
+    fs::write(root.join("new"), [0; 50_000]).unwrap();
+    let request = Request { since: Some(saved.clone()), ..browse::request([root.as_path()]) };
+    let mut screen = Screen::of(request, &fixture.at("home"), BrowseOptions::default());
+    fs::remove_file(saved).unwrap();
+    fs::write(root.join("newer"), [0; 50_000]).unwrap();
+    screen.press("~r");
+    let shown = view::screen(&mut screen.browser, (100, 22));
+    assert!(shown.contains("+104Ki since "), "{shown}");
 }
 
 /// What could not be read may be large and new: `<1M` and `older 1d` marked its directory.

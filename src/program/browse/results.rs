@@ -66,6 +66,9 @@ impl Browser {
         let named = self.scan.marks.named(&self.scan.tree);
         let listings = self.scan.listings.take();
         let listings = listings.filter(|_| browsed.snapshot.weighed.report.is_none());
+        if let Some(former) = self.scan.browsed.take().filter(|_| self.is_of_roots()) {
+            (browsed.before, browsed.earlier) = (former.before, former.earlier);
+        }
         self.scan = Scan { listings, ..Scan::of(browsed) };
         match self.scan.listings {
             Some(_) => self.scan.marks.elsewhere = named,
@@ -186,7 +189,12 @@ impl Browser {
         self.pending = Some(PendingWork::All);
         self.request.measure = Some(self.measure());
         self.request.walk.view = self.measure().into();
-        Some(Command::Scan(Box::new(self.request.clone()), Arc::default()))
+        let mut request = Box::new(self.request.clone());
+        if self.is_of_roots() {
+            // It is in memory, and what is remembered may have replaced its file.
+            request.since = None;
+        }
+        Some(Command::Scan(request, Arc::default()))
     }
 
     /// Scans one directory again, which is at `path`.
