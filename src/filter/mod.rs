@@ -160,20 +160,27 @@ impl Filter {
         Self { git: Git::default(), caches: Caches::default(), times, ..self.clone() }
     }
 
-    /// What filters know about the root at `path`; nothing if there are no filters.
-    pub fn root(&self, path: &[u8]) -> Option<Arc<Scope>> {
-        self.root_at(path, || {
+    /// What filters know about the root at `path`; nothing if there are no filters. Unreadable files above it are
+    /// reported with their paths.
+    pub fn root(&self, path: &[u8], report: impl FnMut(Vec<u8>, &io::Error)) -> Option<Arc<Scope>> {
+        let is_at = || {
             let root = sys::to_path(path);
             sys::real_path(&root, Symlinks::Follow).unwrap_or_else(|_| root.into_owned())
-        })
+        };
+        self.root_at(path, is_at, report)
     }
 
     /// The filters for the entries of the root at `path`. `is_at` says where the root really is.
     pub fn for_root(&self, path: &[u8], is_at: impl Fn() -> PathBuf) -> DirectoryFilter<'_> {
-        self.for_directory(self.root_at(path, is_at), || vec![path])
+        self.for_directory(self.root_at(path, is_at, |_, _| ()), || vec![path])
     }
 
-    fn root_at(&self, path: &[u8], is_at: impl Fn() -> PathBuf) -> Option<Arc<Scope>> {
+    fn root_at(
+        &self,
+        path: &[u8],
+        is_at: impl Fn() -> PathBuf,
+        report: impl FnMut(Vec<u8>, &io::Error),
+    ) -> Option<Arc<Scope>> {
         if self.is_off() {
             return None;
         }
@@ -181,7 +188,7 @@ impl Filter {
         if !self.git.is_off()
             && let Ok(real) = sys::real_path(&sys::to_path(path), Symlinks::Follow)
         {
-            rules = self.git.root::<Handle>(&real);
+            rules = self.git.root::<Handle>(&real, report);
         }
         Some(Arc::new(Scope {
             left_out: self.paths.below(path, &is_at),

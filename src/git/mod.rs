@@ -148,8 +148,13 @@ impl Git {
         self.ignored == Ignored::Counts
     }
 
-    /// The rules for the root at the real path `root`, including those from directories above it.
-    pub fn root<D: WorkTreeDirectory>(&self, root: &Path) -> DirectoryRules {
+    /// The rules for the root at the real path `root`, including those from directories above it. Unreadable files are
+    /// reported with their paths.
+    pub fn root<D: WorkTreeDirectory>(
+        &self,
+        root: &Path,
+        mut report: impl FnMut(Vec<u8>, &io::Error),
+    ) -> DirectoryRules {
         let mut rules = DirectoryRules::default();
         let top = root
             .ancestors()
@@ -160,13 +165,12 @@ impl Git {
         let mut way = Vec::new();
         for name in root.strip_prefix(top).unwrap_or(Path::new("")) {
             if let Some(dir) = opened::<D>(&at) {
-                // Directories above the root are not weighed, so their problems are not reported.
                 let here = self.enter(
                     &rules,
                     &dir,
                     || at.as_os_str().as_encoded_bytes().to_vec(),
                     || way.len(),
-                    |_, _| (),
+                    &mut report,
                 );
                 rules = here.unwrap_or(rules);
                 // If this fails, entering the root reports it.

@@ -36,6 +36,8 @@ pub(super) struct Below<'a, 'w> {
 struct Entered<'t> {
     child: Child<'t>,
     stat: ExactStat,
+    /// What marks it as a cache.
+    tag: Option<Child<'t>>,
     /// The length of its path.
     end: usize,
     /// Whether some of its content is kept.
@@ -101,27 +103,27 @@ impl Below<'_, '_> {
                     match entered {
                         Ok(stat) => {
                             let (directory, path) = ((open.innermost()?, &stat), traversal.path());
-                            let mut has_rest = child.node().own.is_none();
+                            let (mut has_rest, mut tag) = (child.node().own.is_none(), None);
                             leaves_out |= has_rest;
-                            // In doubt the tag stays.
-                            let is_cache = is_cache_with_rest(directory.0, &child).unwrap_or(true);
                             for leaf in child.leaves() {
-                                has_rest |= match is_cache && is_tag(&leaf) {
-                                    true => {
-                                        let path = path::join_all([path, leaf.name()]);
-                                        self.keep(because(TAG_STAYS), &path, None, None)?
-                                    }
-                                    false => self.entry(directory, path, &leaf, None)?,
-                                };
+                                if leaf.name() == Caches::TAG.to_bytes() {
+                                    tag = Some(leaf);
+                                } else {
+                                    has_rest |= self.entry(directory, path, &leaf, None)?;
+                                }
                             }
-                            let entered = Entered { child, stat, end: path.len(), has_rest };
+                            let entered = Entered { child, stat, tag, end: path.len(), has_rest };
                             traversal.enter(entered, child.directories().collect());
                             continue;
                         }
                         Err(stop) => self.keep(stop, traversal.path(), None, None)?,
                     }
                 }
-                Step::End(it) => {
+                Step::End(mut it) => {
+                    if let Some(tag) = &it.tag {
+                        let path = traversal.path().get(..it.end).unwrap_or_default();
+                        it.has_rest |= self.tag((open.innermost()?, &it.stat), path, tag)?;
+                    }
                     let Some(above) = traversal.innermost() else {
                         has_rest = it.has_rest;
                         break;
@@ -180,6 +182,21 @@ impl Below<'_, '_> {
         }
     }
 
+    /// Removes the `tag` of a cache as the last entry of its directory. If other content stays, listed or not, so must
+    /// the tag.
+    fn tag(
+        &mut self,
+        directory: (&HeldDirectory, &ExactStat),
+        path: &[u8],
+        tag: &Child<'_>,
+    ) -> Result<bool, Stop> {
+        // In doubt it stays.
+        if directory.0.names(2).is_ok_and(|names| names.len() < 2) {
+            return self.entry(directory, path, tag, None);
+        }
+        self.keep(because(TAG_STAYS), &path::join_all([path, tag.name()]), None, None)
+    }
+
     fn try_entry(
         &mut self,
         (held, around): (&HeldDirectory, &ExactStat),
@@ -232,20 +249,6 @@ impl Below<'_, '_> {
         self.removal.outcome.add(path::join_all([self.around, path]), &error, message);
         Ok(true)
     }
-}
-
-/// Whether the directory `child` has a tag that marks it as a cache, and something that was not listed. That stays, and
-/// so must the tag: with --exclude-caches, the content of a cache is not listed.
-fn is_cache_with_rest(held: &HeldDirectory, child: &Child<'_>) -> io::Result<bool> {
-    if !child.leaves().any(|leaf| is_tag(&leaf)) {
-        return Ok(false);
-    }
-    let listed = child.unsorted().count();
-    Ok(held.names(listed + 1)?.len() > listed)
-}
-
-fn is_tag(leaf: &Child<'_>) -> bool {
-    leaf.name() == Caches::TAG.to_bytes()
 }
 
 const TAG_STAYS: &str = "it marks a cache, and content of that stays";

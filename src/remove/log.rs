@@ -13,12 +13,12 @@ use crate::escape::json_bytes;
 use crate::inode::Identity;
 use crate::path;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, ExactStat, HeldDirectory};
+use crate::sys::{self, ExactStat, HeldDirectory, Symlinks};
 
 /// The log, or the reason why there is none. Several processes may write to it at once: each line is one write.
 pub(super) struct Log {
     file: Option<Box<dyn Write + Send>>,
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// The identities of its file and of all directories above it.
     around: Vec<Identity>,
     pub(super) trouble: Option<Problem>,
@@ -56,6 +56,8 @@ impl Log {
         let mut log = Self { file: None, path, around, trouble: None, run, is_torn: false, begun };
         match opened {
             Ok((file, around)) => {
+                // There may be a symlink on the way.
+                log.path = sys::real_path(&log.path, Symlinks::Stay).unwrap_or(log.path);
                 log.file = Some(Box::new(file));
                 log.around = around;
             }

@@ -46,6 +46,8 @@ pub struct Removed {
     pub is_cancelled: bool,
     /// Private directories that could not be removed.
     pub left: Vec<Problem>,
+    /// The path of the log.
+    pub log: Vec<u8>,
     /// Why the log is incomplete. Without its `begin` line, nothing was deleted or moved into the trash.
     pub unlogged: Option<Problem>,
     /// The fingerprints, before and now, of inodes that have other links than the removed or moved ones.

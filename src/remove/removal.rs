@@ -82,6 +82,7 @@ impl<'w> Removal<'w> {
     /// Ends the removal.
     pub(super) fn end(self) -> Removed {
         let relinked = self.relinked.fingerprints();
-        Removed { unlogged: self.log.trouble, relinked, ..self.removed }
+        let log = self.log.path.into_os_string().into_encoded_bytes();
+        Removed { log, unlogged: self.log.trouble, relinked, ..self.removed }
     }
 }

@@ -70,7 +70,9 @@ impl Target {
         let names = self.way.iter().map(|name| checked(name)).collect::<io::Result<Vec<_>>>()?;
         let top = self.mount.opened()?;
         let held = top.held.descend(&names).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => io::Error::other("its directory is not there any more"),
+            ErrorKind::NotFound | ErrorKind::NotADirectory => {
+                io::Error::other("its directory is not there any more")
+            }
             _ => error,
         })?;
         let stat = held.stat()?;

@@ -151,6 +151,19 @@ impl TrashDirectory {
     }
 }
 
+/// Removes the info file of an entry called `name` that was deleted from `directory`, if that is of a trash. As long as
+/// it is there, no other entry gets the name.
+pub(super) fn forget_deleted(directory: &TargetDirectory, name: &CStr) -> io::Result<()> {
+    let trash = directory.path.strip_suffix(b"/files").unwrap_or_default();
+    let (above, last) = trash.split_at(trash.iter().rposition(|byte| *byte == b'/').unwrap_or(0));
+    let is_trash =
+        last == b"/Trash" || last.starts_with(b"/.Trash-") || above.ends_with(b"/.Trash");
+    if !is_trash || directory.held.stat_of(name).is_ok() {
+        return Ok(());
+    }
+    directory.held.up()?.descend(&[c"info"])?.remove(&info_name(name)?, false)
+}
+
 /// Explains that a plain user usually may not make a directory at the top of a mount.
 fn not_allowed(error: io::Error) -> io::Error {
     match error.kind() {
@@ -178,7 +191,9 @@ fn of_home(data: &Path, around: &ExactStat) -> io::Result<Option<TrashDirectory>
         .and_then(|()| HeldDirectory::open(&c_string(data.as_os_str())?));
     let held = made.map_err(|error| unusable(path, error))?;
     let trash = own(&held, c"Trash", path)?;
-    TrashDirectory::within(&trash, &path::join_all([path, b"Trash"]), None, around).map(Some)
+    // There may be a symlink on the way.
+    let path = held.path()?;
+    TrashDirectory::within(&trash, &path::join_all([&*path, b"Trash"]), None, around).map(Some)
 }
 
 /// The topmost directory of the mount, and the number of levels between it and `parent`.

@@ -1,6 +1,7 @@
 //! One directory during the walk: from being handed out until everything below it is weighed.
 
 use std::ffi::CStr;
+use std::io;
 use std::iter;
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -60,10 +61,15 @@ impl<P: Default> Dir<P> {
         dir
     }
 
-    /// A root, below the node above several if there are several.
-    pub(super) fn root(parent: Option<Arc<Self>>, root: Root, filter: &Filter) -> Self {
+    /// A root, below the node above several if there are several. What `filter` cannot read above it is reported.
+    pub(super) fn root(
+        parent: Option<Arc<Self>>,
+        root: Root,
+        filter: &Filter,
+        report: impl FnMut(Vec<u8>, &io::Error),
+    ) -> Self {
         let path = root.path.to_bytes();
-        let scope = filter.root(path);
+        let scope = filter.root(path, report);
         let is_counted = filter.admits_root(scope.as_ref(), path, &root.stat);
         let mut dir = Self::new(parent, root.path.into_boxed_c_str(), root.stat);
         dir.is_root = true;
@@ -199,7 +205,7 @@ mod tests {
 
     fn root_dir<P: Default>(parent: Option<Arc<Dir<P>>>, path: &CStr) -> Dir<P> {
         let root = Root { path: path.into(), stat: Stat::default(), mount: Mount::default() };
-        Dir::root(parent, root, &Filter::default())
+        Dir::root(parent, root, &Filter::default(), |_, _| ())
     }
 
     #[test]

@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn what_is_numbered_anew_is_found_by_its_name() {
         let root = Root { path: c"src".into(), stat: Stat::default(), mount: Mount::default() };
-        let root = Arc::new(Dir::<()>::root(None, root, &Filter::default()));
+        let root = Arc::new(Dir::<()>::root(None, root, &Filter::default(), |_, _| ()));
         let parent = Source::default().open(c"src").expect("it is there");
         for (lists_inodes, is_there) in [(false, true), (true, false)] {
             let mount = Mount { lists_inodes, ..Mount::default() };

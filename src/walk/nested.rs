@@ -308,7 +308,7 @@ impl<'a> Nesting<'a> {
     /// Whether filters admit every name on the `way` from `outer`.
     fn is_admitted(&mut self, outer: &Root, way: &[CString]) -> io::Result<bool> {
         let (filter, root) = (&self.options.filter, outer.path.to_bytes());
-        let mut filters = filter.for_directory(filter.root(root), || vec![root]);
+        let mut filters = filter.for_directory(filter.root(root, |_, _| ()), || vec![root]);
         let mut dir = outer.mount.source.open(&outer.path)?;
         for (i, name) in way.iter().enumerate() {
             if i > 0 {

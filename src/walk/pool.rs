@@ -166,7 +166,7 @@ mod tests {
     fn every_task_is_done_once_and_whoever_waits_is_told() {
         let (root, mount) = (c"r".into(), Mount::default());
         let root = Root { path: root, stat: Stat::default(), mount };
-        let dir = Arc::new(Dir::<()>::root(None, root, &Filter::default()));
+        let dir = Arc::new(Dir::<()>::root(None, root, &Filter::default(), |_, _| ()));
         let task = || Task::Directory { dir: Arc::clone(&dir), parent: None };
         let (pool, done) = (Pool::default(), AtomicU32::new(0));
         pool.push(task());

@@ -85,6 +85,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     /// Hands out the roots that are directories, and weighs the others.
     pub(super) fn begin(&self, mut roots: Vec<Root>) {
         let (walk, filter) = (self.walk, &self.walk.options.filter);
+        let report = |path, error: &_| walk.report(path, Operation::Read, error);
         if walk.options.follow {
             for root in roots.iter().filter(|root| root.stat.is_directory()) {
                 walk.follows.enter(root.stat.identity());
@@ -96,7 +97,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
             let above = Arc::new(above);
             for root in roots {
                 if root.stat.is_directory() && above.hand_out() {
-                    self.hand_out_root(Dir::root(Some(Arc::clone(&above)), root, filter));
+                    self.hand_out_root(Dir::root(Some(Arc::clone(&above)), root, filter, report));
                 } else {
                     let (name, stat, mount) = (root.path.to_bytes(), &root.stat, root.mount.id);
                     let mut entry = Entry::new(name, 0, stat, walk.rules.figures(stat), mount);
@@ -110,7 +111,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
             settle(walk, above);
         } else if let Some(root) = roots.pop() {
             if root.stat.is_directory() {
-                self.hand_out_root(Dir::root(None, root, filter));
+                self.hand_out_root(Dir::root(None, root, filter, report));
             } else {
                 let (name, figures) = (root.path.to_bytes(), walk.rules.alone(&root.stat));
                 let mut entry = Entry::new(name, 0, &root.stat, figures, root.mount.id);

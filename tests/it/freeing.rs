@@ -32,6 +32,7 @@ use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
 use crate::gitignore::{checkout, git};
 use crate::rounds::rounds;
+use crate::run::weigh;
 use crate::view;
 
 /// A browser, and the work that it wants to be done.
@@ -90,6 +91,7 @@ impl Screen {
             '\n' => Key::Enter,
             '\x1b' => Key::Escape,
             '>' => Key::Right,
+            '\t' => Key::Tab,
             '^' => Key::Up,
             'v' => Key::Down,
             key => Key::Char(key),
@@ -623,6 +625,22 @@ fn nothing_is_marked_as_ignored_where_git_may_track_it() {
     assert_eq!(screen.browser.marked().0, 0);
 }
 
+/// Rules above the directory that could not be read were taken for none, without a word.
+#[test]
+fn nothing_is_marked_as_ignored_where_rules_above_cannot_be_read() {
+    let files: [(&[u8], &str); 3] =
+        [(b".gitignore", "*.o\n"), (b"a/.gitignore", "!x.o\n"), (b"a/b/x.o", "one")];
+    let fixture = checkout(Fixture::new(), "tree", &files);
+    let mut screen = Screen::new(&fixture.at("tree/a/b"), &fixture.at("home"));
+    screen.press("+ignored\n");
+    assert_eq!(screen.said(), "0 marked that git ignores");
+    let rules = fs::File::options().write(true).open(fixture.at("tree/a/.gitignore")).unwrap();
+    rules.set_len(200 << 20).unwrap();
+    screen.press("+ignored\n");
+    assert!(screen.said().starts_with("nothing marked: cannot read "), "{}", screen.said());
+    assert_eq!(screen.browser.marked().0, 0);
+}
+
 /// What looks like a repository may be one that cannot be read: then nobody knows what it tracks.
 #[test]
 fn what_may_be_a_repository_is_not_marked_as_ignored() {
@@ -653,6 +671,22 @@ fn only_a_scan_of_everything_is_remembered() {
     screen.press("n>rdD1\n");
     assert_eq!(listed(&fixture.at("home/kept")), kept);
     assert_eq!(kept.iter().map(content).collect::<Vec<_>>(), before);
+}
+
+/// What is remembered may replace the snapshot that it was compared with. Then `r` could not load that.
+#[test]
+fn what_is_scanned_again_is_compared_with_the_same_snapshot() {
+    let fixture = fixture();
+    let (root, saved) = (fixture.at("tree"), fixture.at("saved.weigh"));
+    weigh("--save").arg(&saved).arg(&root).run().clean();
+    fs::write(root.join("new"), [0; 50_000]).unwrap();
+    let request = Request { since: Some(saved.clone()), ..browse::request([root.as_path()]) };
+    let mut screen = Screen::of(request, &fixture.at("home"), BrowseOptions::default());
+    fs::remove_file(saved).unwrap();
+    fs::write(root.join("newer"), [0; 50_000]).unwrap();
+    screen.press("~r");
+    let shown = view::screen(&mut screen.browser, (100, 22));
+    assert!(shown.contains("+104Ki since "), "{shown}");
 }
 
 /// What could not be read may be large and new: `<1M` and `older 1d` marked its directory.
@@ -696,6 +730,22 @@ fn the_tag_of_a_cache_stays_with_its_content() {
         assert!(tag.exists() && fixture.at("tree/p/target/debug/x").exists());
         assert!(!fixture.at("tree/p/src").exists());
     }
+}
+
+/// The same, where what stays is deeper in the cache.
+#[test]
+fn the_tag_of_a_cache_stays_with_what_is_deep_in_it() {
+    let tag = "tree/p/target/CACHEDIR.TAG";
+    let fixture = Fixture::new().dir("home").file(tag, 43).file("tree/p/target/a/b/x.o", 10);
+    let fixture = fixture.file("tree/p/target/a/y", 10).file("tree/p/all/CACHEDIR.TAG", 43);
+    let mut filter = Filter::default();
+    filter.regexes.never = any_pattern(&[br"\.o$".to_vec()]).unwrap();
+    let mut screen = Screen::filtered(&fixture.at("tree"), &fixture.at("home"), filter);
+    screen.press("AdD");
+    let entries = screen.asked_entries().unwrap();
+    screen.press(&format!("{entries}\n"));
+    let kept = listed(&fixture.at("tree/p"));
+    assert_eq!(kept, ["target", "target/CACHEDIR.TAG", "target/a", "target/a/b", "target/a/b/x.o"]);
 }
 
 /// Without a mark, `d` is about the chosen line, which has no mark before or after.
@@ -924,6 +974,130 @@ fn a_review_is_made_anew_once_it_is_known_what_is_protected() {
     assert_eq!(screen.asked_entries(), Some(1));
 }
 
+/// After such a review of a line, the line stayed marked.
+#[test]
+fn a_line_whose_review_is_made_anew_has_no_mark_afterwards() {
+    let fixture = fixture();
+    let (root, home) = (fixture.at("tree"), fixture.at("home"));
+    let mut screen = Screen::new(&root, &home);
+    screen.work.pass(&mut screen.browser, Event::Protected(Box::default()));
+    screen.press("d");
+    let protected = Protected::ask([root.as_os_str().as_encoded_bytes()], &[home]);
+    screen.work.pass(&mut screen.browser, Event::Protected(Box::new(protected)));
+    screen.press("D");
+    assert_eq!(screen.asked_entries(), Some(1));
+    screen.press("\x1b");
+    assert_eq!(screen.browser.marked().0, 0);
+}
+
+/// What was written again or removed by others stayed in the list as it had been scanned.
+#[test]
+fn what_is_kept_because_it_changed_is_listed_as_it_is() {
+    let fixture = fixture().file("tree/e/x", 100).file("tree/e/y", 100);
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("+b\ndD");
+    fs::write(fixture.at("tree/b"), [0; 90_000]).unwrap();
+    screen.press("1\n\x1b");
+    assert_eq!(screen.browser.kept().len(), 1);
+    screen.check("changed");
+    screen.press("n^^^^^vvvv>AdD");
+    fs::remove_file(fixture.at("tree/e/x")).unwrap();
+    fs::write(fixture.at("tree/e/y"), [0; 50_000]).unwrap();
+    screen.press("2\n\x1b");
+    assert_eq!(screen.browser.kept().len(), 2);
+    screen.check("removed");
+}
+
+/// The path to the trash and the log may lead through a symlink: then neither was listed anew.
+#[test]
+fn what_is_put_in_a_trash_behind_a_symlink_is_listed() {
+    let fixture = fixture().dir("tree/me").symlink("tree/me", "link");
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("link"));
+    screen.press("+b\ndt");
+    assert!(fixture.at("tree/me/.local/share/Trash/files/b").exists());
+    screen.check("in the trash");
+    screen.press("u");
+    screen.check("put back");
+    screen.press("+c\ndD1\n");
+    assert!(fixture.at("tree/me/.local/state/weigh").exists());
+    screen.check("deleted");
+}
+
+/// The trash may be in the inner one of two roots: then it depended on chance whether it was listed.
+#[test]
+#[ignore = "mounts a tmpfs"]
+fn what_is_put_in_the_trash_of_an_inner_root_is_listed() {
+    let outer = Mounted::tmpfs();
+    let at = outer.path().join("m/home");
+    fs::create_dir_all(&at).unwrap();
+    let place = Mounted::tmpfs_at(&at);
+    let file = place.path().join("docs/big");
+    fs::create_dir(place.path().join("docs")).unwrap();
+    for _ in 0..8 {
+        let _ = fs::remove_dir_all(place.path().join(".local"));
+        fs::write(&file, [0; 90_000]).unwrap();
+        let mut request = browse::request([outer.path(), place.path()]);
+        request.walk.one_file_system = true;
+        let mut screen = Screen::of(request, place.path(), BrowseOptions::default());
+        screen.press("/big\n");
+        screen.press("dt");
+        assert!(!file.exists(), "{}", screen.said());
+        screen.check("in the trash");
+    }
+}
+
+/// A directory that has become a symlink showed what the symlink leads to, as if that were in the tree.
+#[test]
+fn a_directory_that_is_a_symlink_now_is_not_entered() {
+    let fixture = fixture().file("tree/e/x", 100).file("elsewhere/secret", 90_000);
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("n^^^^^vvvv>");
+    fs::rename(fixture.at("tree/e"), fixture.at("moved")).unwrap();
+    std::os::unix::fs::symlink("../elsewhere", fixture.at("tree/e")).unwrap();
+    screen.press("r");
+    screen.check("a symlink");
+}
+
+/// With --df, the space that is available stayed as it was before the delete.
+#[test]
+#[ignore = "mounts a tmpfs"]
+fn after_a_delete_the_available_space_is_what_it_is_now() {
+    let place = Mounted::tmpfs();
+    let home = Fixture::new().dir("home");
+    fs::create_dir(place.path().join("d")).unwrap();
+    fs::write(place.path().join("d/big"), vec![0; 50 << 20]).unwrap();
+    let request = Request { file_systems: true, ..browse::request([place.path()]) };
+    let mut screen = Screen::of(request, &home.at("home"), BrowseOptions::default());
+    let available = |screen: &mut Screen| {
+        let head = view::screen(&mut screen.browser, (100, 22));
+        head.lines().next().unwrap().split(" · ").nth(2).unwrap().to_owned()
+    };
+    assert_eq!(available(&mut screen), "206Mi available");
+    fs::write(place.path().join("d/other"), vec![0; 20 << 20]).unwrap();
+    screen.press(">r");
+    assert_eq!(available(&mut screen), "186Mi available");
+    screen.press("dD1\n");
+    assert_eq!(available(&mut screen), "236Mi available");
+}
+
+/// Their info files stayed in the trash.
+#[test]
+fn with_an_entry_of_the_trash_goes_its_info_file() {
+    let fixture = fixture().file("tree/other/files/b", 10).file("tree/other/info/b.trashinfo", 10);
+    let (home, trash) = (fixture.at("tree"), fixture.at("tree/.local/share/Trash"));
+    let mut screen = Screen::new(&fixture.at("tree"), &home);
+    screen.press("+[bc]\ndt");
+    assert_eq!(
+        listed(&trash),
+        ["files", "files/b", "files/c", "info", "info/b.trashinfo", "info/c.trashinfo"]
+    );
+    screen.press("/Trash\n>^^>+b\ndD1\n");
+    assert_eq!(listed(&trash), ["files", "files/c", "info", "info/c.trashinfo"]);
+    screen.check("deleted");
+    screen.press("/other\n>^^>dD1\n");
+    assert_eq!(listed(&fixture.at("tree/other")), ["files", "info", "info/b.trashinfo"]);
+}
+
 /// One key marks all links, wherever they are; removing them frees the inode.
 #[test]
 fn all_links_are_marked_by_one_key() {
@@ -953,12 +1127,21 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
     let home = if is_home_in { fixture.at("home") } else { elsewhere.at("home") };
     fs::create_dir_all(&home).unwrap();
     let root = fixture.at(if is_home_in { "" } else { "tree" });
-    let mut screen = Screen::new(&root, &home);
+    let mut roots = vec![root];
+    if dice.below(3) == 0 {
+        // One root lies in the other, or several are side by side.
+        let inside = fs::read_dir(&roots[0]).unwrap().map(|entry| entry.unwrap().path());
+        roots.extend(inside);
+        let first = dice.below(2);
+        roots.drain(..first);
+    }
+    let request = browse::request(roots.iter().map(|root| &**root));
+    let mut screen = Screen::of(request, &home, BrowseOptions::default());
     let (mut deleted, mut trashed) = (0, 0);
     for step in 0..3 + dice.below(5) {
         let what = format!("seed {seed}, step {step}");
         for _ in 0..dice.below(40) {
-            let keys = ["v", "v", "v", "^", ">", ">", "h", " ", " ", "n", "s"];
+            let keys = ["v", "v", "v", "^", ">", ">", "h", " ", " ", "n", "s", "\t"];
             screen.press(dice.of::<&str>(&keys));
         }
         let before = place.map(Mounted::free);
@@ -992,7 +1175,11 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
                     screen.press(&format!("{entries}\n"));
                     deleted += u64::from(screen.said().contains(" deleted"));
                     // What is scanned again after it may lose a mark on what was kept, and then says that instead.
+                    // An info file of the trash, which may be marked, goes with its entry.
+                    let is_trash =
+                        |path: &Vec<u8>| path.windows(12).any(|it| it == b"/Trash/files");
                     let is_all = !is_new
+                        && !marked.iter().any(is_trash)
                         && !screen.said().contains("kept")
                         && !screen.said().contains("lost");
                     let gone = screen.said().replace(',', "");

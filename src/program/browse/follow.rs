@@ -82,8 +82,8 @@ impl Scan {
     /// were unlinked, the inodes of links that are gone have fewer links everywhere. Returns the marks, which must be
     /// marked again.
     ///
-    /// None if the totals would be wrong: if the directory is gone, or if one of its inodes has, or had, links
-    /// elsewhere.
+    /// None if the totals would be wrong: if the directory is gone or another one, or if one of its inodes has, or had,
+    /// links elsewhere.
     pub(super) fn replace(
         &mut self,
         way: &[Vec<u8>],
@@ -94,8 +94,14 @@ impl Scan {
         let named = self.marks.named(&self.tree);
         let old = descend(&self.tree, way).filter(|old| old.parent().is_some())?;
         let (id, path) = (old.id()?, old.path());
-        // Totals need every link of an inode, and this scan covers only one directory.
         let tree = new.report.take().filter(|new| new.root().is_directory())?;
+        // Something else may have its name: a mount, or a symlink, which is followed only where a walk begins.
+        if let Some((was, is)) = old.inode().zip(tree.root().inode())
+            && was.identity != is.identity
+        {
+            return None;
+        }
+        // Totals need every link of an inode, and this scan covers only one directory.
         if !Freed::is_apart(&tree, tree.root().id()?) || !Freed::is_apart(&self.tree, id) {
             return None;
         }
@@ -145,7 +151,7 @@ impl Scan {
         path: &[u8],
         roots: &HashMap<Vec<u8>, Vec<u8>>,
     ) -> Option<Vec<Vec<u8>>> {
-        roots.iter().find_map(|(name, real)| {
+        let ways = roots.iter().filter_map(|(name, real)| {
             let rest = path::below(path, real)?;
             let mut way = vec![name.clone(); self.tree.root_depth()];
             let mut at = descend(&self.tree, &way)?;
@@ -156,7 +162,9 @@ impl Scan {
                 way.push(name.to_vec());
                 at = below;
             }
-            Some(way)
-        })
+            Some((real.len(), way))
+        });
+        // The innermost of several roots has it.
+        ways.max().map(|(_, way)| way)
     }
 }

@@ -274,14 +274,25 @@ impl Browser {
             let mut inside = way.clone();
             inside.push(name);
             match outcome.fate {
-                Fate::Deleted => gone += 1,
+                Fate::Deleted => {
+                    gone += 1;
+                    // With an entry of the trash goes its info file.
+                    if let Some((name, trash)) = way.split_last()
+                        && name == b"files"
+                    {
+                        self.removals.rescan_later([trash, &[b"info".to_vec()]].concat(), false);
+                    }
+                }
                 Fate::Trashed(trashed) => {
                     gone += 1;
                     in_trash.push(trashed.path_in_trash());
                     self.removals.trashed.push((self.removals.batches, Arc::from(trashed)));
                 }
-                // It may have new entries.
-                Fate::Kept if is_said => self.removals.rescan_later(inside, false),
+                // It may have changed, or have new entries.
+                Fate::Kept if is_said => {
+                    let is_directory = descend(&self.scan.tree, &inside).is_some();
+                    self.removals.rescan_later(if is_directory { inside } else { way }, false);
+                }
                 Fate::Kept | Fate::Restored => {}
                 Fate::Partly => self.removals.rescan_later(inside, true),
                 Fate::Left(_) => self.removals.rescan_later(way, true),
@@ -295,6 +306,7 @@ impl Browser {
             let trash = data.map(|data| data.join("Trash/files/x"));
             in_trash.extend(trash.map(|trash| trash.into_os_string().into_encoded_bytes()));
         }
+        in_trash.push(removed.log);
         self.rescan_around(&in_trash);
         self.removals.has_news = !self.removals.problems.is_empty();
         self.say(summary(running.manner, (gone, entries, kept), removed.is_cancelled));
@@ -338,7 +350,7 @@ impl Browser {
             let outcome = removed.outcomes.into_iter().next().unwrap_or_default();
             if let Fate::Restored = outcome.fate {
                 self.removals.trashed.retain(|(_, other)| !Arc::ptr_eq(other, &trashed));
-                self.rescan_around(&[trashed.path(), trashed.path_in_trash()]);
+                self.rescan_around(&[trashed.path(), trashed.path_in_trash(), removed.log]);
                 back.push(path);
             } else {
                 let problem = outcome.problems.into_iter().next();
@@ -347,7 +359,7 @@ impl Browser {
                 let (path, operation) = (trashed.path(), Operation::Restore);
                 self.removals.problems.push(Problem { path, operation, code: None, message: why });
                 // The log may be in the tree, and is longer now.
-                self.rescan_around(&[]);
+                self.rescan_around(&[removed.log]);
             }
         }
         let [many, others] = [&back, &kept].map(|all| Format::Count.write(all.len() as u64));
@@ -360,17 +372,15 @@ impl Browser {
         self.next_rescan()
     }
 
-    /// Scans the directories around `paths` and the log again, if they are in the tree.
+    /// Scans the directories around `paths` again, if they are in the tree.
     fn rescan_around(&mut self, paths: &[Vec<u8>]) {
         /// The directory of the trash with what was moved there. Info files are in one beside it.
         const FILES: &[u8] = b"/files/";
-        let log = self.options.directories.log();
-        let log = log.map(|log| log.into_os_string().into_encoded_bytes());
         let info = paths.iter().filter_map(|path| {
             let end = path.windows(FILES.len()).rposition(|part| part == FILES)?;
             Some(path[..end].iter().chain(b"/x").copied().collect())
         });
-        let all: Vec<Vec<u8>> = paths.iter().cloned().chain(info).chain(log).collect();
+        let all: Vec<Vec<u8>> = paths.iter().cloned().chain(info).collect();
         for path in all {
             let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
             if let Some(way) = self.scan.way_to(&path[..end], &self.protected.roots) {
@@ -381,8 +391,7 @@ impl Browser {
 
     /// The next directory to scan again.
     pub(super) fn next_rescan(&mut self) -> Option<Command> {
-        if self.request.walk.frees {
-            // What is gone may have shared space with files anywhere.
+        if self.needs_all() {
             return self.scan_all();
         }
         while let Some(rescan) = self.removals.rescans.pop_front() {

@@ -66,6 +66,9 @@ impl Browser {
         let named = self.scan.marks.named(&self.scan.tree);
         let listings = self.scan.listings.take();
         let listings = listings.filter(|_| browsed.snapshot.weighed.report.is_none());
+        if let Some(former) = self.scan.browsed.take().filter(|_| self.is_of_roots()) {
+            (browsed.before, browsed.earlier) = (former.before, former.earlier);
+        }
         self.scan = Scan { listings, ..Scan::of(browsed) };
         match self.scan.listings {
             Some(_) => self.scan.marks.elsewhere = named,
@@ -101,7 +104,8 @@ impl Browser {
         self.scan.marks = marks;
         let lost = lost.len();
         if lost > 0 {
-            self.say(format!("marks lost: {lost} (gone, changed, or not to be marked)"));
+            let before = self.said.take().map_or_else(String::new, |said| said + "; ");
+            self.say(format!("{before}marks lost: {lost} (gone, changed, or not to be marked)"));
         }
     }
 
@@ -155,11 +159,16 @@ impl Browser {
             return self.refuse("once the scan is over");
         }
         match self.path_to_walk() {
-            Some(path) if !self.way.is_empty() && !self.request.walk.frees => {
+            Some(path) if !self.way.is_empty() && !self.needs_all() => {
                 self.scan_directory(Rescan { way: self.way.clone(), takes_links: false }, path)
             }
             _ => self.scan_all(),
         }
+    }
+
+    /// Whether a change anywhere may change figures elsewhere: what files share, or what uses the file system.
+    pub(super) fn needs_all(&self) -> bool {
+        self.request.walk.frees || self.request.file_systems
     }
 
     /// Scans everything again, in the measure that is shown.
@@ -180,7 +189,12 @@ impl Browser {
         self.pending = Some(PendingWork::All);
         self.request.measure = Some(self.measure());
         self.request.walk.view = self.measure().into();
-        Some(Command::Scan(Box::new(self.request.clone()), Arc::default()))
+        let mut request = Box::new(self.request.clone());
+        if self.is_of_roots() {
+            // It is in memory, and what is remembered may have replaced its file.
+            request.since = None;
+        }
+        Some(Command::Scan(request, Arc::default()))
     }
 
     /// Scans one directory again, which is at `path`.

@@ -31,6 +31,8 @@ impl Browser {
                 self.protected = *protected;
                 // Until this is known, a review refuses everything.
                 if let Some(Dialog::Text(DialogText::Review, _)) = self.dialog {
+                    self.close_review();
+                    self.dialog = None;
                     command = self.open_review();
                 }
             }
