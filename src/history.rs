@@ -8,7 +8,7 @@
 mod directories;
 mod trend;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,7 @@ use crate::measure::Measure;
 use crate::parallel;
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{self, Glance, Origin, Snapshot, Wanted};
+use crate::sys::{self, Symlinks};
 use crate::tally::Limits;
 use crate::tree::{Child, Order, Step, Traversal, Tree};
 use directories::Directories;
@@ -82,7 +83,10 @@ pub fn history(
     let (mut unread, mut dated) = (Vec::new(), Vec::new());
     let files: Vec<_> =
         files.iter().map(|path| snapshot::all_in(path)).collect::<Result<_, _>>()?;
-    for file in files.into_iter().flatten() {
+    let mut seen = HashSet::new();
+    for file in files.into_iter().flatten().filter(|file| {
+        seen.insert(sys::real_path(file, Symlinks::Follow).unwrap_or_else(|_| file.clone()))
+    }) {
         dated.extend(readable(snapshot::glance(&file), &mut unread).map(|glance| (file, glance)));
     }
     dated.sort_by_key(|(_, glance)| glance.origin.time);

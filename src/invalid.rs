@@ -28,6 +28,11 @@ pub enum InvalidValue {
     /// It is no format of times.
     #[error("{0} is no format of strftime(3), as +%d.%m.%Y is")]
     TimeFormat(String),
+    /// It is a format with fractions of a second.
+    #[error(
+        "{0} has fractions of a second, and weigh has whole seconds: leave them out, as in +%T"
+    )]
+    TimeFraction(String),
     /// It is no pattern for what is left out.
     #[error("{0}")]
     Pattern(String),

@@ -111,7 +111,7 @@
 //! causes     snapshot walk tally tree sys inode measure problem path escape
 //! reclaimable containers git sys sum tally tree inode measure problem path weighed escape
 //! remote     list snapshot sys total tree measure problem interrupt weighed
-//! history    diff snapshot tally tree measure parallel problem
+//! history    diff snapshot tally tree sys measure parallel problem
 //! diff       sys total tally tree inode measure parallel
 //! list       snapshot sys total tally tree inode measure problem weighed
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape

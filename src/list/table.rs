@@ -1,8 +1,9 @@
 //! Lists as CSV (RFC 4180), or with tabs or semicolons. A header names the columns, in any order.
 
 use std::io::{self, Read};
+use std::num::IntErrorKind;
 
-use csv::{ByteRecord, ErrorKind, Position, ReaderBuilder};
+use csv::{ByteRecord, DeserializeErrorKind, ErrorKind, Position, ReaderBuilder};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -165,9 +166,15 @@ fn explained(error: csv::Error, header: &ByteRecord, entries: &mut ListEntries) 
         }
         ErrorKind::Deserialize { err, .. } => {
             let name = err.field().and_then(|number| header.get(number as usize));
-            let name =
-                name.map(|name| format!("{}: {}", String::from_utf8_lossy(name), err.kind()));
-            entries.error(&name.unwrap_or_else(|| err.to_string()))
+            let name = String::from_utf8_lossy(name.unwrap_or_default());
+            entries.error(&match err.kind() {
+                DeserializeErrorKind::ParseInt(error) => match error.kind() {
+                    IntErrorKind::PosOverflow => format!("{name} is too large"),
+                    _ => format!("{name} is no whole number"),
+                },
+                DeserializeErrorKind::InvalidUtf8(_) => format!("{name} is not UTF-8"),
+                _ => "the header names a column twice, perhaps in other words".to_owned(),
+            })
         }
         _ => entries.error("not CSV"),
     }

@@ -3,11 +3,14 @@
 use super::size::Format;
 use crate::stats::Stage;
 
-/// A table with a line for each of `stages`.
+/// A table with a line for each of `stages`; nothing if there are none, as for what was walked elsewhere.
 ///
 /// `blocked` is the share of the threads' time that was not spent on a core: waiting for storage, for
 /// work, or for other processes. A prefetch, and reading in bulk, have a line with bytes and seconds.
 pub fn table(stages: &[Stage]) -> String {
+    if stages.is_empty() {
+        return String::new();
+    }
     let mut table =
         " threads      entries   seconds  blocked    entries/s  calls/entry\n".to_owned();
     for stage in stages {

@@ -59,9 +59,15 @@ impl Style {
             "relative" => return Ok(Style::Relative),
             _ => text.strip_prefix('+').ok_or(InvalidValue::TimeStyle)?,
         };
-        let epoch = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
-        strtime::format(format, &epoch).map_err(|_| InvalidValue::TimeFormat(text.to_owned()))?;
-        Ok(Style::Format(format.to_owned()))
+        let [whole, fraction] = [0, 123_456_789].map(|nanos| {
+            let time = Timestamp::from_nanosecond(nanos)?.to_zoned(TimeZone::UTC);
+            strtime::format(format, &time)
+        });
+        let whole = whole.map_err(|_| InvalidValue::TimeFormat(text.to_owned()))?;
+        match fraction {
+            Ok(fraction) if fraction == whole => Ok(Style::Format(format.to_owned())),
+            _ => Err(InvalidValue::TimeFraction(text.to_owned())),
+        }
     }
 }
 
@@ -144,7 +150,7 @@ mod tests {
         ] {
             assert_eq!(write(style, seconds), expected, "{style} {seconds}");
         }
-        for style in ["", "iso8601", "+%", "+%!", "Full-iso"] {
+        for style in ["", "iso8601", "+%", "+%!", "Full-iso", "+%N", "+%S%.3f"] {
             assert!(Style::parse(style).is_err(), "{style}");
         }
     }

@@ -250,6 +250,7 @@ impl Picture<'_> {
         let used = cells(&name) + cells(&aside);
         let (padding, over) = (" ".repeat(room.saturating_sub(used)), used.saturating_sub(room));
         let name = match &self.options.colors {
+            _ if name.is_empty() => name,
             None => name,
             Some(colors) if line.is_rest => colors.palette.aside().paint(name).to_string(),
             Some(colors) => colors.name(line.name, line.mode).paint(name).to_string(),

@@ -89,8 +89,8 @@ pub use system::{
     Bulk, HOME, HeldDirectory, Prefetch, clone_mount, errors, free_handles, host, into_path,
     is_capable_terminal, is_out_of_handles, is_vanished, make_directories, make_private_directory,
     map_extents, not_found, open_outside, open_to_append, own_space, own_waits, space_around,
-    stop_others, terminal, threads_with_room, to_path, unlinked_files, usage, user_home,
-    user_homes, user_id, user_name,
+    stop_others, terminal, threads_with_room, to_path, type_without_waiting, unlinked_files, usage,
+    user_home, user_homes, user_id, user_name,
 };
 pub use time_zone::time_zone;
 pub use unseen::{Cause, Holder, Unseen};

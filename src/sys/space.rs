@@ -40,10 +40,15 @@ pub fn used_inodes(roots: &[OsString], one_file_system: bool) -> Option<u64> {
         }
         points.insert(real);
     }
-    let mut all = 0_u64;
+    let (mut all, mut devices) = (0_u64, BTreeSet::new());
     for point in points {
+        let point = CString::new(point).ok()?;
         // Nor can the walk go where this is refused.
-        let Ok(space) = space_around(&CString::new(point).ok()?) else { continue };
+        let Ok(space) = space_around(&point) else { continue };
+        let device = Source::default().stat(&point, Symlinks::Follow, Query::default());
+        if device.is_ok_and(|stat| !devices.insert(stat.device)) {
+            continue;
+        }
         if space.used_inodes == 0 && space.size > SMALL {
             return None;
         }

@@ -411,6 +411,7 @@ fn what_has_no_end_is_refused() {
         ("--ignore-file /dev/zero", "larger than 100 MiB"),
         ("-I /dev/zero", "larger than 100 MiB"),
         ("--files-from /dev/zero", "a path of more than 16 MiB"),
+        ("--files0-from /dev/zero", "more than 1 GiB of paths"),
         ("--load /dev/zero", "it is not a snapshot"),
     ] {
         let shown = confined(flags).run();

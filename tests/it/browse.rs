@@ -92,6 +92,21 @@ fn press(browser: &mut Browser, keys: &str) -> Vec<Command> {
     })
 }
 
+/// Keys without end took memory without end, and each searched for all of them.
+#[test]
+fn a_pattern_has_a_bounded_length() {
+    const MOST: usize = 10_000;
+    let fixture = Fixture::new().file("t/four", 1);
+    let mut browser = browser(&fixture.at("t"), 9);
+    press(&mut browser, &("f".to_owned() + &"x".repeat(2 * MOST)));
+    browser.on(Event::Pasted("x".repeat(MOST)));
+    for _ in 0..MOST {
+        browser.on(Event::Key(Key::Backspace));
+    }
+    press(&mut browser, "four\n");
+    assert_eq!(listed(&browser), ["four"]);
+}
+
 /// Walks around at random, and marks and unmarks as it comes.
 fn mark_at_random(browser: &mut Browser, dice: &mut Dice) {
     for _ in 0..dice.below(60) {

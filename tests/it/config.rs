@@ -284,6 +284,14 @@ fn no_file_is_no_mistake() {
     assert_eq!(within(&fixture, "").env("XDG_CONFIG_HOME", fixture.at("xdg")).run().code(), 0);
 }
 
+/// To find the wrong ones of 60,000 took hours.
+#[test]
+fn a_file_has_a_bounded_number_of_settings() {
+    let keys: String = (0..60_000).map(|i| format!("k{i} = 'x'\n")).collect();
+    let complaint = refused(&format!("[keys]\n{keys}"), "");
+    assert!(complaint.contains("config.toml:1002: more than 1000 settings"), "{complaint}");
+}
+
 /// Without a home, the current directory was one, which may be another user's.
 #[test]
 fn a_home_is_an_absolute_path() {

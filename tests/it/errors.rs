@@ -378,6 +378,7 @@ fn what_is_wrong_with_a_value_is_said_in_one_line() {
         ("-d 4294967296", "4294967296 is not in 0..=4294967295"),
         ("-w 65536", "65536 is not in 1..=65535"),
         ("-m m --time-style +%!", "+%! is no format of strftime(3)"),
+        ("-m m --time-style +%s.%N", "+%s.%N has fractions of a second"),
         (
             "--load snapshot.zst",
             "cannot load snapshot.zst: it is damaged, or takes too much memory",

@@ -347,6 +347,24 @@ fn a_repository_that_is_set_up_badly() {
     }
 }
 
+/// A pipe in place of a file of the user's, or of one that this names, would be waited for.
+#[test]
+fn a_pipe_is_none_of_the_users_files() {
+    for (pipe, config) in [
+        ("home/.gitconfig", None),
+        ("home/pipe", Some("[include]path=pipe")),
+        ("home/pipe", Some("[core]excludesFile=~/pipe")),
+    ] {
+        let fixture = world().fifo(pipe);
+        if let Some(config) = config {
+            fs::write(fixture.at("home/.gitconfig"), config).unwrap();
+        }
+        let run = weigh("-j --ignored top").within(fixture.path()).env("HOME", fixture.at("home"));
+        let shown = run.run();
+        assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0), "{pipe} {config:?}");
+    }
+}
+
 /// On a file system that knows case: `a` is ignored or tracked if `A` is. Git lists what is tracked by
 /// the name in its index, so only what it ignores can be compared.
 #[test]

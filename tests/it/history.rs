@@ -105,6 +105,21 @@ fn rates_and_the_day_it_is_full_are_right() {
     assert!((days - 194.0).abs() < 1.94, "{days}");
 }
 
+/// Also in other words.
+#[test]
+fn what_is_named_twice_counts_once() {
+    let fixture = Fixture::new().file("t/f", 1);
+    for (day, name) in
+        ["weigh-2026-01-01T120000Z.json", "weigh-2026-01-02T120000Z.json"].iter().enumerate()
+    {
+        save(&fixture, name, START + day as i64 * DAY, 0);
+    }
+    for again in [".", "./", "t/..", "weigh-2026-01-01T120000Z.json"] {
+        let shown = json(history("-j", fixture.path(), &[".".to_owned(), again.to_owned()]));
+        assert_eq!(shown["snapshots"].as_array().unwrap().len(), 2, "{again}: {shown}");
+    }
+}
+
 /// Snapshots of one second, as a script makes them, stay in the order in which they are given, or were saved.
 #[test]
 fn of_one_second() {

@@ -415,7 +415,10 @@ fn what_is_wrong_is_said_with_its_line() {
         (b"5 a\r\n", "line 1: it ends in a carriage return"),
         (b"5 a\x005 b", "line 2: it is cut off"),
         (b"16E a\n", "line 1: it does not begin with a size"),
-        (b"other,path,size\n,a,5\n,b,x\n", "line 3: size: invalid digit"),
+        (b"other,path,size\n,a,5\n,b,x\n", "line 3: size is no whole number"),
+        (b"path,size\na,18446744073709551616\n", "line 2: size is too large"),
+        (b"path,size,time\na,5,\xff\n", "line 2: time is not UTF-8"),
+        (b"path,size,key\na,5,b\n", "line 2: the header names a column twice"),
         (b"path,size\na,\n", "line 2: no size"),
         (b"path,size,disk\na,5,\n", "line 2: no disk"),
         (b"path,size,owner\na,5,\n", "line 2: no owner"),
@@ -423,7 +426,6 @@ fn what_is_wrong_is_said_with_its_line() {
         (b"path,size\na,5\n\"b,1\n", "line 3: a quote that does not end"),
         (b"size,path\n5,\"a\n6,b\n7,c\n", "line 2: a quote that does not end"),
         (b"size,path\n5,\"a\n6,b", "line 2: a quote that does not end"),
-        (b"path,size,key\na,5,b\n", "line 2: duplicate field `path`"),
         (b"find 1 2 3\0x\0", "line 1: not what find prints"),
     ] {
         let shown = listed(list, "-j");

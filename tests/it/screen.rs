@@ -189,6 +189,32 @@ fn a_signal_ends_it_and_the_terminal_is_as_it_was() {
     }
 }
 
+/// It waited for the rest of a sequence that a terminal had begun, and heeded nothing else, not even signals.
+#[test]
+fn half_a_sequence_does_not_make_it_deaf() {
+    let fixture = three_files();
+    let mut terminal = Terminal::new();
+    let child = weigh("-u tree").within(fixture.path()).on(&terminal).spawn();
+    terminal.wait_for("one");
+    terminal.type_in(b"\x1b[200~half");
+    terminal.resize(73, 50);
+    terminal.type_in(b"f");
+    terminal.resize(74, 50);
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(end(child).1.code(), Some(143));
+}
+
+/// Once, memory for all cells could not be had, and that aborted it.
+#[test]
+fn a_terminal_that_is_larger_than_any_screen_is_refused() {
+    let fixture = three_files();
+    let terminal = Terminal::new();
+    terminal.resize(65_535, 65_535);
+    let shown = weigh("-u tree").within(fixture.path()).on(&terminal).spawn();
+    terminal.wait_for("it says that it has 65535 columns and 65535 lines");
+    assert_eq!(end(shown).1.code(), Some(1));
+}
+
 /// There is no result then, but the status is that of the signal.
 #[test]
 fn a_signal_ends_it_while_a_snapshot_is_awaited() {

@@ -51,6 +51,16 @@ fn a_long_name_costs_no_bar() {
     assert!(text.contains("deb.debian") && text.contains('…'), "{text}");
 }
 
+/// A name without room was a pair of colours around nothing, after two blanks.
+#[test]
+fn a_narrow_line_ends_in_no_blanks() {
+    let fixture = Fixture::in_memory().dir("top/d").file("top/f", 5000);
+    for width in 1..8 {
+        let text = shown(&fixture, &format!("-C -w {width} top"));
+        assert!(!text.contains("m\x1b[0m"), "{text:?}");
+    }
+}
+
 #[test]
 fn nothing_has_no_cell_and_a_little_is_less_than_one_percent() {
     let fixture = Fixture::in_memory()

@@ -806,6 +806,14 @@ fn what_arrives_through_ssh_is_what_a_walk_there_finds() {
     }
 }
 
+/// What a walk elsewhere did is not known here: not even its headings were.
+#[test]
+fn stats_of_elsewhere_are_none() {
+    let machine = Machine::new(Fixture::new().file("top/a", 5000));
+    let shown = machine.weigh("-j --stats", There::Weigh).arg(machine.named("h", "top")).run();
+    assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0));
+}
+
 /// Whatever ends here: after that, nothing runs there.
 #[test]
 #[ignore = "needs sshd"]

@@ -18,8 +18,9 @@ use crossterm::event::{
 };
 use crossterm::execute;
 use crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    self, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
+use crossterm::tty::IsTty as _;
 use ratatui_core::terminal::Terminal;
 use ratatui_crossterm::CrosstermBackend;
 
@@ -92,6 +93,7 @@ impl Console for Screen {
     fn draw(&mut self, browser: &mut Browser) -> io::Result<()> {
         // If it is gone, crossterm would start tput(1) to ask for its size.
         sys::terminal()?;
+        ensure_size()?;
         self.terminal.draw(|frame| {
             let area = frame.area();
             view::fit(browser, (area.width, area.height));
@@ -138,6 +140,11 @@ impl Console for Screen {
 impl Screen {
     fn open(signals: TerminalSignals) -> io::Result<Self> {
         let out: Box<dyn io::Write> = Box::new(io::BufWriter::new(sys::terminal()?));
+        ensure_size()?;
+        // crossterm reads on until a key is whole. After a part of one, it would wait for the rest, and heed no signal.
+        if io::stdin().is_tty() {
+            sys::type_without_waiting()?;
+        }
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
             restore();
@@ -223,6 +230,16 @@ impl Drop for Screen {
             drop(panic::take_hook());
         }
     }
+}
+
+/// An error if the terminal says that it is larger than any screen: each cell takes about 80 bytes.
+fn ensure_size() -> io::Result<()> {
+    const MOST: u32 = 1 << 22;
+    let (columns, lines) = terminal::size()?;
+    let is_possible = u32::from(columns) * u32::from(lines) <= MOST;
+    let error =
+        || io::Error::other(format!("it says that it has {columns} columns and {lines} lines"));
+    if is_possible { Ok(()) } else { Err(error()) }
 }
 
 /// Takes over the terminal.

@@ -14,6 +14,9 @@ use weigh::internal::remove::Manner;
 use weigh::internal::report::NO_TIMES_LISTED;
 use weigh::internal::sys;
 
+/// How many bytes of a pattern can be typed: more than any path has. Each key searches for all of it.
+const LONGEST_TYPED: usize = 10_000;
+
 impl Browser {
     /// Takes `event`, and returns what is to be done.
     pub fn on(&mut self, event: Event) -> Vec<Command> {
@@ -101,8 +104,6 @@ impl Browser {
 
     /// Adds pasted text to a pattern that is being typed. Anywhere else it could mark or delete something.
     fn paste(&mut self, pasted: &str) {
-        /// Longer than any path.
-        const MOST: usize = 10_000;
         let Some(Dialog::Prompt(
             question @ (Question::Search | Question::Filter | Question::Mark),
             text,
@@ -110,7 +111,8 @@ impl Browser {
         else {
             return self.say("pasted text does nothing here");
         };
-        text.extend(pasted.chars().filter(|c| !c.is_control()).take(MOST));
+        let room = LONGEST_TYPED.saturating_sub(text.len());
+        text.extend(pasted.chars().filter(|c| !c.is_control()).take(room));
         if *question == Question::Search {
             let text = text.clone();
             self.search(&text);
@@ -295,7 +297,7 @@ impl Browser {
                 return None;
             }
             Key::Backspace => drop(text.pop()),
-            Key::Char(c) => text.push(c),
+            Key::Char(c) if text.len() < LONGEST_TYPED => text.push(c),
             Key::Enter => return self.answer(question, &text),
             Key::Up if question == Question::Search => self.pin(self.chosen.saturating_sub(1)),
             Key::Down if question == Question::Search => self.pin(self.chosen + 1),

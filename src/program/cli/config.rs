@@ -38,6 +38,8 @@ type Entry<'t, 'i> = (&'t Spanned<DeString<'i>>, &'t Spanned<DeValue<'i>>);
 /// The first line that is not TOML, that names no flag, or whose value has the wrong type. Whether a value is valid
 /// is decided by the parser of the command line.
 pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
+    /// Several times as many as there are flags, actions and colours. To find a wrong one, each is parsed by itself.
+    const MOST: usize = 1_000;
     let table = DeTable::parse(text).map_err(|error| Mistake {
         line: line_at(text, error.span().map_or(0, |span| span.start)),
         message: error.message().replace('\n', ", "),
@@ -63,6 +65,10 @@ pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
             let line = line_at(text, key.span().start);
             let setting = setting(line, (flag, &before), value, command);
             settings.push(setting.map_err(|message| Mistake { line, message })?);
+            if settings.len() > MOST {
+                let message = format!("more than {MOST} settings: a list holds several values");
+                return Err(Mistake { line, message });
+            }
         }
     }
     Ok(settings)

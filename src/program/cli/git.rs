@@ -43,9 +43,11 @@ pub(super) fn config() -> Result<GitConfig, String> {
     Ok(config.with_excludes(&text_of))
 }
 
-/// The content of a file of the user's or the system's. Like git, weigh skips one that cannot be read.
+/// The content of a file of the user's or the system's. Like git, weigh skips one that cannot be read; and a pipe, which
+/// would block.
 fn text_of(path: &[u8]) -> Text {
-    Ok(sys::read_file(&sys::to_path(path)).ok())
+    let path = sys::to_path(path);
+    Ok(if sys::is_special_file(&path) { None } else { sys::read_file(&path).ok() })
 }
 
 fn count() -> Result<u32, String> {

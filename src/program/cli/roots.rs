@@ -119,6 +119,10 @@ fn read(file: &Path, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
 fn paths_in(mut list: impl BufRead, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
     /// Far more than any path has, and little if there is no end, as in /dev/zero.
     const LONGEST: u64 = 16 << 20;
+    /// What all paths may take, each at least the memory that keeps it.
+    const MOST: u64 = 1 << 30;
+    const LEAST: u64 = 64;
+    let mut total = 0;
     loop {
         let mut path = Vec::new();
         let length = list.by_ref().take(LONGEST).read_until(end, &mut path)? as u64;
@@ -127,6 +131,10 @@ fn paths_in(mut list: impl BufRead, end: u8, roots: &mut Vec<OsString>) -> io::R
         }
         if length == LONGEST {
             return Err(io::Error::other("a path of more than 16 MiB"));
+        }
+        total += length.max(LEAST);
+        if total > MOST {
+            return Err(io::Error::other("more than 1 GiB of paths"));
         }
         path.pop_if(|last| *last == end);
         // No file has an empty name.

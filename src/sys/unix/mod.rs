@@ -11,7 +11,7 @@ use std::ffi::{CStr, OsStr, OsString};
 use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -21,6 +21,7 @@ use nix::errno::Errno;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike};
 use nix::unistd::{Uid, User};
+use rustix::fs::OFlags;
 use rustix::process::Signal;
 
 use crate::sys::{Source, Space, Usage};
@@ -140,6 +141,17 @@ pub fn make_directories(path: &Path) -> io::Result<()> {
 /// The system's, for example if there is none.
 pub fn terminal() -> io::Result<File> {
     File::options().read(true).write(true).open("/dev/tty")
+}
+
+/// Makes standard input, which is a terminal, return at once where nothing is typed. Only for this process: others share
+/// the terminal, but not what is opened here.
+///
+/// # Errors
+/// The system's.
+pub fn type_without_waiting() -> io::Result<()> {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let terminal = File::options().read(true).write(true).custom_flags(flags).open("/dev/tty")?;
+    Ok(rustix::stdio::dup2_stdin(terminal)?)
 }
 
 /// Opens what is at `path`, which is absolute, in the program that the desktop has for it, and waits for what starts

@@ -87,6 +87,14 @@ pub fn terminal() -> io::Result<File> {
     File::options().read(true).write(true).open("CONOUT$")
 }
 
+/// Keys are events there, and nobody waits for one.
+///
+/// # Errors
+/// None.
+pub fn type_without_waiting() -> io::Result<()> {
+    Ok(())
+}
+
 /// Nothing is opened on Windows.
 ///
 /// # Errors
