@@ -142,6 +142,9 @@ fn each_of_several_hosts_has_a_line() {
     let below = &shown["children"][0];
     let expected = [("b", 1500), ("a", 1000), ("c", 30)];
     assert_eq!(lines(below), expected.map(|(name, size)| (format!("{place}/{name}"), size)));
+    // Paths are those that the host has.
+    let table = weigh("--as csv --load 1 --load 2 --load 3").within(fixture.path()).run().text();
+    assert!(table.contains(&format!("\"web2:{place}/b/h\"")), "{table}");
     let picture = weigh("-d 0 -R --load 1 --load 2").within(fixture.path()).run().text();
     assert_eq!(picture.matches("web1:").count(), 1, "{picture}");
     assert_eq!(picture.matches("web2:").count(), 1, "{picture}");
