@@ -7,9 +7,10 @@ use std::path::Path;
 /// three bytes ("Maximum Path Length Limitation"). A joined path may be, and so may one in a snapshot.
 pub const LONGEST: usize = if cfg!(windows) { 3 * 32_767 } else { 4096 };
 
-/// Adds `name` to `path`, with a slash between if there is none yet.
+/// Adds `name` to `path`, with a slash between if there is none yet. A name begins with a slash if it is a whole path, as
+/// those of a host's roots are below the line of the host.
 pub fn join(path: &mut Vec<u8>, name: &[u8]) {
-    if !path.is_empty() && !path.ends_with(b"/") {
+    if !path.is_empty() && !path.ends_with(b"/") && !name.starts_with(b"/") {
         path.push(b'/');
     }
     path.extend_from_slice(name);
@@ -62,6 +63,7 @@ mod tests {
             (&[b"/".as_slice(), b"usr", b"bin"][..], b"/usr/bin".as_slice()),
             (&[b"a/", b"b"], b"a/b"),
             (&[b"", b"a"], b"a"),
+            (&[b"web1:", b"/srv", b"a"], b"web1:/srv/a"),
             (&[], b""),
         ] {
             assert_eq!(join_all(names.iter().copied()), expected);

@@ -315,9 +315,11 @@ fn tree(
     }
     for host in hosts {
         let of_host: Vec<_> = kept.iter().filter(|root| root.host == *host).collect();
-        if let [only] = of_host[..] {
-            add(&mut replay, &mut trees, only, &only.name);
-        } else if !of_host.is_empty() {
+        // Paths here have no host. Below the line of one, a path from a home directory would look like one from `/`.
+        let is_line = of_host.len() > 1 && !host.is_empty();
+        if !is_line || of_host.iter().any(|root| root.place.is_relative()) {
+            of_host.iter().for_each(|root| add(&mut replay, &mut trees, root, &root.name));
+        } else {
             replay.open();
             for root in of_host {
                 add(&mut replay, &mut trees, root, root.place.as_os_str().as_encoded_bytes());

@@ -142,9 +142,31 @@ fn each_of_several_hosts_has_a_line() {
     let below = &shown["children"][0];
     let expected = [("b", 1500), ("a", 1000), ("c", 30)];
     assert_eq!(lines(below), expected.map(|(name, size)| (format!("{place}/{name}"), size)));
+    // Paths are those that the host has.
+    let table = weigh("--as csv --load 1 --load 2 --load 3").within(fixture.path()).run().text();
+    assert!(table.contains(&format!("\"web2:{place}/b/h\"")), "{table}");
     let picture = weigh("-d 0 -R --load 1 --load 2").within(fixture.path()).run().text();
     assert_eq!(picture.matches("web1:").count(), 1, "{picture}");
     assert_eq!(picture.matches("web2:").count(), 1, "{picture}");
+}
+
+/// Below a line of their host they would look like paths from its root.
+#[test]
+fn paths_from_a_home_directory_have_lines_of_their_own() {
+    let fixture = Fixture::new().file("a/f", 1000).file("b/g", 500).file("c/h", 30);
+    for (name, host) in [("a", "web1"), ("b", "web1"), ("c", "web2")] {
+        let file = format!("{name}.json");
+        save_of_host(&fixture, name, host, &file);
+        let saved = fs::read_to_string(fixture.at(&file)).unwrap();
+        let mut snapshot: Value = serde_json::from_str(&saved).unwrap();
+        snapshot["roots"][0]["path"] = name.into();
+        fs::write(fixture.at(&file), snapshot.to_string()).unwrap();
+    }
+    let flags = "-j --load a.json --load b.json --load c.json";
+    let shown = weigh(flags).within(fixture.path()).run().clean();
+    let names = lines(&serde_json::from_slice(&shown).unwrap());
+    let expected = [("web1:a", 1000), ("web1:b", 500), ("web2:c", 30)];
+    assert_eq!(names, expected.map(|(name, size)| (name.to_owned(), size)));
 }
 
 /// What is saved needs all of every file, and what is shown only the largest in each: both show the same.

@@ -255,25 +255,28 @@ impl Shown {
 
 #[test]
 fn several_hosts_and_paths_here_are_roots_of_one_result() {
-    let fixture = Fixture::new().file("a/x", 9000).hard_link("a/x", "b/y").file("c/z", 5000);
-    let machine = Machine::new(fixture);
+    let fixture = Fixture::new().file("a/x", 9000).hard_link("a/x", "b/y");
+    let machine = Machine::new(fixture.file("c/z", 5000).file("d/w", 5000));
     for there in [There::Weigh, There::Find, There::Plain] {
         let shown = machine.weigh("-j", there).args([
             machine.named("one", "a"),
             machine.named("ann@two", "c"),
             machine.named("one", "b"),
             machine.fixture.at("c").into(),
+            machine.fixture.at("d").into(),
         ]);
         let document = shown.run().document();
         let name = |child: &usize| String::from_utf8(document.nodes[*child].name.clone()).unwrap();
         let mut names: Vec<_> = document.root().children.iter().map(name).collect();
         names.sort();
-        let [a, b, c] = ["a", "b", "c"].map(|name| machine.fixture.text_path(name));
-        assert_eq!(names, [c.clone(), format!("ann@two:{c}"), "one:".to_owned()], "{there:?}");
+        let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| machine.fixture.text_path(name));
+        let expected = [c.clone(), d.clone(), format!("ann@two:{c}"), "one:".to_owned()];
+        assert_eq!(names, expected, "{there:?}");
         // What both share on one host counts once there.
         let both = weigh("-j").args([&a, &b]).run().document().root().size;
         let alone = weigh("-j").arg(&c).run().document().root().size;
-        assert_eq!(document.root().size, both + 2 * alone, "{there:?}");
+        let other = weigh("-j").arg(&d).run().document().root().size;
+        assert_eq!(document.root().size, both + 2 * alone + other, "{there:?}");
     }
 }
 
