@@ -203,7 +203,7 @@ impl CheckedTarget<'_> {
     fn trash(self, directories: &UserDirectories, removal: &mut Removal<'_>) -> Result<(), Stop> {
         let Self { target, name, now, parent, .. } = self;
         removal.before(RemovalStep::Prepare, &target.name)?;
-        let trash = parent.trash(directories).map_err(no_trash)?;
+        let trash = parent.trash(directories, removal).map_err(no_trash)?;
         let directory = &parent.directory;
         if trash.is_in(&now) {
             return Err(because("it is the trash or contains it"));

@@ -106,6 +106,11 @@ impl TrashDirectory {
         Ok(Self { files, info, path, top, around: Vec::new() })
     }
 
+    /// Whether `other` is the same, at the same path.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        (&self.path, &self.around) == (&other.path, &other.around)
+    }
+
     /// Whether the entry `it` is the trash or contains it.
     pub(super) fn is_in(&self, it: &ExactStat) -> bool {
         self.around.contains(&it.stat.identity())

@@ -439,6 +439,29 @@ fn what_a_filter_leaves_out_stays() {
     assert!(fixture.at("tree/three/kept").exists() && !fixture.at("tree/three/four").exists());
 }
 
+/// weigh opened the trash once for each directory with marks, and kept it open: it ended without a message when no more
+/// files could be opened.
+#[test]
+fn the_trash_is_opened_once_for_many_directories() {
+    let fixture = (0..60).fold(Fixture::new().dir("home"), |fixture, number| {
+        fixture.file(format!("tree/{number}/file"), 10)
+    });
+    let mut terminal = Terminal::new();
+    let child = weigh("--ui").arg("tree").within(fixture.path()).env("HOME", fixture.at("home"));
+    let child =
+        child.under(["sh", "-c", "ulimit -n 100; exec \"$0\" \"$@\""]).on(&terminal).spawn();
+    terminal.wait_for("121 entries");
+    terminal.type_in(b"\t");
+    terminal.wait_for("0/file");
+    terminal.type_in(b"A");
+    terminal.wait_for("60 marked");
+    terminal.type_in(b"d");
+    terminal.wait_for("marked:");
+    terminal.type_until(b"t", "60 in the trash");
+    terminal.type_in(b"q");
+    assert_eq!(end(child).1.code(), Some(0));
+}
+
 /// The signal of a file that becomes too large ended weigh: it said nothing, and left the terminal as it was.
 #[test]
 fn a_log_that_may_not_grow_deletes_nothing() {
