@@ -84,7 +84,7 @@ fn restore(trashed: &Trashed, removal: &mut Removal<'_>) -> Result<(), Stop> {
         _ => return Err(because("it is not in the trash any more, or has changed there")),
     };
     // Putting it back loses nothing, even if it cannot be logged.
-    let _ = removal.log.begin(RESTORE, target, &directory.path, &target.name);
+    let _ = removal.log.begin(RESTORE, target, &trash.path, name.to_bytes());
     let (from, to) = ((&trash.files, &**name), (&directory.held, &*old));
     Move { from, to, before: &before, own: &trash.files }.complete(removal, || target.path())?;
     removal.outcome.fate = Fate::Restored;
