@@ -21,8 +21,8 @@ pub(super) struct Removal<'w> {
     pub(super) trashes: Vec<Arc<TrashDirectory>>,
     /// The outcome of the current target so far.
     pub(super) outcome: TargetOutcome,
-    /// The number of deleted entries of all targets.
-    entries: u64,
+    /// The number of entries of all targets that were deleted or moved into the trash.
+    pub(super) entries: u64,
     /// The outcome of the targets before.
     pub(super) removed: Removed,
 }

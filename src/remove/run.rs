@@ -222,6 +222,7 @@ impl CheckedTarget<'_> {
             }
             return Err(no_trash(stop));
         }
+        removal.entries += target.totals.0;
         let target = Target { below: None, ..target.clone() };
         let trashed = Trashed { trash, name: noted, stat: now, target };
         removal.outcome.fate = Fate::Trashed(Box::new(trashed));

@@ -993,6 +993,21 @@ fn the_trash_has_room_for_several_of_one_name() {
         one(undo(&trashed, &scanned.directories, &mut nothing));
     }
     assert_eq!(fs::metadata(fixture.at("tree").join(long)).unwrap().len(), 5);
+    // Once, the trash was full then, and until then each took longer than the one before.
+    File::create(files.join("c")).unwrap();
+    (2..=100_000).for_each(|number| drop(File::create(files.join(format!("c.{number}"))).unwrap()));
+    let scanned = Scanned::of(&fixture);
+    let mut moved = Vec::new();
+    let removed =
+        remove(&scanned.targets(&["c", "d"]), Manner::Trash, &scanned.directories, &mut |event| {
+            if let RemovalEvent::Before { step: RemovalStep::Move, removed, .. } = event {
+                moved.push(removed);
+            }
+            ControlFlow::Continue(())
+        });
+    assert!(removed.outcomes.iter().all(|it| matches!(it.fate, Fate::Trashed(_))), "{removed:?}");
+    // What is moved counts, as what is deleted does.
+    assert_eq!(moved, [0, 1]);
 }
 
 /// What was in the trash was moved into it again if a symlink leads to the home, and then had the trash as its old path.
