@@ -65,7 +65,7 @@ pub enum RemovalEvent<'a> {
         target: usize,
         /// The name of the entry.
         name: &'a [u8],
-        /// The number of deleted entries so far.
+        /// The number of entries so far that were deleted or moved into the trash.
         removed: u64,
     },
     /// A target is finished.

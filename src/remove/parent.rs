@@ -64,10 +64,19 @@ impl Parent {
     pub(super) fn trash(
         &mut self,
         directories: &UserDirectories,
+        removal: &mut Removal<'_>,
     ) -> Result<Arc<TrashDirectory>, Stop> {
         let trash = match &mut self.trash {
             Some(trash) => trash,
-            none => none.insert(Arc::new(TrashDirectory::find(&self.directory, directories)?)),
+            none => {
+                let found = Arc::new(TrashDirectory::find(&self.directory, directories)?);
+                let known = removal.trashes.iter().find(|known| known.is_same(&found));
+                let trash = known.map_or_else(|| Arc::clone(&found), Arc::clone);
+                if known.is_none() {
+                    removal.trashes.push(found);
+                }
+                none.insert(trash)
+            }
         };
         Ok(Arc::clone(trash))
     }

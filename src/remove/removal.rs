@@ -1,6 +1,7 @@
 //! The state of a removal, from the first target to the last.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use super::directories::UserDirectories;
 use super::explain::{Stop, explain};
@@ -8,6 +9,7 @@ use super::log::Log;
 use super::outcome::{RemovalEvent, RemovalStep, Removed, TargetOutcome};
 use super::relinked::Relinked;
 use super::target::Target;
+use super::trash::TrashDirectory;
 use crate::sys::ExactStat;
 
 /// The state of a removal. Before each system call it is reported.
@@ -15,10 +17,12 @@ pub(super) struct Removal<'w> {
     on_event: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
     pub(super) log: Log,
     pub(super) relinked: Relinked,
+    /// The trash directories so far. Each stays open as long as something in it can be put back.
+    pub(super) trashes: Vec<Arc<TrashDirectory>>,
     /// The outcome of the current target so far.
     pub(super) outcome: TargetOutcome,
-    /// The number of deleted entries of all targets.
-    entries: u64,
+    /// The number of entries of all targets that were deleted or moved into the trash.
+    pub(super) entries: u64,
     /// The outcome of the targets before.
     pub(super) removed: Removed,
 }
@@ -32,6 +36,7 @@ impl<'w> Removal<'w> {
             on_event,
             log: Log::open(directories),
             relinked: Relinked::default(),
+            trashes: Vec::new(),
             outcome: TargetOutcome::default(),
             entries: 0,
             removed: Removed::default(),

@@ -84,7 +84,7 @@ fn restore(trashed: &Trashed, removal: &mut Removal<'_>) -> Result<(), Stop> {
         _ => return Err(because("it is not in the trash any more, or has changed there")),
     };
     // Putting it back loses nothing, even if it cannot be logged.
-    let _ = removal.log.begin(RESTORE, target, &directory.path, &target.name);
+    let _ = removal.log.begin(RESTORE, target, &trash.path, name.to_bytes());
     let (from, to) = ((&trash.files, &**name), (&directory.held, &*old));
     Move { from, to, before: &before, own: &trash.files }.complete(removal, || target.path())?;
     removal.outcome.fate = Fate::Restored;
@@ -203,7 +203,7 @@ impl CheckedTarget<'_> {
     fn trash(self, directories: &UserDirectories, removal: &mut Removal<'_>) -> Result<(), Stop> {
         let Self { target, name, now, parent, .. } = self;
         removal.before(RemovalStep::Prepare, &target.name)?;
-        let trash = parent.trash(directories).map_err(no_trash)?;
+        let trash = parent.trash(directories, removal).map_err(no_trash)?;
         let directory = &parent.directory;
         if trash.is_in(&now) {
             return Err(because("it is the trash or contains it"));
@@ -222,6 +222,7 @@ impl CheckedTarget<'_> {
             }
             return Err(no_trash(stop));
         }
+        removal.entries += target.totals.0;
         let target = Target { below: None, ..target.clone() };
         let trashed = Trashed { trash, name: noted, stat: now, target };
         removal.outcome.fate = Fate::Trashed(Box::new(trashed));

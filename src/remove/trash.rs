@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, CString, OsStr};
 use std::io::{self, ErrorKind};
+use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use jiff::Timestamp;
 use super::directories::UserDirectories;
 use super::explain::explain;
 use super::known::is_beside;
+use super::random::random_number;
 use super::target::{Target, TargetDirectory};
 use crate::escape::{escape, uri};
 use crate::inode::Identity;
@@ -106,6 +108,11 @@ impl TrashDirectory {
         Ok(Self { files, info, path, top, around: Vec::new() })
     }
 
+    /// Whether `other` is the same, at the same path.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        (&self.path, &self.around) == (&other.path, &other.around)
+    }
+
     /// Whether the entry `it` is the trash or contains it.
     pub(super) fn is_in(&self, it: &ExactStat) -> bool {
         self.around.contains(&it.stat.identity())
@@ -117,10 +124,10 @@ impl TrashDirectory {
     }
 
     fn try_note(&self, name: &[u8], path: &[u8]) -> io::Result<CString> {
-        /// With so many files of one name, the trash counts as full.
-        const TRIES: usize = 100_000;
+        /// With so many entries of one name, the next one gets a random number: to ask for each takes too long.
+        const NUMBERED: u64 = 20;
         let content = self.content(path);
-        for number in 1..=TRIES {
+        for number in (1..=NUMBERED).chain(iter::repeat_with(random_number).take(20)) {
             let name = CString::new(numbered(name, number))?;
             match self.files.stat_of(&name) {
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -274,7 +281,7 @@ fn unusable(path: &[u8], error: io::Error) -> io::Error {
 }
 
 /// The name of `name` in the trash at the `number`th try. Leaves room for the ending of the info file.
-fn numbered(name: &[u8], number: usize) -> Vec<u8> {
+fn numbered(name: &[u8], number: u64) -> Vec<u8> {
     /// The longest name on all common file systems (NAME_MAX).
     const LONGEST: usize = 255;
     let end = if number > 1 { format!(".{number}") } else { String::new() };

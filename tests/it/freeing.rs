@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::program::browse::work::{Console, Work};
 use crate::program::signals::TerminalSignals;
 use weigh::internal::filter::{Filter, any_pattern};
 use weigh::internal::problem::{Operation, Problem};
-use weigh::internal::remove::{self, Removed, UserDirectories};
+use weigh::internal::remove::{self, RemovalEvent, Removed, UserDirectories};
 use weigh::internal::report::{Input, Request};
 use weigh::internal::snapshot::Remembered;
 use weigh::internal::sys;
@@ -434,6 +435,31 @@ fn what_is_put_in_the_trash_comes_back() {
     screen.check("both are back");
     screen.press("u");
     assert_eq!(screen.said(), "nothing was put in the trash");
+}
+
+/// Each directory was scanned again by itself: nine of them in a second.
+#[test]
+fn what_is_put_back_in_many_directories_is_scanned_at_once() {
+    let fixture = (0..60).fold(fixture(), |it, number| it.file(format!("tree/e/{number}/x"), 10));
+    let home = fixture.at("home");
+    let mut screen = Screen::new(&fixture.at("tree"), &home);
+    screen.press("\t+x\ndt");
+    assert!(screen.said().starts_with("60 in the trash"), "{}", screen.said());
+    let undo = screen.browser.on(Event::Key(Key::Char('u')));
+    let [Command::Undo(trashed)] = &undo[..] else { panic!("{undo:?}") };
+    let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.clone()));
+    let undone = trashed.iter().map(|one| {
+        let go_on = &mut |_: RemovalEvent<'_>| ControlFlow::Continue(());
+        (Arc::clone(one), remove::undo(one, &directories, go_on))
+    });
+    let (mut event, mut scans) = (Event::Undone(undone.collect()), 0);
+    while let [Command::Scan(request, _)] = &screen.browser.on(event)[..] {
+        scans += 1;
+        event = Event::Scanned(Ok(Box::new(scanned(request))));
+    }
+    assert_eq!(scans, 1);
+    assert_eq!(screen.said(), "60 put back");
+    screen.check("all are back");
 }
 
 /// An undo after a delete that was cancelled counted as cancelled, too: `q` did not wait for it.

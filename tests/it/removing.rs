@@ -911,6 +911,28 @@ fn a_trash_that_cannot_be_used_is_named() {
     }
 }
 
+/// The line named the old path twice. So whoever looked there after a kill found nothing.
+#[test]
+fn what_is_still_in_the_trash_is_where_the_log_says() {
+    let fixture = with_canary();
+    let scanned = Scanned::of(&fixture);
+    let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+    let targets = scanned.targets(&["d/four"]);
+    let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
+    let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
+    let undone = undo(&trashed, &scanned.directories, &mut |event| match event {
+        RemovalEvent::Before { step: RemovalStep::Move, .. } => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    assert!(matches!(one(undone).fate, Fate::Kept));
+    let place = sys::to_path(&trashed.path_in_trash()).into_owned();
+    assert!(exists(&place));
+    let said = format!(r#""at":"{}""#, place.display());
+    let log = scanned.log();
+    let begun = log.lines().find(|line| line.contains(r#""begin","action":"restore""#));
+    assert!(begun.is_some_and(|line| line.contains(&said)), "{log}");
+}
+
 /// Once, the message still had the path from before.
 #[test]
 fn what_is_moved_meanwhile_is_said_to_be_where_it_is() {
@@ -971,6 +993,21 @@ fn the_trash_has_room_for_several_of_one_name() {
         one(undo(&trashed, &scanned.directories, &mut nothing));
     }
     assert_eq!(fs::metadata(fixture.at("tree").join(long)).unwrap().len(), 5);
+    // Once, the trash was full then, and until then each took longer than the one before.
+    File::create(files.join("c")).unwrap();
+    (2..=100_000).for_each(|number| drop(File::create(files.join(format!("c.{number}"))).unwrap()));
+    let scanned = Scanned::of(&fixture);
+    let mut moved = Vec::new();
+    let removed =
+        remove(&scanned.targets(&["c", "d"]), Manner::Trash, &scanned.directories, &mut |event| {
+            if let RemovalEvent::Before { step: RemovalStep::Move, removed, .. } = event {
+                moved.push(removed);
+            }
+            ControlFlow::Continue(())
+        });
+    assert!(removed.outcomes.iter().all(|it| matches!(it.fate, Fate::Trashed(_))), "{removed:?}");
+    // What is moved counts, as what is deleted does.
+    assert_eq!(moved, [0, 1]);
 }
 
 /// What was in the trash was moved into it again if a symlink leads to the home, and then had the trash as its old path.

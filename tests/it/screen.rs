@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-use crate::fixture::{Fixture, raw};
+use crate::fixture::{Fixture, entries_at, raw};
 use crate::pty::Terminal;
 use crate::rounds::for_each;
 use crate::run::{PATIENCE, weigh};
@@ -439,6 +439,29 @@ fn what_a_filter_leaves_out_stays() {
     assert!(fixture.at("tree/three/kept").exists() && !fixture.at("tree/three/four").exists());
 }
 
+/// weigh opened the trash once for each directory with marks, and kept it open: it ended without a message when no more
+/// files could be opened.
+#[test]
+fn the_trash_is_opened_once_for_many_directories() {
+    let fixture = (0..60).fold(Fixture::new().dir("home"), |fixture, number| {
+        fixture.file(format!("tree/{number}/file"), 10)
+    });
+    let mut terminal = Terminal::new();
+    let child = weigh("--ui").arg("tree").within(fixture.path()).env("HOME", fixture.at("home"));
+    let child =
+        child.under(["sh", "-c", "ulimit -n 100; exec \"$0\" \"$@\""]).on(&terminal).spawn();
+    terminal.wait_for("121 entries");
+    terminal.type_in(b"\t");
+    terminal.wait_for("0/file");
+    terminal.type_in(b"A");
+    terminal.wait_for("60 marked");
+    terminal.type_in(b"d");
+    terminal.wait_for("marked:");
+    terminal.type_until(b"t", "60 in the trash");
+    terminal.type_in(b"q");
+    assert_eq!(end(child).1.code(), Some(0));
+}
+
 /// The signal of a file that becomes too large ended weigh: it said nothing, and left the terminal as it was.
 #[test]
 fn a_log_that_may_not_grow_deletes_nothing() {
@@ -460,6 +483,16 @@ fn a_log_that_may_not_grow_deletes_nothing() {
 
 /// Deletes `tree/one` on the screen, while strace does `fault` to the program's calls.
 fn deletes_one(fixture: &Fixture, terminal: &mut Terminal, fault: &str) -> Child {
+    deletes(fixture, terminal, fault, ("n d", 1))
+}
+
+/// The same with what the keys `mark`, which has so many entries.
+fn deletes(
+    fixture: &Fixture,
+    terminal: &mut Terminal,
+    fault: &str,
+    (mark, entries): (&str, u32),
+) -> Child {
     let trace = fixture.at("trace").to_string_lossy().into_owned();
     let child = weigh("--ui").arg("tree").within(fixture.path()).env("HOME", fixture.at("home"));
     // With -D it is the tracer that has another parent.
@@ -467,9 +500,9 @@ fn deletes_one(fixture: &Fixture, terminal: &mut Terminal, fault: &str) -> Child
     let child = child.under(strace);
     let child = child.env("PATH", "/usr/bin:/bin").on(terminal).spawn();
     terminal.wait_for("three");
-    terminal.type_in(b"n d");
+    terminal.type_in(mark.as_bytes());
     terminal.wait_for("marked:");
-    terminal.delete(1);
+    terminal.delete(entries);
     child
 }
 
@@ -533,6 +566,22 @@ fn what_is_kept_after_the_end_is_said() {
     terminal.wait_for("tree/one: Input/output error");
     assert_eq!(end(child).1.code(), Some(1));
     assert_eq!(fs::metadata(fixture.at("tree/one")).unwrap().len(), 30_000);
+}
+
+/// A private directory that could not be removed was not in the list.
+#[test]
+#[ignore = "needs strace"]
+fn a_private_directory_that_stays_is_listed() {
+    let fixture = three_files().dir("home").file("tree/a/file", 10);
+    let mut terminal = Terminal::new();
+    let fault = "inject=unlinkat:error=EIO";
+    let child = deletes(&fixture, &mut terminal, fault, ("n d", 2));
+    terminal.wait_for("could not remove its private");
+    // Two of them are links of one inode.
+    let entries = entries_at(&fixture.at("tree")).len() - 1;
+    terminal.type_until(b"", &format!("in {entries} entries"));
+    terminal.type_in(b"qq");
+    assert_eq!(end(child).1.code(), Some(0));
 }
 
 /// With --read-only, nothing is.

@@ -266,9 +266,10 @@ fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)
     }
     let progress = browser.removals.running.as_ref().map(|running| {
         let of = Format::Count.write(running.entries);
-        let removed = Format::Count.write(running.progress.removed);
+        let done = Format::Count.write(running.progress.removed);
         let name = browser.text(&running.progress.name);
-        format!("Esc cancels: {removed} of {of} entries removed: {name}")
+        let what = if running.manner == Manner::Delete { "deleted" } else { "moved" };
+        format!("Esc cancels: {done} of {of} entries {what}: {name}")
     });
     let said = browser.said().map(str::to_owned).or(progress)?;
     Some(vec![(shorten(&canvas.charset.drawing(&said), width), plain)])
