@@ -389,7 +389,7 @@ fn nothing_is_deleted_where_it_is_not_to_be() {
     let loaded = Screen::of(loaded, &home, BrowseOptions::default());
     is_refused(loaded, "deleting is off: this was not scanned here");
     let mut walking = Browser::new(browse::request([root.as_path()]), BrowseOptions::default());
-    for keys in ["n ", "dD", "\x1bdt"] {
+    for keys in ["n ", "d", "Dd", "td"] {
         for key in keys.chars() {
             let key = if key == '\x1b' { Key::Escape } else { Key::Char(key) };
             let commands = walking.on(Event::Key(key));

@@ -330,6 +330,21 @@ fn a_view_follows_the_tree() {
     assert_eq!(names(&browser)[0], "a/deep/one.log");
 }
 
+/// Those of one size are in the order of their paths, as in the list.
+#[test]
+fn the_review_is_in_the_order_of_the_list() {
+    let mut fixture = Fixture::in_memory();
+    for i in 10..40 {
+        fixture = fixture.file(format!("tree/{i}"), 4096);
+    }
+    let mut browser = browser(&fixture.at("tree"));
+    press(&mut browser, "Ad");
+    let shown = screen(&mut browser, (80, 60));
+    let at = |i: i32| shown.find(&format!("tree/{i} ")).or(shown.find(&format!("tree/{i}\n")));
+    let places: Vec<_> = (10..40).map(|i| at(i).expect("it is listed")).collect();
+    assert!(places.is_sorted(), "{shown}");
+}
+
 /// As one types, with the largest first; Enter shows it in its directory, and `n` and `N` go on.
 #[test]
 fn a_search_finds_what_is_anywhere() {
