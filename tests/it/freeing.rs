@@ -633,7 +633,7 @@ fn nothing_is_marked_as_ignored_where_rules_above_cannot_be_read() {
     let fixture = checkout(Fixture::new(), "tree", &files);
     let mut screen = Screen::new(&fixture.at("tree/a/b"), &fixture.at("home"));
     screen.press("+ignored\n");
-    assert_eq!(screen.said(), "0 marked that git ignores");
+    assert_eq!(screen.said(), "nothing marked that git ignores");
     let rules = fs::File::options().write(true).open(fixture.at("tree/a/.gitignore")).unwrap();
     rules.set_len(200 << 20).unwrap();
     screen.press("+ignored\n");

@@ -59,7 +59,7 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
             Some(why) => why,
             None if browser.is_walking() => "nothing yet",
             None if browser.is_asking() => "looking …",
-            None if browser.is_searching() || browser.pattern.is_some() => "nothing is called so",
+            None if browser.is_searching() || browser.pattern.is_some() => "no name matches",
             None if root.name().is_empty() && browser.way.is_empty() => {
                 "nothing could be read: e says why"
             }
