@@ -330,6 +330,19 @@ fn a_view_follows_the_tree() {
     assert_eq!(names(&browser)[0], "a/deep/one.log");
 }
 
+/// Where nothing is left to close or leave, the keys for that did nothing and said nothing.
+#[test]
+fn esc_in_the_root_says_which_key_quits() {
+    let fixture = fixture();
+    let keys = bound(&["quit=x"]);
+    let options = BrowseOptions { keys, ..BrowseOptions::default() };
+    let mut browser = opened(&request([fixture.at("tree").as_path()]), options, 20);
+    for keys in ["\x1b", "Q←"] {
+        press(&mut browser, keys);
+        assert_eq!(said(&browser), "x quits");
+    }
+}
+
 /// Those of one size are in the order of their paths, as in the list.
 #[test]
 fn the_review_is_in_the_order_of_the_list() {
