@@ -343,6 +343,15 @@ fn esc_in_the_root_says_which_key_quits() {
     }
 }
 
+/// The reason was only in the list of errors.
+#[test]
+fn a_path_that_is_not_there_says_so() {
+    let fixture = fixture();
+    let mut browser = browser(&fixture.at("gone"));
+    let shown = screen(&mut browser, (200, 24));
+    assert!(shown.contains("gone: No such file or directory"), "{shown}");
+}
+
 /// Those of one size are in the order of their paths, as in the list.
 #[test]
 fn the_review_is_in_the_order_of_the_list() {

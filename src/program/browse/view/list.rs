@@ -6,6 +6,7 @@ use ratatui_core::style::{Modifier, Style};
 
 use super::areas::Areas;
 use super::canvas::{BOLD, Canvas, format, sized, style};
+use super::dialogs;
 use crate::program::browse::browser::{BARS, Browser, ListColumns};
 use crate::program::browse::item::Item;
 use weigh::internal::inode::Links;
@@ -60,9 +61,10 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
             None if browser.is_walking() => "nothing yet",
             None if browser.is_asking() => "looking …",
             None if browser.is_searching() || browser.pattern.is_some() => "no name matches",
-            None if root.name().is_empty() && browser.way.is_empty() => {
-                "nothing could be read: e says why"
-            }
+            None if root.name().is_empty() && browser.way.is_empty() => match browser.unread().1 {
+                [problem] => &dialogs::said(browser, problem).concat(),
+                _ => "nothing could be read: e says why",
+            },
             None if !root.is_directory() => "it is a file",
             None => "nothing in it",
         };
