@@ -352,6 +352,16 @@ fn a_path_that_is_not_there_says_so() {
     assert!(shown.contains("gone: No such file or directory"), "{shown}");
 }
 
+/// `lib/ frees 5.33Gi` beside 5.33Gi said nothing.
+#[test]
+fn what_is_freed_is_said_if_it_reads_as_another_figure() {
+    let fixture = Fixture::in_memory().file("tree/a/large", 10_000_000).file("tree/b/small", 4096);
+    let fixture = fixture.hard_link("tree/b/small", "tree/a/link");
+    let mut browser = browser(&fixture.at("tree"));
+    let shown = screen(&mut browser, (80, 24));
+    assert!(!shown.contains("a/  frees") && shown.contains("b/  frees 0"), "{shown}");
+}
+
 /// Those of one size are in the order of their paths, as in the list.
 #[test]
 fn the_review_is_in_the_order_of_the_list() {

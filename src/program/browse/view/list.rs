@@ -15,7 +15,6 @@ use weigh::internal::render::palette;
 use weigh::internal::render::partial;
 use weigh::internal::render::percent::percent;
 use weigh::internal::render::size::Format;
-use weigh::internal::tree::Freeable;
 
 /// What a line shows.
 struct Fields<'a> {
@@ -139,11 +138,12 @@ fn aside(browser: &Browser, item: &Item<'_>, format: &Format, is_partial: bool) 
         parts.push(format!("{links} links"));
     }
     let freed = browser.freed(item);
-    let all = Freeable { least: item.totals.size, most: item.totals.size, ..freed };
-    if browser.knows_freed() && !item.is_open && item.place.is_some() && freed != all {
+    let shown = partial::freed(freed, format, is_partial);
+    let is_all = shown == sized(browser, item.totals.size, is_partial);
+    if browser.knows_freed() && !item.is_open && item.place.is_some() && !is_all {
         parts.push(match freed.most {
             0 if !is_partial => "frees 0".to_owned(),
-            _ => format!("frees {}", partial::freed(freed, format, is_partial)),
+            _ => format!("frees {shown}"),
         });
     }
     parts.join(", ")
