@@ -28,7 +28,7 @@ struct Fields<'a> {
 }
 
 /// The columns, from left to right: what is above each. The bar is between the third and the fourth.
-const HEADINGS: [&str; 5] = ["size", "change", "entries", "share", "changed"];
+const HEADINGS: [&str; 5] = ["size", "change", "entries", "share", "written"];
 const SIZE: usize = 0;
 const CHANGE: usize = 1;
 const COUNT: usize = 2;
