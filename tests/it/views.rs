@@ -330,6 +330,27 @@ fn a_view_follows_the_tree() {
     assert_eq!(names(&browser)[0], "a/deep/one.log");
 }
 
+/// As in fd, ripgrep and vi with smartcase.
+#[test]
+fn text_in_lower_case_matches_both_cases() {
+    let fixture = fixture().file("tree/Readme", 10);
+    let mut browser = browser(&fixture.at("tree"));
+    press(&mut browser, "/read\n");
+    assert_eq!(said(&browser), "1 of 1: read; n N go on");
+    press(&mut browser, "\x1bfr*me\n");
+    assert_eq!(names(&browser), ["Readme"]);
+    press(&mut browser, "fREADME\n");
+    assert_eq!(browser.len(), 0);
+    press(&mut browser, "\x1bf[[:upper:]]*\n");
+    assert_eq!(names(&browser), ["Readme"]);
+    // What is marked may be deleted: only what was typed is.
+    press(&mut browser, "\x1b+read*\n");
+    assert_eq!((browser.marked().0, said(&browser)), (0, "nothing marked"));
+    // The line of the marks says how many, and the last line keeps its hints.
+    press(&mut browser, "+Read*\n");
+    assert_eq!((browser.marked().0, browser.said()), (1, None));
+}
+
 /// Where nothing is left to close or leave, the keys for that did nothing and said nothing.
 #[test]
 fn esc_in_the_root_says_which_key_quits() {
