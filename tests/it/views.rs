@@ -373,6 +373,17 @@ fn a_path_that_is_not_there_says_so() {
     assert!(shown.contains("gone: No such file or directory"), "{shown}");
 }
 
+/// Above several paths, the first line had no name.
+#[test]
+fn several_paths_have_a_name_as_in_a_picture() {
+    let fixture = fixture();
+    let paths = ["tree/a", "tree/b"].map(|path| fixture.at(path));
+    let paths = request([paths[0].as_path(), paths[1].as_path()]);
+    let mut browser = opened(&paths, BrowseOptions::default(), 20);
+    let shown = screen(&mut browser, (80, 24));
+    assert!(shown.starts_with(" (total) "), "{shown}");
+}
+
 /// `lib/ frees 5.33Gi` beside 5.33Gi said nothing.
 #[test]
 fn what_is_freed_is_said_if_it_reads_as_another_figure() {

@@ -88,7 +88,9 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
 /// The path of the current directory, what it comes to, and what goes on.
 fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
     let width = canvas.width();
-    let path = browser.text(&browser.absolute_path());
+    let path = browser.absolute_path();
+    // That of several paths has no name.
+    let path = if path.is_empty() { "(total)".to_owned() } else { browser.text(&path) };
     // The path keeps a third, and its last name is never cut for the rest.
     let last = text::last_name(&path);
     let room = width.saturating_sub((width / 3).max(cells(&path[last..]) + 3));
