@@ -58,7 +58,7 @@ const STATES: &[State] = &[
     State { name: "info", keys: &[("i", Shown("apparent size"))] },
     State { name: "errors", keys: &[("e", Shown("everything was read"))] },
     State { name: "filter", keys: &[("f", Shown("list only"))] },
-    State { name: "search", keys: &[("/", Shown("find:"))] },
+    State { name: "search", keys: &[("/", Shown("Enter shows it"))] },
     State { name: "largest files", keys: &[("\t", Shown("/0"))] },
     State { name: "files of a type", keys: &[("\t\t\r", Typed)] },
     State { name: "path", keys: &[("y", Shown("\x1b]52;c;"))] },

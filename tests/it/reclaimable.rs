@@ -937,11 +937,13 @@ fn the_screen_marks_what_was_found() {
         let browser = crate::browse::opened(request, BrowseOptions::default(), 10);
         (browser.marked().0, browser.said().unwrap_or_default().to_owned())
     };
-    let found = |many: usize| (many, format!("{many} marked that can be made or downloaded again"));
-    assert_eq!(marked(&request), found(1));
+    let found = |many: usize, how_many: &str| {
+        (many, format!("{how_many} marked that can be made or downloaded again"))
+    };
+    assert_eq!(marked(&request), found(1, "1"));
     // Nothing was said. Then `d`, which reviews the line, seemed to review what was found.
     request.reclaimable = Some(Search { now: now(), lines: 9, ..Search::default() });
-    assert_eq!(marked(&request), found(0));
+    assert_eq!(marked(&request), found(0, "nothing"));
     request.interrupt.is_asked.store(true, std::sync::atomic::Ordering::SeqCst);
     assert_eq!(marked(&request), (0, "nothing marked: the scan was stopped".to_owned()));
     request.interrupt.is_asked.store(false, std::sync::atomic::Ordering::SeqCst);

@@ -78,7 +78,7 @@ fn what_is_pasted_is_typed_only_into_a_pattern() {
     terminal.type_in(b"\x03U/\x1b[200~fo\nur\x1b[201~");
     // Now everything is written, and not only what changes.
     terminal.resize(73, 50);
-    terminal.wait_for("find: four");
+    terminal.wait_for("): four");
     terminal.type_in(b"\r");
     terminal.type_in(b" p");
     let (out, status) = end(child);

@@ -12,6 +12,8 @@ pub struct NamePattern {
     pub(super) text: String,
     /// None if the text has no wildcard.
     rules: Option<IgnoreRules>,
+    /// Whether it matches upper case, too.
+    folds: bool,
 }
 
 /// Selects entries to mark.
@@ -33,7 +35,8 @@ pub enum MarkedBy {
 }
 
 impl NamePattern {
-    /// The glob in `text`; without a wildcard, it matches anywhere in a name.
+    /// The glob in `text`; without a wildcard, it matches anywhere in a name. Without a capital letter and without `[`,
+    /// it matches both cases (of ASCII).
     ///
     /// # Errors
     /// The reason if it is not a valid glob.
@@ -48,12 +51,17 @@ impl NamePattern {
             let glob = rules.insert(IgnoreRules::default());
             glob.add(format!("{escape}{text}").as_bytes())?;
         }
-        Ok(Self { text: text.to_owned(), rules })
+        Ok(Self {
+            text: text.to_owned(),
+            rules,
+            folds: !text.contains(|c: char| c.is_uppercase() || c == '['),
+        })
     }
 
     /// Whether it matches `name`.
     pub fn is_match(&self, name: &[u8], is_directory: bool) -> bool {
         let text = self.text.as_bytes();
+        let name = if self.folds { &*name.to_ascii_lowercase() } else { name };
         match &self.rules {
             Some(rules) => rules.decide(name, is_directory) == Some(true),
             None => text.is_empty() || name.windows(text.len()).any(|part| part == text),
@@ -78,7 +86,9 @@ impl MarkedBy {
             (_, Some(("newer", days))) => age(days, "-").map(Self::Age),
             _ if text == "ignored" => Ok(Self::Ignored),
             (None, _) => Err(format!("as in {}", Self::EXAMPLES)),
-            _ => NamePattern::parse(text).map(Self::Name),
+            // What is marked may be deleted: only what was typed is.
+            _ => NamePattern::parse(text)
+                .map(|name| Self::Name(NamePattern { folds: false, ..name })),
         }
     }
 

@@ -69,7 +69,10 @@ impl Browser {
         if self.is_asking() {
             return self.refuse("once the list is complete");
         }
-        let is_of_line = self.scan.marks.is_empty() && self.no_removal().is_none();
+        let is_of_line = self.scan.marks.is_empty();
+        if let Some(why) = self.no_removal().filter(|_| is_of_line) {
+            return self.refuse(why);
+        }
         if is_of_line && !self.mark_line("not to be removed") {
             self.said.get_or_insert_with(|| NOTHING_MARKED.to_owned());
             return None;
@@ -81,7 +84,10 @@ impl Browser {
         }
         let (Scan { tree, marks, .. }, protected) = (&self.scan, &self.protected);
         let mut places: Vec<_> = marks.places().collect();
-        places.sort_by_cached_key(|place| Reverse(tree.at(*place).size()));
+        places.sort_by_cached_key(|place| {
+            let child = tree.at(*place);
+            (Reverse(child.size()), child.path())
+        });
         let targets = remove::targets(
             tree,
             places.iter().copied(),

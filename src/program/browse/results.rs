@@ -143,6 +143,9 @@ impl Browser {
         self.say(match refused {
             Some(why) if marked == 0 => format!("nothing marked: {why}"),
             Some(why) => format!("{marked} marked{what}; not all: {why}"),
+            None if marked == 0 => format!("nothing marked{what}"),
+            // The line above says how many are.
+            None if what.is_empty() => return,
             None => format!("{marked} marked{what}"),
         });
     }

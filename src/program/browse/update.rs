@@ -233,8 +233,9 @@ impl Browser {
         {
             left = Some(name);
         }
-        if left.is_some() {
-            self.enter(left);
+        match left {
+            Some(_) => self.enter(left),
+            None => self.say_how_to_quit(),
         }
     }
 
@@ -422,10 +423,18 @@ impl Browser {
         }
         if self.pattern.take().is_some() {
             self.relist();
-        } else if !self.leave_view() {
-            self.search = None;
+        } else if !self.leave_view() && self.search.take().is_none() {
+            self.say_how_to_quit();
         }
         None
+    }
+
+    /// Nothing is left that could be closed. The progress of a removal stays.
+    fn say_how_to_quit(&mut self) {
+        let quit = self.options.keys.keys(Act::Quit).first().map(|key| key.name());
+        if let Some(quit) = quit.filter(|_| self.pending.is_none()) {
+            self.say(format!("{quit} quits"));
+        }
     }
 
     /// Shows apparent sizes instead of disk usage, or disk usage instead of anything else.

@@ -88,7 +88,9 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
 /// The path of the current directory, what it comes to, and what goes on.
 fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
     let width = canvas.width();
-    let path = browser.text(&browser.absolute_path());
+    let path = browser.absolute_path();
+    // That of several paths has no name.
+    let path = if path.is_empty() { "(total)".to_owned() } else { browser.text(&path) };
     // The path keeps a third, and its last name is never cut for the rest.
     let last = text::last_name(&path);
     let room = width.saturating_sub((width / 3).max(cells(&path[last..]) + 3));
@@ -236,8 +238,8 @@ fn fitting(parts: &[String], width: usize) -> String {
 
 fn asked(question: Question) -> String {
     match question {
-        Question::Search => "find: ".to_owned(),
-        Question::Filter => "list only: ".to_owned(),
+        Question::Search => "find ".to_owned(),
+        Question::Filter => "list only ".to_owned(),
         Question::Mark => "mark ".to_owned(),
         Question::Delete(entries) => {
             format!("delete {} for ever? type how many: ", size::entries(entries))
@@ -257,12 +259,15 @@ fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)
         let room = width.saturating_sub(cells(&text) + cells(&asked) + 1);
         let said = browser.said().map_or_else(String::new, |said| format!("{said}; "));
         let said = if cells(&said) <= room { said } else { String::new() };
-        let examples = match question {
+        let help = match question {
+            Question::Search => "(↑ ↓ choose, Enter shows it, Esc goes back): ".to_owned(),
+            Question::Filter => "(Enter lists them, Esc goes back): ".to_owned(),
             Question::Mark => format!("({}): ", super::pattern::MarkedBy::EXAMPLES),
-            _ => String::new(),
+            Question::Delete(_) => String::new(),
         };
-        let examples = (shorten(&examples, room), canvas.aside());
-        return Some(vec![(said, plain), (asked, BOLD), examples, (text, plain)]);
+        let help = canvas.charset.drawing(&help);
+        let help = (shorten(&help, room), canvas.aside());
+        return Some(vec![(said, plain), (asked, BOLD), help, (text, plain)]);
     }
     let progress = browser.removals.running.as_ref().map(|running| {
         let of = Format::Count.write(running.entries);
@@ -348,7 +353,7 @@ fn hints(browser: &Browser) -> Vec<Hint> {
             let is_off = browser.no_removal_of_marks().is_some();
             return fixed(&[if is_off { &[] } else { &removing[..] }, &others].concat());
         }
-        Some(Dialog::Text(DialogText::Trash, _)) => {
+        Some(Dialog::Text(DialogText::Trash, _)) if !browser.removals.trashed.is_empty() => {
             return fixed(&[("Enter", "put back", true), BACK]);
         }
         Some(Dialog::Prompt(..)) => &[],

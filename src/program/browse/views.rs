@@ -102,7 +102,7 @@ impl Browser {
             ViewKind::Ages if !self.has_times() => Some(self.no_times()),
             ViewKind::Owners if self.scan.knows_owners => None,
             ViewKind::Owners if self.request.is_of_list() => Some(NO_OWNERS_LISTED),
-            ViewKind::Owners => Some("it has no owners: weigh keeps them with --details"),
+            ViewKind::Owners => Some("owners are not known: scan with --details"),
             _ => None,
         }
     }
@@ -300,7 +300,7 @@ impl Browser {
         (search.found, search.shown) = (Some(found.collect()), shown);
         if places.is_empty() {
             self.cancel_search();
-            return self.say("nothing is called so");
+            return self.say("no name matches");
         }
         self.go_to_match(0);
     }

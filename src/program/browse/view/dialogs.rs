@@ -77,7 +77,10 @@ fn text_lines(browser: &Browser, text: DialogText, width: usize, aside: Style) -
 }
 
 /// What could not be done with a path, and why.
-fn said(browser: &Browser, Problem { path, operation, message, .. }: &Problem) -> [String; 2] {
+pub(super) fn said(
+    browser: &Browser,
+    Problem { path, operation, message, .. }: &Problem,
+) -> [String; 2] {
     let what = format!("cannot {} {}", operation.name(), browser.text(path));
     [what, format!(": {}", browser.text(message.as_bytes()))]
 }

@@ -6,6 +6,7 @@ use ratatui_core::style::{Modifier, Style};
 
 use super::areas::Areas;
 use super::canvas::{BOLD, Canvas, format, sized, style};
+use super::dialogs;
 use crate::program::browse::browser::{BARS, Browser, ListColumns};
 use crate::program::browse::item::Item;
 use weigh::internal::inode::Links;
@@ -14,7 +15,6 @@ use weigh::internal::render::palette;
 use weigh::internal::render::partial;
 use weigh::internal::render::percent::percent;
 use weigh::internal::render::size::Format;
-use weigh::internal::tree::Freeable;
 
 /// What a line shows.
 struct Fields<'a> {
@@ -28,7 +28,7 @@ struct Fields<'a> {
 }
 
 /// The columns, from left to right: what is above each. The bar is between the third and the fourth.
-const HEADINGS: [&str; 5] = ["size", "change", "entries", "share", "changed"];
+const HEADINGS: [&str; 5] = ["size", "change", "entries", "share", "written"];
 const SIZE: usize = 0;
 const CHANGE: usize = 1;
 const COUNT: usize = 2;
@@ -59,10 +59,11 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
             Some(why) => why,
             None if browser.is_walking() => "nothing yet",
             None if browser.is_asking() => "looking …",
-            None if browser.is_searching() || browser.pattern.is_some() => "nothing is called so",
-            None if root.name().is_empty() && browser.way.is_empty() => {
-                "nothing could be read: e says why"
-            }
+            None if browser.is_searching() || browser.pattern.is_some() => "no name matches",
+            None if root.name().is_empty() && browser.way.is_empty() => match browser.unread().1 {
+                [problem] => &dialogs::said(browser, problem).concat(),
+                _ => "nothing could be read: e says why",
+            },
             None if !root.is_directory() => "it is a file",
             None => "nothing in it",
         };
@@ -137,11 +138,12 @@ fn aside(browser: &Browser, item: &Item<'_>, format: &Format, is_partial: bool) 
         parts.push(format!("{links} links"));
     }
     let freed = browser.freed(item);
-    let all = Freeable { least: item.totals.size, most: item.totals.size, ..freed };
-    if browser.knows_freed() && !item.is_open && item.place.is_some() && freed != all {
+    let shown = partial::freed(freed, format, is_partial);
+    let is_all = shown == sized(browser, item.totals.size, is_partial);
+    if browser.knows_freed() && !item.is_open && item.place.is_some() && !is_all {
         parts.push(match freed.most {
             0 if !is_partial => "frees 0".to_owned(),
-            _ => format!("frees {}", partial::freed(freed, format, is_partial)),
+            _ => format!("frees {shown}"),
         });
     }
     parts.join(", ")
