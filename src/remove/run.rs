@@ -17,7 +17,7 @@ use super::protected::ProtectedLocations;
 use super::random::random_name;
 use super::removal::Removal;
 use super::target::Target;
-use super::trash::{Trashed, forget_deleted};
+use super::trash::Trashed;
 use crate::path;
 use crate::sys::ExactStat;
 
@@ -192,8 +192,6 @@ impl CheckedTarget<'_> {
         let outcome = &mut removal.outcome;
         if deleted.is_ok() {
             outcome.fate = Fate::Deleted;
-            // If this fails, the info file stays until the trash is emptied.
-            let _ = forget_deleted(directory, &name);
         } else if outcome.removed > 0 && matches!(outcome.fate, Fate::Kept) {
             outcome.fate = Fate::Partly;
         }

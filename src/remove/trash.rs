@@ -158,19 +158,6 @@ impl TrashDirectory {
     }
 }
 
-/// Removes the info file of an entry called `name` that was deleted from `directory`, if that is of a trash. As long as
-/// it is there, no other entry gets the name.
-pub(super) fn forget_deleted(directory: &TargetDirectory, name: &CStr) -> io::Result<()> {
-    let trash = directory.path.strip_suffix(b"/files").unwrap_or_default();
-    let (above, last) = trash.split_at(trash.iter().rposition(|byte| *byte == b'/').unwrap_or(0));
-    let is_trash =
-        last == b"/Trash" || last.starts_with(b"/.Trash-") || above.ends_with(b"/.Trash");
-    if !is_trash || directory.held.stat_of(name).is_ok() {
-        return Ok(());
-    }
-    directory.held.up()?.descend(&[c"info"])?.remove(&info_name(name)?, false)
-}
-
 /// Explains that a plain user usually may not make a directory at the top of a mount.
 fn not_allowed(error: io::Error) -> io::Error {
     match error.kind() {

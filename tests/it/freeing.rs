@@ -1106,24 +1106,6 @@ fn after_a_delete_the_available_space_is_what_it_is_now() {
     assert_eq!(available(&mut screen), "236Mi available");
 }
 
-/// Their info files stayed in the trash.
-#[test]
-fn with_an_entry_of_the_trash_goes_its_info_file() {
-    let fixture = fixture().file("tree/other/files/b", 10).file("tree/other/info/b.trashinfo", 10);
-    let (home, trash) = (fixture.at("tree"), fixture.at("tree/.local/share/Trash"));
-    let mut screen = Screen::new(&fixture.at("tree"), &home);
-    screen.press("+[bc]\ndt");
-    assert_eq!(
-        listed(&trash),
-        ["files", "files/b", "files/c", "info", "info/b.trashinfo", "info/c.trashinfo"]
-    );
-    screen.press("/Trash\n>^^>+b\ndD1\n");
-    assert_eq!(listed(&trash), ["files", "files/c", "info", "info/c.trashinfo"]);
-    screen.check("deleted");
-    screen.press("/other\n>^^>dD1\n");
-    assert_eq!(listed(&fixture.at("tree/other")), ["files", "info", "info/b.trashinfo"]);
-}
-
 /// One key marks all links, wherever they are; removing them frees the inode.
 #[test]
 fn all_links_are_marked_by_one_key() {

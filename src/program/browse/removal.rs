@@ -280,15 +280,7 @@ impl Browser {
             let mut inside = way.clone();
             inside.push(name);
             match outcome.fate {
-                Fate::Deleted => {
-                    gone += 1;
-                    // With an entry of the trash goes its info file.
-                    if let Some((name, trash)) = way.split_last()
-                        && name == b"files"
-                    {
-                        self.removals.rescan_later([trash, &[b"info".to_vec()]].concat(), false);
-                    }
-                }
+                Fate::Deleted => gone += 1,
                 Fate::Trashed(trashed) => {
                     gone += 1;
                     changed.push(trashed.path_in_trash());
