@@ -84,9 +84,10 @@ pub fn history(
     let files: Vec<_> =
         files.iter().map(|path| snapshot::all_in(path)).collect::<Result<_, _>>()?;
     let mut seen = HashSet::new();
-    for file in files.into_iter().flatten().filter(|file| {
-        seen.insert(sys::real_path(file, Symlinks::Follow).unwrap_or_else(|_| file.clone()))
-    }) {
+    for file in files.into_iter().flatten() {
+        if !seen.insert(sys::real_path(&file, Symlinks::Follow).unwrap_or_else(|_| file.clone())) {
+            continue;
+        }
         dated.extend(readable(snapshot::glance(&file), &mut unread).map(|glance| (file, glance)));
     }
     dated.sort_by_key(|(_, glance)| glance.origin.time);

@@ -66,18 +66,16 @@ impl Parent {
         directories: &UserDirectories,
         removal: &mut Removal<'_>,
     ) -> Result<Arc<TrashDirectory>, Stop> {
-        let trash = match &mut self.trash {
-            Some(trash) => trash,
-            none => {
-                let found = Arc::new(TrashDirectory::find(&self.directory, directories)?);
-                let known = removal.trashes.iter().find(|known| known.is_same(&found));
-                let trash = known.map_or_else(|| Arc::clone(&found), Arc::clone);
-                if known.is_none() {
-                    removal.trashes.push(found);
-                }
-                none.insert(trash)
-            }
-        };
-        Ok(Arc::clone(trash))
+        if let Some(trash) = &self.trash {
+            return Ok(Arc::clone(trash));
+        }
+        let found = TrashDirectory::find(&self.directory, directories)?;
+        let known = removal.trashes.iter().find(|known| known.is_same(&found)).cloned();
+        let trash = known.unwrap_or_else(|| {
+            let found = Arc::new(found);
+            removal.trashes.push(Arc::clone(&found));
+            found
+        });
+        Ok(Arc::clone(self.trash.insert(trash)))
     }
 }

@@ -127,7 +127,7 @@ impl TrashDirectory {
         /// With so many entries of one name, the next one gets a random number: to ask for each takes too long.
         const NUMBERED: u64 = 20;
         let content = self.content(path);
-        for number in (1..=NUMBERED).chain(iter::repeat_with(random_number).take(20)) {
+        for number in (1..=NUMBERED).chain(iter::once_with(random_number)) {
             let name = CString::new(numbered(name, number))?;
             match self.files.stat_of(&name) {
                 Err(error) if error.kind() == ErrorKind::NotFound => {}

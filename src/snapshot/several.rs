@@ -113,6 +113,13 @@ struct JoinedRoot {
     is_inside: bool,
 }
 
+impl JoinedRoot {
+    /// Its path, without the host.
+    fn path(&self) -> &[u8] {
+        self.place.as_os_str().as_encoded_bytes()
+    }
+}
+
 /// Joins the `snapshots`, perhaps knowing that no inode has links in two of them.
 pub fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes, are_apart: bool) -> Snapshot {
     let hosts: IndexSet<_> = snapshots.iter().map(host).collect();
@@ -316,17 +323,17 @@ fn tree(
     for host in hosts {
         let of_host: Vec<_> = kept.iter().filter(|root| root.host == *host).collect();
         // Paths here have no host. Below the line of one, a path from a home directory would look like one from `/`.
-        let is_line = of_host.len() > 1 && !host.is_empty();
-        if !is_line || of_host.iter().any(|root| root.place.is_relative()) {
+        let has_line = of_host.len() > 1
+            && !host.is_empty()
+            && of_host.iter().all(|root| root.path().starts_with(b"/"));
+        if !has_line {
             of_host.iter().for_each(|root| add(&mut replay, &mut trees, root, &root.name));
-        } else {
-            replay.open();
-            for root in of_host {
-                add(&mut replay, &mut trees, root, root.place.as_os_str().as_encoded_bytes());
-            }
-            let name = [host, &b":"[..]].concat();
-            replay.close(&Node { name: &name, ..above }, Shown::Always);
+            continue;
         }
+        replay.open();
+        of_host.iter().for_each(|root| add(&mut replay, &mut trees, root, root.path()));
+        let name = [host, &b":"[..]].concat();
+        replay.close(&Node { name: &name, ..above }, Shown::Always);
     }
     Some(replay.finish(&above))
 }

@@ -61,10 +61,16 @@ impl NamePattern {
     /// Whether it matches `name`.
     pub fn is_match(&self, name: &[u8], is_directory: bool) -> bool {
         let text = self.text.as_bytes();
-        let name = if self.folds { &*name.to_ascii_lowercase() } else { name };
         match &self.rules {
-            Some(rules) => rules.decide(name, is_directory) == Some(true),
-            None => text.is_empty() || name.windows(text.len()).any(|part| part == text),
+            Some(rules) => {
+                let name = if self.folds { &*name.to_ascii_lowercase() } else { name };
+                rules.decide(name, is_directory) == Some(true)
+            }
+            None if text.is_empty() => true,
+            None if self.folds => {
+                name.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text))
+            }
+            None => name.windows(text.len()).any(|part| part == text),
         }
     }
 }
@@ -86,7 +92,7 @@ impl MarkedBy {
             (_, Some(("newer", days))) => age(days, "-").map(Self::Age),
             _ if text == "ignored" => Ok(Self::Ignored),
             (None, _) => Err(format!("as in {}", Self::EXAMPLES)),
-            // What is marked may be deleted: only what was typed is.
+            // What is marked may be deleted, so case counts.
             _ => NamePattern::parse(text)
                 .map(|name| Self::Name(NamePattern { folds: false, ..name })),
         }

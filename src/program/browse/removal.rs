@@ -228,9 +228,9 @@ impl Browser {
         let review = self.removals.review.take()?;
         for ReviewedMark { place, target, .. } in review.marks {
             if let Ok(Some(target)) = target {
-                let parent = self.scan.tree.at(place).parent();
-                let way = parent.map(|parent| marks::names(&parent)).unwrap_or_default();
-                names.push((way, target.name.clone()));
+                let child = self.scan.tree.at(place);
+                let way = child.parent().map(|parent| marks::names(&parent)).unwrap_or_default();
+                names.push((way, target.name.clone(), child.is_directory()));
                 targets.push(match manner {
                     Manner::Delete => target.with_content(&self.scan.tree, place),
                     Manner::Trash => target,
@@ -271,9 +271,12 @@ impl Browser {
         let (mut gone, mut kept, mut entries) = (0_u64, 0_u64, 0_u64);
         let mut changed = Vec::new();
         self.removals.batches += 1;
-        for (outcome, (way, name)) in removed.outcomes.into_iter().zip(running.names) {
+        for (outcome, (way, name, is_directory)) in removed.outcomes.into_iter().zip(running.names)
+        {
             entries += outcome.removed;
             let is_said = !outcome.problems.is_empty();
+            // Not if the system refused to remove it.
+            let may_be_another = outcome.problems.iter().any(|problem| problem.code.is_none());
             let is_kept = matches!(outcome.fate, Fate::Kept | Fate::Partly | Fate::Left(_));
             kept += u64::from(is_kept);
             self.removals.problems.extend(outcome.problems);
@@ -286,11 +289,11 @@ impl Browser {
                     changed.push(trashed.path_in_trash());
                     self.removals.trashed.push((self.removals.batches, Arc::from(trashed)));
                 }
-                // It may have changed, or have new entries.
-                Fate::Kept if is_said => {
-                    let is_directory = descend(&self.scan.tree, &inside).is_some();
-                    self.removals.rescan_later(if is_directory { inside } else { way }, false);
+                // It may have new entries.
+                Fate::Kept if is_said && is_directory => {
+                    self.removals.rescan_later(inside, false);
                 }
+                Fate::Kept if may_be_another => self.removals.rescan_later(way, false),
                 Fate::Kept | Fate::Restored => {}
                 Fate::Partly => self.removals.rescan_later(inside, true),
                 Fate::Left(_) => self.removals.rescan_later(way, true),
@@ -346,10 +349,11 @@ impl Browser {
         for (trashed, removed) in undone {
             self.scan.tree.set_fingerprints(&removed.relinked);
             let path = self.text(&trashed.path());
+            // What is not put back may have changed, or something else has its name.
+            self.rescan_around(&[trashed.path(), trashed.path_in_trash(), removed.log]);
             let outcome = removed.outcomes.into_iter().next().unwrap_or_default();
             if let Fate::Restored = outcome.fate {
                 self.removals.trashed.retain(|(_, other)| !Arc::ptr_eq(other, &trashed));
-                self.rescan_around(&[trashed.path(), trashed.path_in_trash(), removed.log]);
                 back.push(path);
             } else {
                 let problem = outcome.problems.into_iter().next();
@@ -357,8 +361,6 @@ impl Browser {
                 kept.push(format!("{path}: {why}"));
                 let (path, operation) = (trashed.path(), Operation::Restore);
                 self.removals.problems.push(Problem { path, operation, code: None, message: why });
-                // The log may be in the tree, and is longer now.
-                self.rescan_around(&[removed.log]);
             }
         }
         let [many, others] = [&back, &kept].map(|all| Format::Count.write(all.len() as u64));
@@ -377,11 +379,11 @@ impl Browser {
         const FILES: &[u8] = b"/files/";
         let info = paths.iter().filter_map(|path| {
             let end = path.windows(FILES.len()).rposition(|part| part == FILES)?;
-            Some(path[..end].iter().chain(b"/x").copied().collect())
+            Some(path[..end].iter().chain(b"/info/x").copied().collect())
         });
         let all: Vec<Vec<u8>> = paths.iter().cloned().chain(info).collect();
         for path in all {
-            let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+            let Some(end) = path.iter().rposition(|byte| *byte == b'/') else { continue };
             if let Some(way) = self.scan.way_to(&path[..end], &self.protected.roots) {
                 self.removals.rescan_later(way, false);
             }
@@ -390,8 +392,8 @@ impl Browser {
 
     /// The next directory to scan again: instead of many, the one that contains them.
     pub(super) fn next_rescan(&mut self) -> Option<Command> {
-        /// Each takes a tenth of a second.
-        const MOST: usize = 20;
+        /// Each takes a tenth of a second at least, because results are looked for so often.
+        const MOST: usize = 50;
         let rescans = &self.removals.rescans;
         if let Some(first) = rescans.front().filter(|_| rescans.len() > MOST) {
             let shared = rescans.iter().map(|it| {

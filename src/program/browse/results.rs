@@ -68,6 +68,7 @@ impl Browser {
         let listings = listings.filter(|_| browsed.snapshot.weighed.report.is_none());
         if let Some(former) = self.scan.browsed.take().filter(|_| self.is_of_roots()) {
             (browsed.before, browsed.earlier) = (former.before, former.earlier);
+            browsed.snapshot.known = browsed.snapshot.known.and(former.snapshot.known);
         }
         self.scan = Scan { listings, ..Scan::of(browsed) };
         match self.scan.listings {
@@ -140,12 +141,14 @@ impl Browser {
                 Err(refusal) => refused = Some(refusal),
             }
         }
+        if marked > 0 && refused.is_none() && what.is_empty() {
+            // The line above says how many are.
+            return;
+        }
         self.say(match refused {
             Some(why) if marked == 0 => format!("nothing marked: {why}"),
             Some(why) => format!("{marked} marked{what}; not all: {why}"),
             None if marked == 0 => format!("nothing marked{what}"),
-            // The line above says how many are.
-            None if what.is_empty() => return,
             None => format!("{marked} marked{what}"),
         });
     }

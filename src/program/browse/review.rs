@@ -68,8 +68,8 @@ pub(super) struct ReviewedMark {
 #[derive(Debug)]
 pub(super) struct RunningRemoval {
     pub(super) manner: Manner,
-    /// The directory and the name of each target.
-    pub(super) names: Vec<(Vec<Vec<u8>>, Vec<u8>)>,
+    /// The directory and the name of each target, and whether it is a directory itself.
+    pub(super) names: Vec<(Vec<Vec<u8>>, Vec<u8>, bool)>,
     /// The number of entries.
     pub(super) entries: u64,
     pub(super) progress: RemovalProgress,
@@ -131,12 +131,12 @@ impl Removals {
     pub(super) fn add(&mut self, progress: RemovalProgress, time: Option<Time>) {
         let Some(running) = &mut self.running else { return };
         for number in &progress.gone {
-            if let Some((way, name)) = running.names.get(*number) {
+            if let Some((way, name, _)) = running.names.get(*number) {
                 running.gone.names.entry(way.clone()).or_default().insert(name.clone());
             }
         }
         for (number, stat) in &progress.directories {
-            if let Some((way, _)) = running.names.get(*number) {
+            if let Some((way, ..)) = running.names.get(*number) {
                 running.gone.own.push((way.clone(), stat.stat.figures(time)));
             }
         }

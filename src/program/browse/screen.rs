@@ -143,7 +143,7 @@ impl Screen {
         ensure_size()?;
         // crossterm reads on until a key is whole. After a part of one, it would wait for the rest, and heed no signal.
         if io::stdin().is_tty() {
-            sys::type_without_waiting()?;
+            sys::read_keys_without_waiting()?;
         }
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
@@ -232,14 +232,15 @@ impl Drop for Screen {
     }
 }
 
-/// An error if the terminal says that it is larger than any screen: each cell takes about 80 bytes.
+/// An error if the terminal says that it is larger than any screen: two buffers take about 80 bytes a cell each.
 fn ensure_size() -> io::Result<()> {
-    const MOST: u32 = 1 << 22;
+    const MOST: u32 = 1 << 20;
     let (columns, lines) = terminal::size()?;
     let is_possible = u32::from(columns) * u32::from(lines) <= MOST;
-    let error =
-        || io::Error::other(format!("it says that it has {columns} columns and {lines} lines"));
-    if is_possible { Ok(()) } else { Err(error()) }
+    if is_possible {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("{columns} columns and {lines} lines are more than a screen has")))
 }
 
 /// Takes over the terminal.

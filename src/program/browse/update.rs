@@ -14,7 +14,7 @@ use weigh::internal::remove::Manner;
 use weigh::internal::report::NO_TIMES_LISTED;
 use weigh::internal::sys;
 
-/// How many bytes of a pattern can be typed: more than any path has. Each key searches for all of it.
+/// About how many bytes of a pattern can be typed: more than any path has. A search begins anew with each key.
 const LONGEST_TYPED: usize = 10_000;
 
 impl Browser {

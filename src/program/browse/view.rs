@@ -90,7 +90,8 @@ fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
     let width = canvas.width();
     let path = browser.absolute_path();
     // That of several paths has no name.
-    let path = if path.is_empty() { "(total)".to_owned() } else { browser.text(&path) };
+    let path =
+        browser.text(if path.is_empty() { browser.tree().root().shown_name() } else { &path });
     // The path keeps a third, and its last name is never cut for the rest.
     let last = text::last_name(&path);
     let room = width.saturating_sub((width / 3).max(cells(&path[last..]) + 3));

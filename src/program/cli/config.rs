@@ -66,7 +66,7 @@ pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
             let setting = setting(line, (flag, &before), value, command);
             settings.push(setting.map_err(|message| Mistake { line, message })?);
             if settings.len() > MOST {
-                let message = format!("more than {MOST} settings: a list holds several values");
+                let message = format!("more than {MOST} settings (a list of values counts as one)");
                 return Err(Mistake { line, message });
             }
         }

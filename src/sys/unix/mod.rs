@@ -148,7 +148,7 @@ pub fn terminal() -> io::Result<File> {
 ///
 /// # Errors
 /// The system's.
-pub fn type_without_waiting() -> io::Result<()> {
+pub fn read_keys_without_waiting() -> io::Result<()> {
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let terminal = File::options().read(true).write(true).custom_flags(flags).open("/dev/tty")?;
     Ok(rustix::stdio::dup2_stdin(terminal)?)

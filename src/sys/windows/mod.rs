@@ -91,7 +91,7 @@ pub fn terminal() -> io::Result<File> {
 ///
 /// # Errors
 /// None.
-pub fn type_without_waiting() -> io::Result<()> {
+pub fn read_keys_without_waiting() -> io::Result<()> {
     Ok(())
 }
 
