@@ -13,6 +13,7 @@ use std::io::{self, Write};
 use std::iter;
 
 use super::lines::{Line, lay_out};
+use super::palette::Charset;
 use super::partial::{self, MARK};
 use super::percent::percent;
 use super::size::entries;
@@ -162,7 +163,7 @@ impl<'a> PageContent<'a> {
             file_systems: file_systems::lines(
                 &outcome.file_systems,
                 &picture.format,
-                picture.width,
+                (picture.width, Charset::Unicode),
             ),
         }
     }
