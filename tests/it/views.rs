@@ -470,6 +470,12 @@ fn a_file_says_that_it_is_one() {
     let mut browser = opened(&request([fixture.at("f").as_path()]), BrowseOptions::default(), 20);
     let shown = screen(&mut browser, (80, 24));
     assert!(shown.contains("it is a file") && !shown.contains("nothing in it"), "{shown}");
+    assert!(!shown.contains("--load"), "{shown}");
+    let fixture = Fixture::new().file("f.weigh", 100);
+    let mut browser =
+        opened(&request([fixture.at("f.weigh").as_path()]), BrowseOptions::default(), 20);
+    let shown = screen(&mut browser, (80, 24));
+    assert!(shown.contains("it is a file: --load shows the snapshot in it"), "{shown}");
 }
 
 /// Keys are answered while a large tree is searched.
