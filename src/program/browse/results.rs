@@ -109,8 +109,13 @@ impl Browser {
         self.scan.marks = marks;
         let lost = lost.len();
         if lost > 0 {
-            let before = self.said.take().map_or_else(String::new, |said| said + "; ");
-            self.say(format!("{before}marks lost: {lost} (gone, changed, or not to be marked)"));
+            let count =
+                |lost: usize| format!("marks lost: {lost} (gone, changed, or not to be marked)");
+            let said = self.said.take().map_or_else(String::new, |said| said + "; ");
+            // Several directories may have been scanned again.
+            let before = said.strip_suffix(&(count(self.lost) + "; "));
+            self.lost = lost + before.map_or(0, |_| self.lost);
+            self.say(before.unwrap_or(&said).to_owned() + &count(self.lost));
         }
     }
 
