@@ -305,6 +305,31 @@ def compared(browser, place):
             opened.done()
 
 
+def few(browser, place):
+    """A directory of which nothing is shown is no file, and its card says how many entries are in it."""
+    root = tree(place)
+    opened = OpenPage(browser, page_of(place, root, "-n", "20"))
+    assert opened.listed() and all(re.search(r"/f\d\.\w+$", path) for path in opened.listed()), opened.listed()
+    opened.page.locator("figure").focus()
+    for key in ["Home", "ArrowDown", "ArrowDown"] + ["ArrowRight"] * 4:
+        opened.page.keyboard.press(key)
+    card = opened.page.locator("output").inner_text()
+    assert f"{root}/src/d1\n" in card and "directory · 9 entries · " in card, card
+    opened.done()
+
+
+def emoji(browser, place):
+    """No part of a family is cut off."""
+    family = "👨\u200d👩\u200d👧\u200d👦"
+    for i in range(3):
+        write(f"{place}/tree/{family * 8}{i}", 9000)
+    opened = OpenPage(browser, page_of(place, f"{place}/tree"), PHONE)
+    labels = opened.page.eval_on_selector_all("figure text", "all => all.map(one => one.firstChild.data)")
+    cut = [label for label in labels if "…" in label]
+    assert cut and all(re.fullmatch(f"(({family})*…)|(…({family})*\\d)", label) for label in cut), labels
+    opened.done()
+
+
 def hostile(browser, place):
     """Names that would be markup, script or addresses, if they were not text."""
     pieces = [
@@ -351,7 +376,7 @@ def hostile(browser, place):
 def main():
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        for part in used, compared, docs, hostile:
+        for part in used, few, emoji, compared, docs, hostile:
             with tempfile.TemporaryDirectory() as place:
                 part(browser, place)
             print(f"{part.__name__}: as it should be", flush=True)

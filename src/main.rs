@@ -75,6 +75,9 @@ fn main() -> ExitCode {
     note(errors::sharing(stats.sharing), messages);
     note(errors::seem_totals(stats.seem_totals), messages);
     let measure = outcome.snapshot.view.measure;
+    if let Input::Roots(_) = request.source {
+        note(errors::not_loaded(weighed.report.as_ref()), messages);
+    }
     note(errors::measures(stats.measures_differ, measure), messages);
     note(errors::unmounted(&outcome.unmounted), messages);
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;

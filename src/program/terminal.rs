@@ -196,12 +196,10 @@ impl ProgressLine {
             sys::used_inodes(&self.roots, self.one_file_system).unwrap_or(0)
         });
         let line = match *prefetch {
-            Some((read, of)) => progress::prefetch(read, of, width),
-            None => {
-                progress::line((*entries, inodes), *size, elapsed, directory, &self.format, width)
-            }
+            Some((read, of)) => progress::prefetch(read, of),
+            None => progress::line((*entries, inodes), *size, elapsed, directory, &self.format),
         };
-        replace(&line);
+        replace(&charset().cut(&line, width));
         self.is_drawn = true;
     }
 }

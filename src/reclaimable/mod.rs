@@ -56,6 +56,13 @@ pub struct Reclaimable {
     pub older: u32,
 }
 
+impl Reclaimable {
+    /// What finds more, if anything does: a part of a sentence.
+    pub fn hint(&self) -> &'static str {
+        if self.older > 0 { ": --older 0 includes what was written lately" } else { "" }
+    }
+}
+
 /// Something that can go.
 #[derive(Debug)]
 pub struct Reclaim {

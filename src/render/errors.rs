@@ -9,7 +9,7 @@ use crate::measure::Measure;
 use crate::problem::Problem;
 use crate::snapshot::Expired;
 use crate::stats::{NotInBulk, OverlayStats, SharingStats, Unasked};
-use crate::tree::{FEW_EXTENTS, LEAST_ASKED, MOST_EXTENTS};
+use crate::tree::{FEW_EXTENTS, LEAST_ASKED, MOST_EXTENTS, Tree};
 
 /// How many paths a line names at most.
 pub(super) const SHOWN: usize = 3;
@@ -133,6 +133,13 @@ pub fn seem_totals(are_any: bool) -> Option<String> {
     let line = "the directories in the list seem to have totals, as du prints them. If so, \
                 add --list-totals: without it, files count several times";
     are_any.then(|| line.to_owned())
+}
+
+/// The line about a root that is a snapshot, as its name says, and was not loaded.
+pub fn not_loaded(tree: Option<&Tree>) -> Option<String> {
+    let root = tree?.root();
+    let name = escape(root.name());
+    root.seems_snapshot().then(|| format!("{name} is a file: --load shows the snapshot in it"))
 }
 
 /// The line about snapshots that were saved in different measures, and are shown in one.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::{array, iter};
 
 use super::errors::SHOWN;
-use super::name::{cells, fit, padded, widest};
+use super::name::{cells, padded, widest};
 use super::palette::{self, Charset, Palette};
 use super::percent::percent;
 use super::size::Format;
@@ -13,14 +13,18 @@ use crate::escape::escape;
 use crate::snapshot::{Cause, FileSystem, Unseen};
 
 /// The lines of all `file_systems`, none wider than `width` cells.
-pub(super) fn lines(file_systems: &[FileSystem], format: &Format, width: usize) -> String {
+pub(super) fn lines(
+    file_systems: &[FileSystem],
+    format: &Format,
+    (width, charset): (usize, Charset),
+) -> String {
     let figures = file_systems.iter().flat_map(|one| figures(one, format));
     let written = |size| format.write(size);
     let lines: Vec<_> =
         figures.map(|(size, what)| (size.map(written).unwrap_or_default(), what)).collect();
     let widest = widest(lines.iter().map(|(size, _)| size));
-    let lines = lines.iter().map(|(size, what)| fit(&format!("{size:>widest$} {what}"), width));
-    lines.map(|line| line + "\n").collect()
+    let lines = lines.iter().map(|(size, what)| format!("{size:>widest$} {what}"));
+    lines.map(|line| charset.cut(&line, width) + "\n").collect()
 }
 
 /// A line for each as df has it, with its largest cause; below them, what could not be looked at.
@@ -38,7 +42,7 @@ pub(super) fn table(file_systems: &[FileSystem], options: &PictureOptions) -> St
     let mut text = String::new();
     for (row, one) in rows.iter().zip(iter::once(None).chain(file_systems.iter().map(Some))) {
         let figures = row[..4].iter().zip(widths).map(|(it, width)| format!("{it:>width$} "));
-        let figures = fit(&figures.collect::<String>(), options.width);
+        let figures = options.charset.cut(&figures.collect::<String>(), options.width);
         let bar = usage(one, options);
         let room = options.width.saturating_sub(cells(&figures) + BAR);
         let cause = match one {
@@ -46,7 +50,7 @@ pub(super) fn table(file_systems: &[FileSystem], options: &PictureOptions) -> St
             Some(one) => one.causes.first().map_or_else(String::new, |it| brief(it, format)),
         };
         let rest = format!(" {}  {cause}", padded(&row[4], widths[4]));
-        text += &(figures + &bar + fit(rest.trim_end(), room).as_str() + "\n");
+        text += &(figures + &bar + &options.charset.cut(rest.trim_end(), room) + "\n");
     }
     let unknown: BTreeSet<_> = file_systems.iter().flat_map(|one| &one.unknown).collect();
     let unknown = unknown.into_iter().map(|what| format!("not looked at: {what}\n"));

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use serde_json::to_string;
 
-use super::name::{cells, fit, shorten, widest};
+use super::name::{cells, shorten, widest};
+use super::palette::Charset;
 use super::size::Format;
 use super::tree::PictureOptions;
 use crate::escape::{escape, json_bytes as bytes};
@@ -28,8 +29,9 @@ pub fn draw(out: &mut dyn Write, history: &History, options: &PictureOptions) ->
             _ => "gone".to_owned(),
         };
         let rate = line.rate.map_or_else(|| "-".to_owned(), |rate| per_day(rate, format));
-        // Screen readers cannot read them.
-        let spark = if options.screen_reader { String::new() } else { sparkline(&line.sizes) };
+        // Screen readers cannot read them, and ASCII has none.
+        let has_sparks = !options.screen_reader && options.charset == Charset::Unicode;
+        let spark = if has_sparks { sparkline(&line.sizes) } else { String::new() };
         rows.push(([now, rate, spark], name(line, history, options)));
     }
     let [sizes, rates, sparks] = [0, 1, 2].map(|i| widest(rows.iter().map(|(row, _)| &row[i])));
@@ -45,7 +47,7 @@ pub fn draw(out: &mut dyn Write, history: &History, options: &PictureOptions) ->
         let hours = LEAST_SPAN / 3_600;
         lines.push(format!("no rates: they need snapshots over {hours} hours or more"));
     }
-    lines.iter().try_for_each(|line| writeln!(out, "{}", fit(line, options.width)))
+    lines.iter().try_for_each(|line| writeln!(out, "{}", options.charset.cut(line, options.width)))
 }
 
 /// The number of snapshots, and their first and last date.

@@ -153,7 +153,11 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
         }
         (Output::Picture(mut options), Some(tree)) => {
             options.since = diff::since(earlier.as_ref(), &options.dates);
-            let lines = file_systems::lines(file_systems, &options.format, options.width);
+            let lines = file_systems::lines(
+                file_systems,
+                &options.format,
+                (options.width, options.charset),
+            );
             let (above, below) =
                 if options.is_root_first { (&lines[..], "") } else { ("", &lines[..]) };
             out.write_all(above.as_bytes())?;

@@ -2,7 +2,7 @@
 
 mod cells;
 
-use unicode_width::UnicodeWidthChar;
+use unicode_segmentation::UnicodeSegmentation;
 
 pub use cells::cells;
 
@@ -24,20 +24,11 @@ pub fn right_aligned(text: &str, width: usize) -> String {
     " ".repeat(width.saturating_sub(cells(text))) + text
 }
 
-/// `text` cut to at most `width` cells. Cut text ends in `..`.
-pub fn fit(text: &str, width: usize) -> String {
-    if cells(text) <= width {
-        return text.to_owned();
-    }
-    let mark = if width < 4 { "" } else { ".." };
-    start(text, width - mark.len()).to_owned() + mark
-}
-
-/// A figure cut to at most `width` cells. A cut figure ends in `…`, so that nobody takes it for the whole one.
-pub fn cut(figure: &str, width: usize) -> String {
+/// `text` cut to at most `width` cells. Cut text ends in `…`, so that nobody takes it for the whole one.
+pub fn cut(text: &str, width: usize) -> String {
     match width.checked_sub(cells(MARK)) {
-        _ if cells(figure) <= width => figure.to_owned(),
-        Some(room) => start(figure, room).to_owned() + MARK,
+        _ if cells(text) <= width => text.to_owned(),
+        Some(room) => start(text, room).to_owned() + MARK,
         None => String::new(),
     }
 }
@@ -48,35 +39,27 @@ pub fn shorten(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     if width < 4 {
-        return start(text, width).to_owned();
+        return cut(text, width);
     }
     let start = start(text, width / 2);
     let end = end(text, width - 1 - cells(start));
     [start, MARK, end].concat()
 }
 
-/// As much of the start of `text` as fits into `width` cells.
+/// As many whole characters (UAX 29) of the start of `text` as fit into `width` cells.
 pub(super) fn start(text: &str, width: usize) -> &str {
     // Measures from the start each time, because the width of a character depends on those before it. Searches by
     // halves, because a name in a snapshot may have millions of characters of no width.
-    let ends: Vec<usize> = text.char_indices().map(|(end, _)| end).collect();
+    let ends: Vec<usize> = text.grapheme_indices(true).map(|(end, _)| end).collect();
     let fitting = ends.partition_point(|end| cells(&text[..*end]) <= width);
     &text[..fitting.checked_sub(1).map_or(0, |last| ends[last])]
 }
 
-/// As much of the end of `text` as fits into `width` cells. It does not begin with a mark that belongs to the letter
-/// before it.
+/// As many whole characters of the end of `text` as fit into `width` cells.
 pub(super) fn end(text: &str, width: usize) -> &str {
-    const JOINER: char = '\u{200d}';
-    let starts: Vec<usize> = text.char_indices().map(|(start, _)| start).collect();
+    let starts: Vec<usize> = text.grapheme_indices(true).map(|(start, _)| start).collect();
     let fitting = starts.partition_point(|start| cells(&text[*start..]) > width);
-    let end = starts.get(fitting).map_or("", |start| &text[*start..]);
-    let mut is_joined = false;
-    end.trim_start_matches(|c: char| {
-        let belongs_before = is_joined || c.width() == Some(0);
-        is_joined = c == JOINER;
-        belongs_before
-    })
+    starts.get(fitting).map_or("", |start| &text[*start..])
 }
 
 #[cfg(test)]
@@ -87,15 +70,18 @@ mod tests {
     fn cuts_by_cells() {
         for (text, width, expected) in [
             ("abcdef", 6, "abcdef"),
-            ("abcdef", 5, "abc.."),
+            ("abcdef", 5, "abcd…"),
             ("日本語", 6, "日本語"),
-            ("日本語", 5, "日.."),
-            ("🗂\u{fe0f}abc", 4, "🗂\u{fe0f}.."),
-            ("abcdef", 2, "ab"),
+            ("日本語", 5, "日本…"),
+            ("🗂\u{fe0f}abc", 4, "🗂\u{fe0f}a…"),
+            ("🗂\u{fe0f}abc", 2, "…"),
+            ("👩\u{200d}🚀abc", 4, "👩\u{200d}🚀a…"),
+            ("👩\u{200d}🚀👩\u{200d}🚀", 3, "👩\u{200d}🚀…"),
+            ("abcdef", 2, "a…"),
             ("abcdef", 0, ""),
         ] {
-            assert_eq!(fit(text, width), expected, "{text} in {width}");
-            assert!(cells(&fit(text, width)) <= width);
+            assert_eq!(cut(text, width), expected, "{text} in {width}");
+            assert!(cells(&cut(text, width)) <= width);
         }
     }
 
@@ -106,7 +92,7 @@ mod tests {
             ("abcdef", 6, "abcdef"),
             ("abcdef", 5, "ab…ef"),
             ("abcdef", 4, "ab…f"),
-            ("abcdef", 3, "abc"),
+            ("abcdef", 3, "ab…"),
             ("abcdef", 0, ""),
             ("日本語日本語", 8, "日本…語"),
             ("日本語日本語", 7, "日…本語"),
@@ -114,6 +100,13 @@ mod tests {
             ("abcdee\u{301}", 5, "ab…ee\u{301}"),
             ("abcdef👩\u{200d}🚀", 5, "ab…👩\u{200d}🚀"),
             ("abcdef👩\u{200d}🚀", 4, "ab…"),
+            // Flags, the family and the hand are characters of several parts.
+            ("🇨🇭🇩🇪🇫🇷🇮🇹🇦🇹", 8, "🇨🇭🇩🇪…🇦🇹"),
+            ("🇨🇭🇩🇪🇫🇷🇮🇹🇦🇹", 7, "🇨🇭…🇮🇹🇦🇹"),
+            ("👩\u{200d}👩\u{200d}👧abcdef", 5, "👩\u{200d}👩\u{200d}👧…ef"),
+            ("abcdef👩\u{200d}👩\u{200d}👧", 5, "ab…👩\u{200d}👩\u{200d}👧"),
+            ("abcd👋\u{1f3fd}", 4, "ab…"),
+            ("ab👋\u{1f3fd}cdef", 6, "ab…def"),
         ] {
             assert_eq!(shorten(text, width), expected, "{text} in {width}");
             assert!(cells(&shorten(text, width)) <= width);

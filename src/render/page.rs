@@ -13,6 +13,7 @@ use std::io::{self, Write};
 use std::iter;
 
 use super::lines::{Line, lay_out};
+use super::palette::Charset;
 use super::partial::{self, MARK};
 use super::percent::percent;
 use super::size::entries;
@@ -105,6 +106,8 @@ struct PageContent<'a> {
     measure: Measure,
     /// When and where the shown state was recorded.
     recorded: String,
+    /// Of a difference: when and where the earlier snapshot was made.
+    since: String,
     /// What uses file systems besides the files, as lines.
     file_systems: String,
 }
@@ -159,10 +162,11 @@ impl<'a> PageContent<'a> {
             is_partial,
             measure: outcome.snapshot.view.measure,
             recorded: time + &diff::on_host(origin),
+            since: diff::since(outcome.earlier.as_ref(), times),
             file_systems: file_systems::lines(
                 &outcome.file_systems,
                 &picture.format,
-                picture.width,
+                (picture.width, Charset::Unicode),
             ),
         }
     }
@@ -185,9 +189,10 @@ impl<'a> PageContent<'a> {
         };
         let entries = entries(root.line.totals.entries);
         match &root.change {
-            Some((_, change)) => format!(
-                "{bound}{size}{what}, {change} since the snapshot; areas show how much changed"
-            ),
+            Some((_, change)) => {
+                let since = &self.since;
+                format!("{bound}{size}{what}, {change} {since}; areas show how much changed")
+            }
             None => format!("{bound}{size}{what}, {entries}"),
         }
     }

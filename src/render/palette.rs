@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 use nu_ansi_term::Color::{self, Fixed};
 use nu_ansi_term::Style;
 
+use super::name::cut;
 use crate::escape::escape;
 
 /// What the background of the terminal is.
@@ -71,6 +72,11 @@ impl Charset {
             }
         }
         ascii.into()
+    }
+
+    /// A line as [`Self::drawing`] has it, cut to at most `width` cells.
+    pub fn cut(self, line: &str, width: usize) -> String {
+        self.drawing(&cut(&self.drawing(line), width)).into_owned()
     }
 }
 

@@ -39,7 +39,7 @@ pub fn draw(
     reclaimable: &Reclaimable,
     options: &PictureOptions,
 ) -> io::Result<()> {
-    let Reclaimable { found, others, frees, more, older } = reclaimable;
+    let Reclaimable { found, others, frees, more, .. } = reclaimable;
     let rows: Vec<_> = found.iter().chain(others).map(|one| row(one, options)).collect();
     let mut widths =
         [0, 1, 2, 3, 4, 5].map(|column| match widest(rows.iter().map(|row| &row[column])) {
@@ -68,9 +68,8 @@ pub fn draw(
         0 => String::new(),
         more => format!(", with {} that are not listed", Format::Count.write(more as u64)),
     };
-    let hint = if *older > 0 { ": --older 0 includes what was written lately" } else { "" };
     let sum = match found.is_empty() && more.is_empty() {
-        true => format!("found nothing that can be made or downloaded again{hint}"),
+        true => format!("found nothing that can be made or downloaded again{}", reclaimable.hint()),
         false => format!("all together free {}{more}", options.format.write_bounds(*frees)),
     };
     writeln!(out, "{}", options.paint(&options.charset.drawing(&sum), |_| Style::new().bold()))?;

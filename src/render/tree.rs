@@ -17,7 +17,7 @@ use super::colors::Colors;
 use super::diff;
 use super::lines::{self, Line, Outer, join, lay_out};
 use super::link::Hyperlinks;
-use super::name::{cells, cut, fit, right_aligned, shorten};
+use super::name::{cells, cut, right_aligned, shorten};
 use super::palette::{Charset, Palette};
 use super::partial::{self, Partial};
 use super::size::Format;
@@ -185,7 +185,7 @@ impl Picture<'_> {
         writeln!(
             out,
             "{}",
-            self.options.paint(&fit(&options.since, options.width), Palette::aside)
+            self.options.paint(&options.charset.cut(&options.since, options.width), Palette::aside)
         )?;
         if options.screen_reader {
             return Ok(());
@@ -197,7 +197,7 @@ impl Picture<'_> {
             (false, _) => "",
         };
         let headings = format!("{figures:>0$}{churn:>beside$}", columns.size);
-        let headings = fit(headings.trim_end(), options.width);
+        let headings = options.charset.cut(headings.trim_end(), options.width);
         writeln!(out, "{}", self.options.paint(&headings, Palette::aside))
     }
 

@@ -86,6 +86,11 @@ impl<'a> Child<'a> {
         !self.is_leaf && self.mode().kind() == Kind::Directory
     }
 
+    /// Whether it is a file that is called like a snapshot.
+    pub fn seems_snapshot(&self) -> bool {
+        self.mode().kind() == Kind::File && self.name().ends_with(b".weigh")
+    }
+
     /// Whether it is the node above several roots, which has no name.
     pub fn is_total(&self) -> bool {
         !self.is_leaf && self.directory == self.tree.root_id() && self.name().is_empty()

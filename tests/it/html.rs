@@ -202,6 +202,7 @@ fn what_changed_is_shown() {
         "what grew, and what shrank"
     );
     assert!(page.contains("<main class=\"map by-growth\">") && page.contains("value=\"kind\""));
+    assert!(page.contains(" since 20") && !page.contains("since the snapshot"), "{page}");
     assert!(page.contains("<h2>Largest changes</h2><ol><li><b>-68.4Ki</b> top/big<li>"), "{page}");
     // As from a snapshot.
     weigh("-s --save after top").within(fixture.path()).run().clean();

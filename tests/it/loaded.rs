@@ -252,3 +252,15 @@ fn siblings_of_one_name_and_size_keep_their_order() {
     };
     assert_eq!(saved("0", "1"), saved("1", "2"));
 }
+
+/// The picture of one file seemed to be all that is in it.
+#[test]
+fn a_snapshot_that_is_given_as_path_says_how_it_is_loaded() {
+    let fixture = Fixture::new().file("top/f", 5000);
+    weigh("--save x.weigh top").within(fixture.path()).run().clean();
+    let said = |flags: &str| weigh(flags).within(fixture.path()).run().complaint();
+    assert_eq!(said("x.weigh"), "weigh: x.weigh is a file: --load shows the snapshot in it\n");
+    for flags in ["-q x.weigh", "top/f", "--load x.weigh", "."] {
+        assert_eq!(said(flags), "", "{flags}");
+    }
+}

@@ -944,6 +944,9 @@ fn the_screen_marks_what_was_found() {
     // Nothing was said. Then `d`, which reviews the line, seemed to review what was found.
     request.reclaimable = Some(Search { now: now(), lines: 9, ..Search::default() });
     assert_eq!(marked(&request), found(0, "nothing"));
+    request.reclaimable = Some(Search { older: 30, now: now(), lines: 9, ..Search::default() });
+    let (_, said) = found(0, "nothing");
+    assert_eq!(marked(&request), (0, said + ": --older 0 includes what was written lately"));
     request.interrupt.is_asked.store(true, std::sync::atomic::Ordering::SeqCst);
     assert_eq!(marked(&request), (0, "nothing marked: the scan was stopped".to_owned()));
     request.interrupt.is_asked.store(false, std::sync::atomic::Ordering::SeqCst);

@@ -165,6 +165,11 @@ fn what_is_in_no_file_can_be_entered_but_neither_marked_nor_deleted() {
     assert_eq!(listed(&browser), expected.map(|(name, size)| (name.to_owned(), size)));
     let shown = screen(&mut browser, (100, 22));
     assert!(shown.contains("20%") && shown.contains("2 files"), "of what is used: {shown}");
+    // The middle of this was cut out.
+    press(&mut browser, "d");
+    let shown = screen(&mut browser, (80, 22));
+    let refused = "not to be removed: deleted but open: it has no name: restart the process";
+    assert!(shown.contains(refused), "{shown}");
     press(&mut browser, "\n");
     let shown = screen(&mut browser, (140, 22));
     assert!(shown.contains(r"/log/access\x1b[2J  held by nginx (812)"), "{shown}");
@@ -179,6 +184,18 @@ fn what_is_in_no_file_can_be_entered_but_neither_marked_nor_deleted() {
     assert_eq!(names(&browser), ["not looked at: some processes (Permission denied)"]);
     press(&mut browser, "←←");
     assert_eq!(names(&browser), in_tree);
+}
+
+/// They were in the order in which the walk came to their directories.
+#[test]
+fn files_of_one_size_and_name_are_sorted_by_path() {
+    let paths: Vec<_> = (10..40).map(|i| format!("{i}/{}/same", i % 7)).collect();
+    let fixture = paths.iter().rev().fold(Fixture::in_memory(), |it, path| it.file(path, 5000));
+    let mut browser = browser(fixture.path());
+    for keys in ["\t", "/same"] {
+        press(&mut browser, keys);
+        assert_eq!(names(&browser), paths, "{keys:?}");
+    }
 }
 
 /// Each view has the figures that the program prints.
@@ -470,6 +487,12 @@ fn a_file_says_that_it_is_one() {
     let mut browser = opened(&request([fixture.at("f").as_path()]), BrowseOptions::default(), 20);
     let shown = screen(&mut browser, (80, 24));
     assert!(shown.contains("it is a file") && !shown.contains("nothing in it"), "{shown}");
+    assert!(!shown.contains("--load"), "{shown}");
+    let fixture = Fixture::new().file("f.weigh", 100);
+    let mut browser =
+        opened(&request([fixture.at("f.weigh").as_path()]), BrowseOptions::default(), 20);
+    let shown = screen(&mut browser, (80, 24));
+    assert!(shown.contains("it is a file: --load shows the snapshot in it"), "{shown}");
 }
 
 /// Keys are answered while a large tree is searched.
@@ -1043,6 +1066,29 @@ fn what_cannot_be_put_back_keeps_no_other_in_the_trash() {
             "{said}"
         );
     }
+}
+
+/// Each directory that was scanned again added a sentence of its own.
+#[test]
+fn lost_marks_of_several_directories_are_one_number() {
+    let paths = ["a/one", "b/two", "c/three"].map(|path| format!("tree/{path}"));
+    let fixture = Fixture::in_memory().dir("home");
+    let fixture = paths.iter().fold(fixture, |fixture, path| fixture.file(path, 1000));
+    let mut storm = Storm::new(&fixture.at("tree"), &fixture.at("home"));
+    press(&mut storm.browser, "\tA");
+    let mut types = |letter| {
+        let before = screen(&mut storm.browser, (220, 40));
+        assert!(storm.pass(Event::Key(key(letter)), Some(key(letter)), &before));
+        said(&storm.browser).to_owned()
+    };
+    types('d');
+    for path in paths {
+        fs::write(fixture.at(path), "changed").unwrap();
+    }
+    assert_eq!(
+        types('t'),
+        "nothing is moved into the trash; 3 kept; marks lost: 3 (gone, changed, or not to be marked)"
+    );
 }
 
 fn storm(seed: u64, keys: usize) -> usize {

@@ -15,7 +15,7 @@ const NOT_IN_DF: &str = "not in df";
 
 /// Why a part of each cause cannot be removed here, and what to do instead.
 const REMEDIES: [(&str, &str); 5] = [
-    ("deleted but open", "it has no name: to free it, restart the process"),
+    ("deleted but open", "it has no name: restart the process"),
     ("hidden under mounts", "it is hidden: unmount what is above it"),
     ("metadata", "the file system needs it"),
     (UNEXPLAINED, "weigh does not know what it is"),

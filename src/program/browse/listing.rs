@@ -93,6 +93,14 @@ impl SortedList {
             SortedEntry { number, name, is_directory, line }
         }));
         sorting.sort(&mut sorted);
+        let key = |it: &SortedEntry<'_>| (it.number, it.is_directory);
+        for same in sorted.chunk_by_mut(|one, two| key(one) == key(two) && one.name == two.name) {
+            // Else each scan would list them in another order.
+            same.sort_by_cached_key(|it| match it.line {
+                ListLine::Entry(place) => below(&scan.tree.at(place), scan.directory),
+                ListLine::Other(_) => Vec::new(),
+            });
+        }
         list.lines = sorted.into_iter().map(|sorted| sorted.line).collect();
         list.others = others;
         list.measured(&scan.tree, scan.directory)

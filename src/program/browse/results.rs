@@ -61,8 +61,9 @@ impl Browser {
     fn finish(&mut self, mut browsed: Outcome) {
         let is_first = self.scan.browsed.is_none();
         let is_stopped = browsed.snapshot.weighed.is_interrupted;
-        let found = browsed.reclaimable.take().map(|it| it.found).unwrap_or_default();
-        let found: BTreeMap<_, _> = found.into_iter().map(|one| (one.path, ())).collect();
+        let found = browsed.reclaimable.take().unwrap_or_default();
+        let hint = if found.found.is_empty() { found.hint() } else { "" };
+        let found: BTreeMap<_, _> = found.found.into_iter().map(|one| (one.path, ())).collect();
         let named = self.scan.marks.named(&self.scan.tree);
         let listings = self.scan.listings.take();
         let listings = listings.filter(|_| browsed.snapshot.weighed.report.is_none());
@@ -78,7 +79,10 @@ impl Browser {
         if is_first && self.request.reclaimable.is_some() {
             match is_stopped {
                 true => self.say("nothing marked: the scan was stopped"),
-                false => self.mark_paths(&found, " that can be made or downloaded again"),
+                false => {
+                    let what = format!(" that can be made or downloaded again{hint}");
+                    self.mark_paths(&found, &what);
+                }
             }
         }
         self.relist();
@@ -105,8 +109,13 @@ impl Browser {
         self.scan.marks = marks;
         let lost = lost.len();
         if lost > 0 {
-            let before = self.said.take().map_or_else(String::new, |said| said + "; ");
-            self.say(format!("{before}marks lost: {lost} (gone, changed, or not to be marked)"));
+            let count =
+                |lost: usize| format!("marks lost: {lost} (gone, changed, or not to be marked)");
+            let said = self.said.take().map_or_else(String::new, |said| said + "; ");
+            // Several directories may have been scanned again.
+            let before = said.strip_suffix(&(count(self.lost) + "; "));
+            self.lost = lost + before.map_or(0, |_| self.lost);
+            self.say(before.unwrap_or(&said).to_owned() + &count(self.lost));
         }
     }
 

@@ -54,9 +54,16 @@ for (const node of [...nodes].reverse()) {
   node.innermost = isJoined ? only.innermost : node;
 }
 
+// What people see as letters: a flag or a family is one.
+const segmenter = Intl.Segmenter && new Intl.Segmenter();
+function lettersOf(label) {
+  const isPlain = !segmenter || /^[ -~]*$/.test(label);
+  return isPlain ? [...label] : Array.from(segmenter.segment(label), ({ segment }) => segment);
+}
+
 // How many letters at the start of the label, and at the end, one beside it has, too.
 for (const { children } of nodes) {
-  for (const [side, letters] of [["start", (label) => [...label]], ["end", (label) => [...label].reverse()]]) {
+  for (const [side, letters] of [["start", lettersOf], ["end", (label) => lettersOf(label).reverse()]]) {
     const order = children.map((node) => ({ node, letters: letters(node.label) }));
     for (const one of order) one.key = one.letters.join("");
     order.sort((one, other) => (one.key < other.key ? -1 : 1));
@@ -73,7 +80,8 @@ for (const { children } of nodes) {
 
 function text(node, column) {
   const cell = node.row.cells[columns.indexOf(column)];
-  return cell ? cell.textContent : "";
+  // The last cell ends with the line.
+  return cell ? cell.textContent.trim() : "";
 }
 
 function figure(node) {
@@ -227,11 +235,11 @@ function shorten(node, room) {
     [label, first] = [at.label + "/" + label, at];
   }
   if (width(label, "bold") <= room) return label;
-  const start = longest([...label], room, (letters, most) => letters.slice(0, most).join("").replace(/[ ._-]+$/, ""));
-  if ([...start].length > Math.max(first.start, 3)) return start + "…";
-  const end = longest([...label], room, (letters, most) => letters.slice(-most).join("").replace(/^[ ._-]+/, ""));
+  const start = longest(lettersOf(label), room, (letters, most) => letters.slice(0, most).join("").replace(/[ ._-]+$/, ""));
+  if (lettersOf(start).length > Math.max(first.start, 3)) return start + "…";
+  const end = longest(lettersOf(label), room, (letters, most) => letters.slice(-most).join("").replace(/^[ ._-]+/, ""));
   // The end of the names of several directories may be that of others, too.
-  return first === node && [...end].length > Math.max(node.end, 3) ? "…" + end : null;
+  return first === node && lettersOf(end).length > Math.max(node.end, 3) ? "…" + end : null;
 }
 
 // The longest part of `letters` that has room beside an ellipsis.

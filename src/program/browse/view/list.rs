@@ -64,6 +64,7 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
                 [problem] => &dialogs::said(browser, problem).concat(),
                 _ => "nothing could be read: e says why",
             },
+            None if root.seems_snapshot() => "it is a file: --load shows the snapshot in it",
             None if !root.is_directory() => "it is a file",
             None => "nothing in it",
         };
