@@ -477,7 +477,8 @@ fn a_log_that_may_not_grow_deletes_nothing() {
     terminal.type_in(b"n d");
     terminal.wait_for("marked:");
     terminal.delete(1);
-    terminal.wait_for("nothing is removed without the log");
+    // A part of it may be on the screen already, which is not written again.
+    terminal.type_until(b"", "nothing is removed without the log");
     terminal.type_in(b"qq");
     assert_eq!(end(child).1.code(), Some(0));
     assert!(fixture.at("tree/one").exists());
