@@ -173,7 +173,7 @@ fn explained(error: csv::Error, header: &ByteRecord, entries: &mut ListEntries) 
                     _ => format!("{name} is no whole number"),
                 },
                 DeserializeErrorKind::InvalidUtf8(_) => format!("{name} is not UTF-8"),
-                _ => "the header names a column twice (several names may mean one)".to_owned(),
+                _ => "two columns of the header mean the same".to_owned(),
             })
         }
         _ => entries.error("not CSV"),

@@ -57,7 +57,7 @@ pub struct Reclaimable {
 }
 
 impl Reclaimable {
-    /// What finds more, if anything does: a part of a sentence.
+    /// The end of a message that found nothing: the flag that finds more, if there is one.
     pub fn hint(&self) -> &'static str {
         if self.older > 0 { ": --older 0 includes what was written lately" } else { "" }
     }

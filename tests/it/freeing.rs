@@ -1049,6 +1049,18 @@ fn what_is_kept_because_it_changed_is_listed_as_it_is() {
     screen.check("removed");
 }
 
+/// So did a file that was removed by others, if nothing else in its directory was kept.
+#[test]
+fn what_others_have_removed_is_not_listed() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("+b\nd");
+    fs::remove_file(fixture.at("tree/b")).unwrap();
+    screen.press("t");
+    assert_eq!(screen.browser.kept().len(), 1);
+    screen.check("gone");
+}
+
 /// The path to the trash and the log may lead through a symlink: then neither was listed anew.
 #[test]
 fn what_is_put_in_a_trash_behind_a_symlink_is_listed() {

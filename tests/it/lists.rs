@@ -418,7 +418,7 @@ fn what_is_wrong_is_said_with_its_line() {
         (b"other,path,size\n,a,5\n,b,x\n", "line 3: size is no whole number"),
         (b"path,size\na,18446744073709551616\n", "line 2: size is too large"),
         (b"path,size,time\na,5,\xff\n", "line 2: time is not UTF-8"),
-        (b"path,size,key\na,5,b\n", "line 2: the header names a column twice"),
+        (b"path,size,key\na,5,b\n", "line 2: two columns of the header mean the same"),
         (b"path,size\na,\n", "line 2: no size"),
         (b"path,size,disk\na,5,\n", "line 2: no disk"),
         (b"path,size,owner\na,5,\n", "line 2: no owner"),

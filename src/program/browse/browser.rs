@@ -67,7 +67,7 @@ pub struct Browser {
     pub(super) dialog: Option<Dialog>,
     /// The last message.
     pub(super) said: Option<String>,
-    /// How many marks it says are lost.
+    /// How many lost marks it counts.
     pub(super) lost: usize,
     /// How many lines of the list fit on the screen, and where the text over it ends, if that scrolls.
     pub(super) height: usize,

@@ -97,7 +97,7 @@ impl SortedList {
         for same in sorted.chunk_by_mut(|one, two| key(one) == key(two) && one.name == two.name) {
             // Else each scan would list them in another order.
             same.sort_by_cached_key(|it| match it.line {
-                ListLine::Entry(place) => below(&scan.tree.at(place), scan.directory),
+                ListLine::Entry(place) => last_names(&scan.tree.at(place)),
                 ListLine::Other(_) => Vec::new(),
             });
         }
@@ -228,6 +228,16 @@ impl SortedList {
 /// `child`, and the directories that share its line, each in the one before it.
 fn chain<'t>(scan: &'t Scan, child: Child<'t>) -> impl Iterator<Item = Child<'t>> {
     iter::successors(Some(child), |outer| scan.only_directory(*outer)).take(MOST_JOINED)
+}
+
+/// The last names on the path to an entry, by which equal ones are sorted. A path may have 300,000, and there may be
+/// thousands of entries.
+pub(super) fn last_names<'a>(entry: &Child<'a>) -> Vec<&'a [u8]> {
+    const MOST: usize = 100;
+    let up = iter::successors(Some(*entry), Child::parent).take(MOST);
+    let mut names: Vec<_> = up.map(|it| it.name()).collect();
+    names.reverse();
+    names
 }
 
 /// The names on the path from `directory` to `last`, which is below it.

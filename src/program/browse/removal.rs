@@ -2,12 +2,14 @@
 //! targets are those that the review showed, even if the list changes meanwhile.
 
 use std::cmp::Reverse;
+use std::io;
 use std::mem;
 use std::sync::Arc;
 
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question};
 use super::event::{Command, Ending};
 use super::follow::Gone;
+use super::listing::last_names;
 use super::marks::{self, descend};
 use super::review::{RemovalProgress, Review, ReviewedMark, RunningRemoval};
 use super::scan::Scan;
@@ -15,6 +17,7 @@ use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed};
 use weigh::internal::render::size::{self, Format};
 use weigh::internal::sys;
+use weigh::internal::tree::Place;
 
 pub(super) const NOTHING_MARKED: &str = "nothing is marked: Space marks";
 
@@ -22,6 +25,9 @@ const STILL_THERE: &str = "cancelled: it is still in the trash";
 
 /// What the review and its keys say if all marks are refused.
 const NONE_LEFT: &str = "none of them can be removed";
+
+/// Nobody reads more lines of one size in a review, so their order does not matter.
+const MOST_READ: usize = 10_000;
 
 impl Browser {
     /// Ends the program. During a removal, that first puts back the entry that it is working on; a second time does not
@@ -84,10 +90,13 @@ impl Browser {
         }
         let (Scan { tree, marks, .. }, protected) = (&self.scan, &self.protected);
         let mut places: Vec<_> = marks.places().collect();
-        places.sort_by_cached_key(|place| {
-            let child = tree.at(*place);
-            (Reverse(child.size()), child.path())
-        });
+        places.sort_by_cached_key(|place| Reverse(tree.at(*place).size()));
+        let size = |place: &Place| tree.at(*place).size();
+        for same in places.chunk_by_mut(|one, other| size(one) == size(other)) {
+            if same.len() <= MOST_READ {
+                same.sort_by_cached_key(|place| last_names(&tree.at(*place)));
+            }
+        }
         let targets = remove::targets(
             tree,
             places.iter().copied(),
@@ -275,8 +284,10 @@ impl Browser {
         {
             entries += outcome.removed;
             let is_said = !outcome.problems.is_empty();
-            // Not if the system refused to remove it.
-            let may_be_another = outcome.problems.iter().any(|problem| problem.code.is_none());
+            // Not if the system refused to remove what is still there.
+            let is_gone = |code| sys::is_vanished(&io::Error::from_raw_os_error(code));
+            let mut problems = outcome.problems.iter();
+            let may_be_another = problems.any(|problem| problem.code.is_none_or(is_gone));
             let is_kept = matches!(outcome.fate, Fate::Kept | Fate::Partly | Fate::Left(_));
             kept += u64::from(is_kept);
             self.removals.problems.extend(outcome.problems);
@@ -392,7 +403,7 @@ impl Browser {
 
     /// The next directory to scan again: instead of many, the one that contains them.
     pub(super) fn next_rescan(&mut self) -> Option<Command> {
-        /// Each takes a tenth of a second at least, because results are looked for so often.
+        /// Each takes at least a tenth of a second: so often does the loop look for results.
         const MOST: usize = 50;
         let rescans = &self.removals.rescans;
         if let Some(first) = rescans.front().filter(|_| rescans.len() > MOST) {

@@ -57,7 +57,8 @@ impl Sorting {
                 false => Ordering::Equal,
             };
             let order = other.number.cmp(&one.number).then_with(|| one.name.cmp(other.name));
-            directories.then(if self.is_reversed { order.reverse() } else { order })
+            let order = if self.is_reversed { order.reverse() } else { order };
+            directories.then(order).then(one.is_directory.cmp(&other.is_directory))
         });
     }
 }

@@ -267,7 +267,9 @@ fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)
             Question::Delete(_) => String::new(),
         };
         let help = canvas.charset.drawing(&help);
-        let help = (shorten(&help, room), canvas.aside());
+        // What is said, and what is typed, matter more.
+        let help = if said.is_empty() { shorten(&help, room) } else { String::new() };
+        let help = (help, canvas.aside());
         return Some(vec![(said, plain), (asked, BOLD), help, (text, plain)]);
     }
     let progress = browser.removals.running.as_ref().map(|running| {

@@ -134,7 +134,7 @@ fn paths_in(mut list: impl BufRead, end: u8, roots: &mut Vec<OsString>) -> io::R
         }
         total += length.max(LEAST);
         if total > MOST {
-            return Err(io::Error::other("more than 1 GiB of paths, or 16 million"));
+            return Err(io::Error::other("more than 1 GiB of paths, or more than 16 million"));
         }
         path.pop_if(|last| *last == end);
         // No file has an empty name.
