@@ -107,16 +107,6 @@ fn a_pattern_has_a_bounded_length() {
     assert_eq!(listed(&browser), ["four"]);
 }
 
-/// A message and the keys of the prompt left no room for what is typed.
-#[test]
-fn what_is_typed_is_seen() {
-    let fixture = Fixture::new().file("t/four", 1);
-    let mut browser = browser(&fixture.at("t"), 9);
-    press(&mut browser, "/[");
-    let shown = crate::view::screen(&mut browser, (80, 24));
-    assert!(shown.trim_end().ends_with("find ["), "{shown}");
-}
-
 /// Walks around at random, and marks and unmarks as it comes.
 fn mark_at_random(browser: &mut Browser, dice: &mut Dice) {
     for _ in 0..dice.below(60) {

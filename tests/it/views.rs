@@ -347,6 +347,16 @@ fn a_view_follows_the_tree() {
     assert_eq!(names(&browser)[0], "a/deep/one.log");
 }
 
+/// A message and the keys of the prompt left no room for what is typed.
+#[test]
+fn what_is_typed_is_seen() {
+    let fixture = Fixture::new().file("t/four", 1);
+    let mut browser = browser(&fixture.at("t"));
+    press(&mut browser, "/[");
+    let shown = screen(&mut browser, (80, 24));
+    assert!(shown.trim_end().ends_with("find ["), "{shown}");
+}
+
 /// As in fd, ripgrep and vi with smartcase.
 #[test]
 fn text_in_lower_case_matches_both_cases() {
