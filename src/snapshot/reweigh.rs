@@ -96,7 +96,7 @@ impl<'s> Reweigher<'s> {
         let are_several = root.is_total() || roots.len() > 1;
         let follow = self.origin.is_some_and(Origin::follows);
         let rules = Rules { follow, ..Rules::default() };
-        let mut replay = Replay::adding_up(Whole { inodes }, are_several.into(), rules);
+        let mut replay = Replay::new(Whole { inodes }, are_several.into(), Some(rules));
         if !root.is_directory() {
             return replay.finish(&root.node());
         }
@@ -118,7 +118,7 @@ impl<'s> Reweigher<'s> {
                         filters.enter(dir.name);
                     }
                     let scope = filters.scope.as_ref();
-                    dir.is_gathered = !scope.is_some_and(|scope| scope.is_collapsed());
+                    dir.is_gathered = !scope.is_some_and(|scope| scope.is_collapsed);
                     let ahead = self.begin(&dir, roots, &mut filters, &mut replay);
                     traversal.enter(dir, ahead);
                     continue;

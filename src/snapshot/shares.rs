@@ -158,7 +158,7 @@ fn union(mut trees: Vec<Tree>, rules: Rules, inodes: Inodes) -> Option<Tree> {
     }
     let roots = trees.iter().enumerate().filter_map(|(i, tree)| Some((i, tree.root().id()?)));
     let root = SharedDirectory { name: first.root().name().to_vec(), places: roots.collect() };
-    let mut replay = Replay::adding_up(Whole { inodes }, 0, rules);
+    let mut replay = Replay::new(Whole { inodes }, 0, Some(rules));
     let mut traversal = Traversal::new(root);
     while let Some(step) = traversal.next() {
         match step {
