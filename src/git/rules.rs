@@ -105,7 +105,7 @@ impl IgnoreRules {
     /// Why the rule is invalid.
     pub fn add(&mut self, rule: &[u8]) -> Result<(), String> {
         let rule = Rule::new(rule, false);
-        if rule.is_nonsense() {
+        if matches!(&rule.pattern, Pattern::Start(_, glob) if glob.is_nonsense()) {
             return Err("a bracket is not closed, or a backslash stands at the end".to_owned());
         }
         self.0.push(rule);
@@ -147,10 +147,6 @@ impl Rule {
             }
         };
         Rule { is_negative, is_for_directories, is_of_path, pattern }
-    }
-
-    fn is_nonsense(&self) -> bool {
-        matches!(&self.pattern, Pattern::Start(_, glob) if glob.is_nonsense())
     }
 }
 

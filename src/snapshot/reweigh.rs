@@ -185,7 +185,8 @@ impl<'s> Reweigher<'s> {
             return Some(problem.clone());
         }
         let met_at = root.place.join(sys::to_path(way));
-        let inside: Vec<_> = met.inside_of(&met_at).collect();
+        let places = met_at.ancestors().filter(|place| place.as_os_str().len() <= LONGEST);
+        let inside: Vec<_> = places.filter_map(|place| met.inside.get(place)).collect();
         // Outer roots come first.
         inside.into_iter().rev().find_map(|root| {
             let way = path::with_slashes(met_at.strip_prefix(&root.place).ok()?);
@@ -237,11 +238,5 @@ impl<'r, 't> RootsOfErrors<'r, 't> {
             }
             Some((*self.walked.get(above)?, way.strip_prefix(b"/").unwrap_or(way)))
         })
-    }
-
-    /// The roots inside others that are at `place` or above it, innermost first.
-    fn inside_of(&self, place: &Path) -> impl Iterator<Item = &'r SavedRoot<'t>> {
-        let places = place.ancestors().filter(|place| place.as_os_str().len() <= LONGEST);
-        places.filter_map(|place| self.inside.get(place).copied())
     }
 }
