@@ -168,11 +168,6 @@ impl Tree {
         }
     }
 
-    /// A directory and all that are below it, each after those below it.
-    pub fn directories_within(&self, directory: DirectoryId) -> impl Iterator<Item = Child<'_>> {
-        self.directory(directory).all_directories()
-    }
-
     fn root_id(&self) -> DirectoryId {
         DirectoryId(self.directories.len().saturating_sub(1) as u32)
     }

@@ -84,14 +84,15 @@ fn read_images(files: &mut Files, names: &Repositories, storage: &mut EngineStor
         let (mut image, mut below) = (Image { name, layers: Vec::new() }, None);
         for diff in rootfs.diff_ids.into_iter().take(MOST_LAYERS) {
             let Some((directory, chain)) = layers.get(&(below, diff)) else {
-                files.miss();
+                files.is_complete = false;
                 break;
             };
             image.layers.push(directory.clone());
             below = Some(chain.clone());
         }
         if !storage.add(image) {
-            return files.miss();
+            files.is_complete = false;
+            return;
         }
     }
 }

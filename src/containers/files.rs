@@ -20,8 +20,8 @@ const MOST_NAMES: usize = 100_000;
 pub(super) struct Files {
     top: Handle,
     bytes_left: u64,
-    /// Whether all that was asked for was read.
-    is_complete: bool,
+    /// Whether all that was asked for was there and was read, and nothing is wrong with it.
+    pub(super) is_complete: bool,
 }
 
 impl Files {
@@ -30,16 +30,6 @@ impl Files {
         let path = CString::new(to_path(path).as_os_str().as_encoded_bytes()).ok()?;
         let top = Source::default().open(&path).ok()?;
         Some(Self { top, bytes_left: MOST, is_complete: true })
-    }
-
-    /// Whether all that was asked for was there and was read.
-    pub(super) fn is_complete(&self) -> bool {
-        self.is_complete
-    }
-
-    /// Something is wrong with what was read.
-    pub(super) fn miss(&mut self) {
-        self.is_complete = false;
     }
 
     /// The directory at `path`, without following symlinks.

@@ -115,7 +115,7 @@ pub fn look_at(directories: &[Vec<u8>]) -> ContainersFound {
         };
         let Some(mut storage) = storage else { continue };
         // What no image uses can be told only by one who knows all images.
-        let is_complete = files.is_complete();
+        let is_complete = files.is_complete;
         for volume in files.names("volumes").into_iter().take(MOST_NOTES) {
             storage.note(&format!("volumes/{volume}"), "volume");
         }

@@ -44,7 +44,7 @@ pub(super) fn read(files: &mut Files, driver: &str) -> Option<EngineStorage> {
                 // A layer may be its own parent.
                 Some(parent) if layers.len() < MOST_LAYERS => at = *parent,
                 _ => {
-                    files.miss();
+                    files.is_complete = false;
                     layers.clear();
                     break;
                 }
@@ -53,7 +53,7 @@ pub(super) fn read(files: &mut Files, driver: &str) -> Option<EngineStorage> {
         }
         layers.reverse();
         if !storage.add(Image { name, layers }) {
-            files.miss();
+            files.is_complete = false;
             break;
         }
     }

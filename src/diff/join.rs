@@ -55,7 +55,7 @@ pub(super) fn join<'a, T: Tally>(
 ) -> Tree {
     let is_list = limits.show == Show::Files;
     let root_depth = root.now.is_some_and(|now| now.is_total()).into();
-    let replay = Replay::new(tally, root_depth);
+    let replay = Replay::new(tally, root_depth, None);
     let mut feed = Feed { replay, moves, inodes: is_each_once.then(ChangedInodes::default) };
     let mut traversal = Traversal::new(root);
     let mut root_churn = Churn::default();

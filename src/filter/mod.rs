@@ -94,21 +94,14 @@ pub struct Scope {
     left_out: Ends,
     /// What is left of the paths in [`Filter::collapse`] below this directory.
     collapsed: Ends,
-    /// Whether it is collapsed or inside a collapsed directory.
-    is_collapsed: bool,
+    /// Whether it is collapsed or inside a collapsed directory: its content counts, but is not kept.
+    pub is_collapsed: bool,
     /// Whether [`Filter::globs`] include it, and so everything in it.
     is_included: bool,
     /// How it is split between shares, if it is above the split. Below the split, everything counts.
     above_shares: Option<AboveShares>,
     /// The rules of git and of `.ignore` files that hold in it.
     rules: DirectoryRules,
-}
-
-impl Scope {
-    /// Whether its content counts, but is not kept.
-    pub fn is_collapsed(&self) -> bool {
-        self.is_collapsed
-    }
 }
 
 /// Filters the entries of one directory, and of the directories below it that it enters.

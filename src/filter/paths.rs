@@ -37,7 +37,9 @@ impl Paths {
                     paths.names.push(name.as_encoded_bytes().into())
                 }
                 _ => {
-                    paths.absolute.push(really(&path));
+                    // A symlink at its end is not followed.
+                    let real = sys::real_path(&path, Symlinks::Stay);
+                    paths.absolute.push(real.unwrap_or_else(|_| path.clone()));
                     paths.relative.push(path.strip_prefix(".").map_or(path.clone(), Into::into));
                 }
             }
@@ -85,9 +87,4 @@ impl Ends {
         let rests = self.0.iter().filter_map(|end| end.strip_prefix(name)?.strip_prefix(b"/"));
         Ends(rests.map(Into::into).collect())
     }
-}
-
-/// The real path of `path`. A symlink at its end is not followed.
-fn really(path: &Path) -> PathBuf {
-    sys::real_path(path, Symlinks::Stay).unwrap_or_else(|_| path.to_owned())
 }

@@ -1,5 +1,6 @@
 //! Filters by type of file, as the name tells it. The types are those of ripgrep.
 
+use ignore::Error;
 use ignore::types::{self, TypesBuilder};
 
 use crate::sys;
@@ -36,22 +37,20 @@ pub fn known_types() -> Vec<(String, Vec<String>)> {
 ///
 /// # Errors
 /// The first unknown name.
-pub fn any_type(names: &[String]) -> Result<Option<types::Types>, &str> {
+pub fn any_type(names: &[String]) -> Result<Option<types::Types>, String> {
     if names.is_empty() {
         return Ok(None);
     }
     let mut builder = TypesBuilder::new();
     builder.add_defaults();
-    let known = builder.definitions();
     for name in names {
-        let is_known = name == "all" || known.iter().any(|known| known.name() == name);
-        if !is_known {
-            return Err(name);
-        }
         builder.select(name);
     }
-    // Only unknown names could make this fail.
-    Ok(builder.build().ok())
+    match builder.build() {
+        Err(Error::UnrecognizedFileType(name)) => Err(name),
+        // Only unknown names could make this fail.
+        types => Ok(types.ok()),
+    }
 }
 
 fn is_of(types: &types::Types, name: &[u8], is_directory: bool) -> bool {
@@ -83,6 +82,6 @@ mod tests {
         let never = Types { only: None, never: only };
         assert!(never.admit(b"dir", true) && never.admit(b"x.c", false));
         assert!(!never.admit(b"x.rs", false));
-        assert_eq!(any_type(&names(&["rust", "rusty"])).err(), Some("rusty"));
+        assert_eq!(any_type(&names(&["rust", "rusty"])).err().as_deref(), Some("rusty"));
     }
 }

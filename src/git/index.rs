@@ -4,7 +4,7 @@
 //! this 17 KB; and gix-index does not find out whether ids are SHA-256.
 
 use std::ffi::CString;
-use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Take};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -107,7 +107,7 @@ impl Index {
         for id in IDS {
             file.rewind()?;
             let left = length.saturating_sub(id as u64);
-            match Self::with_ids_of(id, &mut IndexReader { file: &mut file, left }) {
+            match Self::with_ids_of(id, &mut IndexReader(file.by_ref().take(left))) {
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => {}
                 read => return read,
             }
@@ -121,15 +121,15 @@ impl Index {
         let is_index = source.take()? == *b"DIRC";
         let (version, count) = (source.number()?, source.number()?);
         ensure(is_index && (2..=4).contains(&version))?;
-        let (mut index, length) = (Index::default(), source.left);
+        let (mut index, length) = (Index::default(), source.left());
         for _ in 0..count {
             index.add(source, version, id)?;
             // In version 4, a few bytes can repeat a long name again and again.
-            let most = ROOM_FOR_NAMES + 16 * (length - source.left);
+            let most = ROOM_FOR_NAMES + 16 * (length - source.left());
             ensure(index.names.len() as u64 <= most)?;
         }
         let mut unknown = None;
-        while source.left > 0 {
+        while source.left() > 0 {
             let extension: [u8; 4] = source.take()?;
             let length = source.number()?;
             source.skip(length.into())?;
@@ -157,7 +157,7 @@ impl Index {
         const IS_EXTENDED: u8 = 0x40;
         /// A longer name ends at a NUL.
         const LONGEST: usize = 0xfff;
-        let left = source.left;
+        let left = source.left();
         let stat: [u8; STAT] = source.take()?;
         let mode = u32::from_be_bytes([stat[24], stat[25], stat[26], stat[27]]);
         source.skip(id as u64)?;
@@ -181,7 +181,7 @@ impl Index {
             source.append_to_zero(&mut self.names)?;
             zeros = 1;
         }
-        let length = left - source.left - zeros;
+        let length = left - source.left() - zeros;
         let padding = if version == 4 { 1 } else { 8 - length % 8 };
         for _ in zeros..padding {
             ensure(source.take()? == [0])?;
@@ -227,41 +227,33 @@ impl Index {
     }
 }
 
-/// Reads an index up to a limit, because a sparse file may be far longer than what was written to it.
-struct IndexReader<'a, R> {
-    file: &'a mut BufReader<R>,
-    /// How many bytes are left before the checksum.
-    left: u64,
-}
+/// Reads an index up to the checksum, because a sparse file may be far longer than what was written to it.
+struct IndexReader<'a, R>(Take<&'a mut BufReader<R>>);
 
 impl<R: Read + Seek> IndexReader<'_, R> {
-    fn pass(&mut self, length: u64) -> io::Result<()> {
-        self.left = self.left.checked_sub(length).ok_or_else(damaged)?;
-        Ok(())
+    /// How many bytes are left before the checksum.
+    fn left(&self) -> u64 {
+        self.0.limit()
     }
 
     fn take<const N: usize>(&mut self) -> io::Result<[u8; N]> {
         let mut taken = [0; N];
-        self.pass(N as u64)?;
-        self.file.read_exact(&mut taken)?;
+        self.0.read_exact(&mut taken)?;
         Ok(taken)
     }
 
     fn skip(&mut self, length: u64) -> io::Result<()> {
-        self.pass(length)?;
-        self.file.seek_relative(i64::try_from(length).map_err(|_| damaged())?)
+        self.0.set_limit(self.left().checked_sub(length).ok_or_else(damaged)?);
+        self.0.get_mut().seek_relative(i64::try_from(length).map_err(|_| damaged())?)
     }
 
     fn append(&mut self, length: usize, to: &mut Vec<u8>) -> io::Result<()> {
-        self.pass(length as u64)?;
-        let read = self.file.take(length as u64).read_to_end(to)?;
-        ensure(read == length)
+        ensure(self.0.by_ref().take(length as u64).read_to_end(to)? == length)
     }
 
     /// Appends everything up to a NUL, and takes the NUL as well.
     fn append_to_zero(&mut self, to: &mut Vec<u8>) -> io::Result<()> {
-        let read = self.file.take(self.left).read_until(0, to)?;
-        self.pass(read as u64)?;
+        let read = self.0.read_until(0, to)?;
         ensure(read > 0 && to.pop() == Some(0))
     }
 

@@ -18,6 +18,8 @@ struct Rule {
     is_negative: bool,
     /// Whether it matches directories only: `…/`.
     is_for_directories: bool,
+    /// Whether it is compared with the path, and not with the name.
+    is_of_path: bool,
     pattern: Pattern,
 }
 
@@ -25,14 +27,10 @@ struct Rule {
 /// and it matters for a `**` that is not between slashes.
 #[derive(Clone, Debug)]
 enum Pattern {
-    /// The name equals this.
-    Name(Box<[u8]>),
-    /// The name ends in this: `*.o`.
+    /// It ends in this: `*.o`.
     Ending(Box<[u8]>),
-    /// The name matches this glob.
-    NameGlob(Glob),
-    /// The path begins with this, and the rest matches the glob.
-    Path(Box<[u8]>, Glob),
+    /// It begins with this, and the rest matches the glob.
+    Start(Box<[u8]>, Glob),
 }
 
 impl IgnoreRules {
@@ -107,7 +105,7 @@ impl IgnoreRules {
     /// Why the rule is invalid.
     pub fn add(&mut self, rule: &[u8]) -> Result<(), String> {
         let rule = Rule::new(rule, false);
-        if rule.is_nonsense() {
+        if matches!(&rule.pattern, Pattern::Start(_, glob) if glob.is_nonsense()) {
             return Err("a bracket is not closed, or a backslash stands at the end".to_owned());
         }
         self.0.push(rule);
@@ -124,7 +122,8 @@ impl IgnoreRules {
         let slash = path.iter().rposition(|byte| *byte == b'/');
         let name = &path[slash.map_or(0, |slash| slash + 1)..];
         let decisive = self.0.iter().rev().find(|rule| {
-            (is_directory || !rule.is_for_directories) && rule.pattern.is_match(path, name)
+            (is_directory || !rule.is_for_directories)
+                && rule.pattern.is_match(if rule.is_of_path { path } else { name })
         });
         decisive.map(|rule| !rule.is_negative)
     }
@@ -136,39 +135,27 @@ impl Rule {
         let text = text.strip_prefix(b"!").unwrap_or(text);
         let is_for_directories = text.ends_with(b"/");
         let text = text.strip_suffix(b"/").unwrap_or(text);
+        let is_of_path = text.contains(&b'/');
         let (start, rest) = text.split_at(plain_length(text));
-        let pattern = if text.contains(&b'/') {
-            let start = start.strip_prefix(b"/").unwrap_or(start);
-            Pattern::Path(literal(start, folds), Glob::new(rest, folds))
-        } else if rest.is_empty() {
-            Pattern::Name(literal(text, folds))
-        } else {
-            match text.strip_prefix(b"*") {
-                Some(ending) if plain_length(ending) == ending.len() => {
-                    Pattern::Ending(literal(ending, folds))
-                }
-                _ => Pattern::NameGlob(Glob::new(text, folds)),
+        let pattern = match text.strip_prefix(b"*") {
+            Some(ending) if !is_of_path && plain_length(ending) == ending.len() => {
+                Pattern::Ending(literal(ending, folds))
+            }
+            _ => {
+                let start = start.strip_prefix(b"/").unwrap_or(start);
+                Pattern::Start(literal(start, folds), Glob::new(rest, folds))
             }
         };
-        Rule { is_negative, is_for_directories, pattern }
-    }
-
-    fn is_nonsense(&self) -> bool {
-        match &self.pattern {
-            Pattern::Name(_) | Pattern::Ending(_) => false,
-            Pattern::NameGlob(glob) | Pattern::Path(_, glob) => glob.is_nonsense(),
-        }
+        Rule { is_negative, is_for_directories, is_of_path, pattern }
     }
 }
 
 impl Pattern {
-    fn is_match(&self, path: &[u8], name: &[u8]) -> bool {
+    fn is_match(&self, text: &[u8]) -> bool {
         match self {
-            Pattern::Name(known) => **known == *name,
-            Pattern::Ending(ending) => name.ends_with(ending),
-            Pattern::NameGlob(glob) => glob.is_match(name),
-            Pattern::Path(start, glob) => {
-                path.strip_prefix(&**start).is_some_and(|rest| glob.is_match(rest))
+            Pattern::Ending(ending) => text.ends_with(ending),
+            Pattern::Start(start, glob) => {
+                text.strip_prefix(&**start).is_some_and(|rest| glob.is_match(rest))
             }
         }
     }

@@ -47,8 +47,10 @@ impl WorkTrees {
                 self.0.insert(top.to_owned(), tracked_in::<D>(top)?);
             }
             let Some(Some(tracked)) = self.0.get(top) else { continue };
-            let below = path.strip_prefix(top).unwrap_or(path);
-            if tracked.has(&slashed(below), is_directory) {
+            let below = path.strip_prefix(top).unwrap_or(path).iter();
+            // As git writes it, in lower case.
+            let names: Vec<_> = below.map(|name| name.as_encoded_bytes()).collect();
+            if tracked.has(&names.join(&b'/').to_ascii_lowercase(), is_directory) {
                 return Ok(true);
             }
         }
@@ -82,10 +84,4 @@ fn tracked_in<D: WorkTreeDirectory>(top: &Path) -> io::Result<Option<Tracked>> {
     let tracked = Tracked::new(own, 0, true);
     tracked.read::<D>()?;
     Ok(Some(tracked))
-}
-
-/// A relative path as git writes it, in lower case.
-fn slashed(path: &Path) -> Vec<u8> {
-    let names: Vec<_> = path.iter().map(|name| name.as_encoded_bytes()).collect();
-    names.join(&b'/').to_ascii_lowercase()
 }

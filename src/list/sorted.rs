@@ -55,7 +55,9 @@ impl Sorter {
         self.block.sort();
         self.files.push(Box::new(RecordFile::written(&mut self.block)?));
         self.heads.push(mem::take(&mut self.longest));
-        self.block.clear();
+        self.block.bytes.clear();
+        self.block.places.clear();
+        self.block.read = 0;
         if self.files.len() == MOST_FILES || self.heads.iter().sum::<usize>() > MOST_HEADS {
             let mut merged = MergedRecords::new(mem::take(&mut self.files))?;
             self.files.push(Box::new(RecordFile::written(&mut merged)?));
@@ -87,12 +89,6 @@ impl RecordBlock {
     fn sort(&mut self) {
         let Self { bytes, places, .. } = self;
         places.sort_unstable_by(|one, other| bytes[one.clone()].cmp(&bytes[other.clone()]));
-    }
-
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.places.clear();
-        self.read = 0;
     }
 }
 

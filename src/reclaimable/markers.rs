@@ -68,10 +68,6 @@ impl MarkerSet {
         self.0.get(marker / 64).is_some_and(|word| word >> (marker % 64) & 1 == 1)
     }
 
-    pub(super) fn has_any(&self, markers: &[usize]) -> bool {
-        markers.iter().any(|marker| self.has(*marker))
-    }
-
     /// Adds all of `other`.
     pub(super) fn add(&mut self, other: &Self) {
         if self.0.len() < other.0.len() {

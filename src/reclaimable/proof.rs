@@ -135,7 +135,7 @@ impl Proofs {
     ) -> RuleNumbers {
         let markers = self.markers.of(kind, name, &inside.here);
         for (wanted, sign) in self.only.iter().filter(|_| kind != Kind::Directory) {
-            if !wanted.has_any(&markers) {
+            if !markers.iter().any(|marker| wanted.has(*marker)) {
                 above.below.insert(*sign);
             }
         }

@@ -130,13 +130,6 @@ impl RulePlace {
         };
         texts.iter().map(place).collect()
     }
-
-    /// Whether it is the end of an absolute path, whose last name comes first.
-    fn is_end_of<'n>(&self, mut names: impl Iterator<Item = &'n [u8]>) -> bool {
-        let is_end =
-            self.names.iter().all(|one| names.next().is_some_and(|name| one.is_match(name)));
-        is_end && (!self.is_absolute || names.next().is_none())
-    }
 }
 
 /// Whether one of `places` is the end of an absolute path, whose last name comes first.
@@ -144,7 +137,12 @@ pub(super) fn is_at<'n>(
     places: &[RulePlace],
     names: impl Iterator<Item = &'n [u8]> + Clone,
 ) -> bool {
-    places.iter().any(|place| place.is_end_of(names.clone()))
+    places.iter().any(|place| {
+        let mut names = names.clone();
+        let mut globs = place.names.iter();
+        let is_end = globs.all(|one| names.next().is_some_and(|name| one.is_match(name)));
+        is_end && (!place.is_absolute || names.next().is_none())
+    })
 }
 
 /// What the start of a tag is compared with; or what is wrong with it. Patterns that would take more than a MiB are

@@ -174,7 +174,7 @@ impl ProtectedLocations {
 
     /// The reason why the directory `id` of `tree` must not be removed because of what was scanned in it.
     pub fn refusal_within(&self, tree: &Tree, id: DirectoryId) -> Option<Refusal> {
-        tree.directories_within(id).find_map(|child| {
+        tree.directory(id).all_directories().find_map(|child| {
             let kind = self.inodes.get(&child.inode()?.identity.on_any_mount())?;
             Some(if child.id() == Some(id) { kind.itself } else { kind.around })
         })

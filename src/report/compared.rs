@@ -12,7 +12,7 @@ use crate::diff::{self, Unchanged};
 use crate::measure::{Measure, Measures, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{self, Digested, Origin, Snapshot, Wanted};
-use crate::tally::{Groups, Inodes, Limits, Needs, Whole};
+use crate::tally::{Groups, Inodes, Limits, Whole};
 use crate::total::replay;
 use crate::tree::Tree;
 
@@ -122,7 +122,7 @@ impl Request {
         options: Option<&[String]>,
         begin: impl Fn(View),
     ) -> Result<Snapshot, Problem> {
-        let inodes = if self.needs().owners { Inodes::ALL } else { Inodes::DATED_DIRECTORIES };
+        let inodes = if self.is_by_owner() { Inodes::ALL } else { Inodes::DATED_DIRECTORIES };
         let mut snapshot = snapshot::load_after(
             path,
             self.wanted_earlier(view),
@@ -182,8 +182,7 @@ impl Request {
         {
             return Err(io::Error::other(message));
         }
-        let Needs { owners, times, .. } = self.needs();
-        self.ensure_enough(origin, (owners, times), false)?;
+        self.ensure_enough(origin, (self.is_by_owner(), self.is_by_age()), false)?;
         snapshot::ensure_measure(seen.measure, required)
     }
 

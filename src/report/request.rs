@@ -11,7 +11,7 @@ use crate::measure::{Measure, Time};
 use crate::reclaimable::Search;
 use crate::remote::Remote;
 use crate::snapshot::{Destination, Origin, Remembered, SnapshotForm, Wanted};
-use crate::tally::{By, Inodes, Limits, Needs};
+use crate::tally::{By, Inodes, Limits};
 use crate::walk;
 
 /// What to weigh, or which snapshots to show, and how. It walks the current directory unless told otherwise.
@@ -140,12 +140,12 @@ impl Request {
 
     /// Whether a snapshot that is saved or loaded must have details: all times, and owners.
     pub(super) fn needs_details(&self) -> bool {
-        self.details || self.needs().owners
+        self.details || self.is_by_owner()
     }
 
     /// Whether a snapshot must have the times when entries were last modified.
     pub(super) fn needs_times(&self) -> bool {
-        self.walk.view.by_time || self.needs().times || self.walk.filter.times.modified.is_some()
+        self.walk.view.by_time || self.is_by_age() || self.walk.filter.times.modified.is_some()
     }
 
     /// The time of which the newest is kept, if any. What is saved has it, so that it can be shown later.
@@ -154,12 +154,14 @@ impl Request {
         self.walk.time.or(is_needed.then_some(Time::Modified))
     }
 
-    /// What is needed to tell the groups apart.
-    pub(super) fn needs(&self) -> Needs {
-        match self.keep {
-            Keep::Groups(by, _) => by.needs(),
-            Keep::Everything(_) | Keep::Largest(_) => Needs::default(),
-        }
+    /// Whether groups are told apart by owners.
+    pub(super) fn is_by_owner(&self) -> bool {
+        matches!(self.keep, Keep::Groups(By::Owner { .. }, _))
+    }
+
+    /// Whether groups are told apart by times of last modification.
+    pub(super) fn is_by_age(&self) -> bool {
+        matches!(self.keep, Keep::Groups(By::Age { .. }, _))
     }
 
     /// What a snapshot is to be seen by.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::Request;
 use crate::measure::View;
 use crate::problem::{Operation, Problem};
-use crate::snapshot::{self, Destination, Expired, Origin, Snapshot, SnapshotForm, packed, schema};
-use crate::sys;
+use crate::snapshot::schema::ExportOptions;
+use crate::snapshot::{self, Destination, Expired, Origin, Snapshot, SnapshotForm};
 
 impl Request {
     /// Half a snapshot is not saved, because later it would be taken for a whole one.
@@ -25,20 +25,14 @@ impl Request {
         let shown = snapshot.view;
         let view = View { by_time: false, ..shown };
         snapshot.see_as(view);
-        let (origin, known) = (snapshot.origin.clone(), snapshot.known);
-        let threads = self.walk.threads;
-        let options = schema::ExportOptions {
+        let options = ExportOptions {
             view,
-            known,
-            origin,
-            threads,
-            ..schema::ExportOptions::default()
+            known: snapshot.known,
+            origin: snapshot.origin.clone(),
+            threads: self.walk.threads,
+            ..ExportOptions::default()
         };
-        let weighed = &snapshot.weighed;
-        let saved = snapshot::save(to, form, &self.interrupt, |out| match form {
-            SnapshotForm::Packed => packed::write(out, weighed, &options),
-            _ => schema::write(out, weighed, &options),
-        });
+        let saved = snapshot::save(to, form, &self.interrupt, &snapshot.weighed, &options);
         snapshot.see_as(shown);
         saved
     }
@@ -66,12 +60,8 @@ impl Request {
     /// was asked for.
     pub(super) fn remove_old(&self, file: &Path, origin: &Origin) -> Expired {
         let directory = self.save.as_ref().and_then(Destination::directory_of_new);
-        match (directory, self.keep_saved) {
-            (Some(directory), Some(count)) => {
-                let zone = sys::time_zone();
-                snapshot::remove_old(directory, (file, origin), count.get(), sys::now(), &zone)
-            }
-            _ => Expired::default(),
-        }
+        directory.zip(self.keep_saved).map_or_else(Expired::default, |(directory, count)| {
+            snapshot::remove_old(directory, (file, origin), count.get())
+        })
     }
 }

@@ -16,7 +16,7 @@ use crate::remote::Remote;
 use crate::snapshot::{self, Origin, Snapshot};
 use crate::stats::{OverlayStats, WalkStats};
 use crate::sys;
-use crate::tally::{Groups, Inodes, Limits, Tally, Top, Whole, WithTop};
+use crate::tally::{By, Groups, Inodes, Limits, Tally, Top, Whole, WithTop};
 use crate::total::{BeginReplay, replay_to};
 use crate::tree::Tree;
 use crate::walk::{self, Progress, Walked};
@@ -120,9 +120,9 @@ impl Request {
         options.query.times |= has_details
             || kept.fingerprints
             || time.is_some()
-            || self.needs().times
+            || self.is_by_age()
             || !options.filter.times.is_off();
-        options.query.owner |= has_details || self.needs().owners;
+        options.query.owner |= has_details || self.is_by_owner();
         let roots = roots.to_owned();
         options.interrupt = Arc::clone(&self.interrupt.is_asked);
         let Walked { weighed, mut stats } = self.interrupt.put_off(|| {
@@ -208,7 +208,8 @@ impl Request {
         self.ensure_enough(snapshot.origin.as_ref(), needs, self.is_of_list())?;
         let unit = snapshot.view.measure.unit();
         let is_bytes = unit == Measure::Disk.unit();
-        if (self.bytes_only || self.needs().bytes) && !is_bytes {
+        let is_by_size = matches!(self.keep, Keep::Groups(By::Size, _));
+        if (self.bytes_only || is_by_size) && !is_bytes {
             let message = format!("what is asked for needs bytes, and it counts {unit}");
             return Err(io::Error::other(message));
         }

@@ -10,6 +10,9 @@ use std::rc::Rc;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
+use super::check;
+use crate::interrupt::Interrupt;
+
 /// The form in which a snapshot is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SnapshotForm {
@@ -46,9 +49,10 @@ impl SnapshotForm {
     }
 }
 
-/// Compresses what is written to it.
-pub struct Packer<W: Write> {
+/// Compresses what is written to it, and fails once an interrupt was requested.
+pub struct Packer<'a, W: Write> {
     encoder: Encoder<W>,
+    interrupt: &'a Interrupt,
     /// How many bytes were written, before compression.
     length: u64,
 }
@@ -75,9 +79,9 @@ pub struct ByteCount<S> {
     count: Rc<Cell<u64>>,
 }
 
-impl<W: Write> Packer<W> {
+impl<'a, W: Write> Packer<'a, W> {
     /// A packer for a snapshot in this `form`.
-    pub(super) fn new(form: SnapshotForm, out: W) -> io::Result<Self> {
+    pub(super) fn new(form: SnapshotForm, out: W, interrupt: &'a Interrupt) -> io::Result<Self> {
         /// This level takes 11.9 bytes an entry on a package store of 5 million. Two threads are hardly slower with
         /// it than the one that writes the JSON. The next level takes a third longer.
         const ZSTD_LEVEL: i32 = 5;
@@ -96,7 +100,7 @@ impl<W: Write> Packer<W> {
             // It compresses each block by itself.
             SnapshotForm::Json | SnapshotForm::Packed => Encoder::Plain(out),
         };
-        Ok(Self { encoder, length: 0 })
+        Ok(Self { encoder, interrupt, length: 0 })
     }
 
     /// Writes the rest, and returns the file.
@@ -133,8 +137,9 @@ fn pad<W: Write>(out: &mut ByteCount<W>, length: u64) -> io::Result<()> {
     io::copy(&mut io::repeat(0).take(missing), out).map(|_| ())
 }
 
-impl<W: Write> Write for Packer<W> {
+impl<W: Write> Write for Packer<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        check(self.interrupt, "interrupted")?;
         let written = self.encoder().write(bytes)?;
         self.length += written as u64;
         Ok(written)
@@ -250,7 +255,8 @@ mod tests {
     fn what_is_packed_here_is_unpacked_here() {
         const LENGTH: u64 = FREE + FREE / 4;
         for form in [SnapshotForm::Zstd, SnapshotForm::Gzip, SnapshotForm::Json] {
-            let mut packer = Packer::new(form, Vec::new()).unwrap();
+            let interrupt = Interrupt::default();
+            let mut packer = Packer::new(form, Vec::new(), &interrupt).unwrap();
             io::copy(&mut io::repeat(b' ').take(LENGTH), &mut packer).unwrap();
             let mut start = packer.finish().unwrap();
             let size = start.len() as u64;

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 
 use super::{Destination, Glance, Origin, SnapshotForm, Wanted, glance, problem, read};
 use crate::problem::{Operation, Problem};
@@ -167,30 +166,21 @@ impl Expired {
 
 /// Removes expired snapshots from `directory`, where one from `origin` has just been saved as `saved`. Of all snapshots
 /// of the same roots, it keeps the last one of each of the last `count` days that have any, the same for weeks and
-/// months, in `zone`; the last complete one, whatever its age; and what was just saved. It leaves those alone that are
-/// dated later than `now`, in seconds since the epoch: the clock was wrong, or somebody else saves at the same time.
-pub fn remove_old(
-    directory: &Path,
-    (saved, origin): (&Path, &Origin),
-    count: usize,
-    now: i64,
-    zone: &TimeZone,
-) -> Expired {
-    let mut removed = Expired::default();
+/// months, of local time; the last complete one, whatever its age; and what was just saved. It leaves those alone that
+/// are dated later than now: the clock was wrong, or somebody else saves at the same time.
+pub fn remove_old(directory: &Path, (saved, origin): (&Path, &Origin), count: usize) -> Expired {
+    let (now, mut removed) = (sys::now(), Expired::default());
     let lock = sys::lock(directory).map_err(|error| problem(directory, Operation::Remove, &error));
     let (_lock, mut series) = match lock.and_then(|lock| Ok((lock, snapshots(directory)?.0))) {
         Ok(locked) => locked,
         Err(problem) => {
-            let problem = Problem { operation: Operation::Remove, ..problem };
-            return Expired { problems: vec![problem], ..removed };
+            removed.problems.push(Problem { operation: Operation::Remove, ..problem });
+            return removed;
         }
     };
     series.retain(|(_, glance)| is_of(&glance.origin, origin) && glance.origin.time <= now);
-    let kept = kept(&series, count, zone);
-    for (file, _) in &series {
-        if kept.contains(file) || file == saved {
-            continue;
-        }
+    let kept = kept(&series, count);
+    for (file, _) in series.iter().filter(|(file, _)| !kept.contains(file) && file != saved) {
         removed.remove(file);
     }
     removed
@@ -202,7 +192,8 @@ fn is_of(one: &Origin, other: &Origin) -> bool {
 }
 
 /// Which files of a `series`, newest first, are kept.
-fn kept<'s>(series: &'s [Dated], count: usize, zone: &TimeZone) -> HashSet<&'s PathBuf> {
+fn kept(series: &[Dated], count: usize) -> HashSet<&PathBuf> {
+    let zone = sys::time_zone();
     let (mut days, mut weeks, mut months) = (HashSet::new(), HashSet::new(), HashSet::new());
     let mut kept = HashSet::new();
     for (file, glance) in series {

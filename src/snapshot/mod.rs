@@ -6,7 +6,7 @@
 //! * `compression`: zstd and gzip.
 //! * `tokens`: JSON, piece by piece.
 //! * `packed`: the `.weigh` format, written and read.
-//! * `schema`: schema 1, weigh's own format, written and read; `glance`: its header alone; `ncdu`: ncdu's export.
+//! * `schema`: schema 1, weigh's own format, written and read; `ncdu`: ncdu's export.
 //! * `reweigh`: applies filters; `roots`: the roots for that.
 //! * `comparable`: whether two snapshots count the same things; `doubts`: what their comparison cannot tell.
 //! * `several`: loads several snapshots together; `shares`: those of one tree; `devices`: which devices are the same.
@@ -20,7 +20,6 @@ mod dated;
 mod devices;
 mod doubts;
 mod file_system;
-mod glance;
 mod ncdu;
 mod origin;
 pub mod packed;
@@ -39,7 +38,6 @@ pub use compression::SnapshotForm;
 pub use dated::{Expired, all_in, dated, newest, newest_like, remove_old};
 pub use doubts::{Doubt, doubts};
 pub use file_system::{Cause, FileSystem, Unseen, file_systems, mounted};
-pub use glance::{Glance, glance};
 pub use origin::{GivenRoot, Origin, Volume};
 pub use packed::{Digested, SavedListings};
 pub use remembered::{Day, Remembered};
@@ -47,7 +45,7 @@ pub use reweigh::reweigh;
 pub use several::{joined, load_all};
 pub use tokens::DEEPEST;
 
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Read};
 use std::path::{Path, PathBuf};
 
 use crate::interrupt::Interrupt;
@@ -58,20 +56,12 @@ use crate::tally::{Limits, Tally};
 use crate::total::{BeginReplay, replay_to};
 use crate::weighed::Weighed;
 use compression::Packer;
-use packed::blocks::MAGIC;
+use packed::blocks::{self, FileHeader, MAGIC, damaged};
+use schema::{ExportOptions, Header};
 use tokens::Tokens;
 
 /// The message for a snapshot that contains little more than sizes.
 pub const TOO_LITTLE: &str = "the output of -j lacks what that needs: load what --save wrote";
-
-/// A writer for a snapshot.
-pub type Out<'a> = BufWriter<UntilAsked<'a, Packer<Draft>>>;
-
-/// A writer that fails once an interrupt was requested.
-pub struct UntilAsked<'a, W> {
-    out: W,
-    interrupt: &'a Interrupt,
-}
 
 /// What a snapshot is to be seen by.
 #[derive(Clone, Copy, Debug, Default)]
@@ -99,6 +89,15 @@ pub struct Snapshot {
     pub origin: Option<Origin>,
 }
 
+/// The header of a snapshot.
+#[derive(Clone, Debug)]
+pub struct Glance {
+    /// Its origin.
+    pub origin: Origin,
+    /// Whether everything could be read when it was made.
+    pub is_complete: bool,
+}
+
 /// Checks whether a snapshot can be saved at `to`, as far as that is possible without saving one.
 ///
 /// # Errors
@@ -124,7 +123,7 @@ fn ensure_replaceable(path: &Path) -> io::Result<()> {
     Err(io::Error::other(format!("{reason}: save to another file, or remove it first")))
 }
 
-/// Saves what `write` writes at `to`, compressed as the `form` says. A file that exists there stays until the new
+/// Saves the result of a walk at `to`, in this `form`. A file that exists there stays until the new
 /// one is complete and safely on the device. Returns its path.
 ///
 /// # Errors
@@ -133,15 +132,18 @@ pub fn save(
     to: &Destination,
     form: SnapshotForm,
     interrupt: &Interrupt,
-    write: impl FnOnce(&mut Out<'_>) -> io::Result<()>,
+    weighed: &Weighed,
+    options: &ExportOptions,
 ) -> Result<PathBuf, Problem> {
     ensure_savable(to)?;
     let mut operation = Operation::Save;
-    let save = || {
-        let out = Packer::new(form, Draft::new(to)?)?;
-        let mut out = BufWriter::new(UntilAsked { out, interrupt });
-        write(&mut out)?;
-        let draft = out.into_inner()?.out.finish()?;
+    let mut save = || {
+        let mut out = BufWriter::new(Packer::new(form, Draft::new(to)?, interrupt)?);
+        match form {
+            SnapshotForm::Packed => packed::write(&mut out, weighed, options)?,
+            _ => schema::write(&mut out, weighed, options)?,
+        }
+        let draft = out.into_inner()?.finish()?;
         check(interrupt, "interrupted")?;
         // Long after the first check: the file may have come in the meantime.
         operation = Operation::Replace;
@@ -205,15 +207,28 @@ impl Snapshot {
     }
 }
 
-impl<W: Write> Write for UntilAsked<'_, W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        check(self.interrupt, "interrupted")?;
-        self.out.write(bytes)
-    }
+/// Reads the header of the snapshot at `path`, which weigh wrote. The rest is not checked; it may even be missing.
+///
+/// # Errors
+/// The system's, and an error if `--save` did not write the file.
+pub fn glance(path: &Path) -> Result<Glance, Problem> {
+    open(path).and_then(header).map_err(|error| problem(path, Operation::Load, &error))
+}
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+fn header(opened: Opened) -> io::Result<Glance> {
+    let mut tokens = match opened {
+        Opened::Packed(file, size) => {
+            let (FileHeader { header, .. }, _) = blocks::header(file, size)?;
+            return header.glance().ok_or_else(|| damaged(TOO_LITTLE));
+        }
+        Opened::Text(tokens) => tokens,
+    };
+    let mut header = Header::default();
+    tokens.take(b'{')?;
+    while tokens.member()? && tokens.text() != b"children" {
+        header.read(&mut tokens)?;
     }
+    header.glance().ok_or_else(|| tokens.error(TOO_LITTLE))
 }
 
 /// Loads the snapshot at `path`, saved by weigh or ncdu, to be seen as `wanted`: feeds it to the tally that `tally`

@@ -52,69 +52,95 @@ pub(super) fn read(
     }
     let (mut origin, is_of_gdu) = read_origin(tokens)?;
     tokens.take(b',')?;
-    let mut replay = begin(view, 0, Some(Rules::default()));
-    let mut problems = Problems::default();
-    let root = read_tree(tokens, &mut *replay, &mut problems, is_of_gdu)?;
+    let replay = begin(view, 0, Some(Rules::default()));
+    let (open, problems) = (Vec::new(), Vec::new());
+    let mut export = Export { tokens, replay, open, problems, length: 0 };
+    let root = export.tree(is_of_gdu)?;
+    let Export { tokens, mut replay, mut problems, .. } = export;
     if tokens.item()? {
         return Err(tokens.error("more than one tree"));
     }
     origin.lacks_modes = root.mode.is_none();
-    let mut problems = problems.list;
     problems.sort_unstable_by(|one, two| one.path.cmp(&two.path));
     let report = Some(replay.finish(&root.node()).seen_as(view));
     let weighed = Weighed { report, problems, is_interrupted: false };
     Ok(Snapshot { weighed, view, known: Measures::ALL, origin: Some(origin) })
 }
 
-/// Reads the list of the root into `replay`, except for what the root is itself, which it returns. Directories have no
-/// own size if it `is_of_gdu`.
-fn read_tree(
-    tokens: &mut Tokens,
-    replay: &mut dyn AnyReplay,
-    problems: &mut Problems,
-    is_of_gdu: bool,
-) -> io::Result<NcduMembers> {
-    let mut open = vec![open_directory(tokens, replay, problems, &[])?];
-    loop {
-        if tokens.item()? {
-            if tokens.peek()? == b'[' {
-                tokens.check_depth(open.len())?;
-                open.push(open_directory(tokens, replay, problems, &open)?);
-                continue;
-            }
-            let members = NcduMembers::read(tokens, &open)?;
-            problems.add(tokens, &members, Operation::Stat, &open)?;
-            if !members.is_excluded {
-                replay.leaf(&members.node(), true);
-            }
-        } else if let Some(mut directory) = open.pop() {
-            if is_of_gdu {
-                directory.disk = 0;
-            }
-            if open.is_empty() {
-                return Ok(directory);
-            }
-            replay.close(&directory.node(), Shown::IfCounted);
-        }
-    }
+/// An export that is being read.
+struct Export<'t> {
+    tokens: &'t mut Tokens,
+    replay: Box<dyn AnyReplay>,
+    /// The directories that have not ended.
+    open: Vec<NcduMembers>,
+    /// The entries that ncdu could not read, and the total length of their paths, in bytes.
+    problems: Vec<Problem>,
+    length: usize,
 }
 
-/// Takes the start of the list of a directory in those `above`, and the directory's own object.
-fn open_directory(
-    tokens: &mut Tokens,
-    replay: &mut dyn AnyReplay,
-    problems: &mut Problems,
-    above: &[NcduMembers],
-) -> io::Result<NcduMembers> {
-    tokens.take(b'[')?;
-    let mut members = NcduMembers::read(tokens, above)?;
-    problems.add(tokens, &members, Operation::Open, above)?;
-    // The links of a directory do not count.
-    members.is_linked = false;
-    members.is_directory = true;
-    members.mode = members.mode.filter(|mode| Mode(*mode).kind() == Kind::Directory);
-    replay.open();
-    Ok(members)
+impl Export<'_> {
+    /// Reads the list of the root, except for what the root is itself, which it returns. Directories have no own size if
+    /// it `is_of_gdu`.
+    fn tree(&mut self, is_of_gdu: bool) -> io::Result<NcduMembers> {
+        self.open_directory()?;
+        loop {
+            if self.tokens.item()? {
+                if self.tokens.peek()? == b'[' {
+                    self.tokens.check_depth(self.open.len())?;
+                    self.open_directory()?;
+                    continue;
+                }
+                let members = self.members(Operation::Stat)?;
+                if !members.is_excluded {
+                    self.replay.leaf(&members.node(), true);
+                }
+            } else if let Some(mut directory) = self.open.pop() {
+                if is_of_gdu {
+                    directory.disk = 0;
+                }
+                if self.open.is_empty() {
+                    return Ok(directory);
+                }
+                self.replay.close(&directory.node(), Shown::IfCounted);
+            }
+        }
+    }
+
+    /// Takes the start of the list of a directory, and the directory's own object.
+    fn open_directory(&mut self) -> io::Result<()> {
+        self.tokens.take(b'[')?;
+        let mut members = self.members(Operation::Open)?;
+        // The links of a directory do not count.
+        members.is_linked = false;
+        members.is_directory = true;
+        members.mode = members.mode.filter(|mode| Mode(*mode).kind() == Kind::Directory);
+        self.replay.open();
+        self.open.push(members);
+        Ok(())
+    }
+
+    /// Reads the object of an entry in the innermost directory. If ncdu could not read it, that is a problem of this
+    /// `operation`.
+    fn members(&mut self, operation: Operation) -> io::Result<NcduMembers> {
+        /// Enough for half a million of them. An export has only names, but each path repeats all names above. In a
+        /// deep tree, the paths may be ten thousand times as large as the file.
+        const MOST: usize = 64 << 20;
+        let device = self.open.last().and_then(|directory| directory.device);
+        let members = NcduMembers::read(self.tokens, device)?;
+        if !members.is_unread {
+            return Ok(members);
+        }
+        let names = self.open.iter().chain([&members]);
+        let path = path::join_all(names.map(|entry| entry.name.as_slice()));
+        self.length += path.len();
+        if self.length > MOST {
+            let what = "the paths of what could not be read take more than 64 MiB";
+            return Err(self.tokens.error(what));
+        }
+        let message = "could not be read when it was exported".to_owned();
+        self.problems.push(Problem { path, operation, code: None, message });
+        Ok(members)
+    }
 }
 
 /// Reads the header, and whether gdu wrote it.
@@ -135,9 +161,8 @@ fn read_origin(tokens: &mut Tokens) -> io::Result<(Origin, bool)> {
 }
 
 impl NcduMembers {
-    /// Reads the object of an entry in the last of the directories `above`, on the same device unless it has its own.
-    fn read(tokens: &mut Tokens, above: &[Self]) -> io::Result<Self> {
-        let device = above.last().and_then(|directory| directory.device);
+    /// Reads the object of an entry, which is on this `device` unless it has its own.
+    fn read(tokens: &mut Tokens, device: Option<u64>) -> io::Result<Self> {
         let mut members = Self { device, ..Self::default() };
         tokens.object(|tokens| {
             match tokens.text() {
@@ -193,41 +218,5 @@ impl NcduMembers {
             inode,
             ..Node::default()
         }
-    }
-}
-
-/// The entries that ncdu could not read.
-#[derive(Default)]
-struct Problems {
-    list: Vec<Problem>,
-    /// The total length of their paths, in bytes.
-    length: usize,
-}
-
-impl Problems {
-    /// Adds the entry with these `members`, if ncdu could not read it.
-    fn add(
-        &mut self,
-        tokens: &Tokens,
-        members: &NcduMembers,
-        operation: Operation,
-        above: &[NcduMembers],
-    ) -> io::Result<()> {
-        /// Enough for half a million of them. An export has only names, but each path repeats all names above. In a
-        /// deep tree, the paths may be ten thousand times as large as the file.
-        const MOST: usize = 64 << 20;
-        if !members.is_unread {
-            return Ok(());
-        }
-        let names = above.iter().map(|directory| directory.name.as_slice());
-        let path = path::join_all(names.chain([members.name.as_slice()]));
-        self.length += path.len();
-        if self.length > MOST {
-            let what = "the paths of what could not be read take more than 64 MiB";
-            return Err(tokens.error(what));
-        }
-        let message = "could not be read when it was exported".to_owned();
-        self.list.push(Problem { path, operation, code: None, message });
-        Ok(())
     }
 }

@@ -125,9 +125,7 @@ impl Remembered {
                 "this scan alone takes more than --remember-bound allows",
             ));
         }
-        let zone = sys::time_zone();
-        let of_series =
-            dated::remove_old(&self.series(origin), (saved, origin), COUNT, sys::now(), &zone);
+        let of_series = dated::remove_old(&self.series(origin), (saved, origin), COUNT);
         let mut expired = Expired { files: Vec::new(), problems: of_series.problems };
         let mut files = self.files();
         // Their names sort by time.

@@ -96,7 +96,7 @@ impl<'s> Reweigher<'s> {
         let are_several = root.is_total() || roots.len() > 1;
         let follow = self.origin.is_some_and(Origin::follows);
         let rules = Rules { follow, ..Rules::default() };
-        let mut replay = Replay::adding_up(Whole { inodes }, are_several.into(), rules);
+        let mut replay = Replay::new(Whole { inodes }, are_several.into(), Some(rules));
         if !root.is_directory() {
             return replay.finish(&root.node());
         }
@@ -118,7 +118,7 @@ impl<'s> Reweigher<'s> {
                         filters.enter(dir.name);
                     }
                     let scope = filters.scope.as_ref();
-                    dir.is_gathered = !scope.is_some_and(|scope| scope.is_collapsed());
+                    dir.is_gathered = !scope.is_some_and(|scope| scope.is_collapsed);
                     let ahead = self.begin(&dir, roots, &mut filters, &mut replay);
                     traversal.enter(dir, ahead);
                     continue;
@@ -185,7 +185,8 @@ impl<'s> Reweigher<'s> {
             return Some(problem.clone());
         }
         let met_at = root.place.join(sys::to_path(way));
-        let inside: Vec<_> = met.inside_of(&met_at).collect();
+        let places = met_at.ancestors().filter(|place| place.as_os_str().len() <= LONGEST);
+        let inside: Vec<_> = places.filter_map(|place| met.inside.get(place)).collect();
         // Outer roots come first.
         inside.into_iter().rev().find_map(|root| {
             let way = path::with_slashes(met_at.strip_prefix(&root.place).ok()?);
@@ -237,11 +238,5 @@ impl<'r, 't> RootsOfErrors<'r, 't> {
             }
             Some((*self.walked.get(above)?, way.strip_prefix(b"/").unwrap_or(way)))
         })
-    }
-
-    /// The roots inside others that are at `place` or above it, innermost first.
-    fn inside_of(&self, place: &Path) -> impl Iterator<Item = &'r SavedRoot<'t>> {
-        let places = place.ancestors().filter(|place| place.as_os_str().len() <= LONGEST);
-        places.filter_map(|place| self.inside.get(place).copied())
     }
 }

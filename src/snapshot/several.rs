@@ -311,19 +311,16 @@ fn tree(
             None => tree.take(),
         };
     }
-    let mut replay = Replay::adding_up(Whole { inodes }, 1, rules);
+    let mut replay = Replay::new(Whole { inodes }, 1, rules);
     replay.open();
     // If they are apart, it need not be added up.
     let known = trees.iter().flatten().map(|tree| tree.root().node().sums);
     let above = Node { mode: Mode::DIRECTORY, sums: apart(known), ..Node::default() };
-    if hosts.len() == 1 {
-        kept.iter().for_each(|root| add(&mut replay, &mut trees, root, &root.name));
-        return Some(replay.finish(&above));
-    }
     for host in hosts {
         let of_host: Vec<_> = kept.iter().filter(|root| root.host == *host).collect();
         // Paths here have no host. Below the line of one, a path from a home directory would look like one from `/`.
-        let has_line = of_host.len() > 1
+        let has_line = hosts.len() > 1
+            && of_host.len() > 1
             && !host.is_empty()
             && of_host.iter().all(|root| root.path().starts_with(b"/"));
         if !has_line {

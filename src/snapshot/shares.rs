@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use indexmap::IndexMap;
 
@@ -26,7 +26,10 @@ pub(super) fn united(loaded: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Vec<Load
     let (mut united, mut sets) = (Vec::new(), BTreeMap::<_, Vec<Loaded<'_>>>::new());
     for (file, snapshot) in loaded {
         let origin = snapshot.origin.as_ref();
-        match origin.and_then(|origin| Some((origin.share?.of, place(origin)))) {
+        let set = origin.and_then(|origin| {
+            Some((origin.share?.of, origin.roots.first().map(|root| root.place().into_owned())))
+        });
+        match set {
             Some(set) => sets.entry(set).or_default().push((file, snapshot)),
             None => united.push((file, snapshot)),
         }
@@ -35,10 +38,6 @@ pub(super) fn united(loaded: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Vec<Load
         united.push(unite(set, inodes)?);
     }
     Ok(united)
-}
-
-fn place(origin: &Origin) -> PathBuf {
-    origin.roots.first().map_or_else(PathBuf::new, |root| root.place().into_owned())
 }
 
 fn share(snapshot: &Snapshot) -> Share {
@@ -158,7 +157,7 @@ fn union(mut trees: Vec<Tree>, rules: Rules, inodes: Inodes) -> Option<Tree> {
     }
     let roots = trees.iter().enumerate().filter_map(|(i, tree)| Some((i, tree.root().id()?)));
     let root = SharedDirectory { name: first.root().name().to_vec(), places: roots.collect() };
-    let mut replay = Replay::adding_up(Whole { inodes }, 0, rules);
+    let mut replay = Replay::new(Whole { inodes }, 0, Some(rules));
     let mut traversal = Traversal::new(root);
     while let Some(step) = traversal.next() {
         match step {

@@ -75,11 +75,6 @@ impl<V> Link<V> {
         Self { value: f(self.value), ..self }
     }
 
-    /// Whether none of its links has been met, or all that were are parted with.
-    pub fn is_unmet(&self) -> bool {
-        self.met == 0
-    }
-
     /// Whether it has links that were not found.
     pub fn has_others(&self) -> bool {
         self.links.is_none_or(|links| self.met < links.get())
@@ -138,10 +133,7 @@ impl<V: Copy> LinkedInodes<V> {
 
     /// Meets one link of an inode less. Returns what was known before, if anything, and what is now.
     pub fn part(&mut self, identity: Identity) -> Option<(Link<V>, Link<V>)> {
-        let key = (self.device(identity.mounted_device()), identity.number);
-        let (inodes, hash) = (&mut self.inodes, self.hasher.hash_one(key));
-        let at = *self.positions.find(hash, |at| inodes[*at as usize].key() == key)?;
-        let link = &mut inodes[at as usize].link;
+        let link = self.find(identity)?;
         let before = *link;
         link.met = before.met.saturating_sub(1);
         Some((before, *link))
@@ -149,10 +141,14 @@ impl<V: Copy> LinkedInodes<V> {
 
     /// Whether all links of an inode were met.
     pub fn has_all(&mut self, identity: Identity) -> bool {
+        self.find(identity).is_some_and(|link| !link.has_others())
+    }
+
+    fn find(&mut self, identity: Identity) -> Option<&mut Link<V>> {
         let key = (self.device(identity.mounted_device()), identity.number);
-        let (inodes, hash) = (&self.inodes, self.hasher.hash_one(key));
-        let at = self.positions.find(hash, |at| inodes[*at as usize].key() == key);
-        at.is_some_and(|at| !inodes[*at as usize].link.has_others())
+        let (inodes, hash) = (&mut self.inodes, self.hasher.hash_one(key));
+        let at = *self.positions.find(hash, |at| inodes[*at as usize].key() == key)?;
+        Some(&mut inodes[at as usize].link)
     }
 
     /// Takes every inode out of the set.
@@ -253,13 +249,13 @@ impl<V: Copy + Into<A>, A: AddAssign + SubAssign> LinkedSum<V, A> {
 
     /// Counts an inode as it is now, and no more as it was before.
     fn change(&mut self, before: Option<Link<V>>, now: Link<V>) {
-        if let Some(before) = before.filter(|before| !before.is_unmet()) {
+        if let Some(before) = before.filter(|before| before.met > 0) {
             self.all -= before.value.into();
             if before.has_others() {
                 self.with_others -= before.value.into();
             }
         }
-        if now.is_unmet() {
+        if now.met == 0 {
             return;
         }
         self.all += now.value.into();

@@ -54,7 +54,8 @@ impl Sum {
     /// Adds one link of an inode that has `links`.
     pub fn add_link(&mut self, identity: Identity, figures: &Figures, links: Links) {
         self.settled.newest = self.settled.newest.max(figures.newest);
-        let linked = self.linked.get_or_insert_with(from_spare);
+        let linked =
+            self.linked.get_or_insert_with(|| SPARE.with_borrow_mut(Vec::pop).unwrap_or_default());
         let link = Link::new(LinkedFigures::from(figures), links);
         linked.meet(identity, link, LinkedFigures::larger);
     }
@@ -133,11 +134,6 @@ impl From<LinkedFigures> for Amounts {
     fn from(figures: LinkedFigures) -> Self {
         Figures::from(figures).into()
     }
-}
-
-/// An empty set, with allocated memory if one is spare.
-fn from_spare() -> Box<LinkedFiguresSum> {
-    SPARE.with_borrow_mut(Vec::pop).unwrap_or_default()
 }
 
 /// Keeps a set that was emptied, unless it takes too much memory.

@@ -27,17 +27,6 @@ pub enum By {
     Image,
 }
 
-/// What is needed to tell groups apart, besides names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Needs {
-    /// Times of last modification.
-    pub times: bool,
-    /// Owners.
-    pub owners: bool,
-    /// Sizes in bytes.
-    pub bytes: bool,
-}
-
 /// The key of directories, by type. No name contains a slash.
 const DIRECTORIES: &[u8] = b"/";
 
@@ -97,16 +86,6 @@ impl By {
             "size" => Some(By::Size),
             "image" => Some(By::Image),
             _ => None,
-        }
-    }
-
-    /// What it needs to tell the groups apart.
-    pub fn needs(self) -> Needs {
-        match self {
-            By::Type | By::Image => Needs::default(),
-            By::Owner { .. } => Needs { owners: true, ..Needs::default() },
-            By::Age { .. } => Needs { times: true, ..Needs::default() },
-            By::Size => Needs { bytes: true, ..Needs::default() },
         }
     }
 

@@ -12,7 +12,7 @@ mod top;
 mod whole;
 mod with_top;
 
-pub use by::{AGE_NAMES, By, Needs, age};
+pub use by::{AGE_NAMES, By, age};
 pub use groups::Groups;
 pub use live::{Live, LiveDirectory, LivePart};
 pub use top::{Limits, Show, Top};

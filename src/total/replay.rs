@@ -25,7 +25,7 @@ pub trait AnyReplay {
     fn finish(&mut self, node: &Node<'_>) -> Tree;
 }
 
-/// Begins a replay, to be seen in a view, as [`Replay::adding_up`] does. What reads files gets this, so that it is in
+/// Begins a replay, to be seen in a view, as [`Replay::new`] does. What reads files gets this, so that it is in
 /// the program once, and not once for each kind of report. A walk knows the type of its tally: calls through a table,
 /// one for each entry, would slow it down more than they slow down reading a file.
 pub type BeginReplay<'t> =
@@ -33,7 +33,7 @@ pub type BeginReplay<'t> =
 
 /// Replays for what `tally` makes.
 pub fn replay_to<'t, T: Tally>(tally: impl FnOnce(View) -> T + Send + 't) -> BeginReplay<'t> {
-    Box::new(|view, root_depth, rules| Box::new(Replay::adding_up(tally(view), root_depth, rules)))
+    Box::new(|view, root_depth, rules| Box::new(Replay::new(tally(view), root_depth, rules)))
 }
 
 /// Feeds a tally of a known type.
@@ -47,14 +47,10 @@ pub struct Replay<T: Tally> {
 }
 
 impl<T: Tally> Replay<T> {
-    /// Begins. Roots are at `root_depth` ([`Tree::root_depth`]). Directories have the totals of their nodes.
-    pub fn new(tally: T, root_depth: usize) -> Self {
-        Self { tally, rules: None, open: Vec::new(), root_depth }
-    }
-
-    /// The same, but adds up the totals of directories by these `rules`, if there are any.
-    pub fn adding_up(tally: T, root_depth: usize, rules: impl Into<Option<Rules>>) -> Self {
-        Self { rules: rules.into(), ..Self::new(tally, root_depth) }
+    /// Begins. Roots are at `root_depth` ([`Tree::root_depth`]). Adds up the totals of directories by these `rules`, if
+    /// there are any; else they have those of their nodes.
+    pub fn new(tally: T, root_depth: usize, rules: Option<Rules>) -> Self {
+        Self { tally, rules, open: Vec::new(), root_depth }
     }
 
     /// The depth below the root; the node above several roots does not count.
@@ -144,7 +140,7 @@ pub fn stat_of(node: &Node<'_>) -> Stat {
 
 /// Feeds `tally` with `tree`.
 pub fn replay<T: Tally>(tree: &Tree, tally: T) -> Tree {
-    let mut replay = Replay::new(tally, tree.root_depth());
+    let mut replay = Replay::new(tally, tree.root_depth(), None);
     let mut traversal = Traversal::new(tree.root());
     while let Some(step) = traversal.next() {
         match step {

@@ -17,17 +17,13 @@ pub struct Alike {
 }
 
 impl Alike {
-    /// Whether the directory with this number is as it was.
-    fn is_alike(&self, now: DirectoryId) -> bool {
-        self.directories.get(now.index()) == Some(&true)
-    }
-
     /// What may differ in a directory, by name, if that is known: what was in it `before`, and what is `now`.
     pub fn others<'a>(&'a self, before: Child<'a>, now: Child<'a>) -> Option<[Vec<Child<'a>>; 2]> {
         let id = now.id()?;
         let [was, is] = self.others.get(&id)?;
         let (was, is) = (before.leaves_in(was), now.leaves_in(is));
-        let differing = now.tree.subdirectories(id).filter(|id| !self.is_alike(*id));
+        let directories = now.tree.subdirectories(id);
+        let differing = directories.filter(|id| self.directories.get(id.index()) != Some(&true));
         let differing = differing.map(|id| now.tree.directory(id));
         let mut others: [Vec<_>; 2] =
             [before.directories().chain(was).collect(), differing.chain(is).collect()];

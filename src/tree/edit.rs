@@ -107,24 +107,19 @@ impl Tree {
             }
         }
         let total = &mut self.directories[total.index()];
-        let mut block = Vec::new();
-        record::push_directory(&mut block, &total.node());
-        for leaf in record::leaves(total.leaves()) {
+        total.block = total.packed_anew(&total.node(), |block, _, leaf| {
             let name = names.get(leaf.name).unwrap_or(&leaf.name);
-            record::push(&mut block, &Node { name, ..leaf });
-        }
-        total.block = block.into_boxed_slice();
+            record::push(block, &Node { name, ..leaf });
+        });
     }
 
     /// Says of each inode anew on which mount and device it is: what `renumber` makes of them.
     pub fn renumber(&mut self, renumber: impl Fn(MountedDevice) -> MountedDevice + Send + Sync) {
         parallel::collect(0, &mut self.directories, |directory| {
-            let mut block = Vec::with_capacity(directory.block.len());
-            record::push_directory(&mut block, &renumbered(directory.node(), &renumber));
-            for leaf in record::leaves(directory.leaves()) {
-                record::push(&mut block, &renumbered(leaf, &renumber));
-            }
-            directory.block = block.into_boxed_slice();
+            let own = renumbered(directory.node(), &renumber);
+            directory.block = directory.packed_anew(&own, |block, _, leaf| {
+                record::push(block, &renumbered(leaf, &renumber));
+            });
         })
     }
 
@@ -206,9 +201,10 @@ impl Tree {
                 directory.up = numbers[(id + directory.up) as usize] - new;
             }
             if let Some(gone) = leaves.get(&id) {
-                directory.change_leaves(|offset, leaf| {
-                    let is_gone = u32::try_from(offset).is_ok_and(|offset| gone.contains(&offset));
-                    (!is_gone).then_some(leaf)
+                directory.block = directory.packed_anew(&directory.node(), |block, at, leaf| {
+                    if !u32::try_from(at).is_ok_and(|at| gone.contains(&at)) {
+                        record::push(block, &leaf);
+                    }
                 });
             }
             self.directories.push(directory);
@@ -265,7 +261,9 @@ impl Tree {
                 continue;
             }
             if record::leaves(directory.leaves()).any(|leaf| change(leaf).is_some()) {
-                directory.change_leaves(|_, leaf| change(leaf).or(Some(leaf)));
+                directory.block = directory.packed_anew(&directory.node(), |block, _, leaf| {
+                    record::push(block, &change(leaf).unwrap_or(leaf));
+                });
                 changed.push(DirectoryId(id as u32));
             }
         }
@@ -292,19 +290,22 @@ impl PackedDirectory {
         block.into_boxed_slice()
     }
 
-    /// Replaces each leaf by what `change` makes of it, or removes it if that is nothing. It also gets where in the
-    /// block the leaf begins.
-    fn change_leaves(&mut self, change: impl for<'a> Fn(usize, Node<'a>) -> Option<Node<'a>>) {
+    /// Its block with another record of its own, and of leaves what `push` packs in place of each. It also gets where in
+    /// the block the leaf begins.
+    fn packed_anew(
+        &self,
+        node: &Node<'_>,
+        push: impl Fn(&mut Vec<u8>, usize, Node<'_>),
+    ) -> Box<[u8]> {
+        let mut block = Vec::with_capacity(self.block.len());
+        record::push_directory(&mut block, node);
         let mut rest = self.leaves();
         let mut offset = self.block.len() - rest.len();
-        let mut block = self.block[..offset].to_vec();
         while let Some(leaf) = record::take(&mut rest) {
-            if let Some(leaf) = change(offset, leaf) {
-                record::push(&mut block, &leaf);
-            }
+            push(&mut block, offset, leaf);
             offset = self.block.len() - rest.len();
         }
-        self.block = block.into_boxed_slice();
+        block.into_boxed_slice()
     }
 }
 

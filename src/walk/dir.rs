@@ -111,7 +111,7 @@ impl<P: Default> Dir<P> {
 
     /// Whether its content is kept. If not, it only counts.
     pub(super) fn is_gathered(&self) -> bool {
-        !self.scope.as_ref().is_some_and(|scope| scope.is_collapsed())
+        !self.scope.as_ref().is_some_and(|scope| scope.is_collapsed)
     }
 
     /// What is gathered in it begins with what `tally` makes of it, if that wants to know where directories begin.

@@ -402,7 +402,7 @@ fn read(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
 /// Reads every block by its place, and what is in it.
 fn read_blocks(file: Vec<u8>) -> std::io::Result<()> {
     let (header, mut blocks) = Blocks::open(Cursor::new(file))?;
-    for number in 0..blocks.places().len() {
+    for number in 0..blocks.places.len() {
         let content = blocks.read_several(number..number + 1)?.concat();
         assert!(content.len() <= LARGEST);
         let mut rest = content.as_slice();

@@ -67,7 +67,7 @@ impl Protected {
                 if let Some(is_mounted) = elsewhere(child, here) {
                     return Some(if is_mounted { "it is a mount point" } else { SUBVOLUME });
                 }
-                let mut within = tree.directories_within(id);
+                let mut within = tree.directory(id).all_directories();
                 if let Some(is_mounted) = within.find_map(|it| elsewhere(&it, here)) {
                     return Some(if is_mounted {
                         "something is mounted in it"

@@ -66,7 +66,7 @@ impl Answer {
 }
 
 fn opened<T: Tally>(tally: T) -> Replay<T> {
-    let mut replay = Replay::new(tally, 0);
+    let mut replay = Replay::new(tally, 0, None);
     replay.open();
     replay
 }

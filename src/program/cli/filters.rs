@@ -142,8 +142,8 @@ impl FilterFlags {
 
     fn types(&self) -> Result<Types, String> {
         Ok(Types {
-            only: any_type(&self.only_type).map_err(|name| unknown_type("--type", name))?,
-            never: any_type(&self.type_not).map_err(|name| unknown_type("--type-not", name))?,
+            only: any_type(&self.only_type).map_err(|name| unknown_type("--type", &name))?,
+            never: any_type(&self.type_not).map_err(|name| unknown_type("--type-not", &name))?,
         })
     }
 

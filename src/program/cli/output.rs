@@ -56,7 +56,7 @@ impl Flags {
                 "--since compares sizes, not times: leave out -m and --sort time",
             ),
             (
-                matches!(keep, Keep::Groups(by, _) if by.needs().bytes) && !is_bytes,
+                matches!(keep, Keep::Groups(By::Size, _)) && !is_bytes,
                 "--by size needs sizes in bytes: leave out -f, --inodes and -m",
             ),
             (

@@ -8,6 +8,7 @@ use super::flags::Flags;
 use super::snapshots::{has_say, typed};
 use weigh::internal::remote::Remote;
 use weigh::internal::report::Keep;
+use weigh::internal::tally::By;
 
 /// The flags in `given`, arguments of `command`, that weigh gets on another machine.
 pub(super) fn passed(command: &Command, given: &ArgMatches) -> Vec<OsString> {
@@ -52,7 +53,7 @@ impl Flags {
         }
         let mut flags = self.filters.lines_of_files()?;
         flags.append(&mut self.passed);
-        if matches!(keep, Keep::Groups(by, _) if by.needs().owners) && !self.snapshots.details {
+        if matches!(keep, Keep::Groups(By::Owner { .. }, _)) && !self.snapshots.details {
             flags.push("--details".into());
         }
         let rsh = self.roots.rsh.as_deref().unwrap_or("ssh");

@@ -425,7 +425,8 @@ impl<R: Read> Read for SavedHeader<R> {
 #[derive(Debug)]
 pub struct Blocks<R> {
     file: R,
-    places: Vec<BlockPlace>,
+    /// Where they are.
+    pub places: Vec<BlockPlace>,
     /// Where they end, and where the index begins. The digests are between.
     end: u64,
     index: u64,
@@ -503,11 +504,6 @@ impl<R: Read + Seek + 'static> Blocks<R> {
         Ok(Sections { at: offset, ..Sections::new(&mut self.file, u64::MAX) })
     }
 
-    /// Where the blocks are.
-    pub fn places(&self) -> &[BlockPlace] {
-        &self.places
-    }
-
     /// The content of each block with one of these numbers, after the number that it begins with, which is that of its
     /// first directory. Several threads unpack them.
     ///
@@ -517,13 +513,13 @@ impl<R: Read + Seek + 'static> Blocks<R> {
         let packed: Vec<_> =
             numbers.map(|number| self.packed(number)).collect::<io::Result<_>>()?;
         match &packed[..] {
-            [block] => block.content().map(|content| vec![content]),
-            _ => parallel::collect(0, packed, |block: PackedBlock| block.content()),
+            [block] => content(block).map(|content| vec![content]),
+            _ => parallel::collect(0, &packed, content),
         }
     }
 
-    /// The block with this number, as it is in the file.
-    fn packed(&mut self, number: usize) -> io::Result<PackedBlock> {
+    /// The block with this number, and the number of its first directory.
+    fn packed(&mut self, number: usize) -> io::Result<(Section, u64)> {
         let Some(&place) = self.places.get(number) else {
             return Err(damaged(format_args!("there is no block {number}")));
         };
@@ -531,27 +527,20 @@ impl<R: Read + Seek + 'static> Blocks<R> {
         sections.count = (DIRECTORIES, number);
         let section = sections.next_of(DIRECTORIES)?;
         let section = section.filter(|section| section.place(place.first) == place);
-        section.map(|section| PackedBlock { section, place }).ok_or_else(|| other_block(number))
+        section.map(|section| (section, place.first)).ok_or_else(|| other_block(number))
     }
 }
 
-/// A block as it is in the file.
-struct PackedBlock {
-    section: Section,
-    place: BlockPlace,
-}
-
-impl PackedBlock {
-    fn content(&self) -> io::Result<Vec<u8>> {
-        let mut content = self.section.unpack()?;
-        let mut rest = content.as_slice();
-        if take_number(&mut rest) != Some(self.place.first) {
-            return Err(other_block(self.section.number));
-        }
-        let start = content.len() - rest.len();
-        content.drain(..start);
-        Ok(content)
+/// The content of a block after the number that it begins with, which is that of its `first` directory.
+fn content((section, first): &(Section, u64)) -> io::Result<Vec<u8>> {
+    let mut content = section.unpack()?;
+    let mut rest = content.as_slice();
+    if take_number(&mut rest) != Some(*first) {
+        return Err(other_block(section.number));
     }
+    let start = content.len() - rest.len();
+    content.drain(..start);
+    Ok(content)
 }
 
 #[cold]

@@ -35,7 +35,7 @@ impl Digested {
     /// # Errors
     /// The system's, and those of a damaged file.
     pub fn changed<'t>(self, now: &'t Tree, inodes: Inodes) -> io::Result<(Tree, Alike)> {
-        let has_times = self.listings.has_times();
+        let has_times = self.listings.has_times;
         let ((tree, directories), differing) = parallel::beside(
             |compare| self.read(now, inodes, compare),
             |batch: Batch<'t>| batch.differing(has_times),
@@ -56,7 +56,7 @@ impl Digested {
         compare: &mut dyn FnMut(Batch<'t>),
     ) -> io::Result<(Tree, Vec<bool>)> {
         let root = now.root();
-        let is_alike = root.is_directory() && root.is_total() == self.listings.is_total();
+        let is_alike = root.is_directory() && root.is_total() == self.listings.is_total;
         let is = now.digests(None);
         let directories = vec![false; is.len()];
         let mut search = SideBySide {
@@ -69,7 +69,7 @@ impl Digested {
             compare,
             directories,
         };
-        let begin = |depth| Box::new(Replay::new(Whole { inodes }, depth)) as _;
+        let begin = |depth| Box::new(Replay::new(Whole { inodes }, depth, None)) as _;
         self.listings.expect_many();
         let tree = self.listings.replay(begin, &mut search, None)?;
         let SideBySide { batch, directories, .. } = search;

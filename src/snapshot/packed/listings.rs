@@ -50,8 +50,9 @@ pub struct SavedListings {
     end: ListingEnd,
     root: Directory,
     /// Whether the root is the node above several roots.
-    is_total: bool,
-    has_times: bool,
+    pub(super) is_total: bool,
+    /// Whether entries have their times.
+    pub(super) has_times: bool,
 }
 
 /// Where a listing ends, from where later ones in the same block are found.
@@ -128,10 +129,10 @@ impl SavedListings {
         directories: u64,
         has_times: bool,
     ) -> io::Result<Option<Self>> {
-        if directories == 0 || blocks.places().is_empty() {
+        if directories == 0 || blocks.places.is_empty() {
             return Ok(None);
         }
-        let size = blocks.places().iter().map(|place| place.length).sum();
+        let size = blocks.places.iter().map(|place| place.length).sum();
         let (cache, end, root) = Default::default();
         let (at_a_time, next, cost, is_total) = (1, 0, 0, false);
         let mut listings =
@@ -149,19 +150,9 @@ impl SavedListings {
         self.at_a_time = CACHED / 2;
     }
 
-    /// Whether the root is the node above several roots.
-    pub(super) fn is_total(&self) -> bool {
-        self.is_total
-    }
-
-    /// Whether entries have their times.
-    pub(super) fn has_times(&self) -> bool {
-        self.has_times
-    }
-
     /// Whether all of it may take more memory than browsing should.
     pub fn is_large(&self) -> bool {
-        let unpacked = self.blocks.places().len() as u64 * BLOCK;
+        let unpacked = self.blocks.places.len() as u64 * BLOCK;
         unpacked.min(self.size.saturating_mul(MOST_TIMES)) > MOST_WHOLE
     }
 
@@ -183,7 +174,7 @@ impl SavedListings {
             here = numbers;
         }
         read.insert(here.start);
-        let begin = |depth| Box::new(Replay::new(Whole { inodes }, depth)) as _;
+        let begin = |depth| Box::new(Replay::new(Whole { inodes }, depth, None)) as _;
         self.replay(begin, &mut |number: u64| read.contains(&number), Some(here.start)).map(Some)
     }
 
@@ -195,7 +186,7 @@ impl SavedListings {
         view: View,
         limits: Limits,
     ) -> io::Result<Option<HashSet<u64>>> {
-        let most = self.cost + READ * (CACHED + self.blocks.places().len() / 4);
+        let most = self.cost + READ * (CACHED + self.blocks.places.len() / 4);
         let mut candidates = Ranking::new(view, limits);
         let mut read = HashSet::new();
         let mut next = Some((self.root.numbers.clone(), u32::from(!self.is_total)));
@@ -295,9 +286,9 @@ impl SavedListings {
         mut take: impl FnMut(Piece<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         // It begins in the last block that begins with an earlier directory, or with the next block.
-        let next = self.blocks.places().partition_point(|place| place.first < directory);
+        let next = self.blocks.places.partition_point(|place| place.first < directory);
         let mut number = next.saturating_sub(1);
-        let mut here = self.blocks.places().get(number).map(|place| place.first);
+        let mut here = self.blocks.places.get(number).map(|place| place.first);
         let mut unpacked = 0;
         let end = mem::take(&mut self.end);
         let mut known = Some(end).filter(|end| end.block == number && end.next <= directory);
@@ -321,7 +312,7 @@ impl SavedListings {
                     take(piece)?;
                     if piece.is_last {
                         let is_end = at + 1 == self.root.numbers.end;
-                        if is_end && (!rest.is_empty() || number + 1 < self.blocks.places().len()) {
+                        if is_end && (!rest.is_empty() || number + 1 < self.blocks.places.len()) {
                             return Err(damaged("a listing of no directory"));
                         }
                         self.end = ListingEnd { block: number, next: at + 1, rest: rest.len() };
@@ -331,7 +322,7 @@ impl SavedListings {
                 at += u64::from(piece.is_last);
             }
             number += 1;
-            let place = self.blocks.places().get(number);
+            let place = self.blocks.places.get(number);
             here = place.map(|place| place.first).filter(|first| *first == at);
         }
         Err(damaged(format_args!("block {number} does not go on where the one before ends")))
@@ -347,7 +338,7 @@ impl SavedListings {
         }
         self.cost += READ;
         let count = if number == self.next { self.at_a_time } else { 1 };
-        self.next = self.blocks.places().len().min(number + count).max(number + 1);
+        self.next = self.blocks.places.len().min(number + count).max(number + 1);
         let read = self.blocks.read_several(number..self.next)?;
         let read: Vec<_> = read.into_iter().map(Arc::new).collect();
         // Of these, it is used last.

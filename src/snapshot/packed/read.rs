@@ -91,24 +91,24 @@ fn read_tree<R: Read>(
         }
         return sections.finish(0, &[]).map(|()| None);
     };
-    let first = unpack(first)?;
-    let mut rest = first.content.as_slice();
+    let (first, content) = unpack(first)?;
+    let mut rest = content.as_slice();
     if take_number(&mut rest) != Some(0) {
         return Err(damaged("block 0 does not begin with the root"));
     }
     let mut root = take_root(&mut rest, directories)?;
-    let mut places = vec![first.section.place(0)];
+    let mut places = vec![first.place(0)];
     let is_total = root.node.name.is_empty();
     let replay = begin(is_total.into());
     let mut reading = Reading { replay, has_times, is_total, open: Vec::new(), number: 0 };
     if directories > 0 {
         reading.enter(root.below)?;
     }
-    reading.pieces(rest).map_err(|error| first.wrong(&error))?;
+    reading.pieces(rest).map_err(|error| wrong(&first, &error))?;
     parallel::in_order(0, iter::from_fn(|| sections.block()), unpack, |block| {
-        let block = block?;
-        let first = reading.block(&block.content).map_err(|error| block.wrong(&error))?;
-        places.push(block.section.place(first));
+        let (block, content) = block?;
+        let first = reading.block(&content).map_err(|error| wrong(&block, &error))?;
+        places.push(block.place(first));
         io::Result::Ok(())
     })?;
     if !reading.open.is_empty() {
@@ -120,21 +120,15 @@ fn read_tree<R: Read>(
 }
 
 /// A block, and what is in it.
-struct Block {
-    section: Section,
-    content: Vec<u8>,
-}
-
-fn unpack(section: io::Result<Section>) -> io::Result<Block> {
+fn unpack(section: io::Result<Section>) -> io::Result<(Section, Vec<u8>)> {
     let section = section?;
-    section.unpack().map(|content| Block { section, content })
+    let content = section.unpack()?;
+    Ok((section, content))
 }
 
-impl Block {
-    #[cold]
-    fn wrong(&self, error: &io::Error) -> io::Error {
-        damaged(format_args!("block {} is wrong: {error}", self.section.number))
-    }
+#[cold]
+fn wrong(block: &Section, error: &io::Error) -> io::Error {
+    damaged(format_args!("block {} is wrong: {error}", block.number))
 }
 
 /// The directories that are open.
