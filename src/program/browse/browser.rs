@@ -28,7 +28,7 @@ use weigh::internal::tree::{Child, Freeable, Place, Totals, Tree};
 use weigh::internal::walk::Progress;
 
 /// What is shown, and how.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Browser {
     /// The last request for everything.
     pub(super) request: Request,

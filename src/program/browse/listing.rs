@@ -15,7 +15,7 @@ use super::sorting::{SortKey, SortedEntry, Sorting};
 use weigh::internal::escape::escape;
 use weigh::internal::path;
 use weigh::internal::render::name::cells;
-use weigh::internal::tree::{Child, DirectoryId, Order, Place, Tree};
+use weigh::internal::tree::{Child, DirectoryId, Place, Tree};
 
 /// How many directories share a line at most: a screen has no room for more, and each line is drawn often.
 const MOST_JOINED: usize = 64;
@@ -152,18 +152,6 @@ impl SortedList {
         });
         let longest = items.max().unwrap_or(0);
         Self { longest, ..self }
-    }
-
-    /// Lists the groups of `tree` that match the pattern.
-    pub(super) fn of_groups(tree: &Tree, order: Order, pattern: Option<&NamePattern>) -> Self {
-        let groups = tree.root().children(order).into_iter();
-        let others = groups.map(|it| Item {
-            name: it.name().to_vec().into(),
-            mode: it.mode(),
-            totals: it.totals(),
-            ..Item::default()
-        });
-        Self::of_others(others.collect(), tree, pattern)
     }
 
     /// Lists those of `others`, which are not in the `tree`, that match the pattern.
