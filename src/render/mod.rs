@@ -189,9 +189,6 @@ fn write_form(
     options: &schema::ExportOptions,
 ) -> io::Result<()> {
     match (form, &weighed.report) {
-        (Form::Json, Some(tree)) if tree.root().change().is_some() => {
-            diff::write(out, weighed, tree, options)
-        }
         (Form::Json, _) => schema::write(out, weighed, options),
         (Form::Ncdu, _) => ncdu::write(out, weighed, options),
         (Form::Prometheus, _) => prometheus::write(out, weighed, options),

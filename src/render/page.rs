@@ -221,7 +221,7 @@ impl<'a> PageRow<'a> {
         let change = line.change.as_deref();
         let kind = match (change, kind) {
             (_, Some(kind)) if line.mode.kind() == Kind::File => KINDS[kind],
-            (Some(change), _) => diff::kind(change),
+            (Some(change), _) => change.kind_name(),
             (None, None) => "group",
             (None, Some(_)) => line.mode.kind().name(),
         };
