@@ -213,7 +213,8 @@ impl Browser {
         }
         if let Some(name) = self.name.take() {
             // If it is gone, the same line is chosen.
-            let position = self.scan.index.position(&self.scan.tree, self.scan.directory, &name);
+            let mut lines = 0..self.len();
+            let position = lines.find(|line| self.scan.name(*line).as_ref() == Some(&name));
             self.chosen = position.unwrap_or(self.chosen);
             self.name = position.map(|_| name);
         }
@@ -261,8 +262,7 @@ impl Browser {
     /// Chooses a line; its entry stays chosen wherever it moves.
     pub(super) fn pin(&mut self, line: usize) {
         self.choose(line);
-        let Scan { index, tree, directory, .. } = &self.scan;
-        self.name = index.name(tree, *directory, self.chosen);
+        self.name = self.scan.name(self.chosen);
     }
 
     /// Sets how many lines of the list fit on the screen, and how many lines of the text over it can be the first one

@@ -201,16 +201,6 @@ impl SortedList {
         let names = below(&tree.at(place), directory);
         if self.is_flat { Some(path::join_all(names)) } else { names.first().map(|it| it.to_vec()) }
     }
-
-    /// The line with this name.
-    pub(super) fn position(
-        &self,
-        tree: &Tree,
-        directory: DirectoryId,
-        name: &[u8],
-    ) -> Option<usize> {
-        (0..self.len()).find(|line| self.name(tree, directory, *line).as_deref() == Some(name))
-    }
 }
 
 /// `child`, and the directories that share its line, each in the one before it.
