@@ -362,9 +362,9 @@ impl Browser {
         const MOST: usize = 200;
         let (places, count) = self.inside.get_or_init(|| {
             let tree = &self.scan.tree;
-            let directory = self.scan.index.place(self.chosen).map(|place| tree.at(place));
+            let chosen = self.item(self.chosen).and_then(|item| item.place);
             let sized = |child: Child<'_>| Some((Reverse(child.size()), child.place()?));
-            let children = directory.into_iter().flat_map(Child::unsorted);
+            let children = chosen.into_iter().flat_map(|place| tree.at(place).unsorted());
             let mut largest: Vec<_> = children.filter_map(sized).collect();
             let count = largest.len();
             if count > MOST {

@@ -170,14 +170,6 @@ impl SortedList {
         self.lines.len()
     }
 
-    /// The place of the entry on a line.
-    pub(super) fn place(&self, line: usize) -> Option<Place> {
-        match *self.lines.get(line)? {
-            ListLine::Entry(place) => Some(place),
-            ListLine::Other(_) => None,
-        }
-    }
-
     /// The entry or the group on a line.
     pub(super) fn item<'a>(&'a self, tree: &'a Tree, line: usize) -> Option<Item<'a>> {
         match *self.lines.get(line)? {
