@@ -179,6 +179,11 @@ impl Figures {
 }
 
 impl Change<'_> {
+    /// What it is, in JSON and tables.
+    pub fn kind_name(&self) -> &'static str {
+        self.kind.map_or("group", Kind::name)
+    }
+
     /// By how much its size changed. A moved directory counts as unchanged.
     pub fn difference(&self) -> i128 {
         match self.moved_from {

@@ -36,7 +36,6 @@ use std::io::{self, Write};
 
 use crate::report::Outcome;
 use crate::snapshot::{Snapshot, schema};
-use crate::weighed::Weighed;
 use page::PageForm;
 use partial::Partial;
 use tree::Bars;
@@ -143,13 +142,23 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
     let Outcome { snapshot, file_systems, earlier, .. } = outcome;
     let Snapshot { weighed, view, known, origin } = snapshot;
     match (output, &weighed.report) {
-        (Output::Form(form, options), _) => {
+        (Output::Form(form, options), tree) => {
             let file_systems = file_systems.to_vec();
             // Other forms say what nodes have.
             let origin = origin.clone().filter(|_| form == Form::Parquet);
             let (view, known) = (*view, *known);
             let options = schema::ExportOptions { view, known, file_systems, origin, ..options };
-            write_form(out, weighed, form, &options)
+            match (form, tree) {
+                (Form::Json, _) => schema::write(out, weighed, &options),
+                (Form::Ncdu, _) => ncdu::write(out, weighed, &options),
+                (Form::Prometheus, _) => prometheus::write(out, weighed, &options),
+                (Form::Csv, Some(tree)) => rows::csv(out, tree, options.order),
+                (Form::Ndjson, Some(tree)) => rows::ndjson(out, tree, options.order),
+                (Form::Folded, Some(tree)) => folded::write(out, tree),
+                (Form::Parquet, Some(tree)) => parquet::write(out, tree, &options),
+                // A page has options of its own.
+                (Form::Page(_), _) | (_, None) => Ok(()),
+            }
         }
         (Output::Picture(mut options), Some(tree)) => {
             options.since = diff::since(earlier.as_ref(), &options.dates);
@@ -179,28 +188,6 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
         }
         // Nothing is shown of a tree that could not be read.
         (_, None) => Ok(()),
-    }
-}
-
-fn write_form(
-    out: &mut dyn Write,
-    weighed: &Weighed,
-    form: Form,
-    options: &schema::ExportOptions,
-) -> io::Result<()> {
-    match (form, &weighed.report) {
-        (Form::Json, Some(tree)) if tree.root().change().is_some() => {
-            diff::write(out, weighed, tree, options)
-        }
-        (Form::Json, _) => schema::write(out, weighed, options),
-        (Form::Ncdu, _) => ncdu::write(out, weighed, options),
-        (Form::Prometheus, _) => prometheus::write(out, weighed, options),
-        (Form::Csv, Some(tree)) => rows::csv(out, tree, options.order),
-        (Form::Ndjson, Some(tree)) => rows::ndjson(out, tree, options.order),
-        (Form::Folded, Some(tree)) => folded::write(out, tree),
-        (Form::Parquet, Some(tree)) => parquet::write(out, tree, options),
-        // A page has options of its own.
-        (Form::Page(_), _) | (_, None) => Ok(()),
     }
 }
 

@@ -143,9 +143,7 @@ impl<'a> PageContent<'a> {
         let mut rows: Vec<PageRow<'_>> = Vec::with_capacity(lines.len());
         for (i, line) in lines.into_iter().enumerate() {
             let group = (tree.shape() == Shape::Groups && line.depth > 0).then(|| i - 1);
-            let percent = percent(line.totals.weight, whole);
-            let size = partial::mark(picture.format.write(line.totals.size), line.is_partial);
-            rows.push(PageRow::new(line, group, size, percent, picture));
+            rows.push(PageRow::new(line, group, whole, picture));
         }
         keep(&mut rows, options.max_bytes);
         let rest = Rest::of(rows.iter().map(|row| &row.line), tree, picture);
@@ -199,16 +197,11 @@ impl<'a> PageContent<'a> {
 }
 
 impl<'a> PageRow<'a> {
-    /// The row of a line, which may be the heading of the group with this number.
-    fn new(
-        line: Line<'a>,
-        group: Option<usize>,
-        size: String,
-        percent: String,
-        PictureOptions { format, dates, .. }: &PictureOptions,
-    ) -> Self {
+    /// The row of a line, which may be the heading of the group with this number, and is a part of a `whole`.
+    fn new(line: Line<'a>, group: Option<usize>, whole: u64, options: &PictureOptions) -> Self {
         /// As many groups as there are colours for them.
         const GROUPS: usize = 8;
+        let PictureOptions { format, dates, .. } = options;
         let direction = line.direction().map(|direction| (direction as i8 + 1) as usize);
         let newest = line.totals.newest.filter(|_| group.is_none());
         let kind = group.is_none().then(|| kinds::kind(line.name, line.mode));
@@ -221,7 +214,7 @@ impl<'a> PageRow<'a> {
         let change = line.change.as_deref();
         let kind = match (change, kind) {
             (_, Some(kind)) if line.mode.kind() == Kind::File => KINDS[kind],
-            (Some(change), _) => diff::kind(change),
+            (Some(change), _) => change.kind_name(),
             (None, None) => "group",
             (None, Some(_)) => line.mode.kind().name(),
         };
@@ -229,6 +222,8 @@ impl<'a> PageRow<'a> {
         let change = change.map(|change| (change, format.write_change(change)));
         let date = newest.map_or_else(String::new, |newest| dates.write(newest));
         let (name, note) = (escape(line.name), aside(&line, format));
+        let size = partial::mark(format.write(line.totals.size), line.is_partial);
+        let percent = percent(line.totals.weight, whole);
         Self { line, name, colors, kind, size, percent, change, date, note }
     }
 

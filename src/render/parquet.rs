@@ -116,7 +116,7 @@ fn values<'a>(row: &Row<'a>, tree: &Tree, options: &'a ExportOptions) -> [Value<
         name_bytes,
         if is_root { Value::None } else { Value::text(parent(row.path, name)) },
         Value::number(Some(row.depth as u64)),
-        Value::text(row.kind.as_bytes()),
+        Value::text(row.node.kind().as_bytes()),
         Value::number(Some(row.node.size())),
         Value::number(own.filter(|_| !row.node.is_group())),
         Value::number(Some(totals.entries)),

@@ -2,19 +2,15 @@
 
 use std::io::{self, Write};
 
-use super::diff;
 use crate::escape::{escape, json_bytes};
-use crate::measure::Change;
+use crate::snapshot::schema;
 use crate::tree::{Child, Order, Shape, Step, Traversal, Tree};
 
 /// A node as a row.
 pub(super) struct Row<'a> {
     pub(super) node: Child<'a>,
     pub(super) path: &'a [u8],
-    pub(super) kind: &'static str,
     pub(super) depth: usize,
-    /// How it changed, in a comparison.
-    pub(super) change: Option<Change<'a>>,
 }
 
 /// Writes CSV with a header. Paths are text, escaped as in a picture. Every path is in quotes, because DuckDB decides
@@ -27,9 +23,9 @@ pub fn csv(out: &mut dyn Write, tree: &Tree, order: Order) -> io::Result<()> {
         None => b"path,kind,size,entries,depth\n",
         Some(_) => b"path,kind,before,size,change,depth,moved_from\n",
     })?;
-    each(tree, order, |Row { node, path, kind, depth, change }| {
-        let path = quoted(path);
-        let Some(change) = change else {
+    each(tree, order, |Row { node, path, depth }| {
+        let (path, kind) = (quoted(path), node.kind());
+        let Some(change) = node.change() else {
             let (size, entries) = (node.size(), node.totals().entries);
             return writeln!(out, "{path},{kind},{size},{entries},{depth}");
         };
@@ -51,14 +47,14 @@ pub(super) fn quoted(path: &[u8]) -> String {
 /// # Errors
 /// The writer's.
 pub fn ndjson(out: &mut dyn Write, tree: &Tree, order: Order) -> io::Result<()> {
-    each(tree, order, |Row { node, path, kind, depth, change }| {
+    each(tree, order, |Row { node, path, depth }| {
         json_bytes(out, r#"{"path":"#, path)?;
-        write!(out, r#","kind":"{kind}""#)?;
-        match change {
+        write!(out, r#","kind":"{}""#, node.kind())?;
+        match node.change() {
             None => {
                 write!(out, r#","size":{},"entries":{}"#, node.size(), node.totals().entries)?;
             }
-            Some(change) => diff::members(out, &change)?,
+            Some(change) => schema::change(out, &change)?,
         }
         let note = node.node().note;
         if !note.is_empty() {
@@ -77,18 +73,13 @@ pub(super) fn each(
     let mut traversal = Traversal::new(tree.root());
     while let Some(step) = traversal.next() {
         let Step::Node(node) = step else { continue };
-        let change = node.change();
-        let (path, kind) = match &change {
-            _ if node.is_total() => (b"(total)".as_slice(), "total"),
-            None => (traversal.path(), node.kind()),
-            Some(change) => (traversal.path(), diff::kind(change)),
-        };
+        let path = if node.is_total() { b"(total)" } else { traversal.path() };
         let mut depth = traversal.depth();
         if tree.shape() == Shape::List && depth > 0 {
             // An absolute path begins with a slash.
             depth += node.name().iter().skip(1).filter(|byte| **byte == b'/').count();
         }
-        write(Row { node, path, kind, depth, change })?;
+        write(Row { node, path, depth })?;
         if node.id().is_some() {
             traversal.enter((), node.children(order));
         }

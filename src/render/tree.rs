@@ -126,7 +126,7 @@ pub fn draw(out: &mut dyn Write, tree: &Tree, options: &PictureOptions) -> io::R
     let first = usize::from(options.skip_total);
     let columns = picture.columns(first);
     if tree.root().change().is_some() {
-        picture.write_headings(out, &headings, &columns)?;
+        out.write_all(picture.headings(&headings, &columns).as_bytes())?;
     }
     let mut numbers = first..picture.lines.len();
     while let Some(i) = if options.is_root_first { numbers.next() } else { numbers.next_back() } {
@@ -175,20 +175,12 @@ struct Picture<'a> {
 
 impl Picture<'_> {
     /// What the picture compares with, and what its columns show.
-    fn write_headings(
-        &self,
-        out: &mut dyn Write,
-        figures: &str,
-        columns: &Columns,
-    ) -> io::Result<()> {
+    fn headings(&self, figures: &str, columns: &Columns) -> String {
         let options = self.options;
-        writeln!(
-            out,
-            "{}",
-            self.options.paint(&options.charset.cut(&options.since, options.width), Palette::aside)
-        )?;
+        let since = options.charset.cut(&options.since, options.width);
+        let since = options.paint(&since, Palette::aside) + "\n";
         if options.screen_reader {
-            return Ok(());
+            return since;
         }
         let beside = columns.name + columns.bar + usize::from(columns.bar > 0) + PERCENT + 1;
         let churn = match (columns.percent, CHURN.len() < beside) {
@@ -198,7 +190,7 @@ impl Picture<'_> {
         };
         let headings = format!("{figures:>0$}{churn:>beside$}", columns.size);
         let headings = options.charset.cut(headings.trim_end(), options.width);
-        writeln!(out, "{}", self.options.paint(&headings, Palette::aside))
+        since + &options.paint(&headings, Palette::aside) + "\n"
     }
 
     fn line(&self, i: usize, columns: &Columns) -> String {

@@ -10,7 +10,7 @@ use crate::measure::{Figures, Kind};
 pub(super) use header::Header;
 pub use header::{end, head, list};
 pub(super) use read::read;
-pub use write::{ExportOptions, begin, write};
+pub use write::{ExportOptions, begin, change, write};
 
 /// The newest schema that can be read, and the one that is written.
 const SCHEMA: u64 = 1;

@@ -108,10 +108,11 @@ impl<'a> Child<'a> {
 
     /// What JSON calls its kind.
     pub fn kind(&self) -> &'static str {
-        match self.mode().kind() {
+        match self.change() {
             _ if self.is_total() => "total",
-            _ if self.is_group() => "group",
-            kind => kind.name(),
+            Some(change) => change.kind_name(),
+            None if self.is_group() => "group",
+            None => self.mode().kind().name(),
         }
     }
 

@@ -28,7 +28,7 @@ use weigh::internal::tree::{Child, Freeable, Place, Totals, Tree};
 use weigh::internal::walk::Progress;
 
 /// What is shown, and how.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Browser {
     /// The last request for everything.
     pub(super) request: Request,
@@ -213,7 +213,8 @@ impl Browser {
         }
         if let Some(name) = self.name.take() {
             // If it is gone, the same line is chosen.
-            let position = self.scan.index.position(&self.scan.tree, self.scan.directory, &name);
+            let mut lines = 0..self.len();
+            let position = lines.find(|line| self.scan.name(*line).as_ref() == Some(&name));
             self.chosen = position.unwrap_or(self.chosen);
             self.name = position.map(|_| name);
         }
@@ -261,8 +262,7 @@ impl Browser {
     /// Chooses a line; its entry stays chosen wherever it moves.
     pub(super) fn pin(&mut self, line: usize) {
         self.choose(line);
-        let Scan { index, tree, directory, .. } = &self.scan;
-        self.name = index.name(tree, *directory, self.chosen);
+        self.name = self.scan.name(self.chosen);
     }
 
     /// Sets how many lines of the list fit on the screen, and how many lines of the text over it can be the first one
@@ -362,9 +362,9 @@ impl Browser {
         const MOST: usize = 200;
         let (places, count) = self.inside.get_or_init(|| {
             let tree = &self.scan.tree;
-            let directory = self.scan.index.place(self.chosen).map(|place| tree.at(place));
+            let chosen = self.item(self.chosen).and_then(|item| item.place);
             let sized = |child: Child<'_>| Some((Reverse(child.size()), child.place()?));
-            let children = directory.into_iter().flat_map(Child::unsorted);
+            let children = chosen.into_iter().flat_map(|place| tree.at(place).unsorted());
             let mut largest: Vec<_> = children.filter_map(sized).collect();
             let count = largest.len();
             if count > MOST {

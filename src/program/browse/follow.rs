@@ -10,7 +10,7 @@ use weigh::internal::path;
 use weigh::internal::render::partial::Partial;
 use weigh::internal::sum::Freed;
 use weigh::internal::total::{Rules, add_up};
-use weigh::internal::tree::{DirectoryId, Place, Tree};
+use weigh::internal::tree::Place;
 use weigh::internal::weighed::Weighed;
 
 /// The changes of a scan.
@@ -26,10 +26,6 @@ impl Gone {
     pub(super) fn is_empty(&self) -> bool {
         self.names.is_empty() && self.own.is_empty()
     }
-
-    fn contains(&self, way: &[Vec<u8>], name: &[u8]) -> bool {
-        self.names.get(way).is_some_and(|names| names.contains(name))
-    }
 }
 
 impl Scan {
@@ -37,7 +33,7 @@ impl Scan {
     /// their inodes have fewer links. Returns the marks on other entries, which must be marked again.
     pub(super) fn follow(&mut self, gone: &Gone, rules: &Rules, are_unlinked: bool) -> NamedMarks {
         let mut named = self.marks.named(&self.tree);
-        named.retain(|way, name| !gone.contains(way, name));
+        named.retain(|way, name| gone.names.get(way).is_none_or(|names| !names.contains(name)));
         let mut places: BTreeSet<Place> = BTreeSet::new();
         let mut paths = Vec::new();
         for (way, names) in &gone.names {
@@ -109,20 +105,11 @@ impl Scan {
         let roots = self.tree.roots().map(|root| root.name().to_vec());
         let roots: Vec<_> =
             roots.filter(|root| *root != path && path::is_within(root, &path)).collect();
-        self.replace_tree(id, tree, rules, are_unlinked);
-        self.exchange_problems(
-            |it| path::is_within(it, &path) && !roots.iter().any(|root| path::is_within(it, root)),
-            new,
-        );
-        Some(named)
-    }
-
-    fn replace_tree(&mut self, old: DirectoryId, new: Tree, rules: &Rules, are_unlinked: bool) {
         let mut lost = match are_unlinked {
-            true => self.links_at(&BTreeSet::from([old.into()])),
+            true => self.links_at(&BTreeSet::from([id.into()])),
             false => HashMap::new(),
         };
-        let place = self.tree.replace(old, new);
+        let place = self.tree.replace(id, tree);
         if !lost.is_empty() {
             for (inode, left) in self.links_at(&BTreeSet::from([place.into()])) {
                 lost.entry(inode).and_modify(|links| *links = links.saturating_sub(left));
@@ -131,6 +118,11 @@ impl Scan {
         }
         let relinked = self.tree.unlink(&lost, Some(place));
         add_up(&mut self.tree, rules, relinked.into_iter().chain([place]));
+        self.exchange_problems(
+            |it| path::is_within(it, &path) && !roots.iter().any(|root| path::is_within(it, root)),
+            new,
+        );
+        Some(named)
     }
 
     /// The number of links to each inode at `places`.

@@ -15,7 +15,7 @@ use super::sorting::{SortKey, SortedEntry, Sorting};
 use weigh::internal::escape::escape;
 use weigh::internal::path;
 use weigh::internal::render::name::cells;
-use weigh::internal::tree::{Child, DirectoryId, Order, Place, Tree};
+use weigh::internal::tree::{Child, DirectoryId, Place, Tree};
 
 /// How many directories share a line at most: a screen has no room for more, and each line is drawn often.
 const MOST_JOINED: usize = 64;
@@ -154,18 +154,6 @@ impl SortedList {
         Self { longest, ..self }
     }
 
-    /// Lists the groups of `tree` that match the pattern.
-    pub(super) fn of_groups(tree: &Tree, order: Order, pattern: Option<&NamePattern>) -> Self {
-        let groups = tree.root().children(order).into_iter();
-        let others = groups.map(|it| Item {
-            name: it.name().to_vec().into(),
-            mode: it.mode(),
-            totals: it.totals(),
-            ..Item::default()
-        });
-        Self::of_others(others.collect(), tree, pattern)
-    }
-
     /// Lists those of `others`, which are not in the `tree`, that match the pattern.
     pub(super) fn of_others(
         mut others: Vec<Item<'static>>,
@@ -180,14 +168,6 @@ impl SortedList {
 
     pub(super) fn len(&self) -> usize {
         self.lines.len()
-    }
-
-    /// The place of the entry on a line.
-    pub(super) fn place(&self, line: usize) -> Option<Place> {
-        match *self.lines.get(line)? {
-            ListLine::Entry(place) => Some(place),
-            ListLine::Other(_) => None,
-        }
     }
 
     /// The entry or the group on a line.
@@ -212,16 +192,6 @@ impl SortedList {
         };
         let names = below(&tree.at(place), directory);
         if self.is_flat { Some(path::join_all(names)) } else { names.first().map(|it| it.to_vec()) }
-    }
-
-    /// The line with this name.
-    pub(super) fn position(
-        &self,
-        tree: &Tree,
-        directory: DirectoryId,
-        name: &[u8],
-    ) -> Option<usize> {
-        (0..self.len()).find(|line| self.name(tree, directory, *line).as_deref() == Some(name))
     }
 }
 

@@ -4,9 +4,10 @@
 
 use std::collections::HashMap;
 
+use super::item::Item;
 use super::pattern::NamePattern;
 use weigh::internal::inode::Identity;
-use weigh::internal::tally::{By, Groups, Limits, Show, Tally, Top};
+use weigh::internal::tally::{By, Groups, Limits, Show, Top};
 use weigh::internal::total::{AnyReplay, Replay, Shown, stat_of};
 use weigh::internal::tree::{Child, DirectoryId, Node, Order, Place, Tree};
 
@@ -32,23 +33,16 @@ pub(super) enum TreeQuery {
 }
 
 /// A query that is being answered.
-#[derive(Debug)]
 pub(super) struct RunningQuery {
     pub(super) query: TreeQuery,
     pub(super) below: DirectoryId,
     /// How many directories are done, and how many entries of the next one.
     directories: u64,
     leaves: usize,
-    tally: Tallied,
+    /// If it answers with entries, the name of each is its place.
+    tally: Box<dyn AnyReplay>,
     /// Whether the groups with these keys are the one that is asked for.
     keys: HashMap<Box<[u8]>, bool>,
-}
-
-#[derive(Debug)]
-enum Tallied {
-    /// The name of each entry is its place.
-    Largest(Replay<Top>),
-    Groups(Replay<Groups>),
 }
 
 /// What a query comes to.
@@ -56,8 +50,8 @@ enum Tallied {
 pub(super) enum Answer {
     /// Entries, the largest first.
     Entries(Vec<Place>),
-    /// Groups, in this order.
-    Groups(Tree, Order),
+    /// Groups, in their order.
+    Groups(Vec<Item<'static>>),
 }
 
 impl Answer {
@@ -65,20 +59,17 @@ impl Answer {
     pub(super) const NOTHING: Self = Self::Entries(Vec::new());
 }
 
-fn opened<T: Tally>(tally: T) -> Replay<T> {
-    let mut replay = Replay::new(tally, 0, None);
-    replay.open();
-    replay
-}
-
 impl RunningQuery {
     /// Asks about everything below a directory of `tree`.
     pub(super) fn new(query: TreeQuery, tree: &Tree, below: DirectoryId) -> Self {
         let limits = Limits { lines: MOST, show: Show::Files, ..Limits::NONE };
-        let tally = match query {
-            TreeQuery::Groups(by) => Tallied::Groups(opened(Groups::new(by, tree.view(), limits))),
-            _ => Tallied::Largest(opened(Top::new(tree.view(), limits))),
+        let mut tally: Box<dyn AnyReplay> = match query {
+            TreeQuery::Groups(by) => {
+                Box::new(Replay::new(Groups::new(by, tree.view(), limits), 0, None))
+            }
+            _ => Box::new(Replay::new(Top::new(tree.view(), limits), 0, None)),
         };
+        tally.open();
         Self { query, below, directories: 0, leaves: 0, tally, keys: HashMap::new() }
     }
 
@@ -87,13 +78,11 @@ impl RunningQuery {
         let mut room = SLICE;
         for directory in tree.directory(self.below).all_directories_from(self.directories) {
             let is_last = directory.id() == Some(self.below);
-            match &mut self.tally {
+            match self.query {
                 _ if self.leaves > 0 || is_last => {}
-                Tallied::Groups(groups) => groups.open(),
-                Tallied::Largest(_) if matches!(self.query, TreeQuery::Named(_)) => {
-                    self.add(&directory)
-                }
-                Tallied::Largest(_) => {}
+                TreeQuery::Groups(_) => self.tally.open(),
+                TreeQuery::Named(_) => self.add(&directory),
+                _ => {}
             }
             let slice = directory.leaves().skip(self.leaves).take(room);
             let seen = slice.map(|leaf| self.add(&leaf)).count();
@@ -102,8 +91,8 @@ impl RunningQuery {
                 self.leaves += seen;
                 return true;
             }
-            if let (Tallied::Groups(groups), false) = (&mut self.tally, is_last) {
-                groups.close(&directory.node(), Shown::Always);
+            if !is_last && matches!(self.query, TreeQuery::Groups(_)) {
+                self.tally.close(&directory.node(), Shown::Always);
             }
             self.directories += 1;
             self.leaves = 0;
@@ -117,7 +106,8 @@ impl RunningQuery {
 
     fn add(&mut self, child: &Child<'_>) {
         let is_meant = match &self.query {
-            TreeQuery::Files | TreeQuery::Groups(_) => true,
+            TreeQuery::Groups(_) => return self.tally.leaf(&child.node(), true),
+            TreeQuery::Files => true,
             TreeQuery::Named(pattern) => pattern.is_match(child.name(), child.is_directory()),
             TreeQuery::Links(identity) => {
                 child.inode().is_some_and(|inode| inode.identity == *identity)
@@ -134,36 +124,30 @@ impl RunningQuery {
                 })
             }
         };
-        match &mut self.tally {
-            Tallied::Groups(groups) => groups.leaf(&child.node(), true),
-            Tallied::Largest(largest) => {
-                let Some(place) = child.place().filter(|_| is_meant) else { return };
-                let node = child.node();
-                // Each inode has one line, but each name that is looked for has its own.
-                let is_once = matches!(self.query, TreeQuery::Files | TreeQuery::Group(..));
-                let inode = node.inode.filter(|_| is_once);
-                largest.leaf(&Node { name: &place.to_bytes(), inode, ..node }, true);
-            }
-        }
+        let Some(place) = child.place().filter(|_| is_meant) else { return };
+        let node = child.node();
+        // Each inode has one line, but each name that is looked for has its own.
+        let is_once = matches!(self.query, TreeQuery::Files | TreeQuery::Group(..));
+        let inode = node.inode.filter(|_| is_once);
+        self.tally.leaf(&Node { name: &place.to_bytes(), inode, ..node }, true);
     }
 
     /// The answer, after the last slice of `tree`.
-    pub(super) fn answer(self, tree: &Tree) -> (TreeQuery, Answer) {
-        let root = tree.directory(self.below).node();
-        let answer = match self.tally {
-            Tallied::Groups(mut groups) => {
-                let order = match self.query {
-                    TreeQuery::Groups(by) => by.order().map_or(Order::Size, Order::Listed),
-                    _ => Order::Size,
-                };
-                Answer::Groups(groups.finish(&root).seen_as(tree.view()), order)
-            }
-            Tallied::Largest(mut largest) => {
-                let found = largest.finish(&root).seen_as(tree.view());
-                let places = found.root().children(Order::Size).into_iter();
-                Answer::Entries(places.filter_map(|it| Place::from_bytes(it.name())).collect())
-            }
+    pub(super) fn answer(mut self, tree: &Tree) -> (TreeQuery, Answer) {
+        let found = self.tally.finish(&tree.directory(self.below).node()).seen_as(tree.view());
+        let TreeQuery::Groups(by) = self.query else {
+            let places = found.root().children(Order::Size).into_iter();
+            let places = places.filter_map(|it| Place::from_bytes(it.name()));
+            return (self.query, Answer::Entries(places.collect()));
         };
-        (self.query, answer)
+        let order = by.order().map_or(Order::Size, Order::Listed);
+        let groups = found.root().children(order).into_iter();
+        let groups = groups.map(|it| Item {
+            name: it.name().to_vec().into(),
+            mode: it.mode(),
+            totals: it.totals(),
+            ..Item::default()
+        });
+        (self.query, Answer::Groups(groups.collect()))
     }
 }

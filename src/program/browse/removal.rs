@@ -66,8 +66,9 @@ impl Browser {
 
     /// Why nothing of what is marked can be removed, if that is so.
     pub(super) fn no_removal_of_marks(&self) -> Option<&'static str> {
-        let review = self.removals.review.as_ref().filter(|review| review.is_none_left());
-        self.no_removal().or(review.map(|_| NONE_LEFT))
+        let review = self.removals.review.as_ref();
+        let is_none_left = review.is_some_and(|it| it.refused() == it.marks.len());
+        self.no_removal().or(is_none_left.then_some(NONE_LEFT))
     }
 
     /// Opens the review: of the marked entries or, if none is marked, of the chosen one. They must be looked at.

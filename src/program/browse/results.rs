@@ -81,7 +81,8 @@ impl Browser {
                 true => self.say("nothing marked: the scan was stopped"),
                 false => {
                     let what = format!(" that can be made or downloaded again{hint}");
-                    self.mark_paths(&found, &what);
+                    let places = self.scan.tree.at_paths(&found).into_iter();
+                    self.mark_places(places.map(|(place, ())| Ok(place)).collect(), &what);
                 }
             }
         }
@@ -160,12 +161,6 @@ impl Browser {
             None if marked == 0 => format!("nothing marked{what}"),
             None => format!("{marked} marked{what}"),
         });
-    }
-
-    /// Marks what is at these paths.
-    fn mark_paths(&mut self, paths: &BTreeMap<Vec<u8>, ()>, what: &str) {
-        let places = self.scan.tree.at_paths(paths).into_iter().map(|(place, ())| Ok(place));
-        self.mark_places(places.collect(), what);
     }
 
     /// Scans the current directory again.

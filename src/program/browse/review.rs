@@ -119,11 +119,6 @@ impl Review {
     pub(super) fn refused(&self) -> usize {
         self.marks.iter().filter(|mark| mark.target.is_err()).count()
     }
-
-    /// Whether none can be removed.
-    pub(super) fn is_none_left(&self) -> bool {
-        self.refused() == self.marks.len()
-    }
 }
 
 impl Removals {

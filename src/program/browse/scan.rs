@@ -93,6 +93,11 @@ impl Scan {
         Some(Item { is_open, ..item })
     }
 
+    /// What a line is found by when the list is another.
+    pub(super) fn name(&self, line: usize) -> Option<Vec<u8>> {
+        self.index.name(&self.tree, self.directory, line)
+    }
+
     /// The names on the path from the current directory to `item`: several where directories share a line.
     pub(super) fn names(&self, item: &Item<'_>) -> Vec<&[u8]> {
         let place = item.place.map(|place| self.tree.at(place));

@@ -153,8 +153,8 @@ impl Browser {
         let nothing = Answer::NOTHING;
         let (sorting, pattern) = (self.order().unwrap_or_default(), self.pattern.as_ref());
         match self.answers.get(&key).unwrap_or(&nothing) {
-            Answer::Groups(tree, order) => {
-                self.scan.index = SortedList::of_groups(tree, *order, pattern);
+            Answer::Groups(groups) => {
+                self.scan.index = SortedList::of_others(groups.clone(), &self.scan.tree, pattern);
             }
             Answer::Entries(places) => self.scan.list(&self.way, Some(places), sorting, pattern),
         }

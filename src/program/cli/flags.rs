@@ -27,23 +27,12 @@ use weigh::internal::sys::Source;
 use weigh::internal::tally::By;
 
 /// What only a walk heeds. (If a group of flags stood here, clap's errors would name all in it.)
-const OF_WALKS: [&str; 15] = [
-    "paths",
-    "rsh",
-    "files0_from",
-    "files_from",
-    "dereference_links",
-    "count_links",
-    "exact_links",
-    "threads",
-    "limit_filesystem",
-    "overlays",
-    "gitignore",
-    "ignored",
-    "exclude_caches",
-    "atime",
-    "ctime",
-];
+const OF_WALKS: &str = "paths rsh files0_from files_from dereference_links count_links exact_links threads \
+    limit_filesystem overlays gitignore ignored exclude_caches atime ctime";
+
+/// What counts something else than disk usage, or counts it elsewhere.
+const OTHER_FIGURES: &str =
+    "apparent_size filecount inodes filetime count_links unique dereference_links";
 
 /// Show what uses the space on a disk, largest first.
 #[derive(Debug, Default, Parser)]
@@ -236,10 +225,8 @@ pub(super) struct ShowFlags {
     /// That is the size of the file system, its free space, and what uses the rest: files that were seen, files that
     /// are deleted but open, files hidden under mounts, and metadata. As root, weigh sees more of it. Without a PATH
     /// and other flags, it lists the mounted file systems that have a device, and walks nothing.
-    #[arg(long, conflicts_with_all = [
-        "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "save",
-        "load", "list", "since", "summarize",
-    ])]
+    #[arg(long, conflicts_with_all = OTHER_FIGURES.split(' '))]
+    #[arg(conflicts_with_all = ["save", "load", "list", "since", "summarize"])]
     pub(super) df: bool,
 
     /// Also show what deleting each entry frees, where hard links, clones or snapshots share its space
@@ -247,10 +234,8 @@ pub(super) struct ShowFlags {
     /// Two figures are a lower and an upper bound: the space that no other file uses, and that space with the shared
     /// space, if nothing outside the entry shares it. On btrfs the upper bound, or a single figure, is an estimate.
     /// weigh opens files that take 64 KiB or more on XFS and btrfs, and reads none of them.
-    #[arg(long, conflicts_with_all = [
-        "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "load", "list",
-        "since", "history", "summarize", "file_types", "by",
-    ])]
+    #[arg(long, conflicts_with_all = OTHER_FIGURES.split(' '))]
+    #[arg(conflicts_with_all = ["load", "list", "since", "history", "summarize", "file_types", "by"])]
     #[arg(help_heading = "What can go")]
     pub(super) frees: bool,
 
@@ -259,12 +244,11 @@ pub(super) struct ShowFlags {
     /// Rules know build output, packages, caches and stores by what is in them and beside them. That git ignores
     /// something (--ignored) is not enough. What git tracks is never listed, nor what was just written. The last line
     /// is what all of it frees together. weigh deletes nothing here; with --ui, it marks what it found.
-    #[arg(long, conflicts_with_all = [
-        "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "overlays",
-        "ignore_hidden", "ignore_directory", "filter", "invert_filter", "ignore_all_in_file", "exclude", "include",
-        "ignore_file", "gitignore", "ignored", "exclude_caches", "only_type", "type_not", "mtime", "atime", "ctime",
-        "depth", "only_dir", "only_file", "file_types", "by", "collapse", "sort", "summarize", "df", "skip_total",
-        "save", "load", "list", "since", "history", "shard", "details", "fail_over",
+    #[arg(long, conflicts_with_all = OTHER_FIGURES.split(' '), conflicts_with_all = [
+        "overlays", "ignore_hidden", "ignore_directory", "filter", "invert_filter", "ignore_all_in_file", "exclude",
+        "include", "ignore_file", "gitignore", "ignored", "exclude_caches", "only_type", "type_not", "mtime", "atime",
+        "ctime", "depth", "only_dir", "only_file", "file_types", "by", "collapse", "sort", "summarize", "df",
+        "skip_total", "save", "load", "list", "since", "history", "shard", "details", "fail_over",
     ])]
     #[arg(help_heading = "What can go")]
     pub(super) reclaimable: bool,
@@ -457,7 +441,7 @@ pub(super) struct SnapshotFlags {
     ///
     /// Given several times, the snapshots are shown together, like a scan of all their PATHs. Each host has a line if
     /// they are of several. A directory stands for the newest snapshot in it that --save DIR/ wrote.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = OF_WALKS)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = OF_WALKS.split(' '))]
     pub(super) load: Vec<PathBuf>,
 
     /// Weigh only one of N shares of PATH: the part numbered I, from 1 to N
@@ -483,7 +467,7 @@ pub(super) struct SnapshotFlags {
     /// A directory stands for all snapshots in it that --save DIR/ wrote; or if there are none, for those of it that
     /// --remember kept. Without FILE, that is the current directory.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 0..)]
-    #[arg(conflicts_with_all = OF_WALKS, conflicts_with_all = [
+    #[arg(conflicts_with_all = OF_WALKS.split(' '), conflicts_with_all = [
         "ignore_hidden", "ignore_directory", "filter", "invert_filter", "ignore_all_in_file", "exclude", "include",
         "ignore_file", "only_type", "type_not", "mtime", "load", "list", "since", "save", "shard", "details", "fail_over",
         "fail_growth", "unique", "filetime", "summarize", "df", "by", "file_types", "only_file", "collapse", "sort", "ui",
@@ -524,17 +508,17 @@ pub(super) struct ListFlags {
     /// Each line is a size in bytes, a blank, and a path; or FILE is CSV with a header that has path and size, or comes
     /// from find (--find-format). The order of lines does not matter. docs/lists.md has what to type for tar, zip, git,
     /// buckets and others.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = OF_WALKS)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = OF_WALKS.split(' '))]
     #[arg(conflicts_with = "load")]
     pub(super) list: Option<PathBuf>,
 
     /// With --list, the size of a directory is its total, as du prints it
-    #[arg(long, conflicts_with_all = OF_WALKS, conflicts_with_all = ["load", "history"])]
+    #[arg(long, conflicts_with_all = OF_WALKS.split(' '), conflicts_with_all = ["load", "history"])]
     pub(super) list_totals: bool,
 
     /// With --list, refuse a path that comes again, or take its last line [default: error]
     #[arg(long, value_name = "HOW", value_parser = ["error", "last"])]
-    #[arg(conflicts_with_all = OF_WALKS, conflicts_with_all = ["load", "history"])]
+    #[arg(conflicts_with_all = OF_WALKS.split(' '), conflicts_with_all = ["load", "history"])]
     pub(super) list_duplicates: Option<String>,
 
     /// Print the format for find -printf that --list reads, with all that weigh wants to know

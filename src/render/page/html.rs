@@ -22,42 +22,52 @@ pub(super) const FIXED: usize = STYLE.len() + SCRIPT.len() + 60_000;
 
 pub(super) fn write(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<()> {
     const PARTIAL: &str = "Some entries could not be read: sizes without them are marked with ≥. ";
+    let rows = &page.rows;
+    let file_systems = match &*page.file_systems {
+        "" => String::new(),
+        lines => format!("<pre>{}</pre>\n", safe(lines)),
+    };
+    let (switch, legends) = legend(page);
+    let has_dates = rows.iter().any(|row| !row.date.is_empty());
+    let mut columns = vec!["Name", "Size", "Change", "Share", "Entries", "Modified", "Kind"];
+    columns.retain(|column| *column != "Change" || rows[0].change.is_some());
+    columns.retain(|column| *column != "Modified" || has_dates);
+    let rest = page.rest.as_ref().map(|(name, size)| {
+        let (name, size, others) = (safe(name), safe(size), "<td>".repeat(columns.len() - 2));
+        format!("<tfoot><tr><th scope=row>{name}<td>{size}{others}</tfoot>\n")
+    });
+    let columns = columns.iter().map(|column| format!("<th scope=\"col\">{column}</th>"));
     write!(
         out,
-        include_str!("head.html"),
+        include_str!("page.html"),
         style_hash = STYLE_HASH,
         script_hash = SCRIPT_HASH,
-        name = safe(&page.rows[0].name),
+        name = safe(&rows[0].name),
         title = safe(&page.title()),
         style = STYLE,
         coloring = page.coloring(),
         partial = if page.is_partial { PARTIAL } else { "" },
         version = env!("CARGO_PKG_VERSION"),
         time = safe(&page.recorded),
-    )?;
-    if !page.file_systems.is_empty() {
-        writeln!(out, "<pre>{}</pre>", safe(&page.file_systems))?;
-    }
-    legend(out, page)?;
-    write!(
-        out,
-        "<div class=\"bar\" hidden><nav aria-label=\"Directories above the map\"></nav><span>Click to zoom</span>\
-         <label>Search <input type=\"search\" autocomplete=\"off\"></label></div>\n\
-         <div class=\"beside\"><figure><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-         aria-label=\"Map of the table below: areas are proportional to sizes\">{}<g>",
-        svg::PATTERN
-    )?;
-    svg::shapes(out, page, |_| "/>".to_owned())?;
-    svg::labels(out, page)?;
-    out.write_all(b"</g></svg></figure>\n<output aria-live=\"polite\"></output>\n")?;
-    largest(out, page)?;
-    out.write_all(b"</div>\n")?;
-    table(out, page)?;
-    write!(out, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")
+        file_systems = file_systems,
+        switch = switch,
+        legends = legends,
+        width = WIDTH,
+        height = HEIGHT,
+        pattern = svg::PATTERN,
+        shapes = svg::shapes(page, |_| "/>".to_owned()),
+        labels = svg::labels(page),
+        largest = largest(page),
+        count = entries(rows.len() as u64),
+        columns = columns.collect::<String>(),
+        table = rows.iter().map(|row| line(row, has_dates)).collect::<String>(),
+        rest = rest.unwrap_or_default(),
+        script = SCRIPT,
+    )
 }
 
 /// The switch between what colours say, and what they mean.
-fn legend(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<()> {
+fn legend(page: &PageContent<'_>) -> (String, String) {
     let (mut switch, mut lists, mut checked) = (String::new(), String::new(), " checked");
     for Coloring { name, legend } in &page.colorings {
         let input = format!("<input type=\"radio\" name=\"by\" value=\"{name}\"{checked}>");
@@ -70,47 +80,24 @@ fn legend(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<()> {
         }
         lists += "</ul>";
     }
-    let switch = format!("<fieldset hidden><legend>Colour by</legend>{switch}</fieldset>");
-    writeln!(out, "<div class=\"bar\">{switch}{lists}</div>")
+    (switch, lists)
 }
 
 /// The largest files, or those that changed most; nothing if no row is a file.
-fn largest(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<()> {
+fn largest(page: &PageContent<'_>) -> String {
     const COUNT: usize = 10;
     let mut files: Vec<_> = page.rows.iter().enumerate().collect();
     files.retain(|(_, row)| row.line.mode.kind() == Kind::File);
     files.sort_by_key(|(_, row)| Reverse(row.line.totals.weight));
     if files.is_empty() {
-        return Ok(());
+        return String::new();
     }
     let what = if page.rows[0].change.is_some() { "changes" } else { "files" };
-    write!(out, "<aside><h2>Largest {what}</h2><ol>")?;
-    for (i, row) in files.into_iter().take(COUNT) {
-        write!(out, "<li><b>{}</b> {}", safe(row.figure()), safe(&path_of(&page.rows, i)))?;
-    }
-    out.write_all(b"</ol></aside>\n")
-}
-
-fn table(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<()> {
-    let has_dates = page.rows.iter().any(|row| !row.date.is_empty());
-    let mut columns = vec!["Name", "Size", "Change", "Share", "Entries", "Modified", "Kind"];
-    columns.retain(|column| *column != "Change" || page.rows[0].change.is_some());
-    columns.retain(|column| *column != "Modified" || has_dates);
-    write!(
-        out,
-        "<details><summary>Table of {}</summary>\n<div class=\"scroll\" role=\"region\" \
-         aria-label=\"Table\" tabindex=\"0\"><table>\n<thead><tr>",
-        entries(page.rows.len() as u64)
-    )?;
-    columns.iter().try_for_each(|column| write!(out, "<th scope=\"col\">{column}</th>"))?;
-    out.write_all(b"</tr></thead>\n<tbody>\n")?;
-    page.rows.iter().try_for_each(|row| out.write_all(line(row, has_dates).as_bytes()))?;
-    out.write_all(b"</tbody>\n")?;
-    if let Some((name, size)) = &page.rest {
-        let (name, size, others) = (safe(name), safe(size), "<td>".repeat(columns.len() - 2));
-        writeln!(out, "<tfoot><tr><th scope=row>{name}<td>{size}{others}</tfoot>")?;
-    }
-    out.write_all(b"</table></div></details>\n")
+    let files = files.into_iter().take(COUNT);
+    let files = files.map(|(i, row)| {
+        format!("<li><b>{}</b> {}", safe(row.figure()), safe(&path_of(&page.rows, i)))
+    });
+    format!("<aside><h2>Largest {what}</h2><ol>{}</ol></aside>\n", files.collect::<String>())
 }
 
 /// The table row of a node.

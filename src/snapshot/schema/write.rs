@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{header, usual};
 use crate::escape::json_bytes as bytes;
 use crate::inode::{Identity, Links};
-use crate::measure::{Figures, Kind, Measure, Measures, Mode, View};
+use crate::measure::{Change, Figures, Kind, Measure, Measures, Mode, View};
 use crate::parallel;
 use crate::path::LONGEST;
 use crate::snapshot::{FileSystem, Origin};
@@ -49,7 +49,7 @@ impl ExportOptions {
     }
 }
 
-/// Writes the result of a walk.
+/// Writes the result of a walk, or a difference: that has `before`, `change` and `churn` beside `size`.
 ///
 /// # Errors
 /// The writer's.
@@ -103,7 +103,7 @@ impl<'a> NodeWriter<'a> {
     fn tree(self, out: &mut dyn Write) -> io::Result<()> {
         let (root, mut text) = (self.tree.root(), Vec::new());
         self.members(&mut text, root.shown_name(), root)?;
-        if !root.is_directory() {
+        if !has_content(root) {
             return out.write_all(&text);
         }
         let below = Self { at_root: root.inode(), ..self };
@@ -137,6 +137,10 @@ impl<'a> NodeWriter<'a> {
         text.extend_from_slice(br#","kind":""#);
         text.extend_from_slice(node.kind().as_bytes());
         text.push(b'"');
+        if let Some(changed) = node.change() {
+            change(text, &changed)?;
+            return number(text, br#","churn":"#, changed.churn);
+        }
         let known = node.node();
         let sums = &known.sums;
         let totals = sums.seen_as(self.options.view);
@@ -167,6 +171,14 @@ impl<'a> NodeWriter<'a> {
 
     /// Writes the members that only a directory has, up to its children.
     fn open(&self, text: &mut Vec<u8>, directory: Child<'_>) -> io::Result<()> {
+        if directory.change().is_none() {
+            self.totals(text, directory)?;
+        }
+        text.extend_from_slice(br#","children":["#);
+        Ok(())
+    }
+
+    fn totals(&self, text: &mut Vec<u8>, directory: Child<'_>) -> io::Result<()> {
         let Node { own, sums, .. } = directory.node();
         let view = self.options.view;
         let totals = sums.seen_as(view);
@@ -181,7 +193,6 @@ impl<'a> NodeWriter<'a> {
                 self.figures(text, "own_", &own, &Figures::counts_of(Kind::Directory))?;
             }
         }
-        text.extend_from_slice(br#","children":["#);
         Ok(())
     }
 
@@ -287,7 +298,7 @@ impl<'w, 'a> OpenContent<'w, 'a> {
             text.extend_from_slice(if mem::take(is_first) { b"{" } else { b",{" });
             let name = if full_paths { traversal.path() } else { writer.tree.label(node.name()) };
             writer.members(text, name, node)?;
-            if !node.is_directory() {
+            if !has_content(node) {
                 text.push(b'}');
                 continue;
             }
@@ -325,6 +336,19 @@ impl<'a> Iterator for OpenContent<'_, 'a> {
         }
         (!part.is_empty()).then_some(Ok(part))
     }
+}
+
+/// Whether it has a list of children. In a comparison it may be empty, and is left out then.
+fn has_content(node: Child<'_>) -> bool {
+    node.is_directory() && (node.change().is_none() || node.unsorted().next().is_some())
+}
+
+/// Writes JSON members that say how a node changed, and follow others.
+pub fn change(out: &mut dyn Write, change: &Change<'_>) -> io::Result<()> {
+    let [before, now] = [change.was, change.is]
+        .map(|size| size.map_or_else(|| "null".to_owned(), |size| size.to_string()));
+    write!(out, r#","before":{before},"size":{now},"change":{}"#, change.difference())?;
+    change.moved_from.map_or(Ok(()), |origin| bytes(out, r#","moved_from":"#, origin))
 }
 
 /// How many entries a directory has. A file may claim fewer.
