@@ -7,6 +7,7 @@ mod extents;
 mod freeable;
 mod replay;
 
+use std::mem;
 use std::ops::DerefMut;
 
 pub use add_up::add_up;
@@ -156,6 +157,16 @@ impl<P: Default> Subtotal<P> {
         }
     }
 
+    /// Takes out what it has so far, if that takes long to be added to `other`.
+    pub fn take_if_long(&mut self, other: &Self) -> Option<Sum> {
+        self.sum.takes_long_with(&other.sum).then(|| mem::take(&mut self.sum))
+    }
+
+    /// Adds what was taken out of another subtotal.
+    pub fn add_taken(&mut self, sum: Sum) {
+        self.sum.absorb(sum);
+    }
+
     /// Adds another part of the same directory.
     pub fn merge<T: Tally<Part = P>>(&mut self, tally: &T, other: Self) {
         self.sum.absorb(other.sum);
@@ -164,20 +175,20 @@ impl<P: Default> Subtotal<P> {
     }
 }
 
-/// Closes `directory`, whose content has been added to `subtotal`, and adds it to the one `above` it. Without `rules`,
-/// its totals are known.
+/// Closes `directory`, whose content has been added to `subtotal`, and adds it to the one `above` it, which may add to
+/// `subtotal` what it has. Without `rules`, its totals are known.
 pub fn close<T: Tally, A: DerefMut<Target = Subtotal<T::Part>>>(
     rules: Option<&Rules>,
     tally: &T,
     mut directory: Entry<'_>,
     shown: Shown,
     mut subtotal: Subtotal<T::Part>,
-    above: impl FnOnce() -> A,
+    above: impl FnOnce(&mut Subtotal<T::Part>) -> A,
 ) {
     if let Some(rules) = rules {
         rules.close(&mut directory, &mut subtotal);
     }
-    let mut above = above();
+    let mut above = above(&mut subtotal);
     above.sum.absorb(subtotal.sum);
     above.absorb_sharing(subtotal.sharing);
     let is_shown = match shown {

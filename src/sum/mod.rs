@@ -78,6 +78,13 @@ impl Sum {
         linked.into_iter().for_each(spare);
     }
 
+    /// Whether it takes long to absorb `other`, because both have many inodes with several links.
+    pub fn takes_long_with(&self, other: &Self) -> bool {
+        const MANY: usize = 32;
+        let has_many = |sum: &Self| sum.linked.as_ref().is_some_and(|one| one.inodes.len() > MANY);
+        has_many(self) && has_many(other)
+    }
+
     /// What it comes to so far.
     pub fn sums(&self) -> Sums {
         Sums { shared: self.shared().figures(), ..self.without(Amounts::default()) }

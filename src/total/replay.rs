@@ -81,7 +81,7 @@ impl<T: Tally> AnyReplay for Replay<T> {
         let (depth, stat) = (self.depth(), stat_of(node));
         if let Some(above) = self.open.last_mut() {
             let directory = entry(node, &stat, depth);
-            close(self.rules.as_ref(), &self.tally, directory, shown, subtotal, || above);
+            close(self.rules.as_ref(), &self.tally, directory, shown, subtotal, |_| above);
         }
     }
 

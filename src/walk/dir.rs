@@ -150,6 +150,20 @@ impl<P: Default> Dir<P> {
         lock(&self.subtotal)
     }
 
+    /// The subtotal, locked to add that of a `child` to it. If both have many links, what is here is moved to the
+    /// child's first, without the lock. Other threads can add theirs meanwhile.
+    ///
+    /// Under the lock, 16 threads waited for each other in the root of a package store, which took 1.28 times as long
+    /// (on 16 cores, medians of 7 runs in turns, 2026-11-26).
+    pub(super) fn subtotal_for(&self, child: &mut Subtotal<P>) -> MutexGuard<'_, Subtotal<P>> {
+        loop {
+            let mut subtotal = self.subtotal();
+            let Some(taken) = subtotal.take_if_long(child) else { return subtotal };
+            drop(subtotal);
+            child.add_taken(taken);
+        }
+    }
+
     /// Takes out the subtotal.
     pub(super) fn take_subtotal(&self) -> Subtotal<P> {
         mem::take(&mut *self.subtotal())

@@ -365,7 +365,7 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
             false if dir.is_elsewhere => Shown::Always,
             false => Shown::IfCounted,
         };
-        total::close(rules, tally, directory, shown, subtotal, || parent.subtotal());
+        total::close(rules, tally, directory, shown, subtotal, |child| parent.subtotal_for(child));
         dir = parent;
     }
 }

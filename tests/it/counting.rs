@@ -38,6 +38,27 @@ fn shared_is_what_has_links_outside() {
     assert_eq!((alone.root().size, alone.root().shared), (75_000, 5000));
 }
 
+/// Threads compare the links of directories that end at the same time.
+#[test]
+fn many_links_of_many_directories_count_once() {
+    let mut fixture = Fixture::new();
+    for file in 0..100 {
+        fixture = fixture.file(format!("top/d0/{file}"), 5000);
+        for directory in 1..30 {
+            fixture = fixture.dir(format!("top/d{directory}"));
+            let link = format!("top/d{directory}/{file}");
+            fixture = fixture.hard_link(format!("top/d0/{file}"), link);
+        }
+    }
+    for threads in [1, 2, 8, 8, 8] {
+        let flags = format!("-j -s -T {threads}");
+        let document = weigh(&flags).arg(fixture.at("top")).run().document();
+        assert_eq!((document.root().size, document.root().shared), (500_000, 0), "{threads}");
+        let one = document.node("d7");
+        assert_eq!((one.size, one.shared), (500_000, 500_000), "{threads}");
+    }
+}
+
 #[test]
 fn a_picture_says_what_is_shared_from_a_tenth_on() {
     for (own, said) in [(0, true), (45_000, true), (45_001, false)] {
