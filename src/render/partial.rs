@@ -104,10 +104,13 @@ fn above_losses(lost: &[&Vec<u8>], lines: &[Line<'_>], tree: &Tree) -> Vec<bool>
         // What is above several roots has no name.
         let (around, start, _) =
             if line.depth < root_depth { (&[][..], 0, 0) } else { below[above] };
-        let directory = path::join_all([line.name, b""]);
+        // The roots of a host have a slash, which its line ends in already.
+        let is_below_host = line.depth > root_depth && line.name.starts_with(b"/");
+        let name = &line.name[usize::from(is_below_host)..];
+        let directory = path::join_all([name, b""]);
         let inside = &around[around.partition_point(|it| it[start..] <= *directory)..];
         let inside = &inside[..inside.partition_point(|it| it[start..].starts_with(&directory))];
-        let is_lost = around.binary_search_by(|it| it[start..].cmp(line.name)).is_ok();
+        let is_lost = around.binary_search_by(|it| it[start..].cmp(name)).is_ok();
         below[above].2 += inside.len() + usize::from(is_lost);
         below.push((inside, start + directory.len(), 0));
         are_partial.push(is_lost || !inside.is_empty());

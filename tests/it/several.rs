@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::dice::{Dice, Names};
 use crate::fixture::{Fixture, raw};
@@ -148,6 +148,28 @@ fn each_of_several_hosts_has_a_line() {
     let picture = weigh("-d 0 -R --load 1 --load 2").within(fixture.path()).run().text();
     assert_eq!(picture.matches("web1:").count(), 1, "{picture}");
     assert_eq!(picture.matches("web2:").count(), 1, "{picture}");
+}
+
+/// The paths of a host's roots begin with a slash below the line of the host.
+#[test]
+fn what_a_host_could_not_read_is_marked() {
+    let fixture =
+        Fixture::new().file("a/d/f", 1000).file("a/d/g", 7).file("b/f", 500).file("c/f", 30);
+    for (root, host) in [("a", "web1"), ("b", "web1"), ("c", "web2")] {
+        save_of_host(&fixture, root, host, &format!("{root}.json"));
+    }
+    let mut snapshot = fixture.json("a.json");
+    snapshot["errors"] = json!([{"path": "a/d/lost", "operation": "open", "message": "denied"}]);
+    fs::write(fixture.at("a.json"), snapshot.to_string()).unwrap();
+    let load = "-s -c --load a.json --load b.json --load c.json";
+    let shown = weigh(load).within(fixture.path()).run();
+    let text = String::from_utf8(shown.stdout).unwrap();
+    let marked: Vec<_> = text.lines().filter(|line| line.contains('≥')).collect();
+    let ends = ["/a/d", "web1:", "(total)"];
+    assert!(marked.len() == ends.len(), "{text}");
+    for (line, end) in marked.iter().zip(ends) {
+        assert!(line.split_whitespace().any(|word| word.ends_with(end)), "{text}");
+    }
 }
 
 /// Below a line of their host they would look like paths from its root.
