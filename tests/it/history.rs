@@ -413,6 +413,26 @@ fn a_new_snapshot_stays_beside_ones_dated_in_the_future() {
     assert!((1..=2).contains(&left), "{left} beside {yesterday}");
 }
 
+/// One with a filter once took the place of that day's, and nothing could be compared with the directory any more.
+#[test]
+fn snapshots_with_other_flags_neither_replace_nor_hide_the_usual_ones() {
+    let fixture = Fixture::new().sparse("t/f", 1_000).sparse("t/g", 10).dir("s");
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    for flags in ["", "-e f", "-X g", "-l"] {
+        run(&format!("-s t {flags} --save s/ --keep 1")).clean();
+    }
+    assert_eq!(snapshots(&fixture).len(), 4);
+    for (flags, before) in [("", 1_010), ("-e f", 1_000), ("-X f", 10), ("-l", 1_010)] {
+        let shown = run(&format!("-s -j t {flags} --since s/"));
+        assert_eq!(json(shown)["before"], before, "{flags}");
+    }
+    assert_eq!(run("-s t --save s/ --keep 1").code(), 0);
+    assert_eq!(snapshots(&fixture).len(), 4);
+    // Where all have other flags, the error says which.
+    let complaint = run("t -x --since s/").complaint();
+    assert!(complaint.contains("it was saved without --limit-filesystem"), "{complaint}");
+}
+
 /// The clock was wrong once. Everything was compared with the snapshot from then until that day came.
 #[test]
 fn since_takes_no_snapshot_dated_in_the_future() {
