@@ -161,8 +161,7 @@ fn a_picture_has_a_line_for_each_and_a_date() {
             format!("{}, ", after.split_once(',').unwrap().0)
         }
     };
-    let expected =
-        "  now   a day                                  30 snapshots from 2026-01-01 to 2026-02-01
+    let expected = "  now   a day  30 snapshots from 2026-01-01 to 2026-02-01
  164M  +2.00M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█  t
 98.0M  +3.00M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█    grows
 98.0M  +3.00M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█      deep
@@ -176,6 +175,8 @@ file system of t (KIND, 100G, 77.6G free): +400M a day, full in 194 days, on 202
     assert!(picture.contains("  ███") && picture.contains("▁▁▁    shrinks\n"), "{picture}");
     assert_eq!(run("-n 1 -p -R -o si").lines().filter(|line| line.contains("t/grows")).count(), 1);
     assert!(run("-w 30").lines().all(|line| line.chars().count() <= 30));
+    // The last day was cut off.
+    assert!(run("").lines().next().unwrap().ends_with(" to 2026-02-01"));
 }
 
 /// The day when it is full was cut off, and might be in the year 7621.
