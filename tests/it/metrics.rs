@@ -152,6 +152,13 @@ fn errors_are_counted_at_each_path() {
     }
     // A list of files does not say which PATH they are below.
     assert_eq!(paths(&run("-F"), "weigh_errors"), []);
+    // What was interrupted did not read everything.
+    let json = r#"{"schema":1,"tool":"weigh","measure":"apparent","complete":false,"name":"top","kind":"directory",
+        "size":9,"entries":1,"children":[],"errors":[]}"#;
+    fs::write(fixture.at("interrupted.json"), json).unwrap();
+    let shown = weigh("-s --as prometheus --load interrupted.json").within(fixture.path()).run();
+    let text = String::from_utf8(shown.stdout).unwrap();
+    assert_eq!(paths(&text, "weigh_errors"), [("top".to_owned(), 1)]);
 }
 
 /// A file with the same labels twice is refused by node_exporter as a whole.
