@@ -21,8 +21,8 @@ use crate::snapshot::schema;
 /// The writer's.
 pub fn draw(out: &mut dyn Write, history: &History, options: &PictureOptions) -> io::Result<()> {
     let format = &options.format;
-    let titles = ["now", "a day", ""].map(str::to_owned);
-    let mut rows = vec![(titles, over(history, options))];
+    let titles = ["now".to_owned(), "a day".to_owned(), over(history, options)];
+    let mut rows = vec![(titles, String::new())];
     for line in &history.lines {
         let now = match line.sizes.last() {
             Some(Some(size)) => format.write(*size),
@@ -34,10 +34,12 @@ pub fn draw(out: &mut dyn Write, history: &History, options: &PictureOptions) ->
         let spark = if has_sparks { sparkline(&line.sizes) } else { String::new() };
         rows.push(([now, rate, spark], name(line, history, options)));
     }
-    let [sizes, rates, sparks] = [0, 1, 2].map(|i| widest(rows.iter().map(|(row, _)| &row[i])));
+    let [sizes, rates] = [0, 1].map(|i| widest(rows.iter().map(|(row, _)| &row[i])));
+    // The title of the last column is over the names, too.
+    let sparks = widest(rows.iter().skip(1).map(|(row, _)| &row[2]));
     let mut lines = Vec::new();
     for ([size, rate, spark], name) in &rows {
-        let gap = if sparks > 0 { "  " } else { "" };
+        let gap = if sparks > 0 && !name.is_empty() { "  " } else { "" };
         lines.push(format!("{size:>sizes$}  {rate:>rates$}  {spark:<sparks$}{gap}{name}"));
     }
     lines.extend(history.file_systems.iter().flat_map(|one| filling(one, history, options)));

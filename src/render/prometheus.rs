@@ -47,7 +47,9 @@ pub fn write(out: &mut dyn Write, weighed: &Weighed, options: &ExportOptions) ->
     if let (Some(tree), None) = (tree, &options.by) {
         let mut metric =
             Metric::begin(out, "weigh_errors", "What could not be read below a path.")?;
-        let mut errors: BTreeMap<_, i128> = tree.roots().map(|root| (root.name(), 0)).collect();
+        // What was interrupted did not read everything, wherever that was.
+        let start = i128::from(weighed.is_interrupted);
+        let mut errors: BTreeMap<_, _> = tree.roots().map(|root| (root.name(), start)).collect();
         for Problem { path, .. } in &weighed.problems {
             let mut above = (0..=path.len()).rev().map(|end| &path[..end]);
             let root = above.find(|it| errors.contains_key(it) && path::is_within(path, it));

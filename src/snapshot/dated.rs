@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 
+use super::comparable::difference;
 use super::{Destination, Glance, Origin, SnapshotForm, Wanted, glance, problem, read};
 use crate::problem::{Operation, Problem};
 use crate::sys;
@@ -126,7 +127,7 @@ pub fn newest_like(path: &Path, now: impl FnOnce() -> Origin) -> Result<PathBuf,
 }
 
 /// The newest complete one of the dated snapshots in `directory` of the same roots on the same host as `now`, and of a
-/// time that is at most `until`, in seconds since the epoch.
+/// time that is at most `until`, in seconds since the epoch. One whose flags allow a comparison comes before others.
 ///
 /// # Errors
 /// The system's; if there is none, the error of a snapshot that cannot be read.
@@ -137,6 +138,9 @@ pub(super) fn newest_until(
 ) -> Result<Option<PathBuf>, Problem> {
     let (mut dated, unread) = snapshots(directory)?;
     dated.retain(|(_, glance)| is_of(&glance.origin, now) && glance.origin.time <= until);
+    // The others come last: if there is nothing else, the error says how their flags differ.
+    let flags = now.options.as_deref().unwrap_or_default();
+    dated.sort_by_key(|(_, glance)| difference(flags, flags, &glance.origin, false).is_some());
     match (last_whole(&dated), unread.into_iter().next()) {
         (None, Some(problem)) => Err(problem),
         (whole, _) => Ok(whole.cloned()),
@@ -165,7 +169,7 @@ impl Expired {
 }
 
 /// Removes expired snapshots from `directory`, where one from `origin` has just been saved as `saved`. Of all snapshots
-/// of the same roots, it keeps the last one of each of the last `count` days that have any, the same for weeks and
+/// of the same roots with the same flags, it keeps the last one of each of the last `count` days that have any, the same for weeks and
 /// months, of local time; the last complete one, whatever its age; and what was just saved. It leaves those alone that
 /// are dated later than now: the clock was wrong, or somebody else saves at the same time.
 pub fn remove_old(directory: &Path, (saved, origin): (&Path, &Origin), count: usize) -> Expired {
@@ -178,7 +182,10 @@ pub fn remove_old(directory: &Path, (saved, origin): (&Path, &Origin), count: us
             return removed;
         }
     };
-    series.retain(|(_, glance)| is_of(&glance.origin, origin) && glance.origin.time <= now);
+    let flags = origin.options.as_deref().unwrap_or_default();
+    series.retain(|(_, Glance { origin: other, .. })| {
+        is_of(other, origin) && difference(flags, &[], other, false).is_none() && other.time <= now
+    });
     let kept = kept(&series, count);
     for (file, _) in series.iter().filter(|(file, _)| !kept.contains(file) && file != saved) {
         removed.remove(file);

@@ -50,6 +50,8 @@ pub(super) struct Handles<P> {
     plenty: AtomicUsize,
     /// Whether a root is kept open. Relaxed: it is read and set at once.
     has_root: AtomicBool,
+    /// Whether a thread waited for a free handle in vain. Then none waits for long. Relaxed: it is only a hint.
+    pub(super) is_hopeless: AtomicBool,
     /// Guards the list alone; no system call is made under it.
     ancestors: Mutex<Vec<KeptAncestor<P>>>,
 }
@@ -84,8 +86,8 @@ impl<P: Default> Handles<P> {
     /// With `free` handles, and for one worker at first.
     pub(super) fn new(free: usize) -> Self {
         let plenty = AtomicUsize::new(plenty(free, 1));
-        let has_root = AtomicBool::new(false);
-        Self { counted: Arc::new(()), plenty, has_root, ancestors: Mutex::default() }
+        let (has_root, is_hopeless) = Default::default();
+        Self { counted: Arc::new(()), plenty, has_root, is_hopeless, ancestors: Mutex::default() }
     }
 
     /// Of `free` handles, some are reserved for each of so many `workers` from now on.

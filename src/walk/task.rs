@@ -11,6 +11,7 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
@@ -335,7 +336,9 @@ pub(super) fn with_patience<T: Tally, R>(
 ) -> io::Result<R> {
     /// Two seconds, which is enough for a burst.
     const TRIES: u32 = 2_000;
-    for _ in 0..TRIES {
+    let is_hopeless = &walk.handles.is_hopeless;
+    // Two seconds for each of a million directories would be weeks.
+    for _ in 0..if is_hopeless.load(Ordering::Relaxed) { 1 } else { TRIES } {
         match attempt() {
             Err(error) if sys::is_out_of_handles(&error) && !walk.is_interrupted() => {
                 walk.handles.close_ancestors();
@@ -344,6 +347,7 @@ pub(super) fn with_patience<T: Tally, R>(
             other => return other,
         }
     }
+    is_hopeless.store(true, Ordering::Relaxed);
     attempt()
 }
 

@@ -155,6 +155,19 @@ fn calls_that_fail_from_now_on_end_it_in_good_order() {
     }
 }
 
+/// Weigh waits two seconds for a free handle. It once did so for each directory, which seemed to be for ever.
+#[test]
+#[ignore = "needs strace"]
+fn what_waits_for_a_handle_in_vain_does_not_wait_again() {
+    native_only!("a path is opened by more than one call");
+    const TRIES: usize = 2_000;
+    let fixture = branched();
+    let (shown, injected) = Injection::into(&fixture).run("openat:error=EMFILE:when=3+", 1);
+    assert_eq!(shown.code(), 1);
+    let errors = Document::parse(&shown.stdout).errors().len();
+    assert!(errors > 3 && (TRIES..TRIES + 50).contains(&injected), "{errors}, {injected}");
+}
+
 /// One call says that an existing entry does not exist. The next one finds it. Once, weigh took the entry for one that
 /// was removed during the walk, and left it out without a message.
 #[test]

@@ -161,8 +161,7 @@ fn a_picture_has_a_line_for_each_and_a_date() {
             format!("{}, ", after.split_once(',').unwrap().0)
         }
     };
-    let expected =
-        "  now   a day                                  30 snapshots from 2026-01-01 to 2026-02-01
+    let expected = "  now   a day  30 snapshots from 2026-01-01 to 2026-02-01
  164M  +2.00M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█  t
 98.0M  +3.00M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█    grows
 98.0M  +3.00M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█      deep
@@ -176,6 +175,8 @@ file system of t (KIND, 100G, 77.6G free): +400M a day, full in 194 days, on 202
     assert!(picture.contains("  ███") && picture.contains("▁▁▁    shrinks\n"), "{picture}");
     assert_eq!(run("-n 1 -p -R -o si").lines().filter(|line| line.contains("t/grows")).count(), 1);
     assert!(run("-w 30").lines().all(|line| line.chars().count() <= 30));
+    // The last day was cut off.
+    assert!(run("").lines().next().unwrap().ends_with(" to 2026-02-01"));
 }
 
 /// The day when it is full was cut off, and might be in the year 7621.
@@ -411,6 +412,26 @@ fn a_new_snapshot_stays_beside_ones_dated_in_the_future() {
     // Today's, and that of yesterday if it is of another week or month.
     let left = snapshots(&fixture).len() - later.len();
     assert!((1..=2).contains(&left), "{left} beside {yesterday}");
+}
+
+/// One with a filter once took the place of that day's, and nothing could be compared with the directory any more.
+#[test]
+fn snapshots_with_other_flags_neither_replace_nor_hide_the_usual_ones() {
+    let fixture = Fixture::new().sparse("t/f", 1_000).sparse("t/g", 10).dir("s");
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    for flags in ["", "-e f", "-X g", "-l"] {
+        run(&format!("-s t {flags} --save s/ --keep 1")).clean();
+    }
+    assert_eq!(snapshots(&fixture).len(), 4);
+    for (flags, before) in [("", 1_010), ("-e f", 1_000), ("-X f", 10), ("-l", 1_010)] {
+        let shown = run(&format!("-s -j t {flags} --since s/"));
+        assert_eq!(json(shown)["before"], before, "{flags}");
+    }
+    assert_eq!(run("-s t --save s/ --keep 1").code(), 0);
+    assert_eq!(snapshots(&fixture).len(), 4);
+    // Where all have other flags, the error says which.
+    let complaint = run("t -x --since s/").complaint();
+    assert!(complaint.contains("it was saved without --limit-filesystem"), "{complaint}");
 }
 
 /// The clock was wrong once. Everything was compared with the snapshot from then until that day came.

@@ -152,6 +152,13 @@ fn errors_are_counted_at_each_path() {
     }
     // A list of files does not say which PATH they are below.
     assert_eq!(paths(&run("-F"), "weigh_errors"), []);
+    // What was interrupted did not read everything.
+    let json = r#"{"schema":1,"tool":"weigh","measure":"apparent","complete":false,"name":"top","kind":"directory",
+        "size":9,"entries":1,"children":[],"errors":[]}"#;
+    fs::write(fixture.at("interrupted.json"), json).unwrap();
+    let shown = weigh("-s --as prometheus --load interrupted.json").within(fixture.path()).run();
+    let text = String::from_utf8(shown.stdout).unwrap();
+    assert_eq!(paths(&text, "weigh_errors"), [("top".to_owned(), 1)]);
 }
 
 /// A file with the same labels twice is refused by node_exporter as a whole.
@@ -290,11 +297,12 @@ fn the_example_replaces_a_file_only_by_a_complete_one() {
     let runs = format!(
         "{path} x.prom -s top; echo $?
          {script} x.prom -s none; echo $?
+         {script} over.prom -s --fail-over 1 top; echo $?; tail -n 1 over.prom
          mkdir full; mount -t tmpfs -o size=4k none full; echo old >full/x.prom
          {script} full/x.prom -s top; echo $?; cat full/x.prom; ls full"
     );
     let lines = String::from_utf8(in_namespace(&fixture, &runs).stdout).unwrap();
-    assert_eq!(lines.lines().collect::<Vec<_>>(), ["0", "1", "1", "old", "x.prom"]);
+    assert_eq!(lines.lines().collect::<Vec<_>>(), ["0", "1", "3", "# EOF", "1", "old", "x.prom"]);
     assert_eq!(paths(&fixture.text("x.prom"), "weigh_apparent_size_bytes")[0].1, 10);
     let mode = fs::metadata(fixture.at("x.prom")).unwrap().permissions().mode();
     assert_eq!(mode & 0o7777, 0o644);
