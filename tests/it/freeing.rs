@@ -316,6 +316,26 @@ fn with_a_filter_no_directory_counts_after_a_delete_in_it() {
     assert_eq!(listed(&fixture.at("tree")), ["a"]);
 }
 
+/// A directory that a filter leaves out stayed in the list after all that counted in it was gone. A scan does not list
+/// it.
+#[test]
+fn with_a_filter_no_directory_is_listed_in_which_nothing_counts_any_more() {
+    let mut filter = Filter::default();
+    filter.regexes.only = any_pattern(&[br"\.rs$".to_vec()]).unwrap();
+    let fixture = Fixture::new()
+        .dir("home")
+        .file("tree/a/b/c/x.rs", 10_000)
+        .file("tree/a/y.rs", 20_000)
+        .file("tree/d/e/z.rs", 30_000);
+    let mut screen = Screen::filtered(&fixture.at("tree"), &fixture.at("home"), filter);
+    screen.press("/x.rs\n dD1\n");
+    assert_eq!(screen.said(), "1 deleted, 1 entry");
+    screen.check("the first");
+    screen.press("hhhh/z.rs\n dt");
+    assert_eq!(listed(&fixture.at("tree")), ["a", "a/b", "a/b/c", "a/y.rs", "d", "d/e"]);
+    screen.check("into the trash");
+}
+
 /// The inode counts once, and each of its links goes.
 #[test]
 fn each_link_is_one_of_the_entries_that_are_typed() {
