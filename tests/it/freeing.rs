@@ -12,6 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+
 use crate::program::browse::BrowseOptions;
 use crate::program::browse::browser::Browser;
 use crate::program::browse::event::{Command, Ending, Event};
@@ -334,6 +336,22 @@ fn with_a_filter_no_directory_is_listed_in_which_nothing_counts_any_more() {
     screen.press("hhhh/z.rs\n dt");
     assert_eq!(listed(&fixture.at("tree")), ["a", "a/b", "a/b/c", "a/y.rs", "d", "d/e"]);
     screen.check("into the trash");
+}
+
+/// It said "entity not found".
+#[test]
+#[ignore = "mounts a tmpfs"]
+fn what_is_mounted_over_the_root_is_named_as_why_all_is_kept() {
+    let fixture = fixture();
+    let tree = fixture.at("tree");
+    let mut screen = Screen::new(&tree, &fixture.at("home"));
+    screen.press("+b\ndD");
+    mount("none", &tree, "tmpfs", MountFlags::empty(), None).unwrap();
+    screen.press("1\n");
+    unmount(&tree, UnmountFlags::DETACH).unwrap();
+    let kept: Vec<_> = screen.browser.kept().iter().map(|kept| &*kept.message).collect();
+    assert_eq!(kept, ["no path leads to its directory any more"]);
+    assert!(tree.join("b").exists());
 }
 
 /// The inode counts once, and each of its links goes.
