@@ -12,6 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+
 use crate::program::browse::BrowseOptions;
 use crate::program::browse::browser::Browser;
 use crate::program::browse::event::{Command, Ending, Event};
@@ -314,6 +316,42 @@ fn with_a_filter_no_directory_counts_after_a_delete_in_it() {
     screen.press("h dD1\n");
     assert_eq!(screen.browser.kept().len(), 1);
     assert_eq!(listed(&fixture.at("tree")), ["a"]);
+}
+
+/// A directory that a filter leaves out stayed in the list after all that counted in it was gone. A scan does not list
+/// it.
+#[test]
+fn with_a_filter_no_directory_is_listed_in_which_nothing_counts_any_more() {
+    let mut filter = Filter::default();
+    filter.regexes.only = any_pattern(&[br"\.rs$".to_vec()]).unwrap();
+    let fixture = Fixture::new()
+        .dir("home")
+        .file("tree/a/b/c/x.rs", 10_000)
+        .file("tree/a/y.rs", 20_000)
+        .file("tree/d/e/z.rs", 30_000);
+    let mut screen = Screen::filtered(&fixture.at("tree"), &fixture.at("home"), filter);
+    screen.press("/x.rs\n dD1\n");
+    assert_eq!(screen.said(), "1 deleted, 1 entry");
+    screen.check("the first");
+    screen.press("hhhh/z.rs\n dt");
+    assert_eq!(listed(&fixture.at("tree")), ["a", "a/b", "a/b/c", "a/y.rs", "d", "d/e"]);
+    screen.check("into the trash");
+}
+
+/// It said "entity not found".
+#[test]
+#[ignore = "mounts a tmpfs"]
+fn what_is_mounted_over_the_root_is_named_as_why_all_is_kept() {
+    let fixture = fixture();
+    let tree = fixture.at("tree");
+    let mut screen = Screen::new(&tree, &fixture.at("home"));
+    screen.press("+b\ndD");
+    mount("none", &tree, "tmpfs", MountFlags::empty(), None).unwrap();
+    screen.press("1\n");
+    unmount(&tree, UnmountFlags::DETACH).unwrap();
+    let kept: Vec<_> = screen.browser.kept().iter().map(|kept| &*kept.message).collect();
+    assert_eq!(kept, ["no path leads to its directory any more"]);
+    assert!(tree.join("b").exists());
 }
 
 /// The inode counts once, and each of its links goes.

@@ -1,6 +1,7 @@
 //! Updates the scan after a removal or another scan of a part, so that every figure is the same as in a new scan.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::iter;
 
 use super::marks::{NamedMarks, descend};
 use super::scan::Scan;
@@ -10,7 +11,7 @@ use weigh::internal::path;
 use weigh::internal::render::partial::Partial;
 use weigh::internal::sum::Freed;
 use weigh::internal::total::{Rules, add_up};
-use weigh::internal::tree::Place;
+use weigh::internal::tree::{Child, Place};
 use weigh::internal::weighed::Weighed;
 
 /// The changes of a scan.
@@ -58,6 +59,15 @@ impl Scan {
         let changed: Vec<_> =
             ways.iter().filter_map(|way| descend(&self.tree, way)?.id()).chain(relinked).collect();
         add_up(&mut self.tree, rules, changed);
+        // A scan does not list a directory that a filter leaves out if nothing counts in it.
+        let empty = ways.iter().filter_map(|way| {
+            let up = iter::successors(descend(&self.tree, way), Child::parent);
+            Some(up.take_while(|it| !it.is_root() && it.totals().entries == 0).last()?.id()?.into())
+        });
+        let empty: BTreeSet<_> = empty.collect();
+        if !empty.is_empty() {
+            self.tree.remove_all(&empty);
+        }
         let is_gone = |it: &[u8]| paths.iter().any(|path| path::is_within(it, path));
         self.exchange_problems(is_gone, Weighed::default());
         named

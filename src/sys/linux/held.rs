@@ -213,7 +213,7 @@ impl HeldDirectory {
         let (there, here) = (Self::open(&path)?.stat()?, self.stat()?);
         match there.mount == here.mount && there.stat.identity() == here.stat.identity() {
             true => Ok(path.into_bytes()),
-            false => Err(ErrorKind::NotFound.into()),
+            false => Err(io::Error::other("no path leads to its directory any more")),
         }
     }
 
