@@ -1,6 +1,7 @@
 //! Finds figures that are lower bounds, because something below them was not read. Pictures and the screen mark them.
 
-use std::iter;
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
 
 use super::lines::Line;
 use super::size::Format;
@@ -44,7 +45,6 @@ impl Partial {
         let losses = weighed.problems.iter().filter(|problem| Problem::is_loss(problem));
         let mut lost: Vec<_> = losses.map(|problem| problem.path.clone()).collect();
         lost.sort_unstable();
-        lost.dedup();
         Self { lost, is_interrupted: weighed.is_interrupted }
     }
 
@@ -91,36 +91,53 @@ impl Partial {
     }
 }
 
-/// Which lines are ancestors of what was lost. What is lost below a line is a range of what is lost below its parent,
-/// because `lost` is sorted. Each name is looked up in it once, without the path before it.
+/// Which lines are ancestors of what was lost. It looks up one name after the other, so it takes one step for
+/// each name, however many lines and losses there are and however long their paths.
 fn above_losses(lost: &[&Vec<u8>], lines: &[Line<'_>], tree: &Tree) -> Vec<bool> {
-    // What is lost below all roots, and then below each line; where the names of its children begin in that; and how
-    // much of it is at its children or below them.
-    let mut below = vec![(lost, 0, 0)];
-    let mut are_partial = Vec::with_capacity(lines.len());
+    // A number for each path to a line, by the number of the path above it and the last name. The empty path has 0.
+    let mut numbers: HashMap<(usize, &[u8]), usize> = HashMap::new();
+    let mut of_lines: Vec<usize> = Vec::with_capacity(lines.len());
     let root_depth = tree.root_depth();
     for line in lines.iter().filter(|line| !line.is_rest) {
-        let above = line.parent.filter(|_| line.depth > root_depth).map_or(0, |parent| parent + 1);
-        // What is above several roots has no name.
-        let (around, start, _) =
-            if line.depth < root_depth { (&[][..], 0, 0) } else { below[above] };
-        // The roots of a host have a slash, which its line ends in already.
-        let is_below_host = line.depth > root_depth && line.name.starts_with(b"/");
-        let name = &line.name[usize::from(is_below_host)..];
-        let directory = path::join_all([name, b""]);
-        let inside = &around[around.partition_point(|it| it[start..] <= *directory)..];
-        let inside = &inside[..inside.partition_point(|it| it[start..].starts_with(&directory))];
-        let is_lost = around.binary_search_by(|it| it[start..].cmp(name)).is_ok();
-        below[above].2 += inside.len() + usize::from(is_lost);
-        below.push((inside, start + directory.len(), 0));
-        are_partial.push(is_lost || !inside.is_empty());
+        let mut number = match line.parent {
+            Some(parent) if line.depth > root_depth => of_lines[parent],
+            _ => 0,
+        };
+        // What is above several roots has no name. A host's line ends in the slash that its roots begin with.
+        let name = match line.depth.cmp(&root_depth) {
+            Ordering::Less => b"",
+            Ordering::Equal => line.name,
+            Ordering::Greater => line.name.strip_prefix(b"/").unwrap_or(line.name),
+        };
+        for name in names_in(name) {
+            let next = numbers.len() + 1;
+            number = *numbers.entry((number, name)).or_insert(next);
+        }
+        of_lines.push(number);
     }
+    let with_lines: HashSet<usize> = numbers.keys().map(|(above, _)| *above).collect();
+    let (mut is_reached, mut is_in_rest) = (vec![false; numbers.len() + 1], false);
+    for path in lost {
+        let mut number = 0;
+        for name in names_in(path) {
+            let Some(next) = numbers.get(&(number, name)) else {
+                // There are lines below this path, and none has this name: the loss is in what has no line.
+                is_in_rest |= with_lines.contains(&number);
+                break;
+            };
+            number = *next;
+            is_reached[number] = true;
+        }
+    }
+    let mut are_partial: Vec<_> = of_lines.iter().map(|number| is_reached[*number]).collect();
     // Every loss is below the topmost line.
     are_partial[0] = true;
-    // What no child has is in what has no line.
-    let have_lines = iter::once(true).chain(lines.iter().map(|line| line.has_children));
-    let mut all = below.iter().zip(have_lines);
-    let is_in_rest = all.any(|((lost, _, known), has_lines)| has_lines && *known < lost.len());
     are_partial.resize(lines.len(), is_in_rest);
     are_partial
+}
+
+/// The names in a path, and before them the slash of one that is absolute.
+fn names_in(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let slash = path.starts_with(b"/").then_some(&b"/"[..]);
+    slash.into_iter().chain(path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()))
 }
