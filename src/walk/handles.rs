@@ -50,7 +50,8 @@ pub(super) struct Handles<P> {
     plenty: AtomicUsize,
     /// Whether a root is kept open. Relaxed: it is read and set at once.
     has_root: AtomicBool,
-    /// Whether a thread waited for a free handle in vain. Then none waits for long. Relaxed: it is only a hint.
+    /// Whether a thread waited for a free handle in vain. Until one is free, none waits for long. Relaxed: it is only a
+    /// hint.
     pub(super) is_hopeless: AtomicBool,
     /// Guards the list alone; no system call is made under it.
     ancestors: Mutex<Vec<KeptAncestor<P>>>,

@@ -338,13 +338,19 @@ pub(super) fn with_patience<T: Tally, R>(
     const TRIES: u32 = 2_000;
     let is_hopeless = &walk.handles.is_hopeless;
     // Two seconds for each of a million directories would be weeks.
-    for _ in 0..if is_hopeless.load(Ordering::Relaxed) { 1 } else { TRIES } {
+    let was_hopeless = is_hopeless.load(Ordering::Relaxed);
+    for _ in 0..if was_hopeless { 1 } else { TRIES } {
         match attempt() {
             Err(error) if sys::is_out_of_handles(&error) && !walk.is_interrupted() => {
                 walk.handles.close_ancestors();
                 thread::sleep(Duration::from_millis(1));
             }
-            other => return other,
+            other => {
+                if was_hopeless {
+                    is_hopeless.store(false, Ordering::Relaxed);
+                }
+                return other;
+            }
         }
     }
     is_hopeless.store(true, Ordering::Relaxed);
