@@ -108,7 +108,7 @@ impl Request {
 
     /// The file of the snapshot to compare with, if there is one. The origin of the result is `now`.
     fn earlier_file(&self, now: impl FnOnce() -> Origin) -> Result<Option<PathBuf>, Problem> {
-        self.since.as_ref().map(|path| snapshot::newest_like(path, now)).transpose()
+        self.since.as_ref().map(|path| snapshot::newest_like(path, &self.options, now)).transpose()
     }
 
     /// The snapshot to compare with, which is in the file `path`. What this one leaves out is left out of it, too.

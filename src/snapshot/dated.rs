@@ -2,7 +2,7 @@
 //! the directory stands.
 //!
 //! Other files in the directory are left alone. A file is only removed if its name is a time, and its header says that
-//! weigh made it, of the same roots on the same host.
+//! weigh made it, of the same roots on the same host, with the same flags.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -112,35 +112,40 @@ fn none_in(directory: &Path, none: &str) -> Problem {
 }
 
 /// The newest complete one of the dated snapshots in `path` of the same roots on the same host as `now`, if `path` is a
-/// directory; otherwise `path`.
+/// directory; otherwise `path`. One that can be compared with the `given` flags comes before others.
 ///
 /// # Errors
 /// The system's; if there is none, the error of a snapshot that cannot be read, or one that says so.
-pub fn newest_like(path: &Path, now: impl FnOnce() -> Origin) -> Result<PathBuf, Problem> {
+pub fn newest_like(
+    path: &Path,
+    given: &[String],
+    now: impl FnOnce() -> Origin,
+) -> Result<PathBuf, Problem> {
     if !sys::is_directory(path) {
         return Ok(path.to_owned());
     }
     let none = "there is no complete snapshot of the same PATHs and host in it";
     let none = || problem(path, Operation::Compare, &io::Error::other(none));
     // A clock that was wrong once would leave its snapshot the newest for years.
-    newest_until(path, &now(), sys::now())?.ok_or_else(none)
+    newest_until(path, (&now(), given), sys::now())?.ok_or_else(none)
 }
 
 /// The newest complete one of the dated snapshots in `directory` of the same roots on the same host as `now`, and of a
-/// time that is at most `until`, in seconds since the epoch. One whose flags allow a comparison comes before others.
+/// time that is at most `until`, in seconds since the epoch. One that can be compared with the `given` flags comes before
+/// others.
 ///
 /// # Errors
 /// The system's; if there is none, the error of a snapshot that cannot be read.
 pub(super) fn newest_until(
     directory: &Path,
-    now: &Origin,
+    (now, given): (&Origin, &[String]),
     until: i64,
 ) -> Result<Option<PathBuf>, Problem> {
     let (mut dated, unread) = snapshots(directory)?;
     dated.retain(|(_, glance)| is_of(&glance.origin, now) && glance.origin.time <= until);
     // The others come last: if there is nothing else, the error says how their flags differ.
     let flags = now.options.as_deref().unwrap_or_default();
-    dated.sort_by_key(|(_, glance)| difference(flags, flags, &glance.origin, false).is_some());
+    dated.sort_by_key(|(_, glance)| difference(flags, given, &glance.origin, false).is_some());
     match (last_whole(&dated), unread.into_iter().next()) {
         (None, Some(problem)) => Err(problem),
         (whole, _) => Ok(whole.cloned()),
@@ -169,9 +174,9 @@ impl Expired {
 }
 
 /// Removes expired snapshots from `directory`, where one from `origin` has just been saved as `saved`. Of all snapshots
-/// of the same roots with the same flags, it keeps the last one of each of the last `count` days that have any, the same for weeks and
-/// months, of local time; the last complete one, whatever its age; and what was just saved. It leaves those alone that
-/// are dated later than now: the clock was wrong, or somebody else saves at the same time.
+/// of the same roots with the same flags, it keeps the last one of each of the last `count` days that have any, the same
+/// for weeks and months, of local time; the last complete one, whatever its age; and what was just saved. It leaves those
+/// alone that are dated later than now: the clock was wrong, or somebody else saves at the same time.
 pub fn remove_old(directory: &Path, (saved, origin): (&Path, &Origin), count: usize) -> Expired {
     let (now, mut removed) = (sys::now(), Expired::default());
     let lock = sys::lock(directory).map_err(|error| problem(directory, Operation::Remove, &error));

@@ -94,7 +94,8 @@ impl Remembered {
             Some(until) if sys::is_directory(&series) => {
                 let private = sys::make_private_directory(&series);
                 private.map_err(|error| problem(&series, Operation::Compare, &error))?;
-                dated::newest_until(&series, now, until)
+                let given = now.options.as_deref().unwrap_or_default();
+                dated::newest_until(&series, (now, given), until)
             }
             _ => Ok(None),
         }

@@ -419,13 +419,22 @@ fn a_new_snapshot_stays_beside_ones_dated_in_the_future() {
 fn snapshots_with_other_flags_neither_replace_nor_hide_the_usual_ones() {
     let fixture = Fixture::new().sparse("t/f", 1_000).sparse("t/g", 10).dir("s");
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    for flags in ["", "-e f", "-X g", "-l"] {
+    for flags in ["-X g", "", "-e f", "-l"] {
         run(&format!("-s t {flags} --save s/ --keep 1")).clean();
     }
     assert_eq!(snapshots(&fixture).len(), 4);
     for (flags, before) in [("", 1_010), ("-e f", 1_000), ("-X f", 10), ("-l", 1_010)] {
         let shown = run(&format!("-s -j t {flags} --since s/"));
         assert_eq!(json(shown)["before"], before, "{flags}");
+    }
+    // A filter that is given now does not count as one of the loaded snapshot.
+    run("-s t -X g --save now.weigh").clean();
+    run("-s t --save plain.weigh").clean();
+    for (loaded, flags, before) in
+        [("now", "", 1_000), ("plain", "", 1_010), ("plain", "-X f", 10), ("now", "-X g", 1_000)]
+    {
+        let shown = run(&format!("-s -j --load {loaded}.weigh {flags} --since s/"));
+        assert_eq!(json(shown)["before"], before, "{loaded} {flags}");
     }
     assert_eq!(run("-s t --save s/ --keep 1").code(), 0);
     assert_eq!(snapshots(&fixture).len(), 4);
