@@ -175,8 +175,8 @@ impl<P: Default> Subtotal<P> {
     }
 }
 
-/// Closes `directory`, whose content has been added to `subtotal`, and adds it to the one `above` it, which may add to
-/// `subtotal` what it has. Without `rules`, its totals are known.
+/// Closes `directory`, whose content has been added to `subtotal`, and adds it to the one `above` it, which may
+/// first move its own sum into `subtotal`. Without `rules`, its totals are known.
 pub fn close<T: Tally, A: DerefMut<Target = Subtotal<T::Part>>>(
     rules: Option<&Rules>,
     tally: &T,

@@ -123,8 +123,8 @@ fn ensure_replaceable(path: &Path) -> io::Result<()> {
     Err(io::Error::other(format!("{reason}: save to another file, or remove it first")))
 }
 
-/// Saves the result of a walk at `to`, in this `form`. A file that exists there stays until the new
-/// one is complete and safely on the device. Returns its path.
+/// Saves the result of a walk at `to`, in this `form`. A file that exists there stays until the new one is complete and
+/// safely on the device. Returns its path.
 ///
 /// # Errors
 /// The system's, an interrupt, and an error if a file that is not a snapshot is there by now.

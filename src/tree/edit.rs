@@ -290,8 +290,8 @@ impl PackedDirectory {
         block.into_boxed_slice()
     }
 
-    /// Its block with another record of its own, and of leaves what `push` packs in place of each. It also gets where in
-    /// the block the leaf begins.
+    /// Its block packed anew: its own record is that of `node`, and `push` packs what takes the place of each leaf. It gets
+    /// the leaf, and where that begins in the old block.
     fn packed_anew(
         &self,
         node: &Node<'_>,

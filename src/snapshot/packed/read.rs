@@ -119,7 +119,7 @@ fn read_tree<R: Read>(
     Ok(Some(reading.replay.finish(&root.node)))
 }
 
-/// A block, and what is in it.
+/// Unpacks a block. Returns it with its content.
 fn unpack(section: io::Result<Section>) -> io::Result<(Section, Vec<u8>)> {
     let section = section?;
     let content = section.unpack()?;

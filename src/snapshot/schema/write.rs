@@ -338,7 +338,7 @@ impl<'a> Iterator for OpenContent<'_, 'a> {
     }
 }
 
-/// Whether it has a list of children. In a comparison it may be empty, and is left out then.
+/// Whether it has a list of children. In a comparison, an empty list is left out.
 fn has_content(node: Child<'_>) -> bool {
     node.is_directory() && (node.change().is_none() || node.unsorted().next().is_some())
 }
