@@ -1,12 +1,11 @@
 //! Work on several cores.
 
 use std::collections::VecDeque;
-use std::panic::resume_unwind;
-use std::sync::{Mutex, PoisonError, mpsc};
-use std::thread;
+use std::sync::mpsc::{self, Receiver};
+use std::{iter, thread};
 
-use rayon::ThreadPoolBuilder;
 use rayon::iter::{FromParallelIterator, IntoParallelIterator, ParallelIterator};
+use rayon::{Scope, ThreadPoolBuilder};
 
 /// Collects `work` of each of the `items`, in their order, on so many `threads`; 0 is one for each core. If no thread
 /// can be started, this thread does the work.
@@ -31,34 +30,61 @@ pub fn discard(value: impl Send + 'static) {
     let _ = thread::Builder::new().spawn(move || drop(value));
 }
 
-/// Does `work` of the items that `make` gives it, one after the other, on another thread. Meanwhile `make` goes on: it
-/// waits only while its last item has not been begun. Returns the results of both. If no thread can be started, this
-/// thread does the work.
-///
-/// # Errors
-/// Those of `make`.
-pub fn beside<T: Send, M, R: Send, E>(
-    make: impl FnOnce(&mut dyn FnMut(T)) -> Result<M, E>,
-    work: impl Fn(T) -> R + Sync,
-) -> Result<(M, Vec<R>), E> {
-    let work = &work;
-    thread::scope(|scope| {
-        let (sender, receiver) = mpsc::sync_channel(1);
-        let run = move || receiver.into_iter().map(work).collect::<Vec<_>>();
-        let Ok(thread) = thread::Builder::new().spawn_scoped(scope, run) else {
-            let mut results = Vec::new();
-            return Ok((make(&mut |item| results.push(work(item)))?, results));
-        };
-        // If the thread panics, nobody takes it.
-        let made = make(&mut |item| drop(sender.send(item)))?;
-        drop(sender);
-        Ok((made, thread.join().unwrap_or_else(|panic| resume_unwind(panic))))
-    })
+/// Threads that do parts of what another thread does.
+pub struct Helpers<'h, 's>(Option<(&'h Scope<'s>, usize)>);
+
+/// Does `work` with so many `threads` that help, or one for each core if it is 0.
+pub fn with_helpers<'s, R>(threads: usize, work: impl FnOnce(&Helpers<'_, 's>) -> R) -> R {
+    match ThreadPoolBuilder::new().num_threads(threads).build() {
+        Ok(pool) => {
+            pool.in_place_scope(|scope| work(&Helpers(Some((scope, pool.current_num_threads())))))
+        }
+        Err(_) => work(&Helpers(None)),
+    }
+}
+
+impl<'s> Helpers<'_, 's> {
+    /// Has a `part` done, and returns where its result arrives. If no thread can be started, this thread does it.
+    pub fn give<R: Send + 's>(&self, part: impl FnOnce() -> R + Send + 's) -> Receiver<R> {
+        let (sender, result) = mpsc::sync_channel(1);
+        // After an error nobody takes it.
+        let run = move || drop(sender.send(part()));
+        match self.0 {
+            Some((scope, _)) => scope.spawn(|_| run()),
+            None => run(),
+        }
+        result
+    }
+
+    /// How many threads work at a time.
+    fn count(&self) -> usize {
+        self.0.map_or(1, |(_, threads)| threads)
+    }
+}
+
+/// Takes out those of the `items` that are no larger than a `share`, by their `size`, and puts these together to shares of
+/// about that size.
+pub fn shares<T>(items: &mut Vec<T>, share: u64, size: impl Fn(&T) -> u64) -> Vec<Vec<T>> {
+    let (mut shares, mut room): (Vec<Vec<T>>, u64) = (Vec::new(), 0);
+    for item in items.extract_if(.., |item| size(item) <= share) {
+        let size = size(&item);
+        match shares.last_mut().filter(|_| room > 0) {
+            Some(last) => {
+                last.push(item);
+                room = room.saturating_sub(size);
+            }
+            None => {
+                shares.push(vec![item]);
+                room = share.saturating_sub(size);
+            }
+        }
+    }
+    shares
 }
 
 /// Does `work` of each of the `items` on so many `threads`, 0 being one for each core, while this thread makes the
-/// items, and `take`s what comes of them, in their order. Only a few items are in memory at a time. There are no more
-/// threads than items, and none for only one. If none can be started, this thread does the work.
+/// items, and `take`s what comes of them, in their order. Only a few items are in memory at a time. No thread is started
+/// for only one.
 ///
 /// # Errors
 /// The first of `take`, which ends it.
@@ -70,47 +96,21 @@ pub fn in_order<T: Send, R: Send, E>(
 ) -> Result<(), E> {
     /// For each thread, so many items are waiting or done.
     const AHEAD: usize = 3;
-    let mut threads = match threads {
-        0 => thread::available_parallelism().map_or(1, Into::into),
-        threads => threads,
-    };
-    let (sender, receiver) = mpsc::channel::<(mpsc::SyncSender<R>, T)>();
-    let receiver = Mutex::new(receiver);
-    let run = || {
-        loop {
-            let next = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok((done, item)) = next else { return };
-            // After an error nobody takes it.
-            let _ = done.send(work(item));
+    let (work, mut items) = (&work, items.peekable());
+    let Some(first) = items.next() else { return Ok(()) };
+    if items.peek().is_none() {
+        return take(work(first));
+    }
+    with_helpers(threads, |helpers| {
+        let mut ahead = VecDeque::new();
+        for item in iter::once(first).chain(items) {
+            if ahead.len() == helpers.count() * AHEAD {
+                // If a thread panics, so does the one that waits for all.
+                let first = ahead.pop_front().and_then(|first: Receiver<R>| first.recv().ok());
+                first.map_or(Ok(()), &mut take)?;
+            }
+            ahead.push_back(helpers.give(move || work(item)));
         }
-    };
-    thread::scope(|scope| {
-        // Dropped here, which ends the threads.
-        let (sender, mut started) = (sender, 0);
-        let (mut items, mut ahead) = (items.peekable(), VecDeque::new());
-        while let Some(item) = items.next() {
-            if started < threads && (started > 0 || items.peek().is_some()) {
-                match thread::Builder::new().spawn_scoped(scope, run) {
-                    Ok(_) => started += 1,
-                    Err(_) => threads = started,
-                }
-            }
-            if started == 0 {
-                take(work(item))?;
-                continue;
-            }
-            if ahead.len() == started * AHEAD
-                && let Some(Ok(result)) =
-                    ahead.pop_front().map(|first: mpsc::Receiver<R>| first.recv())
-            {
-                take(result)?;
-            }
-            let (done, result) = mpsc::sync_channel(1);
-            // The threads end only after this one.
-            let _ = sender.send((done, item));
-            ahead.push_back(result);
-        }
-        // If a thread panics, so does the scope.
-        ahead.into_iter().map_while(|result| result.recv().ok()).try_for_each(take)
+        ahead.into_iter().filter_map(|result| result.recv().ok()).try_for_each(take)
     })
 }

@@ -24,7 +24,7 @@ use std::ops::RangeInclusive;
 use crate::measure::View;
 
 pub use alike::Alike;
-pub use child::{Child, Order};
+pub use child::{Child, LeafRecord, Order};
 pub use content::Content;
 pub use freeable::{FEW_EXTENTS, Freeable, LEAST_ASKED, MOST_EXTENTS};
 pub use node::{Details, Inode, Node, Sums, Totals};

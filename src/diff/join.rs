@@ -1,6 +1,8 @@
 //! Joins two trees, name by name, without recursion.
 
 use std::collections::HashMap;
+use std::sync::mpsc::Receiver;
+use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
 
@@ -9,19 +11,33 @@ use crate::diff::moves::Moves;
 use crate::diff::unchanged::Unchanged;
 use crate::inode::{Identity, Links};
 use crate::measure::Change;
+use crate::parallel::{self, Helpers};
 use crate::tally::{Limits, Show, Tally};
 use crate::total::{AnyReplay, Replay, Shown};
 use crate::tree::{Child, Inode, Named, Node, Step, Sums, Traversal, Tree};
 
+/// A thread gets about so many directories at a time.
+const SHARE: u64 = 1024;
+
+/// What is known everywhere.
+struct Known<'a> {
+    moves: &'a Moves,
+    unchanged: &'a Unchanged,
+    limits: Limits,
+    root_depth: usize,
+    /// If each inode has one line: those so far. If not, the tally gets no root that did not change.
+    inodes: Option<ChangedInodes>,
+}
+
 /// A directory that is open.
-struct OpenPair<'a> {
+struct OpenPair<'a, T: Tally> {
     sides: Sides<'a>,
     /// Its churn so far.
     churn: Churn,
     /// Whether nothing in it has a line, except what was moved there.
     is_closed: bool,
-    /// Whether something was.
-    has_moved: bool,
+    /// Parts of it that other threads have been given.
+    given: Vec<Receiver<(Feed<'a, T>, Churn)>>,
 }
 
 /// A churn.
@@ -30,112 +46,154 @@ struct Churn {
     size: u64,
     /// How many entries changed.
     entries: u64,
+    /// Whether a directory was moved there.
+    has_moved: bool,
 }
 
 /// Numbers that stand for changed inodes with several links.
 #[derive(Default)]
-struct ChangedInodes(HashMap<(Option<Identity>, Option<Identity>, u64), u64, RandomState>);
+struct ChangedInodes(Mutex<HashMap<ChangedInode, u64, RandomState>>);
+
+/// Its identity before and now, and its churn.
+type ChangedInode = (Option<Identity>, Option<Identity>, u64);
 
 /// Feeds a tally with the changes.
 struct Feed<'a, T: Tally> {
+    known: &'a Known<'a>,
     replay: Replay<T>,
-    moves: &'a Moves,
-    /// If each inode has one line: those so far. If not, the tally gets no root that did not change.
-    inodes: Option<ChangedInodes>,
 }
 
 /// What `tally` keeps of the difference, within `limits`. If `is_each_once`, it knows which changes are of
 /// the same inode.
-pub(super) fn join<'a, T: Tally>(
-    root: Sides<'a>,
-    (moves, unchanged): (&Moves, &'a Unchanged),
+pub(super) fn join<T: Tally + Clone>(
+    root: Sides<'_>,
+    (moves, unchanged): (&Moves, &Unchanged),
     tally: T,
     limits: Limits,
     is_each_once: bool,
 ) -> Tree {
-    let is_list = limits.show == Show::Files;
     let root_depth = root.now.is_some_and(|now| now.is_total()).into();
-    let replay = Replay::new(tally, root_depth, None);
-    let mut feed = Feed { replay, moves, inodes: is_each_once.then(ChangedInodes::default) };
-    let mut traversal = Traversal::new(root);
-    let mut root_churn = Churn::default();
-    while let Some(step) = traversal.next() {
-        let is_inside = matches!(traversal.innermost(), Some(OpenPair { is_closed: true, .. }));
-        let mut has_moved = false;
-        let churn = match step {
-            Step::Node(sides)
-                if traversal.depth() == 0 || sides.is_directory() && !moves.is_moved(&sides) =>
-            {
-                // A list of files has no line for the directory that was, or is now, in the place of a file.
-                if is_list && sides.are_two() {
-                    let file = sides.files();
-                    feed.leaf(file, Churn::of(own_churn(file)));
-                }
-                feed.replay.open();
-                let is_one_sided = sides.before.is_none() || sides.now.is_none();
-                let is_closed =
-                    is_inside || is_one_sided && traversal.depth() > 0 && !limits.opens_new;
-                let churn = Churn::of(own_churn(sides));
-                let mut children = unchanged.children(sides);
-                // Only roots and changes are shown.
-                if traversal.depth() >= root_depth {
-                    children.retain(|sides| is_changed(sides, unchanged));
-                }
-                traversal.enter(OpenPair { sides, churn, is_closed, has_moved }, children);
-                continue;
-            }
-            Step::Node(sides) => {
-                let churn = Churn::of(own_churn(sides).max(saturated_change(sides)));
-                match () {
-                    // It is shown at its new place.
-                    () if moves.is_moved(&sides) && sides.now.is_none() => {}
-                    () if sides.is_directory() => {
-                        feed.replay.open();
-                        feed.close(sides, churn, true);
-                        has_moved = true;
+    let inodes = is_each_once.then(ChangedInodes::default);
+    let known = Known { moves, unchanged, limits, root_depth, inodes };
+    let mut feed = Feed { known: &known, replay: Replay::new(tally, root_depth, None) };
+    let traversal = Traversal::new(root);
+    let churn = parallel::with_helpers(0, |helpers| feed.join(traversal, Some(helpers)));
+    let size = churn.size.max(saturated_change(root));
+    feed.replay.finish(&node(root, moves, Churn { size, ..churn }))
+}
+
+impl<'a, T: Tally + Clone> Feed<'a, T> {
+    /// Joins all that comes in a `traversal`, of which `helpers` may do a part. Returns the churn of that in which it
+    /// began.
+    fn join(
+        &mut self,
+        mut traversal: Traversal<Sides<'a>, OpenPair<'a, T>>,
+        helpers: Option<&Helpers<'_, 'a>>,
+    ) -> Churn {
+        let Known { moves, unchanged, limits, root_depth, .. } = *self.known;
+        let is_list = limits.show == Show::Files;
+        while let Some(step) = traversal.next() {
+            let is_inside = matches!(traversal.innermost(), Some(OpenPair { is_closed: true, .. }));
+            let churn = match step {
+                Step::Node(sides)
+                    if traversal.depth() == 0
+                        || sides.is_directory() && !moves.is_moved(&sides) =>
+                {
+                    // A list of files has no line for the directory that was, or is now, in the place of a file.
+                    if is_list && sides.are_two() {
+                        let file = sides.files();
+                        self.leaf(file, Churn::of(own_churn(file)));
                     }
-                    () if is_inside => {}
-                    () => feed.leaf(sides, churn),
+                    self.replay.open();
+                    let is_one_sided = sides.before.is_none() || sides.now.is_none();
+                    let is_closed =
+                        is_inside || is_one_sided && traversal.depth() > 0 && !limits.opens_new;
+                    let churn = Churn::of(own_churn(sides));
+                    let mut children = unchanged.children(sides);
+                    let mut open = OpenPair { sides, churn, is_closed, given: Vec::new() };
+                    // Only roots and changes are shown.
+                    if traversal.depth() >= root_depth {
+                        children.retain(|sides| is_changed(sides, unchanged));
+                        if let Some(helpers) = helpers {
+                            open.given = self.give(&open, &mut children, helpers);
+                        }
+                    }
+                    traversal.enter(open, children);
+                    continue;
                 }
-                churn
-            }
-            Step::End(OpenPair { sides, churn, has_moved: has_lines, .. }) => {
-                has_moved = has_lines;
-                // Changes that are in the totals but not in the sizes of kept entries.
-                let churn = Churn { size: churn.size.max(saturated_change(sides)), ..churn };
-                if traversal.depth() > 0 {
-                    feed.close(sides, churn, has_moved || !is_inside);
+                Step::Node(sides) => {
+                    let mut churn = Churn::of(own_churn(sides).max(saturated_change(sides)));
+                    match () {
+                        // It is shown at its new place.
+                        () if moves.is_moved(&sides) && sides.now.is_none() => {}
+                        () if sides.is_directory() => {
+                            self.replay.open();
+                            self.close(sides, churn, true);
+                            churn.has_moved = true;
+                        }
+                        () if is_inside => {}
+                        () => self.leaf(sides, churn),
+                    }
+                    churn
                 }
-                churn
+                Step::End(OpenPair { sides, mut churn, given, .. }) => {
+                    // If a thread panics, so does the one that waits for all.
+                    for (part, below) in given.into_iter().filter_map(|part| part.recv().ok()) {
+                        self.replay.merge(part.replay);
+                        churn.add(below);
+                    }
+                    if traversal.depth() == 0 {
+                        return churn;
+                    }
+                    // Changes that are in the totals but not in the sizes of kept entries.
+                    churn.size = churn.size.max(saturated_change(sides));
+                    self.close(sides, churn, churn.has_moved || !is_inside);
+                    churn
+                }
+            };
+            if let Some(above) = traversal.innermost() {
+                above.churn.add(churn);
             }
-        };
-        match traversal.innermost() {
-            Some(OpenPair { churn: above, has_moved: above_has, .. }) => {
-                *above_has |= has_moved;
-                above.size = above.size.saturating_add(churn.size);
-                above.entries += churn.entries;
-            }
-            None => root_churn = churn,
         }
+        Churn::default()
     }
-    feed.replay.finish(&node(root, moves, root_churn))
+
+    /// Gives `helpers` those of the `children` of an open directory that are small.
+    fn give(
+        &self,
+        &OpenPair { sides, is_closed, .. }: &OpenPair<'a, T>,
+        children: &mut Vec<Sides<'a>>,
+        helpers: &Helpers<'_, 'a>,
+    ) -> Vec<Receiver<(Feed<'a, T>, Churn)>> {
+        let shares = parallel::shares(children, SHARE, Sides::directories).into_iter();
+        let given = shares.map(|share| {
+            let mut part = Feed { known: self.known, replay: self.replay.begin_part() };
+            let inside = OpenPair { sides, churn: Churn::default(), is_closed, given: Vec::new() };
+            helpers.give(move || {
+                let churn = part.join(Traversal::inside(Vec::new(), inside, share), None);
+                (part, churn)
+            })
+        });
+        given.collect()
+    }
 }
 
 impl<T: Tally> Feed<'_, T> {
     fn leaf(&mut self, sides: Sides<'_>, churn: Churn) {
         if self.has(churn) {
-            let inode = self.inodes.as_mut().and_then(|inodes| inodes.inode(sides, churn.size));
-            self.replay.leaf(&Node { inode, ..node(sides, self.moves, churn) }, true);
+            let inodes = self.known.inodes.as_ref();
+            let inode = inodes.and_then(|inodes| inodes.inode(sides, churn.size));
+            self.replay.leaf(&Node { inode, ..node(sides, self.known.moves, churn) }, true);
         }
     }
 
     fn close(&mut self, sides: Sides<'_>, churn: Churn, is_shown: bool) {
         let shown = if is_shown && self.has(churn) { Shown::Always } else { Shown::Never };
-        self.replay.close(&node(sides, self.moves, churn), shown);
+        self.replay.close(&node(sides, self.known.moves, churn), shown);
     }
 
     fn has(&self, churn: Churn) -> bool {
-        churn.size > 0 || self.inodes.is_some()
+        churn.size > 0 || self.known.inodes.is_some()
     }
 }
 
@@ -165,7 +223,7 @@ impl ChangedInodes {
     /// An inode that stands for the change of this one; none if no other link changed in the same way. The number of a
     /// deleted inode may be reused, so an inode that is gone and one that is new are different even with the same
     /// number. Links with different churn cannot share a line.
-    fn inode(&mut self, sides: Sides<'_>, churn: u64) -> Option<Inode> {
+    fn inode(&self, sides: Sides<'_>, churn: u64) -> Option<Inode> {
         let [before, now] = [sides.before, sides.now]
             .map(|side| Some(side?.inode().and_then(|inode| inode.linked())));
         // A file without other links is alone, whatever it was or will be.
@@ -173,8 +231,9 @@ impl ChangedInodes {
             return None;
         }
         let (before, now) = (before.flatten(), now.flatten());
-        let next = self.0.len() as u64;
-        let number = *self.0.entry((before, now, churn)).or_insert(next);
+        let mut numbers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = numbers.len() as u64;
+        let number = *numbers.entry((before, now, churn)).or_insert(next);
         let identity = Identity { number, ..Identity::default() };
         Some(Inode { identity, links: Links::Unknown, details: None })
     }
@@ -189,12 +248,18 @@ impl Named for Sides<'_> {
 impl Churn {
     /// The churn of one entry; 0 entries if it did not change.
     fn of(size: u64) -> Self {
-        Self { size, entries: (size > 0).into() }
+        Self { size, entries: (size > 0).into(), has_moved: false }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.size = self.size.saturating_add(other.size);
+        self.entries += other.entries;
+        self.has_moved |= other.has_moved;
     }
 }
 
 /// The node as it is now, and how it changed; a directory if it is one on either side.
-fn node<'a>(sides: Sides<'a>, moves: &'a Moves, Churn { size, entries }: Churn) -> Node<'a> {
+fn node<'a>(sides: Sides<'a>, moves: &'a Moves, Churn { size, entries, .. }: Churn) -> Node<'a> {
     let Some(child) = sides.now.or(sides.before) else { return Node::default() };
     let kind = (!child.is_group()).then(|| child.mode().kind());
     let (was, is) = sides.sizes();

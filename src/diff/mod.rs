@@ -62,6 +62,13 @@ impl<'a> Sides<'a> {
         [self.before, self.now].iter().flatten().any(Child::is_directory)
     }
 
+    /// How many directories it and all below it are; of those that are there now, if there was one before, only how
+    /// many there were.
+    fn directories(&self) -> u64 {
+        let either = self.before.or(self.now).filter(Child::is_directory);
+        1 + either.map_or(0, |it| it.directories_below())
+    }
+
     /// Whether a directory is in the place of something else, or the other way round: one is gone, the other is new.
     fn are_two(&self) -> bool {
         self.before.zip(self.now).is_some_and(|(was, is)| was.is_directory() != is.is_directory())

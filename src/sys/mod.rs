@@ -80,8 +80,8 @@ pub use extents::Mapped;
 pub use listing::{Listed, Listing};
 pub use mount_table::{Location, MountTable};
 pub use snapshot_file::{
-    Destination, Draft, SnapshotFile, directories_in, exists, files_in, has_content, is_directory,
-    length, lock, modified, open as open_snapshot, pipe, remove_file, unnamed_file,
+    Destination, Draft, ReadFrom, SnapshotFile, directories_in, exists, files_in, has_content,
+    is_directory, length, lock, modified, open as open_snapshot, pipe, remove_file, unnamed_file,
 };
 pub use source::{Handle, Source};
 pub use space::{Space, space, used_inodes};

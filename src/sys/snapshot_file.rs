@@ -4,7 +4,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -35,6 +35,23 @@ pub fn open(path: &Path) -> io::Result<(SnapshotFile, u64)> {
     };
     let length = file.metadata().map_or(0, |file| if file.is_file() { file.len() } else { 0 });
     Ok((file, length))
+}
+
+/// Reads `file` from a place `at` on, whatever else is read of it, on any thread.
+#[derive(Debug)]
+pub struct ReadFrom<'f> {
+    /// The file.
+    pub file: &'f SnapshotFile,
+    /// How many bytes come before what is read next.
+    pub at: u64,
+}
+
+impl Read for ReadFrom<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = platform::read_at(self.file, buffer, self.at)?;
+        self.at += count as u64;
+        Ok(count)
+    }
 }
 
 /// Whether `path` leads to content that would be lost if a snapshot were saved there: that of a file or of a disk,

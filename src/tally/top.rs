@@ -18,6 +18,7 @@
 //! `floor` is a rank that N nodes of some part have reached. Nothing smaller can be among the N largest, so a
 //! smaller entry is skipped before its name is copied.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::measure::View;
@@ -56,13 +57,13 @@ pub enum Show {
 }
 
 /// Keeps the N largest.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Top {
     view: View,
     limits: Limits,
     /// It is only raised, and only to a proven limit. A stale value lets through more, never less, so relaxed
     /// ordering is enough.
-    floor: AtomicI64,
+    floor: Arc<AtomicI64>,
 }
 
 impl Limits {
@@ -85,7 +86,7 @@ impl Limits {
 impl Top {
     /// Keeps what `limits` admit. The largest are those that rank highest in `view`.
     pub fn new(view: View, limits: Limits) -> Self {
-        Self { view, limits, floor: AtomicI64::new(i64::MIN) }
+        Self { view, limits, floor: Arc::new(AtomicI64::new(i64::MIN)) }
     }
 
     /// Whether an entry of this `rank` is too small for a line.

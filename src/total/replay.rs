@@ -43,20 +43,38 @@ pub struct Replay<T: Tally> {
     /// How to compute what directories come to, if the nodes do not say it.
     rules: Option<Rules>,
     open: Vec<Subtotal<T::Part>>,
-    root_depth: usize,
+    /// How many more directories are open around these, less those around the roots.
+    around: isize,
 }
 
 impl<T: Tally> Replay<T> {
     /// Begins. Roots are at `root_depth` ([`Tree::root_depth`]). Adds up the totals of directories by these `rules`, if
     /// there are any; else they have those of their nodes.
     pub fn new(tally: T, root_depth: usize, rules: Option<Rules>) -> Self {
-        Self { tally, rules, open: Vec::new(), root_depth }
+        Self { tally, rules, open: Vec::new(), around: -(root_depth as isize) }
+    }
+
+    /// Begins another part of the innermost open directory, for another thread.
+    pub fn begin_part(&self) -> Self
+    where
+        T: Clone,
+    {
+        let part = self.open.last().map(|open| open.begin_part(&self.tally)).unwrap_or_default();
+        let around = self.around + self.open.len() as isize - 1;
+        Self { tally: self.tally.clone(), open: vec![part], around, ..*self }
+    }
+
+    /// Adds a part to the innermost open directory.
+    pub fn merge(&mut self, mut part: Self) {
+        if let (Some(open), Some(part)) = (self.open.last_mut(), part.open.pop()) {
+            open.merge(&self.tally, part);
+        }
     }
 
     /// The depth below the root; the node above several roots does not count.
     fn depth(&self) -> u32 {
-        let levels = self.open.len().saturating_sub(self.root_depth);
-        u32::try_from(levels).unwrap_or(u32::MAX)
+        let levels = self.around + self.open.len() as isize;
+        u32::try_from(levels.max(0)).unwrap_or(u32::MAX)
     }
 }
 

@@ -37,6 +37,9 @@ pub struct Child<'a> {
     is_leaf: bool,
 }
 
+/// Of a leaf, the name, the size in the view, and the packed record.
+pub type LeafRecord<'a> = (&'a [u8], u64, &'a [u8]);
+
 impl<'a> Child<'a> {
     #[inline]
     pub(super) fn new(
@@ -210,8 +213,8 @@ impl<'a> Child<'a> {
         })
     }
 
-    /// Of each of its entries that are not directories, the name, the size in the view, and the packed record.
-    pub fn leaf_records(self) -> impl Iterator<Item = (&'a [u8], u64, &'a [u8])> {
+    /// The records of its entries that are not directories.
+    pub fn leaf_records(self) -> impl Iterator<Item = LeafRecord<'a>> {
         let mut rest = self.packed_leaves();
         iter::from_fn(move || {
             let begin = rest;

@@ -51,9 +51,9 @@ fn the_example_is_what_is_written() {
     let fixture = Fixture::new();
     fs::write(fixture.at("t.json"), EXAMPLE).unwrap();
     weigh("--load t.json --save t.weigh").within(fixture.path()).run().clean();
-    let (_, mut blocks) = Blocks::open(fs::File::open(fixture.at("t.weigh")).unwrap()).unwrap();
+    let (_, blocks) = Blocks::open(fs::File::open(fixture.at("t.weigh")).unwrap()).unwrap();
     // After the number that it begins with.
-    let content = [&[0][..], &blocks.read_several(0..1).unwrap().concat()].concat();
+    let content = [&[0][..], &blocks.content(0).unwrap()[..]].concat();
     let (mut rest, mut shown) = (content.as_slice(), String::new());
     for (length, what) in PARTS {
         let (part, others) = rest.split_at((*length).min(rest.len()));

@@ -4,16 +4,15 @@
 use std::cell::RefCell;
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::mem;
-use std::ops::Range;
 use std::rc::Rc;
 
 use zstd::bulk::{Compressor, decompress};
 use zstd::zstd_safe::{compress_bound, find_frame_compressed_size, get_frame_content_size};
 
-use crate::parallel;
 use crate::snapshot::compression::is_bomb;
 use crate::snapshot::schema::Header;
 use crate::snapshot::tokens::Tokens;
+use crate::sys::{ReadFrom, SnapshotFile};
 use crate::tree::record::{push_number, take_number};
 
 /// The first bytes of a file.
@@ -423,8 +422,8 @@ impl<R: Read> Read for SavedHeader<R> {
 
 /// The blocks of a file, each read by its place.
 #[derive(Debug)]
-pub struct Blocks<R> {
-    file: R,
+pub struct Blocks {
+    file: SnapshotFile,
     /// Where they are.
     pub places: Vec<BlockPlace>,
     /// Where they end, and where the index begins. The digests are between.
@@ -443,12 +442,12 @@ pub struct BlockPlace {
     pub first: u64,
 }
 
-impl<R: Read + Seek + 'static> Blocks<R> {
+impl Blocks {
     /// Opens `file`: reads its header, its index and its end.
     ///
     /// # Errors
     /// The system's, and those of a file that is damaged there.
-    pub fn open(mut file: R) -> io::Result<(FileHeader, Self)> {
+    pub fn open(mut file: SnapshotFile) -> io::Result<(FileHeader, Self)> {
         /// How long the end is.
         const LENGTH: u64 = 9;
         let size = file.seek(SeekFrom::End(0))?;
@@ -475,8 +474,8 @@ impl<R: Read + Seek + 'static> Blocks<R> {
         }
         sections.end(index)?;
         let end = places.last().map_or(begin, |last| last.offset + last.length);
-        let mut blocks = Self { file: sections.file, places, end, index };
-        if end < index && blocks.sections(end)?.kind()? != DIGESTS {
+        let blocks = Self { file: sections.file, places, end, index };
+        if end < index && blocks.sections(end).kind()? != DIGESTS {
             return Err(damaged("the index is wrong"));
         }
         Ok((header, blocks))
@@ -486,9 +485,9 @@ impl<R: Read + Seek + 'static> Blocks<R> {
     ///
     /// # Errors
     /// The system's, and an error if they are damaged.
-    pub fn digests(&mut self, directories: u64) -> io::Result<Vec<u64>> {
+    pub fn digests(&self, directories: u64) -> io::Result<Vec<u64>> {
         let (mut digests, index) = (Vec::new(), self.index);
-        let mut sections = self.sections(self.end)?;
+        let mut sections = self.sections(self.end);
         // A file of this size at least.
         sections.size = index;
         sections.digests(directories, |digest| digests.push(digest))?;
@@ -499,48 +498,32 @@ impl<R: Read + Seek + 'static> Blocks<R> {
     }
 
     /// The sections from this place on.
-    fn sections(&mut self, offset: u64) -> io::Result<Sections<&mut R>> {
-        self.file.seek(SeekFrom::Start(offset))?;
-        Ok(Sections { at: offset, ..Sections::new(&mut self.file, u64::MAX) })
+    fn sections(&self, at: u64) -> Sections<ReadFrom<'_>> {
+        Sections { at, ..Sections::new(ReadFrom { file: &self.file, at }, u64::MAX) }
     }
 
-    /// The content of each block with one of these numbers, after the number that it begins with, which is that of its
-    /// first directory. Several threads unpack them.
+    /// The content of the block with this number, after the number that it begins with, which is that of its first
+    /// directory.
     ///
     /// # Errors
-    /// The system's, and an error if one is damaged, or not what the index says.
-    pub fn read_several(&mut self, numbers: Range<usize>) -> io::Result<Vec<Vec<u8>>> {
-        let packed: Vec<_> =
-            numbers.map(|number| self.packed(number)).collect::<io::Result<_>>()?;
-        match &packed[..] {
-            [block] => content(block).map(|content| vec![content]),
-            _ => parallel::collect(0, &packed, content),
-        }
-    }
-
-    /// The block with this number, and the number of its first directory.
-    fn packed(&mut self, number: usize) -> io::Result<(Section, u64)> {
+    /// The system's, and an error if it is damaged, or not what the index says.
+    pub fn content(&self, number: usize) -> io::Result<Vec<u8>> {
         let Some(&place) = self.places.get(number) else {
             return Err(damaged(format_args!("there is no block {number}")));
         };
-        let mut sections = self.sections(place.offset)?;
+        let mut sections = self.sections(place.offset);
         sections.count = (DIRECTORIES, number);
         let section = sections.next_of(DIRECTORIES)?;
         let section = section.filter(|section| section.place(place.first) == place);
-        section.map(|section| (section, place.first)).ok_or_else(|| other_block(number))
+        let mut content = section.ok_or_else(|| other_block(number))?.unpack()?;
+        let mut rest = content.as_slice();
+        if take_number(&mut rest) != Some(place.first) {
+            return Err(other_block(number));
+        }
+        let start = content.len() - rest.len();
+        content.drain(..start);
+        Ok(content)
     }
-}
-
-/// The content of a block after the number that it begins with, which is that of its `first` directory.
-fn content((section, first): &(Section, u64)) -> io::Result<Vec<u8>> {
-    let mut content = section.unpack()?;
-    let mut rest = content.as_slice();
-    if take_number(&mut rest) != Some(*first) {
-        return Err(other_block(section.number));
-    }
-    let start = content.len() - rest.len();
-    content.drain(..start);
-    Ok(content)
 }
 
 #[cold]

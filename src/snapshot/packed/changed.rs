@@ -1,22 +1,21 @@
 //! Of a file, only what differs from a tree in memory: every directory's digest is compared first, and only the
-//! listings of those that differ are read. Meanwhile another thread looks for the leaves that differ in these.
+//! listings of those that differ are read, and their leaves compared. Several threads share the work.
 
-use std::collections::HashMap;
-use std::{io, mem};
-
-use foldhash::fast::RandomState;
+use std::iter::Peekable;
+use std::sync::mpsc::Receiver;
+use std::{io, vec};
 
 use super::SavedListings;
-use super::listings::Choice;
-use super::pieces::Piece;
+use super::listings::{Directory, ListedEntry};
+use super::pieces::{Piece, take_leaf};
 use super::read::set_times;
-use crate::parallel;
+use crate::parallel::{self, Helpers};
 use crate::tally::{Inodes, Whole};
-use crate::total::Replay;
-use crate::tree::{Alike, Child, DirectoryId, Node, Tree, record};
+use crate::total::{AnyReplay, Replay, Shown};
+use crate::tree::{Alike, Child, DirectoryId, LeafRecord, Node, Tree, record};
 
-/// A batch has about this many bytes of leaves, and more if one listing has more. Up to three batches are in memory.
-const AT_A_TIME: usize = 2 << 20;
+/// A thread gets directories with about so many blocks at a time. What is in two shares is unpacked twice.
+const SHARE: u64 = 8;
 
 /// Leaves before and now, packed.
 type Leaves = [Box<[u8]>; 2];
@@ -34,118 +33,151 @@ impl Digested {
     ///
     /// # Errors
     /// The system's, and those of a damaged file.
-    pub fn changed<'t>(self, now: &'t Tree, inodes: Inodes) -> io::Result<(Tree, Alike)> {
-        let has_times = self.listings.has_times;
-        let ((tree, directories), differing) = parallel::beside(
-            |compare| self.read(now, inodes, compare),
-            |batch: Batch<'t>| batch.differing(has_times),
-        )?;
-        let mut others = HashMap::default();
-        for differing in differing {
-            others.extend(differing?);
+    pub fn changed(self, now: &Tree, inodes: Inodes) -> io::Result<(Tree, Alike)> {
+        let Self { listings, digests: was } = self;
+        let share = listings.directories_in(SHARE);
+        let comparison = Comparison { was, is: now.digests(None), share };
+        let (root, was) = (now.root(), listings.root.clone());
+        let is_alike = root.is_directory() && root.is_total() == listings.is_total;
+        let replay = Replay::new(Whole { inodes }, listings.is_total.into(), None);
+        let mut part = Part::new(listings.in_order(), replay);
+        let root = Both { was: was.clone(), now: Some(root).filter(|_| is_alike) };
+        parallel::with_helpers(0, |helpers| part.compare(&comparison, vec![root], Some(helpers)))?;
+        let mut directories = vec![false; comparison.is.len()];
+        for id in part.alike {
+            directories[id.index()] = true;
         }
-        Ok((tree, Alike { directories, others }))
-    }
-
-    /// The tree of [`changed`](Self::changed); and of each directory of `now`, by its number, whether it is the same.
-    /// Has the leaves of the others compared.
-    fn read<'t>(
-        mut self,
-        now: &'t Tree,
-        inodes: Inodes,
-        compare: &mut dyn FnMut(Batch<'t>),
-    ) -> io::Result<(Tree, Vec<bool>)> {
-        let root = now.root();
-        let is_alike = root.is_directory() && root.is_total() == self.listings.is_total;
-        let is = now.digests(None);
-        let directories = vec![false; is.len()];
-        let mut search = SideBySide {
-            was: &self.digests,
-            is,
-            are_roots: false,
-            ahead: [(0, Some(root).filter(|_| is_alike))].into_iter().collect(),
-            children: HashMap::default(),
-            batch: Batch::default(),
-            compare,
-            directories,
-        };
-        let begin = |depth| Box::new(Replay::new(Whole { inodes }, depth, None)) as _;
-        self.listings.expect_many();
-        let tree = self.listings.replay(begin, &mut search, None)?;
-        let SideBySide { batch, directories, .. } = search;
-        compare(batch);
-        Ok((tree, directories))
+        let others = part.others.into_iter().collect();
+        Ok((part.replay.finish(&was.node()), Alike { directories, others }))
     }
 }
 
-/// Listings whose leaves are compared.
-#[derive(Default)]
-struct Batch<'t> {
-    /// Pieces of leaves.
-    packed: Vec<u8>,
-    /// Where each listing begins in these, and which directory it is now.
-    listings: Vec<(usize, Child<'t>)>,
-}
-
-/// Goes down a file and a tree side by side.
-struct SideBySide<'t, 'c> {
-    was: &'c [u64],
+/// What is known of all directories.
+struct Comparison {
+    /// Their digests before and now, by their numbers.
+    was: Vec<u64>,
     is: Vec<u64>,
-    /// Whether roots are in the directory that is read, the one above them.
-    are_roots: bool,
-    /// The directories of the file that are to be read, and which one each is now.
-    ahead: HashMap<u64, Option<Child<'t>>, RandomState>,
-    /// What is now in the one that is read, and has not been found in the file.
-    children: HashMap<&'t [u8], Child<'t>, RandomState>,
-    batch: Batch<'t>,
-    compare: &'c mut dyn FnMut(Batch<'t>),
+    /// How many directories a thread gets at a time.
+    share: u64,
+}
+
+/// A directory of the file that is to be read, and what it is now.
+struct Both<'t> {
+    was: Directory,
+    now: Option<Child<'t>>,
+}
+
+/// What a thread has found out.
+struct Part {
+    listings: SavedListings,
+    /// Gets the directories that differ.
+    replay: Replay<Whole>,
     /// The directories that are alike, by their numbers now.
-    directories: Vec<bool>,
+    alike: Vec<DirectoryId>,
+    /// Of the others, the leaves that differ.
+    others: Vec<(DirectoryId, Leaves)>,
 }
 
-impl Choice for SideBySide<'_, '_> {
-    fn begin(&mut self, number: u64) -> io::Result<bool> {
-        if self.batch.packed.len() > AT_A_TIME {
-            (self.compare)(mem::take(&mut self.batch));
+/// Parts that other threads have been given.
+type Given = Vec<Receiver<io::Result<Part>>>;
+
+impl Part {
+    fn new(listings: SavedListings, replay: Replay<Whole>) -> Self {
+        Self { listings, replay, alike: Vec::new(), others: Vec::new() }
+    }
+
+    /// Compares `directories` of the innermost open one, and all below them. Those that are small go to `helpers`.
+    fn compare<'t: 's, 's>(
+        &mut self,
+        comparison: &'s Comparison,
+        directories: Vec<Both<'t>>,
+        helpers: Option<&Helpers<'_, 's>>,
+    ) -> io::Result<()> {
+        // Each directory that is to be opened, or closed after what is in it.
+        let mut ahead: Vec<_> = directories.into_iter().rev().map(|both| (both, None)).collect();
+        while let Some((both, given)) = ahead.pop() {
+            let Some(given): Option<Given> = given else {
+                self.replay.open();
+                let mut below = self.list(comparison, &both)?;
+                let given = helpers.map(|helpers| self.give(comparison, &mut below, helpers));
+                ahead.push((both, Some(given.unwrap_or_default())));
+                ahead.extend(below.into_iter().rev().map(|both| (both, None)));
+                continue;
+            };
+            for part in given {
+                // If a thread panics, so does the one that waits for all.
+                let part = part.recv().map_err(io::Error::other)??;
+                self.replay.merge(part.replay);
+                self.alike.extend(part.alike);
+                self.others.extend(part.others);
+            }
+            if both.was.numbers.start > 0 {
+                self.replay.close(&both.was.node(), Shown::Always);
+            }
         }
-        let now = self.ahead.remove(&number).flatten();
-        let children = now.into_iter().flat_map(Child::directories);
-        self.children.clear();
-        self.children.extend(children.map(|child| (child.name(), child)));
+        Ok(())
+    }
+
+    /// Gives `helpers` those `directories` of the innermost open one that are small.
+    fn give<'t: 's, 's>(
+        &self,
+        comparison: &'s Comparison,
+        directories: &mut Vec<Both<'t>>,
+        helpers: &Helpers<'_, 's>,
+    ) -> Given {
+        let size = |both: &Both<'t>| both.was.numbers.end - both.was.numbers.start;
+        let shares = parallel::shares(directories, comparison.share, size).into_iter();
+        let given = shares.map(|share| {
+            let mut part = Part::new(self.listings.in_order(), self.replay.begin_part());
+            helpers.give(move || part.compare(comparison, share, None).map(|()| part))
+        });
+        given.collect()
+    }
+
+    /// Reads the listing of a directory. Returns its subdirectories that differ.
+    fn list<'t>(&mut self, comparison: &Comparison, both: &Both<'t>) -> io::Result<Vec<Both<'t>>> {
+        let now = both.now;
+        let mut is: Vec<_> = now.into_iter().flat_map(Child::directories).collect();
+        is.sort_unstable_by_key(Child::name);
+        let mut is = is.into_iter().peekable();
         // What is above several roots shows all of them.
-        self.are_roots = now.is_some_and(|now| now.is_total());
-        let compared = now.filter(|_| !self.are_roots);
-        let Batch { packed, listings } = &mut self.batch;
-        listings.extend(compared.map(|now| (packed.len(), now)));
-        Ok(compared.is_some())
-    }
-
-    fn is_read(&mut self, node: &Node<'_>, number: u64) -> bool {
-        let now = self.children.remove(node.name);
-        if let Some(now) = now.filter(|now| !self.are_roots && self.is_same(number, node, now))
-            && let Some(id) = now.id()
-            && let Some(is_alike) = self.directories.get_mut(id.index())
-        {
-            *is_alike = true;
-            return false;
-        }
-        self.ahead.insert(number, now);
-        true
-    }
-
-    fn shows_unread(&self) -> bool {
-        false
-    }
-
-    fn take_leaves(&mut self, leaves: Piece<'_>) {
-        leaves.push(&mut self.batch.packed);
+        let are_roots = now.is_some_and(|now| now.is_total());
+        let has_times = self.listings.has_times;
+        let mut leaves = now.filter(|_| !are_roots).map(|now| Differing::new(now, has_times));
+        let (mut below, mut compared) = (Vec::new(), Ok(()));
+        self.listings.entries(
+            both.was.numbers.clone(),
+            leaves.is_some(),
+            |listed| match listed {
+                ListedEntry::Directory(node, numbers) => {
+                    while is.next_if(|is| is.name() < node.name).is_some() {}
+                    let now = is.next_if(|is| is.name() == node.name);
+                    let alike = now
+                        .filter(|now| !are_roots && comparison.is_alike(numbers.start, node, now));
+                    match alike.and_then(|now| now.id()) {
+                        Some(id) => self.alike.push(id),
+                        None => below.push(Both { was: Directory::new(numbers, node), now }),
+                    }
+                }
+                ListedEntry::Leaf(node) => self.replay.leaf(node, true),
+                ListedEntry::Leaves(piece) => {
+                    if let (Some(leaves), Ok(())) = (&mut leaves, &compared) {
+                        compared = leaves.add(&piece);
+                    }
+                }
+            },
+        )?;
+        compared?;
+        let differing = leaves.map(Differing::finish).zip(now.and_then(|now| now.id()));
+        self.others.extend(differing.map(|(leaves, id)| (id, leaves)));
+        Ok(below)
     }
 }
 
-impl SideBySide<'_, '_> {
+impl Comparison {
     /// Whether the directory with this `number` is the same `now`. Somebody may choose names so that digests are, and
     /// nothing should grow unseen.
-    fn is_same(&self, number: u64, node: &Node<'_>, now: &Child<'_>) -> bool {
+    fn is_alike(&self, number: u64, node: &Node<'_>, now: &Child<'_>) -> bool {
         let digest = usize::try_from(number).ok().and_then(|number| self.was.get(number));
         digest.is_some()
             && digest == now.id().and_then(|id| self.is.get(id.index()))
@@ -153,40 +185,53 @@ impl SideBySide<'_, '_> {
     }
 }
 
-impl Batch<'_> {
-    /// The leaves that differ in each directory, by its number.
-    fn differing(&self, has_times: bool) -> io::Result<Vec<(DirectoryId, Leaves)>> {
-        let of_each = self.listings.iter().filter_map(|(begin, now)| {
-            let packed = self.packed.get(*begin..).unwrap_or_default();
-            let number = now.id()?;
-            Some(differing(packed, *now, has_times).map(|leaves| (number, leaves)))
-        });
-        of_each.collect()
-    }
+/// Finds the leaves that differ between a listing and a directory. Where several have one name, or are not in their
+/// order, it may find some that do not differ.
+struct Differing<'t> {
+    now: Child<'t>,
+    has_times: bool,
+    /// The leaves now, by name, from the one on that comes next.
+    is: Peekable<vec::IntoIter<LeafRecord<'t>>>,
+    only_was: Vec<u8>,
+    only_is: Vec<u8>,
 }
 
-/// The leaves that differ between a listing, whose pieces `packed` begins with, and the directory `now`: those of each.
-/// Where several have one name, or are not in their order, the result may have leaves that do not differ.
-fn differing(mut packed: &[u8], now: Child<'_>, has_times: bool) -> io::Result<Leaves> {
-    let mut is: Vec<_> = now.leaf_records().collect();
-    is.sort_unstable_by_key(|(name, size, _)| (*name, *size));
-    let (mut is, mut only_was, mut only_is) = (is.into_iter().peekable(), Vec::new(), Vec::new());
-    loop {
-        let piece = Piece::take(&mut packed)?;
-        piece.each_leaf(false, |leaf| {
-            while let Some((.., new)) = is.next_if(|(name, ..)| *name < leaf.name) {
-                only_is.extend_from_slice(new);
-            }
-            let size = now.view().size(&leaf.sums.all);
-            if is.next_if(|(name, is, _)| (*name, *is) == (leaf.name, size)).is_none() {
-                set_times(leaf, has_times);
-                record::push(&mut only_was, leaf);
-            }
-        })?;
-        if piece.is_last {
-            break;
-        }
+impl<'t> Differing<'t> {
+    fn new(now: Child<'t>, has_times: bool) -> Self {
+        let mut is: Vec<_> = now.leaf_records().collect();
+        is.sort_unstable_by_key(|(name, size, _)| (*name, *size));
+        let (only_was, only_is) = Default::default();
+        Self { now, has_times, is: is.into_iter().peekable(), only_was, only_is }
     }
-    is.for_each(|(.., new)| only_is.extend_from_slice(new));
-    Ok([only_was.into(), only_is.into()])
+
+    /// Compares those of the next `piece` of the listing.
+    fn add(&mut self, piece: &Piece<'_>) -> io::Result<()> {
+        let (mut rest, mut last) = (piece.leaves, b"".as_slice());
+        while !rest.is_empty() {
+            // The records of nearly all are the same, too.
+            if let Some((.., record)) = self.is.peek()
+                && let Some(after) = rest.strip_prefix(*record)
+            {
+                rest = after;
+                self.is.next();
+                continue;
+            }
+            take_leaf(&mut rest, &mut last, false, |leaf| {
+                while let Some((.., new)) = self.is.next_if(|(name, ..)| *name < leaf.name) {
+                    self.only_is.extend_from_slice(new);
+                }
+                let size = self.now.view().size(&leaf.sums.all);
+                if self.is.next_if(|(name, is, _)| (*name, *is) == (leaf.name, size)).is_none() {
+                    set_times(leaf, self.has_times);
+                    record::push(&mut self.only_was, leaf);
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Leaves {
+        self.is.for_each(|(.., new)| self.only_is.extend_from_slice(new));
+        [self.only_was.into(), self.only_is.into()]
+    }
 }

@@ -14,7 +14,6 @@ use super::read::set_times;
 use crate::inode::Identity;
 use crate::measure::View;
 use crate::snapshot::compression::{MOST_TIMES, is_bomb};
-use crate::sys::SnapshotFile;
 use crate::tally::{Inodes, Limits, Show, Whole};
 use crate::total::{AnyReplay, Replay, Shown};
 use crate::tree::record;
@@ -22,6 +21,9 @@ use crate::tree::{Inode, Node, Tree};
 
 /// So many blocks stay in memory: 8 MiB, or 32 MiB of a file that weigh did not write.
 const CACHED: usize = 32;
+
+/// So many where listings are read in their order: the last, and the one that goes on from there.
+const IN_ORDER: usize = 2;
 
 /// To read a block costs so many times what it costs to go through one in memory.
 const READ: usize = 16;
@@ -33,14 +35,12 @@ const BLOCK: u64 = 256 << 10;
 const MOST_WHOLE: u64 = 96 << 20;
 
 /// The listings of a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SavedListings {
-    blocks: Blocks<SnapshotFile>,
-    /// The blocks that were used last, the very last one at the end.
+    blocks: Arc<Blocks>,
+    /// The blocks that were used last, the very last one at the end, and how many of them are kept.
     cache: VecDeque<(usize, Arc<Vec<u8>>)>,
-    /// How many blocks are read at a time where one after the other is needed, and which one would be next.
-    at_a_time: usize,
-    next: usize,
+    most_cached: usize,
     /// What it took to find listings: 1 for a block that was in memory, and may have a million of them, and [`READ`]
     /// for another one.
     cost: usize,
@@ -48,7 +48,7 @@ pub struct SavedListings {
     size: u64,
     /// Where the last listing ended.
     end: ListingEnd,
-    root: Directory,
+    pub(super) root: Directory,
     /// Whether the root is the node above several roots.
     pub(super) is_total: bool,
     /// Whether entries have their times.
@@ -56,7 +56,7 @@ pub struct SavedListings {
 }
 
 /// Where a listing ends, from where later ones in the same block are found.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct ListingEnd {
     block: usize,
     /// The number of the next directory.
@@ -67,56 +67,31 @@ struct ListingEnd {
 
 /// A directory whose listing can be read.
 #[derive(Clone, Debug, Default)]
-struct Directory {
+pub(super) struct Directory {
     /// Its number, and those of all directories below it.
-    numbers: Range<u64>,
+    pub(super) numbers: Range<u64>,
     record: Vec<u8>,
 }
 
 impl Directory {
-    fn new(numbers: Range<u64>, node: &Node<'_>) -> Self {
+    pub(super) fn new(numbers: Range<u64>, node: &Node<'_>) -> Self {
         let mut record = Vec::new();
         record::push_directory(&mut record, node);
         Self { numbers, record }
     }
 
-    fn node(&self) -> Node<'_> {
+    pub(super) fn node(&self) -> Node<'_> {
         record::take_directory(&mut self.record.as_slice()).unwrap_or_default()
     }
 }
 
 /// What is in a directory.
-enum ListedEntry<'l, 'a> {
+pub(super) enum ListedEntry<'l, 'a> {
     /// A subdirectory: its number, and those of all directories below it.
     Directory(&'l Node<'a>, Range<u64>),
     Leaf(&'l Node<'a>),
     /// Leaves that are neither unpacked nor checked.
     Leaves(Piece<'a>),
-}
-
-/// Decides which listings are read, each directory before those below it.
-pub(super) trait Choice {
-    /// The listing of the directory with this number begins. Whether it [takes the leaves](Self::take_leaves).
-    fn begin(&mut self, _number: u64) -> io::Result<bool> {
-        Ok(false)
-    }
-
-    /// Whether the listing of a subdirectory, which has this number, is read.
-    fn is_read(&mut self, node: &Node<'_>, number: u64) -> bool;
-
-    /// Whether a subdirectory whose listing is not read is shown.
-    fn shows_unread(&self) -> bool {
-        true
-    }
-
-    /// Takes the leaves of the directory that has begun, packed and unchecked; nothing else gets them.
-    fn take_leaves(&mut self, _leaves: Piece<'_>) {}
-}
-
-impl<F: FnMut(u64) -> bool> Choice for F {
-    fn is_read(&mut self, _: &Node<'_>, number: u64) -> bool {
-        self(number)
-    }
 }
 
 impl SavedListings {
@@ -125,7 +100,7 @@ impl SavedListings {
     /// # Errors
     /// The system's, and those of a damaged file, as in all that follows.
     pub(super) fn of(
-        blocks: Blocks<SnapshotFile>,
+        blocks: Blocks,
         directories: u64,
         has_times: bool,
     ) -> io::Result<Option<Self>> {
@@ -134,9 +109,9 @@ impl SavedListings {
         }
         let size = blocks.places.iter().map(|place| place.length).sum();
         let (cache, end, root) = Default::default();
-        let (at_a_time, next, cost, is_total) = (1, 0, 0, false);
+        let (blocks, most_cached, cost, is_total) = (Arc::new(blocks), CACHED, 0, false);
         let mut listings =
-            Self { blocks, cache, at_a_time, next, cost, size, end, root, is_total, has_times };
+            Self { blocks, cache, most_cached, cost, size, end, root, is_total, has_times };
         let first = listings.block(0)?;
         let Record { mut node, .. } = take_root(&mut first.as_slice(), directories)?;
         listings.is_total = node.name.is_empty();
@@ -145,9 +120,14 @@ impl SavedListings {
         Ok(Some(listings))
     }
 
-    /// Expects that listings in many blocks are needed, in their order: several threads unpack these.
-    pub(super) fn expect_many(&mut self) {
-        self.at_a_time = CACHED / 2;
+    /// The same, to read listings in their order, perhaps on another thread.
+    pub(super) fn in_order(&self) -> Self {
+        Self { cache: VecDeque::new(), most_cached: IN_ORDER, ..self.clone() }
+    }
+
+    /// How many directories so many blocks have, about.
+    pub(super) fn directories_in(&self, blocks: u64) -> u64 {
+        self.root.numbers.end.saturating_mul(blocks) / (self.blocks.places.len() as u64).max(1)
     }
 
     /// Whether all of it may take more memory than browsing should.
@@ -175,7 +155,7 @@ impl SavedListings {
         }
         read.insert(here.start);
         let begin = |depth| Box::new(Replay::new(Whole { inodes }, depth, None)) as _;
-        self.replay(begin, &mut |number: u64| read.contains(&number), Some(here.start)).map(Some)
+        self.replay(begin, &read, Some(here.start)).map(Some)
     }
 
     /// The directories whose listings have all that a tally with these `limits` keeps in a `view`. A directory ranks no
@@ -205,13 +185,13 @@ impl SavedListings {
         Ok(Some(read))
     }
 
-    /// Feeds what `begin` makes for a depth of roots with the directories that the `choice` reads; of others only their
-    /// own records, if it shows them. The listings are shown, or `only` that of one, and of the others the directories
-    /// that are read.
+    /// Feeds what `begin` makes for a depth of roots with the directories that are `read`, by their numbers; of others
+    /// only their own records. The listings are shown, or `only` that of one, and of the others the directories that
+    /// are read.
     pub(super) fn replay(
         &mut self,
         begin: impl FnOnce(usize) -> Box<dyn AnyReplay>,
-        choice: &mut impl Choice,
+        read: &HashSet<u64>,
         only: Option<u64>,
     ) -> io::Result<Tree> {
         let mut replay = begin(self.is_total.into());
@@ -226,21 +206,19 @@ impl SavedListings {
             }
             replay.open();
             let numbers = directory.numbers.clone();
-            let takes_leaves = choice.begin(numbers.start)?;
             let is_shown = only.is_none_or(|only| only == numbers.start);
             ahead.push((directory, true));
             let begin = ahead.len();
-            self.entries(numbers, takes_leaves, |listed| match listed {
-                ListedEntry::Directory(node, numbers) if choice.is_read(node, numbers.start) => {
+            self.entries(numbers, false, |listed| match listed {
+                ListedEntry::Directory(node, numbers) if read.contains(&numbers.start) => {
                     ahead.push((Directory::new(numbers, node), false));
                 }
-                ListedEntry::Directory(node, _) if is_shown && choice.shows_unread() => {
+                ListedEntry::Directory(node, _) if is_shown => {
                     replay.open();
                     replay.close(node, Shown::Always);
                 }
                 ListedEntry::Leaf(node) if is_shown => replay.leaf(node, true),
-                ListedEntry::Directory(..) | ListedEntry::Leaf(_) => {}
-                ListedEntry::Leaves(piece) => choice.take_leaves(piece),
+                ListedEntry::Directory(..) | ListedEntry::Leaf(_) | ListedEntry::Leaves(_) => {}
             })?;
             // In the order in which they are in the file.
             ahead[begin..].reverse();
@@ -250,7 +228,7 @@ impl SavedListings {
 
     /// Passes what is in the directory with the first of these `numbers` to `take`; if its leaves stay `packed`, as
     /// pieces.
-    fn entries(
+    pub(super) fn entries(
         &mut self,
         numbers: Range<u64>,
         packed: bool,
@@ -337,20 +315,14 @@ impl SavedListings {
             return Ok(block);
         }
         self.cost += READ;
-        let count = if number == self.next { self.at_a_time } else { 1 };
-        self.next = self.blocks.places.len().min(number + count).max(number + 1);
-        let read = self.blocks.read_several(number..self.next)?;
-        let read: Vec<_> = read.into_iter().map(Arc::new).collect();
-        // Of these, it is used last.
-        for (number, block) in (number..self.next).zip(&read).rev() {
-            self.keep(number, block);
-        }
-        Ok(read.into_iter().next().unwrap_or_default())
+        let block = Arc::new(self.blocks.content(number)?);
+        self.keep(number, &block);
+        Ok(block)
     }
 
     /// Keeps a block as the one that was used last.
     fn keep(&mut self, number: usize, block: &Arc<Vec<u8>>) {
-        if self.cache.len() == CACHED {
+        if self.cache.len() == self.most_cached {
             self.cache.pop_front();
         }
         self.cache.push_back((number, Arc::clone(block)));

@@ -61,14 +61,7 @@ impl<'a> Piece<'a> {
     ) -> io::Result<()> {
         let (mut rest, mut last) = (self.leaves, b"".as_slice());
         while !rest.is_empty() {
-            // Nothing takes a node by value, because there are millions, and each copy would show.
-            let Some(mut node) = record::take(&mut rest) else { return Err(damaged(CUT_OFF)) };
-            if node.mode.kind() == Kind::Directory {
-                return Err(damaged("a directory where none can be"));
-            }
-            check(&mut node, Some(are_roots))?;
-            ensure_order(mem::replace(&mut last, node.name), node.name)?;
-            take(&mut node);
+            take_leaf(&mut rest, &mut last, are_roots, &mut take)?;
         }
         Ok(())
     }
@@ -118,6 +111,28 @@ pub fn take_root<'a>(content: &mut &'a [u8], directories: u64) -> io::Result<Rec
         return Err(damaged("its header says another number of directories than its root"));
     }
     Ok(root)
+}
+
+/// Gives `take` the next of the leaves in `rest`, after one of this name. The names of roots are paths.
+///
+/// # Errors
+/// If it is invalid.
+#[inline(always)]
+pub fn take_leaf<'a>(
+    rest: &mut &'a [u8],
+    last: &mut &'a [u8],
+    is_root: bool,
+    take: impl FnOnce(&mut Node<'a>),
+) -> io::Result<()> {
+    // Nothing takes a node by value, because there are millions, and each copy would show.
+    let Some(mut node) = record::take(rest) else { return Err(damaged(CUT_OFF)) };
+    if node.mode.kind() == Kind::Directory {
+        return Err(damaged("a directory where none can be"));
+    }
+    check(&mut node, Some(is_root))?;
+    ensure_order(mem::replace(last, node.name), node.name)?;
+    take(&mut node);
+    Ok(())
 }
 
 /// Takes the record of a subdirectory, whose name is a path if it is a root that was given.

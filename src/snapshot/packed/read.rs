@@ -36,7 +36,7 @@ pub(in crate::snapshot) fn read(
             && let Some(read) = listings.leading(view, limits)?
         {
             let begin = |depth| replay(view, depth, None);
-            let report = listings.replay(begin, &mut |number: u64| read.contains(&number), None)?;
+            let report = listings.replay(begin, &read, None)?;
             return header.loaded(wanted, Some(report)).map_err(damaged);
         }
         file.seek(SeekFrom::Start(begin))?;
@@ -69,7 +69,7 @@ pub(in crate::snapshot) fn digested(
     wanted: Wanted,
     check: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
 ) -> io::Result<Option<(Snapshot, Digested)>> {
-    let (FileHeader { header, directories }, mut blocks) = Blocks::open(file)?;
+    let (FileHeader { header, directories }, blocks) = Blocks::open(file)?;
     check(header.view(wanted), header.known())?;
     let digests = blocks.digests(directories)?;
     let listings = SavedListings::of(blocks, directories, wanted.times)?;

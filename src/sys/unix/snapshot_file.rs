@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata, Permissions};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
 use std::process::ChildStdout;
 
@@ -16,6 +16,11 @@ use crate::sys::system::{access_list, set_access_list};
 /// Standard input, as a file that we own.
 pub fn stdin() -> io::Result<File> {
     Ok(File::from(rustix::io::dup(io::stdin())?))
+}
+
+/// Reads what is at a place in `file`.
+pub fn read_at(file: &File, buffer: &mut [u8], place: u64) -> io::Result<usize> {
+    file.read_at(buffer, place)
 }
 
 /// The output of a program, as a file.

@@ -2,7 +2,7 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::os::windows::fs::OpenOptionsExt;
+use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::os::windows::io::{AsHandle, OwnedHandle};
 use std::path::Path;
 use std::process::ChildStdout;
@@ -13,6 +13,11 @@ use winapi_util::file::{information, typ};
 /// Standard input, as a file that we own.
 pub fn stdin() -> io::Result<File> {
     Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
+}
+
+/// Reads what is at a place in `file`.
+pub fn read_at(file: &File, buffer: &mut [u8], place: u64) -> io::Result<usize> {
+    file.seek_read(buffer, place)
 }
 
 /// The output of a program, as a file.
