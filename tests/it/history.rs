@@ -280,6 +280,26 @@ fn a_snapshot_that_cannot_be_read_has_a_line_and_the_others_are_shown() {
     }
 }
 
+/// JSON has no checksum. A time that nothing can have been saved at was taken as it was: by `--since DIR` as the oldest
+/// or the newest there is, and by `--history` as a moment in the year 292,277,026,596.
+#[test]
+fn a_snapshot_with_an_absurd_time_is_named() {
+    let fixture = Fixture::new().sparse("t/f", 1_000).dir("s");
+    save(&fixture, "whole", START, 1);
+    let text = weigh("-s t --save -").within(fixture.path()).run().text();
+    let absurd = "s/weigh-2026-11-01T000000Z.json";
+    for time in [-1, i64::MIN, 253_402_300_800, i64::MAX] {
+        fs::write(fixture.at(absurd), with(&text, "\"time\":", time)).unwrap();
+        for flags in ["--load s", "t --since s", "--history whole s"] {
+            let shown = weigh(flags).within(fixture.path()).run();
+            let said = shown.complaint();
+            let begin = format!("weigh: cannot load {absurd}: no time of a snapshot");
+            assert!(said.starts_with(&begin) && said.lines().count() == 1, "{time}: {said}");
+            assert_eq!(shown.code(), 1, "{time}: {flags}");
+        }
+    }
+}
+
 #[test]
 fn snapshots_of_another_kind_are_named_and_left_out() {
     let fixture = Fixture::new().sparse("t/a/f", 1_000).sparse("u/f", 1);
