@@ -300,6 +300,32 @@ fn a_snapshot_with_an_absurd_time_is_named() {
     }
 }
 
+/// The clock was wrong once. What was saved then was the last snapshot until that day came: its tree was the one now.
+/// Clocks of two hosts differ by less.
+#[test]
+fn a_snapshot_dated_in_the_future_or_not_at_all_is_named_and_left_out() {
+    let fixture = Fixture::new().sparse("t/f", 1_000);
+    let now = jiff::Timestamp::now().as_second();
+    save(&fixture, "1", now - DAY, 1);
+    save(&fixture, "2", now + 3_600, 1);
+    let fixture = fixture.sparse("t/f", 9_000);
+    save(&fixture, "later", now + 40 * DAY, 1);
+    save(&fixture, "never", 0, 1);
+    let names = ["1", "later", "2", "never"].map(str::to_owned);
+    let shown = history("-s -j", fixture.path(), &names);
+    let mut said: Vec<_> = shown.complaint().lines().map(str::to_owned).collect();
+    said.sort();
+    let expected = [
+        "weigh: cannot load later: it is dated in the future",
+        "weigh: cannot load never: it does not say when it was made",
+    ];
+    assert_eq!((shown.code(), said), (1, expected.map(str::to_owned).to_vec()));
+    assert_eq!(line(&json(shown), "t")["sizes"], serde_json::json!([1_000, 1_000]));
+    let alone = history("", fixture.path(), &names[1..2]);
+    assert_eq!((alone.code(), alone.stdout.len()), (1, 0));
+    assert_eq!(alone.complaint().trim_end(), expected[0]);
+}
+
 #[test]
 fn snapshots_of_another_kind_are_named_and_left_out() {
     let fixture = Fixture::new().sparse("t/a/f", 1_000).sparse("u/f", 1);
@@ -310,7 +336,7 @@ fn snapshots_of_another_kind_are_named_and_left_out() {
     sizes_alone(&fixture.at("disk"));
     weigh("-s t -i --save hidden").within(fixture.path()).run().clean();
     let fixture = fixture.extended("t/a/f", 9_000);
-    save(&fixture, "9", i64::from(u32::MAX), 1);
+    save(&fixture, "9", jiff::Timestamp::now().as_second() + 3_600, 1);
     for (other, why) in [
         ("u.json", "it is of another root"),
         ("disk", "it has disk usage, and no apparent sizes"),
