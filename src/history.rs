@@ -88,7 +88,11 @@ pub fn history(
         if !seen.insert(sys::real_path(&file, Symlinks::Follow).unwrap_or_else(|_| file.clone())) {
             continue;
         }
-        dated.extend(readable(snapshot::glance(&file), &mut unread).map(|glance| (file, glance)));
+        let glance = snapshot::glance(&file).and_then(|glance| match undated(glance.origin.time) {
+            Some(message) => Err(problem(&file, message)),
+            None => Ok(glance),
+        });
+        dated.extend(readable(glance, &mut unread).map(|glance| (file, glance)));
     }
     dated.sort_by_key(|(_, glance)| glance.origin.time);
     // The last readable snapshot decides which tree it is.
@@ -131,6 +135,17 @@ pub fn history(
     let moments = columns.iter().map(|column| column.moment).collect();
     let origins: Vec<_> = columns.iter().map(|column| &column.origin).collect();
     Ok((History { moments, lines, file_systems: fillings(&origins), unread }, last))
+}
+
+/// Why a snapshot of this `time` has no place among the others.
+fn undated(time: i64) -> Option<&'static str> {
+    /// The clocks of two hosts differ by less.
+    const SKEW: i64 = 12 * 3_600;
+    match time {
+        0 => Some("it does not say when it was made"),
+        time if time > sys::now().saturating_add(SKEW) => Some("it is dated in the future"),
+        _ => None,
+    }
 }
 
 /// What was read; if nothing was, the problem is one of those `unread`.

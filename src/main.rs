@@ -178,6 +178,7 @@ fn say_losses(request: &Request, outcome: &Outcome, has_totals: bool, messages: 
     if let Some(earlier) = &request.since {
         note(doubts::summary(&outcome.doubts, earlier.as_os_str().as_encoded_bytes()), messages);
     }
+    note(messages.uncompared.clone(), messages);
     if messages.stats {
         write(&stats::table(&outcome.stats.stages));
     }

@@ -24,6 +24,11 @@ pub fn size() -> Option<(usize, usize)> {
     terminal_size().map(|(Width(width), Height(height))| (width.into(), height.into()))
 }
 
+/// Whether stdin is a terminal.
+pub fn is_stdin() -> bool {
+    io::stdin().is_terminal()
+}
+
 /// Whether stdout is a terminal.
 pub fn is_stdout() -> bool {
     io::stdout().is_terminal()

@@ -18,7 +18,7 @@ impl Request {
         snapshot: &mut Snapshot,
     ) -> Result<PathBuf, Problem> {
         if snapshot.weighed.is_interrupted {
-            let interrupted = io::ErrorKind::Interrupted.into();
+            let interrupted = io::Error::other("interrupted");
             return Err(snapshot::problem(&to.path, Operation::Save, &interrupted));
         }
         // It has sizes, the largest first, whatever is shown.

@@ -280,6 +280,52 @@ fn a_snapshot_that_cannot_be_read_has_a_line_and_the_others_are_shown() {
     }
 }
 
+/// JSON has no checksum. A time that nothing can have been saved at was taken as it was: by `--since DIR` as the oldest
+/// or the newest there is, and by `--history` as a moment in the year 292,277,026,596.
+#[test]
+fn a_snapshot_with_an_absurd_time_is_named() {
+    let fixture = Fixture::new().sparse("t/f", 1_000).dir("s");
+    save(&fixture, "whole", START, 1);
+    let text = weigh("-s t --save -").within(fixture.path()).run().text();
+    let absurd = "s/weigh-2026-11-01T000000Z.json";
+    for time in [-1, i64::MIN, 253_402_300_800, i64::MAX] {
+        fs::write(fixture.at(absurd), with(&text, "\"time\":", time)).unwrap();
+        for flags in ["--load s", "t --since s", "--history whole s"] {
+            let shown = weigh(flags).within(fixture.path()).run();
+            let said = shown.complaint();
+            let begin = format!("weigh: cannot load {absurd}: no time of a snapshot");
+            assert!(said.starts_with(&begin) && said.lines().count() == 1, "{time}: {said}");
+            assert_eq!(shown.code(), 1, "{time}: {flags}");
+        }
+    }
+}
+
+/// The clock was wrong once. What was saved then was the last snapshot until that day came: its tree was the one now.
+/// Clocks of two hosts differ by less.
+#[test]
+fn a_snapshot_dated_in_the_future_or_not_at_all_is_named_and_left_out() {
+    let fixture = Fixture::new().sparse("t/f", 1_000);
+    let now = jiff::Timestamp::now().as_second();
+    save(&fixture, "1", now - DAY, 1);
+    save(&fixture, "2", now + 3_600, 1);
+    let fixture = fixture.sparse("t/f", 9_000);
+    save(&fixture, "later", now + 40 * DAY, 1);
+    save(&fixture, "never", 0, 1);
+    let names = ["1", "later", "2", "never"].map(str::to_owned);
+    let shown = history("-s -j", fixture.path(), &names);
+    let mut said: Vec<_> = shown.complaint().lines().map(str::to_owned).collect();
+    said.sort();
+    let expected = [
+        "weigh: cannot load later: it is dated in the future",
+        "weigh: cannot load never: it does not say when it was made",
+    ];
+    assert_eq!((shown.code(), said), (1, expected.map(str::to_owned).to_vec()));
+    assert_eq!(line(&json(shown), "t")["sizes"], serde_json::json!([1_000, 1_000]));
+    let alone = history("", fixture.path(), &names[1..2]);
+    assert_eq!((alone.code(), alone.stdout.len()), (1, 0));
+    assert_eq!(alone.complaint().trim_end(), expected[0]);
+}
+
 #[test]
 fn snapshots_of_another_kind_are_named_and_left_out() {
     let fixture = Fixture::new().sparse("t/a/f", 1_000).sparse("u/f", 1);
@@ -290,7 +336,7 @@ fn snapshots_of_another_kind_are_named_and_left_out() {
     sizes_alone(&fixture.at("disk"));
     weigh("-s t -i --save hidden").within(fixture.path()).run().clean();
     let fixture = fixture.extended("t/a/f", 9_000);
-    save(&fixture, "9", i64::from(u32::MAX), 1);
+    save(&fixture, "9", jiff::Timestamp::now().as_second() + 3_600, 1);
     for (other, why) in [
         ("u.json", "it is of another root"),
         ("disk", "it has disk usage, and no apparent sizes"),

@@ -64,6 +64,19 @@ fn a_picture_says_that_it_is_partial() {
     }
 }
 
+/// A walk was "interrupted", and the save after it had an "operation interrupted".
+#[test]
+fn what_is_not_saved_is_interrupted_too() {
+    let fixture = large();
+    let whole = weigh("-j -s -T 1").arg(fixture.at("top")).run().clean();
+    let flags = format!("-j -s -T 1 --save {}", fixture.at("saved").display());
+    let said: String =
+        interrupted(&fixture, &flags, &whole).into_iter().map(|ended| ended.stderr).collect();
+    let mut unsaved = said.lines().filter(|line| line.contains("cannot save")).peekable();
+    assert!(unsaved.peek().is_some(), "{said}");
+    assert!(unsaved.all(|line| line.contains("saved: interrupted")), "{said}");
+}
+
 /// Even if nobody reads the output, the exit status says that it is partial.
 #[test]
 fn it_says_that_it_is_partial_where_nobody_reads_it() {

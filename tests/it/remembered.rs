@@ -165,6 +165,40 @@ fn what_is_missing_says_how_to_begin() {
     assert_eq!(at_home(&fixture, "--since last .").run().code(), 2);
 }
 
+/// Once, `--remember --since last` failed until a run without `--since`, so a line of cron with both never began to work.
+#[test]
+fn the_first_scan_has_nothing_to_compare_with_and_is_remembered() {
+    for (day, days_ago) in [("last", 0), ("yesterday", 1), ("7d", 7)] {
+        let fixture = Fixture::new().file("t/f", 1);
+        let flags = "-s -j --fail-growth 1b --remember t --since";
+        let run = |day: &str| at_home(&fixture, flags).arg(day).run();
+        // A date does not come again, and a scan with a filter begins nothing.
+        assert_eq!(run("2026-01-01").code(), 2);
+        let filtered = at_home(&fixture, "--remember -X g t --since").arg(day).run();
+        assert_eq!((filtered.code(), remembered(&fixture).len()), (2, 0), "{day}");
+
+        let first = run(day);
+        let said = first.complaint();
+        assert_eq!(first.code(), 0, "{day}: {said}");
+        let is_said = said.contains(&format!("--since {day}: nothing to compare with yet"));
+        assert!(is_said && said.lines().count() == 1, "{day}: {said}");
+        let shown: serde_json::Value = serde_json::from_slice(&first.stdout).unwrap();
+        assert!(shown.get("change").is_none() && shown["size"] == 1, "{day}: {shown}");
+        assert_eq!(remembered(&fixture).len(), 1);
+        if days_ago > 0 {
+            let second = run(day);
+            assert_eq!(second.code(), 0, "{day}");
+            assert!(second.complaint().contains("the oldest is of 20"), "{}", second.complaint());
+            at_home(&fixture, flags).args([day, "-q"]).run().clean();
+        }
+        at_home(&fixture, "--forget").run().text();
+        walk_on(&fixture, now() - days_ago * DAY);
+        fs::write(fixture.at("t/f"), [0; 5]).unwrap();
+        let grown = run(day);
+        assert_eq!(grown.code(), 3, "{day}: {}", grown.complaint());
+    }
+}
+
 #[test]
 fn only_the_user_can_read_it() {
     let fixture = Fixture::new().file("t/f", 1);

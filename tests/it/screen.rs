@@ -345,6 +345,19 @@ fn a_snapshot_from_a_pipe_is_browsed() {
     terminal.close();
 }
 
+/// It said that a resource is temporarily unavailable, because reading keys had made the terminal not wait.
+#[test]
+fn keys_and_a_file_do_not_both_come_from_the_terminal() {
+    let fixture = three_files();
+    for flags in ["--load -", "--list -", "tree --since -"] {
+        let terminal = Terminal::new();
+        let child = weigh("-u").args(flags.split(' ')).within(fixture.path()).on(&terminal).spawn();
+        terminal.wait_for("error: --ui takes keys from standard input");
+        assert_eq!(end(child).1.code(), Some(2), "{flags}");
+        terminal.close();
+    }
+}
+
 #[test]
 fn without_a_terminal_it_says_so() {
     let fixture = three_files();

@@ -402,19 +402,8 @@ impl Browser {
         }
     }
 
-    /// The next directory to scan again: instead of many, the one that contains them.
+    /// The next directory to scan again.
     pub(super) fn next_rescan(&mut self) -> Option<Command> {
-        /// Each takes at least a tenth of a second: so often does the loop look for results.
-        const MOST: usize = 50;
-        let rescans = &self.removals.rescans;
-        if let Some(first) = rescans.front().filter(|_| rescans.len() > MOST) {
-            let shared = rescans.iter().map(|it| {
-                first.way.iter().zip(&it.way).take_while(|(one, other)| one == other).count()
-            });
-            let shared = shared.min().unwrap_or(0);
-            let around = first.way[..shared].to_vec();
-            self.removals.rescan_later(around, false);
-        }
         if self.needs_all() {
             return self.scan_all();
         }

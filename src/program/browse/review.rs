@@ -151,8 +151,10 @@ impl Removals {
         review.is_looked = true;
     }
 
-    /// Notes that a directory is to be scanned again, unless one above it is.
+    /// Notes that a directory is to be scanned again, unless one above it is: instead of many, the one that contains them.
     pub(super) fn rescan_later(&mut self, way: Vec<Vec<u8>>, mut takes_links: bool) {
+        /// Each takes at least a tenth of a second: so often does the loop look for results.
+        const MOST: usize = 50;
         let around = self.rescans.iter_mut().find(|known| way.starts_with(&known.way));
         if let Some(around) = around {
             around.takes_links |= takes_links;
@@ -164,5 +166,34 @@ impl Removals {
             !is_in_it
         });
         self.rescans.push_back(Rescan { way, takes_links });
+        let rescans = &self.rescans;
+        if let Some(first) = rescans.front().filter(|_| rescans.len() > MOST) {
+            let shared = rescans.iter().map(|it| {
+                first.way.iter().zip(&it.way).take_while(|(one, other)| one == other).count()
+            });
+            let shared = shared.min().unwrap_or(0);
+            let around = first.way[..shared].to_vec();
+            self.rescan_later(around, false);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each was compared with all others.
+    #[test]
+    fn few_are_to_be_scanned_again_however_many_could_not_be_deleted() {
+        let mut removals = Removals::default();
+        for number in 0..100_000 {
+            let name = format!("{number}").into_bytes();
+            removals.rescan_later(vec![b"a".to_vec(), b"b".to_vec(), name], number == 7);
+            assert!(removals.rescans.len() <= 50, "{number}");
+        }
+        let around = Rescan { way: vec![b"a".to_vec(), b"b".to_vec()], takes_links: true };
+        assert_eq!(removals.rescans, [around]);
+        removals.rescan_later(vec![b"c".to_vec()], false);
+        assert_eq!(removals.rescans.len(), 2);
     }
 }

@@ -71,6 +71,8 @@ pub struct Messages {
     pub may_need_root: bool,
     /// Whether to say what the walk did.
     pub stats: bool,
+    /// Why there is no comparison yet.
+    pub uncompared: Option<String>,
 }
 
 /// Reads the command line, and the config file. Ends the process with status 2 after a usage error, and with 0 after
@@ -144,8 +146,8 @@ impl Plan {
             || flags.snapshots.since.is_some();
         let are_listed = flags.roots.are_listed();
         let source = flags.source(&keep)?;
-        let since = flags.since(&source)?;
         let remember = flags.remember(&walk, &source).filter(|_| !are_listed);
+        let (since, uncompared) = flags.since(&source, remember.is_some())?;
         if matches!(&source, Input::Roots(roots) if flags.snapshots.shard.is_some() && roots.len() > 1)
         {
             return Err("--shard takes one PATH: each share is of one tree".into());
@@ -159,6 +161,7 @@ impl Plan {
                 // Nobody can read more of a snapshot.
                 may_need_root: matches!(source, Input::Roots(_)) && !sys::is_root(),
                 stats: flags.print.stats,
+                uncompared,
             },
             output: flags.output(terminal, &source),
             progress: !flags.print.no_progress && !flags.print.quiet && terminal::wants_progress(),
@@ -174,7 +177,7 @@ impl Plan {
                 keep_saved: flags.snapshots.keep,
                 bounds: Bounds {
                     size: flags.snapshots.fail_over,
-                    growth: flags.snapshots.fail_growth,
+                    growth: flags.snapshots.fail_growth.filter(|_| since.is_some()),
                 },
                 source,
                 remember,

@@ -35,12 +35,16 @@ impl Flags {
         let read_once = load.iter().chain(since).chain(&self.lists.list);
         let is_input = |file: &&PathBuf| file.as_os_str() == "-";
         // A history looks at each file before it reads it.
-        let is_input_again = read_once.filter(is_input).count() > 1
-            || history.iter().flatten().any(|file| is_input(&file));
+        let inputs = read_once.filter(is_input).count();
+        let is_input_again = inputs > 1 || history.iter().flatten().any(|file| is_input(&file));
         let refused = [
             (
                 is_input_again,
                 "standard input can be read only once: save what comes there in a file",
+            ),
+            (
+                self.screen.ui && inputs > 0 && terminal::is_stdin(),
+                "--ui takes keys from standard input, which is a terminal: name a file, or use a pipe",
             ),
             (
                 self.count.unique && self.form() == Some(Form::Ncdu),

@@ -37,25 +37,38 @@ impl Flags {
         Remembered { directory, bound: self.snapshots.remember_bound.unwrap_or(BOUND) }
     }
 
-    /// The snapshot to compare with; or one line that says that nothing is remembered of that day.
-    pub(super) fn since(&self, source: &Input) -> Result<Option<PathBuf>, String> {
-        let Some(file) = &self.snapshots.since else { return Ok(None) };
-        let day = file.to_str().and_then(Day::named).filter(|_| !sys::exists(file));
-        let (Some(day), Input::Roots(roots)) = (day, source) else { return Ok(Some(file.clone())) };
+    /// The snapshot to compare with; or one line that says that nothing is remembered of that day. If a later run will
+    /// find this scan (`is_kept`), there is no comparison yet, and that line is a note.
+    pub(super) fn since(
+        &mut self,
+        source: &Input,
+        is_kept: bool,
+    ) -> Result<(Option<PathBuf>, Option<String>), String> {
+        let Some(file) = self.snapshots.since.clone() else { return Ok((None, None)) };
+        let day = file.to_str().and_then(Day::named).filter(|_| !sys::exists(&file));
+        let (Some(day), Input::Roots(roots)) = (day, source) else { return Ok((Some(file), None)) };
         let now = self.here(roots);
         let found = self.remembered().find(day, &now).map_err(|problem| problem.to_string())?;
-        let day = file.display();
-        found.map(Some).ok_or_else(|| match self.first_of(&now) {
-            Some(oldest) => format!(
-                "--since {day}: no scan is remembered from then or before: the oldest is of {oldest}"
-            ),
-            None if self.snapshots.remember => format!(
-                "--since {day}: nothing is remembered to compare with: scan once without --since"
-            ),
-            None => format!(
-                "--since {day}: no scan of these PATHs with these flags is remembered: {BEGIN}"
-            ),
-        })
+        if found.is_some() {
+            return Ok((found, None));
+        }
+        let (why, begin) = match self.first_of(&now) {
+            Some(oldest) => {
+                let why = "no scan is remembered from then or before: the oldest is of";
+                (format!("{why} {oldest}"), String::new())
+            }
+            None => {
+                let why = "no scan of these PATHs with these flags is remembered";
+                (why.into(), format!(": {BEGIN}"))
+            }
+        };
+        let file = file.display();
+        // A date does not come again.
+        if !is_kept || matches!(day, Day::On(_)) {
+            return Err(format!("--since {file}: {why}{begin}"));
+        }
+        self.snapshots.since = None;
+        Ok((None, Some(format!("--since {file}: nothing to compare with yet: {why}"))))
     }
 
     /// What would be known of a walk that started now.

@@ -15,7 +15,7 @@ const STYLE: &str = concat!(include_str!("map.css"), include_str!("page.css"));
 const SCRIPT: &str = include_str!("page.js");
 /// The SHA-256 of the style and of the script, in base64: a browser accepts no others. A test computes them again.
 const STYLE_HASH: &str = "1ADsqCXIZ+FkDbJLRzTYSjia6p9Cix/8l/FxppoFg00=";
-const SCRIPT_HASH: &str = "lXA69UiO7CG6rmTYK7g2P76zXP6o7VVzn6RW1yaU7hE=";
+const SCRIPT_HASH: &str = "vsDMwgx5m1D1hpgnGoIvGRozcpzgVR9hhoDltOfCyJs=";
 
 /// The size of a page without rows and shapes, in bytes: style, script, labels.
 pub(super) const FIXED: usize = STYLE.len() + SCRIPT.len() + 60_000;

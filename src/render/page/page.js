@@ -63,8 +63,9 @@ function lettersOf(label) {
 
 // How many letters at the start of the label, and at the end, one beside it has, too.
 for (const { children } of nodes) {
-  for (const [side, letters] of [["start", lettersOf], ["end", (label) => lettersOf(label).reverse()]]) {
-    const order = children.map((node) => ({ node, letters: letters(node.label) }));
+  const order = children.map((node) => ({ node, letters: lettersOf(node.label) }));
+  for (const side of ["start", "end"]) {
+    if (side === "end") order.forEach(({ letters }) => letters.reverse());
     for (const one of order) one.key = one.letters.join("");
     order.sort((one, other) => (one.key < other.key ? -1 : 1));
     order.forEach(({ node, letters }, i) => {
@@ -235,11 +236,24 @@ function shorten(node, room) {
     [label, first] = [at.label + "/" + label, at];
   }
   if (width(label, "bold") <= room) return label;
-  const start = longest(lettersOf(label), room, (letters, most) => letters.slice(0, most).join("").replace(/[ ._-]+$/, ""));
-  if (lettersOf(start).length > Math.max(first.start, 3)) return start + "…";
-  const end = longest(lettersOf(label), room, (letters, most) => letters.slice(-most).join("").replace(/^[ ._-]+/, ""));
+  const letters = lettersOf(label);
+  const start = longest(letters, room, (most) => {
+    while (isLoose(letters[most - 1])) most -= 1;
+    return letters.slice(0, most);
+  });
+  if (start.length > Math.max(first.start, 3)) return start.join("") + "…";
+  const end = longest(letters, room, (most) => {
+    let from = letters.length - most;
+    while (isLoose(letters[from])) from += 1;
+    return letters.slice(from);
+  });
   // The end of the names of several directories may be that of others, too.
-  return first === node && lettersOf(end).length > Math.max(node.end, 3) ? "…" + end : null;
+  return first === node && end.length > Math.max(node.end, 3) ? "…" + end.join("") : null;
+}
+
+// Whether it says nothing beside an ellipsis.
+function isLoose(letter) {
+  return " ._-".includes(letter);
 }
 
 // The longest part of `letters` that has room beside an ellipsis.
@@ -247,9 +261,9 @@ function longest(letters, room, part) {
   let [most, more] = [0, letters.length];
   while (more - most > 1) {
     const middle = (most + more) >> 1;
-    if (width(part(letters, middle) + "…", "bold") <= room) most = middle; else more = middle;
+    if (width(part(middle).join("") + "…", "bold") <= room) most = middle; else more = middle;
   }
-  return most > 0 ? part(letters, most) : "";
+  return part(most);
 }
 
 // --- Zoom, and its address ---

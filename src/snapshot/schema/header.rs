@@ -4,6 +4,8 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use jiff::Timestamp;
+
 use super::SCHEMA;
 use crate::escape::{json_bytes as bytes, json_string as string};
 use crate::filter::Share;
@@ -66,7 +68,13 @@ impl Header {
                 self.figures = figures.iter().filter_map(|figure| Measure::named(figure)).collect();
                 self.origin().has_times |= figures.iter().any(|figure| figure == Figures::TIME);
             }
-            b"time" => self.origin().time = tokens.signed()?,
+            b"time" => {
+                let time = tokens.signed()?;
+                // No clock was set before 1970, or has more than four digits of a year.
+                let is_likely = time >= 0 && Timestamp::from_second(time).is_ok();
+                let wrong = || tokens.error("no time of a snapshot");
+                self.origin().time = is_likely.then_some(time).ok_or_else(wrong)?;
+            }
             b"host" => self.origin().host = tokens.utf8()?.into(),
             b"roots" => self.origin().roots = tokens.list(usize::MAX, GivenRoot::read)?,
             b"details" => {
