@@ -29,9 +29,12 @@ fn with_figures(digest: u64, figures: &Figures, seen: Option<View>) -> u64 {
 fn with_name(digest: u64, name: &[u8]) -> u64 {
     let (words, rest) = name.as_chunks();
     let digest = words.iter().fold(digest, |digest, word| mixed(digest, u64::from_le_bytes(*word)));
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    mixed(mixed(digest, u64::from_le_bytes(last)), name.len() as u64)
+    let last = match name.last_chunk() {
+        // Where there is a word, its last bytes are the rest: to copy these would take longer.
+        Some(last) if !rest.is_empty() => u64::from_le_bytes(*last) >> (64 - 8 * rest.len()),
+        _ => rest.iter().rev().fold(0, |last, byte| last << 8 | u64::from(*byte)),
+    };
+    mixed(mixed(digest, last), name.len() as u64)
 }
 
 impl Tree {
