@@ -6,9 +6,11 @@ use std::sync::mpsc::Receiver;
 use std::{io, vec};
 
 use super::SavedListings;
+use super::blocks::damaged;
 use super::listings::{Directory, ListedEntry};
-use super::pieces::{Piece, take_leaf};
+use super::pieces::{CUT_OFF, Piece, take_leaf};
 use super::read::set_times;
+use super::write::start;
 use crate::parallel::{self, Helpers};
 use crate::tally::{Inodes, Whole};
 use crate::total::{AnyReplay, Replay, Shown};
@@ -199,7 +201,7 @@ struct Differing<'t> {
 impl<'t> Differing<'t> {
     fn new(now: Child<'t>, has_times: bool) -> Self {
         let mut is: Vec<_> = now.leaf_records().collect();
-        is.sort_unstable_by_key(|(name, size, _)| (*name, *size));
+        is.sort_unstable_by_key(|(name, size, _)| (start(name), *name, *size));
         let (only_was, only_is) = Default::default();
         Self { now, has_times, is: is.into_iter().peekable(), only_was, only_is }
     }
@@ -208,23 +210,21 @@ impl<'t> Differing<'t> {
     fn add(&mut self, piece: &Piece<'_>) -> io::Result<()> {
         let (mut rest, mut last) = (piece.leaves, b"".as_slice());
         while !rest.is_empty() {
-            // The records of nearly all are the same, too.
-            if let Some((.., record)) = self.is.peek()
-                && let Some(after) = rest.strip_prefix(*record)
-            {
-                rest = after;
-                self.is.next();
+            let leaves = rest;
+            let brief = record::take_brief(&mut rest);
+            let (name, (figures, _)) = brief.ok_or_else(|| damaged(CUT_OFF))?;
+            let size = self.now.view().size(&figures);
+            while let Some((.., new)) = self.is.next_if(|(is, ..)| *is < name) {
+                self.only_is.extend_from_slice(new);
+            }
+            if self.is.next_if(|(is, now, _)| (*is, *now) == (name, size)).is_some() {
+                last = name;
                 continue;
             }
+            rest = leaves;
             take_leaf(&mut rest, &mut last, false, |leaf| {
-                while let Some((.., new)) = self.is.next_if(|(name, ..)| *name < leaf.name) {
-                    self.only_is.extend_from_slice(new);
-                }
-                let size = self.now.view().size(&leaf.sums.all);
-                if self.is.next_if(|(name, is, _)| (*name, *is) == (leaf.name, size)).is_none() {
-                    set_times(leaf, self.has_times);
-                    record::push(&mut self.only_was, leaf);
-                }
+                set_times(leaf, self.has_times);
+                record::push(&mut self.only_was, leaf);
             })?;
         }
         Ok(())

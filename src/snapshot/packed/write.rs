@@ -308,7 +308,7 @@ impl OpenBlock {
 }
 
 /// The start of a `name`, by which most comparisons are decided.
-fn start(name: &[u8]) -> u64 {
+pub(super) fn start(name: &[u8]) -> u64 {
     let mut start = [0; 8];
     let length = name.len().min(start.len());
     start[..length].copy_from_slice(&name[..length]);
