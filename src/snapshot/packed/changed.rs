@@ -42,7 +42,7 @@ impl Digested {
         let (root, was) = (now.root(), listings.root.clone());
         let is_alike = root.is_directory() && root.is_total() == listings.is_total;
         let replay = Replay::new(Whole { inodes }, listings.is_total.into(), None);
-        let mut part = Part::new(listings.in_order(), replay);
+        let mut part = ComparedPart::new(listings.in_order(), replay);
         let root = Both { was: was.clone(), now: Some(root).filter(|_| is_alike) };
         parallel::with_helpers(0, |helpers| part.compare(&comparison, vec![root], Some(helpers)))?;
         let mut directories = vec![false; comparison.is.len()];
@@ -70,7 +70,7 @@ struct Both<'t> {
 }
 
 /// What a thread has found out.
-struct Part {
+struct ComparedPart {
     listings: SavedListings,
     /// Gets the directories that differ.
     replay: Replay<Whole>,
@@ -81,9 +81,9 @@ struct Part {
 }
 
 /// Parts that other threads have been given.
-type Given = Vec<Receiver<io::Result<Part>>>;
+type Given = Vec<Receiver<io::Result<ComparedPart>>>;
 
-impl Part {
+impl ComparedPart {
     fn new(listings: SavedListings, replay: Replay<Whole>) -> Self {
         Self { listings, replay, alike: Vec::new(), others: Vec::new() }
     }
@@ -130,7 +130,7 @@ impl Part {
         let size = |both: &Both<'t>| both.was.numbers.end - both.was.numbers.start;
         let shares = parallel::shares(directories, comparison.share, size).into_iter();
         let given = shares.map(|share| {
-            let mut part = Part::new(self.listings.in_order(), self.replay.begin_part());
+            let mut part = ComparedPart::new(self.listings.in_order(), self.replay.begin_part());
             helpers.give(move || part.compare(comparison, share, None).map(|()| part))
         });
         given.collect()
