@@ -127,7 +127,8 @@ impl SavedListings {
 
     /// How many directories so many blocks have, about.
     pub(super) fn directories_in(&self, blocks: u64) -> u64 {
-        self.root.numbers.end.saturating_mul(blocks) / (self.blocks.places.len() as u64).max(1)
+        let directories = self.root.numbers.end.saturating_mul(blocks);
+        directories.div_ceil((self.blocks.places.len() as u64).max(1))
     }
 
     /// Whether all of it may take more memory than browsing should.
