@@ -91,7 +91,6 @@ impl<'a, T: Tally + Clone> Feed<'a, T> {
         helpers: Option<&Helpers<'_, 'a>>,
     ) -> Churn {
         let JoinContext { moves, unchanged, limits, root_depth, .. } = *self.context;
-        let is_list = limits.show == Show::Files;
         while let Some(step) = traversal.next() {
             let is_inside = matches!(traversal.innermost(), Some(OpenPair { is_closed: true, .. }));
             let churn = match step {
@@ -100,7 +99,7 @@ impl<'a, T: Tally + Clone> Feed<'a, T> {
                         || sides.is_directory() && !moves.is_moved(&sides) =>
                 {
                     // A list of files has no line for the directory that was, or is now, in the place of a file.
-                    if is_list && sides.are_two() {
+                    if limits.show == Show::Files && sides.are_two() {
                         let file = sides.files();
                         self.leaf(file, Churn::of(own_churn(file)));
                     }

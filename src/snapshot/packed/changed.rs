@@ -8,7 +8,7 @@ use std::{io, vec};
 use super::SavedListings;
 use super::blocks::damaged;
 use super::listings::{Directory, ListedEntry};
-use super::pieces::{CUT_OFF, Piece, take_leaf};
+use super::pieces::{CUT_OFF, take_leaf};
 use super::read::set_times;
 use super::write::start;
 use crate::parallel::{self, Helpers};
@@ -162,9 +162,9 @@ impl ComparedPart {
                     }
                 }
                 ListedEntry::Leaf(node) => self.replay.leaf(node, true),
-                ListedEntry::Leaves(piece) => {
+                ListedEntry::Leaves(was) => {
                     if let (Some(leaves), Ok(())) = (&mut leaves, &compared) {
-                        compared = leaves.add(&piece);
+                        compared = leaves.add(was);
                     }
                 }
             },
@@ -206,9 +206,9 @@ impl<'t> Differing<'t> {
         Self { now, has_times, is: is.into_iter().peekable(), only_was, only_is }
     }
 
-    /// Compares those of the next `piece` of the listing.
-    fn add(&mut self, piece: &Piece<'_>) -> io::Result<()> {
-        let (mut rest, mut last) = (piece.leaves, b"".as_slice());
+    /// Compares the next ones of the listing, which are packed.
+    fn add(&mut self, mut rest: &[u8]) -> io::Result<()> {
+        let mut last = b"".as_slice();
         while !rest.is_empty() {
             let leaves = rest;
             let brief = record::take_brief(&mut rest);
