@@ -131,7 +131,11 @@ impl ComparedPart {
         let shares = parallel::shares(directories, comparison.share, size).into_iter();
         let given = shares.map(|share| {
             let mut part = ComparedPart::new(self.listings.in_order(), self.replay.begin_part());
-            helpers.give(move || part.compare(comparison, share, None).map(|()| part))
+            helpers.give(move || {
+                part.compare(comparison, share, None)?;
+                part.listings.forget();
+                Ok(part)
+            })
         });
         given.collect()
     }
