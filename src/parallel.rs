@@ -30,17 +30,14 @@ pub fn discard(value: impl Send + 'static) {
     let _ = thread::Builder::new().spawn(move || drop(value));
 }
 
-/// Threads that do parts of what another thread does.
+/// Threads that do parts of what another thread does, and how many they are; none if none could be started.
 pub struct Helpers<'h, 's>(Option<(&'h Scope<'s>, usize)>);
 
 /// Does `work` with so many `threads` that help, or one for each core if it is 0.
 pub fn with_helpers<'s, R>(threads: usize, work: impl FnOnce(&Helpers<'_, 's>) -> R) -> R {
-    match ThreadPoolBuilder::new().num_threads(threads).build() {
-        Ok(pool) => {
-            pool.in_place_scope(|scope| work(&Helpers(Some((scope, pool.current_num_threads())))))
-        }
-        Err(_) => work(&Helpers(None)),
-    }
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    let Ok(pool) = pool else { return work(&Helpers(None)) };
+    pool.in_place_scope(|scope| work(&Helpers(Some((scope, pool.current_num_threads())))))
 }
 
 impl<'s> Helpers<'_, 's> {
@@ -55,29 +52,22 @@ impl<'s> Helpers<'_, 's> {
         }
         result
     }
-
-    /// How many threads work at a time.
-    fn count(&self) -> usize {
-        self.0.map_or(1, |(_, threads)| threads)
-    }
 }
 
-/// Takes out those of the `items` that are no larger than a `share`, by their `size`, and puts these together to shares of
+/// Takes out those of the `items` that are no larger than a `share`, by their `size`, and puts them together into shares of
 /// about that size.
 pub fn shares<T>(items: &mut Vec<T>, share: u64, size: impl Fn(&T) -> u64) -> Vec<Vec<T>> {
     let (mut shares, mut room): (Vec<Vec<T>>, u64) = (Vec::new(), 0);
     for item in items.extract_if(.., |item| size(item) <= share) {
         let size = size(&item);
-        match shares.last_mut().filter(|_| room > 0) {
-            Some(last) => {
-                last.push(item);
-                room = room.saturating_sub(size);
-            }
-            None => {
+        match shares.last_mut() {
+            Some(last) if room > 0 => last.push(item),
+            _ => {
                 shares.push(vec![item]);
-                room = share.saturating_sub(size);
+                room = share;
             }
         }
+        room = room.saturating_sub(size);
     }
     shares
 }
@@ -102,9 +92,10 @@ pub fn in_order<T: Send, R: Send, E>(
         return take(work(first));
     }
     with_helpers(threads, |helpers| {
+        let most = helpers.0.map_or(1, |(_, threads)| threads) * AHEAD;
         let mut ahead = VecDeque::new();
         for item in iter::once(first).chain(items) {
-            if ahead.len() == helpers.count() * AHEAD {
+            if ahead.len() == most {
                 // If a thread panics, so does the one that waits for all.
                 let first = ahead.pop_front().and_then(|first: Receiver<R>| first.recv().ok());
                 first.map_or(Ok(()), &mut take)?;

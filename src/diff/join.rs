@@ -19,8 +19,8 @@ use crate::tree::{Child, Inode, Named, Node, Step, Sums, Traversal, Tree};
 /// A thread gets about so many directories at a time.
 const SHARE: u64 = 1024;
 
-/// What is known everywhere.
-struct Known<'a> {
+/// What all threads share.
+struct JoinContext<'a> {
     moves: &'a Moves,
     unchanged: &'a Unchanged,
     limits: Limits,
@@ -59,7 +59,7 @@ type ChangedInode = (Option<Identity>, Option<Identity>, u64);
 
 /// Feeds a tally with the changes.
 struct Feed<'a, T: Tally> {
-    known: &'a Known<'a>,
+    context: &'a JoinContext<'a>,
     replay: Replay<T>,
 }
 
@@ -74,8 +74,8 @@ pub(super) fn join<T: Tally + Clone>(
 ) -> Tree {
     let root_depth = root.now.is_some_and(|now| now.is_total()).into();
     let inodes = is_each_once.then(ChangedInodes::default);
-    let known = Known { moves, unchanged, limits, root_depth, inodes };
-    let mut feed = Feed { known: &known, replay: Replay::new(tally, root_depth, None) };
+    let context = JoinContext { moves, unchanged, limits, root_depth, inodes };
+    let mut feed = Feed { context: &context, replay: Replay::new(tally, root_depth, None) };
     let traversal = Traversal::new(root);
     let churn = parallel::with_helpers(0, |helpers| feed.join(traversal, Some(helpers)));
     let size = churn.size.max(saturated_change(root));
@@ -90,8 +90,7 @@ impl<'a, T: Tally + Clone> Feed<'a, T> {
         mut traversal: Traversal<Sides<'a>, OpenPair<'a, T>>,
         helpers: Option<&Helpers<'_, 'a>>,
     ) -> Churn {
-        let Known { moves, unchanged, limits, root_depth, .. } = *self.known;
-        let is_list = limits.show == Show::Files;
+        let JoinContext { moves, unchanged, limits, root_depth, .. } = *self.context;
         while let Some(step) = traversal.next() {
             let is_inside = matches!(traversal.innermost(), Some(OpenPair { is_closed: true, .. }));
             let churn = match step {
@@ -100,7 +99,7 @@ impl<'a, T: Tally + Clone> Feed<'a, T> {
                         || sides.is_directory() && !moves.is_moved(&sides) =>
                 {
                     // A list of files has no line for the directory that was, or is now, in the place of a file.
-                    if is_list && sides.are_two() {
+                    if limits.show == Show::Files && sides.are_two() {
                         let file = sides.files();
                         self.leaf(file, Churn::of(own_churn(file)));
                     }
@@ -167,7 +166,7 @@ impl<'a, T: Tally + Clone> Feed<'a, T> {
     ) -> Vec<Receiver<(Feed<'a, T>, Churn)>> {
         let shares = parallel::shares(children, SHARE, Sides::directories).into_iter();
         let given = shares.map(|share| {
-            let mut part = Feed { known: self.known, replay: self.replay.begin_part() };
+            let mut part = Feed { context: self.context, replay: self.replay.begin_part() };
             let inside = OpenPair { sides, churn: Churn::default(), is_closed, given: Vec::new() };
             helpers.give(move || {
                 let churn = part.join(Traversal::inside(Vec::new(), inside, share), None);
@@ -181,19 +180,19 @@ impl<'a, T: Tally + Clone> Feed<'a, T> {
 impl<T: Tally> Feed<'_, T> {
     fn leaf(&mut self, sides: Sides<'_>, churn: Churn) {
         if self.has(churn) {
-            let inodes = self.known.inodes.as_ref();
+            let inodes = self.context.inodes.as_ref();
             let inode = inodes.and_then(|inodes| inodes.inode(sides, churn.size));
-            self.replay.leaf(&Node { inode, ..node(sides, self.known.moves, churn) }, true);
+            self.replay.leaf(&Node { inode, ..node(sides, self.context.moves, churn) }, true);
         }
     }
 
     fn close(&mut self, sides: Sides<'_>, churn: Churn, is_shown: bool) {
         let shown = if is_shown && self.has(churn) { Shown::Always } else { Shown::Never };
-        self.replay.close(&node(sides, self.known.moves, churn), shown);
+        self.replay.close(&node(sides, self.context.moves, churn), shown);
     }
 
     fn has(&self, churn: Churn) -> bool {
-        churn.size > 0 || self.known.inodes.is_some()
+        churn.size > 0 || self.context.inodes.is_some()
     }
 }
 

@@ -62,11 +62,9 @@ impl<'a> Sides<'a> {
         [self.before, self.now].iter().flatten().any(Child::is_directory)
     }
 
-    /// How many directories it and all below it are; of those that are there now, if there was one before, only how
-    /// many there were.
+    /// About how much there is to compare: how many directories it and all below it were before, or are now if it is new.
     fn directories(&self) -> u64 {
-        let either = self.before.or(self.now).filter(Child::is_directory);
-        1 + either.map_or(0, |it| it.directories_below())
+        1 + self.before.or(self.now).map_or(0, |it| it.directories_below())
     }
 
     /// Whether a directory is in the place of something else, or the other way round: one is gone, the other is new.

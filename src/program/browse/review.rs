@@ -166,14 +166,12 @@ impl Removals {
             !is_in_it
         });
         self.rescans.push_back(Rescan { way, takes_links });
-        let rescans = &self.rescans;
-        if let Some(first) = rescans.front().filter(|_| rescans.len() > MOST) {
-            let shared = rescans.iter().map(|it| {
-                first.way.iter().zip(&it.way).take_while(|(one, other)| one == other).count()
+        if self.rescans.len() > MOST {
+            let around = self.rescans.iter().map(|it| &*it.way).reduce(|one, other| {
+                let shared = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+                &one[..shared]
             });
-            let shared = shared.min().unwrap_or(0);
-            let around = first.way[..shared].to_vec();
-            self.rescan_later(around, false);
+            self.rescan_later(around.unwrap_or_default().to_vec(), false);
         }
     }
 }

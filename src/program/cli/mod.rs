@@ -141,13 +141,12 @@ impl Plan {
         let keep = flags.keep(terminal);
         flags.ensure_fit(&keep)?;
         let walk = flags.walk()?;
-        let is_read_first = flags.is_loaded()
-            || flags.snapshots.history.is_some()
-            || flags.snapshots.since.is_some();
         let are_listed = flags.roots.are_listed();
         let source = flags.source(&keep)?;
         let remember = flags.remember(&walk, &source).filter(|_| !are_listed);
         let (since, uncompared) = flags.since(&source, remember.is_some())?;
+        let is_read_first =
+            flags.is_loaded() || flags.snapshots.history.is_some() || since.is_some();
         if matches!(&source, Input::Roots(roots) if flags.snapshots.shard.is_some() && roots.len() > 1)
         {
             return Err("--shard takes one PATH: each share is of one tree".into());

@@ -34,8 +34,8 @@ impl Flags {
         let SnapshotFlags { load, since, history, .. } = &self.snapshots;
         let read_once = load.iter().chain(since).chain(&self.lists.list);
         let is_input = |file: &&PathBuf| file.as_os_str() == "-";
-        // A history looks at each file before it reads it.
         let inputs = read_once.filter(is_input).count();
+        // A history looks at each file before it reads it.
         let is_input_again = inputs > 1 || history.iter().flatten().any(|file| is_input(&file));
         let refused = [
             (

@@ -16,7 +16,7 @@ use weigh::internal::snapshot::{self, Day, Glance, Origin, Remembered};
 use weigh::internal::sys;
 use weigh::internal::walk;
 
-const BEGIN: &str = "to begin, use --remember, or put `remember = true` in the config file, which \
+const BEGIN: &str = ": to begin, use --remember, or put `remember = true` in the config file, which \
     keep complete scans without filters; meanwhile, -M -7 shows what was modified in the last 7 days";
 
 /// How the times of scans are written.
@@ -44,6 +44,7 @@ impl Flags {
         source: &Input,
         is_kept: bool,
     ) -> Result<(Option<PathBuf>, Option<String>), String> {
+        const NONE_THEN: &str = "no scan is remembered from then or before: the oldest is of";
         let Some(file) = self.snapshots.since.clone() else { return Ok((None, None)) };
         let day = file.to_str().and_then(Day::named).filter(|_| !sys::exists(&file));
         let (Some(day), Input::Roots(roots)) = (day, source) else { return Ok((Some(file), None)) };
@@ -53,14 +54,8 @@ impl Flags {
             return Ok((found, None));
         }
         let (why, begin) = match self.first_of(&now) {
-            Some(oldest) => {
-                let why = "no scan is remembered from then or before: the oldest is of";
-                (format!("{why} {oldest}"), String::new())
-            }
-            None => {
-                let why = "no scan of these PATHs with these flags is remembered";
-                (why.into(), format!(": {BEGIN}"))
-            }
+            Some(oldest) => (format!("{NONE_THEN} {oldest}"), ""),
+            None => ("no scan of these PATHs with these flags is remembered".into(), BEGIN),
         };
         let file = file.display();
         // A date does not come again.
@@ -81,7 +76,7 @@ impl Flags {
     pub(super) fn remembered_history(&self, files: Vec<PathBuf>) -> Result<Vec<PathBuf>, String> {
         if files.is_empty() {
             let series = self.series_of(Path::new("."));
-            let none = format!("--history: no scan of this directory is remembered: {BEGIN}");
+            let none = format!("--history: no scan of this directory is remembered{BEGIN}");
             return series.map(|series| vec![series]).ok_or(none);
         }
         let files = files.into_iter().map(|file| {

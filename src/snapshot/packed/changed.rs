@@ -8,7 +8,7 @@ use std::{io, vec};
 use super::SavedListings;
 use super::blocks::damaged;
 use super::listings::{Directory, ListedEntry};
-use super::pieces::{CUT_OFF, Piece, take_leaf};
+use super::pieces::{CUT_OFF, take_leaf};
 use super::read::set_times;
 use super::write::start;
 use crate::parallel::{self, Helpers};
@@ -42,7 +42,7 @@ impl Digested {
         let (root, was) = (now.root(), listings.root.clone());
         let is_alike = root.is_directory() && root.is_total() == listings.is_total;
         let replay = Replay::new(Whole { inodes }, listings.is_total.into(), None);
-        let mut part = Part::new(listings.in_order(), replay);
+        let mut part = ComparedPart::new(listings.in_order(), replay);
         let root = Both { was: was.clone(), now: Some(root).filter(|_| is_alike) };
         parallel::with_helpers(0, |helpers| part.compare(&comparison, vec![root], Some(helpers)))?;
         let mut directories = vec![false; comparison.is.len()];
@@ -70,7 +70,7 @@ struct Both<'t> {
 }
 
 /// What a thread has found out.
-struct Part {
+struct ComparedPart {
     listings: SavedListings,
     /// Gets the directories that differ.
     replay: Replay<Whole>,
@@ -81,9 +81,9 @@ struct Part {
 }
 
 /// Parts that other threads have been given.
-type Given = Vec<Receiver<io::Result<Part>>>;
+type Given = Vec<Receiver<io::Result<ComparedPart>>>;
 
-impl Part {
+impl ComparedPart {
     fn new(listings: SavedListings, replay: Replay<Whole>) -> Self {
         Self { listings, replay, alike: Vec::new(), others: Vec::new() }
     }
@@ -130,8 +130,12 @@ impl Part {
         let size = |both: &Both<'t>| both.was.numbers.end - both.was.numbers.start;
         let shares = parallel::shares(directories, comparison.share, size).into_iter();
         let given = shares.map(|share| {
-            let mut part = Part::new(self.listings.in_order(), self.replay.begin_part());
-            helpers.give(move || part.compare(comparison, share, None).map(|()| part))
+            let mut part = ComparedPart::new(self.listings.in_order(), self.replay.begin_part());
+            helpers.give(move || {
+                part.compare(comparison, share, None)?;
+                part.listings.forget();
+                Ok(part)
+            })
         });
         given.collect()
     }
@@ -162,9 +166,9 @@ impl Part {
                     }
                 }
                 ListedEntry::Leaf(node) => self.replay.leaf(node, true),
-                ListedEntry::Leaves(piece) => {
+                ListedEntry::Leaves(was) => {
                     if let (Some(leaves), Ok(())) = (&mut leaves, &compared) {
-                        compared = leaves.add(&piece);
+                        compared = leaves.add(was);
                     }
                 }
             },
@@ -206,9 +210,9 @@ impl<'t> Differing<'t> {
         Self { now, has_times, is: is.into_iter().peekable(), only_was, only_is }
     }
 
-    /// Compares those of the next `piece` of the listing.
-    fn add(&mut self, piece: &Piece<'_>) -> io::Result<()> {
-        let (mut rest, mut last) = (piece.leaves, b"".as_slice());
+    /// Compares the next ones of the listing, which are packed.
+    fn add(&mut self, mut rest: &[u8]) -> io::Result<()> {
+        let mut last = b"".as_slice();
         while !rest.is_empty() {
             let leaves = rest;
             let brief = record::take_brief(&mut rest);

@@ -90,8 +90,8 @@ pub(super) enum ListedEntry<'l, 'a> {
     /// A subdirectory: its number, and those of all directories below it.
     Directory(&'l Node<'a>, Range<u64>),
     Leaf(&'l Node<'a>),
-    /// Leaves that are neither unpacked nor checked.
-    Leaves(Piece<'a>),
+    /// The records of leaves, which are not checked.
+    Leaves(&'a [u8]),
 }
 
 impl SavedListings {
@@ -125,9 +125,15 @@ impl SavedListings {
         Self { cache: VecDeque::new(), most_cached: IN_ORDER, ..self.clone() }
     }
 
-    /// How many directories so many blocks have, about.
+    /// Drops the blocks in memory: all listings were read.
+    pub(super) fn forget(&mut self) {
+        self.cache.clear();
+    }
+
+    /// About how many directories so many blocks have; at least one.
     pub(super) fn directories_in(&self, blocks: u64) -> u64 {
-        self.root.numbers.end.saturating_mul(blocks) / (self.blocks.places.len() as u64).max(1)
+        let directories = self.root.numbers.end.saturating_mul(blocks);
+        directories.div_ceil((self.blocks.places.len() as u64).max(1))
     }
 
     /// Whether all of it may take more memory than browsing should.
@@ -218,7 +224,7 @@ impl SavedListings {
                     replay.close(node, Shown::Always);
                 }
                 ListedEntry::Leaf(node) if is_shown => replay.leaf(node, true),
-                ListedEntry::Directory(..) | ListedEntry::Leaf(_) | ListedEntry::Leaves(_) => {}
+                _ => {}
             })?;
             // In the order in which they are in the file.
             ahead[begin..].reverse();
@@ -226,8 +232,7 @@ impl SavedListings {
         Ok(replay.finish(&self.root.node()))
     }
 
-    /// Passes what is in the directory with the first of these `numbers` to `take`; if its leaves stay `packed`, as
-    /// pieces.
+    /// Passes what is in the directory with the first of these `numbers` to `take`; its leaves one by one, or `packed`.
     pub(super) fn entries(
         &mut self,
         numbers: Range<u64>,
@@ -246,7 +251,7 @@ impl SavedListings {
                 Ok(())
             })?;
             if packed {
-                take(ListedEntry::Leaves(Piece { directories: &[], ..piece }));
+                take(ListedEntry::Leaves(piece.leaves));
                 return Ok(());
             }
             piece.each_leaf(are_roots, |leaf| {

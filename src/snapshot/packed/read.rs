@@ -24,24 +24,22 @@ pub(in crate::snapshot) fn read(
     replay: BeginReplay<'_>,
     check: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
-    let begin = MAGIC.len() as u64;
-    let is_seekable = size > 0 && file.stream_position().is_ok_and(|at| at == begin);
+    let is_seekable = size > 0 && file.stream_position().is_ok_and(|at| at == MAGIC.len() as u64);
     let (FileHeader { header, directories }, sections) = header(file.try_clone()?, size)?;
     let view = header.view(wanted);
     check(view, header.known())?;
+    let begin = |depth| replay(view, depth, None);
     if let Some(limits) = wanted.limits.filter(|_| is_seekable) {
-        let begin = file.stream_position()?;
+        let place = file.stream_position()?;
         let listings = listings(file.try_clone()?, wanted)?;
         if let Some((_, mut listings)) = listings
             && let Some(read) = listings.leading(view, limits)?
         {
-            let begin = |depth| replay(view, depth, None);
             let report = listings.replay(begin, &read, None)?;
             return header.loaded(wanted, Some(report)).map_err(damaged);
         }
-        file.seek(SeekFrom::Start(begin))?;
+        file.seek(SeekFrom::Start(place))?;
     }
-    let begin = |depth| replay(view, depth, None);
     let report = read_tree(sections, directories, begin, wanted.times)?;
     header.loaded(wanted, report).map_err(damaged)
 }

@@ -71,9 +71,10 @@ impl Header {
             b"time" => {
                 let time = tokens.signed()?;
                 // No clock was set before 1970, or has more than four digits of a year.
-                let is_likely = time >= 0 && Timestamp::from_second(time).is_ok();
-                let wrong = || tokens.error("no time of a snapshot");
-                self.origin().time = is_likely.then_some(time).ok_or_else(wrong)?;
+                if time < 0 || Timestamp::from_second(time).is_err() {
+                    return Err(tokens.error("no time of a snapshot"));
+                }
+                self.origin().time = time;
             }
             b"host" => self.origin().host = tokens.utf8()?.into(),
             b"roots" => self.origin().roots = tokens.list(usize::MAX, GivenRoot::read)?,
