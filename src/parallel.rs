@@ -55,10 +55,14 @@ impl<'s> Helpers<'_, 's> {
 }
 
 /// Takes out those of the `items` that are no larger than a `share`, by their `size`, and puts them together into shares of
-/// about that size.
+/// about that size. None if they are less than one: a deep tree would have one at each of its levels.
 pub fn shares<T>(items: &mut Vec<T>, share: u64, size: impl Fn(&T) -> u64) -> Vec<Vec<T>> {
     let (mut shares, mut room): (Vec<Vec<T>>, u64) = (Vec::new(), 0);
-    for item in items.extract_if(.., |item| size(item) <= share) {
+    let is_small = |item: &T| size(item) <= share;
+    if items.iter().filter(|item| is_small(item)).map(&size).sum::<u64>() < share {
+        return shares;
+    }
+    for item in items.extract_if(.., |item| is_small(item)) {
         let size = size(&item);
         match shares.last_mut() {
             Some(last) if room > 0 => last.push(item),

@@ -278,6 +278,29 @@ fn a_header_takes_no_memory() {
     check_refused(&run.run(), "it ends too early", "a header of 700 MB");
 }
 
+/// Each level has a little that is left to do. Once, threads unpacked a block for each of these, and kept it.
+#[test]
+fn a_comparison_with_a_deep_snapshot_takes_no_memory() {
+    const DEPTH: u64 = 40_000;
+    let place = Fixture::in_memory().file("top/f", 1);
+    let directory = r#""kind":"directory","size":1,"children":["#;
+    // Names that hardly compress.
+    let name = |number: u64| format!("{:x}", u128::from(number).pow(5) % 0x1234_5678_9abc_def1);
+    let level = |number| {
+        let [beside, below] = [name(2 * number), name(2 * number + 1)];
+        format!(r#"{{"name":"a{beside}",{directory}]}},{{"name":"b{below}",{directory}"#)
+    };
+    let levels: String = (0..DEPTH).map(level).collect();
+    let ends = "]}".repeat(DEPTH as usize);
+    let head = r#"{"schema":1,"measure":"disk","unit":"bytes","complete":true,"errors":[]"#;
+    let figures = r#""figures":["disk","apparent","files","inodes"]"#;
+    let text = format!(r#"{head},{figures},"name":"top",{directory}{levels}{ends}]}}"#);
+    fs::write(place.at("deep.json"), text).unwrap();
+    weigh("-q --load deep.json --save deep.weigh").within(place.path()).run().clean();
+    let shown = bounded("-n 1 --since deep.weigh top").within(place.path()).run();
+    assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0));
+}
+
 /// A file exactly at the bound is loaded: levels of nodes, of an export, and of an unknown member.
 #[test]
 fn a_snapshot_as_deep_as_it_may_be_is_loaded() {

@@ -42,9 +42,11 @@ impl Digested {
         let (root, was) = (now.root(), listings.root.clone());
         let is_alike = root.is_directory() && root.is_total() == listings.is_total;
         let replay = Replay::new(Whole { inodes }, listings.is_total.into(), None);
-        let mut part = ComparedPart::new(listings.in_order(), replay);
+        let mut part = ComparedPart::new(replay);
         let root = Both { was: was.clone(), now: Some(root).filter(|_| is_alike) };
-        parallel::with_helpers(0, |helpers| part.compare(&comparison, vec![root], Some(helpers)))?;
+        parallel::with_helpers(0, |helpers| {
+            part.compare(&comparison, listings.in_order(), vec![root], Some(helpers))
+        })?;
         let mut directories = vec![false; comparison.is.len()];
         for id in part.alike {
             directories[id.index()] = true;
@@ -71,7 +73,6 @@ struct Both<'t> {
 
 /// What a thread has found out.
 struct ComparedPart {
-    listings: SavedListings,
     /// Gets the directories that differ.
     replay: Replay<Whole>,
     /// The directories that are alike, by their numbers now.
@@ -84,14 +85,15 @@ struct ComparedPart {
 type Given = Vec<Receiver<io::Result<ComparedPart>>>;
 
 impl ComparedPart {
-    fn new(listings: SavedListings, replay: Replay<Whole>) -> Self {
-        Self { listings, replay, alike: Vec::new(), others: Vec::new() }
+    fn new(replay: Replay<Whole>) -> Self {
+        Self { replay, alike: Vec::new(), others: Vec::new() }
     }
 
     /// Compares `directories` of the innermost open one, and all below them. Those that are small go to `helpers`.
     fn compare<'t: 's, 's>(
         &mut self,
         comparison: &'s Comparison,
+        mut listings: SavedListings,
         directories: Vec<Both<'t>>,
         helpers: Option<&Helpers<'_, 's>>,
     ) -> io::Result<()> {
@@ -100,8 +102,9 @@ impl ComparedPart {
         while let Some((both, given)) = ahead.pop() {
             let Some(given): Option<Given> = given else {
                 self.replay.open();
-                let mut below = self.list(comparison, &both)?;
-                let given = helpers.map(|helpers| self.give(comparison, &mut below, helpers));
+                let mut below = self.list(comparison, &mut listings, &both)?;
+                let give = |helpers| self.give(comparison, &listings, &mut below, helpers);
+                let given = helpers.map(give);
                 ahead.push((both, Some(given.unwrap_or_default())));
                 ahead.extend(below.into_iter().rev().map(|both| (both, None)));
                 continue;
@@ -124,55 +127,54 @@ impl ComparedPart {
     fn give<'t: 's, 's>(
         &self,
         comparison: &'s Comparison,
+        listings: &SavedListings,
         directories: &mut Vec<Both<'t>>,
         helpers: &Helpers<'_, 's>,
     ) -> Given {
         let size = |both: &Both<'t>| both.was.numbers.end - both.was.numbers.start;
         let shares = parallel::shares(directories, comparison.share, size).into_iter();
         let given = shares.map(|share| {
-            let mut part = ComparedPart::new(self.listings.in_order(), self.replay.begin_part());
-            helpers.give(move || {
-                part.compare(comparison, share, None)?;
-                part.listings.forget();
-                Ok(part)
-            })
+            let (listings, mut part) =
+                (listings.in_order(), ComparedPart::new(self.replay.begin_part()));
+            helpers.give(move || part.compare(comparison, listings, share, None).map(|()| part))
         });
         given.collect()
     }
 
     /// Reads the listing of a directory. Returns its subdirectories that differ.
-    fn list<'t>(&mut self, comparison: &Comparison, both: &Both<'t>) -> io::Result<Vec<Both<'t>>> {
+    fn list<'t>(
+        &mut self,
+        comparison: &Comparison,
+        listings: &mut SavedListings,
+        both: &Both<'t>,
+    ) -> io::Result<Vec<Both<'t>>> {
         let now = both.now;
         let mut is: Vec<_> = now.into_iter().flat_map(Child::directories).collect();
         is.sort_unstable_by_key(Child::name);
         let mut is = is.into_iter().peekable();
         // What is above several roots shows all of them.
         let are_roots = now.is_some_and(|now| now.is_total());
-        let has_times = self.listings.has_times;
+        let has_times = listings.has_times;
         let mut leaves = now.filter(|_| !are_roots).map(|now| Differing::new(now, has_times));
         let (mut below, mut compared) = (Vec::new(), Ok(()));
-        self.listings.entries(
-            both.was.numbers.clone(),
-            leaves.is_some(),
-            |listed| match listed {
-                ListedEntry::Directory(node, numbers) => {
-                    while is.next_if(|is| is.name() < node.name).is_some() {}
-                    let now = is.next_if(|is| is.name() == node.name);
-                    let alike = now
-                        .filter(|now| !are_roots && comparison.is_alike(numbers.start, node, now));
-                    match alike.and_then(|now| now.id()) {
-                        Some(id) => self.alike.push(id),
-                        None => below.push(Both { was: Directory::new(numbers, node), now }),
-                    }
+        listings.entries(both.was.numbers.clone(), leaves.is_some(), |listed| match listed {
+            ListedEntry::Directory(node, numbers) => {
+                while is.next_if(|is| is.name() < node.name).is_some() {}
+                let now = is.next_if(|is| is.name() == node.name);
+                let alike =
+                    now.filter(|now| !are_roots && comparison.is_alike(numbers.start, node, now));
+                match alike.and_then(|now| now.id()) {
+                    Some(id) => self.alike.push(id),
+                    None => below.push(Both { was: Directory::new(numbers, node), now }),
                 }
-                ListedEntry::Leaf(node) => self.replay.leaf(node, true),
-                ListedEntry::Leaves(was) => {
-                    if let (Some(leaves), Ok(())) = (&mut leaves, &compared) {
-                        compared = leaves.add(was);
-                    }
+            }
+            ListedEntry::Leaf(node) => self.replay.leaf(node, true),
+            ListedEntry::Leaves(was) => {
+                if let (Some(leaves), Ok(())) = (&mut leaves, &compared) {
+                    compared = leaves.add(was);
                 }
-            },
-        )?;
+            }
+        })?;
         compared?;
         let differing = leaves.map(Differing::finish).zip(now.and_then(|now| now.id()));
         self.others.extend(differing.map(|(leaves, id)| (id, leaves)));

@@ -125,11 +125,6 @@ impl SavedListings {
         Self { cache: VecDeque::new(), most_cached: IN_ORDER, ..self.clone() }
     }
 
-    /// Drops the blocks in memory: all listings were read.
-    pub(super) fn forget(&mut self) {
-        self.cache.clear();
-    }
-
     /// About how many directories so many blocks have; at least one.
     pub(super) fn directories_in(&self, blocks: u64) -> u64 {
         let directories = self.root.numbers.end.saturating_mul(blocks);
