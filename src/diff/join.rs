@@ -40,7 +40,7 @@ struct OpenPair<'a, T: Tally> {
     given: Vec<Receiver<(Feed<'a, T>, Churn)>>,
 }
 
-/// A churn.
+/// A churn, and whether something was moved there.
 #[derive(Clone, Copy, Default)]
 struct Churn {
     size: u64,
@@ -77,7 +77,9 @@ pub(super) fn join<T: Tally + Clone>(
     let context = JoinContext { moves, unchanged, limits, root_depth, inodes };
     let mut feed = Feed { context: &context, replay: Replay::new(tally, root_depth, None) };
     let traversal = Traversal::new(root);
-    let churn = parallel::with_helpers(0, |helpers| feed.join(traversal, Some(helpers)));
+    // With less than a share, there is nothing to give away.
+    let threads = if root.directories() > SHARE { parallel::cores() } else { 0 };
+    let churn = parallel::with_helpers(threads, |helpers| feed.join(traversal, Some(helpers)));
     let size = churn.size.max(saturated_change(root));
     feed.replay.finish(&node(root, moves, Churn { size, ..churn }))
 }

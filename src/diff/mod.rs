@@ -62,7 +62,8 @@ impl<'a> Sides<'a> {
         [self.before, self.now].iter().flatten().any(Child::is_directory)
     }
 
-    /// About how much there is to compare: how many directories it and all below it were before, or are now if it is new.
+    /// About how much there is to compare: how many directories it and all below it were before; or are now, if it is
+    /// new.
     fn directories(&self) -> u64 {
         1 + self.before.or(self.now).map_or(0, |it| it.directories_below())
     }

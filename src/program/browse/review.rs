@@ -151,7 +151,8 @@ impl Removals {
         review.is_looked = true;
     }
 
-    /// Notes that a directory is to be scanned again, unless one above it is: instead of many, the one that contains them.
+    /// Notes that a directory is to be scanned again, unless one above it is. In place of many, it notes the one that
+    /// contains them.
     pub(super) fn rescan_later(&mut self, way: Vec<Vec<u8>>, mut takes_links: bool) {
         /// Each takes at least a tenth of a second: so often does the loop look for results.
         const MOST: usize = 50;

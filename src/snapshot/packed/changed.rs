@@ -44,7 +44,9 @@ impl Digested {
         let replay = Replay::new(Whole { inodes }, listings.is_total.into(), None);
         let mut part = ComparedPart::new(replay);
         let root = Both { was: was.clone(), now: Some(root).filter(|_| is_alike) };
-        parallel::with_helpers(0, |helpers| {
+        // With less than a share, there is nothing to give away.
+        let threads = if was.numbers.end > share { parallel::cores() } else { 0 };
+        parallel::with_helpers(threads, |helpers| {
             part.compare(&comparison, listings.in_order(), vec![root], Some(helpers))
         })?;
         let mut directories = vec![false; comparison.is.len()];

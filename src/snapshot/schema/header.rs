@@ -70,9 +70,9 @@ impl Header {
             }
             b"time" => {
                 let time = tokens.signed()?;
-                // No clock was set before 1970, or has more than four digits of a year.
+                // Nothing is saved before 1970, or in a year of five digits: it is damaged.
                 if time < 0 || Timestamp::from_second(time).is_err() {
-                    return Err(tokens.error("no time of a snapshot"));
+                    return Err(tokens.error("a time before 1970, or after the year 9999"));
                 }
                 self.origin().time = time;
             }
