@@ -92,7 +92,8 @@ pub fn all_in(path: &Path) -> Result<Vec<PathBuf>, Problem> {
     Ok(files)
 }
 
-/// The newest of the dated snapshots in `path`, if it is a directory; otherwise `path`.
+/// The newest of the dated snapshots in `path`, if it is a directory; otherwise `path`. One dated in the future is only
+/// taken if all are.
 ///
 /// # Errors
 /// The system's, an error if there is none, and that of a snapshot that cannot be read, because it may be the newest.
@@ -100,7 +101,10 @@ pub fn newest(path: &Path) -> Result<PathBuf, Problem> {
     if !sys::is_directory(path) {
         return Ok(path.to_owned());
     }
-    let (dated, unread) = snapshots(path)?;
+    let (mut dated, unread) = snapshots(path)?;
+    // A clock that was wrong once would leave its snapshot the newest for years.
+    let now = sys::now();
+    dated.sort_by_key(|(_, glance)| glance.origin.time > now);
     match (unread.into_iter().next(), dated.into_iter().next()) {
         (Some(problem), _) => Err(problem),
         (None, newest) => newest.map(|(file, _)| file).ok_or_else(|| none_in(path, NONE_SAVED)),
@@ -126,7 +130,7 @@ pub fn newest_like(
     }
     let none = "there is no complete snapshot of the same PATHs and host in it";
     let none = || problem(path, Operation::Compare, &io::Error::other(none));
-    // A clock that was wrong once would leave its snapshot the newest for years.
+    // As in `newest`.
     newest_until(path, (&now(), given), sys::now())?.ok_or_else(none)
 }
 

@@ -399,7 +399,8 @@ fn old(fixture: &Fixture, days: i64, is_complete: bool) -> String {
     // What is not whole is saved by its walk alone.
     let is_packed = days % 2 == 1 && is_complete;
     let ending = if is_packed { "weigh" } else { "json.zst" };
-    let name = format!("weigh-2020-01-01T{:02}{:02}00Z.{ending}", days / 60, days % 60);
+    let minute = days.rem_euclid(24 * 60);
+    let name = format!("weigh-2020-01-01T{:02}{:02}00Z.{ending}", minute / 60, minute % 60);
     write(&fixture.at("s").join(&name), &text, is_packed);
     name
 }
@@ -490,18 +491,21 @@ fn snapshots_with_other_flags_neither_replace_nor_hide_the_usual_ones() {
     assert!(complaint.contains("it was saved without --limit-filesystem"), "{complaint}");
 }
 
-/// The clock was wrong once. Everything was compared with the snapshot from then until that day came.
+/// The clock was wrong once. The snapshot from then was shown, and compared with, until that day came.
 #[test]
-fn since_takes_no_snapshot_dated_in_the_future() {
+fn a_directory_does_not_stand_for_a_snapshot_dated_in_the_future() {
     let fixture = Fixture::new().sparse("t/f", 1_000).dir("s");
-    let compared =
-        || json(weigh("-s -j t --since s/").within(fixture.path()).run())["before"].clone();
+    let shown =
+        |flags: &str, member: &str| json(weigh(flags).within(fixture.path()).run())[member].clone();
     old(&fixture, -40, true);
     let none = weigh("t --since s/").within(fixture.path()).run();
     assert_eq!(none.code(), 2, "{}", none.complaint());
+    // There is no other.
+    assert_eq!(shown("-s -j --load s/", "size"), 1_000);
     drop(fs::File::options().write(true).open(fixture.at("t/f")).unwrap().set_len(2_000));
     old(&fixture, 1, true);
-    assert_eq!(compared(), 2_000);
+    assert_eq!(shown("-s -j t --since s/", "before"), 2_000);
+    assert_eq!(shown("-s -j --load s/", "size"), 2_000);
 }
 
 /// Each may find snapshots that another one has just removed.
