@@ -33,3 +33,16 @@ fn nobody_else_may_write_to_it() {
         assert_eq!(opened(&parent, c"it", &around).is_ok(), is_private, "{mode:o}");
     }
 }
+
+/// Somebody has put it in the place of the one that was made.
+#[test]
+fn it_is_empty() {
+    let place = tempfile::tempdir().unwrap();
+    let path = CString::new(place.path().as_os_str().as_encoded_bytes()).unwrap();
+    let parent = HeldDirectory::open(&path).unwrap();
+    let around = parent.stat().unwrap();
+    let it = make_directory(&parent, c"it", &around).unwrap();
+    assert!(opened(&parent, c"it", &around).is_ok());
+    it.make_directory(c"theirs").unwrap();
+    assert!(opened(&parent, c"it", &around).is_err());
+}
