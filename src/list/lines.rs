@@ -17,6 +17,7 @@ pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut ListEntries)
         }
         let text = line.trim_ascii_start();
         let blank = text.iter().position(|byte| matches!(byte, b' ' | b'\t'));
+        let blank = blank.filter(|_| entries.line > 1 || !is_of_git(text));
         let Some((length, path)) = blank.and_then(|at| Some((size(&text[..at])?, &text[at..])))
         else {
             return Err(entries.error("it does not begin with a size and a path, and is no CSV header with path and size: docs/lists.md has what to type for tar, du and others"));
@@ -30,6 +31,13 @@ pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut ListEntries)
         let figures = Figures { length, ..Figures::default() };
         entries.add_printed(&path[1..], EntryLine { figures, ..EntryLine::default() })?;
     }
+}
+
+/// Whether it begins as `git ls-tree` prints it: with a mode, which is no size, a type and a hash.
+fn is_of_git(line: &[u8]) -> bool {
+    let mut words = line.split(|byte| matches!(byte, b' ' | b'\t')).skip(1);
+    let is_type = matches!(words.next(), Some(b"blob" | b"tree" | b"commit"));
+    is_type && words.next().is_some_and(|hash| matches!(hash.len(), 40 | 64))
 }
 
 /// A size in whole bytes, or in another unit, if it is less than 2⁶⁴. What has none, as git prints for submodules,

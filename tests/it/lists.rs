@@ -253,6 +253,13 @@ fn what_git_lists_is_what_is_in_a_commit() {
     let shown = listed(&list, "-j").json();
     assert_eq!(shown["size"].to_string(), String::from_utf8(total).unwrap().trim());
     assert_eq!(shown["entries"], 4);
+    // Without a format, git prints the mode first, which is no size.
+    for modes_first in ["git ls-tree -lr HEAD", "git ls-tree -lrz HEAD", "git ls-tree -r HEAD"] {
+        let shown = listed(&sh(modes_first, &fixture.at("top")), "-j");
+        let said = "line 1: it does not begin with a size";
+        assert!(shown.complaint().contains(said), "{modes_first}: {}", shown.complaint());
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{modes_first}");
+    }
     let list = sh(&typed("git: each version"), &fixture.at("top"));
     let total = "git cat-file --batch-all-objects --batch-check='%(objectsize:disk)'";
     let total =
