@@ -12,17 +12,8 @@ pub use super::unix::*;
 #[cfg(target_os = "macos")]
 pub use macos::carries;
 
-use crate::sys::source::sources;
-
-sources! {
-    $
-    sources {
-        /// `std::fs` alone, by paths; on any Unix.
-        #[default]
-        Portable(crate::sys::by_path::PathHandle<true>),
-    }
-    others {}
-}
+/// Of the native source, which is like the portable one.
+pub type NativeHandle = crate::sys::by_path::PathHandle<true>;
 
 /// What the directory at `path` carries, as far as std can tell.
 #[cfg(not(target_os = "macos"))]
