@@ -36,7 +36,7 @@ pub use own_space::own_space;
 pub use prefetch::Prefetch;
 pub use unlinked::unlinked_files;
 
-use crate::sys::{Carries, Handle};
+use crate::sys::Handle;
 
 /// Of the native source: Linux' own calls, relative to an open directory.
 pub type NativeHandle = listing::Handle;
@@ -48,11 +48,6 @@ impl From<NativeHandle> for Handle {
     fn from(handle: NativeHandle) -> Self {
         Handle::Native(handle)
     }
-}
-
-/// What the directory at `path` carries, as far as std can tell.
-pub fn carries(_: &Path) -> io::Result<Carries> {
-    Ok(Carries::Data)
 }
 
 /// Begins to write these bytes of a `file` to its device, and does not wait for it. What is not written yet stays in the

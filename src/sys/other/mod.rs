@@ -15,12 +15,6 @@ pub use macos::carries;
 /// Of the native source, which is like the portable one.
 pub type NativeHandle = crate::sys::by_path::PathHandle<true>;
 
-/// What the directory at `path` carries, as far as std can tell.
-#[cfg(not(target_os = "macos"))]
-pub fn carries(_: &Path) -> io::Result<crate::sys::Carries> {
-    Ok(crate::sys::Carries::Data)
-}
-
 /// std can neither tell nor raise the limit. The lowest usual limit is 256, on macOS. If it is lower, opening fails
 /// with EMFILE, and is tried again when other directories have been closed.
 pub fn free_handles() -> usize {
