@@ -24,7 +24,7 @@ fn main() {
     let keep = Keep::Everything(Inodes::FINGERPRINTS);
     let source = Input::Roots(std::env::args_os().skip(1).collect());
     let mut request = Request { source, keep, ..Request::default() };
-    request.walk.time = Some(Time::Modified);
+    request.walk.rules.time = Some(Time::Modified);
     let browsed = report::browse(&request, Arc::default(), |_| {}).expect("nothing is read first");
     let colors = Some(Colors::new("", Palette::new(Theme::Dark, Depth::Rgb)));
     let mut browser = Browser::new(request, BrowseOptions { colors, ..BrowseOptions::default() });

@@ -29,64 +29,35 @@ impl Way {
         [("weigh", Self::Weigh), ("find", Self::Find)];
 }
 
+/// The script, with names in double braces for what is put in.
+///
 /// Where find has no `-printf`, stat prints the same of each entry that find names: that of GNU and BusyBox, or that of
 /// BSD and macOS. The lines of stat have no names, and belong to the entries in their order. If stat fails,
 /// each is asked for alone, and why one cannot be read is said as find says it, unless it has gone meanwhile.
-const STAT: &str = r#"if stat -c %d / >/dev/null 2>&1; then o=-c
-f='find %d %i %h %b %s %Y %Z 0 %u %g %a|%F'
-elif stat -f %d / >/dev/null 2>&1; then o=-f
-f='find %d %i %l %b %z %m %c %B %u %g %Lp|%HT'
-else echo 'it has no weigh of this version, no find with -printf, and no stat' >&2; exit 127; fi
-export o f
-each='say() { while IFS= read -r a; do
-t=${a#*|}; case $t in [Rr]*) t=f;; [Dd]*) t=d;; [Ss]y*) t=l;; [Ff]*) t=p;; [Ss]*) t=s;; [Cc]*) t=c;; *) t=b;; esac
-p=${1#"$0"}; printf "%s %s %s\0%s\0" "${a%%|*}" $t "$0" "${p#/}"; shift; done; }
-no() { printf "find: %s: %s\n" "$1" "${a##*: }" >&2; s=1; }
-s=0; if [ "$1" = "$0" ]; then
-a=$(stat -L $o "$f" "$1" 2>/dev/null || stat $o "$f" "$1" 2>&1) || { no "$1"; exit 1; }
-printf "%s\n" "$a" | say "$1"; shift; fi
-[ $# -gt 0 ] || exit 0
-if a=$(stat $o "$f" "$@" 2>/dev/null); then printf "%s\n" "$a" | say "$@"; exit; fi
-for x do if a=$(stat $o "$f" "$x" 2>&1); then printf "%s\n" "$a" | say "$x"; continue; fi
-case ${a##*: } in "No such file"*) ;; *) no "$x";; esac; done; exit $s'
-"#;
+const SCRIPT: &str = include_str!("script.sh");
 
 /// The command that weighs `paths` on the other side: by weigh with `flags`, or else by find, perhaps on one file
 /// system.
 pub(super) fn command(paths: &[Vec<u8>], flags: &[OsString], one_file_system: bool) -> Vec<u8> {
     let paths = words(paths.iter().map(Vec::as_slice));
     let flags = words(flags.iter().map(|flag| flag.as_encoded_bytes()));
-    let version = version();
-    let stay: &[u8] = if one_file_system { b" -xdev" } else { b"" };
-    let script = [
-        b"exec 3<&0 </dev/null 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; e=; case $(weigh --version 2>/dev/null) in \"weigh ",
-        version.as_bytes(),
-        b".\"*) echo; echo '",
-        ANSWER.as_bytes(),
-        b"weigh'; weigh --config= -q --save=- --save-as=weigh",
-        &flags,
-        b" --",
-        &paths,
-        b" 3<&- & ;; *) LC_ALL=C; export LC_ALL; \
-        if find / -maxdepth 0 -printf '' 2>/dev/null; then l() { exec find -H",
-        &paths,
-        stay,
-        b" -printf '",
-        FIND_FORMAT.as_bytes(),
-        b"'; }; else ",
-        STAT.as_bytes(),
-        b"l() { s=0; for r in",
-        &paths,
-        b"; do find -H \"$r\"",
-        stay,
-        b" -exec sh -c \"$each\" \"$r\" {} +; t=$?; [ $t -lt $s ] || s=$t; done; exit $s; }; fi; echo; echo '",
-        ANSWER.as_bytes(),
-        b"find'; e=1; l 3<&- & ;; esac; p=$!; (cat <&3; kill $p) >/dev/null 2>&1 & k=$!; \
-        wait $p; s=$?; kill $k 2>/dev/null; [ ! $e ] || printf '",
-        FIND_END.as_bytes(),
-        b"'; exit $s",
-    ];
-    in_any_shell(&script.concat())
+    let (version, stay) = (version(), if one_file_system { " -xdev" } else { "" });
+    let mut script = Vec::new();
+    for part in SCRIPT.split("{{") {
+        let (name, text) = part.split_once("}}").unwrap_or(("", part));
+        script.extend_from_slice(match name {
+            "answer" => ANSWER.as_bytes(),
+            "end" => FIND_END.as_bytes(),
+            "flags" => &flags,
+            "format" => FIND_FORMAT.as_bytes(),
+            "paths" => &paths,
+            "stay" => stay.as_bytes(),
+            "version" => version.as_bytes(),
+            _ => b"",
+        });
+        script.extend_from_slice(text.as_bytes());
+    }
+    in_any_shell(&script)
 }
 
 /// The beginning of the versions whose snapshots are written alike.

@@ -109,8 +109,8 @@ impl TargetOutcome {
         /// Further reasons are left out, because a tree that cannot be removed may have millions.
         const NAMED: usize = 1_000;
         if self.problems.len() < NAMED {
-            let problem = Problem::new(path, Operation::Remove, error);
-            self.problems.push(Problem { message, ..problem });
+            let problem = Problem { message, ..Problem::new(path, Operation::Remove, error) };
+            self.problems.push(problem);
         }
     }
 }

@@ -45,7 +45,8 @@ pub(super) struct TargetDirectory {
 impl Target {
     /// Its path.
     pub fn path(&self) -> Vec<u8> {
-        path::join_all([&*self.directory_path(), &*self.name])
+        let names = self.way.iter().chain([&self.name]).map(|name| &**name);
+        path::join_all([&*self.mount.path()].into_iter().chain(names))
     }
 
     /// Whether it was scanned as a directory.
@@ -57,12 +58,6 @@ impl Target {
     pub fn with_content(self, tree: &Tree, place: Place) -> Self {
         let below = tree.at(place).id().map(|id| Arc::new(tree.part(id)));
         Self { below, ..self }
-    }
-
-    /// The path of its directory.
-    pub(super) fn directory_path(&self) -> Vec<u8> {
-        let names = self.way.iter().map(|name| &**name);
-        path::join_all([&*self.mount.path()].into_iter().chain(names))
     }
 
     /// Opens its directory, which must be the one that was scanned.

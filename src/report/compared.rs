@@ -73,17 +73,14 @@ impl Request {
             }
         };
         let both = thread::scope(|scope| {
-            let (now, earlier) = match thread::Builder::new().spawn_scoped(scope, load) {
-                Ok(loader) => match may_begin.recv() {
-                    Ok(Some(view)) => (walk(view), join(loader)?),
-                    _ => {
-                        let earlier = join(loader)?;
-                        (walk(earlier.0.view), earlier)
-                    }
-                },
-                // No thread can be started.
-                Err(_) => {
-                    let earlier = self.digested(earlier, asked, |_| ())?;
+            let loader = thread::Builder::new().spawn_scoped(scope, load);
+            let view = may_begin.recv().ok().flatten();
+            let (now, earlier) = match (loader, view) {
+                (Ok(loader), Some(view)) => (walk(view), join(loader)?),
+                (loader, _) => {
+                    // No thread can be started: then it is loaded on this one.
+                    let here = |_| self.digested(earlier, asked, |_| ());
+                    let earlier = loader.map_or_else(here, join)?;
                     (walk(earlier.0.view), earlier)
                 }
             };

@@ -151,7 +151,7 @@ impl Request {
     /// The time of which the newest is kept, if any. What is saved has it, so that it can be shown later.
     pub(super) fn kept_time(&self) -> Option<Time> {
         let is_needed = self.is_saved() || self.is_loaded() && self.needs_times();
-        self.walk.time.or(is_needed.then_some(Time::Modified))
+        self.walk.rules.time.or(is_needed.then_some(Time::Modified))
     }
 
     /// Whether groups are told apart by owners.

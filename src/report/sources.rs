@@ -115,7 +115,8 @@ impl Request {
         let is_to_be_known = self.is_saved() || self.since.is_some() || self.is_loaded();
         let origin =
             is_to_be_known.then(|| Origin { share, has_details, has_times, ..self.here(roots) });
-        let mut options = walk::WalkOptions { view, time, ..self.walk.clone() };
+        let mut options = walk::WalkOptions { view, ..self.walk.clone() };
+        options.rules.time = time;
         options.filter.share = share;
         options.query.times |= has_details
             || kept.fingerprints

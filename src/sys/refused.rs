@@ -14,6 +14,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use crate::inode::Identity;
 use crate::sys::{Cause, ExactStat, Handle, Mapped, Mount, Query, Stat, Unseen};
 
+/// No directory is read in bulk.
+pub type BulkHandle = crate::sys::by_path::PathHandle<true>;
+
 /// Does nothing: fsync(2) writes all of it at the end.
 pub fn begin_sync(_: &File, _: &Range<u64>) {}
 

@@ -1,72 +1,72 @@
 //! Where listings come from: which source serves a root or a mount is decided at run time, and stands in its
 //! [`Mount`].
 //!
-//! A system lists its sources in [`sources!`], each with its open directory. These have the same items: `open`, `look`,
-//! `stat` and `mount_of` for paths, and what [`Handle`] has.
+//! Every system has two: its native one, and std's, by paths. The open directories of both, and those of a file system
+//! that is read in bulk, have the same items: `open`, `look`, `stat` and `mount_of` for paths, and what [`Handle`] has.
 
 use std::ffi::CStr;
 use std::fs::File;
 use std::{io, iter};
 
-pub use super::system::{Handle, Source};
-
-use super::system::{by_handle, by_source};
+use super::by_path::PathHandle;
+use super::system::{BulkHandle, NativeHandle};
 use super::{Listing, Mount, Query, Stat, Symlinks, is_vanished, too_large};
 use crate::inode::Identity;
 use crate::measure::Kind;
 
-/// Declares a system's [`Source`], and [`Handle`]: an open directory of a source, or another that no source opens. `$d`
-/// is a dollar sign, for the macros that this defines. A `match` avoids a call through a pointer for each file.
-macro_rules! sources {
-    (
-        $d:tt
-        sources { $($(#[$about:meta])* $source:ident($handle:ty),)* }
-        others { $($(#[$what:meta])* $other:ident($held:ty),)* }
-    ) => {
-        /// What lists directories and stats entries; by default, the best for the system.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        pub enum Source {
-            $($(#[$about])* $source,)*
-        }
+/// What lists directories and stats entries; by default, the best for the system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// The system's own.
+    #[default]
+    Native,
+    /// `std::fs` alone, by paths. Every file is asked for what no listing has.
+    Portable,
+}
 
-        /// An open directory, of any source.
-        #[derive(Debug)]
-        pub enum Handle {
-            $(#[doc = concat!("Of [`Source::", stringify!($source), "`].")] $source($handle),)*
-            $($(#[$what])* $other($held),)*
-        }
+/// An open directory, of any source. A `match` avoids a call through a pointer for each file.
+#[derive(Debug)]
+pub enum Handle {
+    /// Of [`Source::Native`].
+    Native(NativeHandle),
+    /// Of [`Source::Portable`].
+    Portable(PathHandle<true>),
+    /// Of [`Source::Native`], in a file system that is read in bulk.
+    Bulk(BulkHandle),
+}
 
-        $(impl From<$handle> for Handle {
-            fn from(handle: $handle) -> Self {
-                Handle::$source(handle)
+impl From<PathHandle<true>> for Handle {
+    fn from(handle: PathHandle<true>) -> Self {
+        Handle::Portable(handle)
+    }
+}
+
+/// Evaluates `$asked`, where `$Dir` is the type of the open directories of `$source`.
+macro_rules! by_source {
+    ($source:expr, $Dir:ident => $asked:expr) => {
+        match $source {
+            Source::Native => {
+                type $Dir = NativeHandle;
+                $asked
             }
-        })*
-
-        /// Evaluates `$asked`, where `$Dir` is the type of the open directories of `$source`.
-        macro_rules! by_source {
-            ($d source:expr, $d Dir:ident => $d asked:expr) => {
-                match $d source {
-                    $(Source::$source => {
-                        type $d Dir = $handle;
-                        $d asked
-                    })*
-                }
-            };
+            Source::Portable => {
+                type $Dir = PathHandle<true>;
+                $asked
+            }
         }
-
-        /// Evaluates `$asked`, where `$dir` is the open directory in `$handle`.
-        macro_rules! by_handle {
-            ($d handle:expr, $d dir:ident => $d asked:expr) => {
-                match $d handle {
-                    $(Handle::$source($d dir) => $d asked,)*
-                    $(Handle::$other($d dir) => $d asked,)*
-                }
-            };
-        }
-        pub(in crate::sys) use {by_handle, by_source};
     };
 }
-pub(super) use sources;
+
+/// Evaluates `$asked`, where `$dir` is the open directory in `$handle`.
+macro_rules! by_handle {
+    ($handle:expr, $dir:ident => $asked:expr) => {
+        match $handle {
+            Handle::Native($dir) => $asked,
+            Handle::Portable($dir) => $asked,
+            Handle::Bulk($dir) => $asked,
+        }
+    };
+}
 
 impl Source {
     /// The sources that can be chosen by name; native is the system's default.

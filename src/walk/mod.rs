@@ -56,16 +56,17 @@ use std::{io, mem, thread};
 use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 
 pub use crate::sys::Query;
+pub use crate::total::Rules;
 pub use progress::Progress;
 
 use crate::containers;
 use crate::filter::{Filter, Scope};
-use crate::measure::{Time, View};
+use crate::measure::View;
 use crate::problem::{Operation, Problem, reason};
 use crate::stats::{NotInBulk, Stage, WalkStats};
 use crate::sys::{self, Bulk, Carries, Handle, MountTable, Source, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
-use crate::total::{Rules, Subtotal};
+use crate::total::Subtotal;
 use crate::tree::Tree;
 use crate::weighed::Weighed;
 use dir::Dir;
@@ -85,8 +86,8 @@ use thread_count::ThreadChooser;
 pub struct WalkOptions {
     /// What is shown of the figures. Its size is that of the progress.
     pub view: View,
-    /// The time of which the newest is kept, if any.
-    pub time: Option<Time>,
+    /// How inodes count. Whether symlinks are followed below the roots is among that.
+    pub rules: Rules,
     /// The filters.
     pub filter: Filter,
     /// How many threads; by default as many as keep the storage busy.
@@ -95,14 +96,6 @@ pub struct WalkOptions {
     pub one_file_system: bool,
     /// Enter overlays whose layers are weighed, too.
     pub overlays: bool,
-    /// Follow symlinks below the roots.
-    pub follow: bool,
-    /// Count every hard link each time.
-    pub count_links: bool,
-    /// Weigh only inodes without links outside: a directory without what it shares, and no link by itself.
-    pub unique: bool,
-    /// Compute what deleting frees, which opens files. Needs bytes on disk, every link once.
-    pub frees: bool,
     /// Prefetch the metadata of file systems from their devices, if these are slow and can be read.
     pub prefetch: bool,
     /// Read roots in bulk from their devices, if that is possible.
@@ -116,12 +109,6 @@ pub struct WalkOptions {
 }
 
 impl WalkOptions {
-    /// The rules by which inodes count.
-    pub fn rules(&self) -> Rules {
-        let Self { time, follow, count_links, unique, frees, .. } = *self;
-        Rules { time, follow, count_links, unique, frees }
-    }
-
     /// Whether a walk of the file system `from` includes the file system `device`.
     fn is_weighed(&self, from: u64, device: u64) -> bool {
         !self.one_file_system || device == from
@@ -150,7 +137,6 @@ pub struct Walked {
 /// A walk in progress, shared by all its workers.
 struct Walk<T: Tally> {
     options: WalkOptions,
-    rules: Rules,
     tally: T,
     handles: Handles<T::Part>,
     follows: Follows<T::Part>,
@@ -324,7 +310,6 @@ impl<T: Tally> Walk<T> {
     /// A walk that has not begun, with room for `free` open directories.
     fn new(options: WalkOptions, tally: T, problems: Vec<Problem>, free: usize) -> Self {
         Self {
-            rules: options.rules(),
             options,
             tally,
             handles: Handles::new(free),
@@ -373,7 +358,7 @@ impl<T: Tally> Walk<T> {
             }
         });
         self.pool.wait();
-        if self.options.follow {
+        if self.options.rules.follow {
             self.follows.walk(self);
         }
     }
@@ -412,8 +397,8 @@ impl<T: Tally> Walk<T> {
     /// Adds an entry that is not a directory to the `subtotal` of `dir`.
     #[inline]
     fn weigh(&self, dir: &Dir<T::Part>, subtotal: &mut Subtotal<T::Part>, entry: &mut Entry<'_>) {
-        self.rules.identify(entry);
-        subtotal.add(&self.rules, &self.tally, entry, dir.is_gathered());
+        self.options.rules.identify(entry);
+        subtotal.add(&self.options.rules, &self.tally, entry, dir.is_gathered());
     }
 
     /// Opens a root by its path.
@@ -451,7 +436,7 @@ impl<T: Tally> Walk<T> {
     }
 
     fn symlinks(&self) -> Symlinks {
-        if self.options.follow { Symlinks::Follow } else { Symlinks::Stay }
+        if self.options.rules.follow { Symlinks::Follow } else { Symlinks::Stay }
     }
 
     fn is_interrupted(&self) -> bool {

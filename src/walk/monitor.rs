@@ -119,7 +119,9 @@ impl<T: Tally> Monitor<T> {
         let Some(chooser) = self.chooser.as_mut().filter(|_| !is_waiting) else { return };
         let (walk, now) = (&self.walk, Look::now(&self.walk));
         let sample = now.since(&self.last);
-        let next = self.next.take().or_else(|| chooser.look(&sample, || what_is_waited_for(walk)));
+        // Of the storage that a worker waits for now.
+        let hint = || walk.workers.dirs().first().map_or(Storage::Local, |dir| dir.mount.storage);
+        let next = self.next.take().or_else(|| chooser.look(&sample, hint));
         self.last = now;
         let Some(threads) = next else { return };
         if threads > self.threads && !self.candidates.is_empty() {
@@ -221,11 +223,6 @@ impl<T: Tally> Monitor<T> {
         stage.calls += now.counts.calls - before.counts.calls;
         self.engaged = now;
     }
-}
-
-/// What kind of storage a worker waits for now.
-fn what_is_waited_for<T: Tally>(walk: &Walk<T>) -> Storage {
-    walk.workers.dirs().first().map_or(Storage::Local, |dir| dir.mount.storage)
 }
 
 impl Look {

@@ -90,7 +90,8 @@ impl<'a> Start<'a> {
         let spelled = sys::to_path(root.path.to_bytes());
         // The path may be that of a symlink, and the root its target.
         let is_file = !root.stat.is_directory();
-        let path = if is_file && options.follow { real_path(root) } else { spelled.into_owned() };
+        let path =
+            if is_file && options.rules.follow { real_path(root) } else { spelled.into_owned() };
         let (Some(dir), Some(name), true) = (path.parent(), path.file_name(), is_file) else {
             return Self { root, dir: root.path.clone(), name: Vec::new() };
         };

@@ -42,7 +42,7 @@ pub(super) fn root(path: &OsString, options: &WalkOptions) -> io::Result<Root> {
     let mut stat = source.stat(&path, Symlinks::Stay, options.query)?;
     if stat.mode.kind() == Kind::Symlink {
         match source.stat(&path, Symlinks::Follow, options.query) {
-            Ok(target) if options.follow || target.is_directory() => stat = target,
+            Ok(target) if options.rules.follow || target.is_directory() => stat = target,
             _ => {}
         }
     }

@@ -95,7 +95,7 @@ impl<T: Tally> Walk<T> {
         name: &CStr,
         entry: &mut Entry<'_>,
     ) {
-        self.rules.identify(entry);
+        self.options.rules.identify(entry);
         let may_share = mount.sharing != SharedSpace::Never
             && entry.sums.all.disk > 0
             && entry.stat.mode.kind() == Kind::File;

@@ -22,7 +22,7 @@ use super::handles::CountedHandle;
 use super::progress::Slot;
 use super::roots::Root;
 use super::visit::Visit;
-use super::{Walk, lock};
+use super::{Walk, WalkOptions, lock};
 use crate::filter::Caches;
 use crate::measure::Kind;
 use crate::problem::Operation;
@@ -85,9 +85,9 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
 
     /// Hands out the roots that are directories, and weighs the others.
     pub(super) fn begin(&self, mut roots: Vec<Root>) {
-        let (walk, filter) = (self.walk, &self.walk.options.filter);
+        let (walk, filter, rules) = (self.walk, &self.walk.options.filter, self.walk.options.rules);
         let report = |path, error: &_| walk.report(path, Operation::Read, error);
-        if walk.options.follow {
+        if rules.follow {
             for root in roots.iter().filter(|root| root.stat.is_directory()) {
                 walk.follows.enter(root.stat.identity());
             }
@@ -101,9 +101,9 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                     self.hand_out_root(Dir::root(Some(Arc::clone(&above)), root, filter, report));
                 } else {
                     let (name, stat, mount) = (root.path.to_bytes(), &root.stat, root.mount.id);
-                    let mut entry = Entry::new(name, 0, stat, walk.rules.figures(stat), mount);
+                    let mut entry = Entry::new(name, 0, stat, rules.figures(stat), mount);
                     let mut subtotal = above.subtotal();
-                    if walk.options.frees {
+                    if rules.frees {
                         walk.add_sharing(&mut subtotal, root.mount, None, &root.path, &mut entry);
                     }
                     walk.weigh(&above, &mut subtotal, &mut entry);
@@ -114,12 +114,12 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
             if root.stat.is_directory() {
                 self.hand_out_root(Dir::root(None, root, filter, report));
             } else {
-                let (name, figures) = (root.path.to_bytes(), walk.rules.alone(&root.stat));
+                let (name, figures) = (root.path.to_bytes(), rules.alone(&root.stat));
                 let mut entry = Entry::new(name, 0, &root.stat, figures, root.mount.id);
                 entry.own = Some(figures);
                 // It may be met again, as another root of a snapshot.
-                walk.rules.identify(&mut entry);
-                if walk.options.frees {
+                rules.identify(&mut entry);
+                if rules.frees {
                     let mut alone = Subtotal::default();
                     walk.add_sharing(&mut alone, root.mount, None, &root.path, &mut entry);
                 }
@@ -359,12 +359,13 @@ pub(super) fn with_patience<T: Tally, R>(
 
 /// One thing is done in `dir`. If it was the last, closes it, and so on upward.
 pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
+    let Walk { tally, options: WalkOptions { rules, .. }, .. } = walk;
     while dir.hand_in() {
         let parent = dir.parent.clone();
-        let (name, own) = (dir.name.to_bytes(), walk.rules.figures(&dir.stat));
+        let (name, own) = (dir.name.to_bytes(), rules.figures(&dir.stat));
         let mut directory = Entry::new(name, dir.depth, &dir.stat, own, dir.mount.id);
         directory.own = dir.is_counted.then_some(own);
-        let (rules, tally, subtotal) = (Some(&walk.rules), &walk.tally, dir.take_subtotal());
+        let (rules, subtotal) = (Some(rules), dir.take_subtotal());
         let Some(parent) = parent else {
             let report = total::finish(rules, tally, directory, subtotal);
             return *lock(&walk.report) = Some(report);

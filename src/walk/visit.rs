@@ -138,9 +138,9 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             return;
         }
         self.counts.entries += 1;
-        let figures = walk.rules.figures(&stat);
+        let figures = walk.options.rules.figures(&stat);
         let size = walk.options.view.size(&figures);
-        if is_directory || stat.links < 2 || walk.options.count_links {
+        if is_directory || stat.links < 2 || walk.options.rules.count_links {
             self.counts.size = self.counts.size.saturating_add(size);
         } else {
             self.counts.of_links += size as f64 / f64::from(stat.links);
@@ -150,7 +150,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         } else if self.is_here(&stat, symlinks) {
             let (depth, mount) = (self.dir.depth.saturating_add(1), self.dir.mount.id);
             let mut entry = Entry::new(name.to_bytes(), depth, &stat, figures, mount);
-            if walk.options.frees {
+            if walk.options.rules.frees {
                 let directory = Some(&self.open.handle);
                 walk.add_sharing(&mut self.subtotal, self.dir.mount, directory, name, &mut entry);
             }
@@ -162,7 +162,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     fn filter_listed(&mut self, Listed { name, kind, .. }: Listed<'_>) -> Option<Verdict> {
         match kind? {
             // Its target may be a directory.
-            Kind::Symlink if self.worker.walk.options.follow => None,
+            Kind::Symlink if self.worker.walk.options.rules.follow => None,
             kind => Some(self.filters.verdict(name.to_bytes(), kind == Kind::Directory)),
         }
     }
@@ -181,7 +181,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                 handle.stat_at(name, Symlinks::Stay, self.query)?
             }
         };
-        if self.worker.walk.options.follow && stat.mode.kind() == Kind::Symlink {
+        if self.worker.walk.options.rules.follow && stat.mode.kind() == Kind::Symlink {
             // A broken symlink counts as itself.
             if let Ok(target) = handle.stat_at(name, Symlinks::Follow, self.query) {
                 return Ok((target, Symlinks::Follow));
@@ -259,8 +259,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             Symlinks::Stay if stat.device != dir.stat.device => Via::Mount,
             Symlinks::Stay => Via::Name,
         };
-        let is_to_wait = walk.options.follow && way != Via::Name;
-        if walk.options.follow && !is_to_wait && !walk.follows.enter(stat.identity()) {
+        let is_to_wait = walk.options.rules.follow && way != Via::Name;
+        if walk.options.rules.follow && !is_to_wait && !walk.follows.enter(stat.identity()) {
             return;
         }
         if containers::may_be_storage(name.to_bytes()) {

@@ -34,7 +34,7 @@ pub fn request<'p>(roots: impl IntoIterator<Item = &'p Path>) -> Request {
     let roots = roots.into_iter().map(|root| root.as_os_str().to_owned());
     let source = Input::Roots(roots.collect());
     let mut request = Request { source, keep, ..Request::default() };
-    request.walk.time = Some(Time::Modified);
+    request.walk.rules.time = Some(Time::Modified);
     request
 }
 
@@ -507,7 +507,7 @@ fn the_other_size_is_shown_at_once() {
     let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
     let mut request =
         Request { keep, source: Input::Snapshots(vec![file.clone()]), ..Request::default() };
-    request.walk.time = Some(Time::Modified);
+    request.walk.rules.time = Some(Time::Modified);
     for browsed in [browsed(fixture.path()), scanned(&request)] {
         let mut browser = browser(fixture.path(), 10);
         show(&mut browser, browsed);

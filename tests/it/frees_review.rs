@@ -22,7 +22,7 @@ const KIB: u64 = 1024;
 /// A browser of what is at `root`.
 fn browser(root: &Path) -> Browser {
     let mut request = browse::request([root]);
-    request.walk.frees = true;
+    request.walk.rules.frees = true;
     browse::opened(&request, BrowseOptions::default(), 20)
 }
 

@@ -195,7 +195,7 @@ fn request(fixture: &Fixture) -> Request {
     let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
     let source = Input::Snapshots(vec![fixture.at("all.weigh")]);
     let mut request = Request { source, keep, ..Request::default() };
-    request.walk.time = Some(Time::Modified);
+    request.walk.rules.time = Some(Time::Modified);
     request
 }
 

@@ -59,7 +59,7 @@ fn browser(palette: Option<Palette>) -> Browser {
     let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
     let source = Input::Snapshots(vec![Path::new(TOP).join("tests/it/look.json")]);
     let mut request = Request { keep, source, ..Request::default() };
-    request.walk.time = Some(Time::Modified);
+    request.walk.rules.time = Some(Time::Modified);
     crate::browse::opened(&request, options, 1)
 }
 

@@ -931,7 +931,7 @@ fn the_screen_marks_what_was_found() {
     let fixture = named("cache-tag").made();
     let search = Search { rules: vec![rule.into()], now: now(), lines: 9, ..Search::default() };
     let mut request = crate::browse::request([fixture.path()]);
-    request.walk.time = Some(weigh::internal::measure::Time::Modified);
+    request.walk.rules.time = Some(weigh::internal::measure::Time::Modified);
     request.reclaimable = Some(search);
     let marked = |request: &Request| {
         let browser = crate::browse::opened(request, BrowseOptions::default(), 10);

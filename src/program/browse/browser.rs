@@ -438,7 +438,7 @@ impl Browser {
     /// Whether the space that one inode frees is known: not if symlinks are followed, because they lead to it too, and
     /// not in a list, which has no blocks.
     pub(super) fn knows_freed(&self) -> bool {
-        !self.request.walk.follow && !self.request.is_of_list()
+        !self.request.walk.rules.follow && !self.request.is_of_list()
     }
 
     /// Whether the permissions of entries are known, and not only the usual ones.
@@ -455,7 +455,7 @@ impl Browser {
 
     /// Whether the scan asked what files share.
     pub(super) fn knows_sharing(&self) -> bool {
-        self.request.walk.frees || self.scan.knows_sharing
+        self.request.walk.rules.frees || self.scan.knows_sharing
     }
 
     /// Whether files may share space in other ways than through links. If not, their links say what marks free.

@@ -54,7 +54,7 @@ impl Browser {
             (self.options.read_only, "deleting is off: weigh was started with --read-only"),
             (!self.is_of_roots(), "deleting is off: this was not scanned here"),
             (self.is_walking(), "deleting is off during the scan: Esc stops the scan"),
-            (self.request.walk.follow, "deleting is off: symlinks are followed (-L)"),
+            (self.request.walk.rules.follow, "deleting is off: symlinks are followed (-L)"),
             (
                 self.options.directories.log().is_none(),
                 "deleting is off: weigh does not know where to log it",

@@ -178,7 +178,7 @@ impl Browser {
 
     /// Whether a change anywhere may change figures elsewhere: what files share, or what uses the file system.
     pub(super) fn needs_all(&self) -> bool {
-        self.request.walk.frees || self.request.file_systems
+        self.request.walk.rules.frees || self.request.file_systems
     }
 
     /// Scans everything again, in the measure that is shown.
@@ -214,7 +214,7 @@ impl Browser {
             .is_some_and(|it| it.all_directories().any(|it| !it.node().note.is_empty()));
         // The effect of filters and symlinks depends on where the walk began. So does what counts in an overlay, and
         // what is known of a container engine's directories.
-        if !walk.filter.is_off() || walk.follow || has_notes {
+        if !walk.filter.is_off() || walk.rules.follow || has_notes {
             return self.scan_all();
         }
         let request = Box::new(self.request_of(path, walk.clone()));
@@ -300,7 +300,7 @@ impl Browser {
 
     /// The rules by which the tree is added up again. Only a walk can tell what files share.
     pub(super) fn rules(&self) -> Rules {
-        Rules { frees: false, ..self.request.walk.rules() }
+        Rules { frees: false, ..self.request.walk.rules }
     }
 
     /// A walk of the directory at `path`.

@@ -62,7 +62,7 @@ impl Browser {
             Event::Scanned(Err(problem)) => command = self.give_up(problem.to_string()),
             Event::Scanned(Ok(browsed)) => command = self.scanned(*browsed),
             Event::Looked(number, looked) => self.removals.looked(number, looked),
-            Event::Removing(progress) => self.removals.add(progress, self.request.walk.time),
+            Event::Removing(progress) => self.removals.add(progress, self.request.walk.rules.time),
             Event::Removed(removed) => command = self.removed(*removed),
             Event::Undone(undone) => command = self.undone(undone),
         }
@@ -439,7 +439,7 @@ impl Browser {
 
     /// Shows apparent sizes instead of disk usage, or disk usage instead of anything else.
     fn other_measure(&mut self) {
-        if self.request.walk.frees {
+        if self.request.walk.rules.frees {
             return self.say("with --frees, sizes are disk usage");
         }
         let browsed = self.scan.browsed.as_ref().filter(|_| self.pending.is_none());

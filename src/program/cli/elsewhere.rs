@@ -2,55 +2,16 @@
 
 /// Flags of du, ncdu, gdu, dua, fd and ripgrep that weigh does not have, and what to use instead. weigh has those of
 /// dust.
-const FLAGS: [(&[&str], &str); 40] = [
-    (&["-a", "--all"], "files are shown anyway; -D shows only directories"),
-    (&["--absolute-path"], "use -p, with an absolute PATH"),
-    (&["--block-size"], "use -o FORMAT, as in -o k"),
-    (&["--bytes"], "use -o b, or -s -o b for lengths"),
-    (&["--changed-before"], "use --mtime=+DAYS"),
-    (&["--changed-within"], "use --mtime=-DAYS"),
-    (&["--count-hard-links"], "use -l"),
-    (&["--cross-file-system"], "other file systems are counted anyway; -x leaves them out"),
-    (&["--dereference", "--follow", "--follow-symlinks"], "use -L"),
-    (&["--disk-usage"], "disk blocks are counted anyway; -s counts lengths"),
-    (&["-E"], "use --exclude GLOB"),
-    (&["--exclude-from"], "use --ignore-file FILE"),
-    (&["--exclude-type"], "use --type-not NAME"),
-    (&["--extended"], "use --details"),
-    (&["--extension"], "use --include GLOB, as in --include '*.rs'"),
-    (&["--files"], "use -F"),
-    (&["--format"], "use -o FORMAT"),
-    (&["-g", "--glob", "--iglob"], "use --include GLOB"),
-    (&["-H", "--hidden", "--no-hidden"], "hidden entries count anyway; -i leaves them out"),
-    (&["--human-readable"], "sizes are for people anyway; -o b prints bytes"),
-    (&["--ignore-dirs"], "use -X PATH"),
-    (&["--ignore-dirs-pattern"], "use -v REGEX"),
-    (&["--ignore-from"], "use -I FILE"),
-    (&["--input-file"], "use --load FILE"),
-    (&["--interactive"], "use --ui"),
-    (&["--json"], "use -j"),
-    (&["-k", "--show-in-kib"], "use -o k"),
-    (&["--max-cores"], "use -T NUMBER"),
-    (&["--max-results"], "use -n NUMBER"),
-    (&["--no-cross", "--mount", "--stay-on-filesystem", "--xdev"], "use -x"),
-    (&["--no-delete"], "use --read-only"),
-    (
-        &["--no-ignore", "--unrestricted"],
-        "what git ignores counts anyway; --gitignore leaves it out",
-    ),
-    (&["-O", "--output-file"], "use --save FILE"),
-    (&["--owner"], "use --by owner"),
-    (&["--show-apparent-size"], "use -s"),
-    (&["--show-errors"], "use --print-errors"),
-    (&["--si"], "use -o si"),
-    (&["--size", "--threshold"], "use -z SIZE"),
-    (&["--time", "--show-mtime"], "use -m m"),
-    (&["--top"], "use -F -n NUMBER"),
-];
+const FLAGS: &str = include_str!("elsewhere.txt");
+
+/// The names of each, and what to do instead.
+fn flags() -> impl Iterator<Item = (&'static str, &'static str)> {
+    FLAGS.lines().filter_map(|line| line.split_once(": "))
+}
 
 /// What to do instead of giving the flag `typed`, if another program has it.
 pub(super) fn instead(typed: &str) -> Option<&'static str> {
-    FLAGS.iter().find(|(names, _)| names.contains(&typed)).map(|(_, instead)| *instead)
+    flags().find(|(names, _)| names.split(' ').any(|name| name == typed)).map(|found| found.1)
 }
 
 #[cfg(test)]
@@ -71,8 +32,9 @@ mod tests {
                 .get_arguments()
                 .any(|arg| arg.get_short().is_some_and(|letter| word == format!("-{letter}"))),
         };
-        for (names, instead) in FLAGS {
-            for name in names {
+        assert_eq!(flags().count(), FLAGS.lines().count());
+        for (names, instead) in flags() {
+            for name in names.split(' ') {
                 assert!(name.starts_with('-') && !is_flag(name), "{name}");
                 assert_eq!(super::instead(name), Some(instead), "{name} is there twice");
             }

@@ -36,16 +36,18 @@ impl Flags {
         let needs_links = count.exact_links || count.unique || count.dereference_links;
         Ok(walk::WalkOptions {
             view: self.view(),
-            // The one to show, which in --ui a key asks for, and on a page a switch.
-            time: self.filetime().or(may_show_times.then_some(Time::Modified)),
+            rules: walk::Rules {
+                // The one to show, which in --ui a key asks for, and on a page a switch.
+                time: self.filetime().or(may_show_times.then_some(Time::Modified)),
+                follow: count.dereference_links,
+                count_links: count.count_links,
+                unique: count.unique,
+                frees: self.show.frees,
+            },
             threads: self.print.threads,
             // Other file systems do not belong to what this one holds.
             one_file_system: self.filters.limit_filesystem || self.show.df,
-            overlays: self.count.overlays,
-            follow: self.count.dereference_links,
-            count_links: self.count.count_links,
-            unique: self.count.unique,
-            frees: self.show.frees,
+            overlays: count.overlays,
             prefetch: !self.print.no_prefetch,
             bulk: self.print.bulk,
             source: if needs_links { self.source.with_links() } else { self.source },

@@ -25,7 +25,8 @@ const MINUTES: &str = "%Y-%m-%d %H:%M";
 impl Flags {
     /// Where to remember a walk of all that is in a directory, if it is to be remembered.
     pub(super) fn remember(&self, walk: &walk::WalkOptions, source: &Input) -> Option<Remembered> {
-        let is_whole = matches!(source, Input::Roots(_)) && walk.filter.is_off() && !walk.unique;
+        let is_whole =
+            matches!(source, Input::Roots(_)) && walk.filter.is_off() && !walk.rules.unique;
         (self.snapshots.remember && is_whole && !self.show.df).then(|| self.remembered())
     }
 

@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::fs::{Advice, Mode as CreateMode, OFlags};
 
 use super::bulk_records::Records;
-use super::{Handle, bulk_listing, device};
+use super::{bulk_listing, device};
 use crate::ext4::{self, InodePacker, Kept, PackedInodes, RawVolume, Run};
 use crate::inode::Identity;
 use crate::parallel;
-use crate::sys::{Mount, MountTable, Query, Stat, now};
+use crate::sys::{Handle, Mount, MountTable, Query, Stat, now};
 
 /// A file system whose inodes have been read.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ impl Bulk {
     /// Its root directory, which is open as `handle`. Directories that are opened from there are read in bulk, too.
     pub fn open(&self, handle: Handle) -> Handle {
         match handle {
-            Handle::Linux(root) => {
+            Handle::Native(root) => {
                 Handle::Bulk(bulk_listing::Handle::root(Arc::clone(&self.records), root))
             }
             other => other,

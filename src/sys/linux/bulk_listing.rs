@@ -11,7 +11,7 @@ use super::bulk_records::Records;
 use super::listing;
 use crate::ext4::{self, DirectoryEntry, RawInode};
 use crate::inode::Identity;
-use crate::sys::{Listed, Listing, Mount, Query, Stat, Symlinks, not_found};
+use crate::sys::{self, Listed, Listing, Mount, Query, Stat, Symlinks, not_found};
 
 /// An open directory.
 #[derive(Debug)]
@@ -90,14 +90,14 @@ impl Handle {
         name: &CStr,
         stat: Option<&Stat>,
         symlinks: Symlinks,
-    ) -> io::Result<super::Handle> {
+    ) -> io::Result<sys::Handle> {
         if let Some(stat) = stat.filter(|stat| self.reads_below(name, stat, symlinks)) {
             let (above, depth) = (Some(Arc::clone(&self.location)), self.location.depth + 1);
             let location = Location { above, name: name.into(), depth, root: None };
             let below = Self::new(Arc::clone(&self.records), Arc::new(location), stat.inode);
-            return Ok(super::Handle::Bulk(below));
+            return Ok(sys::Handle::Bulk(below));
         }
-        self.opened()?.open_at(name, stat, symlinks).map(super::Handle::Linux)
+        self.opened()?.open_at(name, stat, symlinks).map(sys::Handle::Native)
     }
 
     /// Opens the parent directory without reading it.

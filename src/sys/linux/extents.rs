@@ -49,7 +49,7 @@ pub fn map_extents(
     shared: impl FnMut(Range<u64>),
 ) -> io::Result<Mapped> {
     let file = match directory {
-        Some(Handle::Linux(directory)) => directory.open_file_at(name, Symlinks::Stay)?,
+        Some(Handle::Native(directory)) => directory.open_file_at(name, Symlinks::Stay)?,
         Some(_) => return Err(ErrorKind::Unsupported.into()),
         // In proc, a link leads to a file without a name. Another file than `stat` is an error below.
         None => open_file(CWD, name, Symlinks::Follow)?,

@@ -1,7 +1,6 @@
 //! The known kinds of file systems, by the number that statfs(2) returns on Linux.
 
-use super::Source;
-use crate::sys::{Carries, Mount, SharedSpace, Storage};
+use crate::sys::{Carries, Mount, SharedSpace, Source, Storage};
 
 /// The mount `id`, whose file system is of the kind with this number.
 pub(super) fn mount(id: u64, number: u32) -> Mount {
@@ -14,7 +13,7 @@ pub(super) fn mount(id: u64, number: u32) -> Mount {
         _ => (Carries::Data, Storage::Local),
     };
     let (lists_inodes, end, sharing) = tested(number);
-    Mount { id, source: Source::Linux, carries, storage, lists_inodes, end, sharing }
+    Mount { id, source: Source::Native, carries, storage, lists_inodes, end, sharing }
 }
 
 /// What is known of the file systems that were tested, by number:

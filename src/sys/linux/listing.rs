@@ -11,11 +11,10 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, retry_on_intr};
 
-use super::Source;
 use super::file_systems;
 use crate::inode::Identity;
 use crate::measure::{Kind, Mode};
-use crate::sys::{Carries, Listed, Listing, Mount, Query, Stat, Symlinks};
+use crate::sys::{Carries, Listed, Listing, Mount, Query, Source, Stat, Symlinks};
 
 /// An open directory.
 #[derive(Debug)]
@@ -221,7 +220,7 @@ fn mount(parent: BorrowedFd<'_>, name: &CStr, symlinks: Symlinks) -> io::Result<
     let stat = retry_on_intr(|| fs::statx(parent, name, at(symlinks), StatxFlags::MNT_ID))?;
     let id = mount_id(&stat);
     if stat.stx_attributes.contains(StatxAttributes::AUTOMOUNT) {
-        let (source, carries) = (Source::Linux, Carries::Automount);
+        let (source, carries) = (Source::Native, Carries::Automount);
         return Ok(Mount { id, source, carries, ..Mount::default() });
     }
     let fd = open(parent, name, LOOK | nofollow(symlinks))?;

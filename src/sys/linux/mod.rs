@@ -36,27 +36,18 @@ pub use own_space::own_space;
 pub use prefetch::Prefetch;
 pub use unlinked::unlinked_files;
 
-use crate::sys::Carries;
-use crate::sys::source::sources;
+use crate::sys::Handle;
 
-sources! {
-    $
-    sources {
-        /// Linux' own calls, relative to an open directory.
-        #[default]
-        Linux(crate::sys::linux::listing::Handle),
-        /// `std::fs` alone, by paths; on any Unix.
-        Portable(crate::sys::by_path::PathHandle<true>),
-    }
-    others {
-        /// Of [`Source::Linux`], in a file system that is read in bulk.
-        Bulk(bulk_listing::Handle),
-    }
-}
+/// Of the native source: Linux' own calls, relative to an open directory.
+pub type NativeHandle = listing::Handle;
 
-/// What the directory at `path` carries, as far as std can tell.
-pub fn carries(_: &Path) -> io::Result<Carries> {
-    Ok(Carries::Data)
+/// Of a file system that is read in bulk.
+pub type BulkHandle = bulk_listing::Handle;
+
+impl From<NativeHandle> for Handle {
+    fn from(handle: NativeHandle) -> Self {
+        Handle::Native(handle)
+    }
 }
 
 /// Begins to write these bytes of a `file` to its device, and does not wait for it. What is not written yet stays in the

@@ -12,23 +12,8 @@ pub use super::unix::*;
 #[cfg(target_os = "macos")]
 pub use macos::carries;
 
-use crate::sys::source::sources;
-
-sources! {
-    $
-    sources {
-        /// `std::fs` alone, by paths; on any Unix.
-        #[default]
-        Portable(crate::sys::by_path::PathHandle<true>),
-    }
-    others {}
-}
-
-/// What the directory at `path` carries, as far as std can tell.
-#[cfg(not(target_os = "macos"))]
-pub fn carries(_: &Path) -> io::Result<crate::sys::Carries> {
-    Ok(crate::sys::Carries::Data)
-}
+/// Of the native source, which is like the portable one.
+pub type NativeHandle = crate::sys::by_path::PathHandle<true>;
 
 /// std can neither tell nor raise the limit. The lowest usual limit is 256, on macOS. If it is lower, opening fails
 /// with EMFILE, and is tried again when other directories have been closed.

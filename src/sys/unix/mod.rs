@@ -39,6 +39,12 @@ impl Source {
     }
 }
 
+/// What the directory at `path` carries, as far as std can tell.
+#[cfg(not(target_os = "macos"))]
+pub fn carries(_: &Path) -> io::Result<crate::sys::Carries> {
+    Ok(crate::sys::Carries::Data)
+}
+
 /// The environment variable with the user's home directory.
 pub const HOME: &str = "HOME";
 

@@ -2,7 +2,7 @@
 
 use std::fs::{File, Metadata, Permissions};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
 use std::process::ChildStdout;
@@ -13,9 +13,9 @@ use tempfile::Builder;
 
 use crate::sys::system::{access_list, set_access_list};
 
-/// Standard input, as a file that we own.
-pub fn stdin() -> io::Result<File> {
-    Ok(File::from(rustix::io::dup(io::stdin())?))
+/// A standard stream, at its current offset, as a file that we own: continues a file where the shell left off.
+pub fn owned(stream: impl AsFd) -> io::Result<File> {
+    Ok(File::from(rustix::io::dup(stream)?))
 }
 
 /// Reads what is at a place in `file`.
@@ -26,11 +26,6 @@ pub fn read_at(file: &File, buffer: &mut [u8], place: u64) -> io::Result<usize> 
 /// The output of a program, as a file.
 pub fn pipe(stdout: ChildStdout) -> File {
     File::from(OwnedFd::from(stdout))
-}
-
-/// Standard output at its current offset: continues a file where the shell left off.
-pub fn stdout() -> io::Result<File> {
-    Ok(File::from(rustix::io::dup(io::stdout())?))
 }
 
 /// Whether `path` leads to the open file `file`.

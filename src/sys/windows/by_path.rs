@@ -34,7 +34,7 @@ const RECALL_ON_OPEN: u32 = 0x0004_0000;
 
 /// The source that lists directories in this way.
 pub fn source(asks: bool) -> Source {
-    if asks { Source::Exact } else { Source::Listing }
+    if asks { Source::Portable } else { Source::Native }
 }
 
 /// The absolute path of the directory at `path`, and the volume that it is on.

@@ -19,19 +19,16 @@ pub use super::refused::*;
 pub use by_path::carries;
 pub use path::{into_path, to_path};
 
-use crate::sys::source::sources;
-use crate::sys::{Space, Usage};
+use crate::sys::by_path::PathHandle;
+use crate::sys::{Handle, Source, Space, Usage};
 
-sources! {
-    $
-    sources {
-        /// Listings for files; only directories are asked for links and allocated size.
-        #[default]
-        Listing(crate::sys::by_path::PathHandle<false>),
-        /// Every file is asked for what no listing has.
-        Exact(crate::sys::by_path::PathHandle<true>),
+/// Of the native source: listings for files; only directories are asked for links and allocated size.
+pub type NativeHandle = PathHandle<false>;
+
+impl From<NativeHandle> for Handle {
+    fn from(handle: NativeHandle) -> Self {
+        Handle::Native(handle)
     }
-    others {}
 }
 
 impl Source {
@@ -43,7 +40,7 @@ impl Source {
 
     /// The source that knows how many links a file has, and which inode it is.
     pub fn with_links(self) -> Self {
-        Self::Exact
+        Self::Portable
     }
 }
 

@@ -10,9 +10,9 @@ use std::process::ChildStdout;
 use tempfile::Builder;
 use winapi_util::file::{information, typ};
 
-/// Standard input, as a file that we own.
-pub fn stdin() -> io::Result<File> {
-    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
+/// A standard stream, at its current offset, as a file that we own: continues a file where the shell left off.
+pub fn owned(stream: impl AsHandle) -> io::Result<File> {
+    Ok(File::from(stream.as_handle().try_clone_to_owned()?))
 }
 
 /// Reads what is at a place in `file`.
@@ -23,11 +23,6 @@ pub fn read_at(file: &File, buffer: &mut [u8], place: u64) -> io::Result<usize> 
 /// The output of a program, as a file.
 pub fn pipe(stdout: ChildStdout) -> File {
     File::from(OwnedHandle::from(stdout))
-}
-
-/// Standard output at its current offset: continues a file where the shell left off.
-pub fn stdout() -> io::Result<File> {
-    Ok(File::from(io::stdout().as_handle().try_clone_to_owned()?))
 }
 
 /// Whether `path` leads to the open file `file`.

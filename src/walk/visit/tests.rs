@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::measure::Mode;
+use crate::total::Rules;
 use crate::tree::Tree;
 use crate::walk::roots;
 use crate::walk::{Walk, WalkOptions, lock};
@@ -30,7 +31,8 @@ impl Tally for Sizes {
 /// What is weighed of `listed`, as if the directory of this module had listed these entries: a name, whether
 /// it is a symlink, and its length, if the listing has that.
 fn weighed(follow: bool, listed: &[(&CStr, bool, Option<u64>)]) -> Vec<(Vec<u8>, u64)> {
-    let options = WalkOptions { follow, ..WalkOptions::default() };
+    let options =
+        WalkOptions { rules: Rules { follow, ..Rules::default() }, ..WalkOptions::default() };
     let (mut roots, problems) = roots::resolve(vec!["src/walk".into()], &options);
     let root = roots.pop().expect("it is there");
     let walk = Walk::new(options, Sizes, problems, 100);

@@ -85,7 +85,7 @@ fn what_was_put_in_its_place_is_not_mapped() {
     fs::mkfifoat(fs::CWD, path.join("pipe"), fs::Mode::RUSR).unwrap();
     fs::symlinkat("file", fs::CWD, path.join("symlink")).unwrap();
     let path = CString::new(path.as_os_str().as_bytes()).unwrap();
-    let handle = Source::Linux.open(&path).unwrap();
+    let handle = Source::Native.open(&path).unwrap();
     let stat = handle.stat_at(c"file", Symlinks::Stay, Query::default()).unwrap();
     let error = |name| map_extents(Some(&handle), name, &stat, |_| ()).unwrap_err();
     for name in [c"other", c"pipe"] {
