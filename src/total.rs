@@ -34,7 +34,8 @@ pub struct Rules {
     pub count_links: bool,
     /// Whether only inodes without links outside count: a directory without what it shares, and no link by itself.
     pub unique: bool,
-    /// Whether to compute what deleting frees, which opens files. Sizes are bytes on disk then, and no other rule is set.
+    /// Whether to compute what deleting frees, which opens files. Sizes are bytes on disk then, and every link counts
+    /// once.
     pub frees: bool,
 }
 

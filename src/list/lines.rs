@@ -17,8 +17,10 @@ pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut ListEntries)
         }
         let text = line.trim_ascii_start();
         let blank = text.iter().position(|byte| matches!(byte, b' ' | b'\t'));
-        let blank = blank.filter(|_| entries.line > 1 || !is_of_git(text));
-        let Some((length, path)) = blank.and_then(|at| Some((size(&text[..at])?, &text[at..])))
+        let Some((length, path)) = blank
+            .and_then(|at| Some((size(&text[..at])?, &text[at..])))
+            // All lines are alike.
+            .filter(|_| entries.line > 1 || !is_of_git(text))
         else {
             return Err(entries.error("it does not begin with a size and a path, and is no CSV header with path and size: docs/lists.md has what to type for tar, du and others"));
         };
@@ -33,11 +35,13 @@ pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut ListEntries)
     }
 }
 
-/// Whether it begins as `git ls-tree` prints it: with a mode, which is no size, a type and a hash.
+/// Whether it begins with a mode, which is no size, and a hash: so `git ls-tree` (with a type between) and
+/// `git ls-files -s` print entries.
 fn is_of_git(line: &[u8]) -> bool {
-    let mut words = line.split(|byte| matches!(byte, b' ' | b'\t')).skip(1);
-    let is_type = matches!(words.next(), Some(b"blob" | b"tree" | b"commit"));
-    is_type && words.next().is_some_and(|hash| matches!(hash.len(), 40 | 64))
+    const MODES: [&[u8]; 5] = [b"040000", b"100644", b"100755", b"120000", b"160000"];
+    let words: Vec<_> = line.split(|byte| matches!(byte, b' ' | b'\t')).take(4).collect();
+    let is_hash = |word: &[u8]| word.len() >= 4 && word.iter().all(u8::is_ascii_hexdigit);
+    matches!(words[..], [mode, a, b, _] if MODES.contains(&mode) && (is_hash(a) || is_hash(b)))
 }
 
 /// A size in whole bytes, or in another unit, if it is less than 2⁶⁴. What has none, as git prints for submodules,

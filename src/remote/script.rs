@@ -29,7 +29,7 @@ impl Way {
         [("weigh", Self::Weigh), ("find", Self::Find)];
 }
 
-/// The script, with names in double braces for what is put in.
+/// The script, in which `{{name}}` stands for what [`command`] puts in. It has no comments, because every byte is sent.
 ///
 /// Where find has no `-printf`, stat prints the same of each entry that find names: that of GNU and BusyBox, or that of
 /// BSD and macOS. The lines of stat have no names, and belong to the entries in their order. If stat fails,
@@ -53,7 +53,9 @@ pub(super) fn command(paths: &[Vec<u8>], flags: &[OsString], one_file_system: bo
             "paths" => &paths,
             "stay" => stay.as_bytes(),
             "version" => version.as_bytes(),
-            _ => b"",
+            // The beginning.
+            "" => b"",
+            _ => unreachable!("{name} has no value"),
         });
         script.extend_from_slice(text.as_bytes());
     }

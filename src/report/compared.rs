@@ -57,7 +57,8 @@ impl Request {
         let asked = (self.walk.view, self.measure);
         let load = {
             let has_stopped = &has_stopped;
-            // The thread owns the sender, so that a panic there ends the wait for it.
+            // The thread owns the sender: so a panic there ends the wait for it, and so does a thread that cannot be
+            // started.
             move || {
                 // Sending cannot fail, because the receiver outlives this thread. It takes one message, and there is
                 // room for the other two.
@@ -78,9 +79,11 @@ impl Request {
             let (now, earlier) = match (loader, view) {
                 (Ok(loader), Some(view)) => (walk(view), join(loader)?),
                 (loader, _) => {
-                    // No thread can be started: then it is loaded on this one.
-                    let here = |_| self.digested(earlier, asked, |_| ());
-                    let earlier = loader.map_or_else(here, join)?;
+                    let earlier = match loader {
+                        Ok(loader) => join(loader)?,
+                        // No thread can be started.
+                        Err(_) => self.digested(earlier, asked, |_| ())?,
+                    };
                     (walk(earlier.0.view), earlier)
                 }
             };

@@ -130,7 +130,7 @@ pub fn newest_like(
     }
     let none = "there is no complete snapshot of the same PATHs and host in it";
     let none = || problem(path, Operation::Compare, &io::Error::other(none));
-    // As in `newest`.
+    // None from the future, for the reason in `newest`.
     newest_until(path, (&now(), given), sys::now())?.ok_or_else(none)
 }
 

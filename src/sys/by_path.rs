@@ -1,4 +1,4 @@
-//! Directories by their paths, through std::fs: the portable source of Unix, and both sources of Windows. A directory
+//! Directories by their paths, through std::fs: both sources of all systems but Linux, and its portable one. A directory
 //! that is renamed during the walk has vanished.
 //!
 //! What differs is in the system's own `by_path`: its `source`, `stat_path` and `stat_within`, where a root is

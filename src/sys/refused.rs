@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use crate::inode::Identity;
 use crate::sys::{Cause, ExactStat, Handle, Mapped, Mount, Query, Stat, Unseen};
 
-/// No directory is read in bulk.
+/// A stand-in: no directory is read in bulk.
 pub type BulkHandle = crate::sys::by_path::PathHandle<true>;
 
 /// Does nothing: fsync(2) writes all of it at the end.

@@ -30,7 +30,7 @@ pub use tempfile::tempfile as unnamed_file;
 /// The system's, from open(2).
 pub fn open(path: &Path) -> io::Result<(SnapshotFile, u64)> {
     let file = match path == Path::new("-") {
-        true => platform::owned(io::stdin())?,
+        true => platform::duplicate(io::stdin())?,
         false => File::open(path)?,
     };
     let length = file.metadata().map_or(0, |file| if file.is_file() { file.len() } else { 0 });
@@ -78,9 +78,7 @@ impl Destination {
     /// Finds out what `path` leads to now. `-` is standard output; so are `/dev/stdout` and any other path to the same
     /// file.
     pub fn new(path: PathBuf) -> Self {
-        let leads_there = |stdout: File| platform::is_same(&path, &stdout);
-        let is_stdout = path == Path::new("-")
-            || platform::owned(io::stdout()).and_then(leads_there).unwrap_or(false);
+        let is_stdout = path == Path::new("-") || leads_to_stdout(&path).unwrap_or(false);
         Self { path, is_stdout, new: None, is_private: false }
     }
 
@@ -143,6 +141,10 @@ impl Destination {
     }
 }
 
+fn leads_to_stdout(path: &Path) -> io::Result<bool> {
+    platform::is_same(path, &platform::duplicate(io::stdout())?)
+}
+
 /// A file that is being written.
 #[derive(Debug)]
 pub struct Draft {
@@ -172,7 +174,7 @@ impl Draft {
                 let prefix = if is_new { OsString::from(NEW_DRAFT) } else { prefix(path) };
                 Written::Beside(beside(path, old.as_ref(), &prefix, to.is_private)?)
             }
-            None if to.is_stdout => Written::There(platform::owned(io::stdout())?),
+            None if to.is_stdout => Written::There(platform::duplicate(io::stdout())?),
             None => {
                 // As a shell's `>` does. Not every system allows O_CREAT on an existing pipe.
                 let mut options = OpenOptions::new();

@@ -1,8 +1,9 @@
 //! Where listings come from: which source serves a root or a mount is decided at run time, and stands in its
 //! [`Mount`].
 //!
-//! Every system has two: its native one, and std's, by paths. The open directories of both, and those of a file system
-//! that is read in bulk, have the same items: `open`, `look`, `stat` and `mount_of` for paths, and what [`Handle`] has.
+//! Every system has two, but only on Linux and Windows does the native one differ from the portable one. The open
+//! directories of both have `open`, `look`, `stat` and `mount_of` for paths. All have what [`Handle`] has, also those
+//! of a file system that is read in bulk.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -20,7 +21,7 @@ pub enum Source {
     /// The system's own.
     #[default]
     Native,
-    /// `std::fs` alone, by paths. Every file is asked for what no listing has.
+    /// `std::fs`, by paths. Every file is asked for what no listing has.
     Portable,
 }
 

@@ -86,7 +86,7 @@ use thread_count::ThreadChooser;
 pub struct WalkOptions {
     /// What is shown of the figures. Its size is that of the progress.
     pub view: View,
-    /// How inodes count. Whether symlinks are followed below the roots is among that.
+    /// How inodes count, and whether symlinks are followed below the roots.
     pub rules: Rules,
     /// The filters.
     pub filter: Filter,

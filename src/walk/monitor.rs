@@ -119,9 +119,10 @@ impl<T: Tally> Monitor<T> {
         let Some(chooser) = self.chooser.as_mut().filter(|_| !is_waiting) else { return };
         let (walk, now) = (&self.walk, Look::now(&self.walk));
         let sample = now.since(&self.last);
-        // Of the storage that a worker waits for now.
-        let hint = || walk.workers.dirs().first().map_or(Storage::Local, |dir| dir.mount.storage);
-        let next = self.next.take().or_else(|| chooser.look(&sample, hint));
+        // What kind of storage a worker waits for now.
+        let storage =
+            || walk.workers.dirs().first().map_or(Storage::Local, |dir| dir.mount.storage);
+        let next = self.next.take().or_else(|| chooser.look(&sample, storage));
         self.last = now;
         let Some(threads) = next else { return };
         if threads > self.threads && !self.candidates.is_empty() {

@@ -22,7 +22,7 @@ use super::handles::CountedHandle;
 use super::progress::Slot;
 use super::roots::Root;
 use super::visit::Visit;
-use super::{Walk, WalkOptions, lock};
+use super::{Walk, lock};
 use crate::filter::Caches;
 use crate::measure::Kind;
 use crate::problem::Operation;
@@ -359,15 +359,15 @@ pub(super) fn with_patience<T: Tally, R>(
 
 /// One thing is done in `dir`. If it was the last, closes it, and so on upward.
 pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
-    let Walk { tally, options: WalkOptions { rules, .. }, .. } = walk;
+    let (tally, rules) = (&walk.tally, &walk.options.rules);
     while dir.hand_in() {
         let parent = dir.parent.clone();
         let (name, own) = (dir.name.to_bytes(), rules.figures(&dir.stat));
         let mut directory = Entry::new(name, dir.depth, &dir.stat, own, dir.mount.id);
         directory.own = dir.is_counted.then_some(own);
-        let (rules, subtotal) = (Some(rules), dir.take_subtotal());
+        let subtotal = dir.take_subtotal();
         let Some(parent) = parent else {
-            let report = total::finish(rules, tally, directory, subtotal);
+            let report = total::finish(Some(rules), tally, directory, subtotal);
             return *lock(&walk.report) = Some(report);
         };
         let shown = match dir.is_root {
@@ -376,7 +376,9 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
             false if dir.is_elsewhere => Shown::Always,
             false => Shown::IfCounted,
         };
-        total::close(rules, tally, directory, shown, subtotal, |child| parent.subtotal_for(child));
+        total::close(Some(rules), tally, directory, shown, subtotal, |child| {
+            parent.subtotal_for(child)
+        });
         dir = parent;
     }
 }

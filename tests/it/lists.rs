@@ -254,7 +254,13 @@ fn what_git_lists_is_what_is_in_a_commit() {
     assert_eq!(shown["size"].to_string(), String::from_utf8(total).unwrap().trim());
     assert_eq!(shown["entries"], 4);
     // Without a format, git prints the mode first, which is no size.
-    for modes_first in ["git ls-tree -lr HEAD", "git ls-tree -lrz HEAD", "git ls-tree -r HEAD"] {
+    for modes_first in [
+        "git ls-tree -lr HEAD",
+        "git ls-tree -lrz HEAD",
+        "git ls-tree -r HEAD",
+        "git ls-tree -r --abbrev=4 HEAD",
+        "git ls-files -s",
+    ] {
         let shown = listed(&sh(modes_first, &fixture.at("top")), "-j");
         let said = "line 1: it does not begin with a size";
         assert!(shown.complaint().contains(said), "{modes_first}: {}", shown.complaint());

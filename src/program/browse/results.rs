@@ -13,9 +13,8 @@ use super::scan::Scan;
 use weigh::internal::git::{Git, Ignored};
 use weigh::internal::report::{Input, Outcome, Request};
 use weigh::internal::sys;
-use weigh::internal::total::Rules;
 use weigh::internal::tree::{Child, Place, Step, Traversal};
-use weigh::internal::walk::WalkOptions;
+use weigh::internal::walk::{Rules, WalkOptions};
 use weigh::internal::weighed::Weighed;
 
 /// A directory that is compared with what git ignores in it.

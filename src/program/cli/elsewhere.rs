@@ -4,14 +4,15 @@
 /// dust.
 const FLAGS: &str = include_str!("elsewhere.txt");
 
-/// The names of each, and what to do instead.
+/// Each line: the names of a flag, a colon, and what to use instead.
 fn flags() -> impl Iterator<Item = (&'static str, &'static str)> {
     FLAGS.lines().filter_map(|line| line.split_once(": "))
 }
 
 /// What to do instead of giving the flag `typed`, if another program has it.
 pub(super) fn instead(typed: &str) -> Option<&'static str> {
-    flags().find(|(names, _)| names.split(' ').any(|name| name == typed)).map(|found| found.1)
+    let mut flags = flags();
+    flags.find_map(|(names, instead)| names.split(' ').any(|name| name == typed).then_some(instead))
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ fn nobody_else_may_write_to_it() {
     }
 }
 
-/// Somebody has put it in the place of the one that was made.
+/// With something in it, it is another one that somebody has put in its place.
 #[test]
 fn it_is_empty() {
     let place = tempfile::tempdir().unwrap();

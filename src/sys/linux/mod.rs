@@ -38,10 +38,10 @@ pub use unlinked::unlinked_files;
 
 use crate::sys::Handle;
 
-/// Of the native source: Linux' own calls, relative to an open directory.
+/// An open directory of the native source: Linux' own calls, relative to an open directory.
 pub type NativeHandle = listing::Handle;
 
-/// Of a file system that is read in bulk.
+/// An open directory of a file system that is read in bulk.
 pub type BulkHandle = bulk_listing::Handle;
 
 impl From<NativeHandle> for Handle {

@@ -12,7 +12,7 @@ pub use super::unix::*;
 #[cfg(target_os = "macos")]
 pub use macos::carries;
 
-/// Of the native source, which is like the portable one.
+/// An open directory of the native source, which is the portable one.
 pub type NativeHandle = crate::sys::by_path::PathHandle<true>;
 
 /// std can neither tell nor raise the limit. The lowest usual limit is 256, on macOS. If it is lower, opening fails

@@ -30,7 +30,7 @@ impl Source {
     /// Whether the default source knows how many links a file has, and which inode it is.
     pub const LISTS_LINKS: bool = true;
 
-    /// The sources beside the default. Where the portable one is the default, it has this name, too.
+    /// The sources beside the default.
     pub(in crate::sys) const OTHERS: &[(&str, Self)] = &[("portable", Self::Portable)];
 
     /// The source that knows how many links a file has, and which inode it is.

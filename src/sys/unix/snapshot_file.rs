@@ -13,8 +13,8 @@ use tempfile::Builder;
 
 use crate::sys::system::{access_list, set_access_list};
 
-/// A standard stream, at its current offset, as a file that we own: continues a file where the shell left off.
-pub fn owned(stream: impl AsFd) -> io::Result<File> {
+/// A duplicate of a standard stream: it goes on where the shell left off.
+pub fn duplicate(stream: impl AsFd) -> io::Result<File> {
     Ok(File::from(rustix::io::dup(stream)?))
 }
 

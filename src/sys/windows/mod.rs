@@ -22,7 +22,7 @@ pub use path::{into_path, to_path};
 use crate::sys::by_path::PathHandle;
 use crate::sys::{Handle, Source, Space, Usage};
 
-/// Of the native source: listings for files; only directories are asked for links and allocated size.
+/// An open directory of the native source: listings for files; only directories are asked for links and allocated size.
 pub type NativeHandle = PathHandle<false>;
 
 impl From<NativeHandle> for Handle {
@@ -35,7 +35,7 @@ impl Source {
     /// Whether the default source knows how many links a file has, and which inode it is.
     pub const LISTS_LINKS: bool = false;
 
-    /// No other source can be chosen by name.
+    /// No other source can be chosen by name: the portable one is only for flags that need links.
     pub(in crate::sys) const OTHERS: &[(&str, Self)] = &[];
 
     /// The source that knows how many links a file has, and which inode it is.

@@ -10,8 +10,8 @@ use std::process::ChildStdout;
 use tempfile::Builder;
 use winapi_util::file::{information, typ};
 
-/// A standard stream, at its current offset, as a file that we own: continues a file where the shell left off.
-pub fn owned(stream: impl AsHandle) -> io::Result<File> {
+/// A duplicate of a standard stream: it goes on where the shell left off.
+pub fn duplicate(stream: impl AsHandle) -> io::Result<File> {
     Ok(File::from(stream.as_handle().try_clone_to_owned()?))
 }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::measure::Mode;
-use crate::total::Rules;
 use crate::tree::Tree;
+use crate::walk::Rules;
 use crate::walk::roots;
 use crate::walk::{Walk, WalkOptions, lock};
 
