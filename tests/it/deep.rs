@@ -124,11 +124,11 @@ fn what_a_line_costs_does_not_grow_with_depth() {
         let is_whole = |line: &str| !line.contains('…') && line.len() < 5000;
         assert!(picture.lines().all(|line| is_cut(line) || is_whole(line)), "{flags}");
     }
-    // No chain: each level has more.
-    let fixture = Fixture::in_memory().comb("level", DEPTH / 4);
+    // No chain: each level has more. Names are short, because up to a depth of 2,048 a path may be one that can be opened.
+    let fixture = Fixture::in_memory().comb("l", DEPTH / 4);
     for flags in ["", "-p", "--hyperlink=always"] {
         let flags = format!("-s -c -w 80 -n 30000 {flags}");
-        let run = weigh(&flags).arg(fixture.at("level")).limited("-t 10").run();
+        let run = weigh(&flags).arg(fixture.at("l")).limited("-t 10").run();
         assert!(run.text().lines().count() > DEPTH / 2, "{flags}");
     }
 }
