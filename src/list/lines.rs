@@ -19,7 +19,7 @@ pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut ListEntries)
         let blank = text.iter().position(|byte| matches!(byte, b' ' | b'\t'));
         let Some((length, path)) = blank
             .and_then(|at| Some((size(&text[..at])?, &text[at..])))
-            // All lines are alike.
+            // The other lines of a list are like the first.
             .filter(|_| entries.line > 1 || !is_of_git(text))
         else {
             return Err(entries.error("it does not begin with a size and a path, and is no CSV header with path and size: docs/lists.md has what to type for tar, du and others"));
