@@ -35,8 +35,11 @@ impl Tracked {
             return Ok(());
         }
         let repository = D::open(&CString::new(&*self.repository)?)?;
-        let file = repository.file_at(c"index", true, u64::MAX)?;
-        let mut index = file.map_or(Ok(Index::default()), Index::read)?;
+        let mut index = match repository.file_at(c"index", true, u64::MAX)? {
+            Some(file) => Index::read(file)?,
+            None if repository.kind_at(c"index", false).is_none() => Index::default(),
+            None => return Err(invalid("it is no regular file")),
+        };
         if self.folds {
             index.fold();
         }
@@ -65,6 +68,13 @@ impl Tracked {
                 _ => is_directory && index.has_below(path),
             }
         })
+    }
+
+    /// Whether a directory around `path` is one entry, as in a sparse index: what is tracked in it is not known.
+    pub(super) fn has_around(&self, path: &[u8]) -> bool {
+        let path = &path[self.from..];
+        let mut around = (0..path.len()).filter(|at| path[*at] == b'/').map(|at| &path[..=at]);
+        around.any(|directory| self.index.get().is_none_or(|it| it.find(directory).is_some()))
     }
 
     /// Whether the directory at `path` is the work tree of a repository that this one tracks.

@@ -24,7 +24,7 @@ impl Repository {
                 let text = note(dir, c".git")?;
                 without_newlines(text.strip_prefix(b"gitdir: ")?).to_vec()
             }
-            EntryKind::Symlink => return None,
+            EntryKind::Symlink | EntryKind::Other => return None,
         };
         let head = c_within(&own, b"HEAD")?;
         // Before 2005, HEAD was a symlink to a branch that need not exist yet.
