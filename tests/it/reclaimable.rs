@@ -614,7 +614,16 @@ fn the_list_is_limited_and_its_sum_is_not() {
     let remembered = look("-j --remember", &fixture).env("XDG_STATE_HOME", state.path()).run();
     assert_eq!(remembered.json()["reclaimable"], all);
     assert_eq!(json("-j -n 1")["frees_most"], all["frees_most"]);
-    assert_eq!(json("-j -z 150k")["found"].as_array().unwrap().len(), 2);
+    let large = json("-j -z 150k");
+    assert_eq!(large["found"].as_array().unwrap().len(), 2);
+    assert_eq!((&large["more"], &large["frees_most"]), (&1.into(), &all["frees_most"]));
+    // Once, it was "nothing".
+    for (size, said) in
+        [("150k", "with 1 that is not listed\n"), ("1G", "with 3 that are not listed\n")]
+    {
+        let shown = look("-c -z", &fixture).arg(size).run().text();
+        assert!(shown.ends_with(said), "{shown}");
+    }
     let csv = look("--as csv", &fixture).run().text();
     assert_eq!(csv.lines().count(), 4);
     assert!(
