@@ -7,7 +7,7 @@ use std::ffi::CString;
 use std::io;
 use std::sync::Arc;
 
-use super::repository::{Repository, text_of};
+use super::repository::{Repository, ensure_absent, text_of};
 use super::rules::IgnoreRules;
 use super::syntax::Variables;
 use super::{WorkTreeDirectory, invalid, is_absolute, resolve, within};
@@ -131,7 +131,7 @@ impl GitConfig {
 /// own directory, by git's rules (setup.c, check_repository_format_gently). Files that are included do not count.
 ///
 /// # Errors
-/// If a file is invalid or cannot be read.
+/// If a file is invalid, no regular one, or cannot be read.
 pub(super) fn work_tree_of(
     repository: &Repository,
     top: &impl WorkTreeDirectory,
@@ -139,7 +139,13 @@ pub(super) fn work_tree_of(
     let mut said = Settings::default();
     let mut add = |directory, name| {
         let file = within(directory, name);
-        said.read(&file, None, &|path| if path == file { config(top, path) } else { Ok(None) })?;
+        said.read(&file, None, &|path| {
+            let text = if path == file { config(top, path)? } else { return Ok(None) };
+            if text.is_none() {
+                ensure_absent(top, &CString::new(path)?)?;
+            }
+            Ok(text)
+        })?;
         Ok(said.worktree_config == Some(true))
     };
     let is_per_work_tree = add(&repository.common, b"config")?;

@@ -8,6 +8,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Take};
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use super::repository::ensure_absent;
 use super::{WorkTreeDirectory, invalid, within};
 
 /// The tracked files of a work tree.
@@ -37,8 +38,7 @@ impl Tracked {
         let repository = D::open(&CString::new(&*self.repository)?)?;
         let mut index = match repository.file_at(c"index", true, u64::MAX)? {
             Some(file) => Index::read(file)?,
-            None if repository.kind_at(c"index", false).is_none() => Index::default(),
-            None => return Err(invalid("it is no regular file")),
+            None => ensure_absent(&repository, c"index").map(|()| Index::default())?,
         };
         if self.folds {
             index.fold();

@@ -432,6 +432,11 @@ fn what_an_index_that_cannot_be_read_may_track_is_not_listed() {
         let fixture = named("npm-packages").made();
         git(&fixture, &fixture.at("p"), &["init", "-q"]);
         assert_eq!(found(&aged(kind(fixture, "p/.git/index"), 40)), BTreeSet::new());
+        // It may say that the index is of another work tree.
+        let fixture = named("npm-packages").made();
+        git(&fixture, &fixture.at("p"), &["init", "-q"]);
+        fs::remove_file(fixture.at("p/.git/config")).unwrap();
+        assert_eq!(found(&aged(kind(fixture, "p/.git/config"), 40)), BTreeSet::new());
     }
 }
 
