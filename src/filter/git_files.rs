@@ -9,7 +9,8 @@ use crate::sys::{Handle, Query, Source, Symlinks};
 
 impl WorkTreeDirectory for Handle {
     fn open(path: &CStr) -> io::Result<Self> {
-        Source::default().open(path)
+        // It need not be readable for what is in it to be reached.
+        Source::default().look(path)
     }
 
     fn kind_at(&self, path: &CStr, follows: bool) -> Option<EntryKind> {
@@ -18,8 +19,13 @@ impl WorkTreeDirectory for Handle {
             Kind::Directory => Some(EntryKind::Directory),
             Kind::File => Some(EntryKind::File),
             Kind::Symlink => Some(EntryKind::Symlink),
-            Kind::Other => None,
+            Kind::Other => Some(EntryKind::Other),
         }
+    }
+
+    fn is_at(&self, path: &CStr) -> bool {
+        let there = self.stat_at(path, Symlinks::Follow, Query::default());
+        there.ok().zip(self.identity().ok()).is_some_and(|(there, here)| there.identity() == here)
     }
 
     fn file_at(

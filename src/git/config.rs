@@ -7,7 +7,7 @@ use std::ffi::CString;
 use std::io;
 use std::sync::Arc;
 
-use super::repository::{Repository, text_of};
+use super::repository::{Repository, ensure_absent, text_of};
 use super::rules::IgnoreRules;
 use super::syntax::Variables;
 use super::{WorkTreeDirectory, invalid, is_absolute, resolve, within};
@@ -32,6 +32,8 @@ struct Settings {
     excludes_file: Option<Vec<u8>>,
     /// `core.ignoreCase`.
     ignore_case: Option<bool>,
+    /// `core.worktree`.
+    work_tree: Option<Vec<u8>>,
     /// `extensions.worktreeConfig`.
     worktree_config: Option<bool>,
 }
@@ -125,6 +127,43 @@ impl GitConfig {
     }
 }
 
+/// Where `repository`, whose `.git` is in the directory open as `top`, has its work tree, if it says so: a path from its
+/// own directory, by git's rules (setup.c, check_repository_format_gently). Files that are included do not count.
+///
+/// # Errors
+/// If a file is invalid, no regular one, or cannot be read.
+pub(super) fn work_tree_of(
+    repository: &Repository,
+    top: &impl WorkTreeDirectory,
+) -> Result<Option<Vec<u8>>, BadFile> {
+    let mut said = Settings::default();
+    let mut add = |directory, name| {
+        let file = within(directory, name);
+        said.read(&file, None, &|path| {
+            let text = if path == file { config(top, path)? } else { return Ok(None) };
+            if text.is_none() {
+                ensure_absent(top, &CString::new(path)?)?;
+            }
+            Ok(text)
+        })?;
+        Ok(said.worktree_config == Some(true))
+    };
+    let is_per_work_tree = add(&repository.common, b"config")?;
+    if is_per_work_tree {
+        add(&repository.own, b"config.worktree")?;
+    }
+    // What several work trees share is of none of them.
+    let counts = is_per_work_tree || repository.own == repository.common;
+    Ok(said.work_tree.filter(|_| counts))
+}
+
+/// The content of the file at `path` of the repository whose work tree is open as `top`.
+fn config(top: &impl WorkTreeDirectory, path: &[u8]) -> Text {
+    /// A branch with its remote takes about 100 bytes, so there is room for 100,000 of them.
+    const MOST: u64 = 10 << 20;
+    text_of(top, &CString::new(path)?, MOST)
+}
+
 impl Settings {
     /// Adds the settings in the file at `path` of the repository whose work tree is open as `top`. An invalid file is
     /// reported and changes nothing.
@@ -135,10 +174,8 @@ impl Settings {
         top: &impl WorkTreeDirectory,
         report: &mut impl FnMut(&[u8], &io::Error),
     ) {
-        /// A branch with its remote takes about 100 bytes, so there is room for 100,000 of them.
-        const MOST: u64 = 10 << 20;
         let mut new = self.clone();
-        match new.read(path, home, &|path| text_of(top, &CString::new(path)?, MOST)) {
+        match new.read(path, home, &|path| config(top, path)) {
             Ok(()) => *self = new,
             Err((path, error)) => report(&path, &error),
         }
@@ -197,6 +234,7 @@ impl Settings {
         match name {
             b"core.excludesfile" => self.excludes_file = Some(expanded(value?, home)),
             b"core.ignorecase" => self.ignore_case = Some(truth(value)?),
+            b"core.worktree" => self.work_tree = Some(value?.to_vec()),
             b"extensions.worktreeconfig" => self.worktree_config = Some(truth(value)?),
             INCLUDE => drop(value?),
             _ => {}

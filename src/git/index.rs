@@ -8,6 +8,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Take};
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use super::repository::ensure_absent;
 use super::{WorkTreeDirectory, invalid, within};
 
 /// The tracked files of a work tree.
@@ -35,8 +36,10 @@ impl Tracked {
             return Ok(());
         }
         let repository = D::open(&CString::new(&*self.repository)?)?;
-        let file = repository.file_at(c"index", true, u64::MAX)?;
-        let mut index = file.map_or(Ok(Index::default()), Index::read)?;
+        let mut index = match repository.file_at(c"index", true, u64::MAX)? {
+            Some(file) => Index::read(file)?,
+            None => ensure_absent(&repository, c"index").map(|()| Index::default())?,
+        };
         if self.folds {
             index.fold();
         }
@@ -65,6 +68,13 @@ impl Tracked {
                 _ => is_directory && index.has_below(path),
             }
         })
+    }
+
+    /// Whether a directory around `path` is one entry, as in a sparse index: what is tracked in it is not known.
+    pub(super) fn has_around(&self, path: &[u8]) -> bool {
+        let path = &path[self.from..];
+        let mut around = (0..path.len()).filter(|at| path[*at] == b'/').map(|at| &path[..=at]);
+        around.any(|directory| self.index.get().is_none_or(|it| it.find(directory).is_some()))
     }
 
     /// Whether the directory at `path` is the work tree of a repository that this one tracks.

@@ -53,9 +53,12 @@ pub trait WorkTreeDirectory: Sized {
     /// The system's.
     fn open(path: &CStr) -> io::Result<Self>;
 
-    /// The kind of what is at `path`, relative to this directory; none if nothing of these kinds is there. If it
-    /// `follows`, that is the target of a symlink.
+    /// The kind of what is at `path`, relative to this directory; none if nothing is there. If it `follows`, that is
+    /// the target of a symlink.
     fn kind_at(&self, path: &CStr, follows: bool) -> Option<EntryKind>;
+
+    /// Whether `path`, relative to this directory, leads to this directory.
+    fn is_at(&self, path: &CStr) -> bool;
 
     /// Opens the file at `path`, relative to this directory; none if there is no regular file.
     ///
@@ -78,6 +81,8 @@ pub enum EntryKind {
     File,
     /// A symlink.
     Symlink,
+    /// Anything else, such as a pipe.
+    Other,
 }
 
 /// What to do with files that git ignores.

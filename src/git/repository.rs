@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::io::{self, Read};
 
-use super::{EntryKind, WorkTreeDirectory, resolve, within};
+use super::{EntryKind, WorkTreeDirectory, invalid, resolve, within};
 
 /// The repository of a work tree. Paths are from the top of the work tree, or absolute.
 pub(super) struct Repository {
@@ -24,7 +24,7 @@ impl Repository {
                 let text = note(dir, c".git")?;
                 without_newlines(text.strip_prefix(b"gitdir: ")?).to_vec()
             }
-            EntryKind::Symlink => return None,
+            EntryKind::Symlink | EntryKind::Other => return None,
         };
         let head = c_within(&own, b"HEAD")?;
         // Before 2005, HEAD was a symlink to a branch that need not exist yet.
@@ -79,6 +79,15 @@ pub(super) fn text_of(
     let mut text = Vec::new();
     file.take(most).read_to_end(&mut text)?;
     Ok(Some(text))
+}
+
+/// Checks that nothing is at `path`, relative to `dir`, where there is no regular file.
+///
+/// # Errors
+/// If something else is there.
+pub(super) fn ensure_absent(dir: &impl WorkTreeDirectory, path: &CStr) -> io::Result<()> {
+    let is_there = dir.kind_at(path, false).is_some();
+    if is_there { Err(invalid("it is no regular file")) } else { Ok(()) }
 }
 
 /// The path of the entry called `name` in `directory`, for a system call.

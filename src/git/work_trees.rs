@@ -1,10 +1,11 @@
 //! What git tracks at paths anywhere, outside a walk.
 
 use std::collections::HashMap;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::config::work_tree_of;
 use super::index::Tracked;
 use super::repository::Repository;
 use super::{WorkTreeDirectory, invalid, opened, resolve};
@@ -25,36 +26,38 @@ pub const REPOSITORIES: [&CStr; 11] = [
     c"_FOSSIL_",
 ];
 
-/// The work trees that were met.
+/// The directories that were looked at: what is tracked there, if one is the top of a work tree; or why that is not
+/// known.
 #[derive(Debug, Default)]
-pub struct WorkTrees(HashMap<PathBuf, Option<Tracked>>);
+pub struct WorkTrees(HashMap<PathBuf, io::Result<Option<Tracked>>>);
 
 impl WorkTrees {
-    /// Whether any work tree tracks what is at the real `path`, or something in it. `tops` are the directories around it
-    /// that may be the top of one. Upper and lower case are the same here: whoever asks leaves alone what may be
+    /// Whether any work tree may track what is at the real `path`, or something in it. `tops` are the directories around
+    /// it that may be the top of one. Upper and lower case are the same here: whoever asks leaves alone what may be
     /// tracked.
-    ///
-    /// # Errors
-    /// If an index cannot be read.
-    pub fn track<'p, D: WorkTreeDirectory>(
+    pub fn may_track<'p, D: WorkTreeDirectory>(
         &mut self,
         path: &'p Path,
         is_directory: bool,
-        tops: impl Iterator<Item = &'p Path>,
-    ) -> io::Result<bool> {
-        for top in tops {
+        mut tops: impl Iterator<Item = &'p Path>,
+    ) -> bool {
+        tops.any(|top| {
             if !self.0.contains_key(top) {
-                self.0.insert(top.to_owned(), tracked_in::<D>(top)?);
+                self.0.insert(top.to_owned(), tracked_in::<D>(top));
             }
-            let Some(Some(tracked)) = self.0.get(top) else { continue };
-            let below = path.strip_prefix(top).unwrap_or(path).iter();
-            // As git writes it, in lower case.
-            let names: Vec<_> = below.map(|name| name.as_encoded_bytes()).collect();
-            if tracked.has(&names.join(&b'/').to_ascii_lowercase(), is_directory) {
-                return Ok(true);
+            match self.0.get(top) {
+                Some(Ok(Some(tracked))) => {
+                    let below = path.strip_prefix(top).unwrap_or(path).iter();
+                    // As git writes it, in lower case.
+                    let names: Vec<_> = below.map(|name| name.as_encoded_bytes()).collect();
+                    let path = names.join(&b'/').to_ascii_lowercase();
+                    tracked.has(&path, is_directory) || tracked.has_around(&path)
+                }
+                Some(Ok(None)) => false,
+                // It may track everything.
+                Some(Err(_)) | None => true,
             }
-        }
-        Ok(false)
+        })
     }
 }
 
@@ -65,6 +68,9 @@ pub(super) fn is_repository(dir: &impl WorkTreeDirectory) -> bool {
 }
 
 /// What is tracked in the work tree whose top is `top`, if it is one.
+///
+/// # Errors
+/// If that is not known.
 fn tracked_in<D: WorkTreeDirectory>(top: &Path) -> io::Result<Option<Tracked>> {
     let Some(dir) = opened::<D>(top) else { return Ok(None) };
     let is_there = |name: &&CStr| dir.kind_at(name, false).is_some();
@@ -73,13 +79,18 @@ fn tracked_in<D: WorkTreeDirectory>(top: &Path) -> io::Result<Option<Tracked>> {
         return Err(invalid("another system may track it"));
     }
     let Some(repository) = Repository::of(&dir) else {
-        // Whatever it is, it may track everything. Beside a repository of git, jj shares that.
+        // Beside a repository of git, jj shares that.
         return if is_there(git) || is_there(jj) {
             Err(invalid("its repository cannot be read"))
         } else {
             Ok(None)
         };
     };
+    match work_tree_of(&repository, &dir) {
+        Ok(None) => {}
+        Ok(Some(path)) if dir.is_at(&CString::new(resolve(&repository.own, &path))?) => {}
+        _ => return Err(invalid("its work tree may be elsewhere")),
+    }
     let own = resolve(top.as_os_str().as_encoded_bytes(), &repository.own);
     let tracked = Tracked::new(own, 0, true);
     tracked.read::<D>()?;

@@ -131,14 +131,16 @@ impl ListEntries {
         Ok(self.roots.insert_full(name.to_vec(), None).0)
     }
 
-    /// Adds an entry at a path as programs print it: relative, perhaps after `./`, or absolute, if all are. A slash at
-    /// its end says that it is a directory, and so is what it begins at.
+    /// Adds an entry at a path as programs print it: relative, perhaps after `./`, or absolute, if all are. More slashes
+    /// there are no more than one: `find //` prints them. A slash at its end says that it is a directory, and so is
+    /// what it begins at.
     pub(super) fn add_printed(&mut self, path: &[u8], entry: EntryLine) -> io::Result<()> {
-        let (root, below) = match path.strip_prefix(b"/") {
-            Some(below) => (&b"/"[..], below),
-            None => (&b"."[..], path.strip_prefix(b"./").unwrap_or(path)),
+        let (root, below) = match path {
+            b"." => (&b"."[..], &b""[..]),
+            [b'/', below @ ..] => (&b"/"[..], without_slashes(below)),
+            [b'.', b'/', below @ ..] => (&b"."[..], without_slashes(below)),
+            below => (&b"."[..], below),
         };
-        let below = if path == b"." { b"" } else { below };
         let names = below.strip_suffix(b"/").unwrap_or(below);
         match self.roots.first() {
             _ if path.is_empty() => return Err(self.error("no path")),
@@ -162,6 +164,14 @@ impl ListEntries {
     pub(super) fn error(&self, what: &str) -> io::Error {
         error(self.line, what)
     }
+}
+
+/// `path` without the slashes at its start.
+fn without_slashes(mut path: &[u8]) -> &[u8] {
+    while let [b'/', rest @ ..] = path {
+        path = rest;
+    }
+    path
 }
 
 /// The key of a record, and what comes after its end.

@@ -4,9 +4,8 @@ use std::io::{self, Read};
 use std::num::IntErrorKind;
 
 use csv::{ByteRecord, DeserializeErrorKind, ErrorKind, Position, ReaderBuilder};
-use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
+use jiff::civil::{DateTime, date};
+use jiff::fmt::temporal::Pieces;
 use serde::Deserialize;
 
 use super::ListEntries;
@@ -144,10 +143,13 @@ fn add(row: &TableRow<'_>, required: &[&str], entries: &mut ListEntries) -> io::
 
 /// Seconds since the epoch, or a date and a time as RFC 3339 has them, in UTC if they do not say where.
 fn time(text: &str) -> Option<i64> {
-    let utc = |date: DateTime| Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp());
+    const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
     seconds(text.as_bytes()).or_else(|| {
-        let time = text.parse::<Timestamp>().ok().or_else(|| utc(text.parse().ok()?))?;
-        Some(time.as_second())
+        let said = Pieces::parse(text).ok()?;
+        let local = said.date().to_datetime(said.time().unwrap_or_default());
+        let ahead = said.to_numeric_offset().map_or(0, |offset| offset.seconds());
+        // Not by a Timestamp, which ends a day before the year 9999 does.
+        Some(local.duration_since(EPOCH).as_secs() - i64::from(ahead))
     })
 }
 
@@ -233,6 +235,12 @@ mod tests {
             ("2026-11-23T10:00:00.000Z", Some(1_795_428_000)),
             ("2026-11-23 10:00:00", Some(1_795_428_000)),
             ("2026-11-23T11:00:00+01:00", Some(1_795_428_000)),
+            ("2026-11-23", Some(1_795_392_000)),
+            ("1969-12-31T23:59:58.5Z", Some(-1)),
+            ("0001-01-01T00:00:00Z", Some(-62_135_596_800)),
+            ("9999-12-31T23:59:59Z", Some(253_402_300_799)),
+            ("9999-12-31T23:59:59-14:00", Some(253_402_351_199)),
+            ("2026-02-30", None),
             ("yesterday", None),
         ] {
             assert_eq!(time(text), expected, "{text}");

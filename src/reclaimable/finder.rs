@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
-use std::io::{self, Read};
+use std::io::Read;
 use std::iter;
 use std::path::{Path, PathBuf};
 
@@ -165,7 +165,7 @@ impl<'a> Finder<'a> {
             return None;
         }
         let at = to_path(&real).into_owned();
-        if self.is_tracked(&at, number).unwrap_or(true) {
+        if self.may_be_tracked(&at, number) {
             return None;
         }
         let at = CString::new(at.into_os_string().into_encoded_bytes()).ok()?;
@@ -189,16 +189,16 @@ impl<'a> Finder<'a> {
         })
     }
 
-    /// Whether git tracks something at the real `path` of an entry. Of the directories around it, the walk knows which
+    /// Whether git may track something at the real `path` of an entry. Of the directories around it, the walk knows which
     /// may be the top of a work tree: so most are not opened.
-    fn is_tracked(&mut self, path: &Path, number: usize) -> io::Result<bool> {
+    fn may_be_tracked(&mut self, path: &Path, number: usize) -> bool {
         let Self { proofs, entries, parents, work_trees, has_all_names, .. } = self;
         let mut walked = iter::successors(parents[number], |number| parents[*number]);
         let tops = path.ancestors().skip(1).filter(|_| {
             let is_known = walked.next().filter(|_| *has_all_names);
             is_known.is_none_or(|around| entries[around].evidence.may_be_work_tree(proofs))
         });
-        work_trees.track::<Handle>(path, entries[number].is_directory, tops)
+        work_trees.may_track::<Handle>(path, entries[number].is_directory, tops)
     }
 
     /// When it was last written; none if that is too late. A project that is worked on needs what it makes.

@@ -46,7 +46,7 @@ pub struct Search {
 pub struct Reclaimable {
     /// What can be made or downloaded again, what frees most first.
     pub found: Vec<Reclaim>,
-    /// How many more there are.
+    /// How many more there are, the small ones included.
     pub more: usize,
     /// What all of them free together, those that are not listed included.
     pub frees: Freeable,
@@ -112,15 +112,15 @@ pub fn find(may_go: &MayGo, weighed: &Weighed, search: &Search) -> Reclaimable {
             || own_inodes(&entries, one).any(|own| own.settled > 0)
             || links.any(|(size, inode)| size > 0 && freed.has_all(inode.identity))
     });
+    let all = found.len();
     for list in [&mut found, &mut others] {
         list.retain(|one| one.frees.most >= search.min_size);
         list.sort_by(|one, two| {
             (two.frees.most, two.size, &one.path).cmp(&(one.frees.most, one.size, &two.path))
         });
+        list.truncate(search.lines);
     }
-    let more = found.len().saturating_sub(search.lines);
-    found.truncate(search.lines);
-    others.truncate(search.lines);
+    let more = all - found.len();
     Reclaimable { found, more, frees, others, older: search.older }
 }
 

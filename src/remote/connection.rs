@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -23,6 +24,8 @@ pub(super) struct Connection {
     pub(super) child: Arc<Mutex<Child>>,
     /// The first lines on stderr, while they come.
     said: Receiver<Vec<u8>>,
+    /// Whether it was ended because it said more and more there, and nothing else.
+    is_flooded: Arc<AtomicBool>,
 }
 
 /// How a connection ended.
@@ -31,14 +34,17 @@ pub(super) struct ConnectionEnd {
     pub(super) status: Option<ExitStatus>,
     /// The first lines on stderr.
     pub(super) said: Vec<Vec<u8>>,
+    is_flooded: bool,
 }
 
 impl Connection {
-    /// Runs `command` on `host` through the program and arguments in `rsh`. Returns its output, too.
+    /// Runs `command` on `host` through the program and arguments in `rsh`. Returns its output, too. `entries` is how
+    /// many have arrived.
     pub(super) fn open(
         rsh: &[OsString],
         host: &Host,
         command: &[u8],
+        entries: Arc<AtomicU64>,
     ) -> io::Result<(Self, SnapshotFile)> {
         let (program, options) = rsh.split_first().ok_or(io::ErrorKind::NotFound)?;
         let mut program = Command::new(program);
@@ -55,10 +61,17 @@ impl Connection {
         let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
-        let (sender, said) = mpsc::channel();
+        let ((sender, said), child) = (mpsc::channel(), Arc::new(Mutex::new(child)));
+        let is_flooded = Arc::<AtomicBool>::default();
+        let (program, has_flooded) = (Arc::clone(&child), Arc::clone(&is_flooded));
         // If no thread can be started, stderr is closed.
-        let _ = thread::Builder::new().spawn(move || listen(stderr, &sender));
-        Ok((Self { child: Arc::new(Mutex::new(child)), said }, sys::pipe(stdout)))
+        let _ = thread::Builder::new().spawn(move || {
+            if listen(stderr, &sender, &entries) {
+                has_flooded.store(true, Ordering::Relaxed);
+                kill(&program);
+            }
+        });
+        Ok((Self { child, said, is_flooded }, sys::pipe(stdout)))
     }
 
     /// Waits for its end after that of its output; not for long, because then nothing can come from it. Others may hold
@@ -82,7 +95,7 @@ impl Connection {
         while let Ok(line) = self.said.recv_timeout(end.saturating_duration_since(Instant::now())) {
             said.push(line);
         }
-        ConnectionEnd { status, said }
+        ConnectionEnd { status, said, is_flooded: self.is_flooded.load(Ordering::Relaxed) }
     }
 }
 
@@ -104,10 +117,17 @@ impl ConnectionEnd {
     pub(super) fn failure(&self, what: &str) -> io::Error {
         /// Far longer than any message.
         const MOST: usize = 500;
-        let mut lines = self.said.iter().flat_map(|line| line.split(|byte| *byte == b'\r'));
+        // What follows was left out, and may be the end of the last line.
+        let whole = self.said.len() - usize::from(!self.has_all());
+        let mut lines =
+            self.said[..whole].iter().flat_map(|line| line.split(|byte| *byte == b'\r'));
         let last = lines.rfind(|line| !line.trim_ascii().is_empty()).map(<[u8]>::trim_ascii);
         let last = last.map(|line| String::from_utf8_lossy(&line[..line.len().min(MOST)]));
         io::Error::other(match (last, self.status.filter(|status| !status.success())) {
+            (last, _) if self.is_flooded => {
+                let last = last.unwrap_or_default();
+                format!("it says more and more on stderr, and lists nothing: {last}")
+            }
             (Some(last), _) => last.into_owned(),
             (None, Some(status)) => format!("{what} ({status})"),
             (None, None) => what.to_owned(),
@@ -130,14 +150,25 @@ fn ended(child: &Mutex<Child>) -> io::Result<Option<ExitStatus>> {
     child.try_wait()
 }
 
-/// Reads all of `stderr`, and passes on the first lines.
-fn listen(mut stderr: ChildStderr, said: &Sender<Vec<u8>>) {
+/// Reads all of `stderr`, and passes on the first lines. True as soon as too much was said while none of the `entries`
+/// arrived.
+fn listen(mut stderr: ChildStderr, said: &Sender<Vec<u8>>, entries: &AtomicU64) -> bool {
+    /// find may say as much about entries that are still on their way, because stat is given many at once.
+    const MOST_AHEAD: u64 = 16 << 20;
     let first = BufReader::new(stderr.by_ref().take(MOST_SAID as u64));
     for line in first.split(b'\n').map_while(Result::ok) {
         // Nobody may want to know.
         let _ = said.send(line);
     }
-    let _ = io::copy(&mut stderr, &mut io::sink());
+    loop {
+        let before = entries.load(Ordering::Relaxed);
+        let more = io::copy(&mut stderr.by_ref().take(MOST_AHEAD), &mut io::sink());
+        match more {
+            Ok(MOST_AHEAD) if entries.load(Ordering::Relaxed) == before => return true,
+            Ok(MOST_AHEAD) => {}
+            _ => return false,
+        }
+    }
 }
 
 /// Skips what a shell prints before the answer in `output`, and the line that begins the answer. Returns what that

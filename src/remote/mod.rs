@@ -49,6 +49,8 @@ pub struct Remote {
     /// The machines that have answered by now, in their order. All clones share them, and the first that needs them
     /// takes them.
     answered: Arc<Mutex<Vec<Result<Called, Problem>>>>,
+    /// How many entries have arrived from all machines. The number guards nothing.
+    entries: Arc<AtomicU64>,
 }
 
 /// A machine that was called: the way there, its output, and the answer, if that was waited for.
@@ -59,16 +61,9 @@ pub struct Arrivals<'r> {
     remote: &'r Remote,
     children: Vec<Arc<Mutex<Child>>>,
     receiver: Receiver<(usize, Result<Snapshot, Problem>)>,
-    so_far: Arc<SoFar>,
-}
-
-/// What has come so far from all machines. The numbers guard nothing.
-#[derive(Default)]
-struct SoFar {
-    /// How many entries have arrived.
-    entries: Arc<AtomicU64>,
-    /// How many machines have not answered. The programs that lead there may ask for passwords on the terminal.
-    silent: AtomicUsize,
+    /// How many machines have not answered. The programs that lead there may ask for passwords on the terminal. The
+    /// number guards nothing.
+    silent: Arc<AtomicUsize>,
 }
 
 impl Remote {
@@ -102,7 +97,7 @@ impl Remote {
     /// Begins to weigh on `host`.
     fn open(&self, host: &Host) -> Result<Called, Problem> {
         let command = script::command(&host.paths, &self.flags, self.one_file_system);
-        let opened = Connection::open(&self.rsh, host, &command);
+        let opened = Connection::open(&self.rsh, host, &command, Arc::clone(&self.entries));
         let (connection, output) = opened.map_err(|error| problem(host, &error))?;
         Ok((connection, output, None))
     }
@@ -111,7 +106,7 @@ impl Remote {
     pub fn begin(&self, wanted: Wanted, replays: Vec<BeginReplay<'static>>) -> Arrivals<'_> {
         let answered =
             mem::take(&mut *self.answered.lock().unwrap_or_else(PoisonError::into_inner));
-        let (mut answered, so_far) = (answered.into_iter(), Arc::new(SoFar::default()));
+        let (mut answered, silent) = (answered.into_iter(), Arc::new(AtomicUsize::new(0)));
         let (sender, receiver) = mpsc::channel();
         let mut children = Vec::new();
         for (number, (host, begin)) in self.hosts.iter().zip(replays).enumerate() {
@@ -123,16 +118,16 @@ impl Remote {
                 }
             };
             children.push(Arc::clone(&called.0.child));
-            so_far.silent.fetch_add(1, Ordering::Relaxed);
-            let (remote, sender, so_far) = (self.clone(), sender.clone(), Arc::clone(&so_far));
+            silent.fetch_add(1, Ordering::Relaxed);
+            let (remote, sender, silent) = (self.clone(), sender.clone(), Arc::clone(&silent));
             // If no thread can be started, nothing arrives. The receiver is gone after an interrupt.
             let _ = thread::Builder::new().spawn(move || {
                 let host = &remote.hosts[number];
-                let weighed = remote.weigh(host, called, &so_far, wanted, begin);
+                let weighed = remote.weigh(host, called, &silent, wanted, begin);
                 let _ = sender.send((number, weighed.map_err(|error| problem(host, &error))));
             });
         }
-        Arrivals { remote: self, children, receiver, so_far }
+        Arrivals { remote: self, children, receiver, silent }
     }
 
     /// Weighs on a `host` that was called, up to the end of what does so there.
@@ -140,15 +135,15 @@ impl Remote {
         &self,
         host: &Host,
         (mut connection, mut output, way): Called,
-        so_far: &SoFar,
+        silent: &AtomicUsize,
         wanted: Wanted,
         begin: BeginReplay<'static>,
     ) -> io::Result<Snapshot> {
         let way = way.unwrap_or_else(|| connection::answer(&mut output));
-        so_far.silent.fetch_sub(1, Ordering::Relaxed);
+        silent.fetch_sub(1, Ordering::Relaxed);
         // Closes the output, so that who still writes there ends.
         let read = way.and_then(|way| {
-            let snapshot = self.read(host, (way, output), &so_far.entries, wanted, begin)?;
+            let snapshot = self.read(host, (way, output), wanted, begin)?;
             Ok((way, snapshot))
         });
         let ended = connection.finish();
@@ -164,11 +159,10 @@ impl Remote {
         &self,
         host: &Host,
         (way, output): (Way, SnapshotFile),
-        count: &Arc<AtomicU64>,
         wanted: Wanted,
         begin: BeginReplay<'static>,
     ) -> io::Result<Snapshot> {
-        let prefix = host.prefix.clone();
+        let (prefix, count) = (host.prefix.clone(), &self.entries);
         // What find prints is counted while it is sorted, before it is replayed.
         let counted = if way == Way::Weigh { Arc::clone(count) } else { Arc::default() };
         let begin: BeginReplay<'_> = Box::new(move |view, root_depth, rules| {
@@ -208,7 +202,7 @@ impl Arrivals<'_> {
     ) -> Vec<Result<Snapshot, Problem>> {
         /// How long a machine has to end after an interrupt.
         const PATIENCE: Duration = Duration::from_secs(1);
-        let Self { remote: Remote { hosts, .. }, children, receiver, so_far } = self;
+        let Self { remote: Remote { hosts, entries, .. }, children, receiver, silent } = self;
         let mut results: Vec<Option<_>> = hosts.iter().map(|_| None).collect();
         let mut killed: Option<Instant> = None;
         while let Some(next) = results.iter().position(Option::is_none) {
@@ -222,8 +216,8 @@ impl Arrivals<'_> {
                 // A thread has panicked, or none could be started.
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            if so_far.silent.load(Ordering::Relaxed) == 0 {
-                watch(so_far.entries.load(Ordering::Relaxed), &hosts[next].first());
+            if silent.load(Ordering::Relaxed) == 0 {
+                watch(entries.load(Ordering::Relaxed), &hosts[next].first());
             }
             match killed {
                 None if interrupt.is_asked() => {
@@ -250,7 +244,7 @@ fn finished(
     mut snapshot: Snapshot,
     ended: &ConnectionEnd,
 ) -> io::Result<Snapshot> {
-    let ConnectionEnd { status, said } = ended;
+    let ConnectionEnd { status, said, .. } = ended;
     let has_report = snapshot.weighed.report.is_some();
     match (way, status.map(|status| status.code())) {
         // What arrived says whether something is missing.

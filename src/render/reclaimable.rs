@@ -66,6 +66,7 @@ pub fn draw(
     }
     let more = match *more {
         0 => String::new(),
+        1 => ", with 1 that is not listed".to_owned(),
         more => format!(", with {} that are not listed", Format::Count.write(more as u64)),
     };
     let sum = match found.is_empty() && more.is_empty() {

@@ -103,7 +103,13 @@ pub struct Glance {
 /// # Errors
 /// The system's, and an error if that would replace a file that is not a snapshot.
 pub fn ensure_savable(to: &Destination) -> Result<(), Problem> {
-    to.ensure_writable().map_err(|error| problem(&to.path, Operation::Save, &error))?;
+    const DIRECTORY: &str =
+        "it is a directory: end its name in a slash to save a dated snapshot there";
+    let writable = to.ensure_writable().map_err(|error| match error.kind() {
+        io::ErrorKind::IsADirectory => io::Error::other(DIRECTORY),
+        _ => error,
+    });
+    writable.map_err(|error| problem(&to.path, Operation::Save, &error))?;
     if to.is_stdout || to.directory_of_new().is_some() {
         return Ok(());
     }

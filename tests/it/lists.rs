@@ -409,6 +409,25 @@ fn what_a_list_does_not_know_is_not_shown() {
     }
 }
 
+/// `find //` and `du -a .//` print that. Once, only `//` itself was read.
+#[test]
+fn several_slashes_at_the_start_are_one() {
+    for (several, one) in [
+        (&b"1 //\n2 //a\n3 ///a/b\n"[..], &b"1 /\n2 /a/\n3 /a/b\n"[..]),
+        (b"1 .//\n2 .//a\n3 .///a/b\n", b"1 .\n2 ./a/\n3 a/b\n"),
+    ] {
+        assert_eq!(listed(several, "-j").text(), listed(one, "-j").text());
+    }
+}
+
+/// A date that many programs write for "never". Once, it was none.
+#[test]
+fn the_last_day_is_a_date() {
+    let newest = listed(b"path,size,time\na,1,9999-12-31T23:59:59Z\n", "-m m -j").json();
+    assert_eq!(newest["size"], 253_402_300_799_i64, "{newest}");
+    assert_eq!(listed(b"path,size,time\na,1,9999-12-31T23:59:59Z\n", "-s -m m").code(), 0);
+}
+
 #[test]
 fn what_is_wrong_is_said_with_its_line() {
     for (list, said) in [
@@ -418,6 +437,8 @@ fn what_is_wrong_is_said_with_its_line() {
         (b"5 a\n6 a/\n", "line 2: the path of line 1 again"),
         (b"1 a\n5 a/../b\n", "line 2: a path with . or .. in it"),
         (b"5 a//b\n", "line 1: a path with an empty name in it"),
+        (b"5 a//\n", "line 1: a path with an empty name in it"),
+        (b"5 //a\n6 /a\n", "line 2: the path of line 1 again"),
         (b"5 /\n6 a\n", "line 2: absolute paths among relative ones"),
         (b"5 \n", "line 1: no path"),
         (b"5\n", "line 1: it does not begin with a size"),

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::fixture::{Fixture, entries_at};
 use crate::gitignore::git;
 use crate::run::{Weigh, in_namespace, weigh};
+use crate::tracked::COMMIT;
 
 const RULES: &str = include_str!("../../src/reclaimable/rules.toml");
 const TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# by somebody";
@@ -421,6 +422,96 @@ fn what_git_ignores_is_not_listed_for_that() {
     assert_eq!(found(&aged(fixture, 40)), BTreeSet::new());
 }
 
+/// Of a work tree whose index is no file, nothing is known. Once, it tracked nothing.
+#[test]
+fn what_an_index_that_cannot_be_read_may_track_is_not_listed() {
+    for kind in [Fixture::dir, Fixture::fifo, |it: Fixture, path: &str| it.symlink("gone", path)] {
+        let fixture = named("npm-packages").made();
+        git(&fixture, &fixture.at("p"), &["init", "-q"]);
+        assert!(finds(&aged(kind(fixture, "p/other"), 40), "npm-packages"));
+        let fixture = named("npm-packages").made();
+        git(&fixture, &fixture.at("p"), &["init", "-q"]);
+        assert_eq!(found(&aged(kind(fixture, "p/.git/index"), 40)), BTreeSet::new());
+        // It may say that the index is of another work tree.
+        let fixture = named("npm-packages").made();
+        git(&fixture, &fixture.at("p"), &["init", "-q"]);
+        fs::remove_file(fixture.at("p/.git/config")).unwrap();
+        assert_eq!(found(&aged(kind(fixture, "p/.git/config"), 40)), BTreeSet::new());
+    }
+}
+
+/// `core.worktree` names the directory that the names in the index begin in. Once, that was taken to be beside `.git`.
+#[test]
+fn what_git_tracks_in_a_work_tree_that_is_not_around_its_repository_is_not_listed() {
+    for (top, work_tree) in [("p", "../.."), (".", "../p")] {
+        let fixture = named("npm-packages").made();
+        let tracked = fixture.at("p/node_modules/in/payload");
+        git(&fixture, &fixture.at(top), &["init", "-q"]);
+        git(&fixture, &fixture.at(top), &["config", "core.worktree", work_tree]);
+        git(&fixture, &fixture.at(top), &["add", "-f", tracked.to_str().unwrap()]);
+        assert_eq!(found(&aged(fixture, 40)), BTreeSet::new(), "{top}: {work_tree}");
+    }
+}
+
+/// As git has it in a submodule. In a linked work tree, what the repository says is not of that.
+#[test]
+fn a_work_tree_that_its_repository_names_is_known() {
+    let fixture = named("npm-packages").made();
+    fs::create_dir_all(fixture.at("modules")).unwrap();
+    git(&fixture, &fixture.at("p"), &["init", "-q", "--separate-git-dir", "../modules/p"]);
+    git(&fixture, &fixture.at("p"), &["config", "core.worktree", "../../p"]);
+    let fixture = aged(fixture, 40);
+    assert!(finds(&fixture, "npm-packages"));
+    git(&fixture, &fixture.at("p"), &["add", "-f", "node_modules/in/payload"]);
+    assert_eq!(found(&aged(fixture, 40)), BTreeSet::new());
+
+    let fixture = named("npm-packages").made();
+    fs::create_dir_all(fixture.at("first")).unwrap();
+    git(&fixture, &fixture.at("first"), &["init", "-q"]);
+    git(&fixture, &fixture.at("first"), COMMIT);
+    git(&fixture, &fixture.at("first"), &["worktree", "add", "-q", "../second"]);
+    fs::rename(fixture.at("second/.git"), fixture.at("p/.git")).unwrap();
+    git(&fixture, &fixture.at("first"), &["config", "core.worktree", "../elsewhere"]);
+    let fixture = aged(fixture, 40);
+    assert!(finds(&fixture, "npm-packages"));
+    git(&fixture, &fixture.at("p"), &["config", "extensions.worktreeConfig", "true"]);
+    assert_eq!(found(&aged(fixture, 40)), BTreeSet::new());
+}
+
+/// The index has the directory alone, and not what is in it.
+#[test]
+fn what_lies_where_nothing_is_checked_out_is_not_listed() {
+    let fixture = named("cache-tag").made();
+    fs::create_dir_all(fixture.at("p/out")).unwrap();
+    fs::create_dir_all(fixture.at("p/in")).unwrap();
+    write(&fixture.at("p/in/f"), "");
+    named("cache-tag").make_in(&fixture.at("p/out"), "");
+    git(&fixture, &fixture.at("p"), &["init", "-q"]);
+    git(&fixture, &fixture.at("p"), &["add", "."]);
+    git(&fixture, &fixture.at("p"), COMMIT);
+    git(&fixture, &fixture.at("p"), &["sparse-checkout", "set", "--cone", "--sparse-index", "in"]);
+    assert!(!fixture.at("p/out").exists());
+    named("cache-tag").make_in(&fixture.at("p/out"), "");
+    let expected = [("cache-tag".to_owned(), "./any".to_owned())].into();
+    assert_eq!(found(&aged(fixture, 40)), expected);
+}
+
+/// What is in it can be reached by its name.
+#[test]
+fn what_is_tracked_in_a_directory_that_cannot_be_listed_is_not_listed() {
+    let (case, fixture) = (named("cache-tag"), Fixture::in_memory());
+    case.make_in(&fixture.at("p"), "");
+    let fixture = aged(fixture, 40).mode("p", 0o711).mode(".", 0o755);
+    let found = || {
+        let run = weigh("--reclaimable -j").arg(fixture.at("p/any")).by_nobody(&fixture).run();
+        run.json()["reclaimable"]["found"].as_array().unwrap().len()
+    };
+    assert_eq!(found(), 1);
+    git(&fixture, &fixture.at("p"), &["init", "-q"]);
+    git(&fixture, &fixture.at("p"), &["add", "-f", &case.payload()]);
+    assert_eq!(found(), 0);
+}
+
 /// A marker that would never end, or that is large, is not read.
 #[test]
 fn markers_of_other_kinds_and_large_ones_are_not_read() {
@@ -528,7 +619,16 @@ fn the_list_is_limited_and_its_sum_is_not() {
     let remembered = look("-j --remember", &fixture).env("XDG_STATE_HOME", state.path()).run();
     assert_eq!(remembered.json()["reclaimable"], all);
     assert_eq!(json("-j -n 1")["frees_most"], all["frees_most"]);
-    assert_eq!(json("-j -z 150k")["found"].as_array().unwrap().len(), 2);
+    let large = json("-j -z 150k");
+    assert_eq!(large["found"].as_array().unwrap().len(), 2);
+    assert_eq!((&large["more"], &large["frees_most"]), (&1.into(), &all["frees_most"]));
+    // Once, it was "nothing".
+    for (size, said) in
+        [("150k", "with 1 that is not listed\n"), ("1G", "with 3 that are not listed\n")]
+    {
+        let shown = look("-c -z", &fixture).arg(size).run().text();
+        assert!(shown.ends_with(said), "{shown}");
+    }
     let csv = look("--as csv", &fixture).run().text();
     assert_eq!(csv.lines().count(), 4);
     assert!(

@@ -14,6 +14,8 @@ use jiff::tz::TimeZone;
 use crate::dice::Dice;
 use crate::fixture::Fixture;
 use crate::history::with;
+#[cfg(feature = "tui")]
+use crate::pty::Terminal;
 use crate::rounds::rounds;
 use crate::run::{Weigh, in_namespace, is_portable, weigh};
 
@@ -297,6 +299,19 @@ fn a_directory_that_others_can_change_is_not_used() {
         .unwrap();
         assert!(said(&link).contains(theirs));
     }
+}
+
+/// Once, that was said only when the screen was left.
+#[test]
+#[cfg(feature = "tui")]
+fn a_screen_says_that_there_is_no_comparison_yet() {
+    let fixture = Fixture::new().file("t/only", 1);
+    let terminal = &mut Terminal::new();
+    let child = at_home(&fixture, "--remember --ui --since last t").on(terminal).spawn();
+    // Blanks are not written to a screen that has them already.
+    terminal.wait_for("remembered");
+    terminal.type_in(b"q");
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
 }
 
 /// Of random walks of several trees: those of a series that `--keep 7` would keep, and of all of them as many of the

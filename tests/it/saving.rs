@@ -202,6 +202,14 @@ fn a_symlink_stays_one() {
 }
 
 #[test]
+fn a_directory_needs_a_slash() {
+    let fixture = Fixture::new().dir("t/d");
+    let shown = weigh("t --save t/d").within(fixture.path()).run();
+    let said = "weigh: cannot save t/d: it is a directory: end its name in a slash to save a dated snapshot there\n";
+    assert_eq!((shown.code(), shown.complaint().as_str()), (1, said));
+}
+
+#[test]
 fn a_file_that_is_replaced_keeps_its_permissions() {
     let fixture = small();
     let file = fixture.at("place/snapshot");

@@ -506,6 +506,38 @@ fn what_was_said_counts_although_stderr_stays_open() {
     assert_eq!(shown.complaint(), "weigh: cannot load web:/top: no such host\n");
 }
 
+/// Once, it was waited for without end.
+#[test]
+fn a_host_that_only_complains_is_given_up() {
+    let machine = Machine::new(Fixture::new().file("top/a", 5000));
+    for before in ["", "echo 'weigh-answers 1 find'; ", "echo 'weigh-answers 1 weigh'; "] {
+        let rsh = format!("#!/bin/sh\n{before}exec yes 'no \x1b[31mway' >&2\n");
+        machine.script("rsh", &rsh);
+        let shown = machine.weigh("-j", There::Weigh).arg("web:/top").run();
+        let said = "weigh: cannot load web:/top: it says more and more on stderr, and lists nothing: no \\x1b[31mway\n";
+        assert_eq!((shown.code(), shown.complaint().as_str()), (1, said), "{before}");
+    }
+}
+
+/// As find does where little may be read.
+#[test]
+fn a_host_that_complains_much_and_lists_is_waited_for() {
+    let machine = Machine::new(Fixture::new());
+    let list = r#"#!/bin/sh
+entry() { printf "find 1 %s 1 8 5 1.0 1.0 1.0 0 0 644 $2 /top@$1@" $3 | tr @ '\0'; }
+echo 'weigh-answers 1 find'
+entry '' d 1
+for i in 1 2 3 4 5 6; do
+    entry %s f "$(seq -s ' ' $((1000 * i)) $((1000 * i + 999)) | sed 's/[0-9]*/& &/g')"
+    head -c 6000000 /dev/zero >&2
+done
+printf '\0\0found\n'
+"#;
+    machine.script("rsh", list);
+    let shown = machine.weigh("-j", There::Weigh).arg("web:/top").run();
+    assert_eq!(shown.json()["entries"], 6_001);
+}
+
 #[test]
 fn one_host_that_fails_leaves_the_others() {
     let machine = Machine::new(Fixture::new().file("top/a", 5000));

@@ -10,7 +10,7 @@ use crate::gitignore::{IGNORED, NOT_IGNORED, checkout, compare, git, listed, wei
 use crate::rounds::{for_seeds, rounds};
 use crate::run::weigh;
 
-const COMMIT: &[&str] =
+pub const COMMIT: &[&str] =
     &["-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "m"];
 
 /// Rules ignore nearly everything, but some files are tracked nevertheless, also in ignored directories. Names have all
@@ -363,10 +363,20 @@ fn an_index_that_cannot_be_read_is_a_problem() {
         let message = "cannot read top/.git/index: it is split, and the other half is not read\n";
         assert!(shown.complaint().contains(message), "{version}: {}", shown.complaint());
     }
-    // What is no file is not waited for, and is none.
-    fs::remove_file(&index).unwrap();
-    let fixture = fixture.fifo("top/.git/index");
-    assert_eq!(weighed(weigh("--gitignore").arg(fixture.at("top")), &fixture), untracked);
+}
+
+/// Once, it was taken for none. A pipe is not waited for.
+#[test]
+fn an_index_that_is_no_file_is_a_problem() {
+    for kind in [Fixture::fifo, Fixture::dir, |it: Fixture, path: &str| it.symlink("gone", path)] {
+        let fixture = against_the_rules();
+        fs::remove_file(fixture.at("top/.git/index")).unwrap();
+        let fixture = kind(fixture, "top/.git/index");
+        let shown = weigh("-j --gitignore top").within(fixture.path()).run();
+        let said = "cannot read top/.git/index: it is no regular file\n";
+        assert!(shown.complaint().contains(said), "{}", shown.complaint());
+        assert_eq!(shown.code(), 1);
+    }
 }
 
 /// Without rules nothing can be ignored, and without the flags nobody asks.

@@ -190,7 +190,8 @@ impl Browser {
     pub fn new(request: Request, options: BrowseOptions) -> Self {
         let sorting = options.sorting;
         let view = request.walk.view;
-        let mut browser = Self { request, options, sorting, ..Self::default() };
+        let said = options.note.clone();
+        let mut browser = Self { request, options, sorting, said, ..Self::default() };
         browser.scan.see_as(view);
         browser.relist();
         browser

@@ -46,6 +46,8 @@ pub struct BrowseOptions {
     pub asks_background: bool,
     /// Whether the user has chosen how times are written. Otherwise the list has ages.
     pub has_time_style: bool,
+    /// What is said at first.
+    pub note: Option<String>,
 }
 
 /// How browsing ended.

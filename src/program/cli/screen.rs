@@ -27,7 +27,8 @@ impl Flags {
     }
 
     /// How to browse, if that is asked for, or in one line why that cannot be done.
-    pub(super) fn browse(&self) -> Result<Option<BrowseOptions>, String> {
+    /// A `note` is shown at first.
+    pub(super) fn browse(&self, note: Option<&String>) -> Result<Option<BrowseOptions>, String> {
         if !self.screen.ui {
             return Ok(None);
         }
@@ -65,6 +66,7 @@ impl Flags {
                 && terminal::theme() == Theme::None
                 && env::var_os("TERM").is_some_and(|term| term != "linux"),
             has_time_style: self.print.time_style.is_some(),
+            note: note.filter(|_| !self.print.quiet).cloned(),
         }))
     }
 }
