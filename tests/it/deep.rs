@@ -218,6 +218,18 @@ fn the_longest_names_are_no_trouble() {
     }
 }
 
+/// Each level once took over what all levels below it have: 16,000 of them took 29 seconds of a core.
+#[test]
+fn what_a_group_costs_does_not_grow_with_depth() {
+    native_only!("paths are bounded there");
+    const DEPTH: usize = 20_000;
+    let fixture = Fixture::in_memory().endings("d", DEPTH);
+    let flags = "-j --inodes --by type -n 100000";
+    let document = on(&fixture, flags).limited("-t 10").run().document();
+    assert_eq!(document.root().size, 2 * DEPTH as u64);
+    assert_eq!(document.nodes.len(), DEPTH + 2, "with that of directories, and the root");
+}
+
 /// Little memory, few processors or few processes.
 #[test]
 fn little_of_everything_is_enough() {
