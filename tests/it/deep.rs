@@ -2,6 +2,8 @@
 //! A recursion anywhere, a destructor's included, ends these with a stack overflow. The portable
 //! source goes by paths and promises only what a path can name.
 
+use std::fs;
+
 use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::oracle::du;
@@ -131,6 +133,24 @@ fn what_a_line_costs_does_not_grow_with_depth() {
         let run = weigh(&flags).arg(fixture.at("l")).limited("-t 10").run();
         assert!(run.text().lines().count() > DEPTH / 2, "{flags}");
     }
+}
+
+/// Of all directories that are gone, each once had its whole path in memory: 16,000 of them took 265 MB.
+#[test]
+fn what_a_gone_directory_takes_does_not_grow_with_depth() {
+    native_only!("paths are bounded there");
+    const DEPTH: usize = 20_000;
+    let (fixture, saved) = (Fixture::in_memory().chain("d", DEPTH, 5000), Fixture::new());
+    let run = |flags: &str| {
+        let weigh = weigh(flags).arg(".").within(fixture.path());
+        weigh.limited("-v 262144").run()
+    };
+    let before = saved.at("before");
+    let flags = format!("--details --save {}", before.display());
+    run(&flags).clean();
+    fs::rename(fixture.at("d"), fixture.at("moved")).unwrap();
+    let shown = run(&format!("-c -w 80 -n 1 --since {}", before.display())).text();
+    assert!(shown.contains("moved (moved from d)"), "{shown}");
 }
 
 #[test]
