@@ -112,7 +112,7 @@
 //! reclaimable containers git sys sum tally tree inode measure problem path weighed escape
 //! remote     list snapshot sys total tree measure problem interrupt weighed
 //! history    diff snapshot tally tree sys measure parallel problem
-//! diff       sys total tally tree inode measure parallel
+//! diff       sys total tally tree inode measure parallel path
 //! list       snapshot sys total tally tree inode measure problem weighed
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape
 //! walk       containers sys filter total tally tree inode measure problem path stats weighed

@@ -37,6 +37,17 @@ pub fn below<'p>(path: &'p [u8], above: &[u8]) -> Option<&'p [u8]> {
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix(b"/") }
 }
 
+/// The paths at which a directory may be that has `path` in it, or is it, the longest first; and what of `path` is below
+/// each. `./` and `./../a` are two of `./../a/b`.
+pub fn splits(path: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    (0..=path.len().min(LONGEST)).rev().filter_map(|end| {
+        let (above, below) = path.split_at(end);
+        // Names end there.
+        let is_end = below.is_empty() || below.starts_with(b"/") || above.ends_with(b"/");
+        is_end.then(|| (above, below.strip_prefix(b"/").unwrap_or(below)))
+    })
+}
+
 /// How `to` is spelled from the directory `from`, if both are real paths: by few names, or as it is.
 pub fn seen_from(from: &[u8], to: &[u8]) -> Vec<u8> {
     const MOST_UP: usize = 2;

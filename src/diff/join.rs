@@ -21,7 +21,7 @@ const SHARE: u64 = 1024;
 
 /// What all threads share.
 struct JoinContext<'a> {
-    moves: &'a Moves,
+    moves: &'a Moves<'a>,
     unchanged: &'a Unchanged,
     limits: Limits,
     root_depth: usize,
@@ -67,7 +67,7 @@ struct Feed<'a, T: Tally> {
 /// the same inode.
 pub(super) fn join<T: Tally + Clone>(
     root: Sides<'_>,
-    (moves, unchanged): (&Moves, &Unchanged),
+    (moves, unchanged): (&Moves<'_>, &Unchanged),
     tally: T,
     limits: Limits,
     is_each_once: bool,
@@ -81,7 +81,7 @@ pub(super) fn join<T: Tally + Clone>(
     let threads = if root.directories() > SHARE { parallel::cores() } else { 0 };
     let churn = parallel::with_helpers(threads, |helpers| feed.join(traversal, Some(helpers)));
     let size = churn.size.max(saturated_change(root));
-    feed.replay.finish(&node(root, moves, Churn { size, ..churn }))
+    feed.replay.finish(&node(root, None, Churn { size, ..churn }))
 }
 
 impl<'a, T: Tally + Clone> Feed<'a, T> {
@@ -184,13 +184,14 @@ impl<T: Tally> Feed<'_, T> {
         if self.has(churn) {
             let inodes = self.context.inodes.as_ref();
             let inode = inodes.and_then(|inodes| inodes.inode(sides, churn.size));
-            self.replay.leaf(&Node { inode, ..node(sides, self.context.moves, churn) }, true);
+            self.replay.leaf(&Node { inode, ..node(sides, None, churn) }, true);
         }
     }
 
     fn close(&mut self, sides: Sides<'_>, churn: Churn, is_shown: bool) {
         let shown = if is_shown && self.has(churn) { Shown::Always } else { Shown::Never };
-        self.replay.close(&node(sides, self.context.moves, churn), shown);
+        let origin = self.context.moves.origin(&sides);
+        self.replay.close(&node(sides, origin.as_deref(), churn), shown);
     }
 
     fn has(&self, churn: Churn) -> bool {
@@ -259,12 +260,17 @@ impl Churn {
     }
 }
 
-/// The node as it is now, and how it changed; a directory if it is one on either side.
-fn node<'a>(sides: Sides<'a>, moves: &'a Moves, Churn { size, entries, .. }: Churn) -> Node<'a> {
+/// The node as it is now, and how it changed; a directory if it is one on either side. If it was moved, it was at this
+/// `origin`.
+fn node<'a>(
+    sides: Sides<'a>,
+    origin: Option<&'a [u8]>,
+    Churn { size, entries, .. }: Churn,
+) -> Node<'a> {
     let Some(child) = sides.now.or(sides.before) else { return Node::default() };
     let kind = (!child.is_group()).then(|| child.mode().kind());
     let (was, is) = sides.sizes();
-    let change = Change { kind, was, is, churn: size, entries, moved_from: moves.origin(&sides) };
+    let change = Change { kind, was, is, churn: size, entries, moved_from: origin };
     let now = sides.now.map(|now| now.node()).unwrap_or_default();
     // It counts by itself if that changed.
     let own = (own_churn(sides) > 0).then(|| now.own.unwrap_or_default());

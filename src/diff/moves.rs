@@ -10,17 +10,19 @@ use std::collections::HashMap;
 use crate::diff::Sides;
 use crate::diff::unchanged::Unchanged;
 use crate::inode::Identity;
+use crate::path;
 use crate::tree::{Child, Node, Step, Traversal};
 
-/// The previous place of each moved directory, by inode.
+/// Each moved directory, as it was before, by inode. No path is kept: in a deep tree, those of all directories would take
+/// memory that grows with the square of the depth.
 #[derive(Debug, Default)]
-pub(super) struct Moves {
-    origins: HashMap<Identity, Box<[u8]>>,
+pub(super) struct Moves<'a> {
+    origins: HashMap<Identity, Child<'a>>,
 }
 
-impl Moves {
+impl<'a> Moves<'a> {
     /// Finds moved directories, if the snapshots contain inodes.
-    pub(super) fn find<'a>(root: Sides<'a>, unchanged: &'a Unchanged) -> Self {
+    pub(super) fn find(root: Sides<'a>, unchanged: &'a Unchanged) -> Self {
         for side in [root.before, root.now].into_iter().flatten() {
             if !side.directories().any(|it| it.inode().is_some()) {
                 return Self::default();
@@ -34,21 +36,16 @@ impl Moves {
                 Step::Node(_) | Step::End(()) => continue,
             };
             match (sides.before, sides.now) {
-                (Some(child), None) => {
-                    let path: Box<[u8]> = traversal.path().into();
-                    gone.extend(identity(child).map(|identity| (identity, (child, path))));
-                }
-                (None, Some(child)) => {
-                    new.extend(identity(child).map(|identity| (identity, child)));
-                }
+                (Some(child), None) => gone.extend(identity(child).zip(Some(child))),
+                (None, Some(child)) => new.extend(identity(child).zip(Some(child))),
                 _ => {}
             }
             traversal.enter((), unchanged.directories(sides));
         }
-        gone.retain(|identity, (was, _)| {
+        gone.retain(|identity, was| {
             new.get(identity).is_some_and(|is| is_same(*was, *is, unchanged))
         });
-        Self { origins: gone.into_iter().map(|(identity, (_, path))| (identity, path)).collect() }
+        Self { origins: gone }
     }
 
     /// Whether an entry on one side only is a directory that was moved.
@@ -60,16 +57,18 @@ impl Moves {
             }
     }
 
-    /// Where the directory at `sides` was before, if it was moved.
-    pub(super) fn origin(&self, sides: &Sides<'_>) -> Option<&[u8]> {
+    /// Where the directory at `sides` was before, as a path below the root, if it was moved.
+    pub(super) fn origin(&self, sides: &Sides<'_>) -> Option<Vec<u8>> {
         match (sides.before, sides.now) {
-            (None, Some(child)) => self.of(child),
+            (None, Some(child)) => {
+                self.of(child).map(|was| path::join_all(was.names().into_iter().skip(1)))
+            }
             _ => None,
         }
     }
 
-    fn of(&self, child: Child<'_>) -> Option<&[u8]> {
-        self.origins.get(&identity(child)?).map(|path| &**path)
+    fn of(&self, child: Child<'_>) -> Option<Child<'a>> {
+        self.origins.get(&identity(child)?).copied()
     }
 }
 

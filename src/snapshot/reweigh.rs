@@ -230,13 +230,6 @@ impl<'r, 't> RootsOfErrors<'r, 't> {
     /// The root from which the walk reached `path`, and the path from there. If `.` and `./../a` are roots, it may be
     /// in the second.
     fn walked_in<'p>(&self, path: &'p [u8]) -> Option<(&'r SavedRoot<'t>, &'p [u8])> {
-        (0..=path.len().min(LONGEST)).rev().find_map(|end| {
-            let (above, way) = path.split_at(end);
-            // Names end there.
-            if !(way.is_empty() || way.starts_with(b"/") || above.ends_with(b"/")) {
-                return None;
-            }
-            Some((*self.walked.get(above)?, way.strip_prefix(b"/").unwrap_or(way)))
-        })
+        path::splits(path).find_map(|(above, way)| Some((*self.walked.get(above)?, way)))
     }
 }

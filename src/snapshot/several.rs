@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 
 use super::devices::{self, devices};
 use super::roots::{Listings, roots};
@@ -26,7 +26,7 @@ use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::tally::{Inodes, Whole};
 use crate::total::{AnyReplay, Replay, Rules, Shown, apart};
-use crate::tree::{DirectoryId, Node, Tree};
+use crate::tree::{DirectoryId, Node, Place, Tree};
 use crate::weighed::Weighed;
 
 /// Loads the snapshots in `files` and joins them, to be seen as `wanted`. Keeps the `inodes` asked for, at least those
@@ -107,7 +107,8 @@ struct JoinedRoot {
     given: Vec<u8>,
     name: Vec<u8>,
     place: PathBuf,
-    /// None if it is not a directory.
+    /// Where it is in its tree, and which directory it is, if it is one.
+    at: Option<Place>,
     directory: Option<DirectoryId>,
     /// Whether it equals another root or is inside one.
     is_inside: bool,
@@ -135,7 +136,8 @@ pub fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes, are_apart: bool) -> 
     let view = snapshots.first().map_or(View::default(), |snapshot| snapshot.view);
     let known = snapshots.iter().fold(Measures::ALL, |known, it| known.and(it.known));
     let rules = (!are_apart).then(|| Rules { follow, ..Rules::default() });
-    let (problems, origin) = (problems(&mut snapshots, &roots), origin(&snapshots, &roots, &hosts));
+    let names = by_name(&snapshots, &roots);
+    let (problems, origin) = (problems(&mut snapshots, &names), origin(&snapshots, &names, &hosts));
     let is_interrupted = snapshots.iter().any(|snapshot| snapshot.weighed.is_interrupted);
     let trees = snapshots.into_iter().map(|snapshot| snapshot.weighed.report).collect();
     let report = tree(trees, &roots, &hosts, rules, inodes).map(|tree| tree.seen_as(view));
@@ -189,9 +191,10 @@ fn each_once(snapshots: &[Snapshot]) -> Vec<JoinedRoot> {
             order.push(found.len());
             let (given, place) = (root.name.to_vec(), root.place);
             let directory = root.node.id().filter(|_| root.node.is_directory());
-            let (host, name) = (host(snapshot), given.clone());
+            let (host, name, at) = (host(snapshot), given.clone(), root.node.place());
             let (snapshot, is_inside) = (i, false);
-            let joined = JoinedRoot { snapshot, host, given, name, place, directory, is_inside };
+            let joined =
+                JoinedRoot { snapshot, host, given, name, place, at, directory, is_inside };
             found.push((joined, root.node));
         }
     }
@@ -246,15 +249,24 @@ fn name(roots: &mut [JoinedRoot], are_several_hosts: bool) {
     }
 }
 
+/// The roots of each snapshot by name: there may be many, and as many problems.
+fn by_name<'r>(snapshots: &[Snapshot], roots: &'r [JoinedRoot]) -> Vec<ByName<'r>> {
+    let mut names: Vec<_> = snapshots.iter().map(|_| IndexMap::new()).collect();
+    for root in roots {
+        names[root.snapshot].entry(&*root.given).or_insert(root);
+    }
+    names
+}
+
+type ByName<'r> = IndexMap<&'r [u8], &'r JoinedRoot>;
+
 /// The problems of all snapshots, except those in a root that is inside another: the outer root has them.
-fn problems(snapshots: &mut [Snapshot], roots: &[JoinedRoot]) -> Vec<Problem> {
+fn problems(snapshots: &mut [Snapshot], names: &[ByName<'_>]) -> Vec<Problem> {
     let mut all = Vec::new();
-    for (i, snapshot) in snapshots.iter_mut().enumerate() {
+    for (snapshot, names) in snapshots.iter_mut().zip(names) {
         for mut problem in snapshot.weighed.problems.drain(..) {
-            let above = roots
-                .iter()
-                .filter(|root| root.snapshot == i && path::is_within(&problem.path, &root.given));
-            if let Some(root) = above.max_by_key(|root| root.given.len()) {
+            let root = path::splits(&problem.path).find_map(|(above, _)| names.get(above));
+            if let Some(root) = root {
                 if root.is_inside {
                     continue;
                 }
@@ -269,14 +281,15 @@ fn problems(snapshots: &mut [Snapshot], roots: &[JoinedRoot]) -> Vec<Problem> {
 }
 
 /// The joined origin.
-fn origin(snapshots: &[Snapshot], roots: &[JoinedRoot], hosts: &[Vec<u8>]) -> Option<Origin> {
+fn origin(snapshots: &[Snapshot], names: &[ByName<'_>], hosts: &[Vec<u8>]) -> Option<Origin> {
     let origins: Vec<_> = snapshots.iter().filter_map(|it| it.origin.as_ref()).collect();
     let mut given = Vec::new();
-    for (i, origin) in origins.iter().enumerate() {
-        for root in &origin.roots {
-            let joined = roots.iter().find(|joined| {
-                joined.snapshot == i && root.name.as_ref().is_none_or(|name| *name == joined.given)
-            });
+    for (snapshot, names) in snapshots.iter().zip(names) {
+        for root in snapshot.origin.iter().flat_map(|origin| &origin.roots) {
+            let joined = match &root.name {
+                Some(name) => names.get(&**name),
+                None => names.values().next(),
+            };
             let name = joined.map(|joined| &joined.name).or(root.name.as_ref()).cloned();
             given.push(GivenRoot { name, ..root.clone() });
         }
@@ -340,7 +353,7 @@ fn add(replay: &mut Replay<Whole>, trees: &mut [Option<Tree>], root: &JoinedRoot
     let Some(tree) = &mut trees[root.snapshot] else { return };
     if let Some(directory) = root.directory {
         replay.graft(tree, directory, name);
-    } else if let Some(leaf) = tree.roots().find(|leaf| leaf.name() == root.given) {
-        replay.leaf(&Node { name, ..leaf.node() }, true);
+    } else if let Some(at) = root.at {
+        replay.leaf(&Node { name, ..tree.at(at).node() }, true);
     }
 }

@@ -82,8 +82,8 @@ impl Tally for Groups {
     }
 
     fn merge(&self, part: &mut GroupPart, mut other: GroupPart) {
-        // If there are links, there are many; groups are few.
-        if part.links.len() < other.links.len() {
+        // The smaller one is moved. There may be as many groups as files, if all names end in another way.
+        if part.len() < other.len() {
             mem::swap(part, &mut other);
         }
         let numbers = other.groups.iter().map(|(key, group)| {
@@ -144,6 +144,11 @@ impl Tally for Groups {
 }
 
 impl GroupPart {
+    /// How many groups and inodes it has.
+    fn len(&self) -> usize {
+        self.groups.len() + self.links.len()
+    }
+
     /// The number of the group with this `key`.
     #[inline]
     fn group(&mut self, key: &[u8]) -> u32 {

@@ -264,7 +264,8 @@ fn go_on<T: Tally>(
         walk.run_here();
         return monitor.end();
     };
-    walk.handles.reserve(free, workers);
+    // Unless the number of threads is fixed, there may be as many as `most` later.
+    walk.handles.reserve(free, if fixed.is_some() { workers } else { workers.max(most) });
     walk.workers.make_room_for(workers);
 
     let (sender, receiver) = mpsc::sync_channel(1);

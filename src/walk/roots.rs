@@ -6,7 +6,7 @@ use std::io;
 use super::nested;
 use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
-use crate::sys::{Mount, Stat, Symlinks};
+use crate::sys::{self, Mount, Stat, Symlinks};
 use crate::walk::WalkOptions;
 
 /// Where a walk begins.
@@ -43,6 +43,8 @@ pub(super) fn root(path: &OsString, options: &WalkOptions) -> io::Result<Root> {
     if stat.mode.kind() == Kind::Symlink {
         match source.stat(&path, Symlinks::Follow, options.query) {
             Ok(target) if options.rules.follow || target.is_directory() => stat = target,
+            // What it leads to might be a directory.
+            Err(error) if !sys::is_vanished(&error) => return Err(error),
             _ => {}
         }
     }

@@ -182,9 +182,10 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             }
         };
         if self.worker.walk.options.rules.follow && stat.mode.kind() == Kind::Symlink {
-            // A broken symlink counts as itself.
-            if let Ok(target) = handle.stat_at(name, Symlinks::Follow, self.query) {
-                return Ok((target, Symlinks::Follow));
+            match handle.stat_at(name, Symlinks::Follow, self.query) {
+                // A broken symlink counts as itself.
+                Err(error) if sys::is_vanished(&error) => {}
+                target => return target.map(|target| (target, Symlinks::Follow)),
             }
         }
         if listed.stat.is_none() && self.is_recognizable(&stat, listed) {

@@ -2,6 +2,7 @@
 //! Everything else is exact, and nothing hangs.
 #![cfg(target_os = "linux")]
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::document::Document;
@@ -166,6 +167,27 @@ fn what_waits_for_a_handle_in_vain_does_not_wait_again() {
     assert_eq!(shown.code(), 1);
     let errors = Document::parse(&shown.stdout).errors().len();
     assert!(errors > 3 && (TRIES..TRIES + 50).contains(&injected), "{errors}, {injected}");
+}
+
+/// Slow storage gets more threads than there are cores. Their handles were once not among those that are kept free. Then
+/// files of rules could not be opened, and what they leave out counted.
+#[test]
+#[ignore = "needs strace"]
+fn threads_for_slow_storage_have_enough_handles() {
+    const LEVELS: u32 = 12;
+    let mut fixture = Fixture::in_memory();
+    for number in 1..1_usize << LEVELS {
+        // The path to a node of a binary tree.
+        let bits = format!("{number:b}").replace('0', "/0").replace('1', "/1");
+        fixture = fixture.file(format!("top{bits}/out"), 1);
+        fs::write(fixture.at(format!("top{bits}/.ignore")), "out\n").unwrap();
+    }
+    let slow = ["strace", "-f", "-q", "-o", "log", "-e", "inject=openat:delay_enter=10000"];
+    let weigh = weigh("-j -f --gitignore top").within(fixture.path()).under(slow);
+    let document = weigh.limited("-n 128").run().document();
+    assert_eq!(document.root().size, (1 << LEVELS) - 1);
+    let log = fixture.text("log");
+    assert!(!log.contains("EMFILE"), "{} failed", log.matches("EMFILE").count());
 }
 
 /// One call says that an existing entry does not exist. The next one finds it. Once, weigh took the entry for one that

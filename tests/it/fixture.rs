@@ -5,6 +5,7 @@
 //! any path can say, and every fixture is taken down without recursion: a directory that is not
 //! empty is first moved up to the top.
 
+use std::cell::Cell;
 use std::ffi::{CString, OsStr};
 use std::fs::{self, Metadata};
 use std::io::Write;
@@ -209,6 +210,15 @@ impl Fixture {
             for tooth in ["a", "z"] {
                 write_at(make_and_open(level, tooth).as_fd(), "f", 1);
             }
+        });
+        self
+    }
+
+    /// A chain of `depth` directories called `name`, each with an empty file whose name ends as no other does.
+    pub fn endings(self, name: &str, depth: usize) -> Self {
+        let number = Cell::new(0);
+        self.descend(name, depth, |level| {
+            write_at(level, &format!("f.{}", number.replace(number.get() + 1)), 0);
         });
         self
     }

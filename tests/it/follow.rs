@@ -108,6 +108,22 @@ fn a_link_to_itself_is_itself() {
     assert_eq!(document.root().size, 5004);
 }
 
+/// What a symlink leads to may be there and not be told. Once it was left out without a word, also below a PATH that is
+/// such a symlink.
+#[test]
+fn a_target_that_cannot_be_examined_is_a_problem() {
+    let fixture = Fixture::new().file("shut/in/f", 5000).symlink("../shut/in", "top/link");
+    let fixture = fixture.mode("shut", 0).mode(".", 0o755);
+    for (flags, root) in [("-j -s -L", "top"), ("-j -s -L", "top/link"), ("-j -s", "top/link")] {
+        let weigh = weigh(flags).arg(root).within(fixture.path()).by_nobody(&fixture);
+        let shown = weigh.run();
+        assert_eq!(shown.code(), 1, "{flags} {root}");
+        let complaint = shown.complaint();
+        let expected = "weigh: cannot stat top/link: Permission denied\n";
+        assert!(complaint.starts_with(expected), "{flags} {root}: {complaint}");
+    }
+}
+
 /// Symlinks all over a random tree, to files and directories in it, above it and beside it: the
 /// whole is every inode that `find -L` comes to, once.
 #[test]

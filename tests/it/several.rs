@@ -284,6 +284,35 @@ fn roots_of_one_name_are_told_apart() {
     assert_eq!(lines(&shown), [(format!("{place}/a/x"), 1000), (format!("{place}/b/x"), 300)]);
 }
 
+/// Each root and each problem was once looked for among all roots, which took 20 seconds of a core.
+#[test]
+fn many_roots_with_many_problems_are_joined() {
+    const COUNT: usize = 20_000;
+    let fixture = Fixture::new().file("a/f", 1000).dir("b");
+    save_of_host(&fixture, "a", "", "1");
+    save_of_host(&fixture, "b", "", "2");
+    let mut many = fixture.json("2");
+    let (directories, files) = (0..COUNT, COUNT..2 * COUNT);
+    let given =
+        (0..2 * COUNT).map(|i| json!({"path": format!("/many/{i}"), "name": i.to_string()}));
+    many["roots"] = given.collect();
+    let error = |i| json!({"path": format!("{i}/shut"), "operation": "open", "error": "EACCES", "message": "no"});
+    many["errors"] = directories.clone().map(error).collect();
+    let directory = |i: usize| json!({"name": i.to_string(), "kind": "directory", "size": 0, "own": 0, "children": []});
+    let file = |i: usize| json!({"name": i.to_string(), "kind": "file", "size": 1});
+    many["children"] = directories.map(directory).chain(files.map(file)).collect();
+    (many["name"], many["kind"], many["complete"]) =
+        ("(total)".into(), "total".into(), false.into());
+    for of_one in ["inode", "device", "mount", "own", "modified"] {
+        many.as_object_mut().unwrap().remove(of_one);
+    }
+    fs::write(fixture.at("2"), many.to_string()).unwrap();
+    let weigh = weigh("-s -j --load 1 --load 2").within(fixture.path()).limited("-t 5");
+    let shown: Value = serde_json::from_slice(&weigh.run().stdout).unwrap();
+    assert_eq!(shown["size"], 1000 + COUNT);
+    assert_eq!(shown["errors"].as_array().unwrap().len(), COUNT);
+}
+
 #[test]
 fn what_is_saved_of_several_is_what_they_were() {
     let fixture = Fixture::new().file("a/f", 1000).hard_link("a/f", "b/g").file("b/h", 30);
