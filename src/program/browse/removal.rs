@@ -2,6 +2,7 @@
 //! targets are those that the review showed, even if the list changes meanwhile.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::io;
 use std::mem;
 use std::sync::Arc;
@@ -357,15 +358,15 @@ impl Browser {
     /// Takes what came of putting entries back.
     pub(super) fn undone(&mut self, undone: Vec<(Arc<Trashed>, Removed)>) -> Option<Command> {
         self.end_work();
-        let (mut back, mut kept) = (Vec::new(), Vec::new());
+        let (mut back, mut kept, mut restored) = (Vec::new(), Vec::new(), HashSet::new());
         for (trashed, removed) in undone {
-            self.scan.tree.set_fingerprints(&removed.relinked);
             let path = self.text(&trashed.path());
-            // What is not put back may have changed, or something else has its name.
+            // What is not put back may have changed, or something else has its name. With other links, it is all
+            // scanned again, because these have changed.
             self.rescan_around(&[trashed.path(), trashed.path_in_trash(), removed.log]);
             let outcome = removed.outcomes.into_iter().next().unwrap_or_default();
             if let Fate::Restored = outcome.fate {
-                self.removals.trashed.retain(|(_, other)| !Arc::ptr_eq(other, &trashed));
+                restored.insert(Arc::as_ptr(&trashed));
                 back.push(path);
             } else {
                 let problem = outcome.problems.into_iter().next();
@@ -376,6 +377,7 @@ impl Browser {
             }
         }
         let [many, others] = [&back, &kept].map(|all| Format::Count.write(all.len() as u64));
+        self.removals.trashed.retain(|(_, one)| !restored.contains(&Arc::as_ptr(one)));
         self.say(match (&back[..], &kept[..]) {
             ([path], []) => format!("put back: {path}"),
             (_, []) => format!("{many} put back"),
