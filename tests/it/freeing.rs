@@ -23,6 +23,7 @@ use crate::program::browse::protected::Protected;
 use crate::program::browse::work::{Console, Work};
 use crate::program::signals::TerminalSignals;
 use weigh::internal::filter::{Filter, any_pattern};
+use weigh::internal::measure::Time;
 use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::remove::{self, RemovalEvent, Removed, UserDirectories};
 use weigh::internal::report::{Input, Request};
@@ -1336,4 +1337,17 @@ fn what_is_marked_is_printed_after_a_removal() {
     assert!(matches!(first[..], [Command::CancelRemoval]), "{first:?}");
     let ended = browser.on(Event::Removed(Box::default()));
     assert!(matches!(ended[..], [Command::End(Ending::Print)]), "{ended:?}");
+}
+
+/// With the time of change (-m c), they kept the one from before.
+#[test]
+fn links_have_a_new_time_after_one_of_them_is_deleted() {
+    let fixture = fixture();
+    let mut request = browse::request([&*fixture.at("tree")]);
+    request.walk.rules.time = Some(Time::Changed);
+    let mut screen = Screen::of(request, &fixture.at("home"), BrowseOptions::default());
+    std::thread::sleep(Duration::from_millis(1_100));
+    screen.press("+d\ndD2\n");
+    assert_eq!(screen.said(), "1 deleted, 2 entries");
+    screen.check("deleted");
 }

@@ -14,6 +14,7 @@ use super::listing::last_names;
 use super::marks::{self, descend};
 use super::review::{RemovalProgress, Review, ReviewedMark, RunningRemoval};
 use super::scan::Scan;
+use weigh::internal::measure::Time;
 use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed};
 use weigh::internal::render::size::{self, Format};
@@ -281,6 +282,10 @@ impl Browser {
         self.end_work();
         let (mut gone, mut kept, mut entries) = (0_u64, 0_u64, 0_u64);
         let mut changed = Vec::new();
+        if self.request.walk.rules.time == Some(Time::Changed) && !removed.relinked.is_empty() {
+            // The other links have a new time, wherever they are.
+            self.removals.rescan_later(Vec::new(), false);
+        }
         self.removals.batches += 1;
         for (outcome, (way, name, is_directory)) in removed.outcomes.into_iter().zip(running.names)
         {
