@@ -15,6 +15,8 @@ pub struct TargetOutcome {
     pub fate: Fate,
     /// The number of deleted entries, itself included.
     pub removed: u64,
+    /// Whether it, or something in it, was moved and put back, which sets its time of change.
+    pub is_put_back: bool,
     /// The first reasons why some of it is kept.
     pub problems: Vec<Problem>,
 }

@@ -25,7 +25,7 @@ use crate::program::signals::TerminalSignals;
 use weigh::internal::filter::{Filter, any_pattern};
 use weigh::internal::measure::Time;
 use weigh::internal::problem::{Operation, Problem};
-use weigh::internal::remove::{self, RemovalEvent, Removed, UserDirectories};
+use weigh::internal::remove::{self, RemovalEvent, RemovalStep, Removed, UserDirectories};
 use weigh::internal::report::{Input, Request};
 use weigh::internal::snapshot::Remembered;
 use weigh::internal::sys;
@@ -130,6 +130,25 @@ impl Screen {
             self.browser.said(),
             self.browser.kept()
         );
+    }
+
+    /// Types the last of `keys`, which begins a removal, and cancels that before its `number`th step of this kind.
+    fn cancel_at(&mut self, home: &Path, keys: &str, step: RemovalStep, number: usize) {
+        let (rest, last) = keys.split_at(keys.len() - 1);
+        self.press(rest);
+        let key = if last == "\n" { Key::Enter } else { Key::Char(last.chars().next().unwrap()) };
+        let commands = self.browser.on(Event::Key(key));
+        let [Command::Remove(manner, targets)] = &commands[..] else { panic!("{commands:?}") };
+        let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.to_owned()));
+        let mut met = 0;
+        let removed = remove::remove(targets, *manner, &directories, &mut |event| {
+            let is_it = matches!(event, RemovalEvent::Before { step: it, .. } if it == step);
+            met += usize::from(is_it);
+            if met < number { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        assert!(removed.is_cancelled);
+        self.work.pass(&mut self.browser, Event::Removed(Box::new(removed)));
+        self.press("");
     }
 
     fn said(&self) -> &str {
@@ -1337,6 +1356,28 @@ fn what_is_marked_is_printed_after_a_removal() {
     assert!(matches!(first[..], [Command::CancelRemoval]), "{first:?}");
     let ended = browser.on(Event::Removed(Box::default()));
     assert!(matches!(ended[..], [Command::End(Ending::Print)]), "{ended:?}");
+}
+
+/// What was moved and put back has another time of change. That was taken for a change by somebody else.
+#[test]
+fn what_is_put_back_after_a_cancel_can_be_deleted_then() {
+    for (name, entries, number) in [("b", 1, 1), ("a", 3, 1), ("a", 3, 2)] {
+        let fixture = fixture();
+        let home = fixture.at("home");
+        let mut request = browse::request([&*fixture.at("tree")]);
+        request.walk.rules.time = Some(Time::Changed);
+        let mut screen = Screen::of(request, &home, BrowseOptions::default());
+        // Times are shown in seconds.
+        std::thread::sleep(Duration::from_millis(1_100));
+        let keys = format!("+{name}\ndD{entries}\n");
+        screen.cancel_at(&home, &keys, RemovalStep::LookAgain, number);
+        assert!(fixture.at("tree").join(name).exists());
+        screen.check(name);
+        screen.press(&format!("U{keys}"));
+        let word = if entries == 1 { "entry" } else { "entries" };
+        assert_eq!(screen.said(), format!("1 deleted, {entries} {word}"));
+        screen.check(name);
+    }
 }
 
 /// With the time of change (-m c), they kept the one from before.

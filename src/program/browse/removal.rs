@@ -307,11 +307,13 @@ impl Browser {
                     changed.push(trashed.path_in_trash());
                     self.removals.trashed.push((self.removals.batches, Arc::from(trashed)));
                 }
-                // It may have new entries.
-                Fate::Kept if is_said && is_directory => {
+                // It may have new entries, or the time of change of some is new.
+                Fate::Kept if is_directory && (is_said || outcome.is_put_back) => {
                     self.removals.rescan_later(inside, false);
                 }
-                Fate::Kept if may_be_another => self.removals.rescan_later(way, false),
+                Fate::Kept if may_be_another || outcome.is_put_back => {
+                    self.removals.rescan_later(way, false);
+                }
                 Fate::Kept | Fate::Restored => {}
                 Fate::Partly => self.removals.rescan_later(inside, true),
                 Fate::Left(_) => self.removals.rescan_later(way, true),
