@@ -1,6 +1,6 @@
 //! The outcome of a removal, and the events during it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 
 use super::trash::Trashed;
@@ -48,6 +48,9 @@ pub struct Removed {
     pub is_cancelled: bool,
     /// Private directories that could not be removed.
     pub left: Vec<Problem>,
+    /// The paths of the directories `files` of the trash that was used. It may have been made even if nothing was moved
+    /// there.
+    pub trashes: BTreeSet<Vec<u8>>,
     /// The path of the log.
     pub log: Vec<u8>,
     /// Why the log is incomplete. Without its `begin` line, nothing was deleted or moved into the trash.

@@ -1392,3 +1392,16 @@ fn links_have_a_new_time_after_one_of_them_is_deleted() {
     assert_eq!(screen.said(), "1 deleted, 2 entries");
     screen.check("deleted");
 }
+
+/// It was listed only if it was the one in the home directory.
+#[test]
+#[ignore = "mounts a tmpfs"]
+fn a_trash_that_stays_empty_is_listed() {
+    let (place, elsewhere) = (Mounted::tmpfs(), Fixture::in_memory().dir("home"));
+    let _fixture = Fixture::within(place.path()).file("tree/b", 10_000);
+    let home = elsewhere.at("home");
+    let mut screen = Screen::new(place.path(), &home);
+    screen.cancel_at(&home, "\t+b\ndt", RemovalStep::Move, 1);
+    assert!(place.path().join(".Trash-0").exists());
+    screen.check("cancelled");
+}

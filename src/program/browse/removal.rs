@@ -15,6 +15,7 @@ use super::marks::{self, descend};
 use super::review::{RemovalProgress, Review, ReviewedMark, RunningRemoval};
 use super::scan::Scan;
 use weigh::internal::measure::Time;
+use weigh::internal::path;
 use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed};
 use weigh::internal::render::size::{self, Format};
@@ -280,12 +281,11 @@ impl Browser {
         self.scan.tree.set_fingerprints(&removed.relinked);
         let running = self.removals.running.take()?;
         self.end_work();
-        let (mut gone, mut kept, mut entries) = (0_u64, 0_u64, 0_u64);
-        let mut changed = Vec::new();
         if self.request.walk.rules.time == Some(Time::Changed) && !removed.relinked.is_empty() {
             // The other links have a new time, wherever they are.
             self.removals.rescan_later(Vec::new(), false);
         }
+        let (mut gone, mut kept, mut entries) = (0_u64, 0_u64, 0_u64);
         self.removals.batches += 1;
         for (outcome, (way, name, is_directory)) in removed.outcomes.into_iter().zip(running.names)
         {
@@ -304,7 +304,6 @@ impl Browser {
                 Fate::Deleted => gone += 1,
                 Fate::Trashed(trashed) => {
                     gone += 1;
-                    changed.push(trashed.path_in_trash());
                     self.removals.trashed.push((self.removals.batches, Arc::from(trashed)));
                 }
                 // It may have new entries, or the time of change of some is new.
@@ -319,13 +318,8 @@ impl Browser {
                 Fate::Left(_) => self.removals.rescan_later(way, true),
             }
         }
-        if running.manner == Manner::Trash && changed.is_empty() {
-            // The trash may have been made even if nothing could be moved there.
-            let data = self.options.directories.data.as_ref();
-            let trash = data.map(|data| data.join("Trash/files/x"));
-            changed.extend(trash.map(|trash| trash.into_os_string().into_encoded_bytes()));
-        }
-        changed.push(removed.log);
+        let in_trash = removed.trashes.iter().map(|files| path::join_all([&**files, b"x"]));
+        let mut changed: Vec<_> = in_trash.chain([removed.log]).collect();
         changed.extend(removed.left.iter().map(|problem| problem.path.clone()));
         self.rescan_around(&changed);
         self.removals.problems.extend(removed.left);
@@ -383,8 +377,8 @@ impl Browser {
                 self.removals.problems.push(Problem { path, operation, code: None, message: why });
             }
         }
-        let [many, others] = [&back, &kept].map(|all| Format::Count.write(all.len() as u64));
         self.removals.trashed.retain(|(_, one)| !restored.contains(&Arc::as_ptr(one)));
+        let [many, others] = [&back, &kept].map(|all| Format::Count.write(all.len() as u64));
         self.say(match (&back[..], &kept[..]) {
             ([path], []) => format!("put back: {path}"),
             (_, []) => format!("{many} put back"),
