@@ -44,7 +44,7 @@ pub struct Trashed {
 }
 
 impl Trashed {
-    /// Its old path.
+    /// Its old path. Asks the system where the top of its mount is now.
     pub fn path(&self) -> Vec<u8> {
         self.target.path()
     }

@@ -1228,7 +1228,10 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
         let first = dice.below(2);
         roots.drain(..first);
     }
-    let request = browse::request(roots.iter().map(|root| &**root));
+    let mut request = browse::request(roots.iter().map(|root| &**root));
+    if dice.below(3) == 0 {
+        request.walk.rules.time = Some(Time::Changed);
+    }
     let mut screen = Screen::of(request, &home, BrowseOptions::default());
     let (mut deleted, mut trashed) = (0, 0);
     for step in 0..3 + dice.below(5) {
@@ -1265,13 +1268,22 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
                 }
                 screen.press("D");
                 if let Some(entries) = screen.asked_entries() {
-                    screen.press(&format!("{entries}\n"));
+                    screen.press(&entries.to_string());
+                    let is_cancelled = !is_new && dice.below(4) == 0;
+                    if is_cancelled {
+                        let Screen { browser, work, .. } = &mut screen;
+                        work.pass(browser, Event::Key(Key::Enter));
+                        std::thread::sleep(Duration::from_micros(dice.below(1_000) as u64));
+                        work.pass(browser, Event::Key(Key::Escape));
+                    }
+                    screen.press(if is_cancelled { "" } else { "\n" });
                     deleted += u64::from(screen.said().contains(" deleted"));
                     // What is scanned again after it may lose a mark on what was kept, and then says that instead.
                     // An info file of the trash, which may be marked, goes with its entry.
                     let is_trash =
                         |path: &Vec<u8>| path.windows(12).any(|it| it == b"/Trash/files");
                     let is_all = !is_new
+                        && !is_cancelled
                         && !marked.iter().any(is_trash)
                         && !screen.said().contains("kept")
                         && !screen.said().contains("lost");
