@@ -175,6 +175,7 @@ impl Move<'_> {
         let ((from, name), (to, new)) = (self.from, self.to);
         // This step cannot be cancelled.
         let _ = removal.before(RemovalStep::PutBack, name.to_bytes());
+        removal.outcome.is_put_back = true;
         let it = to.stat_of(new).unwrap_or(*self.before);
         let Err(error) = self.rename(&it, (to, new), (from, name)) else { return };
         let why = explain(&error, from.stat().ok().as_ref(), Some(self.before));

@@ -1,6 +1,6 @@
 //! The outcome of a removal, and the events during it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 
 use super::trash::Trashed;
@@ -15,6 +15,8 @@ pub struct TargetOutcome {
     pub fate: Fate,
     /// The number of deleted entries, itself included.
     pub removed: u64,
+    /// Whether it, or something in it, was moved and put back, which sets its time of change.
+    pub is_put_back: bool,
     /// The first reasons why some of it is kept.
     pub problems: Vec<Problem>,
 }
@@ -46,6 +48,9 @@ pub struct Removed {
     pub is_cancelled: bool,
     /// Private directories that could not be removed.
     pub left: Vec<Problem>,
+    /// The paths of the directories `files` of the trash that was used. It may have been made even if nothing was moved
+    /// there.
+    pub trashes: BTreeSet<Vec<u8>>,
     /// The path of the log.
     pub log: Vec<u8>,
     /// Why the log is incomplete. Without its `begin` line, nothing was deleted or moved into the trash.

@@ -69,7 +69,8 @@ impl Parent {
         if let Some(trash) = &self.trash {
             return Ok(Arc::clone(trash));
         }
-        let found = TrashDirectory::find(&self.directory, directories)?;
+        let used = &mut removal.removed.trashes;
+        let found = TrashDirectory::find(&self.directory, directories, used)?;
         let known = removal.trashes.iter().find(|known| known.is_same(&found)).cloned();
         let trash = known.unwrap_or_else(|| {
             let found = Arc::new(found);

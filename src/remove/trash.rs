@@ -1,6 +1,7 @@
 //! The trash of the freedesktop specification (1.0): in the user's home directory, or at the top of the mount. Nothing
 //! is copied: an entry stays where it is if there is no trash on its mount.
 
+use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, OsStr};
 use std::io::{self, ErrorKind};
 use std::iter;
@@ -43,7 +44,7 @@ pub struct Trashed {
 }
 
 impl Trashed {
-    /// Its old path.
+    /// Its old path. Asks the system where the top of its mount is now.
     pub fn path(&self) -> Vec<u8> {
         self.target.path()
     }
@@ -55,14 +56,15 @@ impl Trashed {
 }
 
 impl TrashDirectory {
-    /// The trash for entries of `directory`. Makes it if needed.
+    /// The trash for entries of `directory`. Makes it if needed, and adds the path of its directory `files` to `used`.
     pub(super) fn find(
         directory: &TargetDirectory,
         directories: &UserDirectories,
+        used: &mut BTreeSet<Vec<u8>>,
     ) -> io::Result<Self> {
         let data = directories.data.as_ref();
-        let of_home = data.map(|data| of_home(data, &directory.stat)).transpose()?.flatten();
-        let mut trash = of_home.map_or_else(|| Self::at_top(directory), Ok)?;
+        let of_home = data.map(|data| of_home(data, &directory.stat, used)).transpose()?.flatten();
+        let mut trash = of_home.map_or_else(|| Self::at_top(directory, used), Ok)?;
         let [files, info] = [&trash.files, &trash.info].map(HeldDirectory::stat);
         let inside = [files?.stat.identity(), info?.stat.identity()];
         if ancestors(&directory.held)?.iter().any(|above| inside.contains(above)) {
@@ -73,7 +75,7 @@ impl TrashDirectory {
     }
 
     /// The trash at the top of the mount.
-    fn at_top(directory: &TargetDirectory) -> io::Result<Self> {
+    fn at_top(directory: &TargetDirectory, used: &mut BTreeSet<Vec<u8>>) -> io::Result<Self> {
         let around = &directory.stat;
         let (top, levels) = topmost(&directory.held, around)?;
         let path = sys::to_path(&directory.path);
@@ -89,7 +91,7 @@ impl TrashDirectory {
             }
         };
         let path = path::join_all([top_path, name.as_bytes()]);
-        Self::within(&held, &path, Some(top_path.to_vec()), around)
+        Self::within(&held, &path, Some(top_path.to_vec()), around, used)
     }
 
     fn within(
@@ -97,7 +99,9 @@ impl TrashDirectory {
         path: &[u8],
         top: Option<Vec<u8>>,
         around: &ExactStat,
+        used: &mut BTreeSet<Vec<u8>>,
     ) -> io::Result<Self> {
+        used.insert(path::join_all([path, b"files"]));
         let (files, info) = (own(held, c"files", path)?, own(held, c"info", path)?);
         for stat in [files.stat()?, info.stat()?] {
             if !is_beside(&stat, around) {
@@ -171,7 +175,11 @@ fn not_allowed(error: io::Error) -> io::Error {
 const ELSEWHERE: &str = "there is no trash on its file system or subvolume; D deletes it";
 
 /// The trash in the home directory, if that is on the same mount and belongs to the user.
-fn of_home(data: &Path, around: &ExactStat) -> io::Result<Option<TrashDirectory>> {
+fn of_home(
+    data: &Path,
+    around: &ExactStat,
+    used: &mut BTreeSet<Vec<u8>>,
+) -> io::Result<Option<TrashDirectory>> {
     let path = data.as_os_str().as_encoded_bytes();
     let existing = data.ancestors().find_map(|above| {
         let held = HeldDirectory::open(&c_string(above.as_os_str()).ok()?);
@@ -187,7 +195,8 @@ fn of_home(data: &Path, around: &ExactStat) -> io::Result<Option<TrashDirectory>
     let trash = own(&held, c"Trash", path)?;
     // There may be a symlink on the way.
     let path = held.path()?;
-    TrashDirectory::within(&trash, &path::join_all([&*path, b"Trash"]), None, around).map(Some)
+    let path = path::join_all([&*path, b"Trash"]);
+    TrashDirectory::within(&trash, &path, None, around, used).map(Some)
 }
 
 /// The topmost directory of the mount, and the number of levels between it and `parent`.

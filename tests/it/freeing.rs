@@ -23,8 +23,9 @@ use crate::program::browse::protected::Protected;
 use crate::program::browse::work::{Console, Work};
 use crate::program::signals::TerminalSignals;
 use weigh::internal::filter::{Filter, any_pattern};
+use weigh::internal::measure::Time;
 use weigh::internal::problem::{Operation, Problem};
-use weigh::internal::remove::{self, RemovalEvent, Removed, UserDirectories};
+use weigh::internal::remove::{self, RemovalEvent, RemovalStep, Removed, UserDirectories};
 use weigh::internal::report::{Input, Request};
 use weigh::internal::snapshot::Remembered;
 use weigh::internal::sys;
@@ -129,6 +130,25 @@ impl Screen {
             self.browser.said(),
             self.browser.kept()
         );
+    }
+
+    /// Types the last of `keys`, which begins a removal, and cancels that before its `number`th step of this kind.
+    fn cancel_at(&mut self, home: &Path, keys: &str, step: RemovalStep, number: usize) {
+        let (rest, last) = keys.split_at(keys.len() - 1);
+        self.press(rest);
+        let key = if last == "\n" { Key::Enter } else { Key::Char(last.chars().next().unwrap()) };
+        let commands = self.browser.on(Event::Key(key));
+        let [Command::Remove(manner, targets)] = &commands[..] else { panic!("{commands:?}") };
+        let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.to_owned()));
+        let mut met = 0;
+        let removed = remove::remove(targets, *manner, &directories, &mut |event| {
+            let is_it = matches!(event, RemovalEvent::Before { step: it, .. } if it == step);
+            met += usize::from(is_it);
+            if met < number { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        assert!(removed.is_cancelled);
+        self.work.pass(&mut self.browser, Event::Removed(Box::new(removed)));
+        self.press("");
     }
 
     fn said(&self) -> &str {
@@ -1208,7 +1228,10 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
         let first = dice.below(2);
         roots.drain(..first);
     }
-    let request = browse::request(roots.iter().map(|root| &**root));
+    let mut request = browse::request(roots.iter().map(|root| &**root));
+    if dice.below(3) == 0 {
+        request.walk.rules.time = Some(Time::Changed);
+    }
     let mut screen = Screen::of(request, &home, BrowseOptions::default());
     let (mut deleted, mut trashed) = (0, 0);
     for step in 0..3 + dice.below(5) {
@@ -1245,13 +1268,22 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
                 }
                 screen.press("D");
                 if let Some(entries) = screen.asked_entries() {
-                    screen.press(&format!("{entries}\n"));
+                    screen.press(&entries.to_string());
+                    let is_cancelled = !is_new && dice.below(4) == 0;
+                    if is_cancelled {
+                        let Screen { browser, work, .. } = &mut screen;
+                        work.pass(browser, Event::Key(Key::Enter));
+                        std::thread::sleep(Duration::from_micros(dice.below(1_000) as u64));
+                        work.pass(browser, Event::Key(Key::Escape));
+                    }
+                    screen.press(if is_cancelled { "" } else { "\n" });
                     deleted += u64::from(screen.said().contains(" deleted"));
                     // What is scanned again after it may lose a mark on what was kept, and then says that instead.
                     // An info file of the trash, which may be marked, goes with its entry.
                     let is_trash =
                         |path: &Vec<u8>| path.windows(12).any(|it| it == b"/Trash/files");
                     let is_all = !is_new
+                        && !is_cancelled
                         && !marked.iter().any(is_trash)
                         && !screen.said().contains("kept")
                         && !screen.said().contains("lost");
@@ -1336,4 +1368,52 @@ fn what_is_marked_is_printed_after_a_removal() {
     assert!(matches!(first[..], [Command::CancelRemoval]), "{first:?}");
     let ended = browser.on(Event::Removed(Box::default()));
     assert!(matches!(ended[..], [Command::End(Ending::Print)]), "{ended:?}");
+}
+
+/// What was moved and put back has another time of change. That was taken for a change by somebody else.
+#[test]
+fn what_is_put_back_after_a_cancel_can_be_deleted_then() {
+    for (name, entries, number) in [("b", 1, 1), ("a", 3, 1), ("a", 3, 2)] {
+        let fixture = fixture();
+        let home = fixture.at("home");
+        let mut request = browse::request([&*fixture.at("tree")]);
+        request.walk.rules.time = Some(Time::Changed);
+        let mut screen = Screen::of(request, &home, BrowseOptions::default());
+        // Times are shown in seconds.
+        std::thread::sleep(Duration::from_millis(1_100));
+        let keys = format!("+{name}\ndD{entries}\n");
+        screen.cancel_at(&home, &keys, RemovalStep::LookAgain, number);
+        assert!(fixture.at("tree").join(name).exists());
+        screen.check(name);
+        screen.press(&format!("U{keys}"));
+        let word = if entries == 1 { "entry" } else { "entries" };
+        assert_eq!(screen.said(), format!("1 deleted, {entries} {word}"));
+        screen.check(name);
+    }
+}
+
+/// With the time of change (-m c), they kept the one from before.
+#[test]
+fn links_have_a_new_time_after_one_of_them_is_deleted() {
+    let fixture = fixture();
+    let mut request = browse::request([&*fixture.at("tree")]);
+    request.walk.rules.time = Some(Time::Changed);
+    let mut screen = Screen::of(request, &fixture.at("home"), BrowseOptions::default());
+    std::thread::sleep(Duration::from_millis(1_100));
+    screen.press("+d\ndD2\n");
+    assert_eq!(screen.said(), "1 deleted, 2 entries");
+    screen.check("deleted");
+}
+
+/// It was listed only if it was the one in the home directory.
+#[test]
+#[ignore = "mounts a tmpfs"]
+fn a_trash_that_stays_empty_is_listed() {
+    let (place, elsewhere) = (Mounted::tmpfs(), Fixture::in_memory().dir("home"));
+    let _fixture = Fixture::within(place.path()).file("tree/b", 10_000);
+    let home = elsewhere.at("home");
+    let mut screen = Screen::new(place.path(), &home);
+    screen.cancel_at(&home, "\t+b\ndt", RemovalStep::Move, 1);
+    assert!(place.path().join(".Trash-0").exists());
+    screen.check("cancelled");
 }

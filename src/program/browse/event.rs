@@ -73,7 +73,7 @@ pub enum Command {
     Look(u64, Vec<(usize, Target)>),
     /// Remove these.
     Remove(Manner, Vec<Target>),
-    /// Stop the removal, or the undo, after its current entry.
+    /// Stop the removal between two system calls, or the undo after its current entry.
     CancelRemoval,
     /// Put these back from the trash, the last first. If one cannot be, because another entry has its old name, the others
     /// still are.

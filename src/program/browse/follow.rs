@@ -1,9 +1,9 @@
 //! Updates the scan after a removal or another scan of a part, so that every figure is the same as in a new scan.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::iter;
 
-use super::marks::{NamedMarks, descend};
+use super::marks::{Descents, NamedMarks, descend};
 use super::scan::Scan;
 use weigh::internal::inode::Identity;
 use weigh::internal::measure::Figures;
@@ -19,8 +19,8 @@ use weigh::internal::weighed::Weighed;
 pub(super) struct Gone {
     /// The names of removed entries, by the path of their directory.
     pub(super) names: BTreeMap<Vec<Vec<u8>>, BTreeSet<Vec<u8>>>,
-    /// What directories come to by themselves.
-    pub(super) own: Vec<(Vec<Vec<u8>>, Figures)>,
+    /// What directories come to by themselves, by path.
+    pub(super) own: BTreeMap<Vec<Vec<u8>>, Figures>,
 }
 
 impl Gone {
@@ -37,8 +37,9 @@ impl Scan {
         named.retain(|way, name| gone.names.get(way).is_none_or(|names| !names.contains(name)));
         let mut places: BTreeSet<Place> = BTreeSet::new();
         let mut paths = Vec::new();
+        let mut descents = Descents::new(&self.tree);
         for (way, names) in &gone.names {
-            let Some(directory) = descend(&self.tree, way) else { continue };
+            let Some(directory) = descents.descend(way) else { continue };
             for child in directory.unsorted().filter(|child| names.contains(child.name())) {
                 places.extend(child.place());
                 if child.id().is_some() {
@@ -49,19 +50,20 @@ impl Scan {
         let lost = if are_unlinked { self.links_at(&places) } else { HashMap::new() };
         self.tree.remove_all(&places);
         let relinked = self.tree.unlink(&lost, None);
-        for (way, own) in &gone.own {
-            if let Some(id) = descend(&self.tree, way).and_then(|directory| directory.id()) {
-                self.tree.set_own(id, *own);
+        let ways: BTreeSet<_> = gone.names.keys().chain(gone.own.keys()).collect();
+        let mut descents = Descents::new(&self.tree);
+        let changed = ways.into_iter().filter_map(|way| Some((way, descents.descend(way)?.id()?)));
+        let changed: Vec<_> = changed.collect();
+        for (way, id) in &changed {
+            if let Some(own) = gone.own.get(*way) {
+                self.tree.set_own(*id, *own);
             }
         }
-        let ways: HashSet<&Vec<Vec<u8>>> =
-            gone.names.keys().chain(gone.own.iter().map(|(way, _)| way)).collect();
-        let changed: Vec<_> =
-            ways.iter().filter_map(|way| descend(&self.tree, way)?.id()).chain(relinked).collect();
-        add_up(&mut self.tree, rules, changed);
+        let changed = changed.into_iter().map(|(_, id)| id);
+        add_up(&mut self.tree, rules, changed.clone().chain(relinked));
         // A scan does not list a directory that a filter leaves out if nothing counts in it.
-        let empty = ways.iter().filter_map(|way| {
-            let up = iter::successors(descend(&self.tree, way), Child::parent);
+        let empty = changed.filter_map(|id| {
+            let up = iter::successors(Some(self.tree.directory(id)), Child::parent);
             Some(up.take_while(|it| !it.is_root() && it.totals().entries == 0).last()?.id()?.into())
         });
         let empty: BTreeSet<_> = empty.collect();

@@ -1,13 +1,15 @@
 //! Marks. A mark is a place in the tree, and covers everything below it. When a new tree replaces the old one, marks
 //! are found again by name, and kept only if they are the same inode, as far as the tree can tell.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::iter;
+
+use foldhash::fast::RandomState;
 
 use weigh::internal::path;
 use weigh::internal::remove::KnownEntry;
 use weigh::internal::sum::Freed;
-use weigh::internal::tree::{Child, Place, Tree};
+use weigh::internal::tree::{Child, DirectoryId, Place, Tree};
 
 /// The marks in a tree.
 #[derive(Debug, Default)]
@@ -23,6 +25,15 @@ pub struct Marks {
 /// of its marked entries.
 #[derive(Clone, Debug, Default)]
 pub struct NamedMarks(BTreeMap<Vec<Vec<u8>>, BTreeMap<Vec<u8>, KnownEntry>>);
+
+/// Finds many directories by their paths, which may lead through a directory with many others in it. So it goes through
+/// each once.
+#[derive(Debug)]
+pub struct Descents<'t> {
+    tree: &'t Tree,
+    /// The directories in each that was on a path, by name.
+    inside: HashMap<DirectoryId, HashMap<&'t [u8], DirectoryId, RandomState>>,
+}
 
 impl Marks {
     /// Whether there are no marks.
@@ -107,8 +118,9 @@ impl Marks {
         may_be: impl Fn(&Child<'_>) -> bool,
     ) -> (Self, NamedMarks) {
         let (mut marks, mut lost) = (Self::default(), NamedMarks::default());
+        let mut descents = Descents::new(tree);
         for (way, mut marked) in named.0 {
-            for child in descend(tree, &way).into_iter().flat_map(Child::unsorted) {
+            for child in descents.descend(&way).into_iter().flat_map(Child::unsorted) {
                 let known = marked.get(child.name());
                 let is_same = known.is_some_and(|known| known.is_same(&KnownEntry::of(&child)));
                 if let Some(place) = child.place().filter(|_| is_same && may_be(&child)) {
@@ -146,6 +158,22 @@ impl NamedMarks {
     }
 }
 
+impl<'t> Descents<'t> {
+    pub fn new(tree: &'t Tree) -> Self {
+        Self { tree, inside: HashMap::new() }
+    }
+
+    /// The directory at the path `way` from the root, as [`descend`] finds it.
+    pub fn descend(&mut self, way: &[Vec<u8>]) -> Option<Child<'t>> {
+        way.iter().try_fold(self.tree.root(), |directory, name| {
+            let inside = self.inside.entry(directory.id()?).or_insert_with(|| {
+                directory.directories().filter_map(|it| Some((it.name(), it.id()?))).collect()
+            });
+            Some(self.tree.directory(*inside.get(&**name)?))
+        })
+    }
+}
+
 /// The names on the path from the root (without its own) to `directory`.
 pub fn names(directory: &Child<'_>) -> Vec<Vec<u8>> {
     directory.names().into_iter().skip(1).map(<[u8]>::to_vec).collect()
@@ -156,4 +184,30 @@ pub fn descend<'a>(tree: &'a Tree, way: &[Vec<u8>]) -> Option<Child<'a>> {
     way.iter().try_fold(tree.root(), |directory, name| {
         directory.directories().find(|child| child.name() == name)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weigh::internal::measure::Mode;
+    use weigh::internal::tree::{Content, Node, Shape};
+
+    /// Each was sought among all others: after a delete in 5,000 of 40,000 directories, the screen stood still for 80 s.
+    #[test]
+    fn many_directories_beside_each_other_are_found_at_once() {
+        let directory = |name| Node { name, mode: Mode::DIRECTORY, ..Node::default() };
+        let names: Vec<_> = (0..200_000).map(|number| format!("{number}").into_bytes()).collect();
+        let mut content = Content::default();
+        for name in &names {
+            content.close(&directory(name), Content::default());
+        }
+        let tree = content.finish(&directory(b"root"), Shape::default());
+        let mut descents = Descents::new(&tree);
+        for name in names {
+            let found = descents.descend(std::slice::from_ref(&name));
+            assert_eq!(found.map(|it| it.name()), Some(&*name));
+        }
+        assert!(descents.descend(&[b"none".to_vec()]).is_none());
+        assert!(descents.descend(&[]).is_some_and(|it| it.is_root()));
+    }
 }

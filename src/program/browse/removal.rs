@@ -2,6 +2,7 @@
 //! targets are those that the review showed, even if the list changes meanwhile.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::io;
 use std::mem;
 use std::sync::Arc;
@@ -13,6 +14,8 @@ use super::listing::last_names;
 use super::marks::{self, descend};
 use super::review::{RemovalProgress, Review, ReviewedMark, RunningRemoval};
 use super::scan::Scan;
+use weigh::internal::measure::Time;
+use weigh::internal::path;
 use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed};
 use weigh::internal::render::size::{self, Format};
@@ -278,8 +281,11 @@ impl Browser {
         self.scan.tree.set_fingerprints(&removed.relinked);
         let running = self.removals.running.take()?;
         self.end_work();
+        if self.request.walk.rules.time == Some(Time::Changed) && !removed.relinked.is_empty() {
+            // The other links have a new time, wherever they are.
+            self.removals.rescan_later(Vec::new(), false);
+        }
         let (mut gone, mut kept, mut entries) = (0_u64, 0_u64, 0_u64);
-        let mut changed = Vec::new();
         self.removals.batches += 1;
         for (outcome, (way, name, is_directory)) in removed.outcomes.into_iter().zip(running.names)
         {
@@ -298,26 +304,22 @@ impl Browser {
                 Fate::Deleted => gone += 1,
                 Fate::Trashed(trashed) => {
                     gone += 1;
-                    changed.push(trashed.path_in_trash());
                     self.removals.trashed.push((self.removals.batches, Arc::from(trashed)));
                 }
-                // It may have new entries.
-                Fate::Kept if is_said && is_directory => {
+                // It may have new entries, or the time of change of some is new.
+                Fate::Kept if is_directory && (is_said || outcome.is_put_back) => {
                     self.removals.rescan_later(inside, false);
                 }
-                Fate::Kept if may_be_another => self.removals.rescan_later(way, false),
+                Fate::Kept if may_be_another || outcome.is_put_back => {
+                    self.removals.rescan_later(way, false);
+                }
                 Fate::Kept | Fate::Restored => {}
                 Fate::Partly => self.removals.rescan_later(inside, true),
                 Fate::Left(_) => self.removals.rescan_later(way, true),
             }
         }
-        if running.manner == Manner::Trash && changed.is_empty() {
-            // The trash may have been made even if nothing could be moved there.
-            let data = self.options.directories.data.as_ref();
-            let trash = data.map(|data| data.join("Trash/files/x"));
-            changed.extend(trash.map(|trash| trash.into_os_string().into_encoded_bytes()));
-        }
-        changed.push(removed.log);
+        let in_trash = removed.trashes.iter().map(|files| path::join_all([&**files, b"x"]));
+        let mut changed: Vec<_> = in_trash.chain([removed.log]).collect();
         changed.extend(removed.left.iter().map(|problem| problem.path.clone()));
         self.rescan_around(&changed);
         self.removals.problems.extend(removed.left);
@@ -357,15 +359,15 @@ impl Browser {
     /// Takes what came of putting entries back.
     pub(super) fn undone(&mut self, undone: Vec<(Arc<Trashed>, Removed)>) -> Option<Command> {
         self.end_work();
-        let (mut back, mut kept) = (Vec::new(), Vec::new());
+        let (mut back, mut kept, mut restored) = (Vec::new(), Vec::new(), HashSet::new());
         for (trashed, removed) in undone {
-            self.scan.tree.set_fingerprints(&removed.relinked);
             let path = self.text(&trashed.path());
-            // What is not put back may have changed, or something else has its name.
+            // What is not put back may have changed, or something else has its name. With other links, it is all
+            // scanned again, because these have changed.
             self.rescan_around(&[trashed.path(), trashed.path_in_trash(), removed.log]);
             let outcome = removed.outcomes.into_iter().next().unwrap_or_default();
             if let Fate::Restored = outcome.fate {
-                self.removals.trashed.retain(|(_, other)| !Arc::ptr_eq(other, &trashed));
+                restored.insert(Arc::as_ptr(&trashed));
                 back.push(path);
             } else {
                 let problem = outcome.problems.into_iter().next();
@@ -375,6 +377,7 @@ impl Browser {
                 self.removals.problems.push(Problem { path, operation, code: None, message: why });
             }
         }
+        self.removals.trashed.retain(|(_, one)| !restored.contains(&Arc::as_ptr(one)));
         let [many, others] = [&back, &kept].map(|all| Format::Count.write(all.len() as u64));
         self.say(match (&back[..], &kept[..]) {
             ([path], []) => format!("put back: {path}"),

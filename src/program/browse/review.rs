@@ -132,7 +132,7 @@ impl Removals {
         }
         for (number, stat) in &progress.directories {
             if let Some((way, ..)) = running.names.get(*number) {
-                running.gone.own.push((way.clone(), stat.stat.figures(time)));
+                running.gone.own.insert(way.clone(), stat.stat.figures(time));
             }
         }
         running.progress = progress;
