@@ -46,7 +46,7 @@ pub struct BrowseOptions {
     pub asks_background: bool,
     /// Whether the user has chosen how times are written. Otherwise the list has ages.
     pub has_time_style: bool,
-    /// What is said at first.
+    /// What its last line says at first.
     pub note: Option<String>,
 }
 

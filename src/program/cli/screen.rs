@@ -26,8 +26,7 @@ impl Flags {
         Inodes { fingerprints: is_walked, ..inodes }
     }
 
-    /// How to browse, if that is asked for, or in one line why that cannot be done.
-    /// A `note` is shown at first.
+    /// How to browse, if that is asked for, or in one line why that cannot be done. A `note` is shown at first.
     pub(super) fn browse(&self, note: Option<&String>) -> Result<Option<BrowseOptions>, String> {
         if !self.screen.ui {
             return Ok(None);
