@@ -10,8 +10,9 @@ use crate::escape::escape;
 use crate::sys;
 use crate::sys::errors::{TIMED_OUT, is_closed, symbol};
 
-/// An error, or something that was skipped on purpose. As text it is one line that is safe to print.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+/// An error, or something that was skipped on purpose. As text it is one line that is safe to print. Problems are in the
+/// order of their paths.
+#[derive(Clone, Debug, Error, PartialEq, Eq, PartialOrd, Ord)]
 #[error("cannot {} {}: {}", operation.name(), escape(path), escape(message.as_bytes()))]
 pub struct Problem {
     /// The path, as bytes: the root as given, then the names below it.

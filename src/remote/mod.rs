@@ -255,7 +255,7 @@ fn finished(
             let problems = &mut snapshot.weighed.problems;
             let (mut unread, has_only_gone) = found::problems(said, host);
             problems.append(&mut unread);
-            problems.sort_by(|one, two| one.path.cmp(&two.path));
+            problems.sort_unstable();
             let is_complete = has_only_gone && has_report && ended.has_all() && code == Some(1);
             if problems.is_empty() && !is_complete {
                 problems.push(problem(host, &ended.failure("find has failed")));

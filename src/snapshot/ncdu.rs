@@ -61,7 +61,7 @@ pub(super) fn read(
         return Err(tokens.error("more than one tree"));
     }
     origin.lacks_modes = root.mode.is_none();
-    problems.sort_unstable_by(|one, two| one.path.cmp(&two.path));
+    problems.sort_unstable();
     let report = Some(replay.finish(&root.node()).seen_as(view));
     let weighed = Weighed { report, problems, is_interrupted: false };
     Ok(Snapshot { weighed, view, known: Measures::ALL, origin: Some(origin) })

@@ -46,7 +46,7 @@ pub fn reweigh(snapshot: &mut Snapshot, filter: &Filter, keep: Inodes) -> io::Re
     let problems = snapshot.weighed.problems.iter();
     let mut problems: Vec<_> =
         problems.filter_map(|problem| reweigher.problem(problem, &met)).collect();
-    problems.sort_by(|one, two| one.path.cmp(&two.path));
+    problems.sort_unstable();
     // Entries that could not be examined are not in the tree, but their problems may be left out, too.
     let is_less = reweigher.is_less;
     snapshot.weighed.problems = problems;

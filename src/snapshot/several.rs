@@ -275,7 +275,7 @@ fn problems(snapshots: &mut [Snapshot], names: &[ByName<'_>]) -> Vec<Problem> {
             all.push(problem);
         }
     }
-    all.sort_by(|one, two| (&one.path, one.operation).cmp(&(&two.path, two.operation)));
+    all.sort_unstable();
     all.dedup();
     all
 }

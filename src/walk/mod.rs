@@ -384,9 +384,7 @@ impl<T: Tally> Walk<T> {
     /// The result.
     fn weighed(&self) -> Weighed {
         let mut problems = mem::take(&mut *lock(&self.problems));
-        problems.sort_unstable_by(|one, two| {
-            (&one.path, one.operation).cmp(&(&two.path, two.operation))
-        });
+        problems.sort_unstable();
         problems.dedup();
         Weighed {
             report: lock(&self.report).take().map(|tree| tree.seen_as(self.options.view)),

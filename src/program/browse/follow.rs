@@ -82,7 +82,7 @@ impl Scan {
         weighed.is_interrupted |= new.is_interrupted;
         weighed.problems.retain(|problem| !is_gone(&problem.path));
         weighed.problems.extend(new.problems);
-        weighed.problems.sort_by(|one, two| one.path.cmp(&two.path));
+        weighed.problems.sort_unstable();
         self.partial = Partial::of(weighed);
     }
 
