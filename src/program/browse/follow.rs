@@ -14,19 +14,16 @@ use weigh::internal::total::{Rules, add_up};
 use weigh::internal::tree::{Child, Place};
 use weigh::internal::weighed::Weighed;
 
-/// The changes of a scan.
-#[derive(Debug, Default)]
-pub(super) struct Gone {
-    /// The names of removed entries, by the path of their directory.
-    pub(super) names: BTreeMap<Vec<Vec<u8>>, BTreeSet<Vec<u8>>>,
-    /// What directories come to by themselves, by path.
-    pub(super) own: BTreeMap<Vec<Vec<u8>>, Figures>,
-}
+/// What is gone from a scan, by the path of the directory that it was in.
+pub(super) type Gone = BTreeMap<Vec<Vec<u8>>, GoneFrom>;
 
-impl Gone {
-    pub(super) fn is_empty(&self) -> bool {
-        self.names.is_empty() && self.own.is_empty()
-    }
+/// What is gone from a directory.
+#[derive(Debug, Default)]
+pub(super) struct GoneFrom {
+    /// The names of removed entries.
+    pub(super) names: BTreeSet<Vec<u8>>,
+    /// What the directory comes to by itself now, if that is known.
+    pub(super) own: Option<Figures>,
 }
 
 impl Scan {
@@ -34,11 +31,11 @@ impl Scan {
     /// their inodes have fewer links. Returns the marks on other entries, which must be marked again.
     pub(super) fn follow(&mut self, gone: &Gone, rules: &Rules, are_unlinked: bool) -> NamedMarks {
         let mut named = self.marks.named(&self.tree);
-        named.retain(|way, name| gone.names.get(way).is_none_or(|names| !names.contains(name)));
+        named.retain(|way, name| gone.get(way).is_none_or(|from| !from.names.contains(name)));
         let mut places: BTreeSet<Place> = BTreeSet::new();
         let mut paths = Vec::new();
         let mut descents = Descents::new(&self.tree);
-        for (way, names) in &gone.names {
+        for (way, GoneFrom { names, .. }) in gone {
             let Some(directory) = descents.descend(way) else { continue };
             for child in directory.unsorted().filter(|child| names.contains(child.name())) {
                 places.extend(child.place());
@@ -50,16 +47,16 @@ impl Scan {
         let lost = if are_unlinked { self.links_at(&places) } else { HashMap::new() };
         self.tree.remove_all(&places);
         let relinked = self.tree.unlink(&lost, None);
-        let ways: BTreeSet<_> = gone.names.keys().chain(gone.own.keys()).collect();
         let mut descents = Descents::new(&self.tree);
-        let changed = ways.into_iter().filter_map(|way| Some((way, descents.descend(way)?.id()?)));
-        let changed: Vec<_> = changed.collect();
-        for (way, id) in &changed {
-            if let Some(own) = gone.own.get(*way) {
+        let found =
+            gone.iter().filter_map(|(way, from)| Some((descents.descend(way)?.id()?, from)));
+        let changed: Vec<_> = found.collect();
+        for (id, GoneFrom { own, .. }) in &changed {
+            if let Some(own) = own {
                 self.tree.set_own(*id, *own);
             }
         }
-        let changed = changed.into_iter().map(|(_, id)| id);
+        let changed = changed.into_iter().map(|(id, _)| id);
         add_up(&mut self.tree, rules, changed.clone().chain(relinked));
         // A scan does not list a directory that a filter leaves out if nothing counts in it.
         let empty = changed.filter_map(|id| {

@@ -127,12 +127,12 @@ impl Removals {
         let Some(running) = &mut self.running else { return };
         for number in &progress.gone {
             if let Some((way, name, _)) = running.names.get(*number) {
-                running.gone.names.entry(way.clone()).or_default().insert(name.clone());
+                running.gone.entry(way.clone()).or_default().names.insert(name.clone());
             }
         }
         for (number, stat) in &progress.directories {
             if let Some((way, ..)) = running.names.get(*number) {
-                running.gone.own.insert(way.clone(), stat.stat.figures(time));
+                running.gone.entry(way.clone()).or_default().own = Some(stat.stat.figures(time));
             }
         }
         running.progress = progress;
