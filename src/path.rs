@@ -37,8 +37,8 @@ pub fn below<'p>(path: &'p [u8], above: &[u8]) -> Option<&'p [u8]> {
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix(b"/") }
 }
 
-/// The paths at which a directory may be that has `path` in it, or is it, the longest first; and what of `path` is below
-/// each. `./` and `./../a` are two of `./../a/b`.
+/// Each way to split `path` into a directory and what is below it, the longest directory first; the first is `path`
+/// itself. `./../a/b` splits at `./../a` and at `./`, among others. No directory is longer than [`LONGEST`].
 pub fn splits(path: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     (0..=path.len().min(LONGEST)).rev().filter_map(|end| {
         let (above, below) = path.split_at(end);

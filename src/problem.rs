@@ -10,8 +10,8 @@ use crate::escape::escape;
 use crate::sys;
 use crate::sys::errors::{TIMED_OUT, is_closed, symbol};
 
-/// An error, or something that was skipped on purpose. As text it is one line that is safe to print. Problems are in the
-/// order of their paths.
+/// An error, or something that was skipped on purpose. As text it is one line that is safe to print. Problems are sorted
+/// by path, and then by the other fields, in their order.
 #[derive(Clone, Debug, Error, PartialEq, Eq, PartialOrd, Ord)]
 #[error("cannot {} {}: {}", operation.name(), escape(path), escape(message.as_bytes()))]
 pub struct Problem {

@@ -127,11 +127,12 @@ impl GitConfig {
     }
 }
 
-/// Where `repository`, whose `.git` is in the directory open as `top`, has its work tree, if it says so: a path from its
-/// own directory, by git's rules (setup.c, check_repository_format_gently). Files that are included do not count.
+/// The work tree that `repository` names in its configuration (`core.worktree`), if it does: a path from its own
+/// directory. By git's rules (setup.c, check_repository_format_gently), files that are included do not count. `.git` is
+/// in the directory open as `top`.
 ///
 /// # Errors
-/// If a file is invalid, no regular one, or cannot be read.
+/// If a file is invalid, not a regular file, or cannot be read.
 pub(super) fn work_tree_of(
     repository: &Repository,
     top: &impl WorkTreeDirectory,
@@ -140,7 +141,10 @@ pub(super) fn work_tree_of(
     let mut add = |directory, name| {
         let file = within(directory, name);
         said.read(&file, None, &|path| {
-            let text = if path == file { config(top, path)? } else { return Ok(None) };
+            if path != file {
+                return Ok(None);
+            }
+            let text = config(top, path)?;
             if text.is_none() {
                 ensure_absent(top, &CString::new(path)?)?;
             }
@@ -152,7 +156,7 @@ pub(super) fn work_tree_of(
     if is_per_work_tree {
         add(&repository.own, b"config.worktree")?;
     }
-    // What several work trees share is of none of them.
+    // In a configuration that several work trees share, git ignores it.
     let counts = is_per_work_tree || repository.own == repository.common;
     Ok(said.work_tree.filter(|_| counts))
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::config::work_tree_of;
 use super::index::Tracked;
 use super::repository::Repository;
-use super::{WorkTreeDirectory, invalid, opened, resolve};
+use super::{WorkTreeDirectory, invalid, resolve};
 
 /// What version control keeps at the top of a work tree: first git and jj, whose repository mostly is one of git. What
 /// the others track is not known.
@@ -72,7 +72,7 @@ pub(super) fn is_repository(dir: &impl WorkTreeDirectory) -> bool {
 /// # Errors
 /// If that is not known.
 fn tracked_in<D: WorkTreeDirectory>(top: &Path) -> io::Result<Option<Tracked>> {
-    let Some(dir) = opened::<D>(top) else { return Ok(None) };
+    let dir = D::open(&CString::new(top.as_os_str().as_encoded_bytes())?)?;
     let is_there = |name: &&CStr| dir.kind_at(name, false).is_some();
     let [git, jj, others @ ..] = &REPOSITORIES;
     if others.iter().any(is_there) {

@@ -131,9 +131,9 @@ impl ListEntries {
         Ok(self.roots.insert_full(name.to_vec(), None).0)
     }
 
-    /// Adds an entry at a path as programs print it: relative, perhaps after `./`, or absolute, if all are. More slashes
-    /// there are no more than one: `find //` prints them. A slash at its end says that it is a directory, and so is
-    /// what it begins at.
+    /// Adds an entry at a path as programs print it: relative, perhaps after `./`, or absolute, if all are. Several
+    /// slashes at its start count as one: `find //` prints them. A slash at its end says that it is a directory, and so
+    /// is what the path begins at.
     pub(super) fn add_printed(&mut self, path: &[u8], entry: EntryLine) -> io::Result<()> {
         let (root, below) = match path {
             b"." => (&b"."[..], &b""[..]),

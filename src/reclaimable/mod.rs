@@ -46,7 +46,7 @@ pub struct Search {
 pub struct Reclaimable {
     /// What can be made or downloaded again, what frees most first.
     pub found: Vec<Reclaim>,
-    /// How many more there are, the small ones included.
+    /// How many are not listed: after the first ones, or because they are small.
     pub more: usize,
     /// What all of them free together, those that are not listed included.
     pub frees: Freeable,

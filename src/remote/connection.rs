@@ -39,7 +39,7 @@ pub(super) struct ConnectionEnd {
 
 impl Connection {
     /// Runs `command` on `host` through the program and arguments in `rsh`. Returns its output, too. `entries` is how
-    /// many have arrived.
+    /// many have arrived from all machines: while one of them lists, none is given up.
     pub(super) fn open(
         rsh: &[OsString],
         host: &Host,
@@ -118,15 +118,14 @@ impl ConnectionEnd {
         /// Far longer than any message.
         const MOST: usize = 500;
         // What follows was left out, and may be the end of the last line.
-        let whole = self.said.len() - usize::from(!self.has_all());
+        let whole = self.said.len() - usize::from(!self.has_all() && self.said.len() > 1);
         let mut lines =
             self.said[..whole].iter().flat_map(|line| line.split(|byte| *byte == b'\r'));
         let last = lines.rfind(|line| !line.trim_ascii().is_empty()).map(<[u8]>::trim_ascii);
         let last = last.map(|line| String::from_utf8_lossy(&line[..line.len().min(MOST)]));
         io::Error::other(match (last, self.status.filter(|status| !status.success())) {
-            (last, _) if self.is_flooded => {
-                let last = last.unwrap_or_default();
-                format!("it says more and more on stderr, and lists nothing: {last}")
+            (Some(last), _) if self.is_flooded => {
+                format!("it says more and more on stderr, and lists no more: {last}")
             }
             (Some(last), _) => last.into_owned(),
             (None, Some(status)) => format!("{what} ({status})"),

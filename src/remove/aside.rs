@@ -177,7 +177,12 @@ impl Move<'_> {
         let _ = removal.before(RemovalStep::PutBack, name.to_bytes());
         removal.outcome.is_put_back = true;
         let it = to.stat_of(new).unwrap_or(*self.before);
-        let Err(error) = self.rename(&it, (to, new), (from, name)) else { return };
+        let Err(error) = self.rename(&it, (to, new), (from, name)) else {
+            if let Ok(now) = from.stat_of(name) {
+                removal.relinked.note(self.before, &now);
+            }
+            return;
+        };
         let why = explain(&error, from.stat().ok().as_ref(), Some(self.before));
         let path = path();
         let message = format!("it could not be put back: {why}");

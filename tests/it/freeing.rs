@@ -495,6 +495,21 @@ fn what_is_put_in_the_trash_comes_back() {
     assert_eq!(screen.said(), "nothing was put in the trash");
 }
 
+/// An undo sets the time of change of all links.
+#[test]
+fn marks_on_other_links_stay_after_an_undo() {
+    let links = ["tree/e", "tree/f", "tree/g"];
+    let fixture = links.iter().fold(fixture(), |it, link| it.hard_link("tree/a/one", link));
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("+[ef]\ndt");
+    assert!(screen.said().starts_with("2 in the trash"), "{}", screen.said());
+    screen.press("+g\n");
+    assert_eq!(screen.browser.marked().0, 1);
+    screen.press("u");
+    assert_eq!((screen.said(), screen.browser.marked().0), ("2 put back", 1));
+    screen.check("both are back");
+}
+
 /// Each directory was scanned again by itself: nine of them in a second.
 #[test]
 fn what_is_put_back_in_many_directories_is_scanned_at_once() {
@@ -1390,6 +1405,18 @@ fn what_is_put_back_after_a_cancel_can_be_deleted_then() {
         assert_eq!(screen.said(), format!("1 deleted, {entries} {word}"));
         screen.check(name);
     }
+}
+
+/// Marks on them were lost.
+#[test]
+fn marks_on_other_links_stay_after_a_cancel() {
+    let fixture = fixture().hard_link("tree/a/one", "tree/e").hard_link("tree/a/one", "tree/f");
+    let home = fixture.at("home");
+    let mut screen = Screen::new(&fixture.at("tree"), &home);
+    screen.cancel_at(&home, "+[ef]\ndD2\n", RemovalStep::LookAgain, 1);
+    assert!(fixture.at("tree/e").exists() && fixture.at("tree/f").exists());
+    assert_eq!(screen.browser.marked().0, 2, "{}", screen.said());
+    screen.check("cancelled");
 }
 
 /// With the time of change (-m c), they kept the one from before.

@@ -514,7 +514,7 @@ fn a_host_that_only_complains_is_given_up() {
         let rsh = format!("#!/bin/sh\n{before}exec yes 'no \x1b[31mway' >&2\n");
         machine.script("rsh", &rsh);
         let shown = machine.weigh("-j", There::Weigh).arg("web:/top").run();
-        let said = "weigh: cannot load web:/top: it says more and more on stderr, and lists nothing: no \\x1b[31mway\n";
+        let said = "weigh: cannot load web:/top: it says more and more on stderr, and lists no more: no \\x1b[31mway\n";
         assert_eq!((shown.code(), shown.complaint().as_str()), (1, said), "{before}");
     }
 }

@@ -2,7 +2,7 @@
 //! targets are those that the review showed, even if the list changes meanwhile.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::mem;
 use std::sync::Arc;
@@ -360,10 +360,14 @@ impl Browser {
     pub(super) fn undone(&mut self, undone: Vec<(Arc<Trashed>, Removed)>) -> Option<Command> {
         self.end_work();
         let (mut back, mut kept, mut restored) = (Vec::new(), Vec::new(), HashSet::new());
+        let mut relinked: HashMap<_, (u32, u32)> = HashMap::new();
         for (trashed, removed) in undone {
+            // Of one inode, several links may be put back.
+            for (inode, (before, after)) in removed.relinked {
+                relinked.entry(inode).or_insert((before, after)).1 = after;
+            }
             let path = self.text(&trashed.path());
-            // What is not put back may have changed, or something else has its name. With other links, it is all
-            // scanned again, because these have changed.
+            // What is not put back may have changed, or something else has its name.
             self.rescan_around(&[trashed.path(), trashed.path_in_trash(), removed.log]);
             let outcome = removed.outcomes.into_iter().next().unwrap_or_default();
             if let Fate::Restored = outcome.fate {
@@ -377,6 +381,8 @@ impl Browser {
                 self.removals.problems.push(Problem { path, operation, code: None, message: why });
             }
         }
+        // Marks on other links are found again by these.
+        self.scan.tree.set_fingerprints(&relinked);
         self.removals.trashed.retain(|(_, one)| !restored.contains(&Arc::as_ptr(one)));
         let [many, others] = [&back, &kept].map(|all| Format::Count.write(all.len() as u64));
         self.say(match (&back[..], &kept[..]) {

@@ -152,7 +152,7 @@ impl Plan {
             return Err("--shard takes one PATH: each share is of one tree".into());
         }
         Ok(Self {
-            browse: flags.browse(uncompared.as_ref())?,
+            browse: flags.browse(uncompared.as_deref())?,
             messages: Messages {
                 format: flags.format(),
                 notes: !flags.print.quiet,

@@ -27,7 +27,7 @@ impl Flags {
     }
 
     /// How to browse, if that is asked for, or in one line why that cannot be done. A `note` is shown at first.
-    pub(super) fn browse(&self, note: Option<&String>) -> Result<Option<BrowseOptions>, String> {
+    pub(super) fn browse(&self, note: Option<&str>) -> Result<Option<BrowseOptions>, String> {
         if !self.screen.ui {
             return Ok(None);
         }
@@ -65,7 +65,7 @@ impl Flags {
                 && terminal::theme() == Theme::None
                 && env::var_os("TERM").is_some_and(|term| term != "linux"),
             has_time_style: self.print.time_style.is_some(),
-            note: note.filter(|_| !self.print.quiet).cloned(),
+            note: note.filter(|_| !self.print.quiet).map(str::to_owned),
         }))
     }
 }
