@@ -61,14 +61,14 @@ impl Connection {
         let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
-        let ((sender, said), child) = (mpsc::channel(), Arc::new(Mutex::new(child)));
-        let is_flooded = Arc::<AtomicBool>::default();
-        let (program, has_flooded) = (Arc::clone(&child), Arc::clone(&is_flooded));
+        let (sender, said) = mpsc::channel();
+        let (child, is_flooded) = (Arc::new(Mutex::new(child)), Arc::<AtomicBool>::default());
+        let (listened, has_flooded) = (Arc::clone(&child), Arc::clone(&is_flooded));
         // If no thread can be started, stderr is closed.
         let _ = thread::Builder::new().spawn(move || {
             if listen(stderr, &sender, &entries) {
                 has_flooded.store(true, Ordering::Relaxed);
-                kill(&program);
+                kill(&listened);
             }
         });
         Ok((Self { child, said, is_flooded }, sys::pipe(stdout)))

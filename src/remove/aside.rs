@@ -178,6 +178,7 @@ impl Move<'_> {
         removal.outcome.is_put_back = true;
         let it = to.stat_of(new).unwrap_or(*self.before);
         let Err(error) = self.rename(&it, (to, new), (from, name)) else {
+            // Its links have a new time of change, too.
             if let Ok(now) = from.stat_of(name) {
                 removal.relinked.note(self.before, &now);
             }

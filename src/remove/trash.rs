@@ -63,53 +63,21 @@ impl TrashDirectory {
         used: &mut BTreeSet<Vec<u8>>,
     ) -> io::Result<Self> {
         let data = directories.data.as_ref();
-        let of_home = data.map(|data| of_home(data, &directory.stat, used)).transpose()?.flatten();
-        let mut trash = of_home.map_or_else(|| Self::at_top(directory, used), Ok)?;
-        let [files, info] = [&trash.files, &trash.info].map(HeldDirectory::stat);
-        let inside = [files?.stat.identity(), info?.stat.identity()];
+        let of_home = data.map(|data| of_home(data, &directory.stat)).transpose()?.flatten();
+        let (held, path, top) = of_home.map_or_else(|| at_top(directory), Ok)?;
+        let path_of_files = path::join_all([&*path, b"files"]);
+        used.insert(path_of_files.clone());
+        let (files, info) = (own(&held, c"files", &path)?, own(&held, c"info", &path)?);
+        let [of_files, of_info] = [files.stat()?, info.stat()?];
+        if ![of_files, of_info].iter().all(|stat| is_beside(stat, &directory.stat)) {
+            return Err(io::Error::other(ELSEWHERE));
+        }
+        let inside = [of_files.stat.identity(), of_info.stat.identity()];
         if ancestors(&directory.held)?.iter().any(|above| inside.contains(above)) {
             return Err(io::Error::other("it is already in the trash; D deletes it"));
         }
-        trash.around.extend(inside.into_iter().chain(ancestors(&trash.files)?));
-        Ok(trash)
-    }
-
-    /// The trash at the top of the mount.
-    fn at_top(directory: &TargetDirectory, used: &mut BTreeSet<Vec<u8>>) -> io::Result<Self> {
-        let around = &directory.stat;
-        let (top, levels) = topmost(&directory.held, around)?;
-        let path = sys::to_path(&directory.path);
-        let top_path = path.ancestors().take(levels + 1).last().unwrap_or(&path);
-        let top_path = top_path.as_os_str().as_encoded_bytes();
-        let user = user_id();
-        let (held, name) = match shared(&top, user) {
-            Some(held) => (held, format!(".Trash/{user}")),
-            None => {
-                let name = format!(".Trash-{user}");
-                let held = own(&top, &CString::new(&*name)?, top_path);
-                (held.map_err(not_allowed)?, name)
-            }
-        };
-        let path = path::join_all([top_path, name.as_bytes()]);
-        Self::within(&held, &path, Some(top_path.to_vec()), around, used)
-    }
-
-    fn within(
-        held: &HeldDirectory,
-        path: &[u8],
-        top: Option<Vec<u8>>,
-        around: &ExactStat,
-        used: &mut BTreeSet<Vec<u8>>,
-    ) -> io::Result<Self> {
-        used.insert(path::join_all([path, b"files"]));
-        let (files, info) = (own(held, c"files", path)?, own(held, c"info", path)?);
-        for stat in [files.stat()?, info.stat()?] {
-            if !is_beside(&stat, around) {
-                return Err(io::Error::other(ELSEWHERE));
-            }
-        }
-        let path = path::join_all([path, b"files"]);
-        Ok(Self { files, info, path, top, around: Vec::new() })
+        let around = inside.into_iter().chain(ancestors(&files)?).collect();
+        Ok(Self { files, info, path: path_of_files, top, around })
     }
 
     /// Whether `other` is the same, at the same path.
@@ -174,12 +142,30 @@ fn not_allowed(error: io::Error) -> io::Error {
 
 const ELSEWHERE: &str = "there is no trash on its file system or subvolume; D deletes it";
 
+/// Where a trash is: its directory, that directory's path, and that of the top of the mount if it is there.
+type TrashPlace = (HeldDirectory, Vec<u8>, Option<Vec<u8>>);
+
+/// The trash at the top of the mount.
+fn at_top(directory: &TargetDirectory) -> io::Result<TrashPlace> {
+    let (top, levels) = topmost(&directory.held, &directory.stat)?;
+    let path = sys::to_path(&directory.path);
+    let top_path = path.ancestors().take(levels + 1).last().unwrap_or(&path);
+    let top_path = top_path.as_os_str().as_encoded_bytes();
+    let user = user_id();
+    let (held, name) = match shared(&top, user) {
+        Some(held) => (held, format!(".Trash/{user}")),
+        None => {
+            let name = format!(".Trash-{user}");
+            let held = own(&top, &CString::new(&*name)?, top_path);
+            (held.map_err(not_allowed)?, name)
+        }
+    };
+    let path = path::join_all([top_path, name.as_bytes()]);
+    Ok((held, path, Some(top_path.to_vec())))
+}
+
 /// The trash in the home directory, if that is on the same mount and belongs to the user.
-fn of_home(
-    data: &Path,
-    around: &ExactStat,
-    used: &mut BTreeSet<Vec<u8>>,
-) -> io::Result<Option<TrashDirectory>> {
+fn of_home(data: &Path, around: &ExactStat) -> io::Result<Option<TrashPlace>> {
     let path = data.as_os_str().as_encoded_bytes();
     let existing = data.ancestors().find_map(|above| {
         let held = HeldDirectory::open(&c_string(above.as_os_str()).ok()?);
@@ -195,8 +181,7 @@ fn of_home(
     let trash = own(&held, c"Trash", path)?;
     // There may be a symlink on the way.
     let path = held.path()?;
-    let path = path::join_all([&*path, b"Trash"]);
-    TrashDirectory::within(&trash, &path, None, around, used).map(Some)
+    Ok(Some((trash, path::join_all([&*path, b"Trash"]), None)))
 }
 
 /// The topmost directory of the mount, and the number of levels between it and `parent`.

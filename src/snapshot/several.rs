@@ -107,8 +107,9 @@ struct JoinedRoot {
     given: Vec<u8>,
     name: Vec<u8>,
     place: PathBuf,
-    /// Where it is in its tree, and which directory it is, if it is one.
+    /// Where it is in its tree.
     at: Option<Place>,
+    /// None if it is not a directory.
     directory: Option<DirectoryId>,
     /// Whether it equals another root or is inside one.
     is_inside: bool,

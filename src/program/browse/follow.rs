@@ -48,9 +48,8 @@ impl Scan {
         self.tree.remove_all(&places);
         let relinked = self.tree.unlink(&lost, None);
         let mut descents = Descents::new(&self.tree);
-        let found =
-            gone.iter().filter_map(|(way, from)| Some((descents.descend(way)?.id()?, from)));
-        let changed: Vec<_> = found.collect();
+        let changed = gone.iter().filter_map(|(way, it)| Some((descents.descend(way)?.id()?, it)));
+        let changed: Vec<_> = changed.collect();
         for (id, GoneFrom { own, .. }) in &changed {
             if let Some(own) = own {
                 self.tree.set_own(*id, *own);
