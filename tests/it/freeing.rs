@@ -1088,6 +1088,21 @@ fn a_review_is_made_anew_once_it_is_known_what_is_protected() {
     assert_eq!(screen.asked_entries(), Some(1));
 }
 
+/// What was marked before that was known stayed marked, and was refused only by the review.
+#[test]
+fn what_must_not_be_marked_loses_its_mark_once_that_is_known() {
+    let fixture = fixture();
+    let root = fixture.at("tree");
+    let mut screen = Screen::new(&root, &fixture.at("home"));
+    screen.work.pass(&mut screen.browser, Event::Protected(Box::default()));
+    screen.press("A");
+    assert_eq!(screen.browser.marked().0, 4);
+    let protected = Protected::ask([root.as_os_str().as_encoded_bytes()], &[fixture.at("tree/a")]);
+    screen.work.pass(&mut screen.browser, Event::Protected(Box::new(protected)));
+    assert_eq!(screen.browser.marked().0, 3);
+    assert_eq!(screen.said(), "marks lost: 1 (gone, changed, or not to be marked)");
+}
+
 /// After such a review of a line, the line stayed marked.
 #[test]
 fn a_line_whose_review_is_made_anew_has_no_mark_afterwards() {

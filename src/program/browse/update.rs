@@ -37,6 +37,10 @@ impl Browser {
                     self.close_review();
                     self.dialog = None;
                     command = self.open_review();
+                } else if !self.is_walking() && !self.scan.marks.is_empty() {
+                    // Some of what was marked before must not be.
+                    let named = self.scan.marks.named(&self.scan.tree);
+                    self.mark_again(named);
                 }
             }
             Event::Progress(progress, elapsed) => {
