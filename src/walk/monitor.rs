@@ -129,11 +129,12 @@ impl<T: Tally> Monitor<T> {
             // Only now, because more threads mean that the storage is slow. Their requests would delay the prefetch.
             self.prefetch = RunningPrefetch::begin(mem::take(&mut self.candidates));
             self.next = next;
-            pool::engage(&self.walk, self.threads);
+            pool::engage(&self.walk, self.threads, true);
             return;
         }
+        let is_slow = chooser.is_slow();
         self.end_stage(now);
-        pool::engage(&self.walk, threads);
+        pool::engage(&self.walk, threads, is_slow);
         self.threads = threads;
     }
 
@@ -154,7 +155,7 @@ impl<T: Tally> Monitor<T> {
                 self.threads =
                     self.chooser.as_mut().map_or(self.threads, ThreadChooser::begin_again);
                 self.is_resting = false;
-                pool::engage(&self.walk, self.threads);
+                pool::engage(&self.walk, self.threads, false);
             }
             self.prefetch = None;
         }

@@ -24,6 +24,9 @@ pub(super) struct Pool<P> {
     idle: Condvar,
     /// Set once, when the first thread starts. Relaxed: a thread that sees it late hands its task over late.
     is_engaged: AtomicBool,
+    /// Whether each entry may take long, so that threads share entries in small portions. Relaxed: a thread that sees
+    /// it late shares late.
+    is_slow: AtomicBool,
     /// More threads work than may; written under the lock. Relaxed: a thread that sees it late stops late.
     is_crowded: AtomicBool,
 }
@@ -45,6 +48,12 @@ impl<P> Pool<P> {
     #[inline]
     pub(super) fn is_engaged(&self) -> bool {
         self.is_engaged.load(Ordering::Relaxed)
+    }
+
+    /// Whether each entry may take long.
+    #[inline]
+    pub(super) fn is_slow(&self) -> bool {
+        self.is_slow.load(Ordering::Relaxed)
     }
 
     /// Whether a thread should stop and hand out the rest of its work.
@@ -110,9 +119,10 @@ impl<P> Pool<P> {
     }
 }
 
-/// Lets `limit` threads work from now on; fewer if no more can be started.
-pub(super) fn engage<T: Tally>(walk: &Arc<Walk<T>>, limit: usize) {
+/// Lets `limit` threads work from now on; fewer if no more can be started. If storage `is_slow`, they share entries.
+pub(super) fn engage<T: Tally>(walk: &Arc<Walk<T>>, limit: usize, is_slow: bool) {
     let pool = &walk.pool;
+    pool.is_slow.store(is_slow, Ordering::Relaxed);
     let missing = {
         let mut state = lock(&pool.state);
         state.limit = limit;
@@ -195,6 +205,50 @@ mod tests {
         });
     }
 
+    /// Adds the parts of a directory once, and not once for each entry, which takes twice as long.
+    #[test]
+    fn entries_are_shared_only_if_storage_is_slow() {
+        let merges = |is_slow| {
+            let walk = walk_of_sources(Counts::default());
+            engage(&walk, 2, is_slow);
+            walk.pool.wait();
+            walk.pool.close();
+            walk.tally.merges.load(Ordering::Relaxed)
+        };
+        let (fast, slow) = (merges(false), merges(true));
+        assert!(fast < 10 && slow > 20, "{fast} and {slow}");
+    }
+
+    /// A walk of `src/walk` that has begun, and goes on once threads are engaged.
+    fn walk_of_sources<T: Tally>(tally: T) -> Arc<Walk<T>> {
+        let options = WalkOptions::default();
+        let (roots, problems) = roots::resolve(vec!["src/walk".into()], &options);
+        let walk = Arc::new(Walk::new(options, tally, problems, 100));
+        Worker::on_the_stack(&*walk, walk.workers.caller()).begin(roots);
+        walk
+    }
+
+    #[derive(Default)]
+    struct Counts {
+        merges: AtomicU32,
+    }
+
+    impl Tally for Counts {
+        type Part = ();
+
+        fn leaf(&self, (): &mut (), _: &Entry<'_>) {}
+
+        fn merge(&self, (): &mut (), (): ()) {
+            self.merges.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn close(&self, (): &mut (), _: &Entry<'_>, (): ()) {}
+
+        fn finish(&self, _: &Entry<'_>, (): ()) -> Tree {
+            Tree::default()
+        }
+    }
+
     struct Panics;
 
     impl Tally for Panics {
@@ -216,11 +270,8 @@ mod tests {
     /// Otherwise a thread that waits for the task would wait for ever.
     #[test]
     fn a_task_that_panics_is_done() {
-        let options = WalkOptions::default();
-        let (roots, problems) = roots::resolve(vec!["src/walk".into()], &options);
-        let walk = Arc::new(Walk::new(options, Panics, problems, 100));
-        Worker::on_the_stack(&*walk, walk.workers.caller()).begin(roots);
-        engage(&walk, 2);
+        let walk = walk_of_sources(Panics);
+        engage(&walk, 2, true);
         walk.pool.wait();
         walk.pool.close();
         assert!(lock(&walk.panic).is_some() && walk.is_interrupted());

@@ -204,7 +204,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
 
     /// Whether entries may take long, and so should be shared in small portions.
     pub(super) fn is_cautious(&self) -> bool {
-        self.scope.is_none() || self.walk.pool.is_engaged()
+        self.is_unwatched() || self.walk.pool.is_slow()
     }
 
     /// Whether this is the calling thread at the beginning, while nobody watches it.
@@ -278,14 +278,14 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 if let Err(error) = read {
                     self.report_unless_vanished(dir, &error);
                 }
-                let is_large = names.len() >= LARGE || walk.pool.is_engaged();
+                let is_large = names.len() >= LARGE || walk.pool.is_slow();
                 let is_shared = !is_end && is_large && walk.handles.is_plenty() && dir.hand_out();
                 if is_shared {
                     open.missing.hand_out();
                     self.hand_out(Task::Unlisted { dir: Arc::clone(dir), open: Arc::clone(open) });
                 }
                 self.slot.find(names.len());
-                if walk.pool.is_engaged() {
+                if walk.pool.is_slow() {
                     names.sort_by_inode();
                 } else if self.is_unwatched() {
                     // A listing may be cached where what it lists is not.

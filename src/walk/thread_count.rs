@@ -117,6 +117,11 @@ impl ThreadChooser {
         self.threads
     }
 
+    /// Whether storage keeps threads waiting, or did when that was last looked at.
+    pub(super) fn is_slow(&self) -> bool {
+        !matches!(self.phase, Phase::First(_))
+    }
+
     /// How long to wait before the next sample.
     pub(super) fn interval(&self) -> Duration {
         /// A walk that ends earlier has cost nothing.
@@ -178,8 +183,7 @@ impl ThreadChooser {
             }
             Phase::Trying(trial) => self.judge(trial),
             Phase::Staying(until) => {
-                let is_warm = self.seen.is_busy(self.cores) && !self.seen.waits_often();
-                if is_warm && self.threads > self.cores {
+                if self.seen.is_busy(self.threads.min(self.cores)) && !self.seen.waits_often() {
                     return Some(self.begin_again());
                 }
                 if self.seen.wall < until {

@@ -65,6 +65,25 @@ fn one_thread_a_core_again_once_it_is_warm() {
     let looks = [faster, faster, warm].map(&mut look);
     assert_eq!(looks, [None, None, Some(2)]);
     assert_eq!([warm; 100].map(look), [None; 100]);
+    assert!(!chooser.is_slow());
+}
+
+/// Whatever number of threads is being tried then.
+#[test]
+fn storage_is_no_longer_slow_once_it_is_warm() {
+    let cold = Sample { wall: 50 * MS, cpu: 10 * MS, waits: 500, done: 1_000, ..WORK };
+    for looks in 1..20 {
+        let (mut chooser, mut threads) = (ThreadChooser::new(2, 2, 8, false), 2);
+        for look in 0..looks + 100 {
+            let busy = threads.min(2);
+            let (cpu, done) = (49 * MS * busy, 45_000 * u64::from(busy));
+            let warm = Sample { wall: 50 * MS, cpu, waits: 2, done, ..WORK };
+            let sample = if look < looks { cold } else { warm };
+            threads = chooser.look(&sample, || Storage::Local).map_or(threads, |it| it as u32);
+            assert!(chooser.is_slow() || look >= looks);
+        }
+        assert_eq!((threads, chooser.is_slow()), (2, false), "after {looks}");
+    }
 }
 
 /// Where the first look had to wait, and nothing after that.
