@@ -12,7 +12,7 @@
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
 //!   * `threads_with_room`: how many threads the limits of the process allow.
 //!   * `terminal`, `is_capable_terminal`, `read_keys_without_waiting`, `stop_others`: the terminal of the process.
-//!   * `usage`, `own_waits`: what the process has used, and how often this thread waited.
+//!   * `usage`, `own_usage`: what the process has used, and what this thread has.
 //!   * `host`, `user_name`, `user_home`, `user_homes`: the names of the machine and its users, and their home directories.
 //!   * `is_root`: whether no other user may read more.
 //!   * On Unix, `access_list`: who else may access a file (acl(5)), empty if there is no list or the system does not
@@ -88,7 +88,7 @@ pub use space::{Space, space, used_inodes};
 pub use system::{
     Bulk, HOME, HeldDirectory, Prefetch, clone_mount, errors, free_handles, host, into_path,
     is_capable_terminal, is_out_of_handles, is_vanished, make_directories, make_private_directory,
-    map_extents, not_found, open_outside, open_to_append, own_space, own_waits,
+    map_extents, not_found, open_outside, open_to_append, own_space, own_usage,
     read_keys_without_waiting, space_around, stop_others, terminal, threads_with_room, to_path,
     unlinked_files, usage, user_home, user_homes, user_id, user_name,
 };

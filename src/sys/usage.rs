@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What all threads of the process have used since it started.
+/// What a thread, or all of the process, has used since it started.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
     /// CPU time, in the program and in the kernel.
@@ -11,4 +11,6 @@ pub struct Usage {
     pub waits: u64,
     /// How often a thread lost its core to another.
     pub preemptions: u64,
+    /// How many blocks of storage were read for it, which were not cached.
+    pub reads: u64,
 }

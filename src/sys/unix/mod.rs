@@ -186,13 +186,13 @@ pub fn usage() -> Usage {
     usage_of(UsageWho::RUSAGE_SELF)
 }
 
-/// How often this thread waited so far; where the system does not tell, how often all threads did.
-pub fn own_waits() -> u64 {
+/// What this thread has used so far; where the system does not tell, what the process has.
+pub fn own_usage() -> Usage {
     #[cfg(target_os = "linux")]
     let who = UsageWho::RUSAGE_THREAD;
     #[cfg(not(target_os = "linux"))]
     let who = UsageWho::RUSAGE_SELF;
-    usage_of(who).waits
+    usage_of(who)
 }
 
 fn usage_of(who: UsageWho) -> Usage {
@@ -201,6 +201,7 @@ fn usage_of(who: UsageWho) -> Usage {
         cpu: duration(usage.user_time()) + duration(usage.system_time()),
         waits: u64::try_from(usage.voluntary_context_switches()).unwrap_or(0),
         preemptions: u64::try_from(usage.involuntary_context_switches()).unwrap_or(0),
+        reads: u64::try_from(usage.block_reads()).unwrap_or(0),
     }
 }
 

@@ -152,9 +152,9 @@ pub fn usage() -> Usage {
     Usage::default()
 }
 
-/// How often this thread waited so far: Windows does not tell.
-pub fn own_waits() -> u64 {
-    0
+/// The same.
+pub fn own_usage() -> Usage {
+    Usage::default()
 }
 
 /// The capacity and free space of the volume that holds `path`.
