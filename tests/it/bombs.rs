@@ -129,9 +129,8 @@ fn push_blocks(parts: &mut Parts, are_listings: bool, piece: &[u8], mut times: u
     }
 }
 
-/// Levels of directories, one more than there may be, each of which says how many are below it.
-fn too_deep() -> Parts {
-    let deepest = DEEPEST as u64 + 2;
+/// So many levels of directories, each of which says how many are below it.
+fn levels(deepest: u64) -> Parts {
     let mut parts = rooted(deepest + 1, deepest);
     for number in 0..deepest {
         if parts.last().unwrap().1.len() > LARGEST / 2 {
@@ -195,9 +194,10 @@ fn a_small_weigh_file_takes_little_memory_and_time_or_is_refused() {
         (why, parts)
     });
     let spaces = vec![(b'H', vec![b' '; LARGEST]); 80];
-    for (why, mut parts) in
-        cases.chain([("deeper than", too_deep()), ("1,032 times its size", spaces)])
-    {
+    // One more than there may be, and so many that they would not fit into memory.
+    let [deeper, deepest] =
+        [DEEPEST as u64 + 2, 1_500_000].map(|count| ("deeper than", levels(count)));
+    for (why, mut parts) in cases.chain([deeper, deepest, ("1,032 times its size", spaces)]) {
         parts.push((b'I', Vec::new()));
         let packed = sealed(&parts, true);
         assert!(why == "deeper than" || packed.len() < SMALL, "{why}: {}", packed.len());
