@@ -577,6 +577,30 @@ fn roots_and_errors_are_found_at_once() {
     }
 }
 
+/// Of roots that are nested, or have no names, each was once looked for from each other one.
+#[test]
+fn roots_are_found_from_outer_ones_at_once() {
+    const DEPTH: usize = 2_000;
+    const MANY: usize = 50_000;
+    let fixture = Fixture::new();
+    let paths = (0..DEPTH).map(|depth| format!("/r{}", "/a".repeat(depth)));
+    let roots = joined(paths.map(|path| format!(r#"{{"path":"{path}","name":"{path}"}}"#)));
+    let level = format!("{{{}", directory("a", "").trim_end_matches(']'));
+    let levels = level.repeat(DEPTH) + &"]}".repeat(DEPTH);
+    let head = |roots: &str| [ORIGIN.to_owned(), format!(r#""roots":[{roots}],"errors":[]"#)];
+    let [origin, given] = head(&roots);
+    write_snapshot(&fixture, "nested", &[origin, given, directory("/r", &levels)]);
+    let unnamed = joined((0..MANY).map(|i| format!(r#"{{"path":"/x/r{i}"}}"#)));
+    let nodes = (0..MANY).map(|i| format!("{{{}}}", directory(&format!("r{i}"), &file("f"))));
+    let total = format!(r#""name":"","kind":"total","size":9,"children":[{}]"#, joined(nodes));
+    let [origin, given] = head(&unnamed);
+    write_snapshot(&fixture, "unnamed", &[origin, given, total]);
+    for flags in ["-X a --load nested", "-X f --load unnamed"] {
+        let shown = hurried(&fixture, flags);
+        assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0), "{flags}");
+    }
+}
+
 /// Of a path in an export, any slash may be the end of a name.
 #[test]
 fn a_name_of_slashes_is_found_at_once() {
