@@ -601,6 +601,57 @@ fn roots_are_found_from_outer_ones_at_once() {
     }
 }
 
+/// Of several snapshots, mounts, devices and places of roots are many, or far below the root.
+#[test]
+fn snapshots_are_joined_at_once() {
+    const MANY: usize = 100_000;
+    let fixture = Fixture::in_memory();
+    let snapshot = |name: &str, header: &str, children: &str| {
+        let origin = format!(r#""time":1,{header},"details":false,"options":[],"errors":[]"#);
+        write_snapshot(&fixture, name, &[origin, directory("r", children)]);
+    };
+    let header = |host: &str, path: &str| {
+        format!(r#""host":"{host}","roots":[{{"path":"{path}","name":"r"}}]"#)
+    };
+    let load = |what: &str| {
+        let shown =
+            bounded(&format!("-n 3 --load {what}1 --load {what}2")).within(fixture.path()).run();
+        assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0), "{what}");
+    };
+    let long = "/a".repeat(300_000);
+    snapshot("long1", &header("h", &long), &file("f"));
+    snapshot("long2", &header("h", &(long + "/b")), &file("f"));
+    load("long");
+
+    let node = |number: usize, mount: usize, device: usize| {
+        let at = format!(r#""inode":5,"links":2,"mount":{mount},"device":{device}"#);
+        format!(r#"{{"name":"{number}","kind":"file","size":5,{at}}}"#)
+    };
+    let mounts = joined((0..MANY).map(|i| node(i, i, 3)));
+    for (one, other) in [("h", "h"), ("h", "i")] {
+        snapshot("mounts1", &header(one, "/r"), &mounts);
+        snapshot("mounts2", &header(other, "/s"), &mounts);
+        load("mounts");
+    }
+
+    let share = |number: usize| {
+        let share = format!(r#""share":{{"number":{number},"of":2,"depth":1}}"#);
+        format!("{},{share}", header("h", "/r"))
+    };
+    let at = |i: usize| format!(r#""inode":2,"mount":1,"device":{i},"name":"d{i}""#);
+    let empty = r#""kind":"directory","size":0,"own":0,"children":["#;
+    let points = (0..MANY).map(|i| format!("{{{},{empty}]}}", at(i)));
+    let leaves = (0..MANY).map(|i| node(i, 1, MANY + i));
+    let wide = joined(points.chain(leaves));
+    let deep: String = (0..50_000).map(|i| format!("{{{},{empty}", at(i))).collect();
+    let deep = deep + &"]}".repeat(50_000);
+    for (name, children) in [("wide", wide), ("deep", deep)] {
+        snapshot(&format!("{name}1"), &share(1), &children);
+        snapshot(&format!("{name}2"), &share(2), &children);
+        load(name);
+    }
+}
+
 /// Of a path in an export, any slash may be the end of a name.
 #[test]
 fn a_name_of_slashes_is_found_at_once() {
