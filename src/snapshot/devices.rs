@@ -4,7 +4,7 @@
 //! snapshots.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::hash::Hash;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::inode::MountedDevice;
 use crate::parallel;
@@ -19,12 +19,16 @@ pub(super) fn renumber<K: Hash + Eq>(
     is_known_by: impl Fn(MountedDevice) -> K,
 ) {
     let mut used: HashSet<_> = numbers.values().copied().collect();
+    // Where the search for a free mount of each device has come to.
+    let mut searched = HashMap::new();
     let mut renumbered = HashMap::new();
     for device in devices {
         let number = *numbers.entry(is_known_by(device)).or_insert_with(|| {
             let mut free = device;
             while !used.insert(free) {
-                free.mount = free.mount.wrapping_add(1);
+                let mount = searched.entry(device.device).or_insert(device.mount);
+                *mount = mount.wrapping_add(1);
+                free.mount = *mount;
             }
             free
         });
@@ -57,19 +61,36 @@ pub(super) fn devices(tree: &Tree) -> BTreeSet<MountedDevice> {
     parts.into_iter().flatten().collect()
 }
 
-/// Where each device that holds directories of `tree` is mounted: the path below the root.
-pub(super) fn mount_points(tree: &Tree) -> HashMap<MountedDevice, Vec<u8>> {
+/// Where a directory is: its depth below the root, and a digest of its path from there. All paths of a deep tree would
+/// take far more memory than the tree.
+type Point = (u32, u64);
+
+/// Where each mount is, and each device of a mount.
+pub(super) type MountPoints = HashMap<(u64, Option<u64>), Point>;
+
+/// Where each mount and each device that holds directories of `tree` is mounted.
+pub(super) fn mount_points(tree: &Tree) -> MountPoints {
     let root = tree.root();
-    let mut points: HashMap<MountedDevice, Vec<u8>> = HashMap::new();
-    for directory in root.all_directories() {
-        let Some(here) = device(&directory.node()) else { continue };
-        if directory.parent().and_then(|above| device(&above.node())) == Some(here) {
+    let mut places = vec![Point::default(); root.directories_below() as usize + 1];
+    let mut points = MountPoints::new();
+    // Each before those in it.
+    for directory in root.all_directories().rev() {
+        let above = directory.parent();
+        if let (Some(id), Some(above)) = (directory.id(), above.and_then(|above| above.id())) {
+            let (depth, digest) = places[above.index()];
+            let mut hasher = DefaultHasher::new();
+            (digest, directory.name()).hash(&mut hasher);
+            places[id.index()] = (depth + 1, hasher.finish());
+        }
+        let found = device(&directory.node());
+        let Some(MountedDevice { mount, device: number }) = found else { continue };
+        if above.and_then(|above| device(&above.node())) == found {
             continue;
         }
-        let path = directory.path().split_off(root.name().len());
-        let point = points.entry(here).or_insert_with(|| path.clone());
-        if path < *point {
-            *point = path;
+        let here = directory.id().map_or(Point::default(), |id| places[id.index()]);
+        for device in [Some(number), None] {
+            let point = points.entry((mount, device)).or_insert(here);
+            *point = here.min(*point);
         }
     }
     points
@@ -77,16 +98,12 @@ pub(super) fn mount_points(tree: &Tree) -> HashMap<MountedDevice, Vec<u8>> {
 
 /// What identifies a device in the shares of one tree, on any machine: where it is mounted. An overlay has files of
 /// other devices, which hold no directory: where the overlay is mounted, and the number of the device.
-pub(super) fn known_by(
-    here: MountedDevice,
-    points: &HashMap<MountedDevice, Vec<u8>>,
-) -> (Vec<u8>, Option<u64>) {
-    if let Some(path) = points.get(&here) {
-        return (path.clone(), None);
+pub(super) fn known_by(here: MountedDevice, points: &MountPoints) -> (Point, Option<u64>) {
+    let point = |device| points.get(&(here.mount, device)).copied();
+    match point(Some(here.device)) {
+        Some(point) => (point, None),
+        None => (point(None).unwrap_or_default(), Some(here.device)),
     }
-    let of_mount = points.iter().filter(|(there, _)| there.mount == here.mount);
-    let path = of_mount.map(|(_, path)| path).min();
-    (path.cloned().unwrap_or_default(), Some(here.device))
 }
 
 fn device(node: &Node<'_>) -> Option<MountedDevice> {

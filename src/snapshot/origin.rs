@@ -103,13 +103,13 @@ impl Origin {
         Self { time: sys::now(), roots, options: Some(Vec::new()), ..self }
     }
 
-    /// The place of the root called `name`, in a snapshot that has no names of roots: the only place, or the first
-    /// one whose path ends in `name`.
+    /// The place of the root called `name`, in a snapshot that has no names of roots: the only place, or the path that
+    /// it is called by.
     pub(super) fn likely_place(&self, name: &[u8]) -> PathBuf {
-        let name = sys::to_path(name);
-        let mut places = self.roots.iter().map(GivenRoot::place);
-        let only = self.roots.len() == 1;
-        places.find(|place| only || place.ends_with(&name)).unwrap_or(name).into_owned()
+        match &self.roots[..] {
+            [only] => only.place().into_owned(),
+            _ => sys::to_path(name).into_owned(),
+        }
     }
 
     /// Whether symlinks were followed. Then it is unknown how many of them lead to an inode.

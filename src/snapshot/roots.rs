@@ -57,6 +57,8 @@ pub(super) fn roots<'t>(
     given.sort_by_key(|(_, place)| place.as_os_str().len());
     let mut known: HashMap<PathBuf, (&[u8], Child<'_>)> =
         roots.iter().map(|root| (root.place.clone(), (root.name, root.node))).collect();
+    /// So many outer roots are looked at for each, the innermost first. Only a forged header has more.
+    const MOST_OUTER: usize = 16;
     let mut listings = Listings::default();
     for (name, place) in given {
         if known.contains_key(&*place) {
@@ -64,8 +66,9 @@ pub(super) fn roots<'t>(
         }
         // The entry that it is, and whether filters leave out nothing between it and an outer root.
         let (mut found, mut is_inside) = (None, false);
-        for above in place.ancestors().skip(1) {
-            let Some(&(outer, child)) = known.get(above) else { continue };
+        let above = place.ancestors().skip(1);
+        let above = above.filter_map(|above| Some((above, *known.get(above)?)));
+        for (above, (outer, child)) in above.take(MOST_OUTER) {
             let Ok(way) = place.strip_prefix(above) else { continue };
             let Some((child, is_clear)) = listings.follow((outer, above, child), way, filter)
             else {
@@ -77,9 +80,9 @@ pub(super) fn roots<'t>(
                 break;
             }
         }
-        let Some(node) = found else { continue };
-        known.insert(place.to_path_buf(), (name, node));
-        if !is_inside {
+        // What is below a root inside another is reached from the outer one, by the filters of that.
+        if let Some(node) = found.filter(|_| !is_inside) {
+            known.insert(place.to_path_buf(), (name, node));
             roots.push(SavedRoot { name, place: place.into_owned(), node, was_inside: true });
         }
     }

@@ -22,7 +22,7 @@ use crate::filter::Filter;
 use crate::inode::MountedDevice;
 use crate::measure::{Measure, Measures, Mode, View};
 use crate::parallel;
-use crate::path;
+use crate::path::{self, LONGEST};
 use crate::problem::{Operation, Problem};
 use crate::tally::{Inodes, Whole};
 use crate::total::{AnyReplay, Replay, Rules, Shown, apart};
@@ -155,7 +155,7 @@ pub(super) fn host(snapshot: &Snapshot) -> Vec<u8> {
 fn renumber(snapshots: &mut [Snapshot]) {
     let mut numbers = HashMap::new();
     // The known mounts of each device of a host.
-    let mut known: HashMap<(Vec<u8>, u64), Vec<u64>> = HashMap::new();
+    let mut known: HashMap<(Vec<u8>, u64), IndexSet<u64>> = HashMap::new();
     for snapshot in snapshots {
         let host = host(snapshot);
         let Some(tree) = &mut snapshot.weighed.report else { continue };
@@ -173,8 +173,7 @@ fn renumber(snapshots: &mut [Snapshot]) {
                 is_now.insert(MountedDevice { mount: mounts[0], device }, *is);
                 mounts[0] = *is;
             }
-            mounts.retain(|mount| !known.contains(mount));
-            known.append(&mut mounts);
+            known.extend(mounts);
         }
         devices::renumber(tree, devices, &mut numbers, |it| {
             (host.clone(), is_now.get(&it).copied().unwrap_or(it.mount), it.device)
@@ -211,8 +210,10 @@ fn each_once(snapshots: &[Snapshot]) -> Vec<JoinedRoot> {
         let inode =
             node.inode().filter(|_| node.is_directory()).map(|inode| inode.identity.on_any_mount());
         let is_same = inode.is_some_and(|inode| directories.contains(&(&root.host, inode)));
+        // Nothing can be at a path that is too long to open.
+        let mut above = root.place.ancestors().filter(|above| above.as_os_str().len() <= LONGEST);
         let is_inside = is_same
-            || root.place.ancestors().any(|above| {
+            || above.any(|above| {
                 let outer = known.get(&(&*root.host, above)).map(|outer| &found[*outer]);
                 let there = outer.and_then(|(outer, outer_node)| {
                     let way = root.place.strip_prefix(above).ok()?;

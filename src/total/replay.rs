@@ -72,7 +72,7 @@ impl<T: Tally> Replay<T> {
     }
 
     /// The depth below the root; the node above several roots does not count.
-    fn depth(&self) -> u32 {
+    pub fn depth(&self) -> u32 {
         let levels = self.around + self.open.len() as isize;
         u32::try_from(levels.max(0)).unwrap_or(u32::MAX)
     }

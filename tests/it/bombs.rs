@@ -129,9 +129,8 @@ fn push_blocks(parts: &mut Parts, are_listings: bool, piece: &[u8], mut times: u
     }
 }
 
-/// Levels of directories, one more than there may be, each of which says how many are below it.
-fn too_deep() -> Parts {
-    let deepest = DEEPEST as u64 + 2;
+/// So many levels of directories, each of which says how many are below it.
+fn levels(deepest: u64) -> Parts {
     let mut parts = rooted(deepest + 1, deepest);
     for number in 0..deepest {
         if parts.last().unwrap().1.len() > LARGEST / 2 {
@@ -195,9 +194,10 @@ fn a_small_weigh_file_takes_little_memory_and_time_or_is_refused() {
         (why, parts)
     });
     let spaces = vec![(b'H', vec![b' '; LARGEST]); 80];
-    for (why, mut parts) in
-        cases.chain([("deeper than", too_deep()), ("1,032 times its size", spaces)])
-    {
+    // One more than there may be, and so many that they would not fit into memory.
+    let [deeper, deepest] =
+        [DEEPEST as u64 + 2, 1_500_000].map(|count| ("deeper than", levels(count)));
+    for (why, mut parts) in cases.chain([deeper, deepest, ("1,032 times its size", spaces)]) {
         parts.push((b'I', Vec::new()));
         let packed = sealed(&parts, true);
         assert!(why == "deeper than" || packed.len() < SMALL, "{why}: {}", packed.len());
@@ -574,6 +574,81 @@ fn roots_and_errors_are_found_at_once() {
         let shown = hurried(&fixture, flags);
         assert_eq!(shown.code(), 1, "{flags}: {}", shown.complaint().len());
         assert!(String::from_utf8_lossy(&shown.stdout).contains('≥'), "{flags}");
+    }
+}
+
+/// Of roots that are nested, or have no names, each was once looked for from each other one.
+#[test]
+fn roots_are_found_from_outer_ones_at_once() {
+    const DEPTH: usize = 2_000;
+    const MANY: usize = 50_000;
+    let fixture = Fixture::new();
+    let paths = (0..DEPTH).map(|depth| format!("/r{}", "/a".repeat(depth)));
+    let roots = joined(paths.map(|path| format!(r#"{{"path":"{path}","name":"{path}"}}"#)));
+    let level = format!("{{{}", directory("a", "").trim_end_matches(']'));
+    let levels = level.repeat(DEPTH) + &"]}".repeat(DEPTH);
+    let head = |roots: &str| [ORIGIN.to_owned(), format!(r#""roots":[{roots}],"errors":[]"#)];
+    let [origin, given] = head(&roots);
+    write_snapshot(&fixture, "nested", &[origin, given, directory("/r", &levels)]);
+    let unnamed = joined((0..MANY).map(|i| format!(r#"{{"path":"/x/r{i}"}}"#)));
+    let nodes = (0..MANY).map(|i| format!("{{{}}}", directory(&format!("r{i}"), &file("f"))));
+    let total = format!(r#""name":"","kind":"total","size":9,"children":[{}]"#, joined(nodes));
+    let [origin, given] = head(&unnamed);
+    write_snapshot(&fixture, "unnamed", &[origin, given, total]);
+    for flags in ["-X a --load nested", "-X f --load unnamed"] {
+        let shown = hurried(&fixture, flags);
+        assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0), "{flags}");
+    }
+}
+
+/// Of several snapshots, mounts, devices and places of roots are many, or far below the root.
+#[test]
+fn snapshots_are_joined_at_once() {
+    const MANY: usize = 100_000;
+    let fixture = Fixture::in_memory();
+    let snapshot = |name: &str, header: &str, children: &str| {
+        let origin = format!(r#""time":1,{header},"details":false,"options":[],"errors":[]"#);
+        write_snapshot(&fixture, name, &[origin, directory("r", children)]);
+    };
+    let header = |host: &str, path: &str| {
+        format!(r#""host":"{host}","roots":[{{"path":"{path}","name":"r"}}]"#)
+    };
+    let load = |what: &str| {
+        let shown =
+            bounded(&format!("-n 3 --load {what}1 --load {what}2")).within(fixture.path()).run();
+        assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0), "{what}");
+    };
+    let long = "/a".repeat(300_000);
+    snapshot("long1", &header("h", &long), &file("f"));
+    snapshot("long2", &header("h", &(long + "/b")), &file("f"));
+    load("long");
+
+    let node = |number: usize, mount: usize, device: usize| {
+        let at = format!(r#""inode":5,"links":2,"mount":{mount},"device":{device}"#);
+        format!(r#"{{"name":"{number}","kind":"file","size":5,{at}}}"#)
+    };
+    let mounts = joined((0..MANY).map(|i| node(i, i, 3)));
+    for (one, other) in [("h", "h"), ("h", "i")] {
+        snapshot("mounts1", &header(one, "/r"), &mounts);
+        snapshot("mounts2", &header(other, "/s"), &mounts);
+        load("mounts");
+    }
+
+    let share = |number: usize| {
+        let share = format!(r#""share":{{"number":{number},"of":2,"depth":1}}"#);
+        format!("{},{share}", header("h", "/r"))
+    };
+    let at = |i: usize| format!(r#""inode":2,"mount":1,"device":{i},"name":"d{i}""#);
+    let empty = r#""kind":"directory","size":0,"own":0,"children":["#;
+    let points = (0..MANY).map(|i| format!("{{{},{empty}]}}", at(i)));
+    let leaves = (0..MANY).map(|i| node(i, 1, MANY + i));
+    let wide = joined(points.chain(leaves));
+    let deep: String = (0..50_000).map(|i| format!("{{{},{empty}", at(i))).collect();
+    let deep = deep + &"]}".repeat(50_000);
+    for (name, children) in [("wide", wide), ("deep", deep)] {
+        snapshot(&format!("{name}1"), &share(1), &children);
+        snapshot(&format!("{name}2"), &share(2), &children);
+        load(name);
     }
 }
 

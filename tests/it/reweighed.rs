@@ -129,6 +129,19 @@ fn a_path_is_found_below_the_right_one_of_several_roots() {
     }
 }
 
+/// A root inside another is not walked by itself. Once, what the filters of the outer one leave out was taken to be
+/// reached from it.
+#[test]
+fn what_is_left_out_of_an_outer_root_is_not_reached_from_an_inner_one() {
+    let fixture = Fixture::new().file("top/a/a/b/f", 9000).file("top/a/g", 3000);
+    let run = |flags: &str| weigh(flags).within(fixture.at("top")).run();
+    run(". a a/a/b --save ../snapshot").clean();
+    for filter in ["--exclude=/a/a/b", "--exclude=/a/a", "--exclude=/a/b"] {
+        let load = run(&format!("-j {filter} --load ../snapshot"));
+        same(&load, &run(&format!("-j {filter} . a a/a/b")), filter);
+    }
+}
+
 /// A snapshot from before roots had names.
 #[test]
 fn the_only_root_needs_no_name() {

@@ -8,7 +8,7 @@ use std::{io, vec};
 use super::SavedListings;
 use super::blocks::damaged;
 use super::listings::{Directory, ListedEntry};
-use super::pieces::{CUT_OFF, take_leaf};
+use super::pieces::{CUT_OFF, ensure_depth, take_leaf};
 use super::read::set_times;
 use super::write::start;
 use crate::parallel::{self, Helpers};
@@ -103,6 +103,7 @@ impl ComparedPart {
         let mut ahead: Vec<_> = directories.into_iter().rev().map(|both| (both, None)).collect();
         while let Some((both, given)) = ahead.pop() {
             let Some(given): Option<Given> = given else {
+                ensure_depth(self.replay.depth() as usize)?;
                 self.replay.open();
                 let mut below = self.list(comparison, &mut listings, &both)?;
                 let give = |helpers| self.give(comparison, &listings, &mut below, helpers);

@@ -5,6 +5,7 @@ use std::{io, mem};
 
 use super::blocks::damaged;
 use crate::measure::Kind;
+use crate::snapshot::tokens::DEEPEST;
 use crate::tree::Node;
 use crate::tree::record::{self, push_number, take_number};
 
@@ -171,6 +172,14 @@ fn check(node: &mut Node<'_>, is_root: Option<bool>) -> io::Result<()> {
 pub fn ensure_order(last: &[u8], name: &[u8]) -> io::Result<()> {
     if name < last {
         return Err(damaged("entries that are not in the order of their names"));
+    }
+    Ok(())
+}
+
+/// Checks that so many `levels` are not too many.
+pub fn ensure_depth(levels: usize) -> io::Result<()> {
+    if levels > DEEPEST {
+        return Err(damaged(format_args!("it is deeper than {DEEPEST} levels")));
     }
     Ok(())
 }

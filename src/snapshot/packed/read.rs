@@ -6,10 +6,9 @@ use std::iter;
 use super::blocks::{Blocks, FileHeader, MAGIC, Section, Sections, damaged, header};
 use super::changed::Digested;
 use super::listings::SavedListings;
-use super::pieces::{Piece, Record, ensure_order, take_directory, take_root};
+use super::pieces::{Piece, Record, ensure_depth, ensure_order, take_directory, take_root};
 use crate::measure::{Figures, View};
 use crate::parallel;
-use crate::snapshot::tokens::DEEPEST;
 use crate::snapshot::{Origin, Snapshot, Wanted};
 use crate::sys::SnapshotFile;
 use crate::total::{AnyReplay, BeginReplay, Shown};
@@ -214,9 +213,7 @@ impl Reading {
 
     /// Enters a directory with so many `below`.
     fn enter(&mut self, below: u64) -> io::Result<()> {
-        if self.open.len() > DEEPEST {
-            return Err(damaged(format_args!("it is deeper than {DEEPEST} levels")));
-        }
+        ensure_depth(self.open.len())?;
         self.open.push(OpenListing { directories: Vec::new(), current: 0, next: 0, below });
         self.replay.open();
         Ok(())
