@@ -53,8 +53,8 @@ pub trait WorkTreeDirectory: Sized {
     /// The system's.
     fn open(path: &CStr) -> io::Result<Self>;
 
-    /// The kind of what is at `path`, relative to this directory; none if nothing is there, or nobody can tell. If it
-    /// `follows`, that is the target of a symlink.
+    /// The kind of what is at `path`, relative to this directory; none if nothing is there. If nobody can tell, something
+    /// [else](EntryKind::Other) is there. If it `follows`, that is the target of a symlink.
     fn kind_at(&self, path: &CStr, follows: bool) -> Option<EntryKind>;
 
     /// Whether `path`, relative to this directory, leads to this directory.

@@ -2,6 +2,8 @@
 //! found without one of them, and nothing that may be missed is found at all.
 
 use std::collections::BTreeSet;
+#[cfg(target_os = "linux")]
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -510,6 +512,26 @@ fn what_is_tracked_in_a_directory_that_cannot_be_listed_is_not_listed() {
     git(&fixture, &fixture.at("p"), &["init", "-q"]);
     git(&fixture, &fixture.at("p"), &["add", "-f", &case.payload()]);
     assert_eq!(found(), 0);
+}
+
+/// Where a disk or a server fails, there may be a repository. Once, an error was taken for none.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_may_be_tracked_where_nobody_can_tell_is_not_listed() {
+    let (case, fixture) = (named("cache-tag"), Fixture::in_memory());
+    case.make_in(&fixture.at("p"), "");
+    let fixture = aged(fixture, 40);
+    let found = |error: &str| {
+        let inject = format!("inject=statx:error={error}");
+        let strace = ["strace", "-qq", "-f", "-o", "/dev/null", "-e", &inject, "-P"];
+        let strace = strace.map(OsString::from).into_iter().chain([fixture.at("p").into()]);
+        let run = weigh("--reclaimable -j").arg(fixture.at("p/any")).under(strace).run();
+        run.json()["reclaimable"]["found"].as_array().unwrap().len()
+    };
+    assert_eq!(found("ENOENT"), 1);
+    for error in ["EIO", "ESTALE", "EACCES", "ENOMEM"] {
+        assert_eq!(found(error), 0, "{error}");
+    }
 }
 
 /// A marker that would never end, or that is large, is not read.
