@@ -922,6 +922,35 @@ fn artifacts_are_joined() {
     }
 }
 
+/// Nor does a rule of the user's take more than it found. Once, files beside that went with it.
+#[test]
+fn a_place_in_which_something_else_lies_is_not_joined() {
+    let run = |fixture: &Fixture, rule: &str| -> BTreeSet<String> {
+        write(
+            &fixture.at("c"),
+            &format!("[[rule]]\nname = 'r'\nwhat = 'r'\nback = 'make'\n{rule}"),
+        );
+        let run = look("-j --older 0 in", fixture).env("WEIGH_CONFIG_PATH", fixture.at("c")).run();
+        let json = run.json();
+        let found = json["reclaimable"]["found"].as_array().unwrap().iter();
+        found.map(|one| one["path"].as_str().unwrap().to_owned()).collect()
+    };
+    let rule = "at = ['v*']\nhas = ['made']\njoin = ['store']\n";
+    let fixture = Fixture::new().file("in/store/v1/made", 9000).file("in/store/v2/made", 9000);
+    assert_eq!(run(&fixture, rule), ["in/store".to_owned()].into());
+    let apart = BTreeSet::from(["in/store/v1".to_owned(), "in/store/v2".to_owned()]);
+    let fixture = fixture.file("in/store/thesis", 9000);
+    assert_eq!(run(&fixture, rule), apart);
+    assert_eq!(run(&fixture, &format!("{rule}only = ['made']\n")), apart);
+    assert_eq!(run(&fixture, &format!("{rule}only = ['made', 'th*']\n")).len(), 1);
+    // As many directories as files were found.
+    let rule = "at = ['*.tmp']\nfile = true\nmatches = 'x'\nonly = ['*.tmp']\njoin = ['store']\n";
+    let fixture = Fixture::new().dir("in/store/mine");
+    write(&fixture.at("in/store/a.tmp"), "x");
+    write(&fixture.at("in/store/mine/b.tmp"), "mine");
+    assert_eq!(run(&fixture, rule), ["in/store/a.tmp".to_owned()].into());
+}
+
 #[test]
 fn a_bare_repository_is_not_listed() {
     let case = named("pip-cache");
