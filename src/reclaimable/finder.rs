@@ -161,7 +161,8 @@ impl<'a> Finder<'a> {
             return None;
         }
         // With -x, what is mounted in it was not seen.
-        if self.mounts.paths().any(|point| is_inside(point, &real)) {
+        let is_unknown = self.search.one_file_system && self.mounts.is_empty();
+        if is_unknown || self.mounts.paths().any(|point| is_inside(point, &real)) {
             return None;
         }
         let at = to_path(&real).into_owned();

@@ -1023,6 +1023,12 @@ fn what_has_a_mount_in_it_is_not_listed() {
     in_namespace(&fixture, script);
     let found = |name: &str| fixture.text(name).contains("p/node_modules\"");
     assert!(found("before") && !found("with") && !found("apart"));
+    // Where nothing says what is mounted, everything may be.
+    let script = "\"$0\" -x --reclaimable --older 0 -j . >apart
+        mount -t tmpfs tmpfs /proc; \"$0\" -x --reclaimable --older 0 -j . >unknown
+        \"$0\" --reclaimable --older 0 -j . >seen";
+    in_namespace(&fixture, script);
+    assert!(found("apart") && !found("unknown") && found("seen"));
 }
 
 /// The example of the page.
