@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek};
 
 use crate::git::{EntryKind, WorkTreeDirectory};
 use crate::measure::Kind;
-use crate::sys::{Handle, Query, Source, Symlinks};
+use crate::sys::{Handle, Query, Source, Symlinks, is_vanished};
 
 impl WorkTreeDirectory for Handle {
     fn open(path: &CStr) -> io::Result<Self> {
@@ -14,13 +14,16 @@ impl WorkTreeDirectory for Handle {
     }
 
     fn kind_at(&self, path: &CStr, follows: bool) -> Option<EntryKind> {
-        let stat = self.stat_at(path, symlinks(follows), Query::default()).ok()?;
-        match stat.mode.kind() {
-            Kind::Directory => Some(EntryKind::Directory),
-            Kind::File => Some(EntryKind::File),
-            Kind::Symlink => Some(EntryKind::Symlink),
-            Kind::Other => Some(EntryKind::Other),
-        }
+        let kind = match self.stat_at(path, symlinks(follows), Query::default()) {
+            Err(error) if is_vanished(&error) => return None,
+            stat => stat.map_or(Kind::Other, |stat| stat.mode.kind()),
+        };
+        Some(match kind {
+            Kind::Directory => EntryKind::Directory,
+            Kind::File => EntryKind::File,
+            Kind::Symlink => EntryKind::Symlink,
+            Kind::Other => EntryKind::Other,
+        })
     }
 
     fn is_at(&self, path: &CStr) -> bool {

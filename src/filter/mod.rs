@@ -221,7 +221,8 @@ impl Filter {
             },
             &mut report,
         );
-        rules.as_ref().unwrap_or(&scope.rules).read_index_or_report::<Handle>(report);
+        let here = rules.as_ref().unwrap_or(&scope.rules);
+        here.read_index_or_report::<Handle>(self.git.ignored, report);
         Some(match rules {
             Some(rules) => Arc::new(Scope { rules, ..(**scope).clone() }),
             None => Arc::clone(scope),

@@ -20,9 +20,9 @@ pub(super) struct Tracked {
     from: usize,
     /// Whether case is ignored.
     folds: bool,
-    /// Set by the first thread that reads it. At worst, several threads read it at once and find the same; so no
-    /// thread waits while another makes system calls.
-    index: OnceLock<Index>,
+    /// Set by the first thread that reads it; none if it cannot be read, and all may be tracked. At worst, several threads
+    /// read it at once and find the same; so no thread waits while another makes system calls.
+    index: OnceLock<Option<Index>>,
 }
 
 impl Tracked {
@@ -44,13 +44,13 @@ impl Tracked {
             index.fold();
         }
         // If another thread was faster, it found the same.
-        let _ = self.index.set(index);
+        let _ = self.index.set(Some(index));
         Ok(())
     }
 
-    /// Continues as if nothing were tracked, because the index cannot be read.
-    pub(super) fn give_up(&self) {
-        let _ = self.index.set(Index::default());
+    /// Continues as if everything were tracked, or nothing, because the index cannot be read.
+    pub(super) fn give_up(&self, is_all: bool) {
+        let _ = self.index.set((!is_all).then(Index::default));
     }
 
     /// The path of the index.
@@ -58,10 +58,15 @@ impl Tracked {
         within(&self.repository, b"index")
     }
 
+    /// The index, once it is read.
+    fn index(&self) -> Option<&Index> {
+        self.index.get()?.as_ref()
+    }
+
     /// Whether the entry at `path`, in lower case if case is ignored, is tracked or contains something tracked. True
     /// as long as the index is not read.
     pub(super) fn has(&self, path: &[u8], is_directory: bool) -> bool {
-        self.index.get().is_none_or(|index| {
+        self.index().is_none_or(|index| {
             let path = &path[self.from..];
             match index.find(path) {
                 Some(entry) if entry.is_submodule || !is_directory => true,
@@ -74,12 +79,12 @@ impl Tracked {
     pub(super) fn has_around(&self, path: &[u8]) -> bool {
         let path = &path[self.from..];
         let mut around = (0..path.len()).filter(|at| path[*at] == b'/').map(|at| &path[..=at]);
-        around.any(|directory| self.index.get().is_none_or(|it| it.find(directory).is_some()))
+        around.any(|directory| self.index().is_none_or(|it| it.find(directory).is_some()))
     }
 
     /// Whether the directory at `path` is the work tree of a repository that this one tracks.
     pub(super) fn has_submodule(&self, path: &[u8]) -> bool {
-        let entry = self.index.get().and_then(|index| index.find(&path[self.from..]));
+        let entry = self.index().and_then(|index| index.find(&path[self.from..]));
         entry.is_some_and(|entry| entry.is_submodule)
     }
 }

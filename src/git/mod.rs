@@ -53,8 +53,8 @@ pub trait WorkTreeDirectory: Sized {
     /// The system's.
     fn open(path: &CStr) -> io::Result<Self>;
 
-    /// The kind of what is at `path`, relative to this directory; none if nothing is there, or nobody can tell. If it
-    /// `follows`, that is the target of a symlink.
+    /// The kind of what is at `path`, relative to this directory; none if nothing is there. If nobody can tell, something
+    /// [else](EntryKind::Other) is there. If it `follows`, that is the target of a symlink.
     fn kind_at(&self, path: &CStr, follows: bool) -> Option<EntryKind>;
 
     /// Whether `path`, relative to this directory, leads to this directory.
@@ -314,14 +314,16 @@ impl DirectoryRules {
         if self.folds { path.to_ascii_lowercase().into() } else { path.into() }
     }
 
-    /// Reads the index, if there is any rule that it may overrule. If that fails, it is reported once.
+    /// Reads the index, if there is any rule that it may overrule. If that fails, it is reported, and no more counts than
+    /// would if it were known: if only what is `ignored` counts, all may be tracked.
     pub fn read_index_or_report<D: WorkTreeDirectory>(
         &self,
+        ignored: Ignored,
         report: impl FnOnce(Vec<u8>, &io::Error),
     ) {
         if let (Err(error), Some(tracked)) = (self.read_index::<D>(), &self.tracked) {
             report(tracked.index_path(), &error);
-            tracked.give_up();
+            tracked.give_up(ignored == Ignored::Only);
         }
     }
 

@@ -161,7 +161,8 @@ impl<'a> Finder<'a> {
             return None;
         }
         // With -x, what is mounted in it was not seen.
-        if self.mounts.paths().any(|point| is_inside(point, &real)) {
+        let is_unknown = self.search.one_file_system && self.mounts.is_empty();
+        if is_unknown || self.mounts.paths().any(|point| is_inside(point, &real)) {
             return None;
         }
         let at = to_path(&real).into_owned();
@@ -225,13 +226,13 @@ impl<'a> Finder<'a> {
     fn joined(&mut self, found: Vec<Reclaim>) -> Vec<Reclaim> {
         let mut joined = Vec::new();
         // By directory, which comes after those in it, and by rule.
-        let mut waiting: BTreeMap<(usize, String), Vec<Reclaim>> = BTreeMap::new();
+        let mut waiting: BTreeMap<(usize, usize), Vec<Reclaim>> = BTreeMap::new();
         let mut ahead = found;
         loop {
             for one in ahead.drain(..) {
                 match self.parents[one.entry].filter(|_| !one.rule.join.is_empty()) {
                     Some(parent) => {
-                        waiting.entry((parent, one.rule.name.clone())).or_default().push(one);
+                        waiting.entry((parent, one.number)).or_default().push(one);
                     }
                     None => joined.push(one),
                 }
@@ -250,7 +251,8 @@ impl<'a> Finder<'a> {
         let real = self.real_path(directory)?;
         let mut levels = 0..MOST_LEVELS.min(names_up(&real).count());
         let is_joined = levels.any(|level| is_at(&proof.join, names_up(&real).skip(level)));
-        let is_all = self.entries[directory].directories == inside.len() as u64;
+        let KeptEntry { directories, evidence, .. } = &self.entries[directory];
+        let is_all = *directories == inside.len() as u64 && proof.may_join(evidence);
         if is_joined && is_all { self.reclaim(proof, directory) } else { None }
     }
 }

@@ -43,6 +43,8 @@ pub(super) struct Proof {
     beside: Vec<MarkerSet>,
     /// What must not be in it.
     lacks: MarkerSet,
+    /// What must not be in the directory that takes the place of all that is found in it.
+    apart: MarkerSet,
     /// What must be nowhere below it.
     never: MarkerSet,
 }
@@ -97,6 +99,9 @@ impl Proofs {
             self.only.push((markers.names(&rule.only, Marked::Leaf), sign));
             never.insert(sign);
         }
+        // Else `only` says what files may be there.
+        let is_all_apart = !rule.join.is_empty() && (rule.only.is_empty() || rule.file);
+        let apart = is_all_apart.then(|| markers.name("*", Marked::Leaf)).into_iter().collect();
         let of = if rule.file { Marked::Leaf } else { Marked::Directory };
         for name in rule.at.iter().filter_map(|at| names_of(at).next_back()) {
             let marker = markers.name(name, of);
@@ -115,6 +120,7 @@ impl Proofs {
             has,
             beside: rule.beside.iter().map(|any| markers.any_of(any)).collect(),
             lacks: markers.names(&rule.lacks, Marked::Anything),
+            apart,
             never,
         });
     }
@@ -220,6 +226,11 @@ impl Proof {
     /// Whether what must be beside it is in the directory of which there is `evidence`.
     pub(super) fn is_beside(&self, above: &Evidence) -> bool {
         self.beside.iter().all(|any| any.meets(&above.here))
+    }
+
+    /// Whether a directory with what is `inside` may take the place of all that was found in it.
+    pub(super) fn may_join(&self, inside: &Evidence) -> bool {
+        !self.apart.meets(&inside.here)
     }
 
     /// Whether no name `below` it speaks against it.

@@ -147,7 +147,8 @@ struct Walk<T: Tally> {
     /// What files share, if it is asked.
     sharing: SharingAnswers,
     overlays: Overlays,
-    /// Directories that may be in the storage of a container engine. Locked once for each.
+    /// Directories that may be in the storage of a container engine: the first ones by path, in that order. Locked once
+    /// for each.
     storages: Mutex<Vec<Vec<u8>>>,
     /// Read when first asked for.
     mounts: OnceLock<MountTable>,
@@ -215,8 +216,7 @@ pub fn walk<T: Tally>(
         resume_unwind(panic);
     }
     let (sharing, overlays) = (walk.sharing.stats(), walk.overlays.stats());
-    let mut storages = mem::take(&mut *lock(&walk.storages));
-    storages.sort_unstable();
+    let storages = mem::take(&mut *lock(&walk.storages));
     let stats =
         WalkStats { stages, not_in_bulk, sharing, overlays, storages, ..WalkStats::default() };
     Walked { weighed: walk.weighed(), stats }
@@ -439,9 +439,9 @@ impl<T: Tally> Walk<T> {
         /// More than any machine has.
         const MOST: usize = 1_000;
         let mut storages = lock(&self.storages);
-        if storages.len() < MOST {
-            storages.push(path);
-        }
+        let at = storages.partition_point(|known| *known < path);
+        storages.insert(at, path);
+        storages.truncate(MOST);
     }
 
     fn symlinks(&self) -> Symlinks {

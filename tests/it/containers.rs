@@ -165,6 +165,26 @@ fn directories_of_containers_storage_say_what_they_are() {
     assert_eq!(notes(&podman(), "s"), all);
 }
 
+/// Once, those that the walk came to first had notes.
+#[test]
+fn among_many_that_look_so_the_first_by_path_have_notes() {
+    let fixture = Fixture::in_memory();
+    for number in 0..8 {
+        let at = format!("top/a{number}/deep/er");
+        put(&fixture, &format!("{at}/image/overlay2/repositories.json"), r#"{"Repositories":{}}"#);
+        let container = r#"{"Name":"/db","State":{"Running":true}}"#;
+        put(&fixture, &format!("{at}/containers/k1/config.v2.json"), container);
+        for other in 0..300 {
+            fs::create_dir_all(fixture.at(format!("top/b{number}/{other}/overlay2"))).unwrap();
+        }
+        fs::create_dir_all(fixture.at(format!("{at}/overlay2"))).unwrap();
+    }
+    for threads in ["1", "2", "4"] {
+        let text = weigh("-j -T").arg(threads).arg(fixture.at("top")).run().text();
+        assert_eq!(text.matches("container db, running").count(), 8, "{threads}");
+    }
+}
+
 /// In a picture, in ndjson and in a page, beside the name and never instead of it.
 #[test]
 fn a_note_stands_beside_the_name() {

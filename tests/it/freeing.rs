@@ -740,6 +740,29 @@ fn nothing_is_marked_as_ignored_where_rules_above_cannot_be_read() {
     assert_eq!(screen.browser.marked().0, 0);
 }
 
+/// A file that the first scan could not examine is known to be one of those that cannot be read. Rules and the index are
+/// none of these: without them, what git tracks was marked.
+#[test]
+fn nothing_is_marked_as_ignored_where_rules_could_never_be_read() {
+    let files: [(&[u8], &str); 4] =
+        [(b".gitignore", "*.o\n"), (b"x.o", "1"), (b"a/.gitignore", "!y.o\n"), (b"a/y.o", "2")];
+    for broken in ["a/.gitignore", ".git/index"] {
+        let fixture = checkout(Fixture::new(), "tree", &files);
+        git(&fixture, &fixture.at("tree"), &["add", "-f", "x.o"]);
+        let broken = fixture.at("tree").join(broken);
+        let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+        let mut scanned = scanned(&screen.request);
+        let (path, why) =
+            (broken.clone().into_os_string().into_encoded_bytes(), io::Error::other(""));
+        scanned.snapshot.weighed.problems = vec![Problem::new(path, Operation::Stat, &why)];
+        show(&mut screen.browser, scanned);
+        fs::File::create(&broken).unwrap().set_len(200 << 20).unwrap();
+        screen.press("+ignored\n");
+        assert!(screen.said().starts_with("nothing marked: cannot read "), "{}", screen.said());
+        assert_eq!(screen.browser.marked().0, 0);
+    }
+}
+
 /// What looks like a repository may be one that cannot be read: then nobody knows what it tracks.
 #[test]
 fn what_may_be_a_repository_is_not_marked_as_ignored() {

@@ -2,6 +2,8 @@
 //! found without one of them, and nothing that may be missed is found at all.
 
 use std::collections::BTreeSet;
+#[cfg(target_os = "linux")]
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -512,6 +514,26 @@ fn what_is_tracked_in_a_directory_that_cannot_be_listed_is_not_listed() {
     assert_eq!(found(), 0);
 }
 
+/// Where a disk or a server fails, there may be a repository. Once, an error was taken for none.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_may_be_tracked_where_nobody_can_tell_is_not_listed() {
+    let (case, fixture) = (named("cache-tag"), Fixture::in_memory());
+    case.make_in(&fixture.at("p"), "");
+    let fixture = aged(fixture, 40);
+    let found = |error: &str| {
+        let inject = format!("inject=statx:error={error}");
+        let strace = ["strace", "-qq", "-f", "-o", "/dev/null", "-e", &inject, "-P"];
+        let strace = strace.map(OsString::from).into_iter().chain([fixture.at("p").into()]);
+        let run = weigh("--reclaimable -j").arg(fixture.at("p/any")).under(strace).run();
+        run.json()["reclaimable"]["found"].as_array().unwrap().len()
+    };
+    assert_eq!(found("ENOENT"), 1);
+    for error in ["EIO", "ESTALE", "EACCES", "ENOMEM"] {
+        assert_eq!(found(error), 0, "{error}");
+    }
+}
+
 /// A marker that would never end, or that is large, is not read.
 #[test]
 fn markers_of_other_kinds_and_large_ones_are_not_read() {
@@ -900,6 +922,35 @@ fn artifacts_are_joined() {
     }
 }
 
+/// Nor does a rule of the user's take more than it found. Once, files beside that went with it.
+#[test]
+fn a_place_in_which_something_else_lies_is_not_joined() {
+    let run = |fixture: &Fixture, rule: &str| -> BTreeSet<String> {
+        write(
+            &fixture.at("c"),
+            &format!("[[rule]]\nname = 'r'\nwhat = 'r'\nback = 'make'\n{rule}"),
+        );
+        let run = look("-j --older 0 in", fixture).env("WEIGH_CONFIG_PATH", fixture.at("c")).run();
+        let json = run.json();
+        let found = json["reclaimable"]["found"].as_array().unwrap().iter();
+        found.map(|one| one["path"].as_str().unwrap().to_owned()).collect()
+    };
+    let rule = "at = ['v*']\nhas = ['made']\njoin = ['store']\n";
+    let fixture = Fixture::new().file("in/store/v1/made", 9000).file("in/store/v2/made", 9000);
+    assert_eq!(run(&fixture, rule), ["in/store".to_owned()].into());
+    let apart = BTreeSet::from(["in/store/v1".to_owned(), "in/store/v2".to_owned()]);
+    let fixture = fixture.file("in/store/thesis", 9000);
+    assert_eq!(run(&fixture, rule), apart);
+    assert_eq!(run(&fixture, &format!("{rule}only = ['made']\n")), apart);
+    assert_eq!(run(&fixture, &format!("{rule}only = ['made', 'th*']\n")).len(), 1);
+    // As many directories as files were found.
+    let rule = "at = ['*.tmp']\nfile = true\nmatches = 'x'\nonly = ['*.tmp']\njoin = ['store']\n";
+    let fixture = Fixture::new().dir("in/store/mine");
+    write(&fixture.at("in/store/a.tmp"), "x");
+    write(&fixture.at("in/store/mine/b.tmp"), "mine");
+    assert_eq!(run(&fixture, rule), ["in/store/a.tmp".to_owned()].into());
+}
+
 #[test]
 fn a_bare_repository_is_not_listed() {
     let case = named("pip-cache");
@@ -972,6 +1023,12 @@ fn what_has_a_mount_in_it_is_not_listed() {
     in_namespace(&fixture, script);
     let found = |name: &str| fixture.text(name).contains("p/node_modules\"");
     assert!(found("before") && !found("with") && !found("apart"));
+    // Where nothing says what is mounted, everything may be.
+    let script = "\"$0\" -x --reclaimable --older 0 -j . >apart
+        mount -t tmpfs tmpfs /proc; \"$0\" -x --reclaimable --older 0 -j . >unknown
+        \"$0\" --reclaimable --older 0 -j . >seen";
+    in_namespace(&fixture, script);
+    assert!(found("apart") && !found("unknown") && found("seen"));
 }
 
 /// The example of the page.

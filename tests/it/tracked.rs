@@ -311,7 +311,8 @@ fn an_ignore_file_is_stronger_than_the_index() {
     assert_eq!(seen, expected);
 }
 
-/// weigh reads neither a split index nor a damaged one. It names the index, and counts as if nothing were tracked.
+/// weigh reads neither a split index nor a damaged one. It names the index, and counts no more than it would if it knew
+/// it. Once, `--ignored` counted what was tracked, and called that a lower bound.
 #[test]
 fn an_index_that_cannot_be_read_is_a_problem() {
     let fixture = against_the_rules();
@@ -349,6 +350,11 @@ fn an_index_that_cannot_be_read_is_a_problem() {
         let files = document.by_path().into_iter().filter(|(_, node)| node.kind != "directory");
         let files = files.map(|(path, _)| path).filter(|path| !path.starts_with(b".git/"));
         assert_eq!(files.collect::<std::collections::BTreeSet<_>>(), untracked);
+        let shown = weigh("-j --ignored top").within(fixture.path()).run();
+        assert_eq!(shown.code(), 1);
+        let document = crate::document::Document::parse(&shown.stdout);
+        let mut files = document.by_path().into_values().filter(|node| node.kind != "directory");
+        assert!(files.next().is_none());
     }
     fs::write(&index, &whole).unwrap();
     for version in ["2", "4"] {

@@ -11,6 +11,7 @@ use super::protected::Refusal;
 use super::review::Rescan;
 use super::scan::Scan;
 use weigh::internal::git::{Git, Ignored};
+use weigh::internal::problem::Problem;
 use weigh::internal::report::{Input, Outcome, Request};
 use weigh::internal::sys;
 use weigh::internal::tree::{Child, Place, Step, Traversal};
@@ -239,8 +240,11 @@ impl Browser {
     fn mark_ignored(&mut self, walked: Weighed) {
         // What git tracks counts where its rules or its index cannot be read.
         let known = if self.request.walk.filter.git.is_off() { self.unread().1 } else { &[] };
-        let is_known = |path: &Vec<u8>| known.binary_search_by(|it| it.path.cmp(path)).is_ok();
-        if let Some(problem) = walked.problems.iter().find(|it| !is_known(&it.path)) {
+        // A file of rules that could not be examined then cannot be read now, which says more.
+        let is_known = |Problem { path, operation, .. }: &Problem| {
+            known.binary_search_by(|it| (&it.path, it.operation).cmp(&(path, *operation))).is_ok()
+        };
+        if let Some(problem) = walked.problems.iter().find(|it| !is_known(it)) {
             return self.say(format!("nothing marked: {problem}"));
         }
         if walked.is_interrupted {

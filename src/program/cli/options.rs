@@ -197,6 +197,7 @@ impl Flags {
             now: sys::now(),
             lines: self.show.number_of_lines.unwrap_or(usual),
             min_size: self.show.min_size.unwrap_or(0),
+            one_file_system: self.filters.limit_filesystem,
         }))
     }
 
