@@ -143,7 +143,9 @@ impl Layout {
             descriptor_size: if is_wide { u16_at(&bytes, 0xfe).into() } else { 32 },
             reserved: u16_at(&bytes, 0xce).into(),
             cluster: match is_dynamic && read_only & CLUSTERS != 0 {
-                true => 1_u64.checked_shl(four(0x1c).saturating_sub(four(0x18))).unwrap_or(1),
+                true => {
+                    1_u64.checked_shl(four(0x1c).saturating_sub(four(0x18))).unwrap_or(u64::MAX)
+                }
                 false => 1,
             },
             project_quotas: four(0x26c).into(),
@@ -172,6 +174,7 @@ impl Layout {
             (has_descriptors, "the size of its descriptors"),
             ((1..=bits).contains(&inodes_per_group), "the inodes of its groups"),
             (has_blocks, "the blocks of its groups"),
+            (self.cluster <= BLOCKS_A_BIT, "the size of its clusters"),
             (self.first_data_block < self.blocks, "its first block"),
             (has_room, "it is longer than its device"),
         ];
