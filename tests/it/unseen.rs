@@ -23,7 +23,7 @@ enum Left {
 }
 
 /// Each mounts itself at `m`.
-const KINDS: [(&str, Left, &str); 10] = [
+const KINDS: [(&str, Left, &str); 11] = [
     ("tmpfs", Left::Nothing, "mount -t tmpfs -o size=200M none m"),
     ("ext4", Left::Nothing, "mkfs.ext4 -q disk; mount -o loop disk m"),
     ("ext4, all of the device", Left::Nothing, "mkfs.ext4 -q disk; mount -o loop,minixdf disk m"),
@@ -41,6 +41,13 @@ const KINDS: [(&str, Left, &str); 10] = [
         "ext4 with groups of groups",
         Left::Nothing,
         "mkfs.ext4 -q -b 1024 -O meta_bg,^resize_inode disk; mount -o loop,minixdf disk m",
+    ),
+    (
+        "ext4 with groups of groups after the first ones",
+        Left::Nothing,
+        "mkfs.ext4 -q -b 1024 -g 512 -O ^resize_inode,^metadata_csum,64bit disk
+         groups=$((300 * 1024 / 512)); echo \"feature meta_bg\nssv first_meta_bg $((groups * 64 / 1024 + 1))\" > grow
+         debugfs -w -f grow disk; mount -o loop,minixdf disk m",
     ),
     ("ext2", Left::Nothing, "mkfs.ext2 -q -b 1024 disk; mount -o loop disk m"),
     ("xfs", Left::Metadata, "mkfs.xfs -q disk; mount -o loop disk m"),
