@@ -210,6 +210,20 @@ fn a_file_deleted_from_an_overlay_takes_space_where_its_upper_directory_is() {
     assert_eq!(part["holders"], holder);
 }
 
+/// Of files that have the same size and had the same path, the order does not depend on chance.
+#[test]
+#[ignore = "needs root"]
+fn files_that_are_alike_are_always_in_the_same_order() {
+    let fixture = Fixture::new().dir("m");
+    let script = format!(
+        r#"{FUNCTIONS}
+        mount -t tmpfs none m; for i in 1 2 3; do leave m/same 100000 1; done
+        for i in $(seq 10); do "$0" -j --df -d 0 m | sed 's/.*"file_systems"//'; done | sort -u > all"#
+    );
+    in_namespace(&fixture, &script);
+    assert_eq!(fixture.text("all").lines().count(), 1, "{}", fixture.text("all"));
+}
+
 /// What is mapped need not be open: root is told how large it is. A name that says "(deleted)" proves nothing.
 #[test]
 #[ignore = "needs root"]
