@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Deserialize;
 
 use super::files::Files;
-use super::{EngineStorage, Image, MOST_LAYERS, image_name, shown};
+use super::{EngineStorage, MOST_LAYERS, image_name, shown};
 
 /// The tags and digests of each image, by name.
 #[derive(Deserialize)]
@@ -44,7 +44,7 @@ struct ContainerState {
 const SHA256: &str = "sha256:";
 
 /// What is in the storage; none if it is not Docker's.
-pub(super) fn read(files: &mut Files) -> Option<EngineStorage> {
+pub(super) fn read(files: &mut Files<'_>) -> Option<EngineStorage> {
     let names: Repositories = files.json("image/overlay2", "repositories.json")?;
     let mut storage = EngineStorage { driver: "overlay2".to_owned(), ..EngineStorage::default() };
     read_images(files, &names, &mut storage);
@@ -53,7 +53,7 @@ pub(super) fn read(files: &mut Files) -> Option<EngineStorage> {
     Some(storage)
 }
 
-fn read_images(files: &mut Files, names: &Repositories, storage: &mut EngineStorage) {
+fn read_images(files: &mut Files<'_>, names: &Repositories, storage: &mut EngineStorage) {
     // By the digest of all layers below it and its own: its directory, and its digest with all below it.
     let mut layers: HashMap<(Option<String>, String), (String, String)> = HashMap::new();
     for chain in files.names("image/overlay2/layerdb/sha256") {
@@ -81,23 +81,23 @@ fn read_images(files: &mut Files, names: &Repositories, storage: &mut EngineStor
         let config = files.json(&format!("{at}/content/sha256"), &id);
         let Some(ImageConfig { rootfs }) = config else { continue };
         let name = image_name(tags, &id);
-        let (mut image, mut below) = (Image { name, layers: Vec::new() }, None);
+        let (mut directories, mut below) = (Vec::new(), None);
         for diff in rootfs.diff_ids.into_iter().take(MOST_LAYERS) {
             let Some((directory, chain)) = layers.get(&(below, diff)) else {
                 files.is_complete = false;
                 break;
             };
-            image.layers.push(directory.clone());
+            directories.push(&**directory);
             below = Some(chain.clone());
         }
-        if !storage.add(image) {
-            files.is_complete = false;
+        if !files.have_room_for(&directories) {
             return;
         }
+        storage.add(name, &directories);
     }
 }
 
-fn read_containers(files: &mut Files, storage: &mut EngineStorage) {
+fn read_containers(files: &mut Files<'_>, storage: &mut EngineStorage) {
     for id in files.names("containers") {
         let at = format!("containers/{id}");
         let Some(Container { name, state }) = files.json(&at, "config.v2.json") else { continue };

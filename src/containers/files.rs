@@ -10,26 +10,42 @@ use crate::sys::{Handle, Listing, Source, Symlinks, to_path};
 
 /// No file is read that is larger, in bytes: 20,000 layers of containers/storage take less.
 const LARGEST: u64 = 10 << 20;
-/// Nor more than this together, in bytes, if each file has at least as many as [`LEAST`].
+/// Nor more than this of all storages together, in bytes, if each file has at least as many as [`LEAST`].
 const MOST: u64 = 100 << 20;
 const LEAST: u64 = 1 << 10;
+/// No more than this is kept of the paths of layers, in bytes, each as often as an image of any storage has it.
+const MOST_PATHS: u64 = 32 << 20;
 /// No directory has more names.
 const MOST_NAMES: usize = 100_000;
 
+/// How many bytes may still be read of all storages, and kept of the paths of layers.
+pub(super) struct Room {
+    bytes: u64,
+    paths: u64,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { bytes: MOST, paths: MOST_PATHS }
+    }
+}
+
 /// The files of a storage.
-pub(super) struct Files {
+pub(super) struct Files<'a> {
     top: Handle,
-    bytes_left: u64,
+    top_length: usize,
+    room: &'a mut Room,
     /// Whether all that was asked for was there and was read, and nothing is wrong with it.
     pub(super) is_complete: bool,
 }
 
-impl Files {
+impl<'a> Files<'a> {
     /// Those in the storage at `path`; none if it cannot be opened.
-    pub(super) fn in_directory(path: &[u8]) -> Option<Self> {
+    pub(super) fn in_directory(path: &[u8], room: &'a mut Room) -> Option<Self> {
+        let top_length = path.len();
         let path = CString::new(to_path(path).as_os_str().as_encoded_bytes()).ok()?;
         let top = Source::default().open(&path).ok()?;
-        Some(Self { top, bytes_left: MOST, is_complete: true })
+        Some(Self { top, top_length, room, is_complete: true })
     }
 
     /// The directory at `path`, without following symlinks.
@@ -73,14 +89,23 @@ impl Files {
     }
 
     fn read(&mut self, path: &str, name: &str) -> Option<Vec<u8>> {
-        let most = LARGEST.min(self.bytes_left);
+        let most = LARGEST.min(self.room.bytes);
         let name = CString::new(name).ok()?;
         let opened = self.open(path)?.open_file_at(&name, Symlinks::Stay, most);
         self.is_complete &= opened.is_ok();
         let mut bytes = Vec::new();
         let read = opened.ok()??.take(most).read_to_end(&mut bytes);
-        self.bytes_left = self.bytes_left.saturating_sub(LEAST.max(bytes.len() as u64));
-        self.is_complete &= read.is_ok() && self.bytes_left > 0;
+        self.room.bytes = self.room.bytes.saturating_sub(LEAST.max(bytes.len() as u64));
+        self.is_complete &= read.is_ok() && self.room.bytes > 0;
         read.ok().map(|_| bytes)
+    }
+
+    /// Whether there is room for the paths of these `layers`. If not, the result is incomplete.
+    pub(super) fn have_room_for(&mut self, layers: &[&str]) -> bool {
+        let bytes = layers.iter().map(|layer| (self.top_length + layer.len()) as u64).sum();
+        let left = self.room.paths.checked_sub(bytes);
+        self.is_complete &= left.is_some();
+        self.room.paths = left.unwrap_or(self.room.paths);
+        left.is_some()
     }
 }

@@ -15,7 +15,7 @@ use std::{iter, mem};
 use crate::escape::escape;
 use crate::path;
 use crate::tree::Child;
-use files::Files;
+use files::{Files, Room};
 pub use users::{User, by_user};
 
 /// Pairs of directories that only the storage of a container engine has in it: Docker's, then those of podman and buildah
@@ -68,8 +68,6 @@ struct EngineStorage {
     layers: Vec<String>,
     directories: Vec<String>,
     images: Vec<Image>,
-    /// How many layers these have together.
-    uses: usize,
     /// Notes about directories of containers and others, from the storage's own.
     notes: BTreeMap<String, String>,
     /// Each image and container, with its directories, likewise.
@@ -95,20 +93,17 @@ struct Image {
 
 /// More layers than an overlay can have (fs/overlayfs/params.h, OVL_MAX_STACK).
 const MOST_LAYERS: usize = 500;
-/// More layers than all images have together, each as often as it is used.
-const MOST_USES: usize = 500_000;
 /// More layers and volumes than get a note.
 const MOST_NOTES: usize = 100_000;
 
 /// What is known of what is in `directories` and beside them. Those [may be in a storage](may_be_storage).
 pub fn look_at(directories: &[Vec<u8>]) -> ContainersFound {
-    let mut known = ContainersFound::default();
+    let (mut known, mut room) = (ContainersFound::default(), Room::default());
     for directory in directories {
         let name = directory.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         let top = directory.strip_suffix(name).unwrap_or_default();
-        let Some(mut files) = Files::in_directory(if top.is_empty() { b"." } else { top }) else {
-            continue;
-        };
+        let top_or_here = if top.is_empty() { b"." } else { top };
+        let Some(mut files) = Files::in_directory(top_or_here, &mut room) else { continue };
         let storage = match name.strip_suffix(b"-layers") {
             Some(driver) => storage::read(&mut files, &String::from_utf8_lossy(driver)),
             None => docker::read(&mut files),
@@ -164,13 +159,12 @@ impl EngineStorage {
         notes
     }
 
-    /// Adds an image. Returns whether there is room for more.
-    fn add(&mut self, image: Image) -> bool {
-        let directories = image.layers.iter().map(|layer| format!("{}/{layer}", self.driver));
-        self.users.push((format!("image {}", image.name), directories.collect()));
-        self.uses += image.layers.len();
-        self.images.push(image);
-        self.uses < MOST_USES
+    /// Adds an image with the directories of its layers, the lowest first.
+    fn add(&mut self, name: String, layers: &[&str]) {
+        let directories = layers.iter().map(|layer| format!("{}/{layer}", self.driver));
+        self.users.push((format!("image {name}"), directories.collect()));
+        let layers = layers.iter().map(|layer| (*layer).to_owned()).collect();
+        self.images.push(Image { name, layers });
     }
 
     /// Adds a note about a directory, from the storage's own.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::files::Files;
-use super::{EngineStorage, Image, MOST_LAYERS, image_name, shown};
+use super::{EngineStorage, MOST_LAYERS, image_name, shown};
 
 #[derive(Deserialize)]
 struct Layer {
@@ -26,7 +26,7 @@ struct ImageOrContainer {
 }
 
 /// What is in the storage; none if it is none.
-pub(super) fn read(files: &mut Files, driver: &str) -> Option<EngineStorage> {
+pub(super) fn read(files: &mut Files<'_>, driver: &str) -> Option<EngineStorage> {
     let layers: Vec<Layer> = files.json(&format!("{driver}-layers"), "layers.json")?;
     let images: Vec<ImageOrContainer> = files.json(&format!("{driver}-images"), "images.json")?;
     let containers: Vec<ImageOrContainer> =
@@ -38,24 +38,22 @@ pub(super) fn read(files: &mut Files, driver: &str) -> Option<EngineStorage> {
         let names = names.unwrap_or_default();
         let name = image_name(names.iter().map(String::as_str).collect(), &id);
         storage.note(&format!("{driver}-images/{id}"), format!("image {name}"));
-        let (mut layers, mut at) = (Vec::new(), Some(&*layer));
-        while let Some(layer) = at.filter(|layer| !layer.is_empty()) {
-            match parents.get(layer) {
-                // A layer may be its own parent.
-                Some(parent) if layers.len() < MOST_LAYERS => at = *parent,
-                _ => {
-                    files.is_complete = false;
-                    layers.clear();
-                    break;
-                }
-            }
-            layers.push(layer.to_owned());
+        let (mut layers, mut at, mut is_whole) = (Vec::new(), Some(&*layer), true);
+        while let Some(layer) = at.filter(|layer| !layer.is_empty() && is_whole) {
+            at = parents.get(layer).copied().flatten();
+            // A layer may be its own parent.
+            is_whole = parents.contains_key(layer) && layers.len() < MOST_LAYERS;
+            layers.push(layer);
         }
-        layers.reverse();
-        if !storage.add(Image { name, layers }) {
-            files.is_complete = false;
+        if !files.have_room_for(&layers) {
             break;
         }
+        if !is_whole {
+            files.is_complete = false;
+            layers.clear();
+        }
+        layers.reverse();
+        storage.add(name, &layers);
     }
     for ImageOrContainer { id, names, layer } in containers {
         let name = shown(names.unwrap_or_default().first().unwrap_or(&id));

@@ -30,10 +30,13 @@ pub fn entries<'a>(
 ) -> io::Result<()> {
     /// Inode number, length of the entry, length of the name, type.
     const HEAD: usize = 8;
+    /// Each has room for a name of one byte.
+    const SHORTEST: usize = 12;
     let mut rest = block;
     while !rest.is_empty() {
         let length = length(u16_at(rest, 4), block.len());
-        let Some((entry, after)) = rest.split_at_checked(length).filter(|_| length >= HEAD) else {
+        let Some((entry, after)) = rest.split_at_checked(length).filter(|_| length >= SHORTEST)
+        else {
             return Err(damaged("the length of an entry of a directory"));
         };
         if !length.is_multiple_of(4) {
@@ -45,13 +48,15 @@ pub fn entries<'a>(
         // Without a type in entries, the kernel does not look at the upper byte either.
         let has_type = layout.incompatible & ENTRY_TYPES != 0;
         let file_type = if has_type { file_type(lengths >> 8) } else { None };
+        let Some(name) = entry[HEAD..].get(..usize::from(lengths & 0xff)) else {
+            return Err(damaged("the length of a name"));
+        };
         if inode == 0 {
             continue;
         }
-        let name = entry[HEAD..].get(..usize::from(lengths & 0xff)).filter(|name| !name.is_empty());
-        let Some(name) = name.filter(|_| inode <= layout.inodes) else {
+        if name.is_empty() || inode > layout.inodes {
             return Err(damaged("an entry of a directory"));
-        };
+        }
         if name == b"." || name == b".." {
             continue;
         }

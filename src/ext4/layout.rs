@@ -143,7 +143,9 @@ impl Layout {
             descriptor_size: if is_wide { u16_at(&bytes, 0xfe).into() } else { 32 },
             reserved: u16_at(&bytes, 0xce).into(),
             cluster: match is_dynamic && read_only & CLUSTERS != 0 {
-                true => 1_u64.checked_shl(four(0x1c).saturating_sub(four(0x18))).unwrap_or(1),
+                true => {
+                    1_u64.checked_shl(four(0x1c).saturating_sub(four(0x18))).unwrap_or(u64::MAX)
+                }
                 false => 1,
             },
             project_quotas: four(0x26c).into(),
@@ -172,6 +174,7 @@ impl Layout {
             (has_descriptors, "the size of its descriptors"),
             ((1..=bits).contains(&inodes_per_group), "the inodes of its groups"),
             (has_blocks, "the blocks of its groups"),
+            (self.cluster <= BLOCKS_A_BIT, "the size of its clusters"),
             (self.first_data_block < self.blocks, "its first block"),
             (has_room, "it is longer than its device"),
         ];
@@ -247,7 +250,11 @@ impl InodeTables {
         let mut block = vec![0; layout.block_size as usize];
         let (mut groups, mut own) = (Vec::new(), Vec::new());
         let parts = count.div_ceil(a_block);
-        let is_meta = |part| layout.incompatible & META_BG != 0 && part >= layout.first_meta_group;
+        // The parts of which each copy of the superblock has a copy behind it.
+        let copied = match layout.incompatible & META_BG {
+            0 => parts,
+            _ => parts.min(layout.first_meta_group),
+        };
         for number in 0..parts {
             let at = layout.descriptors_at(number);
             if at >= layout.blocks {
@@ -256,16 +263,17 @@ impl InodeTables {
             device.read_exact_at(&mut block, at * layout.block_size)?;
             let left = usize::try_from(count - number * a_block).unwrap_or(usize::MAX);
             own.push(Run { start: at, count: 1 });
+            let is_meta = number >= copied;
             for bytes in block.chunks_exact(size).take(left) {
                 let table = InodeTable::new(bytes, layout);
                 let number = groups.len() as u64;
                 if layout.has_superblock(number) {
                     let start = layout.first_data_block + number * layout.blocks_per_group;
-                    let descriptors = if layout.incompatible & META_BG == 0 { parts } else { 0 };
-                    own.push(Run { start, count: 1 + descriptors + layout.reserved });
+                    let copies = if is_meta { 0 } else { copied + layout.reserved };
+                    own.push(Run { start, count: 1 + copies });
                 }
                 let at = number % a_block;
-                if is_meta(number / a_block) && (at == 1 || at == a_block - 1) {
+                if is_meta && (at == 1 || at == a_block - 1) {
                     // Copies of the first one's.
                     let start = layout.first_data_block + number * layout.blocks_per_group;
                     let start = start + u64::from(layout.has_superblock(number));

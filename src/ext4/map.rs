@@ -95,8 +95,8 @@ impl BlockMap<'_> {
         let entries = extent_entries(node).filter(|_| extent_levels(node) == levels);
         let first = self.ahead.len();
         for (logical, run) in entries.ok_or_else(|| damaged("a node of a tree of extents"))? {
-            if logical < from {
-                return Err(damaged("extents in the wrong order"));
+            if logical < from || !self.volume.has_data_at(run.start, run.count) {
+                return Err(damaged("an extent of a directory"));
             }
             from = logical + run.count;
             match levels.checked_sub(1) {
@@ -133,7 +133,13 @@ impl BlockMap<'_> {
         let first = self.ahead.len();
         for (i, pointer) in (0..).zip(pointers.chunks_exact(4)) {
             let (from, block) = (from + i * self.reach(levels), u32_at(pointer, 0).into());
-            if block == 0 || from >= self.blocks {
+            if block == 0 {
+                continue;
+            }
+            if !self.volume.has_data_at(block, 1) {
+                return Err(damaged("a block of a directory"));
+            }
+            if from >= self.blocks {
                 continue;
             }
             match levels.checked_sub(1) {
@@ -154,10 +160,6 @@ impl BlockMap<'_> {
         let Run { start, count } = run;
         if count == 0 {
             return Ok(());
-        }
-        if start == 0 || start.checked_add(count).is_none_or(|end| end > self.volume.layout.blocks)
-        {
-            return Err(damaged("a block of a directory beyond its end"));
         }
         self.budget.take(count)?;
         match self.runs.last_mut() {

@@ -86,7 +86,7 @@ impl RawVolume {
         let Some(end) = start.checked_add(count) else { return false };
         let before = self.groups.own.partition_point(|own| own.start < end);
         let is_own = before > 0 && start < self.groups.own[before - 1].end();
-        start > self.layout.first_data_block && end <= self.layout.blocks && !is_own
+        count > 0 && start > self.layout.first_data_block && end <= self.layout.blocks && !is_own
     }
 
     /// Tells the kernel how these bytes of the device will be read; without a `length`, all from `start` on. Only

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::map::{Run, joined};
-use super::{JOURNAL, RESERVED, ROOT, RawVolume, inode};
+use super::{JOURNAL, RESERVED, ROOT, RawVolume, damaged, inode};
 
 /// It has the blocks that are reserved for more descriptors, and these count as such.
 const RESIZE: u64 = 7;
@@ -39,7 +39,11 @@ impl RawVolume {
             let more = inode(self, *number, &mut buffer)?.sectors(&self.layout);
             sectors = sectors.saturating_add(more);
         }
-        Ok(sectors.saturating_mul(512))
+        let bytes = sectors.saturating_mul(512);
+        if bytes > self.layout.bytes() {
+            return Err(damaged("the size of an inode"));
+        }
+        Ok(bytes)
     }
 
     /// The blocks, in whole clusters, that no inode has.

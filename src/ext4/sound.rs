@@ -36,7 +36,7 @@ impl RawInode<'_> {
             && flags & ATTRIBUTE == 0
             && (flags & CASEFOLD == 0 || incompatible & CASE_INSENSITIVE != 0)
             && (flags & INDEX == 0 || compatible & INDEXES != 0)
-            && (!self.is_inline() || incompatible & INLINE_DATA != 0)
+            && (!self.is_inline() || incompatible & INLINE_DATA != 0 && !self.has_extents())
             && !(is_link && flags & (IMMUTABLE | APPEND_ONLY) != 0)
             && (acl == 0 || volume.has_data_at(acl, 1))
             && (self.has_extents() || length <= longest_map)
@@ -63,6 +63,8 @@ impl RawInode<'_> {
             return !self.is_inline();
         }
         let (entries, mut at, mut has_data) = (&rest[4..], 0, false);
+        // Where values are: behind all names.
+        let (mut first, mut last) = (u64::MAX, 0);
         while u32_at(entries, at) != 0 {
             let Some(name) =
                 entries.get(at + HEAD..).and_then(|rest| rest.get(..entries[at].into()))
@@ -70,17 +72,20 @@ impl RawInode<'_> {
                 return false;
             };
             let next = at + (HEAD + name.len()).next_multiple_of(4);
-            let (start, value) = (usize::from(u16_at(entries, at + 2)), u32_at(entries, at + 8));
-            let end = start.saturating_add((value as usize).next_multiple_of(4));
+            let (start, length) = (u64::from(u16_at(entries, at + 2)), u32_at(entries, at + 8));
             let is_elsewhere = u32_at(entries, at + 4) != 0;
-            let is_value = value == 0 || start >= at + 4 && end <= entries.len();
-            if next >= entries.len() || name.contains(&0) || is_elsewhere || !is_value {
+            if next >= entries.len() || name.contains(&0) || is_elsewhere {
                 return false;
+            }
+            if length > 0 {
+                first = first.min(start);
+                last = last.max(start + u64::from(length).next_multiple_of(4));
             }
             has_data |= (entries[at + 1], name) == DATA;
             at = next;
         }
-        has_data || !self.is_inline()
+        let has_values = first >= at as u64 + 4 && last <= entries.len() as u64;
+        has_values && (has_data || !self.is_inline())
     }
 
     /// Whether its map of blocks, or the target of a symlink in its place, is valid.
@@ -177,6 +182,6 @@ fn has_sound_extents(root: &[u8], volume: &RawVolume) -> bool {
     let mut from = 0;
     entries.all(|(logical, Run { start, count })| {
         let is_ordered = logical >= mem::replace(&mut from, logical + count);
-        is_ordered && count > 0 && from <= 1 << 32 && volume.has_data_at(start, count)
+        is_ordered && from <= 1 << 32 && volume.has_data_at(start, count)
     })
 }

@@ -286,6 +286,26 @@ fn a_directory_in_millions_of_pieces_takes_no_more_memory_for_them() {
     assert!(error.to_string().ends_with("a directory in too many pieces"), "{error}");
 }
 
+/// What no file system can have is an error, and not a figure.
+#[test]
+#[ignore = "runs mkfs.ext4"]
+fn impossible_sizes_are_damage() {
+    let tree = tempfile::tempdir().unwrap();
+    let (_place, at) = image(tree.path(), "-b 4096 -O bigalloc -C 16384", "64M");
+    let file = fs::OpenOptions::new().read(true).write(true).open(&at).unwrap();
+    let volume = RawVolume::open(file.try_clone().unwrap()).unwrap();
+    assert!(volume.own_space().unwrap().iter().all(|(_, size)| *size < 64 << 20));
+    let journal = volume.groups.groups[0].table * 4096 + (JOURNAL - 1) * 256;
+    file.write_all_at(&[0xff; 4], journal + 0x1c).unwrap();
+    let error = volume.own_space().unwrap_err();
+    assert!(error.to_string().ends_with("the size of an inode"), "{error}");
+    for size in [0x3f, 0x40, 0xff] {
+        file.write_all_at(&[size], 1024 + 0x1c).unwrap();
+        let error = RawVolume::open(file.try_clone().unwrap()).unwrap_err();
+        assert!(error.to_string().ends_with("the size of its clusters"), "{error}");
+    }
+}
+
 /// The places of the superblock, descriptors, inodes, maps and directories.
 fn targets(volume: &RawVolume) -> Vec<(u64, u64)> {
     let size = volume.layout.block_size;

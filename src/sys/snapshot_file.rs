@@ -397,8 +397,8 @@ fn remove_stale(directory: &Path, prefix: &OsStr) {
         let name = entry.file_name();
         let is_draft = name.as_encoded_bytes().starts_with(prefix.as_encoded_bytes());
         let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-        if is_draft && is_file && platform::is_unclaimed(&entry.path()) {
-            let _ = fs::remove_file(entry.path());
+        if is_draft && is_file {
+            let _ = platform::remove_unclaimed(&entry.path());
         }
     }
 }

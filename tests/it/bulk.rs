@@ -137,6 +137,9 @@ with open("top/fragments", "wb") as file:
     for i in range(20):
         file.seek(8192 * i); file.write(b"x" * 4096)
 for i in range(600): open(f"top/large/a rather long name for a file {i}", "w")
+# Too many for an inode.
+for i in range(30): open(f"top/dir/name {i}", "w")
+open("top/small", "w").write("x" * 20)
 os.symlink("short", "top/short"); os.symlink("x" * 100, "top/long"); os.mkfifo("top/fifo")
 os.setxattr("top/extended", "user.x", b"value")
 run("umount", "top", check=True)
@@ -147,9 +150,10 @@ block_size, inode_size = [int(re.search(what + r" size:\s*(\d+)", about)[1]) for
 def place(path):
     found = re.search(r"at block (\d+), offset (0x\w+)", debugfs(f"imap {path}"))
     return int(found[1]) * block_size + int(found[2], 16)
-named = ["file", "dir", "short", "long", "fifo", "fragments", "large", "extended"]
+named = ["file", "dir", "short", "long", "fifo", "fragments", "large", "extended", "small"]
 inodes = {name: place("/" + name) for name in named}
-blocks = {name: [int(block) for block in debugfs(f"blocks {name}").split()] for name in ("/", "/dir", "/large")}
+blocks = {name: [int(block) for block in debugfs(f"blocks {name}").split()]
+          for name in ("/", "/dir", "/large", "/file", "<8>")}
 # Offsets in an inode, and what is written there.
 fields = [
     (0x00, "<H", 0x31a4), (0x00, "<H", 0xf1a4), (0x1a, "<H", 0), (0x14, "<I", 7), (0x80, "<H", 3), (0x80, "<H", 200),
@@ -165,13 +169,36 @@ damages = [(inodes[name] + at, struct.pack(kind, *values)) for name in named for
 has_checksums = re.search(r"features:.* metadata_csum\s", about)
 # With checksums, one field is as good as another.
 damages = [] if has_checksums else random.sample(damages, min(2 * int(rounds), len(damages)))
+damages = [[damage] for damage in damages]
+# A value behind its name, an inode with two maps, and a length within a block.
+crafted = [("extended", 0xa6, "<H", 8), ("small", 0x20, "<I", 0x10080000), ("dir", 4, "<I", 24),
+           ("large", 4, "<I", len(blocks["/large"]) * block_size - block_size // 2)]
+crafted = [[(inodes[name] + at, struct.pack(kind, value))] for name, at, kind, value in crafted]
+content = open("whole", "rb").read()
+start = blocks["/dir"][0] * block_size
+below = content[start + 24:start + 36]
+def entry(length, inode=0, name_length=0): return struct.pack("<IHBB", inode, length, name_length, 0).ljust(length, b"\0")
+def moved(by, after=0):
+    length = struct.pack("<H", block_size - 24 - by - after)
+    return (below[:4] + length + below[6:]).ljust(block_size - 24 - by - after, b"\0")
+# Unused entries: without room for a name, with a name that is too long, and one at the end of the block.
+crafted += [[(start + 24, unused)] for unused in
+            (entry(8) + moved(8), entry(12, 0, 200) + moved(12), moved(0, 8) + entry(8))]
+if " extent " in about:
+    # A node of a tree of extents in a file's block, whose extent is in the journal.
+    node, last = blocks["/file"][0], blocks["<8>"][-1]
+    tree = struct.pack("<HHHHI", 0xf30a, 1, 4, 1, 0) + struct.pack("<IIHH", 0, node, 0, 0)
+    leaf = struct.pack("<HHHHI", 0xf30a, 1, 9, 0, 0) + struct.pack("<IHHI", 0, 1, 0, last)
+    crafted += [[(inodes["dir"] + 0x28, tree), (node * block_size, leaf),
+                 (last * block_size, content[start:start + block_size])]]
+damages += [] if has_checksums else crafted
 for i in range(int(rounds)):
     at = random.choice(list(inodes.values())) + random.randrange(inode_size)
     # Without checksums nobody can tell whether a name is damaged.
     if has_checksums and i % 2:
-        block = random.choice(random.choice(list(blocks.values())))
+        block = random.choice(random.choice([blocks[name] for name in ("/", "/dir", "/large")]))
         at = block * block_size + random.choice([random.randrange(64), random.randrange(block_size)])
-    damages.append((at, bytes([random.choice([0, 255, random.randrange(256)])])))
+    damages.append([(at, bytes([random.choice([0, 255, random.randrange(256)])]))])
 # The kernel is asked about nothing in the whole image.
 run("mount", "-o", "loop,ro", "whole", "top", check=True)
 run("strace", "-f", "-e", "trace=getdents64,statx", "-o", "calls", weigh, "-j", "--bulk", "top", check=True)
@@ -179,17 +206,17 @@ run("umount", "top", check=True)
 if asked := re.findall(r'getdents64\(.*|statx\(\d+, "[^"].*', open("calls").read()):
     sys.exit(f"{options}: {asked[:3]}")
 refused = 0
-for at, damage in damages:
+for damage in damages:
     run("cp", "whole", "damaged", check=True)
     with open("damaged", "r+b") as file:
-        file.seek(at); file.write(damage)
+        for at, content in damage: file.seek(at); file.write(content)
     if run("mount", "-o", "loop,ro", "damaged", "top").returncode:
         continue
     walked, bulk = (run(weigh, "-j", "--print-errors", *flags, "top") for flags in ([], ["--bulk"]))
     run("umount", "top", check=True)
     seen, found = ((one.returncode, one.stdout, one.stderr) for one in (walked, bulk))
     if seen != found:
-        sys.exit(f"{options}, {damage} at {at}: {walked.stderr} {bulk.stderr}")
+        sys.exit(f"{options}, {damage}: {walked.stderr} {bulk.stderr}")
     refused += walked.returncode
 print(refused, "of", len(damages))
 if refused < len(damages) / 4:
@@ -201,7 +228,13 @@ if refused < len(damages) / 4:
 #[ignore = "needs root, loop devices and strace"]
 fn what_the_kernel_refuses_is_refused() {
     native_only!("bulk is of the native source");
-    let options = ["", "-O ^metadata_csum", "-t ext3 -I 256", "-b 4096 -O metadata_csum_seed"];
+    let options = [
+        "",
+        "-O ^metadata_csum",
+        "-t ext3 -I 256",
+        "-b 4096 -O metadata_csum_seed",
+        "-I 256 -O ^metadata_csum,inline_data",
+    ];
     for_seeds(options.len(), |seed| {
         let fixture = Fixture::new().dir("top");
         fs::write(fixture.at("damage.py"), DAMAGE).unwrap();

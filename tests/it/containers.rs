@@ -269,6 +269,43 @@ fn forged_files_do_no_harm() {
     }
 }
 
+/// Long names of layers that many images have, a layer that is its own parent, and the same again in many storages.
+#[test]
+#[cfg(target_os = "linux")]
+fn small_files_take_little_memory() {
+    let long = "x".repeat(4_000);
+    let image = r#"{"id":"i","layer":"top"}"#;
+    let images = format!("[{}]", vec![image; 100_000].join(","));
+    let mut chain = format!(r#"[{{"id":"top","parent":"0{long}"}}"#);
+    for i in 0..400 {
+        write!(chain, r#",{{"id":"{i}{long}","parent":"{}{long}"}}"#, i + 1).unwrap();
+    }
+    let loops = format!(
+        r#"[{{"id":"top","parent":"{0}"}},{{"id":"{0}","parent":"{0}"}}"#,
+        "x".repeat(4 << 20)
+    );
+    let alone: Vec<_> = (0..200_000).map(|i| format!(r#",{{"id":"{i:030}"}}"#)).collect();
+    for (what, layers, count) in [
+        ("long names", chain + "]", 1),
+        ("a loop", loops + "]", 1),
+        ("many storages", format!(r#"[{{"id":"top"}}{}]"#, alone.concat()), 300),
+    ] {
+        let fixture = Fixture::new().dir("s");
+        put(&fixture, "layers", &layers);
+        put(&fixture, "images", &images);
+        for storage in 0..count {
+            for name in ["layers", "images"] {
+                let directory = fixture.at(format!("s/{storage}/overlay-{name}"));
+                fs::create_dir_all(&directory).unwrap();
+                fs::hard_link(fixture.at(name), directory.join(format!("{name}.json"))).unwrap();
+            }
+        }
+        let confined = weigh("-n 1").env("MALLOC_ARENA_MAX", "1");
+        let run = confined.limited("-v 1500000; ulimit -t 60").arg(fixture.at("s")).run();
+        assert_eq!(run.code(), 0, "{what}: {}", run.complaint());
+    }
+}
+
 /// A file of 10 GB, a pipe, and symlinks out of the storage. Without an answer to these, weigh would not end.
 #[test]
 #[cfg(unix)]

@@ -568,6 +568,29 @@ fn only_what_is_left_behind_is_cleared() {
     assert!(stale.exists(), "somebody writes it");
 }
 
+/// Who has just made a draft locks it, and would go on with a file that is removed then.
+#[test]
+#[cfg(target_os = "linux")]
+#[ignore = "needs strace"]
+fn nobody_gets_the_lock_of_a_draft_that_is_about_to_be_removed() {
+    let fixture = varied();
+    let stale = fixture.at(".weigh-draft-of-snapshot-abcdef");
+    fs::write(&stale, "half").unwrap();
+    let unlink = "inject=unlink,unlinkat:delay_enter=2000000";
+    let strace = ["strace", "-f", "-qq", "-e", "trace=flock,unlink,unlinkat", "-e", unlink, "-o"];
+    let strace = strace.map(Into::into).into_iter().chain([fixture.at("calls").into_os_string()]);
+    let save = weigh("--save").arg(fixture.at("snapshot")).arg(fixture.at("top"));
+    let mut child = save.under(strace).spawn();
+    while !fs::read_to_string(fixture.at("calls")).is_ok_and(|calls| calls.contains("LOCK_NB)")) {
+        assert!(child.try_wait().unwrap().is_none());
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let draft = fs::File::open(&stale).unwrap();
+    let lock = rustix::fs::flock(&draft, rustix::fs::FlockOperation::NonBlockingLockExclusive);
+    assert_eq!(lock, Err(rustix::io::Errno::WOULDBLOCK));
+    assert!(child.wait().unwrap().success() && !stale.exists());
+}
+
 #[test]
 fn a_snapshot_that_cannot_be_saved_is_shown_and_said() {
     let fixture = varied();

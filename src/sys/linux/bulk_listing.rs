@@ -222,9 +222,9 @@ impl Handle {
                     return None;
                 }
                 let runs = ext4::runs(volume, &raw, budget).ok()?;
-                // The kernel refuses directories with holes.
+                // The kernel refuses directories with holes, and lists none beyond its length.
                 let count: u64 = runs.iter().map(|run| run.count).sum();
-                if count == 0 || count != raw.length(&volume.layout).div_ceil(size) {
+                if count == 0 || count * size != raw.length(&volume.layout) {
                     return None;
                 }
                 (runs, raw.state())

@@ -241,9 +241,12 @@ impl Found {
     }
 
     fn finish(self) -> Cause {
-        let mut parts: Vec<_> = self.files.into_values().map(|(file, _)| file).collect();
-        parts.sort_unstable_by(|one, other| (other.size, &one.name).cmp(&(one.size, &other.name)));
-        parts.truncate(MOST);
+        let mut files: Vec<_> = self.files.into_iter().map(|(id, (file, _))| (file, id)).collect();
+        files.sort_unstable_by(|(one, one_id), (other, other_id)| {
+            (other.size, &one.name, one_id).cmp(&(one.size, &other.name, other_id))
+        });
+        files.truncate(MOST);
+        let parts = files.into_iter().map(|(file, _)| file).collect();
         let sizes = self.sizes.values().flatten();
         let size = sizes.fold(0, |sum: u64, size| sum.saturating_add(*size));
         let (files, shared) = (Some(self.sizes.len() as u64), self.shared);

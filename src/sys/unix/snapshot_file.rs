@@ -110,10 +110,12 @@ pub fn lock(directory: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Whether nobody is writing the file at `path`.
-pub fn is_unclaimed(path: &Path) -> bool {
-    let file = File::open(path);
-    file.is_ok_and(|file| flock(file, FlockOperation::NonBlockingLockExclusive).is_ok())
+/// Removes the file at `path` unless somebody is writing it. It stays locked meanwhile, so that nobody claims a file that
+/// is about to go.
+pub fn remove_unclaimed(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    std::fs::remove_file(path)
 }
 
 /// Gives `draft` the owner, the group and the permissions of `old`, the file at `path`, as far as allowed. If not all

@@ -88,9 +88,11 @@ pub fn claim(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether nobody is writing the file at `path`: opens it exclusively, which fails while another has it open.
-pub fn is_unclaimed(path: &Path) -> bool {
-    OpenOptions::new().read(true).share_mode(0).open(path).is_ok()
+/// Removes the file at `path` unless somebody is writing it: opens it exclusively, which fails while another has it
+/// open.
+pub fn remove_unclaimed(path: &Path) -> io::Result<()> {
+    drop(OpenOptions::new().read(true).share_mode(0).open(path)?);
+    std::fs::remove_file(path)
 }
 
 /// Nothing to do: files inherit their access from the directory.
