@@ -198,6 +198,33 @@ fn files_of_one_size_and_name_are_sorted_by_path() {
     }
 }
 
+/// More files than a view lists were kept by their order in the walk: each scan listed others.
+#[test]
+fn of_too_many_files_of_one_size_the_first_are_listed() {
+    let names: Vec<_> = (0..11_000).map(|i| format!("{:02}/{:03}", i / 1000, i % 1000)).collect();
+    let fixture = names.iter().fold(Fixture::in_memory(), |it, name| it.file(name, 1));
+    let mut browser = browser(fixture.path());
+    press(&mut browser, "\t");
+    let listed: BTreeSet<_> = self::names(&browser).into_iter().collect();
+    assert!(listed.iter().eq(&names[..10_000]), "{:?}", listed.last());
+}
+
+/// A search kept all names on the path to each match: in a tree 20,000 directories deep, 8 GB.
+#[test]
+fn of_very_deep_files_few_are_listed() {
+    let fixture = Fixture::in_memory();
+    let way = "a/".repeat(5_000);
+    let list: String = (0..600).map(|number| format!("1 {way}f{number}\n")).collect();
+    fs::write(fixture.at("list"), list).unwrap();
+    let source = Input::List(fixture.at("list"), Default::default());
+    let request = Request { keep: Keep::Everything(Inodes::NONE), source, ..Request::default() };
+    let mut browser = opened(&request, BrowseOptions::default(), 20);
+    press(&mut browser, "\t");
+    assert_eq!(browser.len(), 200);
+    press(&mut browser, "/f\n");
+    assert_eq!(said(&browser), "1 of 200: f; n N go on");
+}
+
 /// Each view has the figures that the program prints.
 #[test]
 fn the_views_have_the_figures_of_the_program() {
