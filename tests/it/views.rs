@@ -209,6 +209,17 @@ fn of_too_many_files_of_one_size_the_first_are_listed() {
     assert!(listed.iter().eq(&names[..10_000]), "{:?}", listed.last());
 }
 
+/// The second pane had 200 of them, as they were listed.
+#[test]
+fn of_entries_of_one_size_the_second_pane_has_the_first() {
+    let mut fixture = Fixture::in_memory();
+    for number in 0..500 {
+        fixture = fixture.file(format!("d/{number:03}"), 1);
+    }
+    let shown = screen(&mut browser(fixture.path()), (120, 30));
+    assert!((0..5).all(|number| shown.contains(&format!(" 00{number}\n"))), "{shown}");
+}
+
 /// A search kept all names on the path to each match: in a tree 20,000 directories deep, 8 GB.
 #[test]
 fn of_very_deep_files_few_are_listed() {
