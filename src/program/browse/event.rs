@@ -32,6 +32,8 @@ pub enum Event {
     Slice,
     /// Something that was begun has failed, as this text says.
     Said(String),
+    /// Nothing more can be done, for this reason.
+    Failed(Problem),
     /// The system has been asked what must not be marked: this.
     Protected(Box<Protected>),
     /// How far the scan is, and how long it has taken.
