@@ -236,6 +236,21 @@ fn of_very_deep_files_few_are_listed() {
     assert_eq!(said(&browser), "1 of 200: f; n N go on");
 }
 
+/// To ask where they are now would stop the screen until a dead server answers.
+#[test]
+fn the_list_of_the_trash_asks_the_system_nothing() {
+    let fixture = Fixture::in_memory().dir("home").file("tree/d/a", 1);
+    let mut storm = Storm::new(&fixture.at("tree"), &fixture.at("home"));
+    for letter in "dt".chars() {
+        let before = screen(&mut storm.browser, (200, 20));
+        storm.pass(Event::Key(key(letter)), Some(key(letter)), &before);
+    }
+    fs::rename(fixture.at("tree"), fixture.at("renamed")).unwrap();
+    press(&mut storm.browser, "z");
+    let shown = screen(&mut storm.browser, (200, 20));
+    assert!(shown.contains("/tree/d\n"), "{shown}");
+}
+
 /// Each view has the figures that the program prints.
 #[test]
 fn the_views_have_the_figures_of_the_program() {
@@ -1029,7 +1044,8 @@ impl Storm {
                     let undone = trashed.into_iter().rev().map(|one| {
                         let go_on = &mut |_: remove::RemovalEvent<'_>| ControlFlow::Continue(());
                         let removed = remove::undo(&one, &self.directories, go_on);
-                        (one, removed)
+                        let path = one.path();
+                        (one, removed, path)
                     });
                     Event::Undone(undone.collect())
                 }

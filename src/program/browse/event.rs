@@ -57,8 +57,8 @@ pub enum Event {
     Removing(RemovalProgress),
     /// A removal has ended.
     Removed(Box<Removed>),
-    /// An undo has ended: what came of each.
-    Undone(Vec<(Arc<Trashed>, Removed)>),
+    /// An undo has ended: what came of each, and its path.
+    Undone(Vec<(Arc<Trashed>, Removed, Vec<u8>)>),
 }
 
 /// What is to be done, besides the change of state. It has everything that is needed to do it.

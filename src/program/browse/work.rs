@@ -231,7 +231,8 @@ impl Work {
                     true => Removed::default(),
                     false => remove::undo(&one, &directories, &mut |_| ControlFlow::Continue(())),
                 };
-                undone.push((one, removed));
+                let path = one.path();
+                undone.push((one, removed, path));
             }
             send(sender, Event::Undone(undone));
         });
