@@ -172,7 +172,7 @@ impl<'a> TreeEntry<'a> {
         self.0.node().sums.all
     }
 
-    /// How many entries there are at and below it; in a comparison, how many of them changed. Each link counts.
+    /// How many inodes count at and below it, however many links they have; in a comparison, how many entries changed.
     pub fn entries(self) -> u64 {
         self.0.totals().entries
     }

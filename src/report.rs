@@ -86,8 +86,9 @@ pub struct Outcome {
     pub stats: WalkStats,
 }
 
-/// Does what the request asks for, so that the result can be browsed. It saves nothing. During a walk, other threads
-/// can read the result so far from `top`, and `watch` is called about ten times a second, on the calling thread.
+/// Does what the request asks for, so that the result can be browsed. It saves only what is remembered. During a walk,
+/// other threads can read the result so far from `top`, and `watch` is called about ten times a second, on the calling
+/// thread.
 ///
 /// # Errors
 /// Those of [`run`], except for saving.

@@ -54,6 +54,8 @@ pub struct Reclaimable {
     pub frees: Freeable,
     /// What cannot be made again.
     pub others: Vec<Reclaim>,
+    /// How many of those are not listed.
+    pub more_others: usize,
     /// What was written in so many days was left out.
     pub older: u32,
 }
@@ -114,7 +116,7 @@ pub fn find(may_go: &MayGo, weighed: &Weighed, search: &Search) -> Reclaimable {
             || own_inodes(&entries, one).any(|own| own.settled > 0)
             || links.any(|(size, inode)| size > 0 && freed.has_all(inode.identity))
     });
-    let all = found.len();
+    let all = [found.len(), others.len()];
     for list in [&mut found, &mut others] {
         list.retain(|one| one.frees.most >= search.min_size);
         list.sort_by(|one, two| {
@@ -122,8 +124,8 @@ pub fn find(may_go: &MayGo, weighed: &Weighed, search: &Search) -> Reclaimable {
         });
         list.truncate(search.lines);
     }
-    let more = all - found.len();
-    Reclaimable { found, more, frees, others, older: search.older }
+    let (more, more_others) = (all[0] - found.len(), all[1] - others.len());
+    Reclaimable { found, more, frees, others, more_others, older: search.older }
 }
 
 /// What counts in `one` of the `entries`.

@@ -75,7 +75,7 @@ pub fn undo(
 }
 
 fn restore(trashed: &Trashed, removal: &mut Removal<'_>) -> Result<(), Stop> {
-    let Trashed { trash, name, stat, target } = trashed;
+    let Trashed { trash, name, stat, target, .. } = trashed;
     let old = checked(&target.name)?;
     let Parent { directory, .. } = Parent::open(target, removal)?;
     removal.before(RemovalStep::Look, name.to_bytes())?;
@@ -206,7 +206,8 @@ impl CheckedTarget<'_> {
         if trash.is_in(&now) {
             return Err(because("it is the trash or contains it"));
         }
-        let noted = trash.note(&target.name, &target.path());
+        let old_path = target.path();
+        let noted = trash.note(&target.name, &old_path);
         let noted = noted.map_err(|error| no_trash(error.into()))?;
         let (from, to) = ((&directory.held, &*name), (&trash.files, &*noted));
         let logged = removal.log.begin(TRASH, target, &trash.path, noted.as_bytes());
@@ -222,7 +223,7 @@ impl CheckedTarget<'_> {
         }
         removal.entries += target.totals.0;
         let target = Target { below: None, ..target.clone() };
-        let trashed = Trashed { trash, name: noted, stat: now, target };
+        let trashed = Trashed { trash, name: noted, stat: now, target, old_path };
         removal.outcome.fate = Fate::Trashed(Box::new(trashed));
         Ok(())
     }

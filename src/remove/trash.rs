@@ -41,10 +41,12 @@ pub struct Trashed {
     pub(super) name: CString,
     pub(super) stat: ExactStat,
     pub(super) target: Target,
+    /// Its path when it was moved.
+    pub old_path: Vec<u8>,
 }
 
 impl Trashed {
-    /// Its old path. Asks the system where the top of its mount is now.
+    /// Its old path. Asks the system where the top of its mount is now, which may not answer.
     pub fn path(&self) -> Vec<u8> {
         self.target.path()
     }

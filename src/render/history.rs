@@ -32,7 +32,7 @@ pub fn draw(out: &mut dyn Write, history: &History, options: &PictureOptions) ->
         // Screen readers cannot read them, and ASCII has none.
         let has_sparks = !options.screen_reader && options.charset == Charset::Unicode;
         let spark = if has_sparks { sparkline(&line.sizes) } else { String::new() };
-        rows.push(([now, rate, spark], name(line, history, options)));
+        rows.push(([now, rate, spark], options.charset.text(name(line, history, options))));
     }
     let [sizes, rates] = [0, 1].map(|i| widest(rows.iter().map(|(row, _)| &row[i])));
     // The title of the last column is over the names, too.
@@ -123,7 +123,8 @@ fn filling(one: &Filling, history: &History, options: &PictureOptions) -> Vec<St
     let (size, free) = (format.write(volume.size), format.write(volume.free));
     let kept = format!(" ({kind}{size}, {free} free)");
     let room = options.width.saturating_sub(cells(START) + cells(&kept) + 1);
-    let about = [START, &shorten(&escape(&one.root), room), &kept].concat();
+    let root = options.charset.text(escape(&one.root));
+    let about = [START, &shorten(&root, room), &kept].concat();
     let Some(rate) = one.rate else { return vec![about] };
     let mut growth = format!("{} a day", per_day(rate, &format));
     let last = history.moments.last().map_or(0, |moment| moment.time);

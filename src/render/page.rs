@@ -145,7 +145,7 @@ impl<'a> PageContent<'a> {
             let group = (tree.shape() == Shape::Groups && line.depth > 0).then(|| i - 1);
             rows.push(PageRow::new(line, group, whole, picture));
         }
-        keep(&mut rows, options.max_bytes);
+        keep(&mut rows, options);
         let rest = Rest::of(rows.iter().map(|row| &row.line), tree, picture);
         let rest = rest.map(|rest| match is_difference {
             true => (rest.name, String::new()),
@@ -259,14 +259,20 @@ fn colorings(rows: &[PageRow<'_>]) -> Vec<Coloring> {
     colorings
 }
 
-/// Keeps the largest rows that take at most `max_bytes`.
-fn keep(rows: &mut Vec<PageRow<'_>>, max_bytes: usize) {
+/// Keeps the largest rows that take at most as many bytes as the page may.
+fn keep(rows: &mut Vec<PageRow<'_>>, options: &PageOptions) {
+    // The map alone has the path of each.
+    let mut paths: Vec<usize> = Vec::with_capacity(rows.len());
+    for row in rows.iter() {
+        let above = row.line.parent.map_or(0, |parent| paths[parent] + 1);
+        paths.push(if options.form == PageForm::Svg { above + row.name.len() } else { 0 });
+    }
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_unstable_by_key(|i| (Reverse(rows[*i].line.totals.weight), *i));
     let (mut bytes, mut is_kept) = (html::FIXED, vec![false; rows.len()]);
     for i in order {
-        bytes = bytes.saturating_add(html::length(&rows[i]));
-        if i > 0 && bytes > max_bytes {
+        bytes = bytes.saturating_add(html::length(&rows[i]) + paths[i]);
+        if i > 0 && bytes > options.max_bytes {
             break;
         }
         is_kept[i] = rows[i].line.parent.is_none_or(|parent| is_kept[parent]);

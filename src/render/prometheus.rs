@@ -143,18 +143,18 @@ impl<'a> Metric<'a> {
 /// a terminal would obey, and what is cut off are replaced: no path that can be opened is so long.
 fn label(value: &[u8]) -> String {
     let mut label = String::new();
-    for c in String::from_utf8_lossy(value).chars() {
+    let shown = &value[..value.len().min(path::LONGEST)];
+    for c in String::from_utf8_lossy(shown).chars() {
         match c {
-            _ if label.len() > path::LONGEST => {
-                label.push(char::REPLACEMENT_CHARACTER);
-                break;
-            }
             '\\' => label.push_str(r"\\"),
             '"' => label.push_str("\\\""),
             '\n' => label.push_str(r"\n"),
             c if is_control(c) => label.push(char::REPLACEMENT_CHARACTER),
             c => label.push(c),
         }
+    }
+    if shown.len() < value.len() {
+        label.push(char::REPLACEMENT_CHARACTER);
     }
     label
 }

@@ -39,7 +39,7 @@ pub fn draw(
     reclaimable: &Reclaimable,
     options: &PictureOptions,
 ) -> io::Result<()> {
-    let Reclaimable { found, others, frees, more, .. } = reclaimable;
+    let Reclaimable { found, others, frees, more, more_others, .. } = reclaimable;
     let rows: Vec<_> = found.iter().chain(others).map(|one| row(one, options)).collect();
     let mut widths =
         [0, 1, 2, 3, 4, 5].map(|column| match widest(rows.iter().map(|row| &row[column])) {
@@ -64,19 +64,19 @@ pub fn draw(
     for (one, row) in found.iter().zip(found_rows) {
         list.write(out, one, row)?;
     }
-    let more = match *more {
+    let [more, more_others] = [more, more_others].map(|more| match *more {
         0 => String::new(),
         1 => ", with 1 that is not listed".to_owned(),
         more => format!(", with {} that are not listed", Format::Count.write(more as u64)),
-    };
+    });
     let sum = match found.is_empty() && more.is_empty() {
         true => format!("found nothing that can be made or downloaded again{}", reclaimable.hint()),
         false => format!("all together free {}{more}", options.format.write_bounds(*frees)),
     };
     writeln!(out, "{}", options.paint(&options.charset.drawing(&sum), |_| Style::new().bold()))?;
-    if !others.is_empty() {
-        let title = "cannot be made again, and is in no sum:";
-        writeln!(out, "\n{}", options.paint(title, Palette::aside))?;
+    if !others.is_empty() || !more_others.is_empty() {
+        let title = format!("cannot be made again, and is in no sum{more_others}:");
+        writeln!(out, "\n{}", options.paint(&title, Palette::aside))?;
     }
     others.iter().zip(other_rows).try_for_each(|(one, row)| list.write(out, one, row))
 }

@@ -523,7 +523,7 @@ fn what_is_put_back_in_many_directories_is_scanned_at_once() {
     let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.clone()));
     let undone = trashed.iter().map(|one| {
         let go_on = &mut |_: RemovalEvent<'_>| ControlFlow::Continue(());
-        (Arc::clone(one), remove::undo(one, &directories, go_on))
+        (Arc::clone(one), remove::undo(one, &directories, go_on), one.path())
     });
     let (mut event, mut scans) = (Event::Undone(undone.collect()), 0);
     while let [Command::Scan(request, _)] = &screen.browser.on(event)[..] {

@@ -179,6 +179,19 @@ file system of t (KIND, 100G, 77.6G free): +400M a day, full in 194 days, on 202
     assert!(run("").lines().next().unwrap().ends_with(" to 2026-02-01"));
 }
 
+/// A line in a name was drawn as one of the picture, so that it read as another name.
+#[test]
+fn names_are_escaped_where_only_ascii_can_be_shown() {
+    let mut fixture = Fixture::new();
+    for day in 0..2 {
+        fixture = fixture.sparse("t/a─b/f", 5_000_000 * day + 1);
+        save(&fixture, &format!("{day}.json"), START + day as i64 * DAY, 1);
+    }
+    let shown = weigh("--history 0.json 1.json").within(fixture.path()).env("LC_ALL", "C");
+    let shown = shown.run().text();
+    assert!(shown.contains(r"a\xe2\x94\x80b"), "{shown}");
+}
+
 /// The day when it is full was cut off, and might be in the year 7621.
 #[test]
 fn the_day_when_it_is_full_is_near_and_fits() {

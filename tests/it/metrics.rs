@@ -192,8 +192,14 @@ fn metrics_have_labels_of_their_own() {
     let text = weigh("-s -z 0 --as prometheus --load long.json").within(fixture.path()).run();
     let all = paths(&text.text(), "weigh_apparent_size_bytes");
     let (cut, figure) = all.last().unwrap();
-    assert_eq!((all.len(), cut.len(), *figure), (22, 4097 + '\u{fffd}'.len_utf8(), 27));
+    assert_eq!((all.len(), cut.len(), *figure), (22, 4096 + '\u{fffd}'.len_utf8(), 27));
     assert!(cut.starts_with(&all[20].0) && cut.ends_with("x\u{fffd}"));
+    // Characters with escapes made them longer, and were cut.
+    let way = format!("{}/", "\"".repeat(250)).repeat(10);
+    let fixture = Fixture::new().file(format!("top/{way}a"), 1).file(format!("top/{way}b"), 2);
+    let text = weigh("-F --as prometheus -s top").within(fixture.path()).run().text();
+    let expected = [("b", 2), ("a", 1)].map(|(name, size)| (format!("top/{way}{name}"), size));
+    assert_eq!(paths(&text, "weigh_apparent_size_bytes")[1..], expected, "{text}");
 }
 
 /// Every metric that can be printed.

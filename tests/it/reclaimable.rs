@@ -666,6 +666,12 @@ fn the_list_is_limited_and_its_sum_is_not() {
         look("-c --older 0", &Fixture::new()).run().text(),
         "found nothing that can be made or downloaded again\n"
     );
+    // What cannot be made again was cut without a word.
+    let fixture = Fixture::new().file("p/core.1", 0).file("p/core.2", 0).file("p/core.3", 0);
+    (1..4).for_each(|number| write(&fixture.at(format!("p/core.{number}")), ELF));
+    let shown = look("-c -n 1 --older 0", &fixture).run().text();
+    assert!(shown.contains("and is in no sum, with 2 that are not listed:\n"), "{shown}");
+    assert_eq!(shown.matches("core dump").count(), 1, "{shown}");
     // Where nothing was read, no age would find more.
     let missing = look("-c missing", &Fixture::new()).run();
     assert_eq!(missing.code(), 1);

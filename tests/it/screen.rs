@@ -358,6 +358,19 @@ fn keys_and_a_file_do_not_both_come_from_the_terminal() {
     }
 }
 
+/// It aborted.
+#[test]
+fn without_threads_it_says_so() {
+    let fixture = three_files();
+    let terminal = Terminal::new();
+    let before = terminal.settings();
+    let weigh = weigh("-u tree").within(fixture.path()).by_nobody(&fixture).on(&terminal);
+    let child = weigh.under(["prlimit", "--nproc=1"]).spawn();
+    terminal.wait_for("cannot open the screen: no thread can be started: ");
+    assert_eq!(end(child).1.code(), Some(1));
+    assert_eq!(terminal.settings(), before);
+}
+
 #[test]
 fn without_a_terminal_it_says_so() {
     let fixture = three_files();

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::program::browse::browser::Browser;
 use crate::program::browse::event::Event;
@@ -14,6 +15,7 @@ use weigh::internal::list::ListOptions;
 use weigh::internal::render::palette::Charset;
 use weigh::internal::report::{Input, Keep, Request};
 use weigh::internal::tally::Inodes;
+use weigh::internal::walk::Progress;
 
 use crate::dice::HOSTILE;
 use crate::fixture::{Fixture, raw};
@@ -447,6 +449,18 @@ fn a_list_says_what_it_has_not() {
         let shown = screen(&mut browser, (80, 20));
         assert!(!shown.contains("frees ") && !shown.contains("-L"), "{shown}");
     }
+}
+
+/// Once, the screen panicked.
+#[test]
+fn a_file_system_may_claim_any_number_of_inodes() {
+    let request = crate::browse::request([Path::new("/srv")]);
+    let mut browser = Browser::new(request, BrowseOptions::default());
+    browser.on(Event::UsedInodes(u64::MAX));
+    let progress = Progress { entries: 1, ..Progress::default() };
+    browser.on(Event::Progress(progress, Duration::from_secs(100)));
+    let shown = screen(&mut browser, (80, 20));
+    assert!(shown.contains("scanning 0%, ") && shown.contains(" h left"), "{shown}");
 }
 
 /// Whatever a name is, it takes a line, and moves nothing else.

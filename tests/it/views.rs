@@ -198,6 +198,59 @@ fn files_of_one_size_and_name_are_sorted_by_path() {
     }
 }
 
+/// More files than a view lists were kept by their order in the walk: each scan listed others.
+#[test]
+fn of_too_many_files_of_one_size_the_first_are_listed() {
+    let names: Vec<_> = (0..11_000).map(|i| format!("{:02}/{:03}", i / 1000, i % 1000)).collect();
+    let fixture = names.iter().fold(Fixture::in_memory(), |it, name| it.file(name, 1));
+    let mut browser = browser(fixture.path());
+    press(&mut browser, "\t");
+    let listed: BTreeSet<_> = self::names(&browser).into_iter().collect();
+    assert!(listed.iter().eq(&names[..10_000]), "{:?}", listed.last());
+}
+
+/// The second pane had 200 of them, as they were listed.
+#[test]
+fn of_entries_of_one_size_the_second_pane_has_the_first() {
+    let mut fixture = Fixture::in_memory();
+    for number in 0..500 {
+        fixture = fixture.file(format!("d/{number:03}"), 1);
+    }
+    let shown = screen(&mut browser(fixture.path()), (120, 30));
+    assert!((0..5).all(|number| shown.contains(&format!(" 00{number}\n"))), "{shown}");
+}
+
+/// A search kept all names on the path to each match: in a tree 20,000 directories deep, 8 GB.
+#[test]
+fn of_very_deep_files_few_are_listed() {
+    let fixture = Fixture::in_memory();
+    let way = "a/".repeat(5_000);
+    let list: String = (0..600).map(|number| format!("1 {way}f{number}\n")).collect();
+    fs::write(fixture.at("list"), list).unwrap();
+    let source = Input::List(fixture.at("list"), Default::default());
+    let request = Request { keep: Keep::Everything(Inodes::NONE), source, ..Request::default() };
+    let mut browser = opened(&request, BrowseOptions::default(), 20);
+    press(&mut browser, "\t");
+    assert_eq!(browser.len(), 200);
+    press(&mut browser, "/f\n");
+    assert_eq!(said(&browser), "1 of 200: f; n N go on");
+}
+
+/// To ask where they are now would stop the screen until a dead server answers.
+#[test]
+fn the_list_of_the_trash_asks_the_system_nothing() {
+    let fixture = Fixture::in_memory().dir("home").file("tree/d/a", 1);
+    let mut storm = Storm::new(&fixture.at("tree"), &fixture.at("home"));
+    for letter in "dt".chars() {
+        let before = screen(&mut storm.browser, (200, 20));
+        storm.pass(Event::Key(key(letter)), Some(key(letter)), &before);
+    }
+    fs::rename(fixture.at("tree"), fixture.at("renamed")).unwrap();
+    press(&mut storm.browser, "z");
+    let shown = screen(&mut storm.browser, (200, 20));
+    assert!(shown.contains("/tree/d\n"), "{shown}");
+}
+
 /// Each view has the figures that the program prints.
 #[test]
 fn the_views_have_the_figures_of_the_program() {
@@ -991,7 +1044,8 @@ impl Storm {
                     let undone = trashed.into_iter().rev().map(|one| {
                         let go_on = &mut |_: remove::RemovalEvent<'_>| ControlFlow::Continue(());
                         let removed = remove::undo(&one, &self.directories, go_on);
-                        (one, removed)
+                        let path = one.path();
+                        (one, removed, path)
                     });
                     Event::Undone(undone.collect())
                 }

@@ -1,4 +1,5 @@
-//! The browser's state, which events change and the view draws. It uses neither the terminal nor the file system.
+//! The browser's state, which events change and the view draws. It does not use the terminal, and of the file system only
+//! the listings of a snapshot.
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
@@ -364,16 +365,17 @@ impl Browser {
         let (places, count) = self.inside.get_or_init(|| {
             let tree = &self.scan.tree;
             let chosen = self.item(self.chosen).and_then(|item| item.place);
-            let sized = |child: Child<'_>| Some((Reverse(child.size()), child.place()?));
             let children = chosen.into_iter().flat_map(|place| tree.at(place).unsorted());
-            let mut largest: Vec<_> = children.filter_map(sized).collect();
+            let keyed = children
+                .filter_map(|child| Some((Reverse(child.size()), child.name(), child.place()?)));
+            let mut largest: Vec<_> = keyed.collect();
             let count = largest.len();
             if count > MOST {
                 largest.select_nth_unstable(MOST);
                 largest.truncate(MOST);
             }
-            largest.sort_unstable_by(|(_, one), (_, two)| tree.at(*one).compare(&tree.at(*two)));
-            (largest.into_iter().map(|(_, place)| place).collect(), count)
+            largest.sort_unstable();
+            (largest.into_iter().map(|(.., place)| place).collect(), count)
         });
         (places, *count)
     }

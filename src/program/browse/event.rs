@@ -32,6 +32,8 @@ pub enum Event {
     Slice,
     /// Something that was begun has failed, as this text says.
     Said(String),
+    /// Nothing more can be done, for this reason.
+    Failed(Problem),
     /// The system has been asked what must not be marked: this.
     Protected(Box<Protected>),
     /// How far the scan is, and how long it has taken.
@@ -55,8 +57,8 @@ pub enum Event {
     Removing(RemovalProgress),
     /// A removal has ended.
     Removed(Box<Removed>),
-    /// An undo has ended: what came of each.
-    Undone(Vec<(Arc<Trashed>, Removed)>),
+    /// An undo has ended: what came of each, and its path.
+    Undone(Vec<(Arc<Trashed>, Removed, Vec<u8>)>),
 }
 
 /// What is to be done, besides the change of state. It has everything that is needed to do it.

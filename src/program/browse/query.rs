@@ -5,8 +5,10 @@
 use std::collections::HashMap;
 
 use super::item::Item;
+use super::listing::last_names;
 use super::pattern::NamePattern;
 use weigh::internal::inode::Identity;
+use weigh::internal::path;
 use weigh::internal::tally::{By, Groups, Limits, Show, Top};
 use weigh::internal::total::{AnyReplay, Replay, Shown, stat_of};
 use weigh::internal::tree::{Child, DirectoryId, Node, Order, Place, Tree};
@@ -16,6 +18,10 @@ const SLICE: usize = 100_000;
 
 /// The most lines of an answer.
 const MOST: usize = 10_000;
+
+/// About how many names the paths of an answer have at most. They are written often, and kept by a search: a tree 20,000
+/// directories deep took 8 GB.
+const MOST_NAMES: usize = 1_000_000;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -39,8 +45,11 @@ pub(super) struct RunningQuery {
     /// How many directories are done, and how many entries of the next one.
     directories: u64,
     leaves: usize,
-    /// If it answers with entries, the name of each is its place.
+    /// If it answers with entries, the name of each ends in its place.
     tally: Box<dyn AnyReplay>,
+    /// The path of the next directory, or the end of it. Of entries of one size, those that sort first by it are found: no
+    /// answer depends on the order of the walk.
+    path: Vec<u8>,
     /// Whether the groups with these keys are the one that is asked for.
     keys: HashMap<Box<[u8]>, bool>,
 }
@@ -70,7 +79,8 @@ impl RunningQuery {
             _ => Box::new(Replay::new(Top::new(tree.view(), limits), 0, None)),
         };
         tally.open();
-        Self { query, below, directories: 0, leaves: 0, tally, keys: HashMap::new() }
+        let (path, keys) = (Vec::new(), HashMap::new());
+        Self { query, below, directories: 0, leaves: 0, tally, path, keys }
     }
 
     /// Looks at the next slice of `tree`. Returns false if it was the last.
@@ -78,6 +88,7 @@ impl RunningQuery {
         let mut room = SLICE;
         for directory in tree.directory(self.below).all_directories_from(self.directories) {
             let is_last = directory.id() == Some(self.below);
+            self.path = path::join_all(last_names(&directory));
             match self.query {
                 _ if self.leaves > 0 || is_last => {}
                 TreeQuery::Groups(_) => self.tally.open(),
@@ -129,7 +140,12 @@ impl RunningQuery {
         // Each inode has one line, but each name that is looked for has its own.
         let is_once = matches!(self.query, TreeQuery::Files | TreeQuery::Group(..));
         let inode = node.inode.filter(|_| is_once);
-        self.tally.leaf(&Node { name: &place.to_bytes(), inode, ..node }, true);
+        let end = self.path.len();
+        for part in [b"/", child.name(), &place.to_bytes()] {
+            self.path.extend_from_slice(part);
+        }
+        self.tally.leaf(&Node { name: &self.path, inode, ..node }, true);
+        self.path.truncate(end);
     }
 
     /// The answer, after the last slice of `tree`.
@@ -137,8 +153,15 @@ impl RunningQuery {
         let found = self.tally.finish(&tree.directory(self.below).node()).seen_as(tree.view());
         let TreeQuery::Groups(by) = self.query else {
             let places = found.root().children(Order::Size).into_iter();
-            let places = places.filter_map(|it| Place::from_bytes(it.name()));
-            return (self.query, Answer::Entries(places.collect()));
+            let places = places.filter_map(|it| Place::from_bytes(it.name().last_chunk::<8>()?));
+            let mut names = 0;
+            let places = places.take_while(|place| {
+                let has_room = names < MOST_NAMES || matches!(self.query, TreeQuery::Links(_));
+                names += tree.at(*place).names().len();
+                has_room
+            });
+            let places = places.collect();
+            return (self.query, Answer::Entries(places));
         };
         let order = by.order().map_or(Order::Size, Order::Listed);
         let groups = found.root().children(order).into_iter();

@@ -357,27 +357,30 @@ impl Browser {
     }
 
     /// Takes what came of putting entries back.
-    pub(super) fn undone(&mut self, undone: Vec<(Arc<Trashed>, Removed)>) -> Option<Command> {
+    pub(super) fn undone(
+        &mut self,
+        undone: Vec<(Arc<Trashed>, Removed, Vec<u8>)>,
+    ) -> Option<Command> {
         self.end_work();
         let (mut back, mut kept, mut restored) = (Vec::new(), Vec::new(), HashSet::new());
         let mut relinked: HashMap<_, (u32, u32)> = HashMap::new();
-        for (trashed, removed) in undone {
+        for (trashed, removed, path) in undone {
             // Of one inode, several links may be put back.
             for (inode, (before, after)) in removed.relinked {
                 relinked.entry(inode).or_insert((before, after)).1 = after;
             }
-            let path = self.text(&trashed.path());
+            let shown = self.text(&path);
             // What is not put back may have changed, or something else has its name.
-            self.rescan_around(&[trashed.path(), trashed.path_in_trash(), removed.log]);
+            self.rescan_around(&[path.clone(), trashed.path_in_trash(), removed.log]);
             let outcome = removed.outcomes.into_iter().next().unwrap_or_default();
             if let Fate::Restored = outcome.fate {
                 restored.insert(Arc::as_ptr(&trashed));
-                back.push(path);
+                back.push(shown);
             } else {
                 let problem = outcome.problems.into_iter().next();
                 let why = problem.map_or(STILL_THERE.to_owned(), |problem| problem.message);
-                kept.push(format!("{path}: {why}"));
-                let (path, operation) = (trashed.path(), Operation::Restore);
+                kept.push(format!("{shown}: {why}"));
+                let operation = Operation::Restore;
                 self.removals.problems.push(Problem { path, operation, code: None, message: why });
             }
         }

@@ -60,10 +60,12 @@ impl Browser {
                 self.scan.see_as(view);
                 self.relist();
             }
-            Event::Scanned(Err(problem)) if self.is_walking() => {
+            Event::Scanned(Err(problem)) if !self.is_walking() => {
+                command = self.give_up(problem.to_string());
+            }
+            Event::Failed(problem) | Event::Scanned(Err(problem)) => {
                 return vec![Command::End(Ending::Fail(problem))];
             }
-            Event::Scanned(Err(problem)) => command = self.give_up(problem.to_string()),
             Event::Scanned(Ok(browsed)) => command = self.scanned(*browsed),
             Event::Looked(number, looked) => self.removals.looked(number, looked),
             Event::Removing(progress) => self.removals.add(progress, self.request.walk.rules.time),

@@ -197,11 +197,12 @@ fn scanning(browser: &Browser) -> Option<String> {
         return Some(format!("scanning, {}", size::entries(done)));
     };
     let percent = done * 100 / all;
-    let left = browser.elapsed.mul_f64((all - done) as f64 / done.max(1) as f64);
+    // Not as a `Duration`: a file system may say anything.
+    let left = browser.elapsed.as_secs_f64() * (all - done) as f64 / done.max(1) as f64;
     Some(match browser.elapsed.as_secs() {
         // Too early to tell.
         0..2 => format!("scanning {percent}%"),
-        _ => format!("scanning {percent}%, {} left", duration(left.as_secs())),
+        _ => format!("scanning {percent}%, {} left", duration(left as u64)),
     })
 }
 

@@ -21,6 +21,7 @@ use super::protected::Protected;
 use super::review::RemovalProgress;
 use crate::program::signals::TerminalSignals;
 use weigh::internal::interrupt::Interrupt;
+use weigh::internal::problem::{Operation, Problem, reason};
 use weigh::internal::remove::{self, Manner, Removed, Target, Trashed, UserDirectories};
 use weigh::internal::report::{self, Outcome, Request};
 use weigh::internal::sys;
@@ -186,9 +187,14 @@ impl Work {
         None
     }
 
+    /// Does `work` on another thread. If none can be started, browsing ends.
     fn spawn(&self, work: impl FnOnce(&Sender<Event>) + Send + 'static) {
         let sender = self.sender.clone();
-        thread::spawn(move || work(&sender));
+        if let Err(error) = thread::Builder::new().spawn(move || work(&sender)) {
+            let error = io::Error::other(format!("no thread can be started: {}", reason(&error)));
+            let problem = Problem::new(b"the screen".into(), Operation::Open, &error);
+            send(&self.sender, Event::Failed(problem));
+        }
     }
 
     fn remove(&self, manner: Manner, targets: Vec<Target>) {
@@ -225,7 +231,8 @@ impl Work {
                     true => Removed::default(),
                     false => remove::undo(&one, &directories, &mut |_| ControlFlow::Continue(())),
                 };
-                undone.push((one, removed));
+                let path = one.path();
+                undone.push((one, removed, path));
             }
             send(sender, Event::Undone(undone));
         });

@@ -323,7 +323,7 @@ fn trash(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     };
     let head = (titled(title, canvas.width()), Vec::new());
     paths(canvas, head, 1, (chosen, trashed.len()), |_, line| {
-        let path = browser.text(&trashed[trashed.len() - 1 - line].1.path());
+        let path = browser.text(&trashed[trashed.len() - 1 - line].1.old_path);
         (Line::new(), [path, String::new()], Style::new())
     });
 }
