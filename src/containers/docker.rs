@@ -90,7 +90,7 @@ fn read_images(files: &mut Files<'_>, names: &Repositories, storage: &mut Engine
             directories.push(&**directory);
             below = Some(chain.clone());
         }
-        if !files.have_room_for(&directories) {
+        if !files.take_room_for(&directories) {
             return;
         }
         storage.add(name, &directories);

@@ -13,7 +13,7 @@ const LARGEST: u64 = 10 << 20;
 /// Nor more than this of all storages together, in bytes, if each file has at least as many as [`LEAST`].
 const MOST: u64 = 100 << 20;
 const LEAST: u64 = 1 << 10;
-/// No more than this is kept of the paths of layers, in bytes, each as often as an image of any storage has it.
+/// No more bytes are kept of the paths of layers. Each counts as often as images have it, of all storages together.
 const MOST_PATHS: u64 = 32 << 20;
 /// No directory has more names.
 const MOST_NAMES: usize = 100_000;
@@ -100,12 +100,12 @@ impl<'a> Files<'a> {
         read.ok().map(|_| bytes)
     }
 
-    /// Whether there is room for the paths of these `layers`. If not, the result is incomplete.
-    pub(super) fn have_room_for(&mut self, layers: &[&str]) -> bool {
+    /// Takes room for the paths of these `layers`. Returns whether there is any left; if not, the result is incomplete.
+    pub(super) fn take_room_for(&mut self, layers: &[&str]) -> bool {
         let bytes = layers.iter().map(|layer| (self.top_length + layer.len()) as u64).sum();
-        let left = self.room.paths.checked_sub(bytes);
-        self.is_complete &= left.is_some();
-        self.room.paths = left.unwrap_or(self.room.paths);
-        left.is_some()
+        self.room.paths = self.room.paths.saturating_sub(bytes);
+        let has_room = self.room.paths > 0;
+        self.is_complete &= has_room;
+        has_room
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn read(files: &mut Files<'_>, driver: &str) -> Option<EngineStorage>
             is_whole = parents.contains_key(layer) && layers.len() < MOST_LAYERS;
             layers.push(layer);
         }
-        if !files.have_room_for(&layers) {
+        if !files.take_room_for(&layers) {
             break;
         }
         if !is_whole {

@@ -250,7 +250,7 @@ impl InodeTables {
         let mut block = vec![0; layout.block_size as usize];
         let (mut groups, mut own) = (Vec::new(), Vec::new());
         let parts = count.div_ceil(a_block);
-        // The parts of which each copy of the superblock has a copy behind it.
+        // So many parts are copied behind each copy of the superblock.
         let copied = match layout.incompatible & META_BG {
             0 => parts,
             _ => parts.min(layout.first_meta_group),

@@ -63,7 +63,7 @@ impl RawInode<'_> {
             return !self.is_inline();
         }
         let (entries, mut at, mut has_data) = (&rest[4..], 0, false);
-        // Where values are: behind all names.
+        // Where values begin and end. They must be behind all names.
         let (mut first, mut last) = (u64::MAX, 0);
         while u32_at(entries, at) != 0 {
             let Some(name) =

@@ -20,8 +20,8 @@ pub(super) struct Tracked {
     from: usize,
     /// Whether case is ignored.
     folds: bool,
-    /// Set by the first thread that reads it; none if it cannot be read, and all may be tracked. At worst, several threads
-    /// read it at once and find the same; so no thread waits while another makes system calls.
+    /// Set by the first thread that reads it; to none if it cannot be read, and everything may be tracked. At worst,
+    /// several threads read it at once and find the same; so no thread waits while another makes system calls.
     index: OnceLock<Option<Index>>,
 }
 

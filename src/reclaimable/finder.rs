@@ -230,7 +230,8 @@ impl<'a> Finder<'a> {
         let mut ahead = found;
         loop {
             for one in ahead.drain(..) {
-                match self.parents[one.entry].filter(|_| !one.rule.join.is_empty()) {
+                let may_be_joined = one.is_directory && !one.rule.join.is_empty();
+                match self.parents[one.entry].filter(|_| may_be_joined) {
                     Some(parent) => {
                         waiting.entry((parent, one.number)).or_default().push(one);
                     }
@@ -251,8 +252,8 @@ impl<'a> Finder<'a> {
         let real = self.real_path(directory)?;
         let mut levels = 0..MOST_LEVELS.min(names_up(&real).count());
         let is_joined = levels.any(|level| is_at(&proof.join, names_up(&real).skip(level)));
-        let KeptEntry { directories, evidence, .. } = &self.entries[directory];
-        let is_all = *directories == inside.len() as u64 && proof.may_join(evidence);
+        let entry = &self.entries[directory];
+        let is_all = entry.directories == inside.len() as u64 && proof.may_join(&entry.evidence);
         if is_joined && is_all { self.reclaim(proof, directory) } else { None }
     }
 }

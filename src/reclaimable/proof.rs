@@ -99,9 +99,9 @@ impl Proofs {
             self.only.push((markers.names(&rule.only, Marked::Leaf), sign));
             never.insert(sign);
         }
-        // Else `only` says what files may be there.
-        let is_all_apart = !rule.join.is_empty() && (rule.only.is_empty() || rule.file);
-        let apart = is_all_apart.then(|| markers.name("*", Marked::Leaf)).into_iter().collect();
+        // Files may lie beside what is joined only where `only` says which.
+        let is_alone = !rule.join.is_empty() && rule.only.is_empty();
+        let apart = is_alone.then(|| markers.name("*", Marked::Leaf)).into_iter().collect();
         let of = if rule.file { Marked::Leaf } else { Marked::Directory };
         for name in rule.at.iter().filter_map(|at| names_of(at).next_back()) {
             let marker = markers.name(name, of);

@@ -19,7 +19,7 @@ pub(super) fn renumber<K: Hash + Eq>(
     is_known_by: impl Fn(MountedDevice) -> K,
 ) {
     let mut used: HashSet<_> = numbers.values().copied().collect();
-    // Where the search for a free mount of each device has come to.
+    // The last mount of each device that was tried in search of a free one.
     let mut searched = HashMap::new();
     let mut renumbered = HashMap::new();
     for device in devices {
@@ -65,7 +65,7 @@ pub(super) fn devices(tree: &Tree) -> BTreeSet<MountedDevice> {
 /// take far more memory than the tree.
 type Point = (u32, u64);
 
-/// Where each mount is, and each device of a mount.
+/// Where each device of a mount is, and where each mount, of whatever device.
 pub(super) type MountPoints = HashMap<(u64, Option<u64>), Point>;
 
 /// Where each mount and each device that holds directories of `tree` is mounted.
@@ -75,8 +75,8 @@ pub(super) fn mount_points(tree: &Tree) -> MountPoints {
     let mut points = MountPoints::new();
     // Each before those in it.
     for directory in root.all_directories().rev() {
-        let above = directory.parent();
-        if let (Some(id), Some(above)) = (directory.id(), above.and_then(|above| above.id())) {
+        let (Some(id), above) = (directory.id(), directory.parent()) else { continue };
+        if let Some(above) = above.and_then(|above| above.id()) {
             let (depth, digest) = places[above.index()];
             let mut hasher = DefaultHasher::new();
             (digest, directory.name()).hash(&mut hasher);
@@ -87,10 +87,9 @@ pub(super) fn mount_points(tree: &Tree) -> MountPoints {
         if above.and_then(|above| device(&above.node())) == found {
             continue;
         }
-        let here = directory.id().map_or(Point::default(), |id| places[id.index()]);
         for device in [Some(number), None] {
-            let point = points.entry((mount, device)).or_insert(here);
-            *point = here.min(*point);
+            let point = points.entry((mount, device)).or_insert(places[id.index()]);
+            *point = places[id.index()].min(*point);
         }
     }
     points

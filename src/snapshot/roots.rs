@@ -66,9 +66,9 @@ pub(super) fn roots<'t>(
         }
         // The entry that it is, and whether filters leave out nothing between it and an outer root.
         let (mut found, mut is_inside) = (None, false);
-        let above = place.ancestors().skip(1);
-        let above = above.filter_map(|above| Some((above, *known.get(above)?)));
-        for (above, (outer, child)) in above.take(MOST_OUTER) {
+        let around = place.ancestors().skip(1);
+        let outer_roots = around.filter_map(|above| Some((above, *known.get(above)?)));
+        for (above, (outer, child)) in outer_roots.take(MOST_OUTER) {
             let Ok(way) = place.strip_prefix(above) else { continue };
             let Some((child, is_clear)) = listings.follow((outer, above, child), way, filter)
             else {

@@ -11,6 +11,6 @@ pub struct Usage {
     pub waits: u64,
     /// How often a thread lost its core to another.
     pub preemptions: u64,
-    /// How many blocks of storage were read for it, which were not cached.
+    /// How many blocks were read from storage for it, because they were not cached.
     pub reads: u64,
 }

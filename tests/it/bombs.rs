@@ -601,7 +601,7 @@ fn roots_are_found_from_outer_ones_at_once() {
     }
 }
 
-/// Of several snapshots, mounts, devices and places of roots are many, or far below the root.
+/// Several snapshots with many mounts and devices, or with mounts and roots at long paths.
 #[test]
 fn snapshots_are_joined_at_once() {
     const MANY: usize = 100_000;

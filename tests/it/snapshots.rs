@@ -568,7 +568,8 @@ fn only_what_is_left_behind_is_cleared() {
     assert!(stale.exists(), "somebody writes it");
 }
 
-/// Who has just made a draft locks it, and would go on with a file that is removed then.
+/// A run locks the draft that it has just made. If it got the lock right before the draft is removed, it would save
+/// nothing.
 #[test]
 #[cfg(target_os = "linux")]
 #[ignore = "needs strace"]

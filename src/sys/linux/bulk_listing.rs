@@ -222,7 +222,7 @@ impl Handle {
                     return None;
                 }
                 let runs = ext4::runs(volume, &raw, budget).ok()?;
-                // The kernel refuses directories with holes, and lists none beyond its length.
+                // The kernel refuses directories with holes, and lists no entry beyond the length.
                 let count: u64 = runs.iter().map(|run| run.count).sum();
                 if count == 0 || count * size != raw.length(&volume.layout) {
                     return None;
