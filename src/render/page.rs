@@ -265,7 +265,7 @@ fn keep(rows: &mut Vec<PageRow<'_>>, options: &PageOptions) {
     let mut paths: Vec<usize> = Vec::with_capacity(rows.len());
     for row in rows.iter() {
         let above = row.line.parent.map_or(0, |parent| paths[parent] + 1);
-        paths.push(if options.form == PageForm::Svg { above + row.name.len() } else { 0 });
+        paths.push(if options.form == PageForm::Svg { above + safe(&row.name).len() } else { 0 });
     }
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_unstable_by_key(|i| (Reverse(rows[*i].line.totals.weight), *i));

@@ -22,7 +22,8 @@ pub(super) struct Pool<P> {
     work: Condvar,
     /// There may be nothing left.
     idle: Condvar,
-    /// Set once, when the first thread starts. Relaxed: a thread that sees it late hands its task over late.
+    /// Each thread sets it before it takes a task. Relaxed: a thread of rayon's that sees it late hands its task over
+    /// late.
     is_engaged: AtomicBool,
     /// Whether each entry may take long, so that threads share entries in small portions. Relaxed: a thread that sees
     /// it late shares late.
@@ -137,7 +138,6 @@ pub(super) fn engage<T: Tally>(walk: &Arc<Walk<T>>, limit: usize, is_slow: bool)
             lock(&pool.state).threads = thread;
             break;
         }
-        pool.is_engaged.store(true, Ordering::Relaxed);
     }
 }
 
@@ -150,6 +150,7 @@ fn start<T: Tally>(walk: &Arc<Walk<T>>, thread: usize) -> io::Result<()> {
 /// What a thread does until the pool is closed.
 fn work<T: Tally>(walk: &Walk<T>, thread: usize) {
     let worker = Worker::on_the_stack(walk, walk.workers.of_pool(thread));
+    walk.pool.is_engaged.store(true, Ordering::Relaxed);
     let mut is_back = false;
     while let Some(task) = walk.pool.take(is_back) {
         worker.run(task);

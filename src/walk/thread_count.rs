@@ -183,7 +183,7 @@ impl ThreadChooser {
             }
             Phase::Trying(trial) => self.judge(trial),
             Phase::Staying(until) => {
-                if self.seen.is_busy(self.threads.min(self.cores)) && !self.seen.waits_often() {
+                if self.seen.is_busy(self.threads.min(self.cores)) && self.seen.waits_seldom() {
                     return Some(self.begin_again());
                 }
                 if self.seen.wall < until {
@@ -318,8 +318,14 @@ impl Sample {
     /// cores, they take the cores from each other, and how often that happens says nothing.
     fn waits_often(&self) -> bool {
         const WAITS: u64 = 4;
+        self.waits >= WAITS && !self.waits_seldom()
+    }
+
+    /// Whether there are many steps for each wait. One thread on a disk that seeks has few waits in a short time, but
+    /// does few steps, too.
+    fn waits_seldom(&self) -> bool {
         const STEPS_A_WAIT: u64 = 96;
-        self.waits >= WAITS && self.waits.saturating_mul(STEPS_A_WAIT) >= self.done
+        self.waits.saturating_mul(STEPS_A_WAIT) < self.done
     }
 }
 

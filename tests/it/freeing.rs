@@ -740,8 +740,8 @@ fn nothing_is_marked_as_ignored_where_rules_above_cannot_be_read() {
     assert_eq!(screen.browser.marked().0, 0);
 }
 
-/// A file that the first scan could not examine is known to be one of those that cannot be read. Rules and the index are
-/// none of these: without them, what git tracks was marked.
+/// A file that the first scan could not examine is known to be one of those that cannot be read. Rules and the index
+/// are none of these: without them, what git tracks was marked.
 #[test]
 fn nothing_is_marked_as_ignored_where_rules_could_never_be_read() {
     let files: [(&[u8], &str); 4] =

@@ -1,5 +1,5 @@
-//! The browser's state, which events change and the view draws. It does not use the terminal, and of the file system only
-//! the listings of a snapshot.
+//! The browser's state, which events change and the view draws. It does not use the terminal, and of the file system
+//! only the listings of a snapshot.
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;

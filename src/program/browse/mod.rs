@@ -3,8 +3,8 @@
 //! * `event`: what the state learns, and what it wants to be done. `options`: how to browse, and how that ended.
 //! * `browser`: the state. In it, `scan` is the tree with its marks, and `review` is what is being removed.
 //! * `update`: how events change the state. `results` does that for scans, `removal` for the review and for removals.
-//!   `keys`: what each key does. None of all these uses a terminal, a thread or the file system, except for the listings
-//!   of a snapshot and the names of owners.
+//!   `keys`: what each key does. None of all these uses a terminal, a thread or the file system, except for the
+//!   listings of a snapshot and the names of owners.
 //! * `listing`, `item`, `sorting`, `pattern`: the lines of the list, in order. `views`: lists that are not of one
 //!   directory, and the search; `query` finds what they list.
 //! * `causes`: a view of what is in no file, for `--df`.

@@ -19,8 +19,8 @@ const SLICE: usize = 100_000;
 /// The most lines of an answer.
 const MOST: usize = 10_000;
 
-/// About how many names the paths of an answer have at most. They are written often, and kept by a search: a tree 20,000
-/// directories deep took 8 GB.
+/// About how many names the paths of an answer have at most. They are written often, and kept by a search: a tree
+/// 20,000 directories deep took 8 GB.
 const MOST_NAMES: usize = 1_000_000;
 
 /// What is asked.
@@ -47,8 +47,8 @@ pub(super) struct RunningQuery {
     leaves: usize,
     /// If it answers with entries, the name of each ends in its place.
     tally: Box<dyn AnyReplay>,
-    /// The path of the next directory, or the end of it. Of entries of one size, those that sort first by it are found: no
-    /// answer depends on the order of the walk.
+    /// The path of the next directory, or the end of it. Of entries of one size, those that sort first by it are found:
+    /// no answer depends on the order of the walk.
     path: Vec<u8>,
     /// Whether the groups with these keys are the one that is asked for.
     keys: HashMap<Box<[u8]>, bool>,

@@ -110,8 +110,8 @@ pub fn lock(directory: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Removes the file at `path` unless somebody is writing it. Meanwhile it is locked, so that nobody claims a file that is
-/// about to go.
+/// Removes the file at `path` unless somebody is writing it. It stays locked meanwhile, so that nobody claims a file
+/// that is about to go.
 pub fn remove_unclaimed(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     flock(&file, FlockOperation::NonBlockingLockExclusive)?;

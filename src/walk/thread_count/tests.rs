@@ -86,6 +86,20 @@ fn storage_is_no_longer_slow_once_it_is_warm() {
     }
 }
 
+/// Once, the CPU time of a thread that loads a snapshot, and the few waits of a short time, were taken for a walk that
+/// waits for nothing: other numbers of threads were tried again and again.
+#[test]
+fn one_thread_stays_on_a_disk_that_seeks_beside_another_that_loads_a_snapshot() {
+    let mut chooser = ThreadChooser::new(2, 2, 8, false);
+    let seeks = Sample { wall: 20 * MS, cpu: 19 * MS, waits: 3, done: 3, ..WORK };
+    let mut threads = vec![2];
+    for _ in 0..1_000 {
+        threads.extend(chooser.look(&seeks, || Storage::Local));
+    }
+    assert_eq!(threads.last(), Some(&1));
+    assert!(threads.len() < 20, "{threads:?}");
+}
+
 /// Where the first look had to wait, and nothing after that.
 #[test]
 fn more_threads_than_cores_at_the_start_end_once_it_is_warm() {
