@@ -53,8 +53,8 @@ pub trait WorkTreeDirectory: Sized {
     /// The system's.
     fn open(path: &CStr) -> io::Result<Self>;
 
-    /// The kind of what is at `path`, relative to this directory; none if nothing is there. What cannot be examined is of
-    /// an [other](EntryKind::Other) kind. If it `follows`, that is the target of a symlink.
+    /// The kind of what is at `path`, relative to this directory; none if nothing is there. What cannot be examined is
+    /// of an [other](EntryKind::Other) kind. If it `follows`, that is the target of a symlink.
     fn kind_at(&self, path: &CStr, follows: bool) -> Option<EntryKind>;
 
     /// Whether `path`, relative to this directory, leads to this directory.
@@ -314,8 +314,8 @@ impl DirectoryRules {
         if self.folds { path.to_ascii_lowercase().into() } else { path.into() }
     }
 
-    /// Reads the index, if there is any rule that it may overrule. If that fails, it is reported, and nothing counts that
-    /// rules ignore: it is taken for tracked if only what is `ignored` counts, and else for untracked.
+    /// Reads the index, if there is any rule that it may overrule. If that fails, it is reported, and nothing counts
+    /// that rules ignore: it is taken for tracked if only what is `ignored` counts, and else for untracked.
     pub fn read_index_or_report<D: WorkTreeDirectory>(
         &self,
         ignored: Ignored,

@@ -103,8 +103,8 @@ impl Origin {
         Self { time: sys::now(), roots, options: Some(Vec::new()), ..self }
     }
 
-    /// The place of the root called `name`, in a snapshot that has no names of roots: that of the only root; of several,
-    /// the name itself.
+    /// The place of the root called `name`, in a snapshot that has no names of roots: that of the only root; of
+    /// several, the name itself.
     pub(super) fn likely_place(&self, name: &[u8]) -> PathBuf {
         match &self.roots[..] {
             [only] => only.place().into_owned(),
