@@ -75,7 +75,8 @@ pub fn draw(
     };
     writeln!(out, "{}", options.paint(&options.charset.drawing(&sum), |_| Style::new().bold()))?;
     if !others.is_empty() || !more_others.is_empty() {
-        let title = format!("cannot be made again, and is in no sum{more_others}:");
+        let colon = if others.is_empty() { "" } else { ":" };
+        let title = format!("cannot be made again, and is in no sum{more_others}{colon}");
         writeln!(out, "\n{}", options.paint(&title, Palette::aside))?;
     }
     others.iter().zip(other_rows).try_for_each(|(one, row)| list.write(out, one, row))

@@ -672,6 +672,8 @@ fn the_list_is_limited_and_its_sum_is_not() {
     let shown = look("-c -n 1 --older 0", &fixture).run().text();
     assert!(shown.contains("and is in no sum, with 2 that are not listed:\n"), "{shown}");
     assert_eq!(shown.matches("core dump").count(), 1, "{shown}");
+    let shown = look("-c -z 1G --older 0", &fixture).run().text();
+    assert!(shown.ends_with("and is in no sum, with 3 that are not listed\n"), "{shown}");
     // Where nothing was read, no age would find more.
     let missing = look("-c missing", &Fixture::new()).run();
     assert_eq!(missing.code(), 1);
