@@ -13,7 +13,7 @@ const LARGEST: u64 = 10 << 20;
 /// Nor more than this of all storages together, in bytes, if each file has at least as many as [`LEAST`].
 const MOST: u64 = 100 << 20;
 const LEAST: u64 = 1 << 10;
-/// No more bytes are kept of the paths of layers. Each counts as often as images have it, of all storages together.
+/// Nor are more bytes of paths of layers kept, of all storages together. A path counts for each image that has it.
 const MOST_PATHS: u64 = 32 << 20;
 /// No directory has more names.
 const MOST_NAMES: usize = 100_000;

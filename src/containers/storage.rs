@@ -40,9 +40,10 @@ pub(super) fn read(files: &mut Files<'_>, driver: &str) -> Option<EngineStorage>
         storage.note(&format!("{driver}-images/{id}"), format!("image {name}"));
         let (mut layers, mut at, mut is_whole) = (Vec::new(), Some(&*layer), true);
         while let Some(layer) = at.filter(|layer| !layer.is_empty() && is_whole) {
-            at = parents.get(layer).copied().flatten();
+            let parent = parents.get(layer);
             // A layer may be its own parent.
-            is_whole = parents.contains_key(layer) && layers.len() < MOST_LAYERS;
+            is_whole = parent.is_some() && layers.len() < MOST_LAYERS;
+            at = parent.copied().flatten();
             layers.push(layer);
         }
         if !files.take_room_for(&layers) {

@@ -4,7 +4,7 @@
 //! snapshots.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 
 use crate::inode::MountedDevice;
 use crate::parallel;
@@ -72,24 +72,26 @@ pub(super) type MountPoints = HashMap<(u64, Option<u64>), Point>;
 pub(super) fn mount_points(tree: &Tree) -> MountPoints {
     let root = tree.root();
     let mut places = vec![Point::default(); root.directories_below() as usize + 1];
-    let mut points = MountPoints::new();
+    let (digests, mut points) =
+        (BuildHasherDefault::<DefaultHasher>::default(), MountPoints::new());
     // Each before those in it.
     for directory in root.all_directories().rev() {
-        let (Some(id), above) = (directory.id(), directory.parent()) else { continue };
+        let Some(id) = directory.id() else { continue };
+        let above = directory.parent();
         if let Some(above) = above.and_then(|above| above.id()) {
             let (depth, digest) = places[above.index()];
-            let mut hasher = DefaultHasher::new();
-            (digest, directory.name()).hash(&mut hasher);
-            places[id.index()] = (depth + 1, hasher.finish());
+            let digest = digests.hash_one((digest, directory.name()));
+            places[id.index()] = (depth + 1, digest);
         }
         let found = device(&directory.node());
         let Some(MountedDevice { mount, device: number }) = found else { continue };
         if above.and_then(|above| device(&above.node())) == found {
             continue;
         }
-        for device in [Some(number), None] {
-            let point = points.entry((mount, device)).or_insert(places[id.index()]);
-            *point = places[id.index()].min(*point);
+        let here = places[id.index()];
+        for number in [Some(number), None] {
+            let point = points.entry((mount, number)).or_insert(here);
+            *point = here.min(*point);
         }
     }
     points

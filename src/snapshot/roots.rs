@@ -35,6 +35,8 @@ pub(super) fn roots<'t>(
     origin: Option<&'t Origin>,
     filter: &Filter,
 ) -> Vec<SavedRoot<'t>> {
+    /// So many outer roots are looked at for each, the innermost first. Only a forged header has more.
+    const MOST_OUTER: usize = 16;
     let given = origin.map_or(&[][..], |origin| &origin.roots);
     let named = given.iter().filter_map(|root| Some((root.name.as_deref()?, root.place())));
     let places: HashMap<_, _> = named.clone().collect();
@@ -57,8 +59,6 @@ pub(super) fn roots<'t>(
     given.sort_by_key(|(_, place)| place.as_os_str().len());
     let mut known: HashMap<PathBuf, (&[u8], Child<'_>)> =
         roots.iter().map(|root| (root.place.clone(), (root.name, root.node))).collect();
-    /// So many outer roots are looked at for each, the innermost first. Only a forged header has more.
-    const MOST_OUTER: usize = 16;
     let mut listings = Listings::default();
     for (name, place) in given {
         if known.contains_key(&*place) {

@@ -47,8 +47,8 @@ pub(super) struct RunningQuery {
     leaves: usize,
     /// If it answers with entries, the name of each ends in its place.
     tally: Box<dyn AnyReplay>,
-    /// The path of the next directory, or the end of it. Of entries of one size, those that sort first by it are found:
-    /// no answer depends on the order of the walk.
+    /// The path of the next directory, or the end of it, by which entries of one size are sorted: no answer depends on
+    /// the order of the walk. Groups do not need it.
     path: Vec<u8>,
     /// Whether the groups with these keys are the one that is asked for.
     keys: HashMap<Box<[u8]>, bool>,
@@ -85,10 +85,12 @@ impl RunningQuery {
 
     /// Looks at the next slice of `tree`. Returns false if it was the last.
     pub(super) fn step(&mut self, tree: &Tree) -> bool {
-        let mut room = SLICE;
+        let (mut room, are_groups) = (SLICE, matches!(self.query, TreeQuery::Groups(_)));
         for directory in tree.directory(self.below).all_directories_from(self.directories) {
             let is_last = directory.id() == Some(self.below);
-            self.path = path::join_all(last_names(&directory));
+            if !are_groups {
+                self.path = path::join_all(last_names(&directory));
+            }
             match self.query {
                 _ if self.leaves > 0 || is_last => {}
                 TreeQuery::Groups(_) => self.tally.open(),
@@ -102,7 +104,7 @@ impl RunningQuery {
                 self.leaves += seen;
                 return true;
             }
-            if !is_last && matches!(self.query, TreeQuery::Groups(_)) {
+            if !is_last && are_groups {
                 self.tally.close(&directory.node(), Shown::Always);
             }
             self.directories += 1;
