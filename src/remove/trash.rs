@@ -46,7 +46,7 @@ pub struct Trashed {
 }
 
 impl Trashed {
-    /// Its old path. Asks the system where the top of its mount is now, which may not answer.
+    /// The path to which an undo puts it back. Asks the system where the top of its mount is now, which may not answer.
     pub fn path(&self) -> Vec<u8> {
         self.target.path()
     }

@@ -16,7 +16,7 @@
 //! 4. `handles`, for each directory: two atomic counts. A lock only if handles are scarce, or for names that are
 //!    not found where they were listed (`find`).
 //! 5. `sum`: under the directory's lock, the smaller set of hard links is merged into the larger.
-//! 6. `pool`, with more threads than cores: one lock for each task, around the stack.
+//! 6. `pool`, once there were more threads than cores: one lock for each task, around the stack.
 //! 7. `prefetch`: once for each slow file system, before most of the walk, which waits meanwhile.
 //! 8. `follow`: one lock for each directory, only with `-L`.
 //! 9. `sharing`, only with `--frees`: two or more system calls for each large file, and a lock for each of its links if

@@ -4,6 +4,8 @@
 //! times longer than for a lock. So one stack behind one lock is enough, and the monitor can change at any time how
 //! many threads may take tasks from it. It is a stack because the last task found is the deepest. So depth, and not
 //! breadth, limits how many tasks are queued. `benches/README.md` says what else was tried.
+//!
+//! If nothing has to be waited for any more, the threads keep to the stack, but its tasks are as large as rayon's.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -22,8 +24,8 @@ pub(super) struct Pool<P> {
     work: Condvar,
     /// There may be nothing left.
     idle: Condvar,
-    /// Each thread sets it before it takes a task. Relaxed: a thread of rayon's that sees it late hands its task over
-    /// late.
+    /// Whether tasks belong here. Each thread sets it before it takes one. Relaxed: a thread of rayon's that sees it late
+    /// hands its task over late.
     is_engaged: AtomicBool,
     /// Whether each entry may take long, so that threads share entries in small portions. Relaxed: a thread that sees
     /// it late shares late.

@@ -71,7 +71,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
     }
 
-    /// Weighs every entry in `names`, and hands out the subdirectories. With threads of `pool` it also hands out what
+    /// Weighs every entry in `names`, and hands out the subdirectories. While storage is slow, it also hands out what
     /// exceeds a few names, and the rest if fewer threads may work. As long as nobody watches, it hands out
     /// everything if there are subdirectories, because these need other threads anyway; but if a file comes first, not
     /// that one, which shows whether the attributes are cached.

@@ -197,7 +197,7 @@ fn scanning(browser: &Browser) -> Option<String> {
         return Some(format!("scanning, {}", size::entries(done)));
     };
     let percent = done * 100 / all;
-    // Not as a `Duration`: a file system may say anything.
+    // A `Duration` has a limit, and a file system may claim any number of inodes.
     let left = browser.elapsed.as_secs_f64() * (all - done) as f64 / done.max(1) as f64;
     Some(match browser.elapsed.as_secs() {
         // Too early to tell.
