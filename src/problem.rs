@@ -51,6 +51,8 @@ pub enum Operation {
     Restore,
     /// Comparing with a snapshot that counts differently.
     Compare,
+    /// Starting a thread.
+    Start,
 }
 
 impl Operation {
@@ -68,6 +70,7 @@ impl Operation {
             Operation::Remove => "remove",
             Operation::Restore => "put back",
             Operation::Compare => "compare with",
+            Operation::Start => "start",
         }
     }
 

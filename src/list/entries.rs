@@ -113,7 +113,9 @@ impl ListEntries {
         record.extend_from_slice(&self.line.to_be_bytes());
         record.extend_from_slice(&before.to_be_bytes());
         entry.pack(&mut record);
-        self.sorter.push(&record)?;
+        self.sorter
+            .push(&record)
+            .map_err(|error| io::Error::new(error.kind(), format!("a temporary file: {error}")))?;
         self.record = record;
         self.count.fetch_add(1, Ordering::Relaxed);
         Ok(())

@@ -33,7 +33,7 @@ pub(super) fn read(
     let is_cut = match &read {
         Ok(has_end) => !has_end,
         // Only the last entry can be cut off.
-        Err(_) => output.fill_buf()?.is_empty(),
+        Err(error) => super::is_of_content(error) && output.fill_buf()?.is_empty(),
     };
     if !is_cut {
         read?;

@@ -149,8 +149,9 @@ impl Remote {
         let ended = connection.finish();
         match read {
             Ok((way, snapshot)) => finished(host, way, snapshot, &ended),
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => Err(error),
-            Err(error) => Err(ended.failure(&error.to_string())),
+            // What arrived is not what it should be, because of what the program there says.
+            Err(error) if is_of_content(&error) => Err(ended.failure(&error.to_string())),
+            Err(error) => Err(error),
         }
     }
 
@@ -264,6 +265,12 @@ fn finished(
         _ => return Err(ended.failure("it did not end as it should")),
     }
     Ok(snapshot)
+}
+
+/// Whether an error is one of what was read, and not of this machine.
+fn is_of_content(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+    matches!(error.kind(), InvalidData | InvalidInput | Other | UnexpectedEof)
 }
 
 fn interrupted(host: &Host) -> Problem {

@@ -18,7 +18,7 @@ pub(super) fn lines(
     format: &Format,
     (width, charset): (usize, Charset),
 ) -> String {
-    let figures = file_systems.iter().flat_map(|one| figures(one, format));
+    let figures = file_systems.iter().flat_map(|one| figures(one, format, charset));
     let written = |size| format.write(size);
     let lines: Vec<_> =
         figures.map(|(size, what)| (size.map(written).unwrap_or_default(), what)).collect();
@@ -47,7 +47,7 @@ pub(super) fn table(file_systems: &[FileSystem], options: &PictureOptions) -> St
         let room = options.width.saturating_sub(cells(&figures) + BAR);
         let cause = match one {
             None => "largest besides files".to_owned(),
-            Some(one) => one.causes.first().map_or_else(String::new, |it| brief(it, format)),
+            Some(one) => one.causes.first().map_or_else(String::new, |it| brief(it, options)),
         };
         let rest = format!(" {}  {cause}", padded(&row[4], widths[4]));
         text += &(figures + &bar + &options.charset.cut(rest.trim_end(), room) + "\n");
@@ -76,18 +76,19 @@ fn usage(one: Option<&FileSystem>, options: &PictureOptions) -> String {
 }
 
 /// The figures of one, each with what it is; and what has none.
-fn figures(one: &FileSystem, format: &Format) -> Vec<(Option<u64>, String)> {
+fn figures(one: &FileSystem, format: &Format, charset: Charset) -> Vec<(Option<u64>, String)> {
     let space = one.space;
     let for_root = match space.free.saturating_sub(space.available) {
         0 => String::new(),
         reserved => format!(", {} of it for root alone", format.write(reserved)),
     };
     let mut figures = vec![
-        (Some(space.size), format!("file system of {}", escape(&one.root))),
+        (Some(space.size), format!("file system of {}", charset.text(escape(&one.root)))),
         (Some(one.used()), "used".to_owned()),
     ];
     figures.extend(one.seen.map(|seen| (Some(seen), "  in files seen".to_owned())));
-    figures.extend(one.causes.iter().map(|cause| (Some(cause.size), explained(cause, format))));
+    let causes = one.causes.iter();
+    figures.extend(causes.map(|cause| (Some(cause.size), explained(cause, format, charset))));
     if let Some(left) = one.unexplained().filter(|left| *left != 0) {
         let what = match left {
             0.. => "  not explained",
@@ -100,15 +101,16 @@ fn figures(one: &FileSystem, format: &Format) -> Vec<(Option<u64>, String)> {
     figures.push((Some(space.free), format!("free{for_root}")));
     let left_out = one.left_out.iter().filter_map(|part| part.size).sum();
     if left_out > 0 {
-        let what = format!("not in df: {}", listed(&one.left_out, format));
+        let what = format!("not in df: {}", listed(&one.left_out, format, charset));
         figures.push((Some(left_out), what));
     }
     figures
 }
 
 /// A cause and its size, and the largest parts of it.
-fn brief(cause: &Cause, format: &Format) -> String {
-    let (least, parts) = (least(cause, format), listed(&cause.parts, format));
+fn brief(cause: &Cause, options: &PictureOptions) -> String {
+    let PictureOptions { format, charset, .. } = options;
+    let (least, parts) = (least(cause, format), listed(&cause.parts, format, *charset));
     format!("{} {}: {least}{parts}", format.write(cause.size), cause.name)
 }
 
@@ -121,23 +123,23 @@ pub fn least(Cause { size, shared, .. }: &Cause, format: &Format) -> String {
 }
 
 /// A cause, and the largest parts of it.
-fn explained(cause: &Cause, format: &Format) -> String {
+fn explained(cause: &Cause, format: &Format, charset: Charset) -> String {
     let Cause { name, files, parts, .. } = cause;
     let more = files.filter(|files| *files > parts.len() as u64);
     let more = more.map(|files| format!(", {files} files")).unwrap_or_default();
-    let what = least(cause, format) + &listed(parts, format) + &more;
+    let what = least(cause, format) + &listed(parts, format, charset) + &more;
     format!("  {name:<21} {what}").trim_end().to_owned()
 }
 
 /// The first few of `parts`, each with its size unless it is alone.
-fn listed(parts: &[Unseen], format: &Format) -> String {
+fn listed(parts: &[Unseen], format: &Format, charset: Charset) -> String {
     let shown = parts.iter().take(SHOWN).map(|part| {
         let size = match part.size {
             None => "size unknown ".to_owned(),
             Some(_) if parts.len() == 1 => String::new(),
             Some(size) => format.write(size) + " ",
         };
-        size + &held(part) + &escape(&part.name)
+        size + &charset.text(held(part) + &escape(&part.name))
     });
     let mut shown: Vec<_> = shown.collect();
     shown.extend((parts.len() > SHOWN).then(|| "…".to_owned()));

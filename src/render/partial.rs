@@ -7,7 +7,7 @@ use super::lines::Line;
 use super::size::Format;
 use crate::measure::Kind;
 use crate::path;
-use crate::problem::Problem;
+use crate::problem::{Operation, Problem};
 use crate::tree::{Child, Freeable, Shape, Tree};
 use crate::weighed::Weighed;
 
@@ -43,7 +43,13 @@ impl Partial {
     /// What was not read of `weighed`.
     pub fn of(weighed: &Weighed) -> Self {
         let losses = weighed.problems.iter().filter(|problem| Problem::is_loss(problem));
-        let mut lost: Vec<_> = losses.map(|problem| problem.path.clone()).collect();
+        let root = weighed.report.as_ref().map(|tree| tree.root().name());
+        // An index or rules above the only root matter to all of it. Another root may be lost as a whole.
+        let lost = losses.map(|problem| match (problem.operation, root) {
+            (Operation::Read, Some(root)) if !path::is_within(&problem.path, root) => root,
+            _ => &*problem.path,
+        });
+        let mut lost: Vec<_> = lost.map(<[u8]>::to_vec).collect();
         lost.sort_unstable();
         Self { lost, is_interrupted: weighed.is_interrupted }
     }

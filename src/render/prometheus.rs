@@ -153,7 +153,8 @@ fn label(value: &[u8]) -> String {
             c => label.push(c),
         }
     }
-    if shown.len() < value.len() {
+    // A character that is cut has become one.
+    if shown.len() < value.len() && !label.ends_with(char::REPLACEMENT_CHARACTER) {
         label.push(char::REPLACEMENT_CHARACTER);
     }
     label

@@ -179,12 +179,13 @@ impl List<'_> {
 /// # Errors
 /// The writer's.
 pub fn json(out: &mut dyn Write, reclaimable: &Reclaimable, weighed: &Weighed) -> io::Result<()> {
-    let Reclaimable { found, more, frees: Freeable { least, most, .. }, others, .. } = reclaimable;
+    let Reclaimable { found, more, frees, others, more_others, .. } = reclaimable;
+    let Freeable { least, most, .. } = frees;
     schema::head(out, View::default())?;
     schema::list(out, r#","reclaimable":{"found":"#, found, json_entry)?;
     write!(out, r#","more":{more},"frees_least":{least},"frees_most":{most}"#)?;
     schema::list(out, r#","others":"#, others, json_entry)?;
-    out.write_all(b"}")?;
+    write!(out, r#","more_others":{more_others}}}"#)?;
     schema::end(out, weighed)
 }
 

@@ -56,6 +56,14 @@ pub(super) fn files(directory: &Path) -> Result<Vec<PathBuf>, Problem> {
     Ok(files)
 }
 
+/// Sorts dated files by time, and those of one second by number.
+pub(super) fn sort(files: &mut [PathBuf]) {
+    files.sort_by_cached_key(|file| {
+        let (time, number) = time_and_number(file).unwrap_or_default();
+        (time.to_owned(), number.len(), number.to_owned())
+    });
+}
+
 /// The dated snapshots in `directory`, newest first. Also returns the problems of those that cannot be read.
 fn snapshots(directory: &Path) -> Result<(Vec<Dated>, Vec<Problem>), Problem> {
     let (mut dated, mut unread) = (Vec::new(), Vec::new());
@@ -81,11 +89,7 @@ pub fn all_in(path: &Path) -> Result<Vec<PathBuf>, Problem> {
         return Ok(vec![path.to_owned()]);
     }
     let mut files = files(path)?;
-    // By time, and those of one second by number.
-    files.sort_by_cached_key(|file| {
-        let (time, number) = time_and_number(file).unwrap_or_default();
-        (time.to_owned(), number.len(), number.to_owned())
-    });
+    sort(&mut files);
     if files.is_empty() {
         return Err(none_in(path, NONE_KEPT));
     }

@@ -113,7 +113,6 @@ impl Export<'_> {
         // The links of a directory do not count.
         members.is_linked = false;
         members.is_directory = true;
-        members.mode = members.mode.filter(|mode| Mode(*mode).kind() == Kind::Directory);
         self.replay.open();
         self.open.push(members);
         Ok(())
@@ -127,6 +126,10 @@ impl Export<'_> {
         const MOST: usize = 64 << 20;
         let device = self.open.last().and_then(|directory| directory.device);
         let members = NcduMembers::read(self.tokens, device)?;
+        // Only the name of the root is a path.
+        if !self.open.is_empty() && members.name.contains(&b'/') {
+            return Err(self.tokens.error("a name with a slash"));
+        }
         if !members.is_unread {
             return Ok(members);
         }
@@ -148,7 +151,7 @@ fn read_origin(tokens: &mut Tokens) -> io::Result<(Origin, bool)> {
     let (mut origin, mut is_of_gdu) = (Origin::default(), false);
     tokens.object(|tokens| {
         match tokens.text() {
-            b"timestamp" => origin.time = tokens.signed()?,
+            b"timestamp" => origin.time = tokens.time()?,
             b"progname" => {
                 tokens.string()?;
                 is_of_gdu = tokens.text() == b"gdu";
@@ -193,15 +196,16 @@ impl NcduMembers {
         Ok(members)
     }
 
-    /// The entry by itself. Only ncdu's extended export has modes. The inode's number is kept only if there are several
-    /// links.
+    /// The entry by itself. Only ncdu's extended export has modes; the list says whether it is a directory. The inode's
+    /// number is kept only if there are several links.
     fn node(&self) -> Node<'_> {
         let kind = match (self.is_directory, self.is_not_regular) {
             (true, _) => Kind::Directory,
             (false, true) => Kind::Other,
             (false, false) => Kind::File,
         };
-        let mode = self.mode.map_or(Mode::usual(kind), Mode);
+        let fits = |mode: &Mode| (mode.kind() == Kind::Directory) == self.is_directory;
+        let mode = self.mode.map(Mode).filter(fits).unwrap_or(Mode::usual(kind));
         // An entry with a length that is not a regular file is a symlink.
         let length = if mode.kind() == Kind::Directory { 0 } else { self.apparent };
         let figures = Figures { disk: self.disk, length, ..Figures::counts_of(mode.kind()) };

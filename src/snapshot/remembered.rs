@@ -129,8 +129,7 @@ impl Remembered {
         let of_series = dated::remove_old(&self.series(origin), (saved, origin), COUNT);
         let mut expired = Expired { files: Vec::new(), problems: of_series.problems };
         let mut files = self.files();
-        // Their names sort by time.
-        files.sort_unstable_by(|one, other| one.file_name().cmp(&other.file_name()));
+        dated::sort(&mut files);
         let mut length = files.iter().map(|file| sys::length(file)).fold(0, u64::saturating_add);
         for file in files {
             if length <= self.bound {

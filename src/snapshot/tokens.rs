@@ -9,6 +9,7 @@ use std::mem;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
 
 /// The text of a stream, piece by piece.
 pub(super) struct Tokens {
@@ -262,6 +263,16 @@ impl Tokens {
         }
         let number = self.number()?;
         0_i64.checked_sub_unsigned(number).ok_or_else(|| self.error("a number that is too large"))
+    }
+
+    /// Takes the time when something was saved, in seconds since the epoch.
+    pub(super) fn time(&mut self) -> io::Result<i64> {
+        let time = self.signed()?;
+        // Nothing is saved before 1970, or in a year of five digits: it is damaged.
+        if time < 0 || Timestamp::from_second(time).is_err() {
+            return Err(self.error("a time before 1970, or after the year 9999"));
+        }
+        Ok(time)
     }
 
     /// Takes `true` or `false`.

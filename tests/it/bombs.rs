@@ -129,9 +129,11 @@ fn push_blocks(parts: &mut Parts, are_listings: bool, piece: &[u8], mut times: u
     }
 }
 
-/// So many levels of directories, each of which says how many are below it.
-fn levels(deepest: u64) -> Parts {
-    let mut parts = rooted(deepest + 1, deepest);
+/// So many levels of directories, each of which says how many are below it. `beside` says whether the root has an empty
+/// directory besides, whose listing is still to come.
+fn levels(deepest: u64, beside: bool) -> Parts {
+    let below = deepest + u64::from(beside);
+    let mut parts = rooted(below + 1, below);
     for number in 0..deepest {
         if parts.last().unwrap().1.len() > LARGEST / 2 {
             let mut content = Vec::new();
@@ -140,6 +142,9 @@ fn levels(deepest: u64) -> Parts {
         }
         let mut directory = Vec::new();
         push_directory(&mut directory, b"d", 5, deepest - number - 1);
+        if number == 0 && beside {
+            push_directory(&mut directory, b"e", 0, 0);
+        }
         let content = &mut parts.last_mut().unwrap().1;
         push(content, (directory.len() as u64) << 1 | 1);
         content.push(0);
@@ -196,7 +201,7 @@ fn a_small_weigh_file_takes_little_memory_and_time_or_is_refused() {
     let spaces = vec![(b'H', vec![b' '; LARGEST]); 80];
     // One more than there may be, and so many that they would not fit into memory.
     let [deeper, deepest] =
-        [DEEPEST as u64 + 2, 1_500_000].map(|count| ("deeper than", levels(count)));
+        [DEEPEST as u64 + 2, 1_500_000].map(|count| ("deeper than", levels(count, false)));
     for (why, mut parts) in cases.chain([deeper, deepest, ("1,032 times its size", spaces)]) {
         parts.push((b'I', Vec::new()));
         let packed = sealed(&parts, true);
@@ -204,6 +209,26 @@ fn a_small_weigh_file_takes_little_memory_and_time_or_is_refused() {
         fs::write(place.at("bomb"), packed).unwrap();
         check_readers(&place, why);
     }
+}
+
+/// In a file of so many blocks, listings are read one by one. Each level of them takes memory, too.
+#[test]
+fn listings_are_not_read_one_by_one_at_any_depth() {
+    const BLOCKS: usize = 90_000;
+    let (place, deepest) = (Fixture::in_memory(), DEEPEST as u64 + 2);
+    let mut parts = levels(deepest, true);
+    // As many files as are asked for.
+    let bottom = &mut parts.last_mut().unwrap().1;
+    bottom.truncate(bottom.len() - EMPTY.len());
+    bottom.extend([1, 25]);
+    bottom.extend([1 << 2, b'f', 0, 5, 0].repeat(5));
+    let mut content = Vec::new();
+    push(&mut content, deepest + 1);
+    parts.extend(vec![(b'D', [&content[..], &[0, 0]].concat()); BLOCKS]);
+    parts.extend([(b'D', [&content, EMPTY].concat()), (b'I', Vec::new())]);
+    fs::write(place.at("bomb"), sealed(&parts, true)).unwrap();
+    let shown = bounded("-F -n 5 --load bomb").within(place.path()).run();
+    check_refused(&shown, "deeper than", "-F");
 }
 
 /// [`confined`] on any number of threads, for each of which a heap of its own would reserve 64 MiB. It has a minute of

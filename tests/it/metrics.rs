@@ -129,6 +129,17 @@ fn groups_have_a_label_for_their_key() {
     }
 }
 
+/// The half of a character at the end was replaced, too.
+#[test]
+fn a_long_label_is_cut_between_characters() {
+    let fixture = Fixture::new();
+    let name = "\u{e9}".repeat(3_000);
+    let export = format!(r#"[1,0,{{}},[{{"name":"/x"}},{{"name":"{name}"}}]]"#);
+    std::fs::write(fixture.at("export"), export).unwrap();
+    let text = weigh("--as prometheus -n 5 --load").arg(fixture.at("export")).run().text();
+    assert!(text.contains("\u{e9}\u{fffd}\"}"), "{}", text.replace('\u{e9}', ""));
+}
+
 #[test]
 fn errors_are_counted_at_each_path() {
     let fixture = Fixture::new().file("top/f", 10).unreadable("top/closed").file("top2/f", 10);

@@ -216,7 +216,10 @@ fn nothing_is_lost_of_what_is_no_usual_tree() {
     fs::write(fixture.at("ncdu.json"), ncdu).unwrap();
     weigh("top --save old.json").within(fixture.path()).run();
     crate::snapshots::sizes_alone(&fixture.at("old.json"));
-    for from in ["printed.json", "ncdu.json", "old.json"] {
+    // The modes say the opposite of the brackets.
+    let forged = r#"[1,0,{},[{"name":"top","mode":16877},{"name":"f","asize":5,"mode":16877},[{"name":"d","mode":33188}]]]"#;
+    fs::write(fixture.at("forged.json"), forged).unwrap();
+    for from in ["printed.json", "ncdu.json", "old.json", "forged.json"] {
         check_same(&fixture, from, from);
     }
 }

@@ -644,6 +644,7 @@ fn the_list_is_limited_and_its_sum_is_not() {
     let large = json("-j -z 150k");
     assert_eq!(large["found"].as_array().unwrap().len(), 2);
     assert_eq!((&large["more"], &large["frees_most"]), (&1.into(), &all["frees_most"]));
+    assert_eq!(large["more_others"], 0);
     // Once, it was "nothing".
     for (size, said) in
         [("150k", "with 1 that is not listed\n"), ("1G", "with 3 that are not listed\n")]

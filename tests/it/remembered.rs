@@ -373,6 +373,22 @@ fn what_is_old_goes_as_the_documentation_says() {
     assert!(gone[0] > 5 && gone[1] > 5, "{gone:?}");
 }
 
+/// The second one of a second went first, because its number begins with what sorts before a dot.
+#[test]
+fn of_one_second_the_first_goes_first() {
+    let fixture = Fixture::new().file("t/f", 1).file("u/f", 1).file("v/f", 1);
+    let before = remembered(&fixture);
+    at_home(&fixture, "--remember u").run().clean();
+    let second = set_back(&fixture, &before, START);
+    let numbered = second.with_file_name("weigh-2026-01-01T120000Z-2.weigh");
+    fs::rename(&second, &numbered).unwrap();
+    let first = walk_on(&fixture, START);
+    let bound = first.metadata().unwrap().len() * 5 / 2;
+    let shown = at_home(&fixture, &format!("--remember --remember-bound {bound}b v")).run();
+    assert_eq!(shown.code(), 0, "{}", shown.complaint());
+    assert!(numbered.exists() && !first.exists(), "{}", shown.complaint());
+}
+
 #[test]
 fn a_walk_that_alone_takes_too_much_is_not_kept_and_others_stay() {
     let fixture = Fixture::new().file("t/f", 1);

@@ -366,7 +366,7 @@ fn without_threads_it_says_so() {
     let before = terminal.settings();
     let weigh = weigh("-u tree").within(fixture.path()).by_nobody(&fixture).on(&terminal);
     let child = weigh.under(["prlimit", "--nproc=1"]).spawn();
-    terminal.wait_for("cannot open the screen: no thread can be started: ");
+    terminal.wait_for("cannot start a thread: ");
     assert_eq!(end(child).1.code(), Some(1));
     assert_eq!(terminal.settings(), before);
 }

@@ -59,6 +59,18 @@ fn what_is_used_and_in_no_file_is_what_df_has_more_than_du() {
     assert!(lines[4].contains("─ m") && lines[15].contains("─ m"), "{lines:#?}");
 }
 
+/// A line in a name was drawn as a hyphen, as those of the picture are.
+#[test]
+#[ignore = "needs root"]
+fn names_are_escaped_where_only_ascii_can_be_shown() {
+    let fixture = Fixture::new().dir("m").dir("t─");
+    let held = "mount -t tmpfs none t─; exec 4>t─/a─b; head -c 1000000 /dev/zero >&4; rm t─/a─b";
+    let script = format!("{held}; LC_ALL=C \"$0\" -c --df -w 500 t─");
+    let text = mounted(&fixture, &script).join("\n");
+    assert!(text.contains(r"file system of t\xe2\x94\x80"), "{text}");
+    assert!(text.contains(r"a\xe2\x94\x80b"), "{text}");
+}
+
 #[test]
 #[ignore = "needs root"]
 fn each_root_has_its_own_file_system() {

@@ -487,6 +487,24 @@ fn lies_are_errors() {
     }
 }
 
+/// Where what arrives cannot be kept, it said that the pipe was closed over there.
+#[test]
+fn what_fails_here_is_said_and_not_what_follows_from_it_there() {
+    let machine = Machine::new(Fixture::new());
+    let list = r#"#!/bin/sh
+trap '' PIPE
+echo 'weigh-answers 1 find'
+long=$(head -c 100000 /dev/zero | tr '\0' x)
+for i in $(seq 1000); do printf 'find 1 2 1 8 5 1.0 1.0 1.0 0 0 644 f /top\0%s\0' "$i$long"; done
+printf '\0\0found\n'
+"#;
+    machine.script("rsh", list);
+    let run = machine.weigh("-j one:/top", There::Find).env("TMPDIR", "/nowhere");
+    let said = "cannot load one:/top: a temporary file: No such file or directory\n";
+    let shown = run.run();
+    assert_eq!((shown.code(), &*shown.complaint()), (1, &*format!("weigh: {said}")));
+}
+
 #[test]
 fn a_program_that_cannot_be_started_is_named() {
     let shown = weigh("-j --rsh /nope web:/tmp").run();

@@ -344,6 +344,11 @@ fn an_index_that_cannot_be_read_is_a_problem() {
             let top = if root == "top" { "top".into() } else { fixture.at("top") };
             let said = format!("cannot read {}/.git/index: {message}\n", top.display());
             assert!(shown.complaint().contains(&said), "{}", shown.complaint());
+            for flag in ["--gitignore", "--ignored"] {
+                let shown = weigh(flag).arg(root).within(fixture.path()).run();
+                let text = String::from_utf8(shown.stdout).unwrap();
+                assert!(text.contains('≥'), "{flag} {root}: {text}");
+            }
         }
         let shown = weigh("-j --gitignore top").within(fixture.path()).run();
         let document = crate::document::Document::parse(&shown.stdout);

@@ -21,7 +21,7 @@ use super::protected::Protected;
 use super::review::RemovalProgress;
 use crate::program::signals::TerminalSignals;
 use weigh::internal::interrupt::Interrupt;
-use weigh::internal::problem::{Operation, Problem, reason};
+use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::remove::{self, Manner, Removed, Target, Trashed, UserDirectories};
 use weigh::internal::report::{self, Outcome, Request};
 use weigh::internal::sys;
@@ -191,8 +191,7 @@ impl Work {
     fn spawn(&self, work: impl FnOnce(&Sender<Event>) + Send + 'static) {
         let sender = self.sender.clone();
         if let Err(error) = thread::Builder::new().spawn(move || work(&sender)) {
-            let error = io::Error::other(format!("no thread can be started: {}", reason(&error)));
-            let problem = Problem::new(b"the screen".into(), Operation::Open, &error);
+            let problem = Problem::new(b"a thread".into(), Operation::Start, &error);
             send(&self.sender, Event::Failed(problem));
         }
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::blocks::{BOMB, Blocks, damaged};
-use super::pieces::{Piece, Record, take_root};
+use super::pieces::{Piece, Record, ensure_depth, take_root};
 use super::read::set_times;
 use crate::inode::Identity;
 use crate::measure::View;
@@ -172,6 +172,8 @@ impl SavedListings {
         let mut read = HashSet::new();
         let mut next = Some((self.root.numbers.clone(), u32::from(!self.is_total)));
         while let Some((numbers, depth)) = next {
+            // That of what is in it.
+            ensure_depth(depth.saturating_sub(1) as usize)?;
             read.insert(numbers.start);
             self.entries(numbers, false, |listed| match listed {
                 ListedEntry::Directory(node, numbers) => candidates.add(node, Some(numbers), depth),

@@ -4,8 +4,6 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use jiff::Timestamp;
-
 use super::SCHEMA;
 use crate::escape::{json_bytes as bytes, json_string as string};
 use crate::filter::Share;
@@ -68,14 +66,7 @@ impl Header {
                 self.figures = figures.iter().filter_map(|figure| Measure::named(figure)).collect();
                 self.origin().has_times |= figures.iter().any(|figure| figure == Figures::TIME);
             }
-            b"time" => {
-                let time = tokens.signed()?;
-                // Nothing is saved before 1970, or in a year of five digits: it is damaged.
-                if time < 0 || Timestamp::from_second(time).is_err() {
-                    return Err(tokens.error("a time before 1970, or after the year 9999"));
-                }
-                self.origin().time = time;
-            }
+            b"time" => self.origin().time = tokens.time()?,
             b"host" => self.origin().host = tokens.utf8()?.into(),
             b"roots" => self.origin().roots = tokens.list(usize::MAX, GivenRoot::read)?,
             b"details" => {

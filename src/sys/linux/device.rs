@@ -71,9 +71,98 @@ fn are_owners_mapped() -> bool {
     })
 }
 
-/// How much memory a process could get, in bytes (proc_meminfo(5)).
+/// How much memory this process could get, in bytes.
 pub(super) fn memory_to_spare() -> Option<u64> {
-    let table = fs::read_to_string("/proc/meminfo").ok()?;
+    memory_in(Path::new("/"))
+}
+
+/// The same in the system below `root`: what the machine has (proc_meminfo(5)), or less if its cgroup or one above that
+/// allows less (cgroups(7)).
+fn memory_in(root: &Path) -> Option<u64> {
+    let table = fs::read_to_string(root.join("proc/meminfo")).ok()?;
     let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
+    let mut spare = line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)?;
+    let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    for line in groups.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (top, files) = match fields.next() {
+            Some("") => ("sys/fs/cgroup", &CGROUP_2),
+            Some("memory") => ("sys/fs/cgroup/memory", &CGROUP_1),
+            _ => continue,
+        };
+        let group = Path::new(fields.next().unwrap_or_default().trim_start_matches('/'));
+        // In a container, its own may be the topmost, and have another path here.
+        for group in group.ancestors() {
+            let room = room_in(&root.join(top).join(group), files);
+            spare = spare.min(room.unwrap_or(u64::MAX));
+        }
+    }
+    Some(spare)
+}
+
+/// The files of a cgroup with its limit and what it uses, and what memory.stat calls the cache that goes first.
+const CGROUP_2: [&str; 3] = ["memory.max", "memory.current", "inactive_file "];
+const CGROUP_1: [&str; 3] =
+    ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "];
+
+/// How much more memory a cgroup may use, in bytes; none if it has no limit.
+fn room_in(group: &Path, [most, used, cache]: &[&str; 3]) -> Option<u64> {
+    let read = |name: &str| fs::read_to_string(group.join(name)).ok();
+    let bytes = |text: &str| text.trim().parse::<u64>().ok();
+    let most = bytes(&read(most)?)?;
+    let used = read(used).and_then(|text| bytes(&text)).unwrap_or(0);
+    let table = read("memory.stat").unwrap_or_default();
+    let cache = table.lines().find_map(|line| line.strip_prefix(cache)).and_then(bytes);
+    Some(most.saturating_sub(used.saturating_sub(cache.unwrap_or(0))))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
+mod tests {
+    use super::*;
+
+    /// A job in a small container was killed: only the machine was asked.
+    #[test]
+    fn the_least_that_a_cgroup_allows_is_to_spare() {
+        for (groups, files, spare) in [
+            ("", &[][..], 1000 * 1024),
+            ("0::/a/b", &[("a/b/memory.max", "max")], 1000 * 1024),
+            ("0::/a/b", &[("a/b/memory.max", "900"), ("a/b/memory.current", "100")], 800),
+            ("0::/a/b", &[("a/memory.max", "700"), ("a/b/memory.max", "900")], 700),
+            // Its cache gives way.
+            (
+                "0::/a",
+                &[
+                    ("a/memory.max", "900"),
+                    ("a/memory.current", "950"),
+                    ("a/memory.stat", "anon 1\ninactive_file 500\n"),
+                ],
+                450,
+            ),
+            // In a container: with its own path, or with that of the machine.
+            ("0::/", &[("memory.max", "900")], 900),
+            ("0::/docker/x", &[("memory.max", "900")], 900),
+            (
+                "2:cpu:/c\n1:memory:/a/b\n0::/",
+                &[
+                    ("memory/memory.limit_in_bytes", "9223372036854771712"),
+                    ("memory/a/b/memory.limit_in_bytes", "900"),
+                    ("memory/a/b/memory.usage_in_bytes", "600"),
+                    ("memory/a/b/memory.stat", "inactive_file 1\ntotal_inactive_file 200\n"),
+                ],
+                500,
+            ),
+        ] {
+            let root = tempfile::tempdir().unwrap();
+            let write = |path: &str, text: &str| {
+                let path = root.path().join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            };
+            write("proc/meminfo", "MemTotal: 4000 kB\nMemAvailable:    1000 kB\n");
+            write("proc/self/cgroup", groups);
+            files.iter().for_each(|(path, text)| write(&format!("sys/fs/cgroup/{path}"), text));
+            assert_eq!(memory_in(root.path()), Some(spare), "{groups}: {files:?}");
+        }
+    }
 }
