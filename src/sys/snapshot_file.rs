@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use tempfile::NamedTempFile;
+use tempfile::TempPath;
 
 use super::system::{self, snapshot_file as platform};
 use super::{MOST_SYMLINKS, to_path};
@@ -148,17 +148,14 @@ fn leads_to_stdout(path: &Path) -> io::Result<bool> {
 /// A file that is being written.
 #[derive(Debug)]
 pub struct Draft {
-    file: Written,
+    /// Where it is until it is put in its place; none if it is written there. Comes before the file, so that an abandoned
+    /// draft stays locked until it is removed.
+    beside: Option<TempPath>,
+    file: File,
     path: PathBuf,
     new: Option<(String, &'static str)>,
     /// The bytes that the system was not asked to write to the device yet.
     unsynced: Range<u64>,
-}
-
-#[derive(Debug)]
-enum Written {
-    Beside(NamedTempFile),
-    There(File),
 }
 
 impl Draft {
@@ -168,28 +165,28 @@ impl Draft {
     /// The system's.
     pub fn new(to: &Destination) -> io::Result<Self> {
         let (old, place) = if to.is_stdout { (None, None) } else { to.old_and_place() };
-        let file = match &place {
+        let (file, beside) = match &place {
             Some(path) => {
                 let is_new = to.new.is_some();
                 let prefix = if is_new { OsString::from(NEW_DRAFT) } else { prefix(path) };
-                Written::Beside(beside(path, old.as_ref(), &prefix, to.is_private)?)
+                let (file, beside) = beside(path, old.as_ref(), &prefix, to.is_private)?;
+                (file, Some(beside))
             }
-            None if to.is_stdout => Written::There(platform::duplicate(io::stdout())?),
+            None if to.is_stdout => (platform::duplicate(io::stdout())?, None),
             None => {
                 // As a shell's `>` does. Not every system allows O_CREAT on an existing pipe.
                 let mut options = OpenOptions::new();
                 options.write(true).truncate(true).create(old.is_none());
-                Written::There(options.open(&to.path)?)
+                (options.open(&to.path)?, None)
             }
         };
         let path = place.unwrap_or_else(|| to.path.clone());
-        Ok(Self { file, path, new: to.new.clone(), unsynced: 0..0 })
+        Ok(Self { beside, file, path, new: to.new.clone(), unsynced: 0..0 })
     }
 
     /// The path at which it will replace a file, if there is one by then.
     pub fn replaces(&self) -> Option<&Path> {
-        let is_beside = matches!(self.file, Written::Beside(_));
-        (is_beside && self.new.is_none()).then_some(&self.path)
+        (self.beside.is_some() && self.new.is_none()).then_some(&self.path)
     }
 
     /// Moves the file to its place, after it is synced to the device. Returns its path.
@@ -197,14 +194,11 @@ impl Draft {
     /// # Errors
     /// The system's; the previous file is then still in place.
     pub fn put(self) -> io::Result<PathBuf> {
-        let draft = match self.file {
-            Written::There(file) => return platform::sync(&file).map(|()| self.path),
-            Written::Beside(draft) => draft,
-        };
-        platform::sync(draft.as_file())?;
-        let path = match &self.new {
-            None => draft.persist(&self.path).map(|_| self.path)?,
-            Some((name, ending)) => put_as_new(draft, self.path, name, ending)?,
+        platform::sync(&self.file)?;
+        let path = match (self.beside, &self.new) {
+            (None, _) => return Ok(self.path),
+            (Some(beside), None) => beside.persist(&self.path).map(|()| self.path)?,
+            (Some(beside), Some((name, ending))) => put_as_new(beside, self.path, name, ending)?,
         };
         // The file is in its place now. Not every directory can be opened or synced.
         let _ = File::open(directory(&path)).and_then(|directory| directory.sync_all());
@@ -241,14 +235,10 @@ impl Write for Draft {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         /// Bytes. The device writes these while more are made, so that fsync(2) has little left to wait for.
         const MANY: u64 = 4 << 20;
-        let draft = match &mut self.file {
-            Written::Beside(draft) => draft,
-            Written::There(file) => return file.write(bytes),
-        };
-        let written = draft.as_file_mut().write(bytes)?;
+        let written = self.file.write(bytes)?;
         self.unsynced.end += written as u64;
-        if self.unsynced.end - self.unsynced.start >= MANY {
-            system::begin_sync(draft.as_file(), &self.unsynced);
+        if self.beside.is_some() && self.unsynced.end - self.unsynced.start >= MANY {
+            system::begin_sync(&self.file, &self.unsynced);
             self.unsynced.start = self.unsynced.end;
         }
         Ok(written)
@@ -264,7 +254,7 @@ const NEW_DRAFT: &str = ".weigh-draft-of-new-";
 
 /// Renames `draft` to `path`; if that exists, to that name with a number. Returns the path.
 fn put_as_new(
-    mut draft: NamedTempFile,
+    mut draft: TempPath,
     mut path: PathBuf,
     name: &str,
     ending: &str,
@@ -275,8 +265,8 @@ fn put_as_new(
     let _lock = lock(directory(&path));
     for number in 2..MOST {
         match draft.persist_noclobber(&path) {
-            Ok(_) => return Ok(path),
-            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => draft = error.file,
+            Ok(()) => return Ok(path),
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => draft = error.path,
             Err(error) => return Err(error.error),
         }
         path = directory(&path).join(format!("{name}-{number}.{ending}"));
@@ -354,7 +344,7 @@ fn beside(
     old: Option<&Metadata>,
     prefix: &OsStr,
     is_private: bool,
-) -> io::Result<NamedTempFile> {
+) -> io::Result<(File, TempPath)> {
     let directory = directory(path);
     remove_stale(directory, prefix);
     let draft = loop {
@@ -369,7 +359,7 @@ fn beside(
     if let Some(old) = old {
         platform::hand_over(draft.as_file(), path, old)?;
     }
-    Ok(draft)
+    Ok(draft.into_parts())
 }
 
 fn directory(path: &Path) -> &Path {

@@ -7,8 +7,7 @@
 use std::ffi::CString;
 use std::io;
 use std::mem;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use super::dir::Dir;
 use super::handles::CountedHandle;
@@ -32,35 +31,29 @@ pub(super) struct Missing {
     pub(super) error: io::Error,
 }
 
-/// The names missing in a directory, from all threads that read its listing.
+/// How many threads work on a directory, and the names that they miss in it. Each thread that begins or ends there locks it
+/// once.
 #[derive(Debug)]
-pub(super) struct AllMissing {
-    /// How many threads work on it. Each releases it at its end, and the last one acquires it, like
-    /// `Dir::outstanding`.
-    at_work: AtomicUsize,
-    /// Guards the list. Only a thread that misses something locks it, and then the last one.
-    list: OnceLock<Mutex<Vec<Missing>>>,
-}
+pub(super) struct AllMissing(Mutex<(usize, Vec<Missing>)>);
 
 impl AllMissing {
     /// One thread works on it.
     pub(super) fn new() -> Self {
-        Self { at_work: AtomicUsize::new(1), list: OnceLock::new() }
+        Self(Mutex::new((1, Vec::new())))
     }
 
-    /// One more thread will work on it. A thread that works on it calls this, so relaxed ordering is enough.
+    /// One more thread will work on it.
     pub(super) fn hand_out(&self) {
-        self.at_work.fetch_add(1, Ordering::Relaxed);
+        lock(&self.0).0 += 1;
     }
 
     /// One thread is done, and misses `some`. Returns what all of them miss to the last one.
     pub(super) fn hand_in(&self, some: Vec<Missing>) -> Vec<Missing> {
-        if !some.is_empty() {
-            lock(self.list.get_or_init(Mutex::default)).extend(some);
-        }
-        let is_last = self.at_work.fetch_sub(1, Ordering::AcqRel) == 1;
-        let all = self.list.get().filter(|_| is_last);
-        all.map_or_else(Vec::new, |list| mem::take(&mut *lock(list)))
+        let mut all = lock(&self.0);
+        let (at_work, missing) = &mut *all;
+        missing.extend(some);
+        *at_work -= 1;
+        if *at_work == 0 { mem::take(missing) } else { Vec::new() }
     }
 }
 

@@ -190,15 +190,14 @@ impl<T: Tally> Monitor<T> {
     }
 
     fn progress(&self) -> Progress {
-        let Counts { entries, size, of_links, .. } = self.walk.workers.counts();
-        // A cast from a float saturates.
-        let size = size.saturating_add(of_links as u64);
+        let Counts { entries, size, .. } = self.walk.workers.counts();
         let dirs = self.walk.workers.dirs();
         let directory = dirs.first().map(|dir| dir.path()).unwrap_or_default();
         let prefetch =
             self.prefetch.as_ref().filter(|_| self.is_resting).map(RunningPrefetch::progress);
         let problems = lock(&self.walk.problems).len();
-        Progress { entries, size, problems, directory, prefetch }
+        // A cast from a float saturates.
+        Progress { entries, size: size as u64, problems, directory, prefetch }
     }
 
     /// Adds up what was done since the current number of threads began, or since the prefetch did.

@@ -52,9 +52,8 @@ pub(super) struct Slot<P> {
     done: AtomicU64,
     calls: AtomicU64,
     entries: AtomicU64,
-    size: AtomicU64,
     /// The bits of a floating-point number.
-    of_links: AtomicU64,
+    size: AtomicU64,
     /// Guards a pointer; only a watcher ever contends for it.
     at: Mutex<Option<Arc<Dir<P>>>>,
     /// Whether the worker has something to do, in a directory or between two. The worker releases it, and the monitor
@@ -78,11 +77,8 @@ pub(super) struct Counts {
     pub(super) calls: u64,
     /// Entries weighed.
     pub(super) entries: u64,
-    /// The weight of inodes that count whole, saturated.
-    pub(super) size: u64,
-    /// The weight of links, each a part of its inode's. A floating-point number, because a link may be a fraction of a
-    /// file.
-    pub(super) of_links: f64,
+    /// Their weight. A floating-point number, because a link may be a fraction of a file.
+    pub(super) size: f64,
 }
 
 impl<P: Default> Workers<P> {
@@ -118,8 +114,7 @@ impl<P: Default> Workers<P> {
             done: self.sum(|slot| &slot.done),
             calls: self.sum(|slot| &slot.calls),
             entries: self.sum(|slot| &slot.entries),
-            size: self.sum(|slot| &slot.size),
-            of_links: self.slots().map(|slot| f64_of(&slot.of_links)).sum(),
+            size: self.slots().map(Slot::size).sum(),
         }
     }
 
@@ -204,9 +199,11 @@ impl<P> Slot<P> {
         add(&self.done, counts.done);
         add(&self.calls, counts.calls);
         add(&self.entries, counts.entries);
-        add(&self.size, counts.size);
-        let of_links = f64_of(&self.of_links) + counts.of_links;
-        self.of_links.store(of_links.to_bits(), Ordering::Relaxed);
+        self.size.store((self.size() + counts.size).to_bits(), Ordering::Relaxed);
+    }
+
+    fn size(&self) -> f64 {
+        f64::from_bits(self.size.load(Ordering::Relaxed))
     }
 
     /// The worker hands out a task.
@@ -220,11 +217,6 @@ impl<P> Slot<P> {
         let mut tasks = lock(&self.tasks);
         if is_own { tasks.pop_back() } else { tasks.pop_front() }
     }
-}
-
-/// The floating-point number with these bits.
-fn f64_of(bits: &AtomicU64) -> f64 {
-    f64::from_bits(bits.load(Ordering::Relaxed))
 }
 
 /// Adds to a counter to which only this thread writes, and so needs no locked instruction.

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::task::with_patience;
@@ -23,36 +22,17 @@ pub(super) struct SharingAnswers {
     /// What files with several links said, and how many of these were not found yet. Locked for each link, and not
     /// while a file is asked.
     linked: Mutex<HashMap<Identity, (SharingFile, u32)>>,
-    /// Files that were not asked: small ones, and others.
-    small: UnaskedCount,
-    unknown: UnaskedCount,
-}
-
-/// Counts files that are not asked. Relaxed: they are read when the walk is over.
-#[derive(Debug, Default)]
-struct UnaskedCount {
-    files: AtomicU64,
-    bytes: AtomicU64,
-}
-
-impl UnaskedCount {
-    fn add(&self, bytes: u64) {
-        self.files.fetch_add(1, Ordering::Relaxed);
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
-    }
-
-    fn sum(&self) -> Unasked {
-        let [files, bytes] = [&self.files, &self.bytes].map(|count| count.load(Ordering::Relaxed));
-        Unasked { files, bytes }
-    }
+    /// Files that were not asked: small ones, and others. Locked once for each.
+    small: Mutex<Unasked>,
+    unknown: Mutex<Unasked>,
 }
 
 impl SharingAnswers {
     /// What was not found out.
     pub(super) fn stats(&self) -> SharingStats {
         SharingStats {
-            small: self.small.sum(),
-            unknown: self.unknown.sum(),
+            small: *lock(&self.small),
+            unknown: *lock(&self.unknown),
             has_too_many_extents: self.extents.is_exceeded(),
         }
     }
@@ -130,7 +110,9 @@ impl<T: Tally> Walk<T> {
             .linked()
             .is_none_or(|identity| self.sharing.remember(identity, &file, entry.links));
         if let Some(unasked) = unasked.filter(|_| is_first) {
-            unasked.add(size);
+            let mut unasked = lock(unasked);
+            unasked.files += 1;
+            unasked.bytes = unasked.bytes.saturating_add(size);
         }
         file
     }

@@ -139,12 +139,9 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
         self.counts.entries += 1;
         let figures = walk.options.rules.figures(&stat);
-        let size = walk.options.view.size(&figures);
-        if is_directory || stat.links < 2 || walk.options.rules.count_links {
-            self.counts.size = self.counts.size.saturating_add(size);
-        } else {
-            self.counts.of_links += size as f64 / f64::from(stat.links);
-        }
+        let size = walk.options.view.size(&figures) as f64;
+        let is_whole = is_directory || stat.links < 2 || walk.options.rules.count_links;
+        self.counts.size += if is_whole { size } else { size / f64::from(stat.links) };
         if is_directory {
             self.enter(name, stat, symlinks, verdict);
         } else if self.is_here(&stat, symlinks) {

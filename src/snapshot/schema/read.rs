@@ -21,15 +21,14 @@ struct Members {
     /// Whether it is the node above several roots.
     is_total: bool,
     mode: Option<u16>,
-    size: Option<u64>,
     entries: Option<u64>,
-    shared: u64,
-    /// Figures besides the size: whose, and in which measure.
+    /// The size of the node, of a directory by itself, and of what is shared.
+    sizes: [Option<u64>; 3],
+    /// Figures besides the sizes: whose, and in which measure.
     others: [[Option<u64>; 4]; 3],
     frees_least: Option<u64>,
     frees_most: Option<u64>,
     has_too_many_extents: bool,
-    own: Option<u64>,
     inode: Option<u64>,
     device: Option<u64>,
     mount: Option<u64>,
@@ -77,7 +76,7 @@ pub(in crate::snapshot) fn read(
         return Err(tokens.error("no schema"));
     }
     // If no root could be read, there is none in the file.
-    let has_root = root.kind.is_some() || root.size.is_some() || root.has_children;
+    let has_root = root.kind.is_some() || root.sizes[ALL].is_some() || root.has_children;
     let node = has_root.then(|| root.node((measure.or(header.measure), wanted.times), None));
     let node = node.transpose().map_err(|what| tokens.error(what))?;
     let report = node.map(|root| replay.finish(&root));
@@ -168,13 +167,13 @@ impl Members {
                 };
                 self.kind = Some(kind.ok_or_else(|| tokens.error("a kind that is not known"))?);
             }
-            b"size" => self.size = Some(tokens.number()?),
+            b"size" => self.sizes[ALL] = Some(tokens.number()?),
             b"entries" => self.entries = Some(tokens.number()?),
-            b"shared" => self.shared = tokens.number()?,
+            b"shared" => self.sizes[SHARED] = Some(tokens.number()?),
             b"frees_least" => self.frees_least = Some(tokens.number()?),
             b"frees_most" => self.frees_most = Some(tokens.number()?),
             b"frees_exact" => self.has_too_many_extents = !tokens.boolean()?,
-            b"own" => self.own = Some(tokens.number()?),
+            b"own" => self.sizes[OWN] = Some(tokens.number()?),
             b"mode" => self.mode = Some(tokens.narrow()?),
             b"inode" => self.inode = Some(tokens.number()?),
             b"device" => self.device = Some(tokens.number()?),
@@ -194,14 +193,10 @@ impl Members {
         Ok(true)
     }
 
-    /// The figures `whose` size is this, and that else are as `usual`. Without a known `measure`, each is the size.
-    fn figures(
-        &self,
-        whose: usize,
-        usual: Figures,
-        measure: Option<Measure>,
-        size: u64,
-    ) -> Figures {
+    /// The figures of the node, of a directory by itself, or of what is shared (`whose`), as `usual` where no member says
+    /// them. Without a known `measure`, each is the size.
+    fn figures(&self, whose: usize, usual: Figures, measure: Option<Measure>) -> Figures {
+        let size = self.sizes[whose].unwrap_or(0);
         let Some(measure) = measure else {
             return Figures { disk: size, length: size, files: size, inodes: size, ..usual };
         };
@@ -223,7 +218,7 @@ impl Members {
     ) -> Result<Node<'_>, &'static str> {
         let is_path = root.is_none_or(|(root, depth)| depth == 1 && root.is_total);
         let root = root.map(|(root, _)| root);
-        let size = self.size.ok_or("a node without a size")?;
+        let size = self.sizes[ALL].ok_or("a node without a size")?;
         let kind = self.kind.filter(|_| !self.is_total || root.is_none());
         let kind = kind.ok_or("a node without a kind")?;
         let name = match is_path {
@@ -243,7 +238,7 @@ impl Members {
         }
         let modified = self.modified.filter(|_| has_times);
         let one = Figures { newest: modified, ..Figures::counts_of(kind) };
-        let own = self.own.map(|own| self.figures(OWN, one, measure, own));
+        let own = self.sizes[OWN].map(|_| self.figures(OWN, one, measure));
         let newest = match kind {
             Kind::Directory => {
                 self.newest.filter(|_| has_times).max(own.and_then(|own| own.newest))
@@ -251,8 +246,8 @@ impl Members {
             _ => modified,
         };
         let entries = self.entries.unwrap_or(1);
-        let all = Figures { newest, ..self.figures(ALL, usual(kind, entries), measure, size) };
-        let shared = self.figures(SHARED, Figures::default(), measure, self.shared);
+        let all = Figures { newest, ..self.figures(ALL, usual(kind, entries), measure) };
+        let shared = self.figures(SHARED, Figures::default(), measure);
         let sums = Sums { all, shared, entries, frees: self.frees(size) };
         let inode = self.inode(root);
         Ok(Node { name, mode, own, sums, inode, ..Node::default() })
