@@ -15,6 +15,7 @@ use crate::program::browse::event::{Command, Event};
 use crate::program::browse::keys::Key;
 use crate::program::browse::{Binding, Bindings, BrowseOptions, view};
 use weigh::internal::remove::{self, Manner, UserDirectories};
+use weigh::internal::render::percent::percent;
 use weigh::internal::report::{Input, Keep, Request};
 use weigh::internal::snapshot::{Cause, FileSystem, Unseen};
 use weigh::internal::sys::{self, Holder, Space};
@@ -494,10 +495,15 @@ fn the_review_is_in_the_order_of_the_list() {
 fn a_search_finds_what_is_anywhere() {
     let fixture = fixture();
     let mut browser = browser(&fixture.at("tree"));
+    let whole = browser.totals().size;
     press(&mut browser, "n\n/one");
     assert_eq!(names(&browser), ["a/deep/one.log"], "from the current directory down");
     press(&mut browser, "\x7f\x7f\x7fthree");
     assert_eq!(names(&browser), ["b/three.rs"], "and if nothing is there, everywhere");
+    // Once, shares were those of a directory that it is not in.
+    let share = format!(" {} ", percent(listed(&browser)[0].1, whole));
+    let shown = screen(&mut browser, (80, 24));
+    assert!(shown.contains(&share), "{share} in\n{shown}");
     press(&mut browser, "\x1b");
     assert_eq!(names(&browser), ["a/deep", "a/two.rs"], "where it began");
     press(&mut browser, "h/one");
