@@ -304,6 +304,18 @@ fn the_help_has_no_line_without_a_key() {
     }
 }
 
+/// Its middle was cut, and with it the start of the last name, though that alone had room.
+#[test]
+fn the_first_line_has_all_of_the_last_name() {
+    let fixture = Fixture::in_memory().file("tree/some/where/libharfbuzz-subset0/f", 9_000);
+    let mut browser = browser(&saved(&fixture));
+    press(&mut browser, ">");
+    for width in 40..80 {
+        let shown = screen(&mut browser, (width, 20));
+        assert!(shown.lines().next().unwrap().contains("/libharfbuzz-subset0 "), "{shown}");
+    }
+}
+
 /// Once, the directories above kept their room, and the last name was cut.
 #[test]
 fn names_are_readable_in_the_review() {

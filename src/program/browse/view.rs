@@ -92,18 +92,14 @@ fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
     // That of several paths has no name.
     let path =
         browser.text(if path.is_empty() { browser.tree().root().shown_name() } else { &path });
-    // The path keeps a third, and its last name is never cut for the rest.
+    // The path keeps a third, and its last name, after `…/`, is never cut for the rest.
     let last = text::last_name(&path);
-    let room = width.saturating_sub((width / 3).max(cells(&path[last..]) + 3));
+    let room = width.saturating_sub((width / 3).max(cells(&path[last..]) + 5));
     let state = fitting(&state(browser, width), room);
     let room = width.saturating_sub(cells(&state) + 3);
-    let shown = shorten(&path, room);
-    let (above, name) = match shown.ends_with(&path[last..]) {
-        true => shown.split_at(shown.len() - (path.len() - last)),
-        false => ("", &*shown),
-    };
-    let x = canvas.write((1, 0), above, room, canvas.aside());
-    canvas.write((x, 0), name, width, BOLD);
+    let (above, name) = text::shorten_path(&path, room);
+    let x = canvas.write((1, 0), &above, room, canvas.aside());
+    canvas.write((x, 0), &name, width, BOLD);
     let x = width.saturating_sub(cells(&state) + 1);
     // What the directory comes to comes first.
     let (total, rest) = state.split_at(state.find(" · ").unwrap_or(state.len()));

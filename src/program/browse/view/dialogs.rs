@@ -5,7 +5,7 @@ use ratatui_core::style::{Modifier, Style};
 
 use super::canvas::{BOLD, Canvas, format, sized};
 use super::list;
-use super::text::{Line, is_low, last_name, page, pairs, paragraph, room, titled};
+use super::text::{Line, is_low, page, pairs, paragraph, room, shorten_path, titled};
 use crate::program::browse::browser::{Browser, Dialog, DialogText, Question};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::{ACTIONS, Act, Key};
@@ -247,16 +247,6 @@ fn paths(
         parts.extend([(x, above, aside), (at, name, of_name), (end, said, aside)]);
         parts
     });
-}
-
-/// A path in at most `room` cells: what is above its last name, and that name, which is shortened last.
-fn shorten_path(path: &str, room: usize) -> (String, String) {
-    let (above, name) = path.split_at(last_name(path));
-    let name = shorten(name, room.saturating_sub(cells(above).min(2)));
-    let left = room.saturating_sub(cells(&name));
-    // In less than four cells, `shorten` leaves no "…", and the path would look like another.
-    let above = if left < cells(above).min(4) { "…/".to_owned() } else { shorten(above, left) };
-    (above, name)
 }
 
 /// The marked entries, what removing each of them and all of them frees, and how that is done.
