@@ -311,11 +311,12 @@ impl Browser {
     }
 
     /// Why nothing is shown of what is in an entry.
-    pub(super) fn nothing(&self) -> &'static str {
+    pub(super) fn nothing(&self, place: Option<Place>) -> &'static str {
         match () {
-            () if self.has_all() => "nothing in it",
             () if self.is_walking() => "known once the scan is over",
-            () => "opening it shows what is in it",
+            () if !self.has_all() => "opening it shows what is in it",
+            () if self.is_partial(place) => "nothing in it was read",
+            () => "nothing in it",
         }
     }
 

@@ -54,18 +54,23 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
         .filter_map(|line| fields(browser, line, &format))
         .collect();
     if lines.is_empty() {
-        let root = browser.tree().root();
+        let (root, here) = (browser.tree().root(), browser.scan.here());
+        let (_, unread) = browser.unread();
+        let problem = unread.iter().find(|problem| problem.path == here.path());
+        let problem = problem.map(|problem| dialogs::said(browser, problem).concat());
         let text = match browser.lacks() {
             Some(why) => why,
             None if browser.is_walking() => "nothing yet",
             None if browser.is_asking() => "looking …",
             None if browser.is_searching() || browser.pattern.is_some() => "no name matches",
-            None if root.name().is_empty() && browser.way.is_empty() => match browser.unread().1 {
+            None if problem.is_some() => problem.as_deref().unwrap_or_default(),
+            None if root.name().is_empty() && browser.way.is_empty() => match unread {
                 [problem] => &dialogs::said(browser, problem).concat(),
                 _ => "nothing could be read: e says why",
             },
             None if root.seems_snapshot() => "it is a file: --load shows the snapshot in it",
             None if !root.is_directory() => "it is a file",
+            None if browser.has_all() => browser.nothing(here.place()),
             None => "nothing in it",
         };
         let width = canvas.width().saturating_sub(BEFORE);
