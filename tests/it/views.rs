@@ -353,6 +353,24 @@ fn the_foot_offers_only_what_can_be_done() {
     check("\t\t", &[&marks[..], &["Enter its files", help]].concat());
 }
 
+/// `Enter` on a file, `U` without marks and, where there is no second pane, `T` did nothing, and nothing said so. `T map`
+/// stood in the last line all the same.
+#[test]
+fn a_key_that_does_nothing_here_says_why() {
+    let fixture = Fixture::new().file("tree/file", 5_000);
+    let mut browser = browser(&fixture.at("tree"));
+    for (width, has_pane) in [(99, false), (100, true)] {
+        assert_eq!(screen(&mut browser, (width, 24)).contains("T map"), has_pane);
+        press(&mut browser, "T");
+        assert_eq!(said(&browser), if has_pane { "" } else { "the treemap needs 100 columns" });
+        press(&mut browser, "g");
+    }
+    press(&mut browser, "\n");
+    assert_eq!(said(&browser), "there is nothing to open");
+    press(&mut browser, "U");
+    assert_eq!(said(&browser), "nothing is marked: Space marks");
+}
+
 /// A click on the name of a view opens it, where all have room.
 #[test]
 fn a_click_on_a_name_opens_that_view() {

@@ -73,6 +73,8 @@ pub struct Browser {
     /// How many lines of the list fit on the screen, and where the text over it ends, if that scrolls.
     pub(super) height: usize,
     pub(super) text_end: usize,
+    /// Whether the screen has a second pane.
+    pub(super) has_pane: bool,
     /// The work that runs in the background, if any.
     pub(super) pending: Option<PendingWork>,
     pub(super) removals: Removals,

@@ -32,6 +32,7 @@ pub fn list_height(height: u16) -> usize {
 /// Tells the browser what fits on a screen of this size.
 pub fn fit(browser: &mut Browser, (width, height): (u16, u16)) {
     let lines = list_height(height);
+    browser.has_pane = Areas::of(width.into(), height.into()).pane.is_some();
     // What a text says may depend on the height.
     browser.resize(lines, usize::MAX);
     if let Some((text, _)) = browser.dialog.as_ref().and_then(Dialog::text) {
@@ -390,6 +391,7 @@ fn does_something(browser: &Browser, act: Act) -> bool {
     match act {
         Act::Open | Act::Details => item.is_some(),
         Act::Delete if browser.marked().0 > 0 => true,
+        Act::Map if !browser.has_pane => false,
         Act::Mark | Act::Delete | Act::Map => item.is_some_and(|item| item.place.is_some()),
         Act::BySize => browser.order().is_some(),
         Act::Search | Act::NextView => browser.has_all(),
