@@ -208,6 +208,9 @@ fn of_too_many_files_of_one_size_the_first_are_listed() {
     press(&mut browser, "\t");
     let listed: BTreeSet<_> = self::names(&browser).into_iter().collect();
     assert!(listed.iter().eq(&names[..10_000]), "{:?}", listed.last());
+    press(&mut browser, "A");
+    let shown = screen(&mut browser, (80, 24));
+    assert!(shown.contains("● 10,000 marked"), "{shown}");
 }
 
 /// The second pane had 200 of them, as they were listed.

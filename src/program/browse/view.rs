@@ -408,9 +408,11 @@ fn fixed(hints: &[(&str, &'static str, bool)]) -> Vec<Hint> {
 /// The total of the marks; empty if nothing is marked.
 fn summary(browser: &Browser, width: usize) -> String {
     let (count, marked) = browser.marked();
-    let is_partial = browser.is_marked_partial();
+    if count == 0 {
+        return String::new();
+    }
+    let (count, is_partial) = (Format::Count.write(count as u64), browser.is_marked_partial());
     let long = match marked {
-        _ if count == 0 => return String::new(),
         None if browser.is_walking() => {
             format!("{count} marked: what that frees is known once the scan is over")
         }

@@ -333,9 +333,10 @@ fn review_head(browser: &Browser, sum: &[String; 2], canvas: &Canvas<'_>) -> Vec
     const FOR_EVER: &str = "deletes them for ever, once you have typed the number of entries";
     const TRASH: &str = "moves them into the trash: u puts them back, emptying it frees the space";
     let (width, is_low) = (canvas.width(), is_low(canvas.height()));
-    let (count, marked) = browser.marked();
+    let (marked_count, marked) = browser.marked();
+    let count = Format::Count.write(marked_count as u64);
     let title = match marked {
-        _ if count == 0 => browser.no_removal().unwrap_or(NOTHING_MARKED).to_owned(),
+        _ if marked_count == 0 => browser.no_removal().unwrap_or(NOTHING_MARKED).to_owned(),
         None if browser.is_walking() => {
             format!("{count} marked; more is known once the scan is over")
         }
@@ -343,7 +344,7 @@ fn review_head(browser: &Browser, sum: &[String; 2], canvas: &Canvas<'_>) -> Vec
         Some((totals, _)) => format!("{count} marked: {} in {}", sum[0], entries(totals.entries)),
     };
     let mut head = paragraph(&title, width, BOLD);
-    if count == 0 {
+    if marked_count == 0 {
         return head;
     }
     for text in remarks(browser, &sum[1], is_low) {
