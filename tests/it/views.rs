@@ -847,6 +847,21 @@ fn another_program_gets_one_path() {
     child.wait().unwrap();
 }
 
+/// The bar took the room of the remark, and the name was cut: `go…/  gone`.
+#[test]
+fn the_name_of_what_is_gone_has_room() {
+    let fixture = Fixture::new().file("tree/stays", 50_000).file("tree/empty/f", 90_000);
+    let saved = fixture.at("saved.json");
+    weigh("-P --save").arg(&saved).arg(fixture.at("tree")).run().clean();
+    fs::remove_dir_all(fixture.at("tree/empty")).unwrap();
+    let request = Request { since: Some(saved), ..request([fixture.at("tree").as_path()]) };
+    let mut browser = opened(&request, BrowseOptions::default(), 20);
+    for width in 50..130 {
+        let shown = screen(&mut browser, (width, 24));
+        assert!(shown.contains(" empty/  gone"), "{width} columns:\n{shown}");
+    }
+}
+
 /// It opens by change; what is gone is listed; when and where the other one was made, is said.
 #[test]
 fn a_comparison_shows_what_is_gone() {

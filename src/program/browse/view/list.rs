@@ -171,8 +171,10 @@ fn layout(browser: &Browser, lines: &[Fields<'_>], width: usize) -> ListLayout {
         *column = if is_wanted[i] && widest > 0 { widest.max(least) } else { 0 };
     }
     let longest = browser.scan.index.longest;
-    let mut room = width.saturating_sub(BEFORE + longest.clamp(NAME.0, NAME.1) + 1);
-    for i in [SIZE, CHANGE, PERCENT, COUNT, TIME].into_iter().filter(|i| is_wanted[*i]) {
+    // The bar has a blank on each side.
+    let mut room = width.saturating_sub(BEFORE + longest.clamp(NAME.0, NAME.1) + 2);
+    let has_text = all.map(|width| width > 0);
+    for i in [SIZE, CHANGE, PERCENT, COUNT, TIME].into_iter().filter(|i| has_text[*i]) {
         // After a column that does not fit, no less important one is shown.
         let is_shown = all[i] < room || i == SIZE;
         room = if is_shown { room.saturating_sub(all[i] + gap(i)) } else { 0 };
