@@ -352,7 +352,14 @@ fn hints(browser: &Browser) -> Vec<Hint> {
             let removing = [("t", "trash", true), ("D", "delete", true)];
             let others = [("Space", "unmark", false), ("p", "print", false), BACK];
             let is_off = browser.no_removal_of_marks().is_some();
-            return fixed(&[if is_off { &[] } else { &removing[..] }, &others].concat());
+            // Not all marks are listed; and of those of a walk, the paths are not printed.
+            let left_out = match browser.removals.review {
+                None if browser.is_walking() => 2,
+                None => 1,
+                Some(_) => 0,
+            };
+            let removing = if is_off { &[] } else { &removing[..] };
+            return fixed(&[removing, &others[left_out..]].concat());
         }
         Some(Dialog::Text(DialogText::Trash, _)) if !browser.removals.trashed.is_empty() => {
             return fixed(&[("Enter", "put back", true), BACK]);
