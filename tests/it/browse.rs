@@ -662,6 +662,24 @@ fn marks_stay_while_the_walk_goes_on() {
     }
 }
 
+/// It offered to unmark a line and to print paths, without a line and paths.
+#[cfg(feature = "tui")]
+#[test]
+fn the_review_of_a_walk_that_goes_on_offers_no_more_than_it_can() {
+    let fixture = Fixture::in_memory().file("a/one", 1).file("b/two", 1);
+    during_walk(&fixture, |browser| {
+        press(browser, "A");
+        if browser.marked().0 == 0 {
+            return;
+        }
+        press(browser, "d");
+        let shown = crate::view::screen(browser, (80, 24));
+        assert!(shown.contains("marked; more is known once the scan is over"), "{shown}");
+        assert!(shown.ends_with("\n Esc q back\n"), "{shown}");
+        press(browser, "q");
+    });
+}
+
 /// A tally that waits wherever a directory has closed.
 struct Stepwise {
     live: Live,

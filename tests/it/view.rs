@@ -304,6 +304,33 @@ fn the_help_has_no_line_without_a_key() {
     }
 }
 
+/// Its middle was cut, and with it the start of the last name, though that alone had room.
+#[test]
+fn the_first_line_has_all_of_the_last_name() {
+    let fixture = Fixture::in_memory().file("tree/some/where/libharfbuzz-subset0/f", 9_000);
+    let mut browser = browser(&saved(&fixture));
+    press(&mut browser, ">");
+    for width in 40..80 {
+        let shown = screen(&mut browser, (width, 20));
+        assert!(shown.lines().next().unwrap().contains("/libharfbuzz-subset0 "), "{shown}");
+    }
+}
+
+/// It was said that there is nothing in it.
+#[test]
+fn a_directory_that_could_not_be_read_is_not_called_empty() {
+    let fixture = Fixture::in_memory().file("tree/f", 9_000).unreadable("tree/closed");
+    let json = weigh("-P -j tree").within(fixture.path()).by_nobody(&fixture).run().stdout;
+    fs::write(fixture.at("saved.json"), json).unwrap();
+    let mut browser = browser(&fixture.at("saved.json"));
+    press(&mut browser, "j");
+    let shown = screen(&mut browser, (120, 24));
+    assert!(shown.contains("│ nothing in it was read"), "{shown}");
+    press(&mut browser, ">");
+    let shown = screen(&mut browser, (80, 24));
+    assert!(shown.contains("cannot open tree/closed: Permission denied"), "{shown}");
+}
+
 /// Once, the directories above kept their room, and the last name was cut.
 #[test]
 fn names_are_readable_in_the_review() {

@@ -15,6 +15,7 @@ use crate::program::browse::event::{Command, Event};
 use crate::program::browse::keys::Key;
 use crate::program::browse::{Binding, Bindings, BrowseOptions, view};
 use weigh::internal::remove::{self, Manner, UserDirectories};
+use weigh::internal::render::percent::percent;
 use weigh::internal::report::{Input, Keep, Request};
 use weigh::internal::snapshot::{Cause, FileSystem, Unseen};
 use weigh::internal::sys::{self, Holder, Space};
@@ -207,6 +208,9 @@ fn of_too_many_files_of_one_size_the_first_are_listed() {
     press(&mut browser, "\t");
     let listed: BTreeSet<_> = self::names(&browser).into_iter().collect();
     assert!(listed.iter().eq(&names[..10_000]), "{:?}", listed.last());
+    press(&mut browser, "A");
+    let shown = screen(&mut browser, (80, 24));
+    assert!(shown.contains("● 10,000 marked"), "{shown}");
 }
 
 /// The second pane had 200 of them, as they were listed.
@@ -352,6 +356,24 @@ fn the_foot_offers_only_what_can_be_done() {
     check("\t\t", &[&marks[..], &["Enter its files", help]].concat());
 }
 
+/// `Enter` on a file, `U` without marks and, where there is no second pane, `T` did nothing, and nothing said so. `T map`
+/// stood in the last line all the same.
+#[test]
+fn a_key_that_does_nothing_here_says_why() {
+    let fixture = Fixture::new().file("tree/file", 5_000);
+    let mut browser = browser(&fixture.at("tree"));
+    for (width, has_pane) in [(99, false), (100, true)] {
+        assert_eq!(screen(&mut browser, (width, 24)).contains("T map"), has_pane);
+        press(&mut browser, "T");
+        assert_eq!(said(&browser), if has_pane { "" } else { "the treemap needs 100 columns" });
+        press(&mut browser, "g");
+    }
+    press(&mut browser, "\n");
+    assert_eq!(said(&browser), "there is nothing to open");
+    press(&mut browser, "U");
+    assert_eq!(said(&browser), "nothing is marked: Space marks");
+}
+
 /// A click on the name of a view opens it, where all have room.
 #[test]
 fn a_click_on_a_name_opens_that_view() {
@@ -494,10 +516,15 @@ fn the_review_is_in_the_order_of_the_list() {
 fn a_search_finds_what_is_anywhere() {
     let fixture = fixture();
     let mut browser = browser(&fixture.at("tree"));
+    let whole = browser.totals().size;
     press(&mut browser, "n\n/one");
     assert_eq!(names(&browser), ["a/deep/one.log"], "from the current directory down");
     press(&mut browser, "\x7f\x7f\x7fthree");
     assert_eq!(names(&browser), ["b/three.rs"], "and if nothing is there, everywhere");
+    // Once, shares were those of a directory that it is not in.
+    let share = format!(" {} ", percent(listed(&browser)[0].1, whole));
+    let shown = screen(&mut browser, (80, 24));
+    assert!(shown.contains(&share), "{share} in\n{shown}");
     press(&mut browser, "\x1b");
     assert_eq!(names(&browser), ["a/deep", "a/two.rs"], "where it began");
     press(&mut browser, "h/one");
@@ -818,6 +845,21 @@ fn another_program_gets_one_path() {
     assert!(!fixture.at("said/x").exists());
     terminal.type_in(b"q");
     child.wait().unwrap();
+}
+
+/// The bar took the room of the remark, and the name was cut: `go…/  gone`.
+#[test]
+fn the_name_of_what_is_gone_has_room() {
+    let fixture = Fixture::new().file("tree/stays", 50_000).file("tree/empty/f", 90_000);
+    let saved = fixture.at("saved.json");
+    weigh("-P --save").arg(&saved).arg(fixture.at("tree")).run().clean();
+    fs::remove_dir_all(fixture.at("tree/empty")).unwrap();
+    let request = Request { since: Some(saved), ..request([fixture.at("tree").as_path()]) };
+    let mut browser = opened(&request, BrowseOptions::default(), 20);
+    for width in 50..130 {
+        let shown = screen(&mut browser, (width, 24));
+        assert!(shown.contains(" empty/  gone"), "{width} columns:\n{shown}");
+    }
 }
 
 /// It opens by change; what is gone is listed; when and where the other one was made, is said.

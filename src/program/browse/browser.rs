@@ -73,6 +73,8 @@ pub struct Browser {
     /// How many lines of the list fit on the screen, and where the text over it ends, if that scrolls.
     pub(super) height: usize,
     pub(super) text_end: usize,
+    /// Whether the screen has a second pane.
+    pub(super) has_pane: bool,
     /// The work that runs in the background, if any.
     pub(super) pending: Option<PendingWork>,
     pub(super) removals: Removals,
@@ -311,11 +313,12 @@ impl Browser {
     }
 
     /// Why nothing is shown of what is in an entry.
-    pub(super) fn nothing(&self) -> &'static str {
+    pub(super) fn nothing(&self, place: Option<Place>) -> &'static str {
         match () {
-            () if self.has_all() => "nothing in it",
             () if self.is_walking() => "known once the scan is over",
-            () => "opening it shows what is in it",
+            () if !self.has_all() => "opening it shows what is in it",
+            () if self.is_partial(place) => "nothing in it was read",
+            () => "nothing in it",
         }
     }
 

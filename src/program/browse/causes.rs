@@ -1,6 +1,8 @@
 //! What uses the space of a file system besides the files in the tree, as a view: the causes, and the parts of each.
 //! Nothing in it is an entry that could be marked.
 
+use std::iter;
+
 use super::browser::{Browser, ViewKind};
 use super::item::Item;
 use super::protected::Refusal;
@@ -8,7 +10,7 @@ use weigh::internal::path;
 use weigh::internal::render::file_systems::{held, least};
 use weigh::internal::render::size::Format;
 use weigh::internal::snapshot::{Cause, FileSystem, Unseen};
-use weigh::internal::tree::Totals;
+use weigh::internal::tree::{Child, Totals};
 
 const UNEXPLAINED: &str = "not explained";
 const NOT_IN_DF: &str = "not in df";
@@ -36,10 +38,16 @@ impl Browser {
         file_systems.iter().find(|one| path::is_within(&here, &one.root)).or(file_systems.first())
     }
 
-    /// What shares are of: what is used of the file system, or else what the current directory comes to.
+    /// What shares are of: what is used of the file system, or else what the current directory comes to, or the root, if
+    /// what is listed is not in that directory.
     pub(super) fn whole(&self) -> u64 {
         let file_system = self.file_system().filter(|_| self.view == ViewKind::Causes);
-        file_system.map_or(self.totals().size, FileSystem::used)
+        let (tree, here) = (self.tree(), self.scan.here());
+        let found = self.item(0).filter(|_| self.is_searching()).and_then(|item| item.place);
+        let mut above = iter::successors(found.map(|place| tree.at(place)), Child::parent);
+        let is_here = found.is_none() || above.any(|it| it.id() == here.id());
+        let whole = if is_here { here } else { tree.root() };
+        file_system.map_or(whole.totals().size, FileSystem::used)
     }
 
     /// The lines of the view: the causes, or the parts of the one that is entered.

@@ -139,7 +139,8 @@ impl SortedList {
         let items = (0..self.len().min(1_000)).filter_map(|line| {
             let item = self.item(tree, line)?;
             let aside = match item.place {
-                None if !item.note.is_empty() => cells(&item.note),
+                None if item.gone.is_some() => cells("  gone"),
+                None if !item.note.is_empty() => cells(&item.note) + 1,
                 _ if item.freed() == item.totals.size => 0,
                 _ => ASIDE,
             };

@@ -12,6 +12,7 @@ use super::review::Rescan;
 use super::scan::Scan;
 use weigh::internal::git::{Git, Ignored};
 use weigh::internal::problem::Problem;
+use weigh::internal::render::size::Format;
 use weigh::internal::report::{Input, Outcome, Request};
 use weigh::internal::sys;
 use weigh::internal::tree::{Child, Place, Step, Traversal};
@@ -144,7 +145,7 @@ impl Browser {
 
     /// Marks these places, and says how many of them, and why not all; `what` says more about them.
     pub(super) fn mark_places(&mut self, places: Vec<Result<Place, Refusal>>, what: &str) {
-        let (mut marked, mut refused) = (0_usize, None);
+        let (mut marked, mut refused) = (0, None);
         for place in places {
             match place.and_then(|place| self.mark(place)) {
                 Ok(()) => marked += 1,
@@ -155,11 +156,12 @@ impl Browser {
             // The line above says how many are.
             return;
         }
+        let many = Format::Count.write(marked);
         self.say(match refused {
             Some(why) if marked == 0 => format!("nothing marked: {why}"),
-            Some(why) => format!("{marked} marked{what}; not all: {why}"),
+            Some(why) => format!("{many} marked{what}; not all: {why}"),
             None if marked == 0 => format!("nothing marked{what}"),
-            None => format!("{marked} marked{what}"),
+            None => format!("{many} marked{what}"),
         });
     }
 

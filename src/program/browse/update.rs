@@ -179,6 +179,7 @@ impl Browser {
             }
             Act::Apparent => self.other_measure(),
             Act::Bars => self.columns.bars = (self.columns.bars + 1) % BARS.len(),
+            Act::Map if !self.has_pane => self.say("the treemap needs 100 columns"),
             Act::Map => self.columns.map = !self.columns.map,
             Act::Counts => self.columns.counts = !self.columns.counts,
             Act::Times => self.columns.no_times = !self.columns.no_times,
@@ -188,6 +189,7 @@ impl Browser {
             Act::MarkAll => self.mark_all(None),
             Act::MarkBy => self.dialog = Some(Dialog::Prompt(Question::Mark, String::new())),
             Act::MarkLinks => self.mark_links(),
+            Act::UnmarkAll if self.scan.marks.is_empty() => self.say(NOTHING_MARKED),
             Act::UnmarkAll => self.scan.marks.clear(),
             Act::Delete => return self.open_review(),
             Act::Undo => return self.undo(),
@@ -221,7 +223,9 @@ impl Browser {
     /// Enters the chosen directory.
     fn open(&mut self) {
         let item = self.item(self.chosen).filter(Item::is_directory);
-        let Some(item) = item.filter(|item| item.gone.is_none()) else { return };
+        let Some(item) = item.filter(|item| item.gone.is_none()) else {
+            return self.say("there is nothing to open");
+        };
         let names: Vec<_> = self.scan.names(&item).into_iter().map(<[u8]>::to_vec).collect();
         self.way.extend(names);
         self.enter(None);

@@ -32,6 +32,7 @@ pub fn list_height(height: u16) -> usize {
 /// Tells the browser what fits on a screen of this size.
 pub fn fit(browser: &mut Browser, (width, height): (u16, u16)) {
     let lines = list_height(height);
+    browser.has_pane = Areas::of(width.into(), height.into()).pane.is_some();
     // What a text says may depend on the height.
     browser.resize(lines, usize::MAX);
     if let Some((text, _)) = browser.dialog.as_ref().and_then(Dialog::text) {
@@ -92,18 +93,14 @@ fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
     // That of several paths has no name.
     let path =
         browser.text(if path.is_empty() { browser.tree().root().shown_name() } else { &path });
-    // The path keeps a third, and its last name is never cut for the rest.
+    // The path keeps a third, and its last name, after `…/`, is never cut for the rest.
     let last = text::last_name(&path);
-    let room = width.saturating_sub((width / 3).max(cells(&path[last..]) + 3));
+    let room = width.saturating_sub((width / 3).max(cells(&path[last..]) + 5));
     let state = fitting(&state(browser, width), room);
     let room = width.saturating_sub(cells(&state) + 3);
-    let shown = shorten(&path, room);
-    let (above, name) = match shown.ends_with(&path[last..]) {
-        true => shown.split_at(shown.len() - (path.len() - last)),
-        false => ("", &*shown),
-    };
-    let x = canvas.write((1, 0), above, room, canvas.aside());
-    canvas.write((x, 0), name, width, BOLD);
+    let (above, name) = text::shorten_path(&path, room);
+    let x = canvas.write((1, 0), &above, room, canvas.aside());
+    canvas.write((x, 0), &name, width, BOLD);
     let x = width.saturating_sub(cells(&state) + 1);
     // What the directory comes to comes first.
     let (total, rest) = state.split_at(state.find(" · ").unwrap_or(state.len()));
@@ -355,7 +352,14 @@ fn hints(browser: &Browser) -> Vec<Hint> {
             let removing = [("t", "trash", true), ("D", "delete", true)];
             let others = [("Space", "unmark", false), ("p", "print", false), BACK];
             let is_off = browser.no_removal_of_marks().is_some();
-            return fixed(&[if is_off { &[] } else { &removing[..] }, &others].concat());
+            // Not all marks are listed; and of those of a walk, the paths are not printed.
+            let left_out = match browser.removals.review {
+                None if browser.is_walking() => 2,
+                None => 1,
+                Some(_) => 0,
+            };
+            let removing = if is_off { &[] } else { &removing[..] };
+            return fixed(&[removing, &others[left_out..]].concat());
         }
         Some(Dialog::Text(DialogText::Trash, _)) if !browser.removals.trashed.is_empty() => {
             return fixed(&[("Enter", "put back", true), BACK]);
@@ -394,6 +398,7 @@ fn does_something(browser: &Browser, act: Act) -> bool {
     match act {
         Act::Open | Act::Details => item.is_some(),
         Act::Delete if browser.marked().0 > 0 => true,
+        Act::Map if !browser.has_pane => false,
         Act::Mark | Act::Delete | Act::Map => item.is_some_and(|item| item.place.is_some()),
         Act::BySize => browser.order().is_some(),
         Act::Search | Act::NextView => browser.has_all(),
@@ -410,9 +415,11 @@ fn fixed(hints: &[(&str, &'static str, bool)]) -> Vec<Hint> {
 /// The total of the marks; empty if nothing is marked.
 fn summary(browser: &Browser, width: usize) -> String {
     let (count, marked) = browser.marked();
-    let is_partial = browser.is_marked_partial();
+    if count == 0 {
+        return String::new();
+    }
+    let (count, is_partial) = (Format::Count.write(count as u64), browser.is_marked_partial());
     let long = match marked {
-        _ if count == 0 => return String::new(),
         None if browser.is_walking() => {
             format!("{count} marked: what that frees is known once the scan is over")
         }

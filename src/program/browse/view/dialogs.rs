@@ -5,7 +5,7 @@ use ratatui_core::style::{Modifier, Style};
 
 use super::canvas::{BOLD, Canvas, format, sized};
 use super::list;
-use super::text::{Line, is_low, last_name, page, pairs, paragraph, room, titled};
+use super::text::{Line, is_low, page, pairs, paragraph, room, shorten_path, titled};
 use crate::program::browse::browser::{Browser, Dialog, DialogText, Question};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::{ACTIONS, Act, Key};
@@ -249,16 +249,6 @@ fn paths(
     });
 }
 
-/// A path in at most `room` cells: what is above its last name, and that name, which is shortened last.
-fn shorten_path(path: &str, room: usize) -> (String, String) {
-    let (above, name) = path.split_at(last_name(path));
-    let name = shorten(name, room.saturating_sub(cells(above).min(2)));
-    let left = room.saturating_sub(cells(&name));
-    // In less than four cells, `shorten` leaves no "…", and the path would look like another.
-    let above = if left < cells(above).min(4) { "…/".to_owned() } else { shorten(above, left) };
-    (above, name)
-}
-
 /// The marked entries, what removing each of them and all of them frees, and how that is done.
 fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     let (width, format, plain) = (canvas.width(), format(browser), Style::new());
@@ -343,9 +333,10 @@ fn review_head(browser: &Browser, sum: &[String; 2], canvas: &Canvas<'_>) -> Vec
     const FOR_EVER: &str = "deletes them for ever, once you have typed the number of entries";
     const TRASH: &str = "moves them into the trash: u puts them back, emptying it frees the space";
     let (width, is_low) = (canvas.width(), is_low(canvas.height()));
-    let (count, marked) = browser.marked();
+    let (marked_count, marked) = browser.marked();
+    let count = Format::Count.write(marked_count as u64);
     let title = match marked {
-        _ if count == 0 => browser.no_removal().unwrap_or(NOTHING_MARKED).to_owned(),
+        _ if marked_count == 0 => browser.no_removal().unwrap_or(NOTHING_MARKED).to_owned(),
         None if browser.is_walking() => {
             format!("{count} marked; more is known once the scan is over")
         }
@@ -353,7 +344,7 @@ fn review_head(browser: &Browser, sum: &[String; 2], canvas: &Canvas<'_>) -> Vec
         Some((totals, _)) => format!("{count} marked: {} in {}", sum[0], entries(totals.entries)),
     };
     let mut head = paragraph(&title, width, BOLD);
-    if count == 0 {
+    if marked_count == 0 {
         return head;
     }
     for text in remarks(browser, &sum[1], is_low) {

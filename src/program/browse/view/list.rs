@@ -54,18 +54,23 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
         .filter_map(|line| fields(browser, line, &format))
         .collect();
     if lines.is_empty() {
-        let root = browser.tree().root();
+        let (root, here) = (browser.tree().root(), browser.scan.here());
+        let (_, unread) = browser.unread();
+        let problem = unread.iter().find(|problem| problem.path == here.path());
+        let problem = problem.map(|problem| dialogs::said(browser, problem).concat());
         let text = match browser.lacks() {
             Some(why) => why,
             None if browser.is_walking() => "nothing yet",
             None if browser.is_asking() => "looking …",
             None if browser.is_searching() || browser.pattern.is_some() => "no name matches",
-            None if root.name().is_empty() && browser.way.is_empty() => match browser.unread().1 {
+            None if problem.is_some() => problem.as_deref().unwrap_or_default(),
+            None if root.name().is_empty() && browser.way.is_empty() => match unread {
                 [problem] => &dialogs::said(browser, problem).concat(),
                 _ => "nothing could be read: e says why",
             },
             None if root.seems_snapshot() => "it is a file: --load shows the snapshot in it",
             None if !root.is_directory() => "it is a file",
+            None if browser.has_all() => browser.nothing(here.place()),
             None => "nothing in it",
         };
         let width = canvas.width().saturating_sub(BEFORE);
@@ -166,8 +171,10 @@ fn layout(browser: &Browser, lines: &[Fields<'_>], width: usize) -> ListLayout {
         *column = if is_wanted[i] && widest > 0 { widest.max(least) } else { 0 };
     }
     let longest = browser.scan.index.longest;
-    let mut room = width.saturating_sub(BEFORE + longest.clamp(NAME.0, NAME.1) + 1);
-    for i in [SIZE, CHANGE, PERCENT, COUNT, TIME].into_iter().filter(|i| is_wanted[*i]) {
+    // The bar has a blank on each side.
+    let mut room = width.saturating_sub(BEFORE + longest.clamp(NAME.0, NAME.1) + 2);
+    let has_text = all.map(|width| width > 0);
+    for i in [SIZE, CHANGE, PERCENT, COUNT, TIME].into_iter().filter(|i| has_text[*i]) {
         // After a column that does not fit, no less important one is shown.
         let is_shown = all[i] < room || i == SIZE;
         room = if is_shown { room.saturating_sub(all[i] + gap(i)) } else { 0 };

@@ -28,7 +28,7 @@ pub(super) fn draw(browser: &Browser, x: usize, areas: Areas, canvas: &mut Canva
     if item.is_directory() && item.gone.is_none() && room > 2 {
         y += 1 + match (browser.inside().1, browser.columns.map) {
             (0, _) => {
-                canvas.write((x, y), browser.nothing(), width, canvas.aside());
+                canvas.write((x, y), browser.nothing(item.place), width, canvas.aside());
                 1
             }
             (_, true) => map::draw(browser, (x, y, width, room - 1), canvas),

@@ -4,7 +4,7 @@ use ratatui_core::style::Style;
 
 use super::areas::Areas;
 use super::canvas::{BOLD, Canvas};
-use weigh::internal::render::name::cells;
+use weigh::internal::render::name::{cells, shorten};
 
 /// A line: its parts, each with the column where it begins, and its style. One without parts is shown where there is
 /// room.
@@ -79,6 +79,16 @@ pub(super) fn room(height: usize) -> usize {
 /// Where the last name of a path begins.
 pub(super) fn last_name(path: &str) -> usize {
     path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1)
+}
+
+/// A path in at most `room` cells: what is above its last name, and that name, which is shortened last.
+pub(super) fn shorten_path(path: &str, room: usize) -> (String, String) {
+    let (above, name) = path.split_at(last_name(path));
+    let name = shorten(name, room.saturating_sub(cells(above).min(2)));
+    let left = room.saturating_sub(cells(&name));
+    // In less than four cells, `shorten` leaves no "…", and the path would look like another.
+    let above = if left < cells(above).min(4) { "…/".to_owned() } else { shorten(above, left) };
+    (above, name)
 }
 
 /// Whether no line of a screen of this height is left blank.
