@@ -7,6 +7,7 @@ use ratatui_core::style::{Modifier, Style};
 use super::areas::Areas;
 use super::canvas::{BOLD, Canvas, format, sized, style};
 use super::dialogs;
+use super::text::shorten_path;
 use crate::program::browse::browser::{BARS, Browser, ListColumns};
 use crate::program::browse::item::Item;
 use weigh::internal::inode::Links;
@@ -251,9 +252,9 @@ fn line(
         _ => shorten(&fields.aside, most),
     };
     let taken = if beside.is_empty() { 0 } else { cells(&beside) + 2 };
-    let name = shorten(&fields.name, room.saturating_sub(taken));
-    let of_name = name_style(browser, item);
-    let end = canvas.write((layout.name, y), &name, room, of_name);
+    let (above, name) = shorten_path(&fields.name, room.saturating_sub(taken));
+    let x = canvas.write((layout.name, y), &above, room, canvas.aside());
+    let end = canvas.write((x, y), &name, room, name_style(browser, item));
     canvas.write((end + 2, y), &beside, room, canvas.aside());
     if *mark == '●' {
         canvas.paint(y, width, BOLD);
