@@ -86,6 +86,7 @@ fn press(browser: &mut Browser, keys: &str) {
         browser.on(Event::Key(match key {
             '\n' => Key::Enter,
             '>' => Key::Right,
+            '\t' => Key::Tab,
             '^' => Key::Home,
             key => Key::Char(key),
         }));
@@ -329,6 +330,20 @@ fn a_directory_that_could_not_be_read_is_not_called_empty() {
     press(&mut browser, ">");
     let shown = screen(&mut browser, (80, 24));
     assert!(shown.contains("cannot open tree/closed: Permission denied"), "{shown}");
+}
+
+/// Its middle was cut there, too.
+#[test]
+fn the_list_of_the_largest_files_has_all_of_their_names() {
+    let fixture = Fixture::in_memory()
+        .file("tree/a-long-way/to/where/it/is/libharfbuzz.so", 9_000)
+        .file("tree/b", 1);
+    let mut browser = browser(&saved(&fixture));
+    press(&mut browser, "\t");
+    for width in 60..130 {
+        let shown = screen(&mut browser, (width, 20));
+        assert!(shown.lines().nth(3).unwrap().contains("/libharfbuzz.so"), "{shown}");
+    }
 }
 
 /// Once, the directories above kept their room, and the last name was cut.
