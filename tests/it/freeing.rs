@@ -251,12 +251,14 @@ fn nothing_is_deleted_without_the_number_of_entries() {
 
 #[test]
 fn the_number_may_be_typed_as_it_is_shown() {
-    let fixture = (0..1_200).fold(Fixture::in_memory().dir("home"), |fixture, number| {
-        fixture.file(format!("tree/a/{number}"), 1)
-    });
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
-    screen.press(" dD1,201\n");
-    assert_eq!(screen.said(), "1 deleted, 1,201 entries");
+    for typed in ["1,201", "1201"] {
+        let fixture = (0..1_200).fold(Fixture::in_memory().dir("home"), |fixture, number| {
+            fixture.file(format!("tree/a/{number}"), 1)
+        });
+        let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+        screen.press(&format!(" dD{typed}\n"));
+        assert_eq!(screen.said(), "1 deleted, 1,201 entries");
+    }
 }
 
 /// gdu #388: marks were rows, and after sorting the wrong files went. gdu #203: what is scrolled behind a dialog.
@@ -417,11 +419,14 @@ fn links_are_deleted_one_after_the_other() {
 #[test]
 fn a_review_ends_when_the_scan_becomes_another() {
     let fixture = fixture();
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
-    screen.press("nkkkkv d");
-    show(&mut screen.browser, scanned(&screen.request));
-    screen.press("D1\n");
-    assert!(fixture.at("tree/b").exists());
+    // And with it the question.
+    for (keys, rest) in [("nkkkkv d", "D1\n"), ("nkkkkv dD", "1\n")] {
+        let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+        screen.press(keys);
+        show(&mut screen.browser, scanned(&screen.request));
+        screen.press(rest);
+        assert!(fixture.at("tree/b").exists());
+    }
 }
 
 /// dua 2.45: deleting while the walk went on. Nor from a snapshot, nor with --read-only, nor with -L.
@@ -548,8 +553,25 @@ fn an_undo_after_a_cancelled_delete_is_waited_for() {
     browser.on(Event::Removed(Box::new(removed)));
     let undo = browser.on(Event::Key(Key::Char('u')));
     assert!(matches!(undo[..], [Command::Undo(_)]), "{undo:?}");
+    // Once.
+    assert!(browser.on(Event::Key(Key::Char('u'))).is_empty());
     let quit = browser.on(Event::Key(Key::Char('q')));
     assert!(matches!(quit[..], [Command::CancelRemoval]), "{quit:?}");
+}
+
+#[test]
+fn a_delete_after_a_cancelled_one_is_waited_for() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("+b\n");
+    for last in [Key::Escape, Key::Char('q')] {
+        screen.press("dD1");
+        let browser = &mut screen.browser;
+        assert!(matches!(browser.on(Event::Key(Key::Enter))[..], [Command::Remove(..)]));
+        assert!(matches!(browser.on(Event::Key(last))[..], [Command::CancelRemoval]));
+        let removed = Removed { is_cancelled: true, ..Removed::default() };
+        browser.on(Event::Removed(Box::new(removed)));
+    }
 }
 
 /// The list of what was kept took the place of a pattern that was being typed. The letters that followed closed it and
@@ -1029,6 +1051,33 @@ fn a_review_ends_with_the_work_during_which_it_was_opened() {
     assert!(screen.said().starts_with("not put back: "), "{}", screen.said());
     screen.press("dD1\n");
     assert_eq!(screen.said(), "1 deleted, 1 entry");
+}
+
+/// They would be taken for those of what is marked now.
+#[test]
+fn the_results_of_an_earlier_review_are_ignored() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut looks = Vec::new();
+    // The first review ends when its only mark is taken away.
+    for keys in ["+b\nd", " +c\nd"] {
+        for key in keys.chars() {
+            let key = if key == '\n' { Key::Enter } else { Key::Char(key) };
+            looks.extend(screen.browser.on(Event::Key(key)));
+        }
+    }
+    for (look, entries) in looks.into_iter().zip([None, Some(1)]) {
+        let Command::Look(number, targets) = look else { panic!("{look:?}") };
+        let looked = targets.into_iter().map(|(number, mut target)| {
+            remove::look(&mut target).unwrap();
+            (number, Ok(target))
+        });
+        screen.browser.on(Event::Looked(number, looked.collect()));
+        screen.browser.on(Event::Key(Key::Char('D')));
+        assert_eq!(screen.asked_entries(), entries);
+    }
+    screen.press("1\n");
+    assert!(fixture.at("tree/b").exists() && !fixture.at("tree/c").exists());
 }
 
 /// The review said what removing frees, and by which keys, until all was looked at, even if none was to be.

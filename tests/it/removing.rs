@@ -9,6 +9,7 @@ use std::io::{ErrorKind, Write};
 use std::ops::ControlFlow;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -21,6 +22,7 @@ use weigh::internal::sys;
 use weigh::internal::tally::Inodes;
 use weigh::internal::tree::{Place, Tree};
 
+use crate::browse::Mounted;
 use crate::denied::{without_openat2, without_removal, without_room, without_safe_move};
 use crate::fixture::{Fixture, entries_at};
 
@@ -251,6 +253,24 @@ fn what_was_not_scanned_is_kept_and_named() {
     assert!(exists(fixture.at("tree/a/fresh")));
     assert_eq!(fs::read_dir(fixture.at("tree")).unwrap().count(), 3);
     assert!(scanned.log().contains(r#""result":"partly","removed":4,"why":"it contains"#));
+}
+
+/// Another directory has the name of a scanned one, and files of the same names: nothing in it is looked at.
+#[test]
+fn a_directory_in_a_marked_one_that_was_replaced_is_kept_as_it_is() {
+    let fixture = with_canary();
+    let scanned = Scanned::of(&fixture);
+    let targets = scanned.targets(&["a"]);
+    fs::rename(fixture.at("tree/a/b"), fixture.at("moved")).unwrap();
+    fs::create_dir(fixture.at("tree/a/b")).unwrap();
+    fs::write(fixture.at("tree/a/b/two"), "theirs").unwrap();
+    let outcome = one(scanned.delete_with(&targets, |_| ControlFlow::Continue(())));
+    assert!(matches!(outcome.fate, Fate::Partly), "{outcome:?}");
+    let [problem] = &outcome.problems[..] else { panic!("{outcome:?}") };
+    assert_eq!(problem.message, "it has changed since the scan");
+    assert!(problem.path.ends_with(b"tree/a/b"));
+    assert_eq!(fixture.text("tree/a/b/two"), "theirs");
+    assert_eq!(listing(&fixture.at("moved")).len(), 3);
 }
 
 #[test]
@@ -553,11 +573,13 @@ fn a_move_whose_answer_is_lost_is_a_move() {
     }
 }
 
-/// And if somebody writes to it meanwhile, it is put back. It stayed where nobody looks for it, and was said to be kept.
+/// And if somebody writes to it meanwhile, or replaces it, it is put back. It stayed where nobody looks for it, and was
+/// said to be kept.
 #[test]
 fn what_has_changed_when_the_answer_to_its_move_is_lost_is_put_back() {
-    for (manner, has_safe_move) in
-        [Manner::Delete, Manner::Trash].into_iter().flat_map(|it| [(it, true), (it, false)])
+    let lacks = [(true, true), (true, false), (false, true), (false, false)];
+    for (manner, (has_safe_move, is_replaced)) in
+        [Manner::Delete, Manner::Trash].into_iter().flat_map(|it| lacks.map(|lack| (it, lack)))
     {
         let fixture = Fixture::new().file("tree/f", 5).dir("home");
         let scanned = Scanned::of(&fixture);
@@ -568,7 +590,8 @@ fn what_has_changed_when_the_answer_to_its_move_is_lost_is_put_back() {
                 let private =
                     entries.find_map(|it| Some(it.unwrap().path()).filter(|it| it.is_dir()));
                 let aside = private.unwrap_or_else(|| files.clone()).join("f");
-                fs::rename(fixture.at("tree/f"), &aside).unwrap();
+                let to = if is_replaced { fixture.at("old") } else { aside.clone() };
+                fs::rename(fixture.at("tree/f"), to).unwrap();
                 fs::write(aside, "written to").unwrap();
             }
             ControlFlow::Continue(())
@@ -768,6 +791,35 @@ fn what_is_swapped_in_the_trash_is_not_put_back() {
     }
 }
 
+/// A file may have got another link at its old path, before or after weigh looks. That is no reason to say that it was
+/// moved, nor to remove the link.
+#[test]
+fn a_link_that_has_the_name_of_its_entry_in_the_trash_stays() {
+    for is_late in [false, true] {
+        let fixture = with_canary();
+        let scanned = Scanned::of(&fixture);
+        let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+        let targets = scanned.targets(&["c"]);
+        let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
+        let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
+        let place = sys::to_path(&trashed.path_in_trash()).into_owned();
+        let link = || fs::hard_link(&place, fixture.at("tree/c")).unwrap();
+        if !is_late {
+            link();
+        }
+        let mut watch = |event: RemovalEvent<'_>| {
+            if let (RemovalEvent::Before { step: RemovalStep::Move, .. }, true) = (event, is_late) {
+                link();
+            }
+            ControlFlow::Continue(())
+        };
+        let why = kept(undo(&trashed, &scanned.directories, &mut watch));
+        assert_eq!(why, "something else has its name now");
+        assert!(exists(fixture.at("tree/c")) && exists(&place));
+        assert!(exists(fixture.at("home/.local/share/Trash/info/c.trashinfo")));
+    }
+}
+
 /// If an entry cannot be moved back, because its name is taken, the message says where it is.
 #[test]
 fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
@@ -908,6 +960,40 @@ fn a_trash_that_cannot_be_used_is_named() {
         let place = place.display();
         assert_eq!(said, format!("the trash {place} cannot be used: it {why}; D deletes it"));
         assert!(exists(fixture.at("tree/c")));
+    }
+}
+
+/// Who owns a directory on the way to the trash could exchange what is in it, and so could anybody in a trash for all
+/// users that is not as the specification says.
+#[test]
+#[ignore = "mounts"]
+fn no_trash_is_used_that_another_user_could_exchange() {
+    for (made, used) in [
+        ("", "home/Trash"),
+        ("chown 65534 home", ".Trash-0"),
+        ("chown 65534 home; mkdir -m 1777 .Trash", ".Trash/0"),
+        ("chown 65534 home; mkdir -m 777 .Trash", ".Trash-0"),
+        ("chown 65534 home; mkdir -m 1777 all; ln -s all .Trash", ".Trash-0"),
+        (
+            "chown 65534 home; mkdir -p .Trash/0; chmod 1777 .Trash; chown 65534 .Trash/0",
+            ".Trash-0",
+        ),
+    ] {
+        let place = Mounted::tmpfs();
+        let script = format!("set -e; mkdir home tree; echo > tree/f; {made}");
+        let mut shell = Command::new("sh");
+        let made = shell.args(["-c", &script]).current_dir(place.path()).status().unwrap();
+        assert!(made.success(), "{script}");
+        let fixture = Fixture::new();
+        let [home, state] = [place.path().join("home"), fixture.at("state")];
+        let scanned = Scanned::new(&place.path().join("tree"), &home);
+        let directories = UserDirectories { data: Some(home), state: Some(state) };
+        let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+        let removed = remove(&scanned.targets(&["f"]), Manner::Trash, &directories, &mut nothing);
+        let Fate::Trashed(trashed) = one(removed).fate else { panic!("{script}") };
+        let expected = place.path().join(used).join("files/f");
+        assert_eq!(sys::to_path(&trashed.path_in_trash()), expected, "{script}");
+        assert!(exists(expected));
     }
 }
 
