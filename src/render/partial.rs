@@ -44,7 +44,8 @@ impl Partial {
     pub fn of(weighed: &Weighed) -> Self {
         let losses = weighed.problems.iter().filter(|problem| Problem::is_loss(problem));
         let root = weighed.report.as_ref().map(|tree| tree.root().name());
-        // An index or rules above the only root matter to all of it. Another root may be lost as a whole.
+        // A git index, or rules for what to ignore, may be outside the only root, and concern all of it. What else is
+        // lost outside it is another root.
         let lost = losses.map(|problem| match (problem.operation, root) {
             (Operation::Read, Some(root)) if !path::is_within(&problem.path, root) => root,
             _ => &*problem.path,

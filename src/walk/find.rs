@@ -31,8 +31,8 @@ pub(super) struct Missing {
     pub(super) error: io::Error,
 }
 
-/// How many threads work on a directory, and the names that they miss in it. Each thread that begins or ends there locks it
-/// once.
+/// How many threads work on a directory, and the names that they miss in it. Locked when a part is handed to another
+/// thread, and when a thread is done.
 #[derive(Debug)]
 pub(super) struct AllMissing(Mutex<(usize, Vec<Missing>)>);
 

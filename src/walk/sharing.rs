@@ -22,7 +22,7 @@ pub(super) struct SharingAnswers {
     /// What files with several links said, and how many of these were not found yet. Locked for each link, and not
     /// while a file is asked.
     linked: Mutex<HashMap<Identity, (SharingFile, u32)>>,
-    /// Files that were not asked: small ones, and others. Locked once for each.
+    /// Files that were not asked: small ones, and others. Each such file locks one.
     small: Mutex<Unasked>,
     unknown: Mutex<Unasked>,
 }

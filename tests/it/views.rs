@@ -362,10 +362,11 @@ fn the_foot_offers_only_what_can_be_done() {
 fn a_key_that_does_nothing_here_says_why() {
     let fixture = Fixture::new().file("tree/file", 5_000);
     let mut browser = browser(&fixture.at("tree"));
-    for (width, has_pane) in [(99, false), (100, true)] {
-        assert_eq!(screen(&mut browser, (width, 24)).contains("T map"), has_pane);
+    const SMALL: &str = "the treemap needs 100 columns and 8 lines";
+    for (size, has_pane) in [((99, 24), false), ((100, 7), false), ((100, 8), true)] {
+        assert_eq!(screen(&mut browser, size).contains("T map"), has_pane, "{size:?}");
         press(&mut browser, "T");
-        assert_eq!(said(&browser), if has_pane { "" } else { "the treemap needs 100 columns" });
+        assert_eq!(said(&browser), if has_pane { "" } else { SMALL }, "{size:?}");
         press(&mut browser, "g");
     }
     press(&mut browser, "\n");

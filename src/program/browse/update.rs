@@ -179,7 +179,7 @@ impl Browser {
             }
             Act::Apparent => self.other_measure(),
             Act::Bars => self.columns.bars = (self.columns.bars + 1) % BARS.len(),
-            Act::Map if !self.has_pane => self.say("the treemap needs 100 columns"),
+            Act::Map if !self.has_pane => self.say("the treemap needs 100 columns and 8 lines"),
             Act::Map => self.columns.map = !self.columns.map,
             Act::Counts => self.columns.counts = !self.columns.counts,
             Act::Times => self.columns.no_times = !self.columns.no_times,

@@ -352,7 +352,7 @@ fn hints(browser: &Browser) -> Vec<Hint> {
             let removing = [("t", "trash", true), ("D", "delete", true)];
             let others = [("Space", "unmark", false), ("p", "print", false), BACK];
             let is_off = browser.no_removal_of_marks().is_some();
-            // Not all marks are listed; and of those of a walk, the paths are not printed.
+            // Without a review, marks have no lines to unmark. During a walk, their paths cannot be printed either.
             let left_out = match browser.removals.review {
                 None if browser.is_walking() => 2,
                 None => 1,
