@@ -26,6 +26,8 @@ struct Fields<'a> {
     /// The names on the path to it, escaped.
     name: String,
     aside: String,
+    /// What its share is of.
+    whole: u64,
 }
 
 /// The columns, from left to right: what is above each. The bar is between the third and the fourth.
@@ -49,10 +51,10 @@ struct ListLayout {
 const BEFORE: usize = 3;
 
 pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
-    let format = format(browser);
+    let (format, whole) = (format(browser), browser.whole());
     let height = areas.lines(canvas.height());
     let lines: Vec<_> = (browser.first..browser.len().min(browser.first + height))
-        .filter_map(|line| fields(browser, line, &format))
+        .filter_map(|line| fields(browser, line, whole, &format))
         .collect();
     if lines.is_empty() {
         let (root, here) = (browser.tree().root(), browser.scan.here());
@@ -90,7 +92,12 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     }
 }
 
-fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fields<'a>> {
+fn fields<'a>(
+    browser: &'a Browser,
+    line: usize,
+    whole: u64,
+    format: &Format,
+) -> Option<Fields<'a>> {
     let item = browser.item(line)?;
     let is_marked = browser.scan.is_within_marked()
         || item.place.is_some_and(|place| browser.scan.marks.is_marked(place));
@@ -107,12 +114,13 @@ fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fiel
             sized(browser, item.totals.size, is_partial),
             change.map(|change| format.write_change(change)).unwrap_or_default(),
             Format::Count.write(item.totals.entries),
-            percent(item.totals.size, browser.whole()),
+            percent(item.totals.size, whole),
             newest.map_or_else(String::new, |newest| browser.age(newest)),
         ],
         name: name(browser, &item),
         aside: aside(browser, &item, format, is_partial),
         item,
+        whole,
     })
 }
 
@@ -219,8 +227,8 @@ fn line(
     layout: &ListLayout,
     width: usize,
 ) {
-    let Fields { item, mark, columns, .. } = fields;
-    let (size, whole) = (item.totals.size, browser.whole());
+    let Fields { item, mark, columns, whole, .. } = fields;
+    let (size, whole) = (item.totals.size, *whole);
     let change = match columns[CHANGE].as_bytes().first() {
         Some(b'+') => Some(Ordering::Greater),
         Some(b'-') => Some(Ordering::Less),
