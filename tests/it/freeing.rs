@@ -376,6 +376,18 @@ fn what_is_mounted_over_the_root_is_named_as_why_all_is_kept() {
     assert!(tree.join("b").exists());
 }
 
+/// Directories of one name in two roots are two.
+#[test]
+fn what_goes_of_two_roots_is_what_was_marked_in_both() {
+    let fixture = Fixture::new().dir("home").file("one/x/f", 10_000).file("two/x/f", 20_000);
+    let roots = [fixture.at("one"), fixture.at("two")];
+    let request = browse::request(roots.iter().map(|root| &**root));
+    let mut screen = Screen::of(request, &fixture.at("home"), BrowseOptions::default());
+    screen.press("AdD4\n");
+    assert_eq!(screen.said(), "2 deleted, 4 entries");
+    assert!(!fixture.at("one/x").exists() && !fixture.at("two/x").exists());
+}
+
 /// The inode counts once, and each of its links goes.
 #[test]
 fn each_link_is_one_of_the_entries_that_are_typed() {

@@ -16,7 +16,7 @@ use weigh::internal::remove::{
     Fate, Manner, RemovalEvent, Removed, UserDirectories, look, remove, undo,
 };
 
-use crate::denied::without_safe_move;
+use crate::denied::{without_room, without_safe_move};
 use crate::dice::Dice;
 use crate::fixture::{Fixture, entries_at};
 use crate::removing::Scanned;
@@ -256,8 +256,11 @@ fn delete_all(top: &Path) {
         ControlFlow::Continue(())
     };
     let mut removed = || remove(&targets, manner, &directories, &mut go_on);
-    let has_safe_move = !top.join("no safe move").exists();
-    let removed = if has_safe_move { removed() } else { without_safe_move(removed) };
+    let removed = match ["no safe move", "no room"].map(|it| top.join(it).exists()) {
+        [true, _] => without_safe_move(removed),
+        [_, true] => without_room(removed),
+        _ => removed(),
+    };
     for outcome in &removed.outcomes {
         if let (Fate::Trashed(trashed), true) = (&outcome.fate, top.join("and back").exists()) {
             undo(trashed, &directories, &mut |_| ControlFlow::Continue(()));
@@ -540,7 +543,7 @@ fn directories(top: &Path) -> BTreeSet<u64> {
 }
 
 /// Each is mounted at `tree`, and filled with `$fill`; then all in it is deleted. What is left, and why.
-const KINDS: [(&str, &str, &[&str]); 12] = [
+const KINDS: [(&str, &str, &[&str]); 13] = [
     ("tmpfs", "mount -t tmpfs none tree; fill", &[]),
     ("xfs", "truncate -s 400M disk; mkfs.xfs -q disk; mount -o loop disk tree; fill", &[]),
     ("btrfs", "truncate -s 200M disk; mkfs.btrfs -q disk; mount -o loop disk tree; fill", &[]),
@@ -550,6 +553,13 @@ const KINDS: [(&str, &str, &[&str]); 12] = [
          btrfs -q subvolume create tree/0/sub; echo x > tree/0/sub/x; \
          btrfs -q subvolume snapshot tree/0/sub tree/1/shot",
         &["another subvolume", "another subvolume"],
+    ),
+    (
+        "btrfs with a subvolume, and without room for a private directory",
+        "truncate -s 200M disk; mkfs.btrfs -q disk; mount -o loop disk tree; fill; \
+         btrfs -q subvolume create tree/0/sub; echo x > tree/0/sub/x; \
+         mkdir -p home/.local/state/weigh; touch 'no room'",
+        &["another subvolume"],
     ),
     (
         "overlay, all in its upper layer",
@@ -687,5 +697,6 @@ fn a_plain_user_deletes_what_is_theirs_and_is_told_why_not() {
     assert!(fixture.at("tree/1/theirs/a").exists() && fixture.at("tree/3/sticky/other").exists());
     assert!(said.contains("Permission denied"), "{said}");
     assert_eq!(said.matches("its directory is sticky").count(), 1, "{said}");
+    assert!(said.contains("only its owner may remove it (Operation not permitted)"), "{said}");
     fs::remove_file(copy).unwrap();
 }

@@ -300,6 +300,13 @@ fn what_is_in_doubt_is_not_listed() {
         for spoil in SPOILS_OF_WHAT_COMES_BACK.iter().filter(|_| !case.is_final()) {
             assert_spoilt(case, spoil, false);
         }
+        // What cannot be made again is shown at any age.
+        let fixture = case.made();
+        let payload = fixture.at(case.payload());
+        if case.is_final() && payload.exists() {
+            touch(&payload, 3_600);
+            assert!(finds(&fixture, case.rule), "{}", case.rule);
+        }
     }
 }
 
@@ -381,6 +388,29 @@ fn what_lies_in_an_engines_storage_is_not_listed() {
         for place in places {
             assert_eq!(found(&place), 0, "{}", place.display());
         }
+    }
+}
+
+/// Neither is what has one in it.
+#[test]
+fn what_holds_an_engines_storage_is_not_listed() {
+    let fixture = named("npm-packages").made();
+    fs::create_dir_all(fixture.at("p/node_modules/in/docker/overlay2")).unwrap();
+    let fixture = aged(fixture, 40);
+    assert!(finds(&fixture, "npm-packages"));
+    fs::create_dir(fixture.at("p/node_modules/in/docker/image")).unwrap();
+    assert_eq!(found(&aged(fixture, 40)), BTreeSet::new());
+}
+
+/// What else is found in a directory proves nothing of it.
+#[test]
+fn what_has_nothing_beside_it_is_not_listed_for_what_is_in_it() {
+    let (packages, cache) = (named("npm-packages"), named("cache-tag"));
+    for (marker, _) in packages.markers {
+        let fixture = packages.made_without(marker);
+        cache.make_in(&fixture.at("p/node_modules"), "");
+        let expected = [("cache-tag".to_owned(), "./p/node_modules/any".to_owned())].into();
+        assert_eq!(found(&aged(fixture, 40)), expected, "without {marker}");
     }
 }
 
@@ -534,6 +564,50 @@ fn what_may_be_tracked_where_nobody_can_tell_is_not_listed() {
     }
 }
 
+/// A disk may fail while a directory is listed, before it says that there is a repository.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_is_tracked_in_a_directory_that_is_listed_in_part_is_not_listed() {
+    let (case, fixture) = (named("cache-tag"), Fixture::in_memory().dir("p"));
+    // On tmpfs, the last one comes first.
+    git(&fixture, &fixture.at("p"), &["init", "-q"]);
+    let long = "x".repeat(200);
+    let fixture = (0..1_000).fold(fixture, |fixture, n| fixture.file(format!("p/{long}{n}"), 0));
+    case.make_in(&fixture.at("p"), "");
+    let fixture = aged(fixture, 40);
+    let found = || {
+        let strace = ["strace", "-qq", "-f", "-o", "/dev/null", "-P"].map(OsString::from);
+        let inject = ["-e", "inject=getdents64:error=EIO:when=2"].map(OsString::from);
+        let strace = strace.into_iter().chain([fixture.at("p").into()]).chain(inject);
+        let run = weigh("-T 1 --reclaimable -j p").within(fixture.path()).under(strace).run();
+        assert_eq!(run.code(), 1, "it is listed in part");
+        let json: Value = serde_json::from_slice(&run.stdout).unwrap();
+        json["reclaimable"]["found"].as_array().unwrap().len()
+    };
+    assert_eq!(found(), 1);
+    git(&fixture, &fixture.at("p"), &["add", "-f", &case.payload()]);
+    assert_eq!(found(), 0);
+}
+
+/// Of the rest nothing is known: what speaks against it may not have been met.
+#[test]
+#[cfg(target_os = "linux")]
+fn nothing_is_listed_after_an_interrupt() {
+    let fixture = Fixture::in_memory();
+    for number in 0..20 {
+        named("cache-tag").make_in(&fixture.at(format!("{number}")), "");
+    }
+    let fixture = aged(fixture, 40);
+    let found = |when: &str| {
+        let inject = format!("inject=getdents64:signal=SIGINT:when={when}");
+        let strace = ["strace", "-qq", "-f", "-o", "/dev/null", "-e", &inject].map(OsString::from);
+        let run = weigh("-T 1 --reclaimable -j").within(fixture.path()).under(strace).run();
+        let json: Value = serde_json::from_slice(&run.stdout).unwrap();
+        json["reclaimable"]["found"].as_array().unwrap().len()
+    };
+    assert_eq!((found("1000"), found("20")), (20, 0));
+}
+
 /// A marker that would never end, or that is large, is not read.
 #[test]
 fn markers_of_other_kinds_and_large_ones_are_not_read() {
@@ -571,6 +645,16 @@ fn what_could_not_be_read_is_in_doubt() {
     let case = named("cache-tag");
     let fixture = case.made().mode("any/d/closed", 0o000).mode("any-b", 0o000);
     let fixture = aged(fixture, 40).mode(".", 0o755);
+    let run = look("-j", &fixture).by_nobody(&fixture).run();
+    let json: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(run.code(), 1);
+    assert_eq!(json["reclaimable"]["found"], Value::Array(Vec::new()));
+    // Itself, where what proves it is beside it. On a disk, a directory takes space.
+    let fixture = Fixture::new();
+    named("npm-packages").make_in(fixture.path(), "");
+    let fixture = aged(fixture, 40);
+    assert!(finds(&fixture, "npm-packages"));
+    let fixture = fixture.mode("p/node_modules", 0o000).mode("p", 0o755).mode(".", 0o755);
     let run = look("-j", &fixture).by_nobody(&fixture).run();
     let json: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(run.code(), 1);
@@ -1038,6 +1122,12 @@ fn what_has_a_mount_in_it_is_not_listed() {
         \"$0\" --reclaimable --older 0 -j . >seen";
     in_namespace(&fixture, script);
     assert!(found("apart") && !found("unknown") && found("seen"));
+    // Where it is alone, too.
+    let script = "mkdir p/node_modules/in/alone; mount -t tmpfs tmpfs p/node_modules/in/alone
+        mount -t tmpfs tmpfs /proc
+        \"$0\" --reclaimable --older 0 -j . >seen";
+    in_namespace(&fixture, script);
+    assert!(!found("seen"));
 }
 
 /// The example of the page.

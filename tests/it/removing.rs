@@ -180,6 +180,7 @@ fn what_is_marked_is_gone_and_nothing_else() {
         assert!(exists(fixture.at("tree/d/four")));
         let log = scanned.log();
         assert_eq!(log.lines().count(), 4, "{log}");
+        assert!(log.contains(r#""entries":7,"bytes":"#), "{log}");
         assert!(log.contains(r#""result":"deleted","removed":7"#), "{log}");
     }
 }
