@@ -292,6 +292,7 @@ fn a_damaged_block_is_named_where_it_is_needed() {
         (0..line).for_each(|_| press(&mut browser, 'j'));
         press(&mut browser, '>');
         match browser.said() {
+            Some("there is nothing to open") => {}
             Some(said) => {
                 assert!(said.contains("snapshot: block ") && said.contains("is damaged"), "{said}");
                 assert_eq!(seen(&browser).0, root);
