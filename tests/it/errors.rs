@@ -171,6 +171,7 @@ fn sudo_is_suggested_only_for_denied_paths() {
 /// Root can already read everything, and a snapshot has nothing more to read.
 #[test]
 #[cfg(target_os = "linux")]
+#[ignore = "needs strace"]
 fn sudo_is_suggested_only_to_plain_users() {
     let fixture = closed();
     let denied = |flags: &str| {
