@@ -309,8 +309,8 @@ fn a_screen_says_that_there_is_no_comparison_yet() {
     let fixture = Fixture::new().file("t/only", 1);
     let terminal = &mut Terminal::new();
     let child = at_home(&fixture, "--remember --ui --since last t").on(terminal).spawn();
-    // Blanks are not written to a screen that has them already.
-    terminal.wait_for("remembered");
+    // A single word: blanks are not written to a screen that has them already.
+    terminal.type_until(b"", "remembered");
     terminal.type_in(b"q");
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
 }
