@@ -210,6 +210,14 @@ impl Mounted {
         Self::at(path.to_owned(), None)
     }
 
+    /// An overlay of two directories.
+    pub fn overlay_at(path: &Path, [one, two]: [&Path; 2]) -> Self {
+        let lower = format!("lowerdir={}:{}", one.display(), two.display());
+        let args = ["-t", "overlay", "-o", &lower, "overlay"].map(std::ffi::OsString::from);
+        succeed("mount", args.into_iter().chain([path.into()]));
+        Self::at(path.to_owned(), None)
+    }
+
     /// What was just mounted at `path`.
     fn at(path: PathBuf, top: Option<tempfile::TempDir>) -> Self {
         let mut mounted = Self { path, whole: 0, _top: top };

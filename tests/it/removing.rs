@@ -354,6 +354,39 @@ fn home_and_what_holds_it_are_refused() {
     }
 }
 
+/// Where an engine stores by default, whatever the scan knows of that.
+#[test]
+fn what_is_in_the_storage_of_an_engine_or_around_it_is_refused() {
+    let fixture = with_canary().file("tree/u/.local/share/docker/x/f", 1).file("tree/u/other", 1);
+    let scanned = Scanned::new(&fixture.at("tree"), &fixture.at("tree/u"));
+    assert_refused(&scanned, "u/.local/share/docker", &["", "/x", "/x/f"], "u/.local");
+    look(&mut scanned.unreviewed(&["u/other"])[0]).unwrap();
+}
+
+/// And where one has mounted a layer.
+#[test]
+#[ignore = "mounts"]
+fn what_is_in_the_storage_of_an_engine_that_runs_is_refused() {
+    let fixture = with_canary().file("tree/u/data/volumes/f", 1).dir("one").dir("two");
+    let merged = "tree/u/data/overlay2/1f/merged";
+    let fixture = fixture.dir(merged).file("tree/u/other", 1);
+    let scanned = Scanned::of(&fixture);
+    let place = Mounted::overlay_at(&fixture.at(merged), [&fixture.at("one"), &fixture.at("two")]);
+    assert_refused(&scanned, "u/data", &["", "/volumes", "/volumes/f"], "u");
+    drop(place);
+    look(&mut scanned.unreviewed(&["u/other"])[0]).unwrap();
+}
+
+/// Asserts that nothing is removed in the `storage`, nor what it is in.
+fn assert_refused(scanned: &Scanned, storage: &str, inside: &[&str], around: &str) {
+    let refused = |name: &str| look(&mut scanned.unreviewed(&[name])[0]).unwrap_err().to_string();
+    for inside in inside {
+        let why = refused(&format!("{storage}{inside}"));
+        assert!(why.starts_with("it is in a container engine's storage"), "{inside}: {why}");
+    }
+    assert!(refused(around).contains(" lies in it") || refused(around).contains("mounted in it"));
+}
+
 #[test]
 fn links_of_one_inode_go_one_after_the_other() {
     let fixture = with_canary()
@@ -854,6 +887,23 @@ fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
         assert_eq!(at.contains("/a/b/.weigh-"), lack == "room", "{at}");
         assert!(scanned.log().contains(&format!(r#""at":"{at}","why""#)), "{}", scanned.log());
     }
+}
+
+/// Without room for a private directory, it is beside its place, even if weigh is killed then.
+#[test]
+fn the_log_says_where_an_entry_is_that_has_another_name() {
+    let fixture = with_canary();
+    let scanned = Scanned::of(&fixture);
+    let mut is_said = false;
+    scanned.delete_without_room(&scanned.targets(&["c"]), |event| {
+        if matches!(event, RemovalEvent::Before { step: RemovalStep::LookAgain, .. }) {
+            let names = fixture.names("tree");
+            let name = names.iter().find(|name| name.starts_with(".weigh-")).unwrap();
+            is_said = scanned.log().contains(&format!("/tree/{name}\"}}"));
+        }
+        ControlFlow::Continue(())
+    });
+    assert!(is_said, "{}", scanned.log());
 }
 
 /// If a private directory cannot be removed, its path is named, and other targets are still deleted.
