@@ -52,7 +52,8 @@ impl<'w> Removal<'w> {
     pub(super) fn before(&mut self, step: RemovalStep, name: &[u8]) -> Result<(), Stop> {
         let (target, removed) = (self.target(), self.entries);
         self.report(RemovalEvent::Before { step, target, name, removed });
-        if self.removed.is_cancelled { Err(Stop::Cancelled) } else { Ok(()) }
+        let may_stop = step != RemovalStep::PutBack;
+        if self.removed.is_cancelled && may_stop { Err(Stop::Cancelled) } else { Ok(()) }
     }
 
     pub(super) fn report(&mut self, event: RemovalEvent<'_>) {

@@ -225,8 +225,13 @@ pub(super) fn ancestors(held: &HeldDirectory) -> io::Result<Vec<Identity>> {
 /// The user's directory in the trash that all users share, if an administrator has made one by the specification: a
 /// sticky directory, and no symlink.
 fn shared(top: &HeldDirectory, user: u32) -> Option<HeldDirectory> {
-    let held = top.descend(&[c".Trash"]).ok()?;
-    held.stat().ok().filter(ExactStat::is_sticky)?;
+    let name = c".Trash";
+    let stat = top.stat_of(name).ok()?;
+    if !stat.is_directory() || !stat.is_sticky() {
+        return None;
+    }
+    let held = top.descend(&[name]).ok()?;
+    held.stat().ok().filter(|now| now.is_same(&stat) && now.is_sticky())?;
     own(&held, &CString::new(user.to_string()).ok()?, b"").ok()
 }
 
