@@ -377,10 +377,7 @@ fn what_lies_in_an_engines_storage_is_not_listed() {
         let layer = fixture.at(layer);
         named("npm-packages").make_in(&layer, "");
         let fixture = aged(fixture, 40);
-        let found = |place: &Path| {
-            let found = weigh("--reclaimable -j").arg(place).run().json();
-            found["reclaimable"]["found"].as_array().unwrap().len()
-        };
+        let found = |place: &Path| number_found(&weigh("--reclaimable -j").arg(place).run().json());
         let places = [layer.clone(), layer.join("p"), layer.join("p/node_modules")];
         let known = places.each_ref().map(|place| found(place));
         assert_eq!(known, [1, 1, 0], "a lock file is beside it");
@@ -389,6 +386,11 @@ fn what_lies_in_an_engines_storage_is_not_listed() {
             assert_eq!(found(&place), 0, "{}", place.display());
         }
     }
+}
+
+/// How many are listed in this output of `-j`.
+fn number_found(json: &Value) -> usize {
+    json["reclaimable"]["found"].as_array().unwrap().len()
 }
 
 /// Neither is what has one in it.
@@ -536,7 +538,7 @@ fn what_is_tracked_in_a_directory_that_cannot_be_listed_is_not_listed() {
     let fixture = aged(fixture, 40).mode("p", 0o711).mode(".", 0o755);
     let found = || {
         let run = weigh("--reclaimable -j").arg(fixture.at("p/any")).by_nobody(&fixture).run();
-        run.json()["reclaimable"]["found"].as_array().unwrap().len()
+        number_found(&run.json())
     };
     assert_eq!(found(), 1);
     git(&fixture, &fixture.at("p"), &["init", "-q"]);
@@ -557,7 +559,7 @@ fn what_may_be_tracked_where_nobody_can_tell_is_not_listed() {
         let strace = ["strace", "-qq", "-f", "-o", "/dev/null", "-e", &inject, "-P"];
         let strace = strace.map(OsString::from).into_iter().chain([fixture.at("p").into()]);
         let run = weigh("--reclaimable -j").arg(fixture.at("p/any")).under(strace).run();
-        run.json()["reclaimable"]["found"].as_array().unwrap().len()
+        number_found(&run.json())
     };
     assert_eq!(found("ENOENT"), 1);
     for error in ["EIO", "ESTALE", "EACCES", "ENOMEM"] {
@@ -584,7 +586,7 @@ fn what_is_tracked_in_a_directory_that_is_listed_in_part_is_not_listed() {
         let run = weigh("-T 1 --reclaimable -j p").within(fixture.path()).under(strace).run();
         assert_eq!(run.code(), 1, "it is listed in part");
         let json: Value = serde_json::from_slice(&run.stdout).unwrap();
-        json["reclaimable"]["found"].as_array().unwrap().len()
+        number_found(&json)
     };
     assert_eq!(found(), 1);
     git(&fixture, &fixture.at("p"), &["add", "-f", &case.payload()]);
@@ -606,7 +608,7 @@ fn nothing_is_listed_after_an_interrupt() {
         let strace = ["strace", "-qq", "-f", "-o", "/dev/null", "-e", &inject].map(OsString::from);
         let run = weigh("-T 1 --reclaimable -j").within(fixture.path()).under(strace).run();
         let json: Value = serde_json::from_slice(&run.stdout).unwrap();
-        json["reclaimable"]["found"].as_array().unwrap().len()
+        number_found(&json)
     };
     assert_eq!((found("1000"), found("20")), (20, 0));
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use weigh::internal::remove::{
     self, Fate, Manner, ProtectedPaths, RemovalEvent, RemovalStep, Removed, Target, TargetOutcome,
-    UserDirectories, look, remove, undo,
+    Trashed, UserDirectories, look, remove, undo,
 };
 use weigh::internal::report::{self, Input, Keep, Request};
 use weigh::internal::sys;
@@ -83,6 +83,15 @@ impl Scanned {
     fn protected(&self) -> Arc<ProtectedPaths> {
         let (roots, homes) = (vec![self.top.clone()], vec![self.home.clone()]);
         Arc::new(ProtectedPaths { roots, homes, working: None })
+    }
+
+    /// Moves the entry called `name` into the trash.
+    fn trash(&self, name: &str) -> Box<Trashed> {
+        let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+        let targets = self.targets(&[name]);
+        let removed = remove(&targets, Manner::Trash, &self.directories, &mut nothing);
+        let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
+        trashed
     }
 
     fn delete(&self, names: &[&str]) -> Removed {
@@ -802,10 +811,7 @@ fn what_is_swapped_in_the_trash_is_not_put_back() {
     for has_safe_move in [true, false] {
         let fixture = with_canary();
         let scanned = Scanned::of(&fixture);
-        let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
-        let targets = scanned.targets(&["c"]);
-        let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
-        let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
+        let trashed = scanned.trash("c");
         let place = sys::to_path(&trashed.path_in_trash()).into_owned();
         let other = fixture.at("home/other");
         let mut swap = |event: RemovalEvent<'_>| {
@@ -832,10 +838,7 @@ fn a_link_that_has_the_name_of_its_entry_in_the_trash_stays() {
     for is_late in [false, true] {
         let fixture = with_canary();
         let scanned = Scanned::of(&fixture);
-        let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
-        let targets = scanned.targets(&["c"]);
-        let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
-        let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
+        let trashed = scanned.trash("c");
         let place = sys::to_path(&trashed.path_in_trash()).into_owned();
         let link = || fs::hard_link(&place, fixture.at("tree/c")).unwrap();
         if !is_late {
@@ -1053,10 +1056,7 @@ fn no_trash_is_used_that_another_user_could_exchange() {
 fn what_is_still_in_the_trash_is_where_the_log_says() {
     let fixture = with_canary();
     let scanned = Scanned::of(&fixture);
-    let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
-    let targets = scanned.targets(&["d/four"]);
-    let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
-    let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
+    let trashed = scanned.trash("d/four");
     let undone = undo(&trashed, &scanned.directories, &mut |event| match event {
         RemovalEvent::Before { step: RemovalStep::Move, .. } => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
@@ -1075,13 +1075,10 @@ fn what_is_still_in_the_trash_is_where_the_log_says() {
 fn what_is_moved_meanwhile_is_said_to_be_where_it_is() {
     let fixture = with_canary();
     let scanned = Scanned::of(&fixture);
-    let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
-    let targets = scanned.targets(&["d/four"]);
-    let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
-    let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
+    let trashed = scanned.trash("d/four");
     fs::rename(fixture.at("tree"), fixture.at("renamed")).unwrap();
     let place = fixture.at("renamed").canonicalize().unwrap().join("d/four");
-    let back = one(undo(&trashed, &scanned.directories, &mut nothing));
+    let back = one(undo(&trashed, &scanned.directories, &mut |_| ControlFlow::Continue(())));
     assert!(matches!(back.fate, Fate::Restored), "{back:?}");
     assert_eq!(sys::to_path(&trashed.path()), place);
     assert!(exists(&place));

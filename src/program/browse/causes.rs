@@ -38,16 +38,19 @@ impl Browser {
         file_systems.iter().find(|one| path::is_within(&here, &one.root)).or(file_systems.first())
     }
 
-    /// What shares are of: what is used of the file system, or else what the current directory comes to, or the root, if
-    /// what is listed is not in that directory.
+    /// What shares are of: in this view, the space that is used on the file system; otherwise the current directory, or
+    /// the root if a search found entries elsewhere.
     pub(super) fn whole(&self) -> u64 {
-        let file_system = self.file_system().filter(|_| self.view == ViewKind::Causes);
+        if self.view == ViewKind::Causes
+            && let Some(file_system) = self.file_system()
+        {
+            return file_system.used();
+        }
         let (tree, here) = (self.tree(), self.scan.here());
         let found = self.item(0).filter(|_| self.is_searching()).and_then(|item| item.place);
         let mut above = iter::successors(found.map(|place| tree.at(place)), Child::parent);
         let is_here = found.is_none() || above.any(|it| it.id() == here.id());
-        let whole = if is_here { here } else { tree.root() };
-        file_system.map_or(whole.totals().size, FileSystem::used)
+        if is_here { here.totals().size } else { tree.root().totals().size }
     }
 
     /// The lines of the view: the causes, or the parts of the one that is entered.

@@ -140,6 +140,7 @@ impl SortedList {
             let item = self.item(tree, line)?;
             let aside = match item.place {
                 None if item.gone.is_some() => cells("  gone"),
+                // Of the two blanks before it, one is counted with the name, which has no slash.
                 None if !item.note.is_empty() => cells(&item.note) + 1,
                 _ if item.freed() == item.totals.size => 0,
                 _ => ASIDE,
