@@ -648,8 +648,8 @@ fn a_project_that_is_worked_on_is_left_alone() {
 #[test]
 fn what_could_not_be_read_is_in_doubt() {
     let case = named("cache-tag");
-    let fixture = case.made().mode("any/d/closed", 0o000).mode("any-b", 0o000);
-    let fixture = aged(fixture, 40).mode(".", 0o755);
+    let fixture = aged(case.made().dir("any/d/closed").dir("any-b"), 40);
+    let fixture = fixture.mode("any/d/closed", 0o000).mode("any-b", 0o000).mode(".", 0o755);
     let run = look("-j", &fixture).by_nobody(&fixture).run();
     let json: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(run.code(), 1);

@@ -222,6 +222,7 @@ fn a_file_that_is_replaced_keeps_its_permissions() {
         for bits in [0o600, 0o644, 0o640, 0o400, 0o666, 0o060, 0o000] {
             // If its owner may not read it, only root can see that it is a snapshot. Everybody sees that a file is
             // empty.
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
             fs::write(&file, "").unwrap();
             fs::set_permissions(&file, fs::Permissions::from_mode(bits)).unwrap();
             let before = file.metadata().unwrap().ino();

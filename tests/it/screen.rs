@@ -149,7 +149,7 @@ fn what_could_not_be_read_is_a_status() {
 fn what_could_not_be_read_counts_once_after_another_scan() {
     // No walk gets to what is in a directory that cannot be listed; so this root stays apart.
     let fixture = three_files().unreadable("tree/listless/root/closed").unreadable("tree/closed");
-    let listless = fs::Permissions::from_mode(0o711);
+    let listless = fs::Permissions::from_mode(0o311);
     fs::set_permissions(fixture.at("tree/listless"), listless).unwrap();
     let mut terminal = Terminal::new();
     let child = weigh("-u --print-errors tree/ tree/listless/root")

@@ -843,9 +843,13 @@ fn a_comparison_says_what_it_cannot_tell() {
     assert!(root("-s -c top --since printed").complaint().starts_with("weigh: printed is of "));
 
     let by_nobody = |flags: &str| weigh(flags).within(fixture.path()).by_nobody(&fixture).run();
-    fs::set_permissions(fixture.at("top/closed"), fs::Permissions::from_mode(0o000)).unwrap();
+    let set =
+        |mode| fs::set_permissions(fixture.at("top/closed"), fs::Permissions::from_mode(mode));
+    set(0o000).unwrap();
     keep(by_nobody("-s -j top"), "some");
+    set(0o755).unwrap();
     let complaint = root("-s -c ./top --since some").complaint();
+    set(0o000).unwrap();
     assert_eq!(
         complaint,
         "weigh: some is incomplete: what is new in top/closed may have been there before\n"
@@ -858,6 +862,7 @@ fn a_comparison_says_what_it_cannot_tell() {
         "\nweigh: more could be read for all: what is gone in top/closed may still be there\n";
     assert!(complaint.contains(said), "{complaint}");
 
+    set(0o755).unwrap();
     let half = String::from_utf8(root("-s -j top").stdout).unwrap();
     let half = half.replace("\"complete\":true", "\"complete\":false");
     fs::write(fixture.at("half"), half).unwrap();
