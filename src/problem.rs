@@ -1,6 +1,7 @@
 //! Errors as values. The walk records them and continues, and render shows them.
 
 use std::borrow::Cow;
+use std::error::Error as _;
 use std::io;
 use std::path::Path;
 
@@ -103,7 +104,9 @@ impl Problem {
 
     /// The problem that `error` is for `path`.
     pub fn new(path: Vec<u8>, operation: Operation, error: &io::Error) -> Self {
-        Self { path, operation, code: error.raw_os_error(), message: reason(error) }
+        let source = || error.source()?.downcast_ref::<io::Error>()?.raw_os_error();
+        let code = error.raw_os_error().or_else(source);
+        Self { path, operation, code, message: reason(error) }
     }
 
     /// A directory that is its own ancestor, and so was not entered again.

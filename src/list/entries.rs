@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use indexmap::IndexMap;
+use thiserror::Error;
 
 use super::find::LONGEST;
 use super::sorted::Sorter;
@@ -69,6 +70,11 @@ pub(super) struct EntryLine {
     pub(super) inode: Option<Inode>,
 }
 
+/// What went wrong with a temporary file.
+#[derive(Debug, Error)]
+#[error("a temporary file: {0}")]
+struct TemporaryFile(#[source] io::Error);
+
 impl ListEntries {
     /// None so far.
     pub fn new(options: ListOptions) -> Self {
@@ -115,7 +121,7 @@ impl ListEntries {
         entry.pack(&mut record);
         self.sorter
             .push(&record)
-            .map_err(|error| io::Error::new(error.kind(), format!("a temporary file: {error}")))?;
+            .map_err(|error| io::Error::new(error.kind(), TemporaryFile(error)))?;
         self.record = record;
         self.count.fetch_add(1, Ordering::Relaxed);
         Ok(())

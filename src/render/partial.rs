@@ -43,14 +43,16 @@ impl Partial {
     /// What was not read of `weighed`.
     pub fn of(weighed: &Weighed) -> Self {
         let losses = weighed.problems.iter().filter(|problem| Problem::is_loss(problem));
-        let root = weighed.report.as_ref().map(|tree| tree.root().name());
-        // A git index, or rules for what to ignore, may be outside the only root, and concern all of it. What else is
-        // lost outside it is another root.
-        let lost = losses.map(|problem| match (problem.operation, root) {
-            (Operation::Read, Some(root)) if !path::is_within(&problem.path, root) => root,
-            _ => &*problem.path,
+        let roots = weighed.report.iter().flat_map(Tree::roots).filter(|root| root.is_directory());
+        let roots: Vec<_> = roots.map(|root| root.path()).collect();
+        // A git index, or rules for what to ignore, may be outside all roots, and concern any of them. What else is
+        // lost outside them is another root.
+        let (outside, inside): (Vec<_>, Vec<_>) = losses.partition(|problem| {
+            let is_in = |root: &Vec<u8>| path::is_within(&problem.path, root);
+            problem.operation == Operation::Read && !roots.is_empty() && !roots.iter().any(is_in)
         });
-        let mut lost: Vec<_> = lost.map(<[u8]>::to_vec).collect();
+        let mut lost: Vec<_> = inside.into_iter().map(|problem| problem.path.clone()).collect();
+        lost.extend(roots.into_iter().filter(|_| !outside.is_empty()));
         lost.sort_unstable();
         Self { lost, is_interrupted: weighed.is_interrupted }
     }

@@ -22,6 +22,8 @@ use crate::total::Subtotal;
 #[derive(Debug)]
 pub(super) struct Dir<P> {
     pub(super) parent: Option<Arc<Dir<P>>>,
+    /// Only in every [`STRIDE`]th directory of a chain.
+    stretch: Option<Box<Stretch<P>>>,
     /// Its name in the parent; a root's path as given; empty for the node above several roots.
     pub(super) name: Box<CStr>,
     pub(super) stat: Stat,
@@ -50,6 +52,17 @@ pub(super) struct Dir<P> {
     outstanding: AtomicUsize,
     /// Guards the subtotal of all parts that are finished. No system call is made under it.
     subtotal: Mutex<Subtotal<P>>,
+}
+
+/// A path of many names is joined of stretches of so many. If it were joined name by name for each directory, filters
+/// of paths would take 12 s in a chain of 30,000.
+const STRIDE: u32 = 256;
+
+/// A directory that is [`STRIDE`] levels above another, and the path from there.
+#[derive(Debug)]
+struct Stretch<P> {
+    above: Arc<Dir<P>>,
+    path: Vec<u8>,
 }
 
 impl<P: Default> Dir<P> {
@@ -85,6 +98,9 @@ impl<P: Default> Dir<P> {
         let (depth, is_synthetic) = (parent.depth.saturating_add(1), parent.is_synthetic);
         let mut dir = Self::new(Some(parent), name, stat);
         dir.depth = depth;
+        if depth % STRIDE == 0 {
+            dir.stretch = dir.new_stretch();
+        }
         dir.is_synthetic = is_synthetic;
         dir.mount = mount;
         dir
@@ -93,6 +109,7 @@ impl<P: Default> Dir<P> {
     fn new(parent: Option<Arc<Self>>, name: Box<CStr>, stat: Stat) -> Self {
         Self {
             parent,
+            stretch: None,
             name,
             stat,
             depth: 0,
@@ -184,17 +201,29 @@ impl<P: Default> Dir<P> {
         path::join_all(self.names())
     }
 
-    /// The names that lead to it: the root's path as given, and those below.
+    /// The names that lead to it: the root's path as given, and those below, some of them joined.
     pub(super) fn names(&self) -> Vec<&[u8]> {
-        let mut names = Vec::new();
-        for dir in self.with_above() {
-            names.push(dir.name.to_bytes());
-            if dir.is_root {
-                break;
-            }
+        let (mut names, mut next) = (Vec::new(), Some(self));
+        while let Some(dir) = next {
+            let (above, name) = match &dir.stretch {
+                Some(stretch) => (Some(&stretch.above), &*stretch.path),
+                None => (dir.parent.as_ref().filter(|_| !dir.is_root), dir.name.to_bytes()),
+            };
+            names.push(name);
+            next = above.map(|above| &**above);
         }
         names.reverse();
         names
+    }
+
+    fn new_stretch(&self) -> Option<Box<Stretch<P>>> {
+        let (mut names, mut above) = (vec![self.name.to_bytes()], self.parent.as_ref()?);
+        for _ in 1..STRIDE {
+            names.push(above.name.to_bytes());
+            above = above.parent.as_ref()?;
+        }
+        let path = path::join_all(names.into_iter().rev());
+        Some(Box::new(Stretch { above: Arc::clone(above), path }))
     }
 
     /// The path of the entry called `name` in it.
@@ -206,6 +235,8 @@ impl<P: Default> Dir<P> {
 /// Drops the parents in a loop. In a deep chain, nested drops would overflow the stack.
 impl<P> Drop for Dir<P> {
     fn drop(&mut self) {
+        // The parents hold what this holds.
+        self.stretch = None;
         let mut parent = self.parent.take();
         while let Some(mut dir) = parent.and_then(Arc::into_inner) {
             parent = dir.parent.take();
@@ -275,6 +306,19 @@ mod tests {
             dirs.into_iter().map(|dir| std::thread::spawn(move || settle(dir))).collect();
         let totals = threads.into_iter().filter_map(|thread| thread.join().expect("no panic"));
         assert_eq!(totals.collect::<Vec<_>>(), [7]);
+    }
+
+    #[test]
+    fn the_path_of_a_deep_directory_has_all_names() {
+        let mut dir = Arc::new(root_dir::<()>(Some(Arc::new(Dir::above_roots())), c"r"));
+        let mut expected = b"r".to_vec();
+        for level in 1..=3 * STRIDE {
+            let name = std::ffi::CString::new(level.to_string()).expect("no NUL");
+            dir = Arc::new(Dir::below(dir, name.into(), Stat::default(), Mount::default()));
+            path::join(&mut expected, level.to_string().as_bytes());
+            assert_eq!(dir.path(), expected);
+            assert!(dir.names().len() <= 2 * STRIDE as usize);
+        }
     }
 
     #[test]

@@ -503,6 +503,13 @@ printf '\0\0found\n'
     let said = "cannot load one:/top: a temporary file: No such file or directory\n";
     let shown = run.run();
     assert_eq!((shown.code(), &*shown.complaint()), (1, &*format!("weigh: {said}")));
+
+    // The symbol was EIO.
+    let run = machine.weigh("-j one:/top", There::Find).env("TMPDIR", "/nowhere");
+    let shown = run.arg(machine.fixture.path()).run();
+    let document = crate::document::Document::parse(&shown.stdout);
+    let symbols: Vec<_> = document.errors().iter().map(|error| &error["error"]).collect();
+    assert_eq!(symbols, ["ENOENT"]);
 }
 
 #[test]

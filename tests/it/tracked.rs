@@ -350,6 +350,12 @@ fn an_index_that_cannot_be_read_is_a_problem() {
                 assert!(text.contains('≥'), "{flag} {root}: {text}");
             }
         }
+        // Of several roots below it, the total alone was marked.
+        let shown =
+            weigh("-c -d 1 --gitignore").arg("top/long").arg("top/sub").within(fixture.path());
+        let text = String::from_utf8(shown.run().stdout).unwrap();
+        let is_marked = |root: &&str| text.lines().any(|it| it.contains(root) && it.contains('≥'));
+        assert!(["(total)", "top/long", "top/sub"].iter().all(is_marked), "{text}");
         let shown = weigh("-j --gitignore top").within(fixture.path()).run();
         let document = crate::document::Document::parse(&shown.stdout);
         let files = document.by_path().into_iter().filter(|(_, node)| node.kind != "directory");

@@ -317,7 +317,7 @@ impl Browser {
         match () {
             () if self.is_walking() => "known once the scan is over",
             () if !self.has_all() => "opening it shows what is in it",
-            () if self.is_partial(place) => "nothing in it was read",
+            () if self.is_partial(place) => "nothing found, but not all was read",
             () => "nothing in it",
         }
     }

@@ -87,7 +87,10 @@ fn memory_in(root: &Path) -> Option<u64> {
         let mut fields = line.splitn(3, ':').skip(1);
         let (top, files) = match fields.next() {
             Some("") => ("sys/fs/cgroup", &CGROUP_2),
-            Some("memory") => ("sys/fs/cgroup/memory", &CGROUP_1),
+            // Several may be mounted together. Then each has a link to where they are.
+            Some(controllers) if controllers.split(',').any(|it| it == "memory") => {
+                ("sys/fs/cgroup/memory", &CGROUP_1)
+            }
             _ => continue,
         };
         let group = Path::new(fields.next().unwrap_or_default().trim_start_matches('/'));
@@ -100,16 +103,18 @@ fn memory_in(root: &Path) -> Option<u64> {
     Some(spare)
 }
 
-/// The files of a cgroup with its limit and what it uses, and what memory.stat calls the cache that goes first.
-const CGROUP_2: [&str; 3] = ["memory.max", "memory.current", "inactive_file "];
-const CGROUP_1: [&str; 3] =
-    ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "];
+/// The files of a cgroup with its limits and what it uses, and what memory.stat calls the cache that goes first.
+type MemoryFiles = (&'static [&'static str], [&'static str; 2]);
+const CGROUP_2: MemoryFiles =
+    (&["memory.max", "memory.high"], ["memory.current", "inactive_file "]);
+const CGROUP_1: MemoryFiles =
+    (&["memory.limit_in_bytes"], ["memory.usage_in_bytes", "total_inactive_file "]);
 
 /// How much more memory a cgroup may use, in bytes; none if it has no limit.
-fn room_in(group: &Path, [most, used, cache]: &[&str; 3]) -> Option<u64> {
+fn room_in(group: &Path, (limits, [used, cache]): &MemoryFiles) -> Option<u64> {
     let read = |name: &str| fs::read_to_string(group.join(name)).ok();
     let bytes = |text: &str| text.trim().parse::<u64>().ok();
-    let most = bytes(&read(most)?)?;
+    let most = limits.iter().filter_map(|limit| bytes(&read(limit)?)).min()?;
     let used = read(used).and_then(|text| bytes(&text)).unwrap_or(0);
     let table = read("memory.stat").unwrap_or_default();
     let cache = table.lines().find_map(|line| line.strip_prefix(cache)).and_then(bytes);
@@ -129,6 +134,12 @@ mod tests {
             ("0::/a/b", &[("a/b/memory.max", "max")], 1000 * 1024),
             ("0::/a/b", &[("a/b/memory.max", "900"), ("a/b/memory.current", "100")], 800),
             ("0::/a/b", &[("a/memory.max", "700"), ("a/b/memory.max", "900")], 700),
+            // Beyond this, it is slowed down.
+            ("0::/a", &[("a/memory.max", "900"), ("a/memory.high", "800")], 800),
+            ("0::/a", &[("a/memory.max", "max"), ("a/memory.high", "800")], 800),
+            ("0::/a", &[("a/memory.max", "700"), ("a/memory.high", "max")], 700),
+            ("4:cpu,memory:/a", &[("memory/a/memory.limit_in_bytes", "600")], 600),
+            ("4:cpu,memory2:/a", &[("memory/a/memory.limit_in_bytes", "600")], 1000 * 1024),
             // Its cache gives way.
             (
                 "0::/a",

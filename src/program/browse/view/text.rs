@@ -1,6 +1,7 @@
 //! What the texts over the list are made of, and what is known in the second pane: lines of parts, all laid out alike.
 
 use ratatui_core::style::Style;
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::areas::Areas;
 use super::canvas::{BOLD, Canvas};
@@ -55,7 +56,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     for word in text.split_inclusive([' ', '/']) {
         let parts = match cells(word.trim_end()) <= width {
             true => vec![word],
-            false => word.split_inclusive(|_| true).collect(),
+            false => word.graphemes(true).collect(),
         };
         for part in parts {
             if taken > 0 && taken + cells(part.trim_end()) > width {
@@ -127,5 +128,25 @@ pub(super) fn page(
     }
     if let Some(chosen) = chosen.filter(|chosen| *chosen < count && room > 0) {
         canvas.band(top + head.len() + chosen - first, canvas.width());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_word_is_cut_between_whole_characters() {
+        for (text, width, expected) in [
+            ("abcdef", 4, &["abcd", "ef"][..]),
+            ("日本語", 4, &["日本", "語"]),
+            // A family, a flag, a skin tone, an accent.
+            ("👨\u{200d}👩\u{200d}👧👨\u{200d}👩\u{200d}👧", 3, &["👨\u{200d}👩\u{200d}👧"; 2]),
+            ("🇩🇪🇫🇷", 3, &["🇩🇪", "🇫🇷"]),
+            ("👍🏽👍🏽", 3, &["👍🏽"; 2]),
+            ("e\u{301}e\u{301}e\u{301}", 2, &["e\u{301}e\u{301}", "e\u{301}"]),
+        ] {
+            assert_eq!(wrapped(text, width), expected, "{text} {width}");
+        }
     }
 }
