@@ -805,6 +805,33 @@ fn nothing_is_deleted_if_the_log_is_a_pipe() {
     assert!(exists(fixture.at("tree/a")));
 }
 
+/// What is mounted in a target while another one is deleted keeps all of it, and not only what it covers.
+#[test]
+#[ignore = "mounts"]
+fn what_is_mounted_between_two_targets_keeps_the_second_as_it_is() {
+    for manner in [Manner::Delete, Manner::Trash] {
+        let fixture = with_canary();
+        let scanned = Scanned::of(&fixture);
+        let (covered, mut before) = (fixture.at("tree/a/b"), Vec::new());
+        let removed =
+            remove(&scanned.targets(&["c", "a"]), manner, &scanned.directories, &mut |event| {
+                if matches!(event, RemovalEvent::Done { target: 0, .. }) {
+                    before = listing(&fixture.at("tree/a"));
+                    rustix::mount::mount_bind(fixture.at("canary"), &covered).unwrap();
+                }
+                ControlFlow::Continue(())
+            });
+        let detach = rustix::mount::UnmountFlags::DETACH;
+        let unmounted = rustix::mount::unmount(&covered, detach);
+        let [_, second] = &removed.outcomes[..] else { panic!("{removed:?}") };
+        assert!(matches!(second.fate, Fate::Kept), "{second:?}");
+        assert_eq!(second.problems[0].message, "something is mounted in it");
+        unmounted.unwrap();
+        assert_eq!(listing(&fixture.at("tree/a")), before);
+        assert!(exists(fixture.at("canary/bird")) && !exists(fixture.at("tree/c")));
+    }
+}
+
 /// If another entry takes that name in the trash between the check and the move, it is moved back there.
 #[test]
 fn what_is_swapped_in_the_trash_is_not_put_back() {
