@@ -936,6 +936,28 @@ fn the_log_says_where_an_entry_is_that_has_another_name() {
     assert!(is_said, "{}", scanned.log());
 }
 
+/// A crash leaves half a line, and so does another weigh on a full disk. The next one, which says where an entry is, was
+/// a part of it.
+#[test]
+fn what_follows_half_a_line_of_the_log_has_a_line_of_its_own() {
+    let fixture = with_canary().dir("home/.local/state/weigh");
+    let log = fixture.at("home/.local/state/weigh/deleted.ndjson");
+    fs::write(&log, "{}\n{\"time\":1,\"ru").unwrap();
+    let scanned = Scanned::of(&fixture);
+    let removed = scanned.delete_with(&scanned.targets(&["c", "d/four"]), |event| {
+        if matches!(event, RemovalEvent::Done { target: 0, .. }) {
+            let mut other = File::options().append(true).open(&log).unwrap();
+            other.write_all(b"{\"ti").unwrap();
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!(removed.unlogged, None);
+    let log = scanned.log();
+    let whole = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).is_ok());
+    let expected = [true, false, true, true, false, true, true];
+    assert_eq!(whole.collect::<Vec<_>>(), expected, "{log}");
+}
+
 /// If a private directory cannot be removed, its path is named, and other targets are still deleted.
 #[test]
 fn a_private_directory_that_stays_stops_no_other_target() {
