@@ -1,7 +1,7 @@
 //! The log of deletes: one line of JSON before each target is touched, and one after. The first line says where the
 //! target is moved to, so that a line names everything that a crash leaves behind.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::directories::UserDirectories;
@@ -13,19 +13,17 @@ use crate::escape::json_bytes;
 use crate::inode::Identity;
 use crate::path;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, ExactStat, HeldDirectory, Symlinks};
+use crate::sys::{self, ExactStat, File, HeldDirectory, Symlinks};
 
 /// The log, or the reason why there is none. Several processes may write to it at once: each line is one write.
 pub(super) struct Log {
-    file: Option<Box<dyn Write + Send>>,
+    file: Option<File>,
     pub(super) path: PathBuf,
     /// The identities of its file and of all directories above it.
     around: Vec<Identity>,
     pub(super) trouble: Option<Problem>,
     /// A random number for the lines of this run.
     run: u64,
-    /// Whether the last line may be incomplete.
-    is_torn: bool,
     /// What happens to the current target, if a line says so.
     begun: Option<&'static str>,
 }
@@ -53,12 +51,12 @@ impl Log {
         let path = path.unwrap_or_else(|| "deleted.ndjson".into());
         let run = random_number();
         let (around, begun) = (Vec::new(), None);
-        let mut log = Self { file: None, path, around, trouble: None, run, is_torn: false, begun };
+        let mut log = Self { file: None, path, around, trouble: None, run, begun };
         match opened {
             Ok((file, around)) => {
                 // There may be a symlink on the way.
                 log.path = sys::real_path(&log.path, Symlinks::Stay).unwrap_or(log.path);
-                log.file = Some(Box::new(file));
+                log.file = Some(file);
                 log.around = around;
             }
             Err(error) => log.fail(&error),
@@ -117,7 +115,7 @@ impl Log {
     ) -> io::Result<()> {
         const UNLOGGED: &str = "it cannot be logged, and nothing is removed without the log";
         let Some(file) = &mut self.file else { return Err(io::Error::other(UNLOGGED)) };
-        let mut line = if self.is_torn { vec![b'\n'] } else { Vec::new() };
+        let mut line = if is_torn(file) { vec![b'\n'] } else { Vec::new() };
         let (time, run) = (sys::now(), self.run);
         let written = write!(line, r#"{{"time":{time},"run":"{run:016x}","event":"{event}""#)
             .and_then(|()| write!(line, r#","action":"{action}""#))
@@ -125,7 +123,6 @@ impl Log {
             .and_then(|()| rest(&mut line))
             .and_then(|()| line.write_all(b"}\n"))
             .and_then(|()| file.write_all(&line));
-        self.is_torn = written.is_err();
         written.map_err(|error| {
             self.fail(&error);
             io::Error::other(UNLOGGED)
@@ -138,6 +135,14 @@ impl Log {
             self.trouble = Some(Problem::new(path, Operation::Save, error));
         }
     }
+}
+
+/// Whether the last line of `log` is incomplete: after a crash, or where its disk was full.
+fn is_torn(log: &mut File) -> bool {
+    let mut last = *b"\n";
+    // An empty one has no last byte.
+    let _ = log.seek(SeekFrom::End(-1)).and_then(|_| log.read(&mut last));
+    last != *b"\n"
 }
 
 /// The identities of the file at `path` and of all directories above it.

@@ -31,7 +31,8 @@
 //! or read in bulk, or asked what it needs for itself; and the system's own tables ([`MountTable`]). Errors are the
 //! system's own.
 
-use std::fs::{self, File};
+use std::fs;
+pub use std::fs::File;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

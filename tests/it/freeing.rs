@@ -20,6 +20,7 @@ use crate::program::browse::event::{Command, Ending, Event};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::Key;
 use crate::program::browse::protected::Protected;
+use crate::program::browse::review::RemovalProgress;
 use crate::program::browse::work::{Console, Work};
 use crate::program::signals::TerminalSignals;
 use weigh::internal::filter::{Filter, any_pattern};
@@ -431,13 +432,22 @@ fn links_are_deleted_one_after_the_other() {
 #[test]
 fn a_review_ends_when_the_scan_becomes_another() {
     let fixture = fixture();
-    // And with it the question.
-    for (keys, rest) in [("nkkkkv d", "D1\n"), ("nkkkkv dD", "1\n")] {
+    // And with it the question, also one that is asked again after a wrong number.
+    for (keys, rest, is_asked) in [
+        ("+b\nd", "D1\n", false),
+        ("+b\ndD", "1\n", true),
+        ("+b\ndD", "1\nD1\n", true),
+        ("+b\ndD", "2\n1\n", true),
+        ("+b\ndD2\n", "1\nD1\nt", true),
+    ] {
         let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
         screen.press(keys);
+        // A wrong number takes the place of the question.
+        let asks = screen.asked_entries() == Some(1) || screen.said() == "wrong number";
+        assert_eq!(asks, is_asked, "{keys}");
         show(&mut screen.browser, scanned(&screen.request));
         screen.press(rest);
-        assert!(fixture.at("tree/b").exists());
+        assert!(fixture.at("tree/b").exists(), "{keys}, {rest}");
     }
 }
 
@@ -1031,6 +1041,38 @@ fn a_review_ends_when_something_is_removed() {
     screen.press("");
     let shown = view::screen(&mut screen.browser, (100, 22));
     assert!(!shown.contains("together"), "{shown}");
+    assert_eq!(listed(&fixture.at("tree")), ["a", "a/one", "a/two", "d", "d/one"]);
+}
+
+/// Until the end of the removal, it would show other entries in place of what is gone, and its keys would act on them.
+#[test]
+fn a_review_ends_when_the_screen_follows_a_removal() {
+    let fixture = fixture();
+    let home = fixture.at("home");
+    let mut screen = Screen::new(&fixture.at("tree"), &home);
+    screen.press("+b\n+c\ndD2");
+    let commands = screen.browser.on(Event::Key(Key::Enter));
+    let [Command::Remove(manner, targets)] = &commands[..] else { panic!("{commands:?}") };
+    screen.browser.on(Event::Key(Key::Char('d')));
+    let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.clone()));
+    let mut progress = RemovalProgress::default();
+    let removed = remove::remove(targets, *manner, &directories, &mut |event| {
+        progress.add(event);
+        if let RemovalEvent::Done { target, .. } = event {
+            let shown = view::screen(&mut screen.browser, (100, 22));
+            assert_eq!(shown.contains("together"), target == 0, "{shown}");
+            screen.browser.on(Event::Removing(std::mem::take(&mut progress)));
+            screen.browser.on(Event::Tick);
+            let shown = view::screen(&mut screen.browser, (100, 22));
+            assert!(!shown.contains("together"), "{shown}");
+            if target == 0 {
+                assert_eq!(screen.said(), "the scan has changed: review the marks again");
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    screen.work.pass(&mut screen.browser, Event::Removed(Box::new(removed)));
+    screen.press("");
     assert_eq!(listed(&fixture.at("tree")), ["a", "a/one", "a/two", "d", "d/one"]);
 }
 

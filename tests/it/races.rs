@@ -536,6 +536,50 @@ fn what_replaces_an_entry_that_is_put_back_stays() {
     assert!(said.starts_with("0 Left("), "{said}");
 }
 
+/// Whoever may write to the directory of a target can exchange a private one as soon as that has its name.
+#[test]
+#[ignore = "needs root and strace"]
+fn a_private_directory_of_somebody_else_or_on_another_mount_is_not_used() {
+    if let Some(top) = std::env::var_os(DELETED) {
+        return delete_all(Path::new(&top));
+    }
+    // The outer one, and the one in it.
+    for (is_mounted, when) in [(false, 1), (true, 1), (false, 2), (true, 2)] {
+        let fixture = Fixture::in_memory().dir("home/.local/state/weigh").dir("empty");
+        let fixture = (0..4).fold(fixture, |fixture, n| fixture.file(format!("tree/{n}"), 10));
+        let fault = format!("inject=mkdirat:delay_exit=1000000:when={when}");
+        let strace = ["strace", "-f", "-q", "-o", "/dev/null", "-e", "trace=mkdirat", "-e", &fault];
+        let test = "races::a_private_directory_of_somebody_else_or_on_another_mount_is_not_used";
+        let mut child = other_process(&fixture, test, &strace.map(str::to_owned)).spawn().unwrap();
+        let limit = Instant::now() + crate::run::PATIENCE;
+        let private = loop {
+            assert!(Instant::now() < limit, "it does not begin");
+            let names = entries_at(&fixture.at("tree")).into_iter().map(|(path, _)| path);
+            let made: Vec<_> =
+                names.filter(|path| path.to_string_lossy().contains("/.weigh-")).collect();
+            if made.len() == when {
+                break made.into_iter().max().unwrap();
+            }
+        };
+        match is_mounted {
+            true => rustix::mount::mount_bind(fixture.at("empty"), &private).unwrap(),
+            false => std::os::unix::fs::chown(&private, Some(65534), Some(65534)).unwrap(),
+        }
+        let status = child.wait().unwrap();
+        if is_mounted {
+            rustix::mount::unmount(&private, rustix::mount::UnmountFlags::DETACH).unwrap();
+        }
+        assert!(status.success());
+        let said = fixture.text("said");
+        let why = match is_mounted {
+            true => "it cannot be moved within its file system",
+            false => "no private directory can be made beside it",
+        };
+        assert!(said.starts_with(&format!("0 Kept\n  {why}")), "{is_mounted} {when}: {said}");
+        assert!(fixture.at("tree/0").exists());
+    }
+}
+
 /// The inodes of the directories below `top`.
 fn directories(top: &Path) -> BTreeSet<u64> {
     let below = entries_at(top).into_iter().skip(1);

@@ -805,6 +805,33 @@ fn nothing_is_deleted_if_the_log_is_a_pipe() {
     assert!(exists(fixture.at("tree/a")));
 }
 
+/// What is mounted in a target while another one is deleted keeps all of it, and not only what it covers.
+#[test]
+#[ignore = "mounts"]
+fn what_is_mounted_between_two_targets_keeps_the_second_as_it_is() {
+    for manner in [Manner::Delete, Manner::Trash] {
+        let fixture = with_canary();
+        let scanned = Scanned::of(&fixture);
+        let (covered, mut before) = (fixture.at("tree/a/b"), Vec::new());
+        let removed =
+            remove(&scanned.targets(&["c", "a"]), manner, &scanned.directories, &mut |event| {
+                if matches!(event, RemovalEvent::Done { target: 0, .. }) {
+                    before = listing(&fixture.at("tree/a"));
+                    rustix::mount::mount_bind(fixture.at("canary"), &covered).unwrap();
+                }
+                ControlFlow::Continue(())
+            });
+        let detach = rustix::mount::UnmountFlags::DETACH;
+        let unmounted = rustix::mount::unmount(&covered, detach);
+        let [_, second] = &removed.outcomes[..] else { panic!("{removed:?}") };
+        assert!(matches!(second.fate, Fate::Kept), "{second:?}");
+        assert_eq!(second.problems[0].message, "something is mounted in it");
+        unmounted.unwrap();
+        assert_eq!(listing(&fixture.at("tree/a")), before);
+        assert!(exists(fixture.at("canary/bird")) && !exists(fixture.at("tree/c")));
+    }
+}
+
 /// If another entry takes that name in the trash between the check and the move, it is moved back there.
 #[test]
 fn what_is_swapped_in_the_trash_is_not_put_back() {
@@ -907,6 +934,28 @@ fn the_log_says_where_an_entry_is_that_has_another_name() {
         ControlFlow::Continue(())
     });
     assert!(is_said, "{}", scanned.log());
+}
+
+/// A crash leaves half a line, and so does another weigh on a full disk. The next one, which says where an entry is, was
+/// a part of it.
+#[test]
+fn what_follows_half_a_line_of_the_log_has_a_line_of_its_own() {
+    let fixture = with_canary().dir("home/.local/state/weigh");
+    let log = fixture.at("home/.local/state/weigh/deleted.ndjson");
+    fs::write(&log, "{}\n{\"time\":1,\"ru").unwrap();
+    let scanned = Scanned::of(&fixture);
+    let removed = scanned.delete_with(&scanned.targets(&["c", "d/four"]), |event| {
+        if matches!(event, RemovalEvent::Done { target: 0, .. }) {
+            let mut other = File::options().append(true).open(&log).unwrap();
+            other.write_all(b"{\"ti").unwrap();
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!(removed.unlogged, None);
+    let log = scanned.log();
+    let whole = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).is_ok());
+    let expected = [true, false, true, true, false, true, true];
+    assert_eq!(whole.collect::<Vec<_>>(), expected, "{log}");
 }
 
 /// If a private directory cannot be removed, its path is named, and other targets are still deleted.

@@ -35,7 +35,7 @@ pub mod protected;
 mod query;
 mod removal;
 mod results;
-mod review;
+pub mod review;
 mod scan;
 mod sorting;
 mod update;

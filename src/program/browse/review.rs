@@ -92,7 +92,7 @@ pub struct RemovalProgress {
 
 impl RemovalProgress {
     /// Adds `event`.
-    pub(super) fn add(&mut self, event: RemovalEvent<'_>) {
+    pub fn add(&mut self, event: RemovalEvent<'_>) {
         match event {
             RemovalEvent::Before { name, removed, .. } => {
                 self.removed = removed;

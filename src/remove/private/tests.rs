@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use tempfile::TempDir;
 
 use super::*;
+use crate::sys::Stat;
 
 /// A new directory, which goes with the first of these, and its attributes.
 fn new_parent() -> (TempDir, HeldDirectory, ExactStat) {
@@ -47,4 +48,17 @@ fn it_is_empty() {
     assert!(opened(&parent, c"it", &around).is_ok());
     it.make_directory(c"theirs").unwrap();
     assert!(opened(&parent, c"it", &around).is_err());
+}
+
+/// On another subvolume, no entry could be moved there.
+#[test]
+fn it_is_on_the_mount_and_the_device_of_the_target() {
+    let (_place, parent, around) = new_parent();
+    parent.make_directory(c"it").unwrap();
+    let other_mount = ExactStat { mount: around.mount + 1, ..around };
+    let other_device =
+        ExactStat { stat: Stat { device: around.stat.device + 1, ..around.stat }, ..around };
+    for (around, is_it) in [(around, true), (other_mount, false), (other_device, false)] {
+        assert_eq!(opened(&parent, c"it", &around).is_ok(), is_it);
+    }
 }

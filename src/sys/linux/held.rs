@@ -36,7 +36,7 @@ const DIRECTORY: OFlags = HOLD.union(OFlags::DIRECTORY);
 const FIELDS: StatxFlags =
     StatxFlags::BASIC_STATS.union(StatxFlags::BTIME).union(StatxFlags::MNT_ID);
 
-/// Opens the file at `path` to append to it. Makes it and its directories, for the user alone.
+/// Opens the file at `path` to read it and to append to it. Makes it and its directories, for the user alone.
 ///
 /// Others may own directories on the way: root may have the home of a user, and anybody may make links in /tmp. They
 /// must not choose which file is written to. So a symlink is followed, a directory is made and the last directory is
@@ -59,7 +59,7 @@ pub fn open_to_append(path: &Path) -> io::Result<File> {
         Err(error) => return Err(error.into()),
     }
     // Does not wait for the reader of a pipe.
-    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC;
+    let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC;
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = open(&at, &name, flags)?;
     ensure_is_users_file(&stat_of(&file, c"")?.stat)?;
