@@ -126,6 +126,10 @@ pub(super) struct ListColumns {
 pub(super) const BARS: [(bool, bool); 4] =
     [(true, true), (true, false), (false, true), (false, false)];
 
+/// From so many columns and lines on, a second pane shows more about the selected line.
+pub(super) const PANE_WIDTH: usize = 100;
+pub(super) const PANE_HEIGHT: usize = 8;
+
 /// What covers the list, or the last line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Dialog {
