@@ -252,7 +252,8 @@ fn the_list_of_the_trash_asks_the_system_nothing() {
     fs::rename(fixture.at("tree"), fixture.at("renamed")).unwrap();
     press(&mut storm.browser, "z");
     let shown = screen(&mut storm.browser, (200, 20));
-    assert!(shown.contains("/tree/d\n"), "{shown}");
+    // What it freed in the list is beside it, without another look.
+    assert!(shown.contains(" 4.00Ki  ") && shown.contains("/tree/d\n"), "{shown}");
 }
 
 /// Each view has the figures that the program prints.
