@@ -405,8 +405,25 @@ fn a_click_on_a_name_opens_that_view() {
     let low = view::click(&browser, (1, 1), (80, 9));
     assert_eq!(low, None);
     press(&mut browser, "?");
-    browser.on(Event::Key(view::click(&browser, (1, 1), (80, 24)).unwrap()));
-    assert!(screen(&mut browser, (80, 24)).contains("back"), "help stays");
+    assert_eq!(view::click(&browser, (1, 1), (80, 24)), None, "help stays");
+}
+
+/// In the list, a click chooses a line. In the review, the trash and the errors, it did nothing.
+#[test]
+fn a_click_chooses_a_line_of_a_text() {
+    let fixture = fixture();
+    for size in [(80, 24), (60, 9)] {
+        let mut browser = reviewed(&fixture.at("tree"), "Ad");
+        let top = screen(&mut browser, size).lines().position(|it| it.contains(">●")).unwrap();
+        for y in [0, top - 1, size.1 as usize - 1] {
+            assert_eq!(view::click(&browser, (5, y as u16), size), None, "{y}");
+        }
+        let click = view::click(&browser, (5, top as u16 + 1), size).unwrap();
+        assert!(browser.on(Event::Key(click)).is_empty());
+        let mut moved = reviewed(&fixture.at("tree"), "Ad");
+        press(&mut moved, "j");
+        assert_eq!(screen(&mut browser, size), screen(&mut moved, size));
+    }
 }
 
 /// What is deleted from a view is gone from it; the size that is shown is another with `a`.
@@ -986,8 +1003,7 @@ fn only_what_is_shown_closes_a_text() {
             assert!(browser.on(Event::Key(key(letter))).is_empty());
             assert_eq!(text(&mut browser), shown, "{keys} {letter}");
         }
-        browser.on(Event::Key(Key::Click(3)));
-        assert_eq!(text(&mut browser), shown, "{keys}");
+        assert_eq!(view::click(&browser, (3, 0), size), None, "{keys}");
         for (there, back) in [('f', 'b'), ('d', 'u')] {
             browser.on(Event::Key(Key::Control(there)));
             let has_moved = text(&mut browser) != shown;

@@ -378,6 +378,7 @@ impl Browser {
         let to = match key {
             Key::ScrollUp => at.saturating_sub(1),
             Key::ScrollDown => at.saturating_add(1),
+            Key::Click(line) => line,
             _ => Bindings::default().act(key).and_then(|act| self.moved(act, at)).unwrap_or(at),
         };
         self.dialog = Some(Dialog::Text(text, to.min(self.stops(text).saturating_sub(1))));

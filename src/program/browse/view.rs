@@ -10,6 +10,8 @@ mod map;
 mod pane;
 mod text;
 
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
 use ratatui_core::terminal::Frame;
 
@@ -40,10 +42,20 @@ pub fn fit(browser: &mut Browser, (width, height): (u16, u16)) {
     }
 }
 
-/// The line of the list, or the name of a view, that is in this column and row of a screen of this size.
+/// The line of the list or of the text over it, or the name of a view, that is in this column and row of a screen of
+/// this size.
 pub fn click(browser: &Browser, at: (u16, u16), (width, height): (u16, u16)) -> Option<Key> {
     let areas = Areas::of(width.into(), height.into());
     let (x, y) = (usize::from(at.0), usize::from(at.1));
+    if let Some(Dialog::Text(text, first)) = browser.dialog {
+        // What is drawn says where its lines are.
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        let mut canvas = Canvas::new(browser, &mut buffer);
+        dialogs::draw(browser, text, first, &mut canvas);
+        let (top, lines) = canvas.choices;
+        let line = y.checked_sub(top)? + lines.start;
+        return lines.contains(&line).then_some(Key::Click(line));
+    }
     if y == 1 && areas.head > 2 {
         let mut tabs = tabs(browser, width.into()).into_iter();
         let tab = tabs.find(|(start, _, name)| (*start..start + cells(name)).contains(&x));
@@ -56,9 +68,7 @@ pub fn click(browser: &Browser, at: (u16, u16), (width, height): (u16, u16)) -> 
 /// Draws the whole screen.
 pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     let area = frame.area();
-    let palette = browser.options.colors.as_ref().map(|colors| colors.palette);
-    let canvas =
-        &mut Canvas { buffer: frame.buffer_mut(), area, palette, charset: browser.options.charset };
+    let canvas = &mut Canvas::new(browser, frame.buffer_mut());
     if area.width == 0 || area.height == 0 {
         return;
     }
