@@ -426,6 +426,36 @@ fn a_click_chooses_a_line_of_a_text() {
     }
 }
 
+/// Enter on a line of another list that is not in the tree leads to its place.
+#[test]
+fn enter_leads_to_what_could_not_be_read() {
+    let fixture = Fixture::in_memory().file("tree/a/f", 9_000).unreadable("tree/a/closed");
+    let fixture = fixture.file("tree/a/last", 20_000).file("tree/other", 1);
+    let json = weigh("-P -j tree").within(fixture.path()).by_nobody(&fixture).run().stdout;
+    fs::write(fixture.at("saved.json"), json).unwrap();
+    let source = Input::Snapshots(vec![fixture.at("saved.json")]);
+    let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
+    let request = Request { keep, source, ..Request::default() };
+    let mut browser = opened(&request, BrowseOptions::default(), 20);
+    press(&mut browser, "e");
+    let hint = foot(&mut browser, (80, 24));
+    assert!(hint.contains("Enter to its place"), "{hint}");
+    press(&mut browser, "\n");
+    assert_eq!(names(&browser), ["a/last", "a/f", "a/closed"]);
+    let shown = screen(&mut browser, (80, 24));
+    let chosen = shown.lines().find(|line| line.starts_with('>')).unwrap();
+    assert!(chosen.ends_with("closed/"), "{shown}");
+    // What is not in the tree any more.
+    let mut outcome = scanned(&request);
+    outcome.snapshot.weighed.problems[0].path = b"tree/a/gone".to_vec();
+    show(&mut browser, outcome);
+    press(&mut browser, "e\n");
+    assert_eq!(said(&browser), "nothing of it is in the tree");
+    let hint = foot(&mut browser, (80, 24));
+    press(&mut browser, "j");
+    assert_ne!(foot(&mut browser, (80, 24)), hint, "the list of errors is still there");
+}
+
 /// What is deleted from a view is gone from it; the size that is shown is another with `a`.
 #[test]
 fn a_view_follows_the_tree() {

@@ -366,6 +366,7 @@ impl Browser {
                 }
                 return printed;
             }
+            (Key::Enter, DialogText::Errors) if self.show_unread(at) => {}
             (Key::Enter | Key::Char('u'), DialogText::Trash) => return self.undo_chosen(at),
             _ => self.scroll(text, at, key),
         }

@@ -374,6 +374,9 @@ fn hints(browser: &Browser) -> Vec<Hint> {
         Some(Dialog::Text(DialogText::Trash, _)) if !browser.removals.trashed.is_empty() => {
             return fixed(&[("Enter", "put back", true), BACK]);
         }
+        Some(Dialog::Text(DialogText::Errors, _)) if !browser.unread().1.is_empty() => {
+            return fixed(&[("Enter", "to its place", true), BACK]);
+        }
         Some(Dialog::Prompt(..)) => &[],
         Some(Dialog::Text(text, _)) if browser.stops(text) < 2 => return fixed(&[BACK]),
         Some(Dialog::Text(..)) => return fixed(&[("↑ ↓", "scroll", false), BACK]),

@@ -1,6 +1,8 @@
 //! The views: what they list, the search, and the way from a line into the tree. Each view is computed once for a scan
 //! and a directory, and anew when the tree changes.
 
+use std::collections::BTreeMap;
+
 use super::browser::{Browser, Dialog, Question, ViewKind};
 use super::item::Item;
 use super::listing::SortedList;
@@ -221,6 +223,22 @@ impl Browser {
         let name = way.pop();
         (self.view, self.group, self.way) = (ViewKind::Tree, None, way);
         self.enter(name);
+    }
+
+    /// Goes to what could not be read, from its line in the list of errors. False if it is not in the tree.
+    pub(super) fn show_unread(&mut self, line: usize) -> bool {
+        let Some(problem) = self.unread().1.get(line) else { return false };
+        let path = BTreeMap::from([(problem.path.clone(), ())]);
+        if !self.has_whole_tree() {
+            return false;
+        }
+        let tree = &self.scan.tree;
+        let Some((place, ())) = tree.at_paths(&path).pop() else {
+            self.say("nothing of it is in the tree");
+            return false;
+        };
+        self.show_at(names(&tree.at(place)));
+        true
     }
 
     /// Goes from a line that is not in the list of a directory to what it stands for.
