@@ -576,6 +576,12 @@ fn a_search_finds_what_is_anywhere() {
     assert!(shown.contains(&share), "{share} in\n{shown}");
     press(&mut browser, "\x1b");
     assert_eq!(names(&browser), ["a/deep", "a/two.rs"], "where it began");
+    for (typed, found) in [("one", 1), ("nil", 0)] {
+        press(&mut browser, &format!("/{typed}"));
+        let asked = format!("Esc goes back; {found} found): {typed}");
+        assert!(foot(&mut browser, (80, 24)).ends_with(&asked), "{}", foot(&mut browser, (80, 24)));
+        press(&mut browser, "\x1b");
+    }
     press(&mut browser, "h/one");
     assert_eq!(names(&browser), ["a/deep/one.log", "one.rs"]);
     press(&mut browser, "\n");

@@ -269,7 +269,13 @@ fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)
         let said = browser.said().map_or_else(String::new, |said| format!("{said}; "));
         let said = if cells(&said) <= room { said } else { String::new() };
         let help = match question {
-            Question::Search => "(↑ ↓ choose, Enter shows it, Esc goes back): ".to_owned(),
+            Question::Search => {
+                let found = match browser.is_searching() && !browser.is_asking() {
+                    true => format!("; {} found", Format::Count.write(browser.len() as u64)),
+                    false => String::new(),
+                };
+                format!("(↑ ↓ choose, Enter shows it, Esc goes back{found}): ")
+            }
             Question::Filter => "(Enter lists them, Esc goes back): ".to_owned(),
             Question::Mark => format!("({}): ", super::pattern::MarkedBy::EXAMPLES),
             Question::Delete(_) => String::new(),
