@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::browser::{Browser, Dialog, Question, ViewKind};
+use super::browser::{Browser, Dialog, Question, ViewKind, position};
 use super::item::Item;
 use super::listing::SortedList;
 use super::marks::{descend, names};
@@ -11,7 +11,6 @@ use super::pattern::NamePattern;
 use super::query::{Answer, RunningQuery, TreeQuery};
 use super::sorting::{SortKey, Sorting};
 use weigh::internal::inode::{Identity, Links};
-use weigh::internal::render::size::Format;
 use weigh::internal::report::NO_OWNERS_LISTED;
 use weigh::internal::sys;
 use weigh::internal::tally::By;
@@ -337,9 +336,9 @@ impl Browser {
         let is_there = above.is_some_and(|(name, it)| it.unsorted().any(|it| it.name() == name));
         self.show_at(way);
         let text = self.text(text.as_bytes());
-        let [number, all] = [shown + 1, all].map(|number| Format::Count.write(number as u64));
+        let position = position(shown + 1, all);
         let gone = if is_there { "" } else { " (gone)" };
-        self.say(format!("{number} of {all}{gone}: {text}; n N go on"));
+        self.say(format!("{position}{gone}: {text}; n N go on"));
     }
 
     /// Marks all links to the inode of the chosen line.
