@@ -230,17 +230,17 @@ impl Palette {
     }
 }
 
-/// A bar for a `part` of `whole`, in at most `width` cells and without blanks behind it. It shows if it is not 0.
+/// A bar for a `part` of `whole`, in at most `width` cells and without blanks behind it. It has none if it would
+/// be less than half of the smallest one.
 pub fn bar(part: u64, whole: u64, width: usize, charset: Charset) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let most = width.min(u16::MAX.into()) as u128 * 8;
-    let least = u128::from(part > 0).min(most);
     let (part, whole) = (u128::from(part), u128::from(whole.max(1)));
     // In a forged snapshot, a part may be far more than the whole.
-    let eighths = ((part * most + whole / 2) / whole).clamp(least, most) as usize;
+    let eighths = ((part * most + whole / 2) / whole).min(most) as usize;
     match charset {
         Charset::Unicode => "█".repeat(eighths / 8) + PARTS[eighths % 8],
-        Charset::Ascii => "#".repeat(((eighths + 4) / 8).max(least as usize)),
+        Charset::Ascii => "#".repeat((eighths + 4) / 8),
     }
 }
 
@@ -383,8 +383,8 @@ mod tests {
         for (part, whole, width, drawn, ascii) in [
             (0, 100, 4, "", ""),
             (0, 0, 4, "", ""),
-            (1, 1_000, 4, "▏", "#"),
-            (1, 32, 4, "▏", "#"),
+            (1, 1_000, 4, "", ""),
+            (1, 64, 4, "▏", ""),
             (12, 32, 4, "█▌", "##"),
             (11, 32, 4, "█▍", "#"),
             (31, 32, 4, "███▉", "####"),

@@ -131,6 +131,23 @@ fn only_a_click_on_the_list_is_one_on_its_lines() {
     }
 }
 
+/// In a long list, nothing said how much of it was above and below.
+#[test]
+fn a_list_that_does_not_fit_says_where_one_is() {
+    let mut browser = browser(&saved(&screenful()));
+    press(&mut browser, "/29.log\nj");
+    let mut heading = |size, line: usize| {
+        let shown = screen(&mut browser, size);
+        shown.lines().nth(line).unwrap_or_default().to_owned()
+    };
+    assert!(heading((60, 15), 2).ends_with(" 2 of 30"), "{}", heading((60, 15), 2));
+    assert!(heading((60, 15), 2).contains(" name "), "{}", heading((60, 15), 2));
+    assert!(heading((200, 25), 3).contains(" 2 of 30  │ "), "{}", heading((200, 25), 3));
+    assert!(heading((200, 60), 3).contains(" name  "), "{}", heading((200, 60), 3));
+    assert!(!heading((200, 60), 3).contains(" of "), "all of it is there");
+    assert!(heading((20, 10), 1).ends_with(" name"), "there is no room");
+}
+
 #[test]
 fn screens() {
     let fixture = screenful();

@@ -252,7 +252,8 @@ fn the_list_of_the_trash_asks_the_system_nothing() {
     fs::rename(fixture.at("tree"), fixture.at("renamed")).unwrap();
     press(&mut storm.browser, "z");
     let shown = screen(&mut storm.browser, (200, 20));
-    assert!(shown.contains("/tree/d\n"), "{shown}");
+    // What it freed in the list is beside it, without another look.
+    assert!(shown.contains(" 4.00Ki  ") && shown.contains("/tree/d\n"), "{shown}");
 }
 
 /// Each view has the figures that the program prints.
@@ -404,8 +405,55 @@ fn a_click_on_a_name_opens_that_view() {
     let low = view::click(&browser, (1, 1), (80, 9));
     assert_eq!(low, None);
     press(&mut browser, "?");
-    browser.on(Event::Key(view::click(&browser, (1, 1), (80, 24)).unwrap()));
-    assert!(screen(&mut browser, (80, 24)).contains("back"), "help stays");
+    assert_eq!(view::click(&browser, (1, 1), (80, 24)), None, "help stays");
+}
+
+/// In the list, a click chooses a line. In the review, the trash and the errors, it did nothing.
+#[test]
+fn a_click_chooses_a_line_of_a_text() {
+    let fixture = fixture();
+    for size in [(80, 24), (60, 9)] {
+        let mut browser = reviewed(&fixture.at("tree"), "Ad");
+        let top = screen(&mut browser, size).lines().position(|it| it.contains(">●")).unwrap();
+        for y in [0, top - 1, size.1 as usize - 1] {
+            assert_eq!(view::click(&browser, (5, y as u16), size), None, "{y}");
+        }
+        let click = view::click(&browser, (5, top as u16 + 1), size).unwrap();
+        assert!(browser.on(Event::Key(click)).is_empty());
+        let mut moved = reviewed(&fixture.at("tree"), "Ad");
+        press(&mut moved, "j");
+        assert_eq!(screen(&mut browser, size), screen(&mut moved, size));
+    }
+}
+
+/// Enter on a line of another list that is not in the tree leads to its place.
+#[test]
+fn enter_leads_to_what_could_not_be_read() {
+    let fixture = Fixture::in_memory().file("tree/a/f", 9_000).unreadable("tree/a/closed");
+    let fixture = fixture.file("tree/a/last", 20_000).file("tree/other", 1);
+    let json = weigh("-P -j tree").within(fixture.path()).by_nobody(&fixture).run().stdout;
+    fs::write(fixture.at("saved.json"), json).unwrap();
+    let source = Input::Snapshots(vec![fixture.at("saved.json")]);
+    let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
+    let request = Request { keep, source, ..Request::default() };
+    let mut browser = opened(&request, BrowseOptions::default(), 20);
+    press(&mut browser, "e");
+    let hint = foot(&mut browser, (80, 24));
+    assert!(hint.contains("Enter to its place"), "{hint}");
+    press(&mut browser, "\n");
+    assert_eq!(names(&browser), ["a/last", "a/f", "a/closed"]);
+    let shown = screen(&mut browser, (80, 24));
+    let chosen = shown.lines().find(|line| line.starts_with('>')).unwrap();
+    assert!(chosen.ends_with("closed/"), "{shown}");
+    // What is not in the tree any more.
+    let mut outcome = scanned(&request);
+    outcome.snapshot.weighed.problems[0].path = b"tree/a/gone".to_vec();
+    show(&mut browser, outcome);
+    press(&mut browser, "e\n");
+    assert_eq!(said(&browser), "nothing of it is in the tree");
+    let hint = foot(&mut browser, (80, 24));
+    press(&mut browser, "j");
+    assert_ne!(foot(&mut browser, (80, 24)), hint, "the list of errors is still there");
 }
 
 /// What is deleted from a view is gone from it; the size that is shown is another with `a`.
@@ -528,6 +576,12 @@ fn a_search_finds_what_is_anywhere() {
     assert!(shown.contains(&share), "{share} in\n{shown}");
     press(&mut browser, "\x1b");
     assert_eq!(names(&browser), ["a/deep", "a/two.rs"], "where it began");
+    for (typed, found) in [("one", 1), ("nil", 0)] {
+        press(&mut browser, &format!("/{typed}"));
+        let asked = format!("Esc goes back; {found} found): {typed}");
+        assert!(foot(&mut browser, (80, 24)).ends_with(&asked), "{}", foot(&mut browser, (80, 24)));
+        press(&mut browser, "\x1b");
+    }
     press(&mut browser, "h/one");
     assert_eq!(names(&browser), ["a/deep/one.log", "one.rs"]);
     press(&mut browser, "\n");
@@ -985,8 +1039,7 @@ fn only_what_is_shown_closes_a_text() {
             assert!(browser.on(Event::Key(key(letter))).is_empty());
             assert_eq!(text(&mut browser), shown, "{keys} {letter}");
         }
-        browser.on(Event::Key(Key::Click(3)));
-        assert_eq!(text(&mut browser), shown, "{keys}");
+        assert_eq!(view::click(&browser, (3, 0), size), None, "{keys}");
         for (there, back) in [('f', 'b'), ('d', 'u')] {
             browser.on(Event::Key(Key::Control(there)));
             let has_moved = text(&mut browser) != shown;

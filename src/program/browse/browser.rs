@@ -23,6 +23,7 @@ use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::path;
 use weigh::internal::problem::Problem;
+use weigh::internal::render::size::Format;
 use weigh::internal::report::{Input, Request};
 use weigh::internal::tally::LiveDirectory;
 use weigh::internal::tree::{Child, Freeable, Place, Totals, Tree};
@@ -125,6 +126,16 @@ pub(super) struct ListColumns {
 /// How the list can show an entry's share of the directory: whether as a percentage, and whether as a bar.
 pub(super) const BARS: [(bool, bool); 4] =
     [(true, true), (true, false), (false, true), (false, false)];
+
+/// Which of how many, as people read it.
+pub(super) fn position(number: usize, all: usize) -> String {
+    let [number, all] = [number, all].map(|number| Format::Count.write(number as u64));
+    format!("{number} of {all}")
+}
+
+/// From so many columns and lines on, a second pane shows more about the selected line.
+pub(super) const PANE_WIDTH: usize = 100;
+pub(super) const PANE_HEIGHT: usize = 8;
 
 /// What covers the list, or the last line.
 #[derive(Clone, Debug, PartialEq, Eq)]

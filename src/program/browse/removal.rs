@@ -18,6 +18,7 @@ use weigh::internal::measure::Time;
 use weigh::internal::path;
 use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed};
+use weigh::internal::render::partial;
 use weigh::internal::render::size::{self, Format};
 use weigh::internal::sys;
 use weigh::internal::tree::Place;
@@ -243,7 +244,9 @@ impl Browser {
             if let Ok(Some(target)) = target {
                 let child = self.scan.tree.at(place);
                 let way = child.parent().map(|parent| marks::names(&parent)).unwrap_or_default();
-                names.push((way, target.name.clone(), child.is_directory()));
+                let size = self.options.format.of(self.measure()).write(child.size());
+                let size = partial::mark(size, self.is_partial(Some(place)));
+                names.push((way, target.name.clone(), child.is_directory(), size));
                 targets.push(match manner {
                     Manner::Delete => target.with_content(&self.scan.tree, place),
                     Manner::Trash => target,
@@ -287,8 +290,8 @@ impl Browser {
         }
         let (mut gone, mut kept, mut entries) = (0_u64, 0_u64, 0_u64);
         self.removals.batches += 1;
-        for (outcome, (way, name, is_directory)) in removed.outcomes.into_iter().zip(running.names)
-        {
+        for (outcome, named) in removed.outcomes.into_iter().zip(running.names) {
+            let (way, name, is_directory, size) = named;
             entries += outcome.removed;
             let is_said = !outcome.problems.is_empty();
             // Not if the system refused to remove what is still there.
@@ -304,7 +307,7 @@ impl Browser {
                 Fate::Deleted => gone += 1,
                 Fate::Trashed(trashed) => {
                     gone += 1;
-                    self.removals.trashed.push((self.removals.batches, Arc::from(trashed)));
+                    self.removals.trashed.push((self.removals.batches, size, Arc::from(trashed)));
                 }
                 // It may have new entries, or the time of change of some is new.
                 Fate::Kept if is_directory && (is_said || outcome.is_put_back) => {
@@ -332,15 +335,15 @@ impl Browser {
     /// Begins to put back what was moved into the trash last, all of it.
     pub(super) fn undo(&mut self) -> Option<Command> {
         let trashed = &self.removals.trashed;
-        let last = trashed.last().map(|(batch, _)| *batch);
-        let of_last = trashed.iter().filter(|(batch, _)| Some(*batch) == last);
-        self.put_back(of_last.map(|(_, trashed)| Arc::clone(trashed)).collect())
+        let last = trashed.last().map(|(batch, ..)| *batch);
+        let of_last = trashed.iter().filter(|(batch, ..)| Some(*batch) == last);
+        self.put_back(of_last.map(|(.., trashed)| Arc::clone(trashed)).collect())
     }
 
     /// Begins to put back what is on a line of the list of the trash, which begins with the last.
     pub(super) fn undo_chosen(&mut self, line: usize) -> Option<Command> {
         let chosen = self.removals.trashed.iter().rev().nth(line);
-        self.put_back(chosen.map(|(_, trashed)| Arc::clone(trashed)).into_iter().collect())
+        self.put_back(chosen.map(|(.., trashed)| Arc::clone(trashed)).into_iter().collect())
     }
 
     fn put_back(&mut self, trashed: Vec<Arc<Trashed>>) -> Option<Command> {
@@ -386,7 +389,7 @@ impl Browser {
         }
         // Marks on other links are found again by these.
         self.scan.tree.set_fingerprints(&relinked);
-        self.removals.trashed.retain(|(_, one)| !restored.contains(&Arc::as_ptr(one)));
+        self.removals.trashed.retain(|(.., one)| !restored.contains(&Arc::as_ptr(one)));
         let [many, others] = [&back, &kept].map(|all| Format::Count.write(all.len() as u64));
         self.say(match (&back[..], &kept[..]) {
             ([path], []) => format!("put back: {path}"),

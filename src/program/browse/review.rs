@@ -23,8 +23,9 @@ pub(super) struct Removals {
     pub(super) is_quitting: bool,
     /// Whether it ends with the marked paths on standard output.
     pub(super) is_printing: bool,
-    /// What this run has moved into the trash, in this order, each with the number of the removal.
-    pub(super) trashed: Vec<(u64, Arc<Trashed>)>,
+    /// What this run has moved into the trash, in this order, each with the number of the removal and its size as it
+    /// was shown.
+    pub(super) trashed: Vec<(u64, String, Arc<Trashed>)>,
     /// The number of the last removal.
     pub(super) batches: u64,
     /// Why the last removal or undo kept entries.
@@ -64,12 +65,14 @@ pub(super) struct ReviewedMark {
     pub(super) target: Result<Option<Target>, String>,
 }
 
+/// The directory and the name of a target, whether it is a directory itself, and its size as it is shown.
+pub(super) type TargetNames = (Vec<Vec<u8>>, Vec<u8>, bool, String);
+
 /// A removal in progress.
 #[derive(Debug)]
 pub(super) struct RunningRemoval {
     pub(super) manner: Manner,
-    /// The directory and the name of each target, and whether it is a directory itself.
-    pub(super) names: Vec<(Vec<Vec<u8>>, Vec<u8>, bool)>,
+    pub(super) names: Vec<TargetNames>,
     /// The number of entries.
     pub(super) entries: u64,
     pub(super) progress: RemovalProgress,
@@ -126,7 +129,7 @@ impl Removals {
     pub(super) fn add(&mut self, progress: RemovalProgress, time: Option<Time>) {
         let Some(running) = &mut self.running else { return };
         for number in &progress.gone {
-            if let Some((way, name, _)) = running.names.get(*number) {
+            if let Some((way, name, ..)) = running.names.get(*number) {
                 running.gone.entry(way.clone()).or_default().names.insert(name.clone());
             }
         }

@@ -1,6 +1,8 @@
 //! How events change the state. What needs a terminal or threads is returned to the loop.
 
-use super::browser::{BARS, Browser, Dialog, DialogText, PendingWork, Question};
+use super::browser::{
+    BARS, Browser, Dialog, DialogText, PANE_HEIGHT, PANE_WIDTH, PendingWork, Question,
+};
 use super::event::{Command, Ending, Event};
 use super::item::Item;
 use super::keys::{Act, Bindings, Key};
@@ -179,7 +181,9 @@ impl Browser {
             }
             Act::Apparent => self.other_measure(),
             Act::Bars => self.columns.bars = (self.columns.bars + 1) % BARS.len(),
-            Act::Map if !self.has_pane => self.say("the treemap needs 100 columns and 8 lines"),
+            Act::Map if !self.has_pane => {
+                self.say(format!("the treemap needs {PANE_WIDTH} columns and {PANE_HEIGHT} lines"));
+            }
             Act::Map => self.columns.map = !self.columns.map,
             Act::Counts => self.columns.counts = !self.columns.counts,
             Act::Times => self.columns.no_times = !self.columns.no_times,
@@ -362,6 +366,7 @@ impl Browser {
                 }
                 return printed;
             }
+            (Key::Enter, DialogText::Errors) if self.show_unread(at) => {}
             (Key::Enter | Key::Char('u'), DialogText::Trash) => return self.undo_chosen(at),
             _ => self.scroll(text, at, key),
         }
@@ -374,6 +379,7 @@ impl Browser {
         let to = match key {
             Key::ScrollUp => at.saturating_sub(1),
             Key::ScrollDown => at.saturating_add(1),
+            Key::Click(line) => line,
             _ => Bindings::default().act(key).and_then(|act| self.moved(act, at)).unwrap_or(at),
         };
         self.dialog = Some(Dialog::Text(text, to.min(self.stops(text).saturating_sub(1))));

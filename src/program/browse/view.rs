@@ -10,6 +10,8 @@ mod map;
 mod pane;
 mod text;
 
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
 use ratatui_core::terminal::Frame;
 
@@ -40,10 +42,20 @@ pub fn fit(browser: &mut Browser, (width, height): (u16, u16)) {
     }
 }
 
-/// The line of the list, or the name of a view, that is in this column and row of a screen of this size.
+/// The line of the list or of the text over it, or the name of a view, that is in this column and row of a screen of
+/// this size.
 pub fn click(browser: &Browser, at: (u16, u16), (width, height): (u16, u16)) -> Option<Key> {
     let areas = Areas::of(width.into(), height.into());
     let (x, y) = (usize::from(at.0), usize::from(at.1));
+    if let Some(Dialog::Text(text, first)) = browser.dialog {
+        // What is drawn says where its lines are.
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        let mut canvas = Canvas::new(browser, &mut buffer);
+        dialogs::draw(browser, text, first, &mut canvas);
+        let (top, lines) = canvas.choices;
+        let line = y.checked_sub(top)? + lines.start;
+        return lines.contains(&line).then_some(Key::Click(line));
+    }
     if y == 1 && areas.head > 2 {
         let mut tabs = tabs(browser, width.into()).into_iter();
         let tab = tabs.find(|(start, _, name)| (*start..start + cells(name)).contains(&x));
@@ -56,9 +68,7 @@ pub fn click(browser: &Browser, at: (u16, u16), (width, height): (u16, u16)) -> 
 /// Draws the whole screen.
 pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     let area = frame.area();
-    let palette = browser.options.colors.as_ref().map(|colors| colors.palette);
-    let canvas =
-        &mut Canvas { buffer: frame.buffer_mut(), area, palette, charset: browser.options.charset };
+    let canvas = &mut Canvas::new(browser, frame.buffer_mut());
     if area.width == 0 || area.height == 0 {
         return;
     }
@@ -259,7 +269,13 @@ fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)
         let said = browser.said().map_or_else(String::new, |said| format!("{said}; "));
         let said = if cells(&said) <= room { said } else { String::new() };
         let help = match question {
-            Question::Search => "(↑ ↓ choose, Enter shows it, Esc goes back): ".to_owned(),
+            Question::Search => {
+                let found = match browser.is_searching() && !browser.is_asking() {
+                    true => format!("; {} found", Format::Count.write(browser.len() as u64)),
+                    false => String::new(),
+                };
+                format!("(↑ ↓ choose, Enter shows it, Esc goes back{found}): ")
+            }
             Question::Filter => "(Enter lists them, Esc goes back): ".to_owned(),
             Question::Mark => format!("({}): ", super::pattern::MarkedBy::EXAMPLES),
             Question::Delete(_) => String::new(),
@@ -363,6 +379,9 @@ fn hints(browser: &Browser) -> Vec<Hint> {
         }
         Some(Dialog::Text(DialogText::Trash, _)) if !browser.removals.trashed.is_empty() => {
             return fixed(&[("Enter", "put back", true), BACK]);
+        }
+        Some(Dialog::Text(DialogText::Errors, _)) if !browser.unread().1.is_empty() => {
+            return fixed(&[("Enter", "to its place", true), BACK]);
         }
         Some(Dialog::Prompt(..)) => &[],
         Some(Dialog::Text(text, _)) if browser.stops(text) < 2 => return fixed(&[BACK]),

@@ -1,7 +1,9 @@
 //! The views: what they list, the search, and the way from a line into the tree. Each view is computed once for a scan
 //! and a directory, and anew when the tree changes.
 
-use super::browser::{Browser, Dialog, Question, ViewKind};
+use std::collections::BTreeMap;
+
+use super::browser::{Browser, Dialog, Question, ViewKind, position};
 use super::item::Item;
 use super::listing::SortedList;
 use super::marks::{descend, names};
@@ -9,7 +11,6 @@ use super::pattern::NamePattern;
 use super::query::{Answer, RunningQuery, TreeQuery};
 use super::sorting::{SortKey, Sorting};
 use weigh::internal::inode::{Identity, Links};
-use weigh::internal::render::size::Format;
 use weigh::internal::report::NO_OWNERS_LISTED;
 use weigh::internal::sys;
 use weigh::internal::tally::By;
@@ -223,6 +224,22 @@ impl Browser {
         self.enter(name);
     }
 
+    /// Goes to what could not be read, from its line in the list of errors. False if it is not in the tree.
+    pub(super) fn show_unread(&mut self, line: usize) -> bool {
+        let Some(problem) = self.unread().1.get(line) else { return false };
+        let path = BTreeMap::from([(problem.path.clone(), ())]);
+        if !self.has_whole_tree() {
+            return false;
+        }
+        let tree = &self.scan.tree;
+        let Some((place, ())) = tree.at_paths(&path).pop() else {
+            self.say("nothing of it is in the tree");
+            return false;
+        };
+        self.show_at(names(&tree.at(place)));
+        true
+    }
+
     /// Goes from a line that is not in the list of a directory to what it stands for.
     pub(super) fn follow_line(&mut self) {
         let Some(item) = self.item(self.chosen) else { return };
@@ -319,9 +336,9 @@ impl Browser {
         let is_there = above.is_some_and(|(name, it)| it.unsorted().any(|it| it.name() == name));
         self.show_at(way);
         let text = self.text(text.as_bytes());
-        let [number, all] = [shown + 1, all].map(|number| Format::Count.write(number as u64));
+        let position = position(shown + 1, all);
         let gone = if is_there { "" } else { " (gone)" };
-        self.say(format!("{number} of {all}{gone}: {text}; n N go on"));
+        self.say(format!("{position}{gone}: {text}; n N go on"));
     }
 
     /// Marks all links to the inode of the chosen line.

@@ -1,8 +1,7 @@
 //! Where the parts of the screen are. What is least needed goes first where there is no room: blanks, the names of the
 //! views, headings, the line of marks.
 
-/// From this width on, a second pane shows more about the selected line.
-const WIDE: usize = 100;
+use crate::program::browse::browser::{PANE_HEIGHT, PANE_WIDTH};
 
 /// The lines and columns of the parts.
 #[derive(Clone, Copy, Debug)]
@@ -19,13 +18,13 @@ impl Areas {
     /// For a screen of so many columns and lines.
     pub(super) fn of(width: usize, height: usize) -> Self {
         let (head, foot) = match height {
-            0..8 => (1, 1),
-            8..14 => (2, 1),
+            0..PANE_HEIGHT => (1, 1),
+            PANE_HEIGHT..14 => (2, 1),
             14..22 => (3, 2),
             _ => (4, 2),
         };
         // The pane's title needs a line below the first one, which has the total.
-        let is_wide = width >= WIDE && head > 1;
+        let is_wide = width >= PANE_WIDTH && height >= PANE_HEIGHT;
         let list = if is_wide { width * 3 / 5 } else { width };
         Self { head, foot, list, pane: is_wide.then_some(list + 3) }
     }

@@ -1,6 +1,7 @@
 //! What all parts of the view draw with.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -22,9 +23,17 @@ pub(super) struct Canvas<'a> {
     /// Colours, if any.
     pub(super) palette: Option<Palette>,
     pub(super) charset: Charset,
+    /// Where the first line is that can be chosen in a text over the list, and the numbers of those that are drawn.
+    pub(super) choices: (usize, Range<usize>),
 }
 
-impl Canvas<'_> {
+impl<'a> Canvas<'a> {
+    pub(super) fn new(browser: &Browser, buffer: &'a mut Buffer) -> Self {
+        let palette = browser.options.colors.as_ref().map(|colors| colors.palette);
+        let (area, charset) = (buffer.area, browser.options.charset);
+        Self { buffer, area, palette, charset, choices: Default::default() }
+    }
+
     /// Writes `text`, which is already escaped, from the column `x` of a line on, in at most `width` cells. Returns
     /// the column after it.
     pub(super) fn write(

@@ -312,9 +312,10 @@ fn trash(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
         _ => "in the trash: that frees nothing until it is emptied; Enter puts this back",
     };
     let head = (titled(title, canvas.width()), Vec::new());
-    paths(canvas, head, 1, (chosen, trashed.len()), |_, line| {
-        let path = browser.text(&trashed[trashed.len() - 1 - line].1.old_path);
-        (Line::new(), [path, String::new()], Style::new())
+    paths(canvas, head, 10, (chosen, trashed.len()), |_, line| {
+        let (_, size, one) = &trashed[trashed.len() - 1 - line];
+        let size = vec![(1, format!("{size:>7}"), Style::new())];
+        (size, [browser.text(&one.old_path), String::new()], Style::new())
     });
 }
 

@@ -8,7 +8,7 @@ use super::areas::Areas;
 use super::canvas::{BOLD, Canvas, format, sized, style};
 use super::dialogs;
 use super::text::shorten_path;
-use crate::program::browse::browser::{BARS, Browser, ListColumns};
+use crate::program::browse::browser::{BARS, Browser, ListColumns, position};
 use crate::program::browse::item::Item;
 use weigh::internal::inode::Links;
 use weigh::internal::render::name::{cells, shorten};
@@ -83,6 +83,13 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     let layout = layout(browser, &lines, areas.list);
     if areas.head > 1 {
         headings(canvas, areas.head - 1, &layout);
+        if browser.len() > height {
+            let position = position(browser.chosen + 1, browser.len());
+            let x = areas.list.saturating_sub(cells(&position) + 1);
+            // The heading of the names stays.
+            let room = if x > layout.name + 4 { usize::MAX } else { 0 };
+            canvas.write((x, areas.head - 1), &position, room, canvas.aside());
+        }
     }
     for (i, fields) in lines.iter().enumerate() {
         line(browser, canvas, areas.head + i, fields, &layout, areas.list);
@@ -189,6 +196,12 @@ fn layout(browser: &Browser, lines: &[Fields<'_>], width: usize) -> ListLayout {
         room = if is_shown { room.saturating_sub(all[i] + gap(i)) } else { 0 };
         all[i] = if is_shown { all[i] } else { 0 };
     }
+    // What is above the names gets room before bars do, too.
+    let heading = match browser.len() > lines.len() {
+        true => cells(&position(browser.len(), browser.len())) + 7,
+        false => 0,
+    };
+    let room = room.saturating_sub(heading.saturating_sub(longest.clamp(NAME.0, NAME.1)));
     let most = room.saturating_sub(longest.saturating_sub(NAME.1)).min(width / 3);
     let bar = if has_bar && room > BAR { most.max(BAR) } else { 0 };
     let mut layout = ListLayout { name: BEFORE, ..ListLayout::default() };

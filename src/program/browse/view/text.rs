@@ -127,6 +127,7 @@ pub(super) fn page(
         canvas.line(y, line);
     }
     if let Some(chosen) = chosen.filter(|chosen| *chosen < count && room > 0) {
+        canvas.choices = (top + head.len(), first..first + lines.len());
         canvas.band(top + head.len() + chosen - first, canvas.width());
     }
 }
