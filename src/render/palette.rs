@@ -230,8 +230,8 @@ impl Palette {
     }
 }
 
-/// A bar for a `part` of `whole`, in at most `width` cells and without blanks behind it. It has none if it would
-/// be less than half of the smallest one.
+/// A bar for a `part` of `whole`, in at most `width` cells and without blanks behind it. It is empty if the part is less
+/// than half of what the smallest bar stands for.
 pub fn bar(part: u64, whole: u64, width: usize, charset: Charset) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let most = width.min(u16::MAX.into()) as u128 * 8;

@@ -12,7 +12,9 @@ use super::event::{Command, Ending};
 use super::follow::Gone;
 use super::listing::last_names;
 use super::marks::{self, descend};
-use super::review::{RemovalProgress, Review, ReviewedMark, RunningRemoval};
+use super::review::{
+    RemovalProgress, Review, ReviewedMark, RunningRemoval, RunningTarget, TrashedEntry,
+};
 use super::scan::Scan;
 use weigh::internal::measure::Time;
 use weigh::internal::path;
@@ -238,7 +240,7 @@ impl Browser {
 
     /// Begins the removal of what was reviewed.
     fn begin_removal(&mut self, manner: Manner) -> Option<Command> {
-        let (mut targets, mut names) = (Vec::new(), Vec::new());
+        let (mut targets, mut running) = (Vec::new(), Vec::new());
         let review = self.removals.review.take()?;
         for ReviewedMark { place, target, .. } in review.marks {
             if let Ok(Some(target)) = target {
@@ -246,7 +248,8 @@ impl Browser {
                 let way = child.parent().map(|parent| marks::names(&parent)).unwrap_or_default();
                 let size = self.options.format.of(self.measure()).write(child.size());
                 let size = partial::mark(size, self.is_partial(Some(place)));
-                names.push((way, target.name.clone(), child.is_directory(), size));
+                let (name, is_directory) = (target.name.clone(), child.is_directory());
+                running.push(RunningTarget { way, name, is_directory, size });
                 targets.push(match manner {
                     Manner::Delete => target.with_content(&self.scan.tree, place),
                     Manner::Trash => target,
@@ -260,7 +263,8 @@ impl Browser {
         let (progress, gone) = (RemovalProgress::default(), Gone::default());
         self.removals.problems.clear();
         self.removals.is_cancelled = false;
-        self.removals.running = Some(RunningRemoval { manner, names, entries, progress, gone });
+        self.removals.running =
+            Some(RunningRemoval { manner, targets: running, entries, progress, gone });
         self.pending = Some(PendingWork::Removal);
         Some(Command::Remove(manner, targets))
     }
@@ -290,8 +294,8 @@ impl Browser {
         }
         let (mut gone, mut kept, mut entries) = (0_u64, 0_u64, 0_u64);
         self.removals.batches += 1;
-        for (outcome, named) in removed.outcomes.into_iter().zip(running.names) {
-            let (way, name, is_directory, size) = named;
+        for (outcome, target) in removed.outcomes.into_iter().zip(running.targets) {
+            let RunningTarget { way, name, is_directory, size } = target;
             entries += outcome.removed;
             let is_said = !outcome.problems.is_empty();
             // Not if the system refused to remove what is still there.
@@ -307,7 +311,8 @@ impl Browser {
                 Fate::Deleted => gone += 1,
                 Fate::Trashed(trashed) => {
                     gone += 1;
-                    self.removals.trashed.push((self.removals.batches, size, Arc::from(trashed)));
+                    let (batch, trashed) = (self.removals.batches, Arc::from(trashed));
+                    self.removals.trashed.push(TrashedEntry { batch, size, trashed });
                 }
                 // It may have new entries, or the time of change of some is new.
                 Fate::Kept if is_directory && (is_said || outcome.is_put_back) => {
@@ -335,15 +340,15 @@ impl Browser {
     /// Begins to put back what was moved into the trash last, all of it.
     pub(super) fn undo(&mut self) -> Option<Command> {
         let trashed = &self.removals.trashed;
-        let last = trashed.last().map(|(batch, ..)| *batch);
-        let of_last = trashed.iter().filter(|(batch, ..)| Some(*batch) == last);
-        self.put_back(of_last.map(|(.., trashed)| Arc::clone(trashed)).collect())
+        let last = trashed.last().map(|entry| entry.batch);
+        let of_last = trashed.iter().filter(|entry| Some(entry.batch) == last);
+        self.put_back(of_last.map(|entry| Arc::clone(&entry.trashed)).collect())
     }
 
     /// Begins to put back what is on a line of the list of the trash, which begins with the last.
     pub(super) fn undo_chosen(&mut self, line: usize) -> Option<Command> {
         let chosen = self.removals.trashed.iter().rev().nth(line);
-        self.put_back(chosen.map(|(.., trashed)| Arc::clone(trashed)).into_iter().collect())
+        self.put_back(chosen.map(|entry| Arc::clone(&entry.trashed)).into_iter().collect())
     }
 
     fn put_back(&mut self, trashed: Vec<Arc<Trashed>>) -> Option<Command> {
@@ -389,7 +394,7 @@ impl Browser {
         }
         // Marks on other links are found again by these.
         self.scan.tree.set_fingerprints(&relinked);
-        self.removals.trashed.retain(|(.., one)| !restored.contains(&Arc::as_ptr(one)));
+        self.removals.trashed.retain(|entry| !restored.contains(&Arc::as_ptr(&entry.trashed)));
         let [many, others] = [&back, &kept].map(|all| Format::Count.write(all.len() as u64));
         self.say(match (&back[..], &kept[..]) {
             ([path], []) => format!("put back: {path}"),

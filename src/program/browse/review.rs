@@ -23,9 +23,8 @@ pub(super) struct Removals {
     pub(super) is_quitting: bool,
     /// Whether it ends with the marked paths on standard output.
     pub(super) is_printing: bool,
-    /// What this run has moved into the trash, in this order, each with the number of the removal and its size as it
-    /// was shown.
-    pub(super) trashed: Vec<(u64, String, Arc<Trashed>)>,
+    /// What this run has moved into the trash, in this order.
+    pub(super) trashed: Vec<TrashedEntry>,
     /// The number of the last removal.
     pub(super) batches: u64,
     /// Why the last removal or undo kept entries.
@@ -65,14 +64,32 @@ pub(super) struct ReviewedMark {
     pub(super) target: Result<Option<Target>, String>,
 }
 
-/// The directory and the name of a target, whether it is a directory itself, and its size as it is shown.
-pub(super) type TargetNames = (Vec<Vec<u8>>, Vec<u8>, bool, String);
+/// An entry that is in the trash.
+#[derive(Debug)]
+pub(super) struct TrashedEntry {
+    /// The number of the removal.
+    pub(super) batch: u64,
+    /// Its size, as it was shown.
+    pub(super) size: String,
+    pub(super) trashed: Arc<Trashed>,
+}
+
+/// A target of a removal in progress.
+#[derive(Debug)]
+pub(super) struct RunningTarget {
+    /// The directory that it is in, as names from the root on.
+    pub(super) way: Vec<Vec<u8>>,
+    pub(super) name: Vec<u8>,
+    pub(super) is_directory: bool,
+    /// Its size, as it is shown.
+    pub(super) size: String,
+}
 
 /// A removal in progress.
 #[derive(Debug)]
 pub(super) struct RunningRemoval {
     pub(super) manner: Manner,
-    pub(super) names: Vec<TargetNames>,
+    pub(super) targets: Vec<RunningTarget>,
     /// The number of entries.
     pub(super) entries: u64,
     pub(super) progress: RemovalProgress,
@@ -129,12 +146,12 @@ impl Removals {
     pub(super) fn add(&mut self, progress: RemovalProgress, time: Option<Time>) {
         let Some(running) = &mut self.running else { return };
         for number in &progress.gone {
-            if let Some((way, name, ..)) = running.names.get(*number) {
+            if let Some(RunningTarget { way, name, .. }) = running.targets.get(*number) {
                 running.gone.entry(way.clone()).or_default().names.insert(name.clone());
             }
         }
         for (number, stat) in &progress.directories {
-            if let Some((way, ..)) = running.names.get(*number) {
+            if let Some(RunningTarget { way, .. }) = running.targets.get(*number) {
                 running.gone.entry(way.clone()).or_default().own = Some(stat.stat.figures(time));
             }
         }

@@ -313,9 +313,9 @@ fn trash(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     };
     let head = (titled(title, canvas.width()), Vec::new());
     paths(canvas, head, 10, (chosen, trashed.len()), |_, line| {
-        let (_, size, one) = &trashed[trashed.len() - 1 - line];
-        let size = vec![(1, format!("{size:>7}"), Style::new())];
-        (size, [browser.text(&one.old_path), String::new()], Style::new())
+        let entry = &trashed[trashed.len() - 1 - line];
+        let size = vec![(1, format!("{:>7}", entry.size), Style::new())];
+        (size, [browser.text(&entry.trashed.old_path), String::new()], Style::new())
     });
 }
 

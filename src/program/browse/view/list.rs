@@ -32,6 +32,7 @@ struct Fields<'a> {
 
 /// The columns, from left to right: what is above each. The bar is between the third and the fourth.
 const HEADINGS: [&str; 5] = ["size", "change", "entries", "share", "written"];
+const NAME_HEADING: &str = "name";
 const SIZE: usize = 0;
 const CHANGE: usize = 1;
 const COUNT: usize = 2;
@@ -87,7 +88,7 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
             let position = position(browser.chosen + 1, browser.len());
             let x = areas.list.saturating_sub(cells(&position) + 1);
             // The heading of the names stays.
-            let room = if x > layout.name + 4 { usize::MAX } else { 0 };
+            let room = if x > layout.name + cells(NAME_HEADING) { usize::MAX } else { 0 };
             canvas.write((x, areas.head - 1), &position, room, canvas.aside());
         }
     }
@@ -196,9 +197,9 @@ fn layout(browser: &Browser, lines: &[Fields<'_>], width: usize) -> ListLayout {
         room = if is_shown { room.saturating_sub(all[i] + gap(i)) } else { 0 };
         all[i] = if is_shown { all[i] } else { 0 };
     }
-    // What is above the names gets room before bars do, too.
+    // What is above the names gets room before bars do, too. The position has two blanks before it, and one after.
     let heading = match browser.len() > lines.len() {
-        true => cells(&position(browser.len(), browser.len())) + 7,
+        true => cells(NAME_HEADING) + 2 + cells(&position(browser.len(), browser.len())) + 1,
         false => 0,
     };
     let room = room.saturating_sub(heading.saturating_sub(longest.clamp(NAME.0, NAME.1)));
@@ -229,7 +230,7 @@ fn headings(canvas: &mut Canvas<'_>, y: usize, layout: &ListLayout) {
         };
         canvas.write((x, y), HEADINGS[i], if width > 0 { usize::MAX } else { 0 }, canvas.aside());
     }
-    canvas.write((layout.name, y), "name", usize::MAX, canvas.aside());
+    canvas.write((layout.name, y), NAME_HEADING, usize::MAX, canvas.aside());
 }
 
 fn line(
