@@ -25,7 +25,7 @@ pub struct Request(report::Request);
 #[derive(Debug, Default)]
 pub struct Outcome(report::Outcome);
 
-/// Does what the request asks for.
+/// Does what the request asks for, on several threads, and returns when it is done.
 ///
 /// # Errors
 /// If no root can be read, or if a snapshot cannot be loaded, compared or saved. What else could not be read is among
@@ -111,6 +111,19 @@ impl Request {
     }
 
     /// What can end it early, from another thread. The outcome has what was read until then.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), weigh::Problem> {
+    /// use std::sync::atomic::Ordering;
+    ///
+    /// let interrupt = weigh::Interrupt::default();
+    /// let request = weigh::Request::of(["src"]).interrupted_by(&interrupt);
+    /// // For example, in a thread that waits for a key, or for a time limit.
+    /// interrupt.is_asked.store(true, Ordering::SeqCst);
+    /// assert!(!weigh::run(&request)?.is_complete());
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn interrupted_by(mut self, interrupt: &Interrupt) -> Self {
         self.0.interrupt = interrupt.clone();
@@ -138,6 +151,22 @@ impl Outcome {
 }
 
 /// A directory, a file, or another entry, with everything below it.
+///
+/// All files of 1 MiB or more:
+///
+/// ```
+/// # fn main() -> Result<(), weigh::Problem> {
+/// let outcome = weigh::run(&weigh::Request::of(["src"]))?;
+/// let mut left = vec![outcome.root()];
+/// while let Some(entry) = left.pop() {
+///     if entry.kind() == weigh::Kind::File && entry.size() >= 1 << 20 {
+///         println!("{:>12} {}", entry.size(), entry.path().display());
+///     }
+///     left.extend(entry.children());
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct TreeEntry<'a>(Child<'a>);
 
@@ -162,7 +191,7 @@ impl<'a> TreeEntry<'a> {
         self.0.size()
     }
 
-    /// The part of its size that other links share, from outside it.
+    /// The part of its size that is in inodes with links outside of it, too. Removing it would not free that part.
     pub fn shared(self) -> u64 {
         self.0.totals().shared
     }

@@ -40,6 +40,13 @@
 //! # }
 //! ```
 //!
+//! Without its default features, the crate is only this library. It then builds without clap, ratatui and parquet:
+//!
+//! ```toml
+//! [dependencies]
+//! weigh = { path = "../weigh", default-features = false }
+//! ```
+//!
 //! Everything else here is about how weigh is built. Its parts are private.
 //!
 //! # How data flows

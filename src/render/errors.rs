@@ -81,8 +81,9 @@ pub(super) fn first_few<'p>(count: usize, paths: impl Iterator<Item = &'p [u8]>)
 /// The line that names the `roots` that are not mount points, which --df says nothing about, if there are any.
 pub fn unmounted(roots: &[Vec<u8>]) -> Option<String> {
     let shown = first_few(roots.len(), roots.iter().map(Vec::as_slice));
-    (!roots.is_empty())
-        .then(|| format!("--df is for mount points (alone, it lists them): not for {shown}"))
+    (!roots.is_empty()).then(|| {
+        format!("--df says nothing about {shown}: it is for mount points, which `weigh --df` lists")
+    })
 }
 
 /// The lines about what had to go for a walk that is remembered, or why it is not remembered.

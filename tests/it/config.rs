@@ -202,6 +202,7 @@ fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
         ("--keep 1 --df", "--keep needs --save"),
         ("--read-only -n 3", "--read-only needs --ui"),
         ("--print0 -n 3", "--print0 needs --ui"),
+        ("--save-as json -n 3", "--save-as needs --save"),
         ("--list-totals --df", "--list-totals needs --list"),
         ("--list-duplicates last --df", "--list-duplicates needs --list"),
     ] {
@@ -268,7 +269,10 @@ fn another_file_can_be_named() {
         let shown = within(&fixture, flags).env(name, "none.toml").run();
         let complaint = shown.complaint();
         assert_eq!(shown.code(), 2, "{complaint}");
-        assert!(complaint.starts_with("error: none.toml: No such file"), "{complaint}");
+        assert!(
+            complaint.starts_with("error: cannot read the config file none.toml: No such file"),
+            "{complaint}"
+        );
     }
 }
 

@@ -151,7 +151,7 @@ fn quiet_leaves_only_errors() {
     assert!(limit.complaint().contains("--fail-over"), "{}", limit.complaint());
     assert_eq!(
         run("--df top/g").complaint(),
-        "weigh: --df is for mount points (alone, it lists them): not for top/g\n"
+        "weigh: --df says nothing about top/g: it is for mount points, which `weigh --df` lists\n"
     );
     assert_eq!(run("--df -q top/g").complaint(), "");
 }

@@ -119,7 +119,7 @@ impl Home {
         // A directory that stands for `/` is no mount point.
         let said = String::from_utf8(output.stdout).unwrap();
         let said = said
-            .replace("weigh: --df is for mount points (alone, it lists them): not for usr\n", "");
+            .replace("weigh: --df says nothing about usr: it is for mount points, which `weigh --df` lists\n", "");
         (output.status.success(), said)
     }
 

@@ -126,7 +126,7 @@ fn a_day_is_the_last_scan_until_its_end() {
     }
     for word in ["+1d", "d", "2026-02-30", "yesterdays", "Last"] {
         let said = at_home(&fixture, "t --since").arg(word).run();
-        assert!(said.complaint().contains("No such file"), "{word}: {}", said.complaint());
+        assert!(said.complaint().contains("there is no such FILE"), "{word}: {}", said.complaint());
     }
     // A walk that a wrong clock dated in the future is not the last one.
     file(20);
@@ -165,6 +165,26 @@ fn what_is_missing_says_how_to_begin() {
     assert_eq!(at_home(&fixture, "-l --since last t").run().code(), 2);
     assert_eq!(at_home(&fixture, "-s --exclude f --since last t").run().code(), 0);
     assert_eq!(at_home(&fixture, "--since last .").run().code(), 2);
+}
+
+#[test]
+fn a_day_in_other_words_is_answered_by_those_there_are() {
+    let fixture = Fixture::new().file("t/f", 1);
+    for day in ["2w", "monday", "2026-13-45", "\u{1b}[2J"] {
+        let said = at_home(&fixture, "t --since").arg(day).run();
+        let complaint = said.complaint();
+        assert_eq!(said.code(), 2, "{day:?}: {complaint}");
+        assert!(
+            complaint.contains("a day is last, yesterday, 7d, or as in 2026-11-01"),
+            "{complaint}"
+        );
+        assert!(!complaint.contains('\u{1b}'), "{complaint:?}");
+    }
+    for file in ["2w.weigh", "./2w", "saved/"] {
+        let said = at_home(&fixture, "t --since").arg(file).run();
+        assert_eq!(said.code(), 1, "{file}");
+        assert!(said.complaint().starts_with("weigh: cannot load"), "{}", said.complaint());
+    }
 }
 
 /// Once, `--remember --since last` failed until a run without `--since`, so a line of cron with both never began to work.

@@ -78,7 +78,10 @@ fn each_root_has_its_own_file_system() {
     let lines = mounted(&fixture, "\"$0\" -j --df m m/sub plain 2>&1");
     let [said, json] = &lines[2..] else { panic!("{lines:#?}") };
     let (said, json) = if said.starts_with('{') { (json, said) } else { (said, json) };
-    assert_eq!(said, "weigh: --df is for mount points (alone, it lists them): not for plain");
+    assert_eq!(
+        said,
+        "weigh: --df says nothing about plain: it is for mount points, which `weigh --df` lists"
+    );
     let json: Value = serde_json::from_str(json).unwrap();
     let found: Vec<_> = json["file_systems"].as_array().unwrap().iter().collect();
     let of = |key: &str| found.iter().map(|one| one[key].clone()).collect::<Vec<_>>();
@@ -108,7 +111,8 @@ fn one_file_system_has_its_lines_once() {
 fn what_is_no_mount_point_is_said_and_what_makes_no_sense_is_refused() {
     let fixture = Fixture::new().file("top/f", 10);
     let shown = weigh("--df -c top").within(fixture.path()).run();
-    let said = "weigh: --df is for mount points (alone, it lists them): not for top\n";
+    let said =
+        "weigh: --df says nothing about top: it is for mount points, which `weigh --df` lists\n";
     assert_eq!((shown.code(), shown.complaint().as_str()), (0, said));
     let plain = weigh("-c top").within(fixture.path()).run().clean();
     assert_eq!(shown.stdout, plain);

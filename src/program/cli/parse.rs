@@ -20,7 +20,7 @@ use weigh::internal::problem::reason;
 use weigh::internal::sys::{self, Source};
 
 /// Flags, those that they go with, and what the values of those end in.
-const GOES_WITH: [(&str, &[(&str, &str)]); 8] = [
+const GOES_WITH: [(&str, &[(&str, &str)]); 9] = [
     ("details", &[("save", ""), ("ui", ""), ("form", "parquet")]),
     ("fail_growth", &[("since", "")]),
     ("keep", &[("save", "/")]),
@@ -29,6 +29,7 @@ const GOES_WITH: [(&str, &[(&str, &str)]); 8] = [
     ("older", &[("reclaimable", "")]),
     ("print0", &[("ui", "")]),
     ("read_only", &[("ui", "")]),
+    ("save_as", &[("save", "")]),
 ];
 
 /// Calls `make` with the flags in `args`, which begin with the program's name, and in the config file.
@@ -171,7 +172,7 @@ fn file(named: Option<&OsStr>) -> Result<Option<(PathBuf, String)>, String> {
         Err(error) if !is_named && is_absent(&error) => return Ok(None),
         Err(error) => reason(&error),
     };
-    Err(format!("{}: {wrong}", printable(&path)))
+    Err(format!("cannot read the config file {}: {wrong}", printable(&path)))
 }
 
 /// The path in a variable of the environment.

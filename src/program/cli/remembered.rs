@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::mem;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 use std::process;
 
 use super::flags::Flags;
@@ -45,10 +45,20 @@ impl Flags {
         source: &Input,
         is_kept: bool,
     ) -> Result<(Option<PathBuf>, Option<String>), String> {
+        const NO_DAY: &str =
+            "there is no such FILE, and a day is last, yesterday, 7d, or as in 2026-11-01";
         const NONE_THEN: &str = "no scan is remembered from then or before: the oldest is of";
         let Some(file) = self.snapshots.since.clone() else { return Ok((None, None)) };
-        let day = file.to_str().and_then(Day::named).filter(|_| !sys::exists(&file));
-        let (Some(day), Input::Roots(roots)) = (day, source) else { return Ok((Some(file), None)) };
+        let name = file.to_str().filter(|_| !sys::exists(&file));
+        let (Some(name), Input::Roots(roots)) = (name, source) else {
+            return Ok((Some(file), None));
+        };
+        let Some(day) = Day::named(name) else {
+            // As a rule, a FILE has a directory or an ending. What has neither is a day in other words.
+            let is_file = name == "-" || name.contains(|sign| sign == '.' || is_separator(sign));
+            let wrong = || format!("--since {}: {NO_DAY}", escape(name.as_bytes()));
+            return if is_file { Ok((Some(file), None)) } else { Err(wrong()) };
+        };
         let now = self.here(roots);
         let found = self.remembered().find(day, &now).map_err(|problem| problem.to_string())?;
         if found.is_some() {
