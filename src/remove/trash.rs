@@ -126,7 +126,7 @@ impl TrashDirectory {
         let below = self.top.as_ref().and_then(|top| path::below(path, top));
         let from = uri(below.unwrap_or(path), b"0123456789ABCDEF");
         let now = Timestamp::from_second(sys::now()).unwrap_or_default();
-        let now = now.to_zoned(sys::time_zone());
+        let now = now.to_zoned_datetime(sys::time_zone());
         let now = now.strftime("%Y-%m-%dT%H:%M:%S");
         format!("[Trash Info]\nPath={from}\nDeletionDate={now}\n").into_bytes()
     }

@@ -60,7 +60,7 @@ impl Style {
             _ => text.strip_prefix('+').ok_or(InvalidValue::TimeStyle)?,
         };
         let [whole, fraction] = [0, 123_456_789].map(|nanos| {
-            let time = Timestamp::from_nanosecond(nanos)?.to_zoned(TimeZone::UTC);
+            let time = Timestamp::from_nanosecond(nanos)?.to_zoned_datetime(TimeZone::UTC);
             strtime::format(format, &time)
         });
         let whole = whole.map_err(|_| InvalidValue::TimeFormat(text.to_owned()))?;
@@ -78,7 +78,9 @@ impl TimeFormat {
             Style::Relative => ago(self.now.saturating_sub(seconds)),
             // Like GNU, it writes the plain number for a year that no calendar has.
             Style::Format(format) => Timestamp::from_second(seconds)
-                .and_then(|time| strtime::format(format, &time.to_zoned((**self.zone).clone())))
+                .and_then(|time| {
+                    strtime::format(format, &time.to_zoned_datetime((**self.zone).clone()))
+                })
                 .map_or_else(|_| seconds.to_string(), |text| escape(text.as_bytes())),
         }
     }

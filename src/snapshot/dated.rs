@@ -221,7 +221,7 @@ fn kept(series: &[Dated], count: usize) -> HashSet<&PathBuf> {
             kept.insert(file);
             continue;
         };
-        let date = time.to_zoned(zone.clone()).date();
+        let date = time.to_zoned_datetime(zone.clone()).date();
         let week = date.iso_week_date();
         let is_day = days.len() < count && days.insert(date);
         let is_week = weeks.len() < count && weeks.insert((week.year(), week.week()));

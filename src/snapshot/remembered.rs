@@ -57,13 +57,13 @@ impl Day {
 
     /// The last second of the day that is not after `now`, in seconds since the epoch. None if there is no such time.
     fn end(self, now: i64, zone: &TimeZone) -> Option<i64> {
-        let today = Timestamp::from_second(now).ok()?.to_zoned(zone.clone()).date();
+        let today = Timestamp::from_second(now).ok()?.to_zoned_datetime(zone.clone()).date();
         let date = match self {
             Day::Last => today,
             Day::Ago(days) => today.checked_sub(i64::from(days).days()).ok()?,
             Day::On(date) => date,
         };
-        let next = date.tomorrow().ok()?.to_zoned(zone.clone()).ok()?;
+        let next = date.tomorrow().ok()?.to_zoned_datetime(zone.clone()).ok()?;
         Some(now.min(next.timestamp().as_second() - 1))
     }
 }

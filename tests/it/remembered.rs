@@ -366,7 +366,7 @@ fn what_is_old_goes_as_the_documentation_says() {
         of_series.sort_by(|one, other| other.cmp(one));
         let mut spans: [BTreeSet<String>; 3] = Default::default();
         for (time, file) in of_series {
-            let date = Timestamp::from_second(time).unwrap().to_zoned(TimeZone::UTC);
+            let date = Timestamp::from_second(time).unwrap().to_zoned_datetime(TimeZone::UTC);
             let mut is_kept = false;
             for (seen, format) in spans.iter_mut().zip(["%F", "%G-%V", "%Y-%m"]) {
                 is_kept |= seen.len() < 7 && seen.insert(date.strftime(format).to_string());
