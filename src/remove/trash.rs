@@ -260,7 +260,11 @@ fn try_own(parent: &HeldDirectory, name: &CStr) -> io::Result<HeldDirectory> {
 /// The same error, but names the directory of the trash at `path`, not the entry that was to be moved there.
 fn unusable(path: &[u8], error: io::Error) -> io::Error {
     let (path, why) = (escape(path), explain(&error, None, None));
-    io::Error::new(error.kind(), format!("the trash {path} cannot be used: {why}; D deletes it"))
+    let way_out = match error.kind() {
+        ErrorKind::ReadOnlyFilesystem => "",
+        _ => "; D deletes it",
+    };
+    io::Error::new(error.kind(), format!("the trash {path} cannot be used: {why}{way_out}"))
 }
 
 /// The name of `name` in the trash at the `number`th try. Leaves room for the ending of the info file.

@@ -644,6 +644,32 @@ fn an_undo_that_ends_early_says_what_stays_in_the_trash() {
     }
 }
 
+/// An undo said neither that it could not be logged, nor, for several entries, why the second one was not put back.
+#[test]
+fn an_undo_shows_every_reason_and_that_it_is_not_logged() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let shown = |screen: &mut Screen| view::screen(&mut screen.browser, (200, 22));
+    screen.press("+b\n+c\ndt");
+    for name in ["tree/b", "tree/c"] {
+        fs::write(fixture.at(name), "another").unwrap();
+    }
+    screen.press("u");
+    let kept = shown(&mut screen);
+    for name in ["tree/b", "tree/c"] {
+        let start = format!("cannot put back {}: something else", fixture.at(name).display());
+        assert!(kept.contains(&start), "{kept}");
+        fs::remove_file(fixture.at(name)).unwrap();
+    }
+    let log = fixture.at("home/.local/state/weigh/deleted.ndjson");
+    fs::rename(&log, fixture.at("log")).unwrap();
+    fs::create_dir(&log).unwrap();
+    screen.press("qu");
+    assert_eq!(screen.said(), "2 put back");
+    let reason = format!("cannot save {}: it is not a regular file", log.display());
+    assert_eq!(shown(&mut screen).matches(&reason).count(), 1, "{}", shown(&mut screen));
+}
+
 /// What `+ignored` marks in `top`, without what is still to be there.
 fn left_by_ignored(screen: &mut Screen, top: &Path) -> Vec<String> {
     screen.press("+ignored\n");

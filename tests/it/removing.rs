@@ -1066,6 +1066,29 @@ fn a_trash_that_cannot_be_used_is_named() {
     }
 }
 
+/// `D` was said to delete what is on a file system that is mounted read-only.
+#[test]
+#[ignore = "mounts"]
+fn a_trash_that_is_mounted_read_only_promises_no_delete() {
+    use rustix::mount::{MountFlags, UnmountFlags, mount_bind, mount_remount, unmount};
+    let fixture = with_canary();
+    let top = fixture.at("tree");
+    mount_bind(&top, &top).unwrap();
+    let scanned = Scanned::of(&fixture);
+    let targets = scanned.targets(&["c"]);
+    let remounted = mount_remount(&top, MountFlags::BIND | MountFlags::RDONLY, c"");
+    let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+    let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
+    unmount(&top, UnmountFlags::DETACH).unwrap();
+    remounted.unwrap();
+    let said = kept(removed);
+    assert!(
+        said.ends_with("the file system is mounted read-only (Read-only file system)"),
+        "{said}"
+    );
+    assert!(exists(fixture.at("tree/c")));
+}
+
 /// Who owns a directory on the way to the trash could exchange what is in it, and so could anybody in a trash for all
 /// users that is not as the specification says.
 #[test]

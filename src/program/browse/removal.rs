@@ -372,7 +372,9 @@ impl Browser {
         self.end_work();
         let (mut back, mut kept, mut restored) = (Vec::new(), Vec::new(), HashSet::new());
         let mut relinked: HashMap<_, (u32, u32)> = HashMap::new();
+        let mut unlogged = None;
         for (trashed, removed, path) in undone {
+            unlogged = unlogged.or(removed.unlogged);
             // Of one inode, several links may be put back.
             for (inode, (before, after)) in removed.relinked {
                 relinked.entry(inode).or_insert((before, after)).1 = after;
@@ -395,6 +397,9 @@ impl Browser {
         // Marks on other links are found again by these.
         self.scan.tree.set_fingerprints(&relinked);
         self.removals.trashed.retain(|entry| !restored.contains(&Arc::as_ptr(&entry.trashed)));
+        // The message has room for one reason.
+        self.removals.has_news = kept.len() > 1 || unlogged.is_some();
+        self.removals.problems.extend(unlogged);
         let [many, others] = [&back, &kept].map(|all| Format::Count.write(all.len() as u64));
         self.say(match (&back[..], &kept[..]) {
             ([path], []) => format!("put back: {path}"),

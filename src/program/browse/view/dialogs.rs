@@ -47,7 +47,7 @@ pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &m
                 (Line::new(), said(browser, &unread[line]), Style::new())
             });
         }
-        DialogText::Kept => "not everything was removed",
+        DialogText::Kept => "not everything was done",
     };
     let lines = text_lines(browser, text, canvas.width(), canvas.aside());
     let head = (titled(title, canvas.width()), Vec::new());
