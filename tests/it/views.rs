@@ -426,7 +426,26 @@ fn a_click_chooses_a_line_of_a_text() {
     }
 }
 
-/// Enter on a line of another list that is not in the tree leads to its place.
+/// A click on a line moved it to the bottom, so that the pointer was on another one then.
+#[test]
+fn a_click_on_a_line_of_a_long_text_does_not_move_it() {
+    let fixture = (0..40).fold(Fixture::in_memory(), |it, i| it.file(format!("{i:02}"), 9));
+    let mut browser = reviewed(fixture.path(), "Ad");
+    let size = (80, 24);
+    let top = screen(&mut browser, size).lines().position(|it| it.contains(">●")).unwrap();
+    for keys in ["", "G", "kkkk", "g"] {
+        press(&mut browser, keys);
+        let before = screen(&mut browser, size);
+        let click = view::click(&browser, (5, top as u16 + 4), size).unwrap();
+        browser.on(Event::Key(click));
+        let after = screen(&mut browser, size);
+        let [before, after] = [before, after].map(|it| it.lines().nth(top + 4).unwrap().to_owned());
+        assert_eq!(after, before.replacen(' ', ">", 1).replace('█', "▒"), "{keys}");
+    }
+    screen(&mut browser, (0, 50));
+}
+
+/// Enter on a line of another list that is not in the tree leads to its place, and so does a click on the chosen line.
 #[test]
 fn enter_leads_to_what_could_not_be_read() {
     let fixture = Fixture::in_memory().file("tree/a/f", 9_000).unreadable("tree/a/closed");
@@ -440,7 +459,11 @@ fn enter_leads_to_what_could_not_be_read() {
     press(&mut browser, "e");
     let hint = foot(&mut browser, (80, 24));
     assert!(hint.contains("Enter to its place"), "{hint}");
+    let mut clicked = opened(&request, BrowseOptions::default(), 20);
+    press(&mut clicked, "e");
+    clicked.on(Event::Key(Key::Click(0)));
     press(&mut browser, "\n");
+    assert_eq!(screen(&mut clicked, (80, 24)), screen(&mut browser, (80, 24)));
     assert_eq!(names(&browser), ["a/last", "a/f", "a/closed"]);
     let shown = screen(&mut browser, (80, 24));
     let chosen = shown.lines().find(|line| line.starts_with('>')).unwrap();

@@ -74,6 +74,8 @@ pub struct Browser {
     /// How many lines of the list fit on the screen, and where the text over it ends, if that scrolls.
     pub(super) height: usize,
     pub(super) text_end: usize,
+    /// The first line on the screen of a text over it whose lines can be chosen.
+    pub(super) text_first: usize,
     /// Whether the screen has a second pane.
     pub(super) has_pane: bool,
     /// The work that runs in the background, if any.

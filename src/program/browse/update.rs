@@ -367,6 +367,7 @@ impl Browser {
                 return printed;
             }
             (Key::Enter, DialogText::Errors) if self.show_unread(at) => {}
+            (Key::Click(line), DialogText::Errors) if line == at && self.show_unread(at) => {}
             (Key::Enter | Key::Char('u'), DialogText::Trash) => return self.undo_chosen(at),
             _ => self.scroll(text, at, key),
         }

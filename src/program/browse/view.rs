@@ -10,6 +10,8 @@ mod map;
 mod pane;
 mod text;
 
+use std::ops::Range;
+
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
@@ -37,9 +39,23 @@ pub fn fit(browser: &mut Browser, (width, height): (u16, u16)) {
     browser.has_pane = Areas::of(width.into(), height.into()).pane.is_some();
     // What a text says may depend on the height.
     browser.resize(lines, usize::MAX);
-    if let Some((text, _)) = browser.dialog.as_ref().and_then(Dialog::text) {
+    if let Some((text, at)) = browser.dialog.as_ref().and_then(Dialog::text) {
         browser.resize(lines, dialogs::end(browser, text, (width.into(), height.into())));
+        browser.text_first = choices(browser, (text, at), (width, height)).1.start;
     }
+}
+
+/// Where the first line is that can be chosen in a text over the list, and the numbers of those on a screen of this
+/// size. What is drawn says that.
+fn choices(
+    browser: &Browser,
+    (text, at): (DialogText, usize),
+    (width, height): (u16, u16),
+) -> (usize, Range<usize>) {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+    let mut canvas = Canvas::new(browser, &mut buffer);
+    dialogs::draw(browser, text, at, &mut canvas);
+    canvas.choices
 }
 
 /// The line of the list or of the text over it, or the name of a view, that is in this column and row of a screen of
@@ -47,12 +63,8 @@ pub fn fit(browser: &mut Browser, (width, height): (u16, u16)) {
 pub fn click(browser: &Browser, at: (u16, u16), (width, height): (u16, u16)) -> Option<Key> {
     let areas = Areas::of(width.into(), height.into());
     let (x, y) = (usize::from(at.0), usize::from(at.1));
-    if let Some(Dialog::Text(text, first)) = browser.dialog {
-        // What is drawn says where its lines are.
-        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-        let mut canvas = Canvas::new(browser, &mut buffer);
-        dialogs::draw(browser, text, first, &mut canvas);
-        let (top, lines) = canvas.choices;
+    if let Some(Dialog::Text(text, at)) = browser.dialog {
+        let (top, lines) = choices(browser, (text, at), (width, height));
         let line = y.checked_sub(top)? + lines.start;
         return lines.contains(&line).then_some(Key::Click(line));
     }
