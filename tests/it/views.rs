@@ -211,6 +211,13 @@ fn of_too_many_files_of_one_size_the_first_are_listed() {
     press(&mut browser, "A");
     let shown = screen(&mut browser, (80, 24));
     assert!(shown.contains("● 10,000 marked"), "{shown}");
+    // A search said that it had found 10,000.
+    for (text, expected) in [("*", "; more than 10,000 found"), ("777", "; 11 found")] {
+        press(&mut browser, &format!("/{text}"));
+        let shown = foot(&mut browser, (120, 24));
+        assert!(shown.contains(expected), "{shown}");
+        press(&mut browser, "\x1b");
+    }
 }
 
 /// The second pane had 200 of them, as they were listed.

@@ -283,7 +283,7 @@ fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)
         let help = match question {
             Question::Search => {
                 let found = match browser.is_searching() && !browser.is_asking() {
-                    true => format!("; {} found", Format::Count.write(browser.len() as u64)),
+                    true => format!("; {} found", browser.found()),
                     false => String::new(),
                 };
                 format!("(↑ ↓ choose, Enter shows it, Esc goes back{found}): ")
