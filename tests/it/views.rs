@@ -231,6 +231,22 @@ fn of_entries_of_one_size_the_second_pane_has_the_first() {
     assert!((0..5).all(|number| shown.contains(&format!(" 00{number}\n"))), "{shown}");
 }
 
+/// In the list of the largest files, most of the second pane was empty; beside groups, all of it was.
+#[test]
+fn the_second_pane_has_what_is_beside_a_file() {
+    let fixture = Fixture::in_memory().file("d/large", 90_000).file("d/other", 50_000);
+    let mut browser = browser(fixture.file("e", 1).path());
+    press(&mut browser, "\t");
+    let shown = screen(&mut browser, (120, 30));
+    let (_, beside) = shown.split_once("in the same directory").expect(&shown);
+    let names = beside.lines().filter_map(|line| line.rsplit(' ').next());
+    let names: Vec<_> = names.filter(|name| ["large", "other", "e"].contains(name)).collect();
+    assert_eq!(names, ["large", "other"], "{shown}");
+    press(&mut browser, "\t");
+    let shown = screen(&mut browser, (120, 30));
+    assert!(!shown.contains('│') && shown.contains(" entries "), "{shown}");
+}
+
 /// A search kept all names on the path to each match: in a tree 20,000 directories deep, 8 GB.
 #[test]
 fn of_very_deep_files_few_are_listed() {
@@ -368,7 +384,7 @@ fn the_foot_offers_only_what_can_be_done() {
 /// stood in the last line all the same.
 #[test]
 fn a_key_that_does_nothing_here_says_why() {
-    let fixture = Fixture::new().file("tree/file", 5_000);
+    let fixture = Fixture::new().file("tree/d/file", 50_000).file("tree/file", 5_000);
     let mut browser = browser(&fixture.at("tree"));
     const SMALL: &str = "the treemap needs 100 columns and 8 lines";
     for (size, has_pane) in [((99, 24), false), ((100, 7), false), ((100, 8), true)] {
@@ -377,7 +393,15 @@ fn a_key_that_does_nothing_here_says_why() {
         assert_eq!(said(&browser), if has_pane { "" } else { SMALL }, "{size:?}");
         press(&mut browser, "g");
     }
-    press(&mut browser, "\n");
+    for keys in ["GT", "\t\tT"] {
+        press(&mut browser, keys);
+        assert_eq!(said(&browser), "a treemap shows what is in a directory");
+        assert!(!foot(&mut browser, (120, 24)).contains("T map"));
+        screen(&mut browser, (100, 8));
+    }
+    press(&mut browser, "c");
+    assert_eq!(said(&browser), "the entries of groups are always shown");
+    press(&mut browser, "\x1bG\n");
     assert_eq!(said(&browser), "there is nothing to open");
     press(&mut browser, "U");
     assert_eq!(said(&browser), "nothing is marked: Space marks");

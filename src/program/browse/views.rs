@@ -66,6 +66,11 @@ impl Browser {
         (self.is_searching() || !is_fixed).then_some(Sorting { by, ..self.sorting })
     }
 
+    /// Whether the lines are groups, and not entries.
+    pub(super) fn lists_groups(&self) -> bool {
+        self.view != ViewKind::Causes && self.order().is_none()
+    }
+
     /// Whether a query is being answered.
     pub fn is_asking(&self) -> bool {
         self.asking.is_some()
