@@ -211,6 +211,13 @@ fn of_too_many_files_of_one_size_the_first_are_listed() {
     press(&mut browser, "A");
     let shown = screen(&mut browser, (80, 24));
     assert!(shown.contains("● 10,000 marked"), "{shown}");
+    // A search said that it had found 10,000.
+    for (text, expected) in [("*", "; more than 10,000 found"), ("777", "; 11 found")] {
+        press(&mut browser, &format!("/{text}"));
+        let shown = foot(&mut browser, (120, 24));
+        assert!(shown.contains(expected), "{shown}");
+        press(&mut browser, "\x1b");
+    }
 }
 
 /// The second pane had 200 of them, as they were listed.
@@ -222,6 +229,22 @@ fn of_entries_of_one_size_the_second_pane_has_the_first() {
     }
     let shown = screen(&mut browser(fixture.path()), (120, 30));
     assert!((0..5).all(|number| shown.contains(&format!(" 00{number}\n"))), "{shown}");
+}
+
+/// In the list of the largest files, most of the second pane was empty; beside groups, all of it was.
+#[test]
+fn the_second_pane_has_what_is_beside_a_file() {
+    let fixture = Fixture::in_memory().file("d/large", 90_000).file("d/other", 50_000);
+    let mut browser = browser(fixture.file("e", 1).path());
+    press(&mut browser, "\t");
+    let shown = screen(&mut browser, (120, 30));
+    let (_, beside) = shown.split_once("in the same directory").expect(&shown);
+    let names = beside.lines().filter_map(|line| line.rsplit(' ').next());
+    let names: Vec<_> = names.filter(|name| ["large", "other", "e"].contains(name)).collect();
+    assert_eq!(names, ["large", "other"], "{shown}");
+    press(&mut browser, "\t");
+    let shown = screen(&mut browser, (120, 30));
+    assert!(!shown.contains('│') && shown.contains(" entries "), "{shown}");
 }
 
 /// A search kept all names on the path to each match: in a tree 20,000 directories deep, 8 GB.
@@ -361,7 +384,7 @@ fn the_foot_offers_only_what_can_be_done() {
 /// stood in the last line all the same.
 #[test]
 fn a_key_that_does_nothing_here_says_why() {
-    let fixture = Fixture::new().file("tree/file", 5_000);
+    let fixture = Fixture::new().file("tree/d/file", 50_000).file("tree/file", 5_000);
     let mut browser = browser(&fixture.at("tree"));
     const SMALL: &str = "the treemap needs 100 columns and 8 lines";
     for (size, has_pane) in [((99, 24), false), ((100, 7), false), ((100, 8), true)] {
@@ -370,7 +393,15 @@ fn a_key_that_does_nothing_here_says_why() {
         assert_eq!(said(&browser), if has_pane { "" } else { SMALL }, "{size:?}");
         press(&mut browser, "g");
     }
-    press(&mut browser, "\n");
+    for keys in ["GT", "\t\tT"] {
+        press(&mut browser, keys);
+        assert_eq!(said(&browser), "a treemap shows what is in a directory");
+        assert!(!foot(&mut browser, (120, 24)).contains("T map"));
+        screen(&mut browser, (100, 8));
+    }
+    press(&mut browser, "c");
+    assert_eq!(said(&browser), "the entries of groups are always shown");
+    press(&mut browser, "\x1bG\n");
     assert_eq!(said(&browser), "there is nothing to open");
     press(&mut browser, "U");
     assert_eq!(said(&browser), "nothing is marked: Space marks");
@@ -426,7 +457,26 @@ fn a_click_chooses_a_line_of_a_text() {
     }
 }
 
-/// Enter on a line of another list that is not in the tree leads to its place.
+/// A click on a line moved it to the bottom, so that the pointer was on another one then.
+#[test]
+fn a_click_on_a_line_of_a_long_text_does_not_move_it() {
+    let fixture = (0..40).fold(Fixture::in_memory(), |it, i| it.file(format!("{i:02}"), 9));
+    let mut browser = reviewed(fixture.path(), "Ad");
+    let size = (80, 24);
+    let top = screen(&mut browser, size).lines().position(|it| it.contains(">●")).unwrap();
+    for keys in ["", "G", "kkkk", "g"] {
+        press(&mut browser, keys);
+        let before = screen(&mut browser, size);
+        let click = view::click(&browser, (5, top as u16 + 4), size).unwrap();
+        browser.on(Event::Key(click));
+        let after = screen(&mut browser, size);
+        let [before, after] = [before, after].map(|it| it.lines().nth(top + 4).unwrap().to_owned());
+        assert_eq!(after, before.replacen(' ', ">", 1).replace('█', "▒"), "{keys}");
+    }
+    screen(&mut browser, (0, 50));
+}
+
+/// Enter on a line of another list that is not in the tree leads to its place, and so does a click on the chosen line.
 #[test]
 fn enter_leads_to_what_could_not_be_read() {
     let fixture = Fixture::in_memory().file("tree/a/f", 9_000).unreadable("tree/a/closed");
@@ -440,7 +490,11 @@ fn enter_leads_to_what_could_not_be_read() {
     press(&mut browser, "e");
     let hint = foot(&mut browser, (80, 24));
     assert!(hint.contains("Enter to its place"), "{hint}");
+    let mut clicked = opened(&request, BrowseOptions::default(), 20);
+    press(&mut clicked, "e");
+    clicked.on(Event::Key(Key::Click(0)));
     press(&mut browser, "\n");
+    assert_eq!(screen(&mut clicked, (80, 24)), screen(&mut browser, (80, 24)));
     assert_eq!(names(&browser), ["a/last", "a/f", "a/closed"]);
     let shown = screen(&mut browser, (80, 24));
     let chosen = shown.lines().find(|line| line.starts_with('>')).unwrap();

@@ -51,7 +51,7 @@ pub struct Browser {
     /// The chosen line, and the first line on the screen.
     pub(super) chosen: usize,
     pub(super) first: usize,
-    /// The largest entries of the chosen directory, and how many it has; looked up once after each choice.
+    /// The largest entries of the directory in the second pane, and how many it has; looked up once after each choice.
     inside: OnceCell<(Vec<Place>, usize)>,
     /// The entry with this name stays chosen, wherever it is listed.
     pub(super) name: Option<Vec<u8>>,
@@ -74,6 +74,8 @@ pub struct Browser {
     /// How many lines of the list fit on the screen, and where the text over it ends, if that scrolls.
     pub(super) height: usize,
     pub(super) text_end: usize,
+    /// The first line on the screen of a text over it whose lines can be chosen.
+    pub(super) text_first: usize,
     /// Whether the screen has a second pane.
     pub(super) has_pane: bool,
     /// The work that runs in the background, if any.
@@ -372,14 +374,23 @@ impl Browser {
         self.scan.item(line)
     }
 
-    /// The largest entries of the chosen directory, the largest first, and how many it has.
+    /// The directory whose entries the second pane shows: the chosen one or, in a list of what is anywhere, that of the
+    /// chosen file.
+    pub(super) fn directory_in_pane(&self) -> Option<Child<'_>> {
+        let chosen = self.scan.tree.at(self.item(self.chosen)?.place?);
+        if chosen.is_directory() {
+            Some(chosen)
+        } else {
+            chosen.parent().filter(|_| self.is_flat())
+        }
+    }
+
+    /// Its largest entries, the largest first, and how many it has.
     pub(super) fn inside(&self) -> (&[Place], usize) {
         /// As many as a second pane can show.
         const MOST: usize = 200;
         let (places, count) = self.inside.get_or_init(|| {
-            let tree = &self.scan.tree;
-            let chosen = self.item(self.chosen).and_then(|item| item.place);
-            let children = chosen.into_iter().flat_map(|place| tree.at(place).unsorted());
+            let children = self.directory_in_pane().into_iter().flat_map(Child::unsorted);
             let keyed = children
                 .filter_map(|child| Some((Reverse(child.size()), child.name(), child.place()?)));
             let mut largest: Vec<_> = keyed.collect();

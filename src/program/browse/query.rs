@@ -57,21 +57,21 @@ pub(super) struct RunningQuery {
 /// What a query comes to.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// Entries, the largest first.
-    Entries(Vec<Place>),
+    /// Entries, the largest first, and whether there are more.
+    Entries(Vec<Place>, bool),
     /// Groups, in their order.
     Groups(Vec<Item<'static>>),
 }
 
 impl Answer {
     /// No entries.
-    pub(super) const NOTHING: Self = Self::Entries(Vec::new());
+    pub(super) const NOTHING: Self = Self::Entries(Vec::new(), false);
 }
 
 impl RunningQuery {
     /// Asks about everything below a directory of `tree`.
     pub(super) fn new(query: TreeQuery, tree: &Tree, below: DirectoryId) -> Self {
-        let limits = Limits { lines: MOST, show: Show::Files, ..Limits::NONE };
+        let limits = Limits { lines: MOST + 1, show: Show::Files, ..Limits::NONE };
         let mut tally: Box<dyn AnyReplay> = match query {
             TreeQuery::Groups(by) => {
                 Box::new(Replay::new(Groups::new(by, tree.view(), limits), 0, None))
@@ -156,14 +156,16 @@ impl RunningQuery {
         let TreeQuery::Groups(by) = self.query else {
             let places = found.root().children(Order::Size).into_iter();
             let places = places.filter_map(|it| Place::from_bytes(it.name().last_chunk::<8>()?));
-            let mut names = 0;
-            let places = places.take_while(|place| {
+            let mut places: Vec<_> = places.collect();
+            let (all, mut names) = (places.len(), 0);
+            let shown = places.iter().take(MOST).take_while(|place| {
                 let has_room = names < MOST_NAMES || matches!(self.query, TreeQuery::Links(_));
-                names += tree.at(*place).names().len();
+                names += tree.at(**place).names().len();
                 has_room
             });
-            let places = places.collect();
-            return (self.query, Answer::Entries(places));
+            places.truncate(shown.count());
+            let is_more = places.len() < all;
+            return (self.query, Answer::Entries(places, is_more));
         };
         let order = by.order().map_or(Order::Size, Order::Listed);
         let groups = found.root().children(order).into_iter();

@@ -181,10 +181,16 @@ impl Browser {
             }
             Act::Apparent => self.other_measure(),
             Act::Bars => self.columns.bars = (self.columns.bars + 1) % BARS.len(),
+            Act::Map if self.directory_in_pane().is_none() => {
+                self.say("a treemap shows what is in a directory");
+            }
             Act::Map if !self.has_pane => {
                 self.say(format!("the treemap needs {PANE_WIDTH} columns and {PANE_HEIGHT} lines"));
             }
             Act::Map => self.columns.map = !self.columns.map,
+            Act::Counts if self.lists_groups() => {
+                self.say("the entries of groups are always shown")
+            }
             Act::Counts => self.columns.counts = !self.columns.counts,
             Act::Times => self.columns.no_times = !self.columns.no_times,
             Act::Details if self.is_empty() => {}
@@ -367,6 +373,7 @@ impl Browser {
                 return printed;
             }
             (Key::Enter, DialogText::Errors) if self.show_unread(at) => {}
+            (Key::Click(line), DialogText::Errors) if line == at && self.show_unread(at) => {}
             (Key::Enter | Key::Char('u'), DialogText::Trash) => return self.undo_chosen(at),
             _ => self.scroll(text, at, key),
         }

@@ -10,6 +10,8 @@ mod map;
 mod pane;
 mod text;
 
+use std::ops::Range;
+
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
@@ -31,28 +33,47 @@ pub fn list_height(height: u16) -> usize {
     Areas::of(0, height.into()).lines(height.into()).max(1)
 }
 
+/// Where the parts of the screen are. A list of groups has the whole width: about a group, there is nothing more to say.
+fn areas(browser: &Browser, (width, height): (u16, u16)) -> Areas {
+    let areas = Areas::of(width.into(), height.into());
+    match browser.lists_groups() {
+        true => Areas { list: width.into(), pane: None, ..areas },
+        false => areas,
+    }
+}
+
 /// Tells the browser what fits on a screen of this size.
 pub fn fit(browser: &mut Browser, (width, height): (u16, u16)) {
     let lines = list_height(height);
-    browser.has_pane = Areas::of(width.into(), height.into()).pane.is_some();
+    browser.has_pane = areas(browser, (width, height)).pane.is_some();
     // What a text says may depend on the height.
     browser.resize(lines, usize::MAX);
-    if let Some((text, _)) = browser.dialog.as_ref().and_then(Dialog::text) {
+    if let Some((text, at)) = browser.dialog.as_ref().and_then(Dialog::text) {
         browser.resize(lines, dialogs::end(browser, text, (width.into(), height.into())));
+        browser.text_first = choices(browser, (text, at), (width, height)).1.start;
     }
+}
+
+/// Where the first line is that can be chosen in a text over the list, and the numbers of those on a screen of this
+/// size. What is drawn says that.
+fn choices(
+    browser: &Browser,
+    (text, at): (DialogText, usize),
+    (width, height): (u16, u16),
+) -> (usize, Range<usize>) {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+    let mut canvas = Canvas::new(browser, &mut buffer);
+    dialogs::draw(browser, text, at, &mut canvas);
+    canvas.choices
 }
 
 /// The line of the list or of the text over it, or the name of a view, that is in this column and row of a screen of
 /// this size.
 pub fn click(browser: &Browser, at: (u16, u16), (width, height): (u16, u16)) -> Option<Key> {
-    let areas = Areas::of(width.into(), height.into());
+    let areas = areas(browser, (width, height));
     let (x, y) = (usize::from(at.0), usize::from(at.1));
-    if let Some(Dialog::Text(text, first)) = browser.dialog {
-        // What is drawn says where its lines are.
-        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-        let mut canvas = Canvas::new(browser, &mut buffer);
-        dialogs::draw(browser, text, first, &mut canvas);
-        let (top, lines) = canvas.choices;
+    if let Some(Dialog::Text(text, at)) = browser.dialog {
+        let (top, lines) = choices(browser, (text, at), (width, height));
         let line = y.checked_sub(top)? + lines.start;
         return lines.contains(&line).then_some(Key::Click(line));
     }
@@ -72,7 +93,7 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     if area.width == 0 || area.height == 0 {
         return;
     }
-    let areas = Areas::of(canvas.width(), canvas.height());
+    let areas = areas(browser, (area.width, area.height));
     head(browser, canvas);
     let has_room = areas.lines(canvas.height()) > 0;
     match browser.dialog.as_ref().and_then(Dialog::text) {
@@ -271,7 +292,7 @@ fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)
         let help = match question {
             Question::Search => {
                 let found = match browser.is_searching() && !browser.is_asking() {
-                    true => format!("; {} found", Format::Count.write(browser.len() as u64)),
+                    true => format!("; {} found", browser.found()),
                     false => String::new(),
                 };
                 format!("(↑ ↓ choose, Enter shows it, Esc goes back{found}): ")
@@ -417,8 +438,8 @@ fn does_something(browser: &Browser, act: Act) -> bool {
     match act {
         Act::Open | Act::Details => item.is_some(),
         Act::Delete if browser.marked().0 > 0 => true,
-        Act::Map if !browser.has_pane => false,
-        Act::Mark | Act::Delete | Act::Map => item.is_some_and(|item| item.place.is_some()),
+        Act::Map => browser.has_pane && browser.directory_in_pane().is_some(),
+        Act::Mark | Act::Delete => item.is_some_and(|item| item.place.is_some()),
         Act::BySize => browser.order().is_some(),
         Act::Search | Act::NextView => browser.has_all(),
         _ => true,

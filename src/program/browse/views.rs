@@ -11,6 +11,7 @@ use super::pattern::NamePattern;
 use super::query::{Answer, RunningQuery, TreeQuery};
 use super::sorting::{SortKey, Sorting};
 use weigh::internal::inode::{Identity, Links};
+use weigh::internal::render::size::Format;
 use weigh::internal::report::NO_OWNERS_LISTED;
 use weigh::internal::sys;
 use weigh::internal::tally::By;
@@ -63,6 +64,11 @@ impl Browser {
             by => by,
         };
         (self.is_searching() || !is_fixed).then_some(Sorting { by, ..self.sorting })
+    }
+
+    /// Whether the lines are groups, and not entries.
+    pub(super) fn lists_groups(&self) -> bool {
+        self.view != ViewKind::Causes && self.order().is_none()
     }
 
     /// Whether a query is being answered.
@@ -157,7 +163,9 @@ impl Browser {
             Answer::Groups(groups) => {
                 self.scan.index = SortedList::of_others(groups.clone(), &self.scan.tree, pattern);
             }
-            Answer::Entries(places) => self.scan.list(&self.way, Some(places), sorting, pattern),
+            Answer::Entries(places, _) => {
+                self.scan.list(&self.way, Some(places), sorting, pattern);
+            }
         }
     }
 
@@ -192,12 +200,12 @@ impl Browser {
         let (query, answer) = running.answer(&self.scan.tree);
         let root = self.scan.tree.root().id().unwrap_or_default();
         match (query, answer) {
-            (TreeQuery::Links(_), Answer::Entries(places)) => {
+            (TreeQuery::Links(_), Answer::Entries(places, _)) => {
                 let marks = &self.scan.marks;
                 let unmarked = places.into_iter().filter(|place| !marks.is_marked(*place));
                 self.mark_places(unmarked.map(Ok).collect(), " of its links");
             }
-            (query @ TreeQuery::Named(_), Answer::Entries(places))
+            (query @ TreeQuery::Named(_), Answer::Entries(places, _))
                 if places.is_empty() && below != root =>
             {
                 self.ask(query, root);
@@ -309,7 +317,7 @@ impl Browser {
         let key = self.key();
         let Some(search) = &mut self.search else { return };
         search.is_entered = true;
-        let Some(Answer::Entries(places)) = self.answers.get(&key) else { return };
+        let Some(Answer::Entries(places, _)) = self.answers.get(&key) else { return };
         // The list may be in another order.
         let chosen = self.scan.item(self.chosen).and_then(|item| item.place);
         let shown = places.iter().position(|place| Some(*place) == chosen).unwrap_or(0);
@@ -320,6 +328,13 @@ impl Browser {
             return self.say("no name matches");
         }
         self.go_to_match(0);
+    }
+
+    /// How many names match, of which the list may have only the largest.
+    pub(super) fn found(&self) -> String {
+        let is_more = matches!(self.answers.get(&self.key()), Some(Answer::Entries(_, true)));
+        let listed = Format::Count.write(self.len() as u64);
+        if is_more { format!("more than {listed}") } else { listed }
     }
 
     /// Goes so many matches on, or back.

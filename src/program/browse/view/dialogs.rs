@@ -43,7 +43,8 @@ pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &m
                 _ => format!("{count} could not be read: missing from the totals"),
             };
             let head = (titled(&title, canvas.width()), Vec::new());
-            return paths(canvas, head, 1, (first, unread.len()), |_, line| {
+            let lines = (browser.text_first, first, unread.len());
+            return paths(canvas, head, 1, lines, |_, line| {
                 (Line::new(), said(browser, &unread[line]), Style::new())
             });
         }
@@ -220,13 +221,13 @@ fn kind(item: &Item<'_>) -> &'static str {
     }
 }
 
-/// Draws paths from the column `x` on, each with other parts of its line and with what is said about it. What does not
-/// fit into the chosen line is below the others.
+/// Draws paths from the column `x` on, each with other parts of its line and with what is said about it; from the line
+/// `first` on, if `chosen` is on the screen then. What does not fit into the chosen line is below the others.
 fn paths(
     canvas: &mut Canvas<'_>,
     (head, mut foot): (Vec<Line>, Vec<Line>),
     x: usize,
-    (chosen, count): (usize, usize),
+    (first, chosen, count): (usize, usize, usize),
     row: impl Fn(&Canvas<'_>, usize) -> (Line, [String; 2], Style),
 ) {
     let width = canvas.width();
@@ -235,7 +236,7 @@ fn paths(
         foot.push(Line::new());
         foot.extend(paragraph(&full, width, canvas.aside()));
     }
-    page(canvas, (head, foot), (0, Some(chosen)), count, |canvas, line| {
+    page(canvas, (head, foot), (first, Some(chosen)), count, |canvas, line| {
         let (mut parts, [path, said], of_name) = row(canvas, line);
         // The path has at least half of the room, and its last name stands out.
         let room = width.saturating_sub(x + 1);
@@ -284,7 +285,8 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
             foot.push(vec![(1, why.to_owned(), canvas.aside())]);
         }
     }
-    paths(canvas, (head, foot), start, (chosen, count), |canvas, number| {
+    let lines = (browser.text_first, chosen, count);
+    paths(canvas, (head, foot), start, lines, |canvas, number| {
         let (item, mark) = (item(number), &marks[number]);
         let (size, is_partial) = (item.totals.size, browser.is_partial(item.place));
         let freed = partial::freed(browser.freed(&item), &format, is_partial);
@@ -312,7 +314,8 @@ fn trash(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
         _ => "in the trash: that frees nothing until it is emptied; Enter puts this back",
     };
     let head = (titled(title, canvas.width()), Vec::new());
-    paths(canvas, head, 10, (chosen, trashed.len()), |_, line| {
+    let lines = (browser.text_first, chosen, trashed.len());
+    paths(canvas, head, 10, lines, |_, line| {
         let entry = &trashed[trashed.len() - 1 - line];
         let size = vec![(1, format!("{:>7}", entry.size), Style::new())];
         (size, [browser.text(&entry.trashed.old_path), String::new()], Style::new())
@@ -361,7 +364,7 @@ fn review_head(browser: &Browser, sum: &[String; 2], canvas: &Canvas<'_>) -> Vec
             _ => [("t".to_owned(), TRASH), ("D".to_owned(), FOR_EVER)],
         };
         head.push(Line::new());
-        head.extend(pairs(&keys, (1, width - 1), [BOLD; 2]));
+        head.extend(pairs(&keys, (1, width.saturating_sub(1)), [BOLD; 2]));
     }
     head
 }

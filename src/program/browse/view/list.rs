@@ -179,6 +179,7 @@ fn layout(browser: &Browser, lines: &[Fields<'_>], width: usize) -> ListLayout {
     const BAR: usize = 6;
     let ListColumns { bars, counts, no_times, .. } = browser.columns;
     let (has_percent, has_bar) = BARS[bars];
+    let counts = counts || browser.lists_groups();
     let is_wanted = [true, true, counts, has_percent, !no_times];
     let mut all = [0; 5];
     for (i, column) in all.iter_mut().enumerate() {

@@ -1,4 +1,5 @@
-//! The second pane: what is in the selected directory, largest first, and what is known about the selected entry.
+//! The second pane: what is in the selected directory, largest first, and what is known about the selected entry. In a
+//! list of what is anywhere, it also has what is beside the selected file.
 
 use ratatui_core::style::Modifier;
 
@@ -11,6 +12,7 @@ use crate::program::browse::item::Item;
 use weigh::internal::render::name::{cells, shorten};
 use weigh::internal::render::palette;
 use weigh::internal::render::size::Format;
+use weigh::internal::tree::Place;
 
 /// Draws it from the column `x` on.
 pub(super) fn draw(browser: &Browser, x: usize, areas: Areas, canvas: &mut Canvas<'_>) {
@@ -25,31 +27,40 @@ pub(super) fn draw(browser: &Browser, x: usize, areas: Areas, canvas: &mut Canva
     let details = pairs(&details, (x, canvas.width()), [canvas.aside(); 2]);
     let room = lines.saturating_sub(details.len());
     let mut y = areas.head;
-    if item.is_directory() && item.gone.is_none() && room > 2 {
-        y += 1 + match (browser.inside().1, browser.columns.map) {
+    if let Some(directory) = browser.directory_in_pane().filter(|_| room > 2) {
+        let is_chosen = item.is_directory();
+        let (top, height) = if is_chosen { (y, room - 1) } else { (end + 2 - room, room - 2) };
+        if !is_chosen {
+            canvas.write((x, top - 1), "in the same directory", width, canvas.aside());
+        }
+        let taken = match (browser.inside().1, browser.columns.map) {
             (0, _) => {
-                canvas.write((x, y), browser.nothing(item.place), width, canvas.aside());
+                canvas.write((x, top), browser.nothing(item.place), width, canvas.aside());
                 1
             }
-            (_, true) => map::draw(browser, (x, y, width, room - 1), canvas),
-            (_, false) => content(browser, &item, (x, y, width, room - 1), canvas),
+            (_, true) => map::draw(browser, (x, top, width, height), canvas),
+            (_, false) => {
+                let (whole, chosen) = (directory.size(), item.place);
+                content(browser, (whole, chosen), (x, top, width, height), canvas)
+            }
         };
+        y += if is_chosen { taken + 1 } else { 0 };
     }
     for (line, y) in details.iter().zip(y..end) {
         canvas.line(y, line);
     }
 }
 
-/// The largest entries of the selected directory. Returns how many lines they take.
+/// The largest entries of a directory, whose size is the `whole`. The `chosen` one stands out. Returns how many lines
+/// they take.
 fn content(
     browser: &Browser,
-    item: &Item<'_>,
+    (whole, chosen): (u64, Option<Place>),
     (x, y, width, height): (usize, usize, usize, usize),
     canvas: &mut Canvas<'_>,
 ) -> usize {
     let (places, count) = browser.inside();
     let bar = (width / 4).clamp(6, 20);
-    let whole = item.totals.size;
     let largest = places.first().map_or(0, |place| browser.tree().at(*place).size());
     // The last line says how many more there are.
     let shown = if count > height { height - 1 } else { count };
@@ -64,7 +75,10 @@ fn content(
         canvas.write((x + 8, y), &drawn, bar, of_bar);
         let at = x + 8 + bar + 1;
         let room = canvas.width().saturating_sub(at);
-        let of_name = list::name_style(browser, &child);
+        let mut of_name = list::name_style(browser, &child);
+        if chosen == Some(*place) {
+            of_name = of_name.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
+        }
         canvas.write((at, y), &shorten(&list::own_name(browser, &child), room), room, of_name);
     }
     let shown = shown.min(places.len());

@@ -98,7 +98,7 @@ pub(super) fn is_low(height: usize) -> bool {
 }
 
 /// Draws `head`, below it those from `first` on of `count` lines, which `line` makes, and what there is room for of
-/// `foot`. If one is `chosen`, those around it are drawn. If none can be, the head is drawn only if all fit below it.
+/// `foot`. If one is `chosen`, they scroll only as far as it takes to show that. If none can be, the head is drawn only if all fit below it.
 pub(super) fn page(
     canvas: &mut Canvas<'_>,
     (mut head, mut foot): (Vec<Line>, Vec<Line>),
@@ -119,9 +119,10 @@ pub(super) fn page(
     foot.truncate(room.saturating_sub(head.len() + count.min(1)));
     let room = room.saturating_sub(head.len() + foot.len());
     let first = match chosen {
-        Some(chosen) => (chosen + 1).saturating_sub(room),
-        None => first.min(count.saturating_sub(room)),
+        Some(chosen) => first.min(chosen).max((chosen + 1).saturating_sub(room)),
+        None => first,
     };
+    let first = first.min(count.saturating_sub(room));
     let lines: Vec<_> = (first..count).take(room).map(|number| line(canvas, number)).collect();
     for (line, y) in head.iter().chain(&lines).chain(&foot).zip(top..) {
         canvas.line(y, line);
