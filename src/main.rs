@@ -37,10 +37,8 @@ fn main() -> ExitCode {
     }
     let second = signals::listen(&request.interrupt, INTERRUPTED);
     say(second.as_ref().err().map(|error| format!("cannot listen for Ctrl-C: {error}")));
-    if request.save.is_some() {
-        // If this fails, weigh ends like any other program.
-        let _ = signals::outlive_size_limit();
-    }
+    // If this fails, weigh ends like any other program.
+    let _ = signals::outlive_size_limit();
     let messages = &plan.messages;
     let roots = match &request.source {
         Input::Roots(roots) if request.walk.filter.is_off() => roots.clone(),

@@ -8,7 +8,7 @@
 //! directory may be at its path.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::dir::Dir;
@@ -26,6 +26,8 @@ const ROOT: usize = 1;
 const PER_WORKER: usize = 3;
 /// For everything else that the process opens: a terminal, an output file.
 const SPARE: usize = 2;
+/// The most milliseconds to wait for a free handle: enough for a burst.
+pub(super) const PATIENCE: u32 = 2_000;
 
 /// An open directory that counts against the limit.
 #[derive(Debug)]
@@ -50,9 +52,9 @@ pub(super) struct Handles<P> {
     plenty: AtomicUsize,
     /// Whether a root is kept open. Relaxed: it is read and set at once.
     has_root: AtomicBool,
-    /// Whether a thread waited for a free handle in vain. Until one is free, none waits for long. Relaxed: it is only a
-    /// hint.
-    pub(super) is_hopeless: AtomicBool,
+    /// How many milliseconds to wait for a free handle: 1 after a thread waited in vain, as two seconds for each of a
+    /// million directories would be weeks. Each call that does not lack one adds 1. Relaxed: it is only a hint.
+    pub(super) patience: AtomicU32,
     /// Guards the list alone; no system call is made under it.
     ancestors: Mutex<Vec<KeptAncestor<P>>>,
 }
@@ -87,8 +89,8 @@ impl<P: Default> Handles<P> {
     /// With `free` handles, and for one worker at first.
     pub(super) fn new(free: usize) -> Self {
         let plenty = AtomicUsize::new(plenty(free, 1));
-        let (has_root, is_hopeless) = Default::default();
-        Self { counted: Arc::new(()), plenty, has_root, is_hopeless, ancestors: Mutex::default() }
+        let (counted, has_root, ancestors) = Default::default();
+        Self { counted, plenty, has_root, patience: AtomicU32::new(PATIENCE), ancestors }
     }
 
     /// Of `free` handles, some are reserved for each of so many `workers` from now on.

@@ -18,7 +18,7 @@ use std::time::Duration;
 use rayon::Scope;
 
 use super::dir::Dir;
-use super::handles::CountedHandle;
+use super::handles::{CountedHandle, PATIENCE};
 use super::progress::Slot;
 use super::roots::Root;
 use super::visit::Visit;
@@ -334,26 +334,24 @@ pub(super) fn with_patience<T: Tally, R>(
     walk: &Walk<T>,
     mut attempt: impl FnMut() -> io::Result<R>,
 ) -> io::Result<R> {
-    /// Two seconds, which is enough for a burst.
-    const TRIES: u32 = 2_000;
-    let is_hopeless = &walk.handles.is_hopeless;
-    // Two seconds for each of a million directories would be weeks.
-    let was_hopeless = is_hopeless.load(Ordering::Relaxed);
-    for _ in 0..if was_hopeless { 1 } else { TRIES } {
+    let patience = &walk.handles.patience;
+    let tries = patience.load(Ordering::Relaxed);
+    for _ in 0..tries {
         match attempt() {
             Err(error) if sys::is_out_of_handles(&error) && !walk.is_interrupted() => {
                 walk.handles.close_ancestors();
                 thread::sleep(Duration::from_millis(1));
             }
             other => {
-                if was_hopeless {
-                    is_hopeless.store(false, Ordering::Relaxed);
+                // If two threads add at once, one of both may be lost.
+                if tries < PATIENCE {
+                    patience.store(tries + 1, Ordering::Relaxed);
                 }
                 return other;
             }
         }
     }
-    is_hopeless.store(true, Ordering::Relaxed);
+    patience.store(1, Ordering::Relaxed);
     attempt()
 }
 

@@ -300,7 +300,7 @@ fn a_root_that_cannot_be_read_is_an_error() {
 #[test]
 fn a_full_device_is_an_error() {
     let fixture = Fixture::new().file("top/f", 1);
-    for flags in ["-c", "-j"] {
+    for flags in ["-c", "-j", "-h", "--version"] {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let shown = weigh(flags).arg(fixture.at("top")).stdout(full).run();
         assert_eq!(shown.code(), 1, "weigh {flags}");

@@ -169,6 +169,26 @@ fn what_waits_for_a_handle_in_vain_does_not_wait_again() {
     assert!(errors > 3 && (TRIES..TRIES + 50).contains(&injected), "{errors}, {injected}");
 }
 
+/// With 5 handles, some directories can be opened and others cannot. Each that could once made weigh wait two seconds for
+/// the next one that could not.
+#[test]
+#[ignore = "needs strace"]
+fn what_waits_in_vain_does_not_wait_as_long_again_because_others_are_opened() {
+    native_only!("a path is opened by more than one call");
+    let below = ["/a/b/c", ""];
+    let dirs = (0..10).map(|i| format!("top/{i}{}", below[i % 2]));
+    let fixture = dirs.fold(Fixture::new(), |fixture, dir| fixture.dir(dir));
+    let traced = ["strace", "-f", "-q", "-o", "log", "-e", "trace=openat"];
+    let weigh = weigh("-j -T 1 top").within(fixture.path()).under(traced);
+    let shown = weigh.limited("-n 5").run();
+    assert_eq!(shown.code(), 1);
+    let (document, log) = (Document::parse(&shown.stdout), fixture.text("log"));
+    let (opened, errors) = (document.nodes.len(), document.errors().len());
+    assert!(opened > 10 && errors > 3, "{opened}, {errors}");
+    let tried = log.matches("EMFILE").count();
+    assert!((2_000..2_500).contains(&tried), "{tried}");
+}
+
 /// Slow storage gets more threads than there are cores. Their handles were once not among those that are kept free. Then
 /// files of rules could not be opened, and what they leave out counted.
 #[test]

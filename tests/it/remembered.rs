@@ -221,6 +221,16 @@ fn the_first_scan_has_nothing_to_compare_with_and_is_remembered() {
     }
 }
 
+/// Once, a signal ended weigh, and a part of the snapshot stayed.
+#[test]
+fn a_snapshot_larger_than_a_file_may_be_is_an_error_and_is_removed() {
+    let fixture = (0..1000).fold(Fixture::new(), |it, i| it.sparse(format!("t/{i}-{}", i * i), i));
+    let shown = at_home(&fixture, "--remember t").limited("-f 1").run();
+    assert_eq!(shown.code(), 0, "{}", shown.complaint());
+    assert!(shown.complaint().contains("File too large\n"), "{}", shown.complaint());
+    assert_eq!(remembered(&fixture), BTreeSet::new());
+}
+
 #[test]
 fn only_the_user_can_read_it() {
     let fixture = Fixture::new().file("t/f", 1);

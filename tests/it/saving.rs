@@ -411,6 +411,10 @@ fn a_file_larger_than_may_be_is_an_error() {
         let expected = format!("weigh: cannot save {to}: File too large\n");
         assert_eq!((shown.complaint(), shown.code()), (expected, 1));
     }
+    let script = "ulimit -f 1; exec \"$0\" \"$@\" > large";
+    let shown = scripted(&fixture, script, "-j top");
+    let expected = "weigh: cannot write the output: File too large\n";
+    assert_eq!((shown.complaint().as_str(), shown.code()), (expected, 1));
     assert_eq!(fixture.text("place/snapshot"), CUT_OFF);
     assert_eq!(fixture.text("place/snapshot.weigh"), CUT_OFF);
     // Nothing is left of half a snapshot, not where a symlink leads either.

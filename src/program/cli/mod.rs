@@ -37,7 +37,7 @@ use flags::Flags;
 use weigh::internal::escape::escape;
 use weigh::internal::interrupt::Interrupt;
 use weigh::internal::list::FIND_FORMAT;
-use weigh::internal::problem::unless_closed;
+use weigh::internal::problem::{reason, unless_closed};
 use weigh::internal::render::size::Format;
 use weigh::internal::render::{Form, Output};
 use weigh::internal::report::{Bounds, Input, Keep, Request};
@@ -129,8 +129,11 @@ fn answer(flags: &Flags) -> Option<Vec<u8>> {
 /// Prints it, and ends the process with 0 unless writing failed.
 fn print(answer: &[u8]) -> ! {
     let mut out = io::stdout();
-    let printed = out.write_all(answer).and_then(|()| out.flush());
-    process::exit(unless_closed(printed).is_err().into())
+    let printed = unless_closed(out.write_all(answer).and_then(|()| out.flush()));
+    if let Err(error) = &printed {
+        let _ = writeln!(io::stderr(), "weigh: cannot write the output: {}", reason(error));
+    }
+    process::exit(printed.is_err().into())
 }
 
 impl Plan {
