@@ -1388,6 +1388,16 @@ fn all_links_are_marked_by_one_key() {
     screen.check("deleted");
 }
 
+/// No more than 10,000 links are found at once.
+#[test]
+fn links_that_are_not_marked_are_said_to_be_there() {
+    let fixture = Fixture::in_memory().dir("home").file("tree/one", 1);
+    let fixture = (0..10_000).fold(fixture, |it, i| it.hard_link("tree/one", format!("tree/{i}")));
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("H");
+    assert_eq!(screen.said(), "10,000 marked of its links; it has more");
+}
+
 /// All that can be done, in any order, with newcomers in what is being deleted. In `place`, if that is a file system of
 /// its own, what is freed is held against what was said. How often it deleted, and put in the trash.
 fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {

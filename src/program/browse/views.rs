@@ -200,10 +200,11 @@ impl Browser {
         let (query, answer) = running.answer(&self.scan.tree);
         let root = self.scan.tree.root().id().unwrap_or_default();
         match (query, answer) {
-            (TreeQuery::Links(_), Answer::Entries(places, _)) => {
+            (TreeQuery::Links(_), Answer::Entries(places, is_more)) => {
                 let marks = &self.scan.marks;
                 let unmarked = places.into_iter().filter(|place| !marks.is_marked(*place));
-                self.mark_places(unmarked.map(Ok).collect(), " of its links");
+                let what = if is_more { " of its links; it has more" } else { " of its links" };
+                self.mark_places(unmarked.map(Ok).collect(), what);
             }
             (query @ TreeQuery::Named(_), Answer::Entries(places, _))
                 if places.is_empty() && below != root =>

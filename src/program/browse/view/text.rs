@@ -98,7 +98,8 @@ pub(super) fn is_low(height: usize) -> bool {
 }
 
 /// Draws `head`, below it those from `first` on of `count` lines, which `line` makes, and what there is room for of
-/// `foot`. If one is `chosen`, they scroll only as far as it takes to show that. If none can be, the head is drawn only if all fit below it.
+/// `foot`. If one is `chosen`, they scroll only as far as it takes to show that. If none can be, the head is drawn only
+/// if all fit below it.
 pub(super) fn page(
     canvas: &mut Canvas<'_>,
     (mut head, mut foot): (Vec<Line>, Vec<Line>),
