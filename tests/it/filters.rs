@@ -152,6 +152,17 @@ fn a_file_of_regular_expressions_adds_to_them() {
     assert_eq!(sum(&fixture, &["-I", "list", "-I", "more", "-v", "z"]), 10);
 }
 
+/// The tables of Unicode's other properties are left out, and these two kinds must not go with them.
+#[test]
+fn categories_and_scripts_of_unicode_are_known() {
+    let fixture =
+        ["ab", "αβ", "12"].iter().fold(Fixture::new(), |it, name| it.file(format!("t/{name}"), 5));
+    for (regex, length) in [(r"/\p{L}+$", 10), (r"/\p{Greek}+$", 5), (r"/\p{Nd}+$", 5)] {
+        let run = weigh("-j -s -e").arg(regex).arg(fixture.at("t"));
+        assert_eq!(seen(run).1, length, "{regex}");
+    }
+}
+
 #[test]
 fn a_bad_pattern_is_named_in_one_line() {
     let fixture = project();
