@@ -40,7 +40,7 @@
 //! # }
 //! ```
 //!
-//! Without its default features, the crate is only this library. It then builds without clap, ratatui and parquet:
+//! Without its default features, the crate is only this library, and builds without what only the program needs:
 //!
 //! ```toml
 //! [dependencies]

@@ -11,7 +11,7 @@ use crate::program::cli::{self, Messages};
 use crate::program::signals::{self, SIGNALLED, SecondCtrlC};
 use crate::program::terminal::{self, Lines, ProgressLine};
 use weigh::internal::escape::escape;
-use weigh::internal::problem::{Operation, Problem, reason, unless_closed};
+use weigh::internal::problem::{Operation, Problem, unless_closed};
 use weigh::internal::render::{self, Output, bounds, doubts, errors, stats};
 use weigh::internal::report::{self, Input, Outcome, Request};
 
@@ -164,7 +164,7 @@ fn status_of(problem: &Problem) -> u8 {
 
 fn say_unprinted(printed: &io::Result<()>) {
     if let Err(error) = printed {
-        say([format!("cannot write the output: {}", reason(error))]);
+        say([cli::unprinted(error)]);
     }
 }
 

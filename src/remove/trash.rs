@@ -260,10 +260,8 @@ fn try_own(parent: &HeldDirectory, name: &CStr) -> io::Result<HeldDirectory> {
 /// The same error, but names the directory of the trash at `path`, not the entry that was to be moved there.
 fn unusable(path: &[u8], error: io::Error) -> io::Error {
     let (path, why) = (escape(path), explain(&error, None, None));
-    let way_out = match error.kind() {
-        ErrorKind::ReadOnlyFilesystem => "",
-        _ => "; D deletes it",
-    };
+    let is_read_only = error.kind() == ErrorKind::ReadOnlyFilesystem;
+    let way_out = if is_read_only { "" } else { "; D deletes it" };
     io::Error::new(error.kind(), format!("the trash {path} cannot be used: {why}{way_out}"))
 }
 

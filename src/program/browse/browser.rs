@@ -5,7 +5,6 @@ use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::iter;
-use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,8 +51,8 @@ pub struct Browser {
     /// The chosen line, and the first line on the screen.
     pub(super) chosen: usize,
     pub(super) first: usize,
-    /// The directory in the second pane, its largest entries, and how many it has; looked up once after each choice.
-    inside: OnceCell<(Option<DirectoryId>, Vec<Place>, usize)>,
+    /// What the second pane shows of a directory; looked up again once that is another one, or the tree has changed.
+    inside: OnceCell<DirectoryInPane>,
     /// The entry with this name stays chosen, wherever it is listed.
     pub(super) name: Option<Vec<u8>>,
     /// What is listed.
@@ -202,6 +201,16 @@ pub(super) enum PendingWork {
     Removal,
 }
 
+/// What the second pane shows of a directory.
+#[derive(Debug)]
+struct DirectoryInPane {
+    id: Option<DirectoryId>,
+    /// Its largest entries, the largest first.
+    largest: Vec<Place>,
+    /// How many it has.
+    count: usize,
+}
+
 impl Browser {
     /// An empty browser, which is to show what `request` asks for.
     pub fn new(request: Request, options: BrowseOptions) -> Self {
@@ -271,7 +280,11 @@ impl Browser {
     /// Chooses a line, or the last one if there are fewer, and scrolls to it.
     pub(super) fn choose(&mut self, line: usize) {
         self.chosen = line.min(self.len().saturating_sub(1));
-        self.inside = OnceCell::new();
+        let directory = self.directory_in_pane().and_then(|child| child.id());
+        // Each file of a large directory may be chosen in turn: to look up 500,000 entries takes 35 ms.
+        if self.inside.get().is_some_and(|inside| inside.id != directory) {
+            self.inside = OnceCell::new();
+        }
         let height = self.height.max(1);
         self.first = self.first.min(self.chosen).max((self.chosen + 1).saturating_sub(height));
         // No blank lines below the last one while lines above are hidden.
@@ -280,13 +293,7 @@ impl Browser {
 
     /// Chooses a line; its entry stays chosen wherever it moves.
     pub(super) fn pin(&mut self, line: usize) {
-        let inside = mem::take(&mut self.inside);
         self.choose(line);
-        let directory = self.directory_in_pane().and_then(|child| child.id());
-        if inside.get().is_some_and(|(of, ..)| *of == directory) {
-            // To look it up again for each file in a directory of a million took 0.07 s.
-            self.inside = inside;
-        }
         self.name = self.scan.name(self.chosen);
     }
 
@@ -397,7 +404,7 @@ impl Browser {
     pub(super) fn inside(&self) -> (&[Place], usize) {
         /// As many as a second pane can show.
         const MOST: usize = 200;
-        let (_, places, count) = self.inside.get_or_init(|| {
+        let inside = self.inside.get_or_init(|| {
             let directory = self.directory_in_pane();
             let children = directory.into_iter().flat_map(Child::unsorted);
             let keyed = children
@@ -409,10 +416,10 @@ impl Browser {
                 largest.truncate(MOST);
             }
             largest.sort_unstable();
-            let places = largest.into_iter().map(|(.., place)| place).collect();
-            (directory.and_then(|child| child.id()), places, count)
+            let largest = largest.into_iter().map(|(.., place)| place).collect();
+            DirectoryInPane { id: directory.and_then(|child| child.id()), largest, count }
         });
-        (places, *count)
+        (&inside.largest, inside.count)
     }
 
     /// By how much the size of an item has changed, if its former size is known. Of directories that share a line, it

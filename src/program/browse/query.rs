@@ -57,15 +57,19 @@ pub(super) struct RunningQuery {
 /// What a query comes to.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// Entries, the largest first, and whether there are more.
-    Entries(Vec<Place>, bool),
+    /// Entries, the largest first.
+    Entries {
+        places: Vec<Place>,
+        /// Whether there are more.
+        has_more: bool,
+    },
     /// Groups, in their order.
     Groups(Vec<Item<'static>>),
 }
 
 impl Answer {
     /// No entries.
-    pub(super) const NOTHING: Self = Self::Entries(Vec::new(), false);
+    pub(super) const NOTHING: Self = Self::Entries { places: Vec::new(), has_more: false };
 }
 
 impl RunningQuery {
@@ -164,8 +168,8 @@ impl RunningQuery {
                 has_room
             });
             places.truncate(shown.count());
-            let is_more = places.len() < all;
-            return (self.query, Answer::Entries(places, is_more));
+            let has_more = places.len() < all;
+            return (self.query, Answer::Entries { places, has_more });
         };
         let order = by.order().map_or(Order::Size, Order::Listed);
         let groups = found.root().children(order).into_iter();

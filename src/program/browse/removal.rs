@@ -398,7 +398,7 @@ impl Browser {
         self.scan.tree.set_fingerprints(&relinked);
         self.removals.trashed.retain(|entry| !restored.contains(&Arc::as_ptr(&entry.trashed)));
         // The message has room for one reason.
-        self.removals.has_news = kept.len() > 1 || unlogged.is_some();
+        self.removals.has_news |= kept.len() > 1 || unlogged.is_some();
         self.removals.problems.extend(unlogged);
         let [many, others] = [&back, &kept].map(|all| Format::Count.write(all.len() as u64));
         self.say(match (&back[..], &kept[..]) {

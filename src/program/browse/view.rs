@@ -36,10 +36,7 @@ pub fn list_height(height: u16) -> usize {
 /// Where the parts of the screen are. A list of groups has the whole width: about a group, there is nothing more to say.
 fn areas(browser: &Browser, (width, height): (u16, u16)) -> Areas {
     let areas = Areas::of(width.into(), height.into());
-    match browser.lists_groups() {
-        true => Areas { list: width.into(), pane: None, ..areas },
-        false => areas,
-    }
+    if browser.lists_groups() { Areas { list: width.into(), pane: None, ..areas } } else { areas }
 }
 
 /// Tells the browser what fits on a screen of this size.

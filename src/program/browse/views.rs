@@ -55,20 +55,20 @@ impl Browser {
     /// directory. Other lists are sorted by size instead.
     pub(super) fn order(&self) -> Option<Sorting> {
         let is_fixed = match self.view {
-            ViewKind::Tree | ViewKind::LargestFiles => false,
-            ViewKind::Causes => true,
-            ViewKind::Types | ViewKind::Ages | ViewKind::Owners => self.group.is_none(),
+            ViewKind::Causes => !self.is_searching(),
+            _ => self.lists_groups(),
         };
         let by = match self.sorting.by {
             SortKey::Change if self.is_flat() => SortKey::Size,
             by => by,
         };
-        (self.is_searching() || !is_fixed).then_some(Sorting { by, ..self.sorting })
+        (!is_fixed).then_some(Sorting { by, ..self.sorting })
     }
 
     /// Whether the lines are groups, and not entries.
     pub(super) fn lists_groups(&self) -> bool {
-        self.view != ViewKind::Causes && self.order().is_none()
+        let has_groups = matches!(self.view, ViewKind::Types | ViewKind::Ages | ViewKind::Owners);
+        has_groups && self.group.is_none() && !self.is_searching()
     }
 
     /// Whether a query is being answered.
@@ -163,7 +163,7 @@ impl Browser {
             Answer::Groups(groups) => {
                 self.scan.index = SortedList::of_others(groups.clone(), &self.scan.tree, pattern);
             }
-            Answer::Entries(places, _) => {
+            Answer::Entries { places, .. } => {
                 self.scan.list(&self.way, Some(places), sorting, pattern);
             }
         }
@@ -200,13 +200,13 @@ impl Browser {
         let (query, answer) = running.answer(&self.scan.tree);
         let root = self.scan.tree.root().id().unwrap_or_default();
         match (query, answer) {
-            (TreeQuery::Links(_), Answer::Entries(places, is_more)) => {
+            (TreeQuery::Links(_), Answer::Entries { places, has_more }) => {
                 let marks = &self.scan.marks;
                 let unmarked = places.into_iter().filter(|place| !marks.is_marked(*place));
-                let what = if is_more { " of its links; it has more" } else { " of its links" };
+                let what = if has_more { " of its links; it has more" } else { " of its links" };
                 self.mark_places(unmarked.map(Ok).collect(), what);
             }
-            (query @ TreeQuery::Named(_), Answer::Entries(places, _))
+            (query @ TreeQuery::Named(_), Answer::Entries { places, .. })
                 if places.is_empty() && below != root =>
             {
                 self.ask(query, root);
@@ -318,7 +318,7 @@ impl Browser {
         let key = self.key();
         let Some(search) = &mut self.search else { return };
         search.is_entered = true;
-        let Some(Answer::Entries(places, _)) = self.answers.get(&key) else { return };
+        let Some(Answer::Entries { places, .. }) = self.answers.get(&key) else { return };
         // The list may be in another order.
         let chosen = self.scan.item(self.chosen).and_then(|item| item.place);
         let shown = places.iter().position(|place| Some(*place) == chosen).unwrap_or(0);
@@ -333,9 +333,11 @@ impl Browser {
 
     /// How many names match, of which the list may have only the largest.
     pub(super) fn found(&self) -> String {
-        let is_more = matches!(self.answers.get(&self.key()), Some(Answer::Entries(_, true)));
         let listed = Format::Count.write(self.len() as u64);
-        if is_more { format!("more than {listed}") } else { listed }
+        match self.answers.get(&self.key()) {
+            Some(Answer::Entries { has_more: true, .. }) => format!("more than {listed}"),
+            _ => listed,
+        }
     }
 
     /// Goes so many matches on, or back.

@@ -131,9 +131,14 @@ fn print(answer: &[u8]) -> ! {
     let mut out = io::stdout();
     let printed = unless_closed(out.write_all(answer).and_then(|()| out.flush()));
     if let Err(error) = &printed {
-        let _ = writeln!(io::stderr(), "weigh: cannot write the output: {}", reason(error));
+        let _ = writeln!(io::stderr(), "weigh: {}", unprinted(error));
     }
     process::exit(printed.is_err().into())
+}
+
+/// The line that says why the output could not be written.
+pub fn unprinted(error: &io::Error) -> String {
+    format!("cannot write the output: {}", reason(error))
 }
 
 impl Plan {

@@ -56,8 +56,10 @@ impl Flags {
         let Some(day) = Day::named(name) else {
             // As a rule, a FILE has a directory or an ending. What has neither is a day in other words.
             let is_file = name == "-" || name.contains(|sign| sign == '.' || is_separator(sign));
-            let wrong = || format!("--since {}: {NO_DAY}", escape(name.as_bytes()));
-            return if is_file { Ok((Some(file), None)) } else { Err(wrong()) };
+            if is_file {
+                return Ok((Some(file), None));
+            }
+            return Err(format!("--since {}: {NO_DAY}", escape(name.as_bytes())));
         };
         let now = self.here(roots);
         let found = self.remembered().find(day, &now).map_err(|problem| problem.to_string())?;

@@ -12,7 +12,7 @@ use crate::program::browse::item::Item;
 use weigh::internal::render::name::{cells, shorten};
 use weigh::internal::render::palette;
 use weigh::internal::render::size::Format;
-use weigh::internal::tree::Place;
+use weigh::internal::tree::Child;
 
 /// Draws it from the column `x` on.
 pub(super) fn draw(browser: &Browser, x: usize, areas: Areas, canvas: &mut Canvas<'_>) {
@@ -28,37 +28,46 @@ pub(super) fn draw(browser: &Browser, x: usize, areas: Areas, canvas: &mut Canva
     let room = lines.saturating_sub(details.len());
     let mut y = areas.head;
     if let Some(directory) = browser.directory_in_pane().filter(|_| room > 2) {
-        let is_chosen = item.is_directory();
-        let (top, height) = if is_chosen { (y, room - 1) } else { (end + 2 - room, room - 2) };
-        if !is_chosen {
-            canvas.write((x, top - 1), "in the same directory", width, canvas.aside());
+        if item.is_directory() {
+            y += inside(browser, &directory, (x, y, width, room - 1), canvas) + 1;
+        } else {
+            // Below what is known about the file, and a blank line.
+            let heading = end - room + 1;
+            canvas.write((x, heading), "in the same directory", width, canvas.aside());
+            inside(browser, &directory, (x, heading + 1, width, room - 2), canvas);
         }
-        let taken = match (browser.inside().1, browser.columns.map) {
-            (0, _) => {
-                canvas.write((x, top), browser.nothing(item.place), width, canvas.aside());
-                1
-            }
-            (_, true) => map::draw(browser, (x, top, width, height), canvas),
-            (_, false) => {
-                let (whole, chosen) = (directory.size(), item.place);
-                content(browser, (whole, chosen), (x, top, width, height), canvas)
-            }
-        };
-        y += if is_chosen { taken + 1 } else { 0 };
     }
     for (line, y) in details.iter().zip(y..end) {
         canvas.line(y, line);
     }
 }
 
-/// The largest entries of a directory, whose size is the `whole`. The `chosen` one stands out. Returns how many lines
-/// they take.
-fn content(
+/// What is in a directory, as a list or a treemap. Returns how many lines that takes.
+fn inside(
     browser: &Browser,
-    (whole, chosen): (u64, Option<Place>),
+    directory: &Child<'_>,
     (x, y, width, height): (usize, usize, usize, usize),
     canvas: &mut Canvas<'_>,
 ) -> usize {
+    if browser.inside().1 == 0 {
+        canvas.write((x, y), browser.nothing(directory.place()), width, canvas.aside());
+        1
+    } else if browser.columns.map {
+        map::draw(browser, (x, y, width, height), canvas)
+    } else {
+        content(browser, directory.size(), (x, y, width, height), canvas)
+    }
+}
+
+/// The largest entries of a directory, whose size is the `whole`. The chosen one stands out. Returns how many lines they
+/// take.
+fn content(
+    browser: &Browser,
+    whole: u64,
+    (x, y, width, height): (usize, usize, usize, usize),
+    canvas: &mut Canvas<'_>,
+) -> usize {
+    let chosen = browser.item(browser.chosen).and_then(|item| item.place);
     let (places, count) = browser.inside();
     let bar = (width / 4).clamp(6, 20);
     let largest = places.first().map_or(0, |place| browser.tree().at(*place).size());
