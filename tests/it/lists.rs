@@ -253,7 +253,11 @@ fn what_git_lists_is_what_is_in_a_commit() {
     let shown = listed(&list, "-j").json();
     assert_eq!(shown["size"].to_string(), String::from_utf8(total).unwrap().trim());
     assert_eq!(shown["entries"], 4);
-    // Without a format, git prints the mode first, which is no size.
+    let names: Vec<_> = sizes(&listed(&list, "-j").clean()).into_iter().map(|it| it.0).collect();
+    for name in [&b"\"q\""[..], b"\xff\n", b"a/x  y"] {
+        assert!(names.iter().any(|it| it == name), "{names:?}");
+    }
+    // Without sed, git prints the mode first, which is no size.
     for modes_first in [
         "git ls-tree -lr HEAD",
         "git ls-tree -lrz HEAD",
