@@ -708,6 +708,26 @@ fn a_host_that_never_answers_is_given_up_after_ctrl_c() {
     ensure_interrupted(&output.unwrap());
 }
 
+/// It said that the connection was cut.
+#[test]
+fn what_has_arrived_before_ctrl_c_is_interrupted() {
+    let machine = Machine::new(Fixture::new());
+    let list = r#"#!/bin/sh
+echo 'weigh-answers 1 find'
+printf 'find 1 2 1 8 5 1.0 1.0 1.0 0 0 755 d /top\0\0'
+echo $$ > "$0.pid"
+exec sleep 1000
+"#;
+    machine.script("rsh", list);
+    let child = machine.weigh("-j one:/top", There::Find).spawn();
+    pid_in(&machine.fixture.at("rsh.pid"));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(complaint.starts_with("weigh: cannot load one:/top: interrupted\n"), "{complaint}");
+    assert_eq!(output.status.code(), Some(130));
+}
+
 /// However it ends here, the program there ends, too.
 #[test]
 fn the_program_there_ends_with_this_one() {
