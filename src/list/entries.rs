@@ -100,7 +100,11 @@ impl ListEntries {
         for (depth, name) in names.into_iter().flatten().enumerate() {
             match name {
                 _ if depth == DEEPEST => return Err(self.error("a path that is too deep")),
-                b"" => return Err(self.error("a path with an empty name in it")),
+                b"" => {
+                    return Err(self.error(
+                        "a path with an empty name in it: tr -s / makes several slashes one",
+                    ));
+                }
                 b"." | b".." => return Err(self.error("a path with . or .. in it")),
                 _ => {}
             }
@@ -145,7 +149,7 @@ impl ListEntries {
         match self.roots.first() {
             _ if path.is_empty() => return Err(self.error("no path")),
             Some((first, _)) if first != root => {
-                return Err(self.error("absolute paths among relative ones"));
+                return Err(self.error("absolute paths among relative ones: put ./ before each"));
             }
             _ => {}
         }
