@@ -425,6 +425,18 @@ fn a_banner_is_skipped_if_it_is_short() {
     }
 }
 
+/// OpenSSH says on stdout that only sftp is allowed, as nologin does that nothing is.
+#[test]
+fn why_there_is_no_shell_is_said() {
+    let machine = Machine::new(Fixture::new());
+    let refusal = "This service allows sftp connections only.";
+    machine.script("rsh", &format!("#!/bin/sh\necho Welcome; echo '{refusal}'; echo; exit 1\n"));
+    let shown = machine.weigh("-j one:/top", There::Weigh).run();
+    let said = format!("its shell prints no answer, but: {refusal} (exit status: 1)");
+    assert_eq!(shown.complaint(), format!("weigh: cannot load one:/top: {said}\n"));
+    assert_eq!(shown.code(), 1);
+}
+
 /// The connection is cut, or the program there is killed.
 #[test]
 fn what_is_cut_is_never_complete() {
