@@ -8,10 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use indexmap::IndexMap;
-use thiserror::Error;
 
 use super::find::LONGEST;
-use super::sorted::Sorter;
+use super::sorted::{Sorter, of_temporary_file};
 use crate::inode::Identity;
 use crate::measure::{Figures, Kind, Mode};
 use crate::snapshot::DEEPEST;
@@ -70,11 +69,6 @@ pub(super) struct EntryLine {
     pub(super) inode: Option<Inode>,
 }
 
-/// What went wrong with a temporary file.
-#[derive(Debug, Error)]
-#[error("a temporary file: {0}")]
-struct TemporaryFile(#[source] io::Error);
-
 impl ListEntries {
     /// None so far.
     pub fn new(options: ListOptions) -> Self {
@@ -106,7 +100,11 @@ impl ListEntries {
         for (depth, name) in names.into_iter().flatten().enumerate() {
             match name {
                 _ if depth == DEEPEST => return Err(self.error("a path that is too deep")),
-                b"" => return Err(self.error("a path with an empty name in it")),
+                b"" => {
+                    return Err(self.error(
+                        "a path with an empty name in it: tr -s / makes several slashes one",
+                    ));
+                }
                 b"." | b".." => return Err(self.error("a path with . or .. in it")),
                 _ => {}
             }
@@ -119,9 +117,7 @@ impl ListEntries {
         record.extend_from_slice(&self.line.to_be_bytes());
         record.extend_from_slice(&before.to_be_bytes());
         entry.pack(&mut record);
-        self.sorter
-            .push(&record)
-            .map_err(|error| io::Error::new(error.kind(), TemporaryFile(error)))?;
+        self.sorter.push(&record).map_err(of_temporary_file)?;
         self.record = record;
         self.count.fetch_add(1, Ordering::Relaxed);
         Ok(())
@@ -153,7 +149,7 @@ impl ListEntries {
         match self.roots.first() {
             _ if path.is_empty() => return Err(self.error("no path")),
             Some((first, _)) if first != root => {
-                return Err(self.error("absolute paths among relative ones"));
+                return Err(self.error("absolute paths among relative ones: put ./ before each"));
             }
             _ => {}
         }

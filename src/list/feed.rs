@@ -8,7 +8,7 @@ use std::mem;
 use indexmap::IndexMap;
 
 use super::entries::{BETWEEN, EntryLine, ListEntries, ROOT, error, split};
-use super::sorted::{SortedRecords, shared};
+use super::sorted::{SortedRecords, of_temporary_file, shared};
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Mode, View};
 use crate::total::{BeginReplay, Rules, Shown};
@@ -39,12 +39,12 @@ impl ListEntries {
         let numbers: HashMap<_, _> =
             numbered.filter_map(|(root, number)| Some(((*root)?, number))).collect();
         let mut place = ListPlace { roots, totals: options.totals, ..ListPlace::default() };
-        let mut records = sorter.sorted()?;
+        let mut records = sorter.sorted().map_err(of_temporary_file)?;
         let (mut record, mut next) = (Vec::new(), Vec::new());
-        let mut has_next = records.next(&mut next)?;
+        let mut has_next = records.next(&mut next).map_err(of_temporary_file)?;
         while has_next {
             mem::swap(&mut record, &mut next);
-            has_next = records.next(&mut next)?;
+            has_next = records.next(&mut next).map_err(of_temporary_file)?;
             let ((key, rest), (next_key, next_rest)) = (split(&record), split(&next));
             let further = next_key.strip_prefix(key).filter(|_| has_next);
             let is_again = further.is_some_and(<[u8]>::is_empty);

@@ -8,6 +8,8 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::mem;
 use std::ops::Range;
 
+use thiserror::Error;
+
 use crate::sys::{self, SnapshotFile};
 
 /// How many bytes are kept in memory before they are written to a file.
@@ -24,6 +26,16 @@ const WINDOW_LOG: u32 = 17;
 
 /// This takes about as long as the sorting.
 const ZSTD_LEVEL: i32 = 1;
+
+/// What went wrong with a temporary file.
+#[derive(Debug, Error)]
+#[error("a temporary file: {0}")]
+struct TemporaryFile(#[source] io::Error);
+
+/// The error that something went wrong with a temporary file: all of a [`Sorter`] and of its records.
+pub(super) fn of_temporary_file(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), TemporaryFile(error))
+}
 
 /// Records that come in their order.
 pub(super) trait SortedRecords {

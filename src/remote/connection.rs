@@ -17,6 +17,9 @@ use crate::sys::{self, SnapshotFile};
 /// How much of what is said on stderr is kept: thousands of lines.
 const MOST_SAID: usize = 1 << 20;
 
+/// How many bytes of a line are shown: far more than any message has.
+const MOST_SHOWN: usize = 500;
+
 /// A machine that was called.
 #[derive(Debug)]
 pub(super) struct Connection {
@@ -115,14 +118,12 @@ impl ConnectionEnd {
 
     /// The last line of what was said on stderr; or if nothing was, what happened, and how the program ended.
     pub(super) fn failure(&self, what: &str) -> io::Error {
-        /// Far longer than any message.
-        const MOST: usize = 500;
         // What follows was left out, and may be the end of the last line.
         let whole = self.said.len() - usize::from(!self.has_all() && self.said.len() > 1);
         let mut lines =
             self.said[..whole].iter().flat_map(|line| line.split(|byte| *byte == b'\r'));
         let last = lines.rfind(|line| !line.trim_ascii().is_empty()).map(<[u8]>::trim_ascii);
-        let last = last.map(|line| String::from_utf8_lossy(&line[..line.len().min(MOST)]));
+        let last = last.map(|line| String::from_utf8_lossy(&line[..line.len().min(MOST_SHOWN)]));
         io::Error::other(match (last, self.status.filter(|status| !status.success())) {
             (Some(last), _) if self.is_flooded => {
                 format!("it says more and more on stderr, and lists no more: {last}")
@@ -175,6 +176,7 @@ fn listen(mut stderr: ChildStderr, said: &Sender<Vec<u8>>, entries: &AtomicU64) 
 pub(super) fn answer(output: &mut SnapshotFile) -> io::Result<Way> {
     /// More than any shell prints.
     const MOST: u64 = 64 << 10;
+    let mut last = Vec::new();
     // Byte by byte, because what follows is for others.
     for line in BufReader::with_capacity(1, output.take(MOST)).split(b'\n') {
         let line = line?;
@@ -182,6 +184,12 @@ pub(super) fn answer(output: &mut SnapshotFile) -> io::Result<Way> {
         if let Some((_, way)) = Way::ALL.iter().find(|(way, _)| way.as_bytes() == name) {
             return Ok(*way);
         }
+        if !line.trim_ascii().is_empty() {
+            last = line;
+        }
     }
-    Err(io::Error::other("its shell prints no answer"))
+    // Where only sftp is allowed, that is said here.
+    let last = String::from_utf8_lossy(&last[..last.len().min(MOST_SHOWN)]);
+    let but = if last.is_empty() { "" } else { ", but: " };
+    Err(io::Error::other(format!("its shell prints no answer{but}{}", last.trim())))
 }

@@ -40,6 +40,12 @@ impl Host {
             prefix.extend_from_slice(HOME);
         }
         let below = match below {
+            // The shell there does not see it, because paths are quoted.
+            [b'~'] if !is_url => b"",
+            [b'~', b'/', rest @ ..] if !is_url && !rest.starts_with(b"/") => rest,
+            below => below,
+        };
+        let below = match below {
             // Where ssh begins: in the home directory.
             b"" => b".".to_vec(),
             // find would take it for an expression, and weigh for another machine.
@@ -148,6 +154,11 @@ mod tests {
             ("web:/srv", Some("web 0 web: /srv")),
             ("web:srv/a:b", Some("web 0 web: srv/a:b")),
             ("web:", Some("web 0 web: .")),
+            ("web:~", Some("web 0 web: .")),
+            ("web:~/", Some("web 0 web: .")),
+            ("web:~/srv/~", Some("web 0 web: srv/~")),
+            ("web:~/-x", Some("web 0 web: ./-x")),
+            ("web:~ann/srv", Some("web 0 web: ~ann/srv")),
             ("web:-delete", Some("web 0 web: ./-delete")),
             ("web:a:b", Some("web 0 web: ./a:b")),
             ("ann@web:/", Some("ann@web 0 ann@web: /")),
@@ -161,6 +172,7 @@ mod tests {
             ("ssh://web", Some("web 0 ssh://web/~/ .")),
             ("ssh://web/~/", Some("web 0 ssh://web/~/ .")),
             ("ssh://web/~/a/~/b", Some("web 0 ssh://web/~/ a/~/b")),
+            ("ssh://web/~/~/a", Some("web 0 ssh://web/~/ ~/a")),
             ("ssh://web/~a", Some("web 0 ssh://web /~a")),
             ("ssh://web:0/", Some("its port is no number from 1 to 65535")),
             ("ssh://web:x/", Some("its port is no number from 1 to 65535")),

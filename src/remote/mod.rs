@@ -212,6 +212,13 @@ impl Arrivals<'_> {
                     // Because of that, whatever it says.
                     results[number] = Some(Err(interrupted(&hosts[number])));
                 }
+                Ok((number, Ok(mut part))) if interrupt.is_asked() => {
+                    let mut problems = part.weighed.problems.iter_mut();
+                    if let Some(cut) = problems.find(|it| it.operation == Operation::Load) {
+                        *cut = interrupted(&hosts[number]);
+                    }
+                    results[number] = Some(Ok(part));
+                }
                 Ok((number, arrived)) => results[number] = Some(arrived),
                 Err(RecvTimeoutError::Timeout) => {}
                 // A thread has panicked, or none could be started.

@@ -372,12 +372,14 @@ fn what_is_wrong_with_a_value_is_said_in_one_line() {
     std::fs::write(fixture.at("snapshot.zst"), zstd).unwrap();
     std::fs::write(fixture.at("snapshot.gz"), b"\x1f\x8bxxxxxxxxxxxxxxxxxxxx").unwrap();
     for (flags, said) in [
-        ("-T 0", "'0' for '--threads <NUMBER>': 0 is not in 1.."),
+        ("-T 0", "'0' for '--threads <NUMBER>': give 1 or more"),
+        ("--save x/ --keep 0", "'0' for '--keep <N>': give 1 or more"),
         ("-T x", "'x' for '--threads <NUMBER>': give a whole number, as in 20"),
         ("-n -1", "'-1' for '--number-of-lines <NUMBER>': give a whole number, as in 20"),
         ("-n 99999999999999999999999", "give a smaller number"),
         ("-d 4294967296", "4294967296 is not in 0..=4294967295"),
         ("-w 65536", "65536 is not in 1..=65535"),
+        ("--man top", "--man stands alone, without other flags and PATHs"),
         ("-m m --time-style +%!", "+%! is no format of strftime(3)"),
         ("-m m --time-style +%s.%N", "+%s.%N has fractions of a second"),
         (

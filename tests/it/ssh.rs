@@ -425,6 +425,18 @@ fn a_banner_is_skipped_if_it_is_short() {
     }
 }
 
+/// OpenSSH says on stdout that only sftp is allowed, as nologin does that nothing is.
+#[test]
+fn why_there_is_no_shell_is_said() {
+    let machine = Machine::new(Fixture::new());
+    let refusal = "This service allows sftp connections only.";
+    machine.script("rsh", &format!("#!/bin/sh\necho Welcome; echo '{refusal}'; echo; exit 1\n"));
+    let shown = machine.weigh("-j one:/top", There::Weigh).run();
+    let said = format!("its shell prints no answer, but: {refusal} (exit status: 1)");
+    assert_eq!(shown.complaint(), format!("weigh: cannot load one:/top: {said}\n"));
+    assert_eq!(shown.code(), 1);
+}
+
 /// The connection is cut, or the program there is killed.
 #[test]
 fn what_is_cut_is_never_complete() {
@@ -706,6 +718,26 @@ fn a_host_that_never_answers_is_given_up_after_ctrl_c() {
     let output = child.wait_with_output();
     let _ = Command::new("kill").arg(pid.trim()).status();
     ensure_interrupted(&output.unwrap());
+}
+
+/// It said that the connection was cut.
+#[test]
+fn what_has_arrived_before_ctrl_c_is_interrupted() {
+    let machine = Machine::new(Fixture::new());
+    let list = r#"#!/bin/sh
+echo 'weigh-answers 1 find'
+printf 'find 1 2 1 8 5 1.0 1.0 1.0 0 0 755 d /top\0\0'
+echo $$ > "$0.pid"
+exec sleep 1000
+"#;
+    machine.script("rsh", list);
+    let child = machine.weigh("-j one:/top", There::Find).spawn();
+    pid_in(&machine.fixture.at("rsh.pid"));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(complaint.starts_with("weigh: cannot load one:/top: interrupted\n"), "{complaint}");
+    assert_eq!(output.status.code(), Some(130));
 }
 
 /// However it ends here, the program there ends, too.

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, ValueHint, value_parser};
 use clap_complete::Shell;
 use nu_ansi_term::Color;
@@ -143,11 +143,6 @@ pub(super) struct CountFlags {
     /// Count what overlays show, as du does, and not only their layers
     #[arg(long)]
     pub(super) overlays: bool,
-}
-
-/// A number of 1 or more.
-pub(super) fn positive() -> impl TypedValueParser<Value = NonZeroUsize> {
-    RangedU64ValueParser::<usize>::new().range(1..).try_map(NonZeroUsize::try_from)
 }
 
 #[derive(Debug, Default, Args)]
@@ -369,7 +364,6 @@ pub(super) struct PrintFlags {
 
     /// Walk with NUMBER threads [default: as many as the storage keeps busy]
     #[arg(short = 'T', long, value_name = "NUMBER", allow_negative_numbers = true)]
-    #[arg(value_parser = positive())]
     pub(super) threads: Option<NonZeroUsize>,
 
     /// Do not read the inode tables of a slow ext4 disk before the walk
@@ -430,7 +424,6 @@ pub(super) struct SnapshotFlags {
     /// Only snapshots of the same PATHs and host are removed, and only those that were saved with --save DIR/. The last
     /// one that is complete always stays. A line on stderr says what was removed.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = positive())]
     pub(super) keep: Option<NonZeroUsize>,
 
     /// Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet

@@ -29,8 +29,11 @@ pub(super) fn suggest(mut error: Error, command: &Command) -> Error {
     if let Some(wrong) = error.source().and_then(|source| source.downcast_ref::<ParseIntError>()) {
         let (typed, flag) =
             (text(&error, ContextKind::InvalidValue), text(&error, ContextKind::InvalidArg));
-        let is_large = *wrong.kind() == IntErrorKind::PosOverflow;
-        let instead = if is_large { "a smaller number" } else { "a whole number, as in 20" };
+        let instead = match wrong.kind() {
+            IntErrorKind::PosOverflow => "a smaller number",
+            IntErrorKind::Zero => "1 or more",
+            _ => "a whole number, as in 20",
+        };
         let message = format!("invalid value '{typed}' for '{flag}': give {instead}\n");
         return Error::raw(ErrorKind::ValueValidation, message);
     }
@@ -38,6 +41,12 @@ pub(super) fn suggest(mut error: Error, command: &Command) -> Error {
         let typed = text(&error, ContextKind::InvalidValue);
         let near = nearest(&typed, values.iter().map(String::as_str)).map(str::to_owned);
         return with(error, ContextKind::SuggestedValue, near.map(ContextValue::String));
+    }
+    // What excludes all others. clap names none of these.
+    if matches!(error.get(ContextKind::PriorArg), Some(ContextValue::None)) {
+        let flag = text(&error, ContextKind::InvalidArg);
+        let message = format!("{flag} stands alone, without other flags and PATHs\n");
+        return Error::raw(ErrorKind::ArgumentConflict, message);
     }
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
