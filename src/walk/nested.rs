@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::find::name_in;
 use super::is_entered;
 use super::roots::{Root, standing_for};
-use crate::filter::{self, Caches, Verdict};
+use crate::filter::{self, CACHE_TAG, Verdict};
 use crate::inode::Identity;
 use crate::path;
 use crate::sys::{self, Carries, Handle, Query, Symlinks};
@@ -321,9 +321,9 @@ impl<'a> Nesting<'a> {
             let entered = self.entered.entry(path::join_all(names.iter().copied()));
             let (scope, is_cache) = entered.or_insert_with(|| {
                 let scope = filter.enter(filters.scope.as_ref(), &dir, || names.clone(), |_, _| ());
-                (scope, filter.caches.leave_out(&dir).unwrap_or(false))
+                (scope, filter.leaves_out_caches && filter::is_cache(&dir).unwrap_or(false))
             });
-            if *is_cache && name.as_c_str() != Caches::TAG {
+            if *is_cache && name.as_c_str() != CACHE_TAG {
                 return Ok(false);
             }
             filters.scope = scope.clone();
