@@ -282,7 +282,7 @@ fn a_directory_in_millions_of_pieces_takes_no_more_memory_for_them() {
     raw[0x4..0x8].copy_from_slice(&u32::MAX.to_le_bytes());
     raw[0x28..0x64].fill(0);
     raw[0x60..0x64].copy_from_slice(&triple.to_le_bytes());
-    let error = runs(&volume, &RawInode::new(&raw), &volume.budget()).unwrap_err();
+    let error = runs(&volume, &RawInode { bytes: &raw }, &volume.budget()).unwrap_err();
     assert!(error.to_string().ends_with("a directory in too many pieces"), "{error}");
 }
 

@@ -202,11 +202,6 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         next
     }
 
-    /// Whether entries may take long, and so should be shared in small portions.
-    pub(super) fn is_cautious(&self) -> bool {
-        self.is_unwatched() || self.walk.pool.is_slow()
-    }
-
     /// Whether this is the calling thread at the beginning, while nobody watches it.
     pub(super) fn is_unwatched(&self) -> bool {
         self.scope.is_none() && !self.walk.pool.is_engaged()
