@@ -1,6 +1,5 @@
 //! Images made by `mkfs.ext4`, whole and damaged. `tests/it/bulk.rs` compares mounted images with what the kernel says,
 //! and `debugfs` those that it may not be able to mount with what debugfs says.
-#![allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
