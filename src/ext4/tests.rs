@@ -231,8 +231,7 @@ fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
                 let groups = (0..volume.groups.len()).map(|group| packer.group(group));
                 if let Ok(found) = groups.collect::<io::Result<Vec<_>>>() {
                     let (groups, runs): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-                    let (read, runs) = (packer.bytes(), runs.concat());
-                    let all = packer.packed(groups);
+                    let ((all, read), runs) = (packer.packed(groups), runs.concat());
                     let size = volume.layout.block_size;
                     let blocks: u64 = runs.iter().map(|run| run.count).sum();
                     assert!(blocks <= volume.layout.blocks && read <= whole.len() as u64);
