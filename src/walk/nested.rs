@@ -294,7 +294,7 @@ impl<'a> Nesting<'a> {
                 _ if i == 0 && !root.stat.is_directory() => CString::new(start.name.clone())?,
                 Some(name) => name.clone(),
                 None => {
-                    let name = name_of(&dir, below, spelled)?.ok_or_else(sys::not_found)?;
+                    let name = name_of(&dir, below, spelled)?;
                     self.names.insert(below, name.clone());
                     name
                 }
@@ -338,15 +338,11 @@ impl<'a> Nesting<'a> {
 }
 
 /// The name of the directory at `place` in the one above it, `above`: the one that is `spelled`, if that is right.
-fn name_of(
-    above: &Handle,
-    place: Identity,
-    spelled: Option<CString>,
-) -> io::Result<Option<CString>> {
-    match spelled.filter(|name| is_at(above, name, place)) {
-        None => name_in(above, |listed| Ok(is_at(above, listed.name, place))),
-        spelled => Ok(spelled),
+fn name_of(above: &Handle, place: Identity, spelled: Option<CString>) -> io::Result<CString> {
+    if let Some(name) = spelled.filter(|name| is_at(above, name, place)) {
+        return Ok(name);
     }
+    name_in(above, |listed| Ok(is_at(above, listed.name, place)))?.ok_or_else(sys::not_found)
 }
 
 /// Whether what is called `name` in `above` is at `place`.
