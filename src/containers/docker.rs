@@ -28,10 +28,9 @@ struct RootFs {
 
 /// All that is kept of a container: the file also has secrets.
 #[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
 struct Container {
-    #[serde(rename = "Name")]
     name: String,
-    #[serde(rename = "State")]
     state: ContainerState,
 }
 

@@ -10,24 +10,20 @@ use crate::sys::{Handle, Listing, Source, Symlinks, to_path};
 
 /// No file is read that is larger, in bytes: 20,000 layers of containers/storage take less.
 const LARGEST: u64 = 10 << 20;
-/// Nor more than this of all storages together, in bytes, if each file has at least as many as [`LEAST`].
-const MOST: u64 = 100 << 20;
+/// Each counts as if it had at least so many bytes.
 const LEAST: u64 = 1 << 10;
-/// Nor are more bytes of paths of layers kept, of all storages together. A path counts for each image that has it.
-const MOST_PATHS: u64 = 32 << 20;
 /// No directory has more names.
 const MOST_NAMES: usize = 100_000;
 
 /// How many bytes may still be read of all storages, and kept of the paths of layers.
 pub(super) struct Room {
     bytes: u64,
+    /// A path counts for each image that has it.
     paths: u64,
 }
 
-impl Default for Room {
-    fn default() -> Self {
-        Self { bytes: MOST, paths: MOST_PATHS }
-    }
+impl Room {
+    pub(super) const ALL: Self = Self { bytes: 100 << 20, paths: 32 << 20 };
 }
 
 /// The files of a storage.

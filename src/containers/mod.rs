@@ -98,7 +98,7 @@ const MOST_NOTES: usize = 100_000;
 
 /// What is known of what is in `directories` and beside them. Those [may be in a storage](may_be_storage).
 pub fn look_at(directories: &[Vec<u8>]) -> ContainersFound {
-    let (mut known, mut room) = (ContainersFound::default(), Room::default());
+    let (mut known, mut room) = (ContainersFound::default(), Room::ALL);
     for directory in directories {
         let name = directory.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         let top = directory.strip_suffix(name).unwrap_or_default();

@@ -57,10 +57,6 @@ const HUGE_FILE: u32 = 0x4_0000;
 const INLINE: u32 = 0x1000_0000;
 
 impl<'a> RawInode<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes }
-    }
-
     /// Whether it is in use: it has links and a type.
     pub fn is_used(&self) -> bool {
         self.links() > 0 && self.mode() >> 12 != 0

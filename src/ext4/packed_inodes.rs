@@ -149,16 +149,11 @@ impl<'a> InodePacker<'a> {
         Some(number)
     }
 
-    /// How many bytes have been read.
-    pub fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
-    /// All inodes, which are in these `groups`, in order.
-    pub fn packed(self, groups: Vec<PackedGroup>) -> PackedInodes {
+    /// All inodes, which are in these `groups`, in order, and how many bytes have been read.
+    pub fn packed(self, groups: Vec<PackedGroup>) -> (PackedInodes, u64) {
         let Layout { inodes_per_group, block_size, .. } = self.volume.layout;
         let owners = self.owners.into_inner().unwrap_or_else(PoisonError::into_inner);
-        PackedInodes { groups, inodes_per_group, block_size, owners }
+        (PackedInodes { groups, inodes_per_group, block_size, owners }, self.bytes.into_inner())
     }
 }
 

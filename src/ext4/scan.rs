@@ -30,7 +30,7 @@ pub fn each_inode(
         buffer.resize(whole, 0);
         volume.read_blocks(block, buffer)?;
         for bytes in buffer[..some].chunks_exact(size) {
-            look(number, RawInode::new(bytes))?;
+            look(number, RawInode { bytes })?;
             number += 1;
         }
         block += whole as u64 / layout.block_size;
@@ -56,5 +56,5 @@ pub fn inode<'b>(
     let at = within * layout.inode_size as u64;
     buffer.resize(layout.inode_size, 0);
     volume.read_at(table, at, buffer)?;
-    Ok(RawInode::new(buffer))
+    Ok(RawInode { bytes: buffer })
 }

@@ -1,8 +1,9 @@
 //! Filters: they decide what counts. They change totals and do not merely hide lines.
 //!
-//! Every kind of filter has a file of its own. [`DirectoryFilter::verdict`] asks them about an entry as soon as it
+//! Every kind of filter but a flag has a file of its own. [`DirectoryFilter::verdict`] asks them about an entry as soon as it
 //! is listed, the cheapest first, and before any system call. [`DirectoryFilter::confirm`] asks those that need its
-//! attributes; and the walk asks [`Caches`] about each directory. An entry counts if every filter admits it.
+//! attributes; and the walk asks whether each directory [is a cache](is_cache). An entry counts if every filter admits
+//! it.
 //!
 //! Some filters (hidden names, paths) leave out a directory with everything in it, and it is not read. The others
 //! decide about every entry by itself, including a directory's own size. So entries in a directory may count even if
@@ -13,7 +14,6 @@
 mod caches;
 mod git_files;
 mod globs;
-mod names;
 mod paths;
 mod regexes;
 mod share;
@@ -24,9 +24,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use caches::Caches;
+pub use caches::{CACHE_TAG, is_cache, may_be_cache_tag};
 pub use globs::Globs;
-pub use names::Names;
 pub use paths::Paths;
 pub use regexes::{BadPattern, Regexes, any_pattern};
 pub use share::{MANY, Share};
@@ -42,8 +41,8 @@ use share::AboveShares;
 /// All filters of a walk. Roots always count, because they were asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Filters by name.
-    pub names: Names,
+    /// Whether to leave out names that begin with a dot.
+    pub leaves_out_hidden: bool,
     /// Filters by name or path.
     pub paths: Paths,
     /// Filters by type, as the name tells it.
@@ -58,9 +57,10 @@ pub struct Filter {
     pub times: Times,
     /// Directories that count with everything in them, but are shown without their content.
     pub collapse: Paths,
-    /// Filters by the tag in a directory. The walk and whoever looks for roots inside others ask it about directories
-    /// that they have open, and [`DirectoryFilter::verdict`] does not.
-    pub caches: Caches,
+    /// Whether to leave out the content of caches. A cache itself counts, and its tag: the walk lists both anyway. The
+    /// walk and whoever looks for roots inside others look at directories that they have open, and
+    /// [`DirectoryFilter::verdict`] does not.
+    pub leaves_out_caches: bool,
     /// Which share of a tree counts, if not all of it does.
     pub share: Option<Share>,
 }
@@ -127,13 +127,13 @@ impl Filter {
 
     /// The same, but for what is in another share.
     fn is_share_of_all(&self) -> bool {
-        self.names.is_off()
+        !self.leaves_out_hidden
             && self.paths.is_off()
             && self.types.is_off()
             && self.has_no_rules()
             && self.regexes.is_off()
             && self.times.is_off()
-            && self.caches.is_off()
+            && !self.leaves_out_caches
             && self.collapse.is_off()
     }
 
@@ -150,7 +150,7 @@ impl Filter {
     pub fn of_saved(&self, has_times: bool) -> Self {
         let modified = self.times.modified.filter(|_| has_times);
         let times = Times { modified, accessed: None, changed: None, ..self.times };
-        Self { git: Git::default(), caches: Caches::default(), times, ..self.clone() }
+        Self { git: Git::default(), leaves_out_caches: false, times, ..self.clone() }
     }
 
     /// What filters know about the root at `path`; nothing if there are no filters. Unreadable files above it are
@@ -276,7 +276,8 @@ impl DirectoryFilter<'_> {
         let Self { filter, scope: Some(scope), path, ruled_path, .. } = self else {
             return Verdict::Counts;
         };
-        if !filter.names.admit(name) || filter.paths.name(name) || scope.left_out.end(name) {
+        let is_hidden = filter.leaves_out_hidden && name.starts_with(b".");
+        if is_hidden || filter.paths.name(name) || scope.left_out.end(name) {
             return Verdict::LeftOut;
         }
         let in_share = match (filter.share, scope.above_shares) {
@@ -386,5 +387,23 @@ impl<'a> At<'a> {
 impl Drop for At<'_> {
     fn drop(&mut self) {
         self.0.truncate(self.1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_names() {
+        let all = Filter::default();
+        let visible = Filter { leaves_out_hidden: true, ..Filter::default() };
+        for (name, is_hidden) in [(b".git".as_slice(), true), (b"a.b", false), (b"", false)] {
+            for (filter, is_left_out) in [(&all, false), (&visible, is_hidden)] {
+                let verdict =
+                    filter.for_directory(Some(Arc::default()), Vec::new).verdict(name, true);
+                assert_eq!(verdict == Verdict::LeftOut, is_left_out);
+            }
+        }
     }
 }

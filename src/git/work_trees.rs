@@ -42,20 +42,17 @@ impl WorkTrees {
         mut tops: impl Iterator<Item = &'p Path>,
     ) -> bool {
         tops.any(|top| {
-            if !self.0.contains_key(top) {
-                self.0.insert(top.to_owned(), tracked_in::<D>(top));
-            }
-            match self.0.get(top) {
-                Some(Ok(Some(tracked))) => {
+            match self.0.entry(top.to_owned()).or_insert_with(|| tracked_in::<D>(top)) {
+                Ok(Some(tracked)) => {
                     let below = path.strip_prefix(top).unwrap_or(path).iter();
                     // As git writes it, in lower case.
                     let names: Vec<_> = below.map(|name| name.as_encoded_bytes()).collect();
                     let path = names.join(&b'/').to_ascii_lowercase();
                     tracked.has(&path, is_directory) || tracked.has_around(&path)
                 }
-                Some(Ok(None)) => false,
+                Ok(None) => false,
                 // It may track everything.
-                Some(Err(_)) | None => true,
+                Err(_) => true,
             }
         })
     }

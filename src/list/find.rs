@@ -131,7 +131,6 @@ pub(super) fn seconds(text: &[u8]) -> Option<i64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
 mod tests {
     use super::*;
     use crate::list::ListOptions;

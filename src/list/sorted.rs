@@ -195,7 +195,6 @@ impl SortedRecords for MergedRecords {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
 mod tests {
     use super::*;
 

@@ -84,10 +84,7 @@ impl MayGo {
         }
         for mut entry in mem::take(&mut part.alone) {
             entry.rules.retain(is_beside);
-            match entry.rules.is_empty() {
-                true => part.own.append(entry.own),
-                false => part.kept.push(entry),
-            }
+            if entry.rules.is_empty() { part.own.append(entry.own) } else { part.kept.push(entry) }
         }
         part.evidence.close(&self.proofs);
         if part.evidence.is_storage(&self.proofs) {

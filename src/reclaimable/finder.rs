@@ -223,11 +223,10 @@ impl<'a> Finder<'a> {
 
     /// One for all that a rule finds in a directory with nothing else in it, where the rule says so: a repository of
     /// Maven has a directory for each version of each artifact.
-    fn joined(&mut self, found: Vec<Reclaim>) -> Vec<Reclaim> {
+    fn joined(&mut self, mut ahead: Vec<Reclaim>) -> Vec<Reclaim> {
         let mut joined = Vec::new();
         // By directory, which comes after those in it, and by rule.
         let mut waiting: BTreeMap<(usize, usize), Vec<Reclaim>> = BTreeMap::new();
-        let mut ahead = found;
         loop {
             for one in ahead.drain(..) {
                 let may_be_joined = one.is_directory && !one.rule.join.is_empty();

@@ -15,7 +15,7 @@ use super::protected::ProtectedLocations;
 use super::random::random_name;
 use super::removal::Removal;
 use super::target::Target;
-use crate::filter::Caches;
+use crate::filter::CACHE_TAG;
 use crate::path;
 use crate::sys::{ExactStat, HeldDirectory};
 use crate::tree::{Child, Step, Traversal};
@@ -106,7 +106,7 @@ impl Below<'_, '_> {
                             let (mut has_rest, mut tag) = (child.node().own.is_none(), None);
                             leaves_out |= has_rest;
                             for leaf in child.leaves() {
-                                if leaf.name() == Caches::TAG.to_bytes() {
+                                if leaf.name() == CACHE_TAG.to_bytes() {
                                     tag = Some(leaf);
                                 } else {
                                     has_rest |= self.entry(directory, path, &leaf, None)?;

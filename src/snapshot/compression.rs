@@ -246,7 +246,6 @@ impl<W: Write> Write for ByteCount<W> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot pack should stop there")]
 mod tests {
     use super::*;
 

@@ -153,10 +153,12 @@ impl Remembered {
 
     /// Everything that is remembered, the oldest first.
     pub fn all(&self) -> Vec<(PathBuf, Glance)> {
-        let files = self.files().into_iter();
-        let mut all: Vec<_> = files.filter_map(|file| Some((glance(&file).ok()?, file))).collect();
-        all.sort_by_key(|(glance, _)| glance.origin.time);
-        all.into_iter().map(|(glance, file)| (file, glance)).collect()
+        let mut all = Vec::new();
+        for file in self.files() {
+            all.extend(glance(&file).ok().map(|glance| (file, glance)));
+        }
+        all.sort_by_key(|(_, glance): &(_, Glance)| glance.origin.time);
+        all
     }
 }
 

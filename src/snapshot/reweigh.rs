@@ -179,7 +179,10 @@ impl<'s> Reweigher<'s> {
 
     /// `problem` as a walk with these filters would report it; none if the walk would not reach it.
     fn problem(&self, problem: &Problem, met: &RootsOfErrors<'_, '_>) -> Option<Problem> {
-        let Some((root, way)) = met.walked_in(&problem.path) else { return Some(problem.clone()) };
+        // If `.` and `./../a` are roots, the walk may have reached it from the second.
+        let mut splits = path::splits(&problem.path);
+        let reached = splits.find_map(|(above, way)| Some((*met.walked.get(above)?, way)));
+        let Some((root, way)) = reached else { return Some(problem.clone()) };
         // A root is always weighed.
         if met.given.contains(problem.path.as_slice()) || !self.leaves_out_at(root, way, problem) {
             return Some(problem.clone());
@@ -224,12 +227,4 @@ struct RootsOfErrors<'r, 't> {
     walked: HashMap<&'t [u8], &'r SavedRoot<'t>>,
     /// Roots inside others, by place.
     inside: HashMap<&'r Path, &'r SavedRoot<'t>>,
-}
-
-impl<'r, 't> RootsOfErrors<'r, 't> {
-    /// The root from which the walk reached `path`, and the path from there. If `.` and `./../a` are roots, it may be
-    /// in the second.
-    fn walked_in<'p>(&self, path: &'p [u8]) -> Option<(&'r SavedRoot<'t>, &'p [u8])> {
-        path::splits(path).find_map(|(above, way)| Some((*self.walked.get(above)?, way)))
-    }
 }

@@ -403,7 +403,6 @@ fn less(bytes: u64, bound: u8) -> u64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot read should stop there")]
 mod tests {
     use std::io::Cursor;
 

@@ -42,22 +42,6 @@ impl From<PathHandle<true>> for Handle {
     }
 }
 
-/// Evaluates `$asked`, where `$Dir` is the type of the open directories of `$source`.
-macro_rules! by_source {
-    ($source:expr, $Dir:ident => $asked:expr) => {
-        match $source {
-            Source::Native => {
-                type $Dir = NativeHandle;
-                $asked
-            }
-            Source::Portable => {
-                type $Dir = PathHandle<true>;
-                $asked
-            }
-        }
-    };
-}
-
 /// Evaluates `$asked`, where `$dir` is the open directory in `$handle`.
 macro_rules! by_handle {
     ($handle:expr, $dir:ident => $asked:expr) => {
@@ -80,7 +64,10 @@ impl Source {
     /// # Errors
     /// The system's.
     pub fn open(self, path: &CStr) -> io::Result<Handle> {
-        by_source!(self, Dir => Dir::open(path).map(Handle::from))
+        match self {
+            Source::Native => NativeHandle::open(path).map(Handle::from),
+            Source::Portable => PathHandle::open(path).map(Handle::Portable),
+        }
     }
 
     /// Opens the directory at `path` without reading it, following symlinks. It need not be readable.
@@ -88,7 +75,10 @@ impl Source {
     /// # Errors
     /// The system's.
     pub fn look(self, path: &CStr) -> io::Result<Handle> {
-        by_source!(self, Dir => Dir::look(path).map(Handle::from))
+        match self {
+            Source::Native => NativeHandle::look(path).map(Handle::from),
+            Source::Portable => PathHandle::look(path).map(Handle::Portable),
+        }
     }
 
     /// The attributes of what `path` names.
@@ -96,7 +86,10 @@ impl Source {
     /// # Errors
     /// The system's.
     pub fn stat(self, path: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
-        by_source!(self, Dir => Dir::stat(path, symlinks, query))
+        match self {
+            Source::Native => NativeHandle::stat(path, symlinks, query),
+            Source::Portable => PathHandle::<true>::stat(path, symlinks, query),
+        }
     }
 
     /// The mount that `path` is on.
@@ -104,7 +97,10 @@ impl Source {
     /// # Errors
     /// The system's.
     pub fn mount_of(self, path: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
-        by_source!(self, Dir => Dir::mount_of(path, symlinks))
+        match self {
+            Source::Native => NativeHandle::mount_of(path, symlinks),
+            Source::Portable => PathHandle::<true>::mount_of(path, symlinks),
+        }
     }
 }
 

@@ -113,7 +113,6 @@ impl SubAssign for DoubtfulSum {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test should stop there")]
 mod tests {
     use std::sync::Arc;
 

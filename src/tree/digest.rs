@@ -98,7 +98,6 @@ pub fn of_directory(node: &Node<'_>, leaves: u64, seen: Option<View>) -> u64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that finds no entry should stop there")]
 mod tests {
     use std::collections::BTreeSet;
 

@@ -319,7 +319,6 @@ fn renumbered<'a>(node: Node<'a>, renumber: impl Fn(MountedDevice) -> MountedDev
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that finds no directory should stop there")]
 mod tests {
     use std::collections::BTreeMap;
 

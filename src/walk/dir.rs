@@ -188,12 +188,8 @@ impl<P: Default> Dir<P> {
 
     /// Whether `identity` is this directory or one above it.
     pub(super) fn is_within(&self, identity: Identity) -> bool {
-        self.with_above().any(|dir| dir.stat.identity() == identity)
-    }
-
-    /// It, and all directories above it.
-    fn with_above(&self) -> impl Iterator<Item = &Self> {
-        iter::successors(Some(self), |dir| dir.parent.as_deref())
+        let mut with_above = iter::successors(Some(self), |dir| dir.parent.as_deref());
+        with_above.any(|dir| dir.stat.identity() == identity)
     }
 
     /// Its path, as bytes. It is built only for messages.

@@ -342,7 +342,7 @@ impl<T: Tally> Walk<T> {
     fn begin(&self, roots: Vec<Root>) {
         // Nobody watches yet, and remote storage may not answer.
         let is_near = matches!(&roots[..], [root] if root.mount.storage == Storage::Local);
-        let worker = Worker::on_the_stack(self, self.workers.caller());
+        let worker = Worker::on_the_stack(self, &self.workers.caller);
         worker.begin(roots);
         if is_near && let Some(task) = self.pool.take_all().pop() {
             worker.look(task);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::find::name_in;
 use super::is_entered;
 use super::roots::{Root, standing_for};
-use crate::filter::{self, Caches, Verdict};
+use crate::filter::{self, CACHE_TAG, Verdict};
 use crate::inode::Identity;
 use crate::path;
 use crate::sys::{self, Carries, Handle, Query, Symlinks};
@@ -294,7 +294,7 @@ impl<'a> Nesting<'a> {
                 _ if i == 0 && !root.stat.is_directory() => CString::new(start.name.clone())?,
                 Some(name) => name.clone(),
                 None => {
-                    let name = name_of(&dir, below, spelled)?.ok_or_else(sys::not_found)?;
+                    let name = name_of(&dir, below, spelled)?;
                     self.names.insert(below, name.clone());
                     name
                 }
@@ -321,9 +321,9 @@ impl<'a> Nesting<'a> {
             let entered = self.entered.entry(path::join_all(names.iter().copied()));
             let (scope, is_cache) = entered.or_insert_with(|| {
                 let scope = filter.enter(filters.scope.as_ref(), &dir, || names.clone(), |_, _| ());
-                (scope, filter.caches.leave_out(&dir).unwrap_or(false))
+                (scope, filter.leaves_out_caches && filter::is_cache(&dir).unwrap_or(false))
             });
-            if *is_cache && name.as_c_str() != Caches::TAG {
+            if *is_cache && name.as_c_str() != CACHE_TAG {
                 return Ok(false);
             }
             filters.scope = scope.clone();
@@ -338,15 +338,11 @@ impl<'a> Nesting<'a> {
 }
 
 /// The name of the directory at `place` in the one above it, `above`: the one that is `spelled`, if that is right.
-fn name_of(
-    above: &Handle,
-    place: Identity,
-    spelled: Option<CString>,
-) -> io::Result<Option<CString>> {
-    match spelled.filter(|name| is_at(above, name, place)) {
-        None => name_in(above, |listed| Ok(is_at(above, listed.name, place))),
-        spelled => Ok(spelled),
+fn name_of(above: &Handle, place: Identity, spelled: Option<CString>) -> io::Result<CString> {
+    if let Some(name) = spelled.filter(|name| is_at(above, name, place)) {
+        return Ok(name);
     }
+    name_in(above, |listed| Ok(is_at(above, listed.name, place)))?.ok_or_else(sys::not_found)
 }
 
 /// Whether what is called `name` in `above` is at `place`.

@@ -27,8 +27,6 @@ pub(super) struct Overlays {
 enum Layers {
     /// All of them are weighed. The path of the topmost, from where the overlay is mounted.
     Weighed(Vec<u8>),
-    /// Some of them may be.
-    Unclear,
     /// None of them is.
     Elsewhere,
 }
@@ -52,9 +50,9 @@ impl<T: Tally> Walk<T> {
     #[cold]
     pub(super) fn is_weighed_below(&self, mount: u64, path: impl FnOnce() -> Vec<u8>) -> bool {
         let layer = match self.layers_of(mount) {
-            Layers::Elsewhere => return false,
-            Layers::Unclear => None,
-            Layers::Weighed(layer) => Some(layer),
+            Some(Layers::Elsewhere) => return false,
+            Some(Layers::Weighed(layer)) => Some(layer),
+            None => None,
         };
         let is_weighed = layer.is_some();
         lock(&self.overlays.met).push(OverlayStats { path: path(), layer });
@@ -62,23 +60,23 @@ impl<T: Tally> Walk<T> {
     }
 
     /// Where the layers of the overlay on `mount` are, and of all overlays that are mounted in it. If another file
-    /// system is mounted in it, that would be missing.
-    fn layers_of(&self, mount: u64) -> Layers {
+    /// system is mounted in it, that would be missing. None if that is unclear.
+    fn layers_of(&self, mount: u64) -> Option<Layers> {
         let mounts = self.mounts.get_or_init(MountTable::read);
         let (mut found, mut inner) = (None, vec![mount]);
         while let Some(id) = inner.pop() {
             match self.layers(mounts, id) {
                 Some(Layers::Weighed(layer)) => found = found.or(Some(layer)),
-                Some(Layers::Elsewhere) if id == mount => return Layers::Elsewhere,
-                _ => return Layers::Unclear,
+                Some(Layers::Elsewhere) if id == mount => return Some(Layers::Elsewhere),
+                _ => return None,
             }
             let in_it = mounts.mounted_in(id).filter(|(_, point)| !is_synthetic(point));
             inner.extend(in_it.map(|(id, _)| id));
         }
-        found.map_or(Layers::Unclear, Layers::Weighed)
+        found.map(Layers::Weighed)
     }
 
-    /// Where the layers of the overlay on `mount` are; none if it is none, or they cannot be found.
+    /// Where the layers of the overlay on `mount` are; none if it is none, they cannot be found, or only some are weighed.
     fn layers(&self, mounts: &MountTable, mount: u64) -> Option<Layers> {
         let (point, paths) = mounts.overlay(mount)?;
         let root = self.find(point)?;
@@ -98,11 +96,11 @@ impl<T: Tally> Walk<T> {
         let mut options = self.options.clone();
         options.filter.share = None;
         let are_inside = nested::are_inside(&self.overlays.roots, layers, &options);
-        Some(match are_inside.iter().filter(|is_inside| **is_inside).count() {
-            0 => Layers::Elsewhere,
-            count if count == are_inside.len() => Layers::Weighed(first),
-            _ => Layers::Unclear,
-        })
+        match are_inside.iter().filter(|is_inside| **is_inside).count() {
+            0 => Some(Layers::Elsewhere),
+            count if count == are_inside.len() => Some(Layers::Weighed(first)),
+            _ => None,
+        }
     }
 
     /// The `layer` with this path from the directory `base`, unless opening it might wait.

@@ -37,7 +37,8 @@ pub struct Progress {
 /// The slots of all workers. Those of a pool are made when it begins.
 #[derive(Debug, Default)]
 pub(super) struct Workers<P> {
-    caller: CachePadded<Slot<P>>,
+    /// That of the calling thread.
+    pub(super) caller: CachePadded<Slot<P>>,
     rayon: OnceLock<Slots<P>>,
     pool: OnceLock<Slots<P>>,
 }
@@ -85,11 +86,6 @@ impl<P: Default> Workers<P> {
     /// Makes room for rayon's `workers`.
     pub(super) fn make_room_for(&self, workers: usize) {
         self.rayon.get_or_init(|| slots(workers));
-    }
-
-    /// The slot of the calling thread.
-    pub(super) fn caller(&self) -> &Slot<P> {
-        &self.caller
     }
 
     /// The slot of one of rayon's workers, by its number; the calling thread's if it is the worker.

@@ -23,7 +23,7 @@ use super::progress::Slot;
 use super::roots::Root;
 use super::visit::Visit;
 use super::{Walk, lock};
-use crate::filter::Caches;
+use crate::filter::{CACHE_TAG, is_cache, may_be_cache_tag};
 use crate::measure::Kind;
 use crate::problem::Operation;
 use crate::sys::{self, Listed, Listing};
@@ -202,11 +202,6 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         next
     }
 
-    /// Whether entries may take long, and so should be shared in small portions.
-    pub(super) fn is_cautious(&self) -> bool {
-        self.is_unwatched() || self.walk.pool.is_slow()
-    }
-
     /// Whether this is the calling thread at the beginning, while nobody watches it.
     pub(super) fn is_unwatched(&self) -> bool {
         self.scope.is_none() && !self.walk.pool.is_engaged()
@@ -257,7 +252,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         const MANY: usize = 10_000;
         let walk = self.walk;
         let mut visit = Visit::new(self, dir, open);
-        let mut may_be_cache = is_all_unlisted && !walk.options.filter.caches.is_off();
+        let mut may_be_cache = is_all_unlisted && walk.options.filter.leaves_out_caches;
         SCRATCH.with_borrow_mut(|Scratch { buffer, names }| {
             loop {
                 names.clear();
@@ -300,8 +295,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         visit.finish()
     }
 
-    /// If filters leave out the content of an open directory because it is a cache, its tag, which counts. `names` are
-    /// listed, and as `read` says, there may be more. Only if a tag is, or may be, among them, something is opened.
+    /// If an open directory is a cache, whose content filters leave out, its tag, which counts. `names` are listed, and as `read` says, there may be more. Only if a tag is, or may be, among them, something is opened.
     fn tag_of_cache(
         &self,
         dir: &Dir<T::Part>,
@@ -309,19 +303,19 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         names: &Listing,
         read: &io::Result<bool>,
     ) -> Option<Listing> {
-        let listed = names.iter().find(|listed| Caches::may_be_tag(*listed));
+        let listed = names.iter().find(|listed| may_be_cache_tag(*listed));
         if listed.is_none() && matches!(read, Ok(false)) {
             return None;
         }
-        match self.walk.options.filter.caches.leave_out(&open.handle) {
+        match is_cache(&open.handle) {
             Ok(true) => {}
             Ok(false) => return None,
             Err(error) => {
-                self.walk.report(dir.path_of(Caches::TAG), Operation::Read, &error);
+                self.walk.report(dir.path_of(CACHE_TAG), Operation::Read, &error);
                 return None;
             }
         }
-        let unlisted = Listed { name: Caches::TAG, kind: Some(Kind::File), inode: 0, stat: None };
+        let unlisted = Listed { name: CACHE_TAG, kind: Some(Kind::File), inode: 0, stat: None };
         let mut tag = Listing::default();
         tag.push(listed.unwrap_or(unlisted));
         Some(tag)

@@ -89,7 +89,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             if walk.is_interrupted() {
                 break;
             }
-            let is_waited_for = self.worker.is_cautious();
+            // They may take long, and so should be shared in small portions.
+            let is_waited_for = self.worker.is_unwatched() || walk.pool.is_slow();
             let is_too_much =
                 is_waited_for && (is_for_others || names.len() - i > FEW || walk.pool.is_crowded());
             let is_look = is_unwatched && i == 0 && listed.kind == Some(Kind::File);

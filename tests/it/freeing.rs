@@ -925,8 +925,7 @@ fn the_tag_of_a_cache_stays_with_its_content() {
     let fixture = fixture.file("tree/p/src/a", 10).file("tree/p/target/CACHEDIR.TAG", 0);
     let tag = fixture.at("tree/p/target/CACHEDIR.TAG");
     fs::write(&tag, "Signature: 8a477f597d28d172789f06886806bc55").unwrap();
-    let mut filter = Filter::default();
-    filter.caches.left_out = true;
+    let filter = Filter { leaves_out_caches: true, ..Filter::default() };
     for root in ["tree", "tree/p"] {
         let mut screen = Screen::filtered(&fixture.at(root), &fixture.at("home"), filter.clone());
         screen.press("AdD");

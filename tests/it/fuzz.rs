@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::program::cli::config;
-use weigh::internal::filter::{Days, Filter, Names, any_pattern};
+use weigh::internal::filter::{Days, Filter, any_pattern};
 use weigh::internal::git::IgnoreRules;
 use weigh::internal::render::name;
 use weigh::internal::render::size::Format;
@@ -284,7 +284,7 @@ fn snapshots_are_taken_or_refused_and_what_is_taken_can_be_shown() {
     let fixture = Fixture::in_memory();
     let (one, two) = (fixture.at("one"), fixture.at("two"));
     let looks = (0..100_usize, 0..64_u8);
-    let mut filter = Filter { names: Names { hidden: true }, ..Filter::default() };
+    let mut filter = Filter { leaves_out_hidden: true, ..Filter::default() };
     filter.globs.exclude.add(b"*e*").unwrap();
     filter.regexes.never = any_pattern(&[b"[0-9]$".to_vec()]).unwrap();
     throw(FILES, (document(), damage(), looks), |(document, damage, (width, look))| {

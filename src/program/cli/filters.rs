@@ -12,8 +12,8 @@ use super::near::nearest;
 use super::roots::unreadable;
 use weigh::internal::escape::escape;
 use weigh::internal::filter::{
-    BadPattern, Caches, Days, Filter, Globs, Names, Paths, Regexes, Times, Types, any_pattern,
-    any_type, known_types,
+    BadPattern, Days, Filter, Globs, Paths, Regexes, Times, Types, any_pattern, any_type,
+    known_types,
 };
 use weigh::internal::git::{Git, Ignored, rule_in};
 use weigh::internal::sys;
@@ -110,11 +110,11 @@ impl FilterFlags {
     /// The filters, or one line that says what is wrong.
     pub(super) fn filter(&self) -> Result<Filter, String> {
         Ok(Filter {
-            names: Names { hidden: self.ignore_hidden },
+            leaves_out_hidden: self.ignore_hidden,
             paths: Paths::new(self.ignore_directory.iter().cloned()),
             collapse: Paths::default(),
             share: None,
-            caches: Caches { left_out: self.exclude_caches },
+            leaves_out_caches: self.exclude_caches,
             types: self.types()?,
             globs: self.globs()?,
             git: self.git()?,

@@ -1,5 +1,4 @@
 //! Which directories are private.
-#![allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

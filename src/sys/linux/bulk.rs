@@ -65,8 +65,8 @@ impl Bulk {
         volume.advise(0, None, Advice::Normal);
         let found = found.map_err(|error| device::at_device(&device, &error))?;
         let (groups, runs): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-        let (runs, bytes) = (runs.into_iter().flatten().collect::<Vec<_>>(), packer.bytes());
-        let inodes = packer.packed(groups);
+        let runs: Vec<_> = runs.into_iter().flatten().collect();
+        let (inodes, bytes) = packer.packed(groups);
         if !are_cached(&volume, &runs) {
             announce(&volume, runs, spare / SHARE, is_stopped);
         }

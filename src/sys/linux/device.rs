@@ -122,7 +122,6 @@ fn room_in(group: &Path, (limits, [used, cache]): &MemoryFiles) -> Option<u64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
 mod tests {
     use super::*;
 

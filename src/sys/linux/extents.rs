@@ -103,5 +103,4 @@ impl From<FiemapExtent> for Extent {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot map should stop there")]
 mod tests;

@@ -114,10 +114,7 @@ fn trusted_directory(mut rest: Vec<CString>) -> io::Result<OwnedFd> {
         }
         rest.extend(components(target.as_bytes())?);
     }
-    match is_trusted(&stat_of(&at, c"")?) {
-        true => Ok(at),
-        false => Err(io::Error::other(THEIRS)),
-    }
+    if is_trusted(&stat_of(&at, c"")?) { Ok(at) } else { Err(io::Error::other(THEIRS)) }
 }
 
 /// The names in `path`, the last one first.

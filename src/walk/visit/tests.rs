@@ -36,7 +36,7 @@ fn weighed(follow: bool, listed: &[(&CStr, bool, Option<u64>)]) -> Vec<(Vec<u8>,
     let (mut roots, problems) = roots::resolve(vec!["src/walk".into()], &options);
     let root = roots.pop().expect("it is there");
     let walk = Walk::new(options, Sizes, problems, 100);
-    let worker = Worker::on_the_stack(&walk, walk.workers.caller());
+    let worker = Worker::on_the_stack(&walk, &walk.workers.caller);
     let dir = Arc::new(Dir::root(None, root, &walk.options.filter, |_, _| ()));
     let handle = worker.open(&dir, None).expect("it can be opened").expect("it is there");
     let open = Arc::new(walk.handles.count(handle, None));
