@@ -76,7 +76,8 @@ impl<T: Tally> Walk<T> {
         found.map(Layers::Weighed)
     }
 
-    /// Where the layers of the overlay on `mount` are; none if it is none, they cannot be found, or only some are weighed.
+    /// Where the layers of the overlay on `mount` are; none if it is none, they cannot be found, or only some are
+    /// weighed.
     fn layers(&self, mounts: &MountTable, mount: u64) -> Option<Layers> {
         let (point, paths) = mounts.overlay(mount)?;
         let root = self.find(point)?;

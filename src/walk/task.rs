@@ -295,7 +295,8 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         visit.finish()
     }
 
-    /// If an open directory is a cache, whose content filters leave out, its tag, which counts. `names` are listed, and as `read` says, there may be more. Only if a tag is, or may be, among them, something is opened.
+    /// If an open directory is a cache, whose content filters leave out, its tag, which counts. `names` are listed, and
+    /// as `read` says, there may be more. Only if a tag is, or may be, among them, something is opened.
     fn tag_of_cache(
         &self,
         dir: &Dir<T::Part>,
