@@ -66,12 +66,8 @@ fn main() -> ExitCode {
     let weighed = &outcome.snapshot.weighed;
     say(unsaved.iter().chain(other_files));
     note(errors::removed("--keep", &outcome.removed), messages);
-    note(errors::remembered(&outcome.remembered), messages);
-    say_unprinted(&printed);
-    note(errors::not_in_bulk(&stats.not_in_bulk), messages);
-    note(errors::overlays(&stats.overlays), messages);
+    say(printed.as_ref().err().map(cli::unprinted));
     note(errors::sharing(stats.sharing), messages);
-    note(errors::seem_totals(stats.seem_totals), messages);
     let measure = outcome.snapshot.view.measure;
     if let Input::Roots(_) = request.source {
         note(errors::not_loaded(weighed.report.as_ref()), messages);
@@ -113,7 +109,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     let mut out = io::stdout().lock();
     let printed = ended.printed.map_or(Ok(()), |paths| out.write_all(&paths));
     let printed = unless_closed(printed.and_then(|()| out.flush()));
-    say_unprinted(&printed);
+    say(printed.as_ref().err().map(cli::unprinted));
     say(errors::summary(&ended.kept, true, false, false));
     if ended.unfinished {
         let log = escape(log.as_os_str().as_encoded_bytes());
@@ -122,10 +118,6 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     }
     say(&ended.failure);
     if let Some(browsed) = &ended.browsed {
-        note(errors::not_in_bulk(&browsed.stats.not_in_bulk), messages);
-        note(errors::overlays(&browsed.stats.overlays), messages);
-        note(errors::seem_totals(browsed.stats.seem_totals), messages);
-        note(errors::remembered(&browsed.remembered), messages);
         say_losses(request, browsed, false, messages);
     }
     let is_complete = ended.browsed.is_some_and(|it| it.snapshot.weighed.is_complete());
@@ -162,15 +154,14 @@ fn status_of(problem: &Problem) -> u8 {
     }
 }
 
-fn say_unprinted(printed: &io::Result<()>) {
-    if let Err(error) = printed {
-        say([cli::unprinted(error)]);
-    }
-}
-
-/// Says what could not be read, and what that means for a comparison; and what the walk did, if that is asked for.
+/// Says how it was walked, what could not be read, and what that means for a comparison; and what the walk did, if that is
+/// asked for.
 fn say_losses(request: &Request, outcome: &Outcome, has_totals: bool, messages: &Messages) {
     let Messages { print_errors, may_need_root, .. } = *messages;
+    note(errors::remembered(&outcome.remembered), messages);
+    note(errors::not_in_bulk(&outcome.stats.not_in_bulk), messages);
+    note(errors::overlays(&outcome.stats.overlays), messages);
+    note(errors::seem_totals(outcome.stats.seem_totals), messages);
     let problems = &outcome.snapshot.weighed.problems;
     say(errors::summary(problems, print_errors, has_totals, may_need_root));
     if let Some(earlier) = &request.since {

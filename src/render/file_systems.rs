@@ -12,19 +12,15 @@ use super::tree::PictureOptions;
 use crate::escape::escape;
 use crate::snapshot::{Cause, FileSystem, Unseen};
 
-/// The lines of all `file_systems`, none wider than `width` cells.
-pub(super) fn lines(
-    file_systems: &[FileSystem],
-    format: &Format,
-    (width, charset): (usize, Charset),
-) -> String {
-    let figures = file_systems.iter().flat_map(|one| figures(one, format, charset));
-    let written = |size| format.write(size);
+/// The lines of all `file_systems`.
+pub(super) fn lines(file_systems: &[FileSystem], options: &PictureOptions) -> String {
+    let figures = file_systems.iter().flat_map(|one| figures(one, options));
+    let written = |size| options.format.write(size);
     let lines: Vec<_> =
         figures.map(|(size, what)| (size.map(written).unwrap_or_default(), what)).collect();
     let widest = widest(lines.iter().map(|(size, _)| size));
     let lines = lines.iter().map(|(size, what)| format!("{size:>widest$} {what}"));
-    lines.map(|line| charset.cut(&line, width) + "\n").collect()
+    lines.map(|line| options.charset.cut(&line, options.width) + "\n").collect()
 }
 
 /// A line for each as df has it, with its largest cause; below them, what could not be looked at.
@@ -76,8 +72,8 @@ fn usage(one: Option<&FileSystem>, options: &PictureOptions) -> String {
 }
 
 /// The figures of one, each with what it is; and what has none.
-fn figures(one: &FileSystem, format: &Format, charset: Charset) -> Vec<(Option<u64>, String)> {
-    let space = one.space;
+fn figures(one: &FileSystem, options: &PictureOptions) -> Vec<(Option<u64>, String)> {
+    let (PictureOptions { format, charset, .. }, space) = (options, one.space);
     let for_root = match space.free.saturating_sub(space.available) {
         0 => String::new(),
         reserved => format!(", {} of it for root alone", format.write(reserved)),
@@ -88,7 +84,7 @@ fn figures(one: &FileSystem, format: &Format, charset: Charset) -> Vec<(Option<u
     ];
     figures.extend(one.seen.map(|seen| (Some(seen), "  in files seen".to_owned())));
     let causes = one.causes.iter();
-    figures.extend(causes.map(|cause| (Some(cause.size), explained(cause, format, charset))));
+    figures.extend(causes.map(|cause| (Some(cause.size), explained(cause, options))));
     if let Some(left) = one.unexplained().filter(|left| *left != 0) {
         let what = match left {
             0.. => "  not explained",
@@ -101,7 +97,7 @@ fn figures(one: &FileSystem, format: &Format, charset: Charset) -> Vec<(Option<u
     figures.push((Some(space.free), format!("free{for_root}")));
     let left_out = one.left_out.iter().filter_map(|part| part.size).sum();
     if left_out > 0 {
-        let what = format!("not in df: {}", listed(&one.left_out, format, charset));
+        let what = format!("not in df: {}", listed(&one.left_out, options));
         figures.push((Some(left_out), what));
     }
     figures
@@ -109,9 +105,8 @@ fn figures(one: &FileSystem, format: &Format, charset: Charset) -> Vec<(Option<u
 
 /// A cause and its size, and the largest parts of it.
 fn brief(cause: &Cause, options: &PictureOptions) -> String {
-    let PictureOptions { format, charset, .. } = options;
-    let (least, parts) = (least(cause, format), listed(&cause.parts, format, *charset));
-    format!("{} {}: {least}{parts}", format.write(cause.size), cause.name)
+    let (least, parts) = (least(cause, &options.format), listed(&cause.parts, options));
+    format!("{} {}: {least}{parts}", options.format.write(cause.size), cause.name)
 }
 
 /// What a cause comes to at least, if clones may share some of it.
@@ -123,23 +118,23 @@ pub fn least(Cause { size, shared, .. }: &Cause, format: &Format) -> String {
 }
 
 /// A cause, and the largest parts of it.
-fn explained(cause: &Cause, format: &Format, charset: Charset) -> String {
+fn explained(cause: &Cause, options: &PictureOptions) -> String {
     let Cause { name, files, parts, .. } = cause;
     let more = files.filter(|files| *files > parts.len() as u64);
     let more = more.map(|files| format!(", {files} files")).unwrap_or_default();
-    let what = least(cause, format) + &listed(parts, format, charset) + &more;
+    let what = least(cause, &options.format) + &listed(parts, options) + &more;
     format!("  {name:<21} {what}").trim_end().to_owned()
 }
 
 /// The first few of `parts`, each with its size unless it is alone.
-fn listed(parts: &[Unseen], format: &Format, charset: Charset) -> String {
+fn listed(parts: &[Unseen], options: &PictureOptions) -> String {
     let shown = parts.iter().take(SHOWN).map(|part| {
         let size = match part.size {
             None => "size unknown ".to_owned(),
             Some(_) if parts.len() == 1 => String::new(),
-            Some(size) => format.write(size) + " ",
+            Some(size) => options.format.write(size) + " ",
         };
-        size + &charset.text(held(part) + &escape(&part.name))
+        size + &options.charset.text(held(part) + &escape(&part.name))
     });
     let mut shown: Vec<_> = shown.collect();
     shown.extend((parts.len() > SHOWN).then(|| "…".to_owned()));

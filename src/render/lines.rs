@@ -39,21 +39,7 @@ pub(super) struct Line<'a> {
     pub(super) aside: String,
 }
 
-impl<'a> Line<'a> {
-    /// The line that sums up everything without a line of its own.
-    pub(super) fn of_rest(name: &'a [u8], totals: Totals) -> Self {
-        Self {
-            parent: Some(0),
-            depth: 1,
-            indent: 1,
-            name,
-            totals,
-            has_own: true,
-            is_rest: true,
-            ..Self::default()
-        }
-    }
-
+impl Line<'_> {
     /// Whether its path may be short enough to be opened, with a slash and a byte for each level.
     pub(super) fn has_path(&self) -> bool {
         self.depth <= path::LONGEST / 2

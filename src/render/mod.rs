@@ -37,6 +37,7 @@ use std::io::{self, Write};
 use crate::report::Outcome;
 use crate::snapshot::{Snapshot, schema};
 use page::PageForm;
+use palette::Charset;
 use partial::Partial;
 use tree::Bars;
 
@@ -162,19 +163,18 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
         }
         (Output::Picture(mut options), Some(tree)) => {
             options.since = diff::since(earlier.as_ref(), &options.dates);
-            let lines = file_systems::lines(
-                file_systems,
-                &options.format,
-                (options.width, options.charset),
-            );
-            let (above, below) =
-                if options.is_root_first { (&lines[..], "") } else { ("", &lines[..]) };
-            out.write_all(above.as_bytes())?;
+            let lines = file_systems::lines(file_systems, &options);
+            if options.is_root_first {
+                out.write_all(lines.as_bytes())?;
+                return tree::draw(out, tree, &options);
+            }
             tree::draw(out, tree, &options)?;
-            out.write_all(below.as_bytes())
+            out.write_all(lines.as_bytes())
         }
         (Output::Page(mut options), Some(tree)) => {
             adapt(&mut options.picture, snapshot);
+            // A browser shows them, whatever the terminal can show.
+            options.picture.charset = Charset::Unicode;
             page::write(out, tree, outcome, &options)
         }
         (Output::Summary(mut options), Some(tree)) => {

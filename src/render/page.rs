@@ -13,7 +13,6 @@ use std::io::{self, Write};
 use std::iter;
 
 use super::lines::{Line, lay_out};
-use super::palette::Charset;
 use super::partial::{self, MARK};
 use super::percent::percent;
 use super::size::entries;
@@ -161,11 +160,7 @@ impl<'a> PageContent<'a> {
             measure: outcome.snapshot.view.measure,
             recorded: time + &diff::on_host(origin),
             since: diff::since(outcome.earlier.as_ref(), times),
-            file_systems: file_systems::lines(
-                &outcome.file_systems,
-                &picture.format,
-                (picture.width, Charset::Unicode),
-            ),
+            file_systems: file_systems::lines(&outcome.file_systems, picture),
         }
     }
 

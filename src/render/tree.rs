@@ -107,8 +107,16 @@ pub fn draw(out: &mut dyn Write, tree: &Tree, options: &PictureOptions) -> io::R
     }
     let rest = Rest::of(&lines, tree, options);
     if let Some(rest) = &rest {
-        let aside = if rest.is_at_least { " (at least)" } else { "" }.to_owned();
-        lines.push(Line { aside, ..Line::of_rest(rest.name.as_bytes(), rest.totals) });
+        lines.push(Line {
+            parent: Some(0),
+            depth: 1,
+            indent: 1,
+            name: rest.name.as_bytes(),
+            totals: rest.totals,
+            is_rest: true,
+            aside: if rest.is_at_least { " (at least)" } else { "" }.to_owned(),
+            ..Line::default()
+        });
     }
     options.partial.mark_lines(&mut lines, tree);
     let headings = figures::write(&mut lines, tree, options);
@@ -294,11 +302,7 @@ impl Picture<'_> {
         let line = &self.lines[i];
         let name = match self.options.full_paths && !line.is_rest {
             true => escape(&self.path(i)),
-            false => {
-                let names: Vec<_> =
-                    line.chain.iter().chain([&line.name]).map(|name| escape(name)).collect();
-                names.join("/")
-            }
+            false => escape(&path::join_all(line.chain.iter().copied().chain([line.name]))),
         };
         self.options.charset.text(name)
     }

@@ -23,6 +23,7 @@ use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::path;
 use weigh::internal::problem::Problem;
+use weigh::internal::render::partial;
 use weigh::internal::render::size::Format;
 use weigh::internal::report::{Input, Request};
 use weigh::internal::tally::LiveDirectory;
@@ -366,7 +367,7 @@ impl Browser {
 
     /// Whether the program ends after the removal.
     pub fn is_quitting(&self) -> bool {
-        self.removals.is_quitting
+        self.removals.ending.is_some()
     }
 
     /// Whether entries are read from directories, and not from a snapshot.
@@ -447,7 +448,7 @@ impl Browser {
         let (before, origin) = (browsed.before.as_ref()?, browsed.earlier.as_ref()?);
         let was = descend(before, &self.way).map_or(0, |was| was.size());
         let change = i128::from(self.totals().size) - i128::from(was);
-        let change = self.options.format.of(self.measure()).write_change(change);
+        let change = self.format().write_change(change);
         let (time, host) = (self.time(origin.time), self.text(&origin.host));
         Some(format!("{change} since {time} on {host}"))
     }
@@ -570,6 +571,21 @@ impl Browser {
     /// Why the last removal kept entries.
     pub fn kept(&self) -> &[Problem] {
         &self.removals.problems
+    }
+
+    /// The format of sizes.
+    pub(super) fn format(&self) -> Format {
+        self.options.format.of(self.measure())
+    }
+
+    /// A size, marked if it is a lower bound.
+    pub(super) fn sized(&self, size: u64, is_partial: bool) -> String {
+        partial::mark(self.format().write(size), is_partial)
+    }
+
+    /// What deleting something frees, which may be a lower bound.
+    pub(super) fn write_freed(&self, freed: Freeable, is_partial: bool) -> String {
+        partial::freed(freed, &self.format(), is_partial)
     }
 
     /// What sizes measure.

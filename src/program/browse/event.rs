@@ -89,7 +89,7 @@ pub enum Command {
 }
 
 /// How browsing ends.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Ending {
     /// The user has ended it.
     Quit,

@@ -64,16 +64,12 @@ impl Protected {
                 return Some("a container engine's storage lies in it");
             }
             Some(id) => {
-                if let Some(is_mounted) = elsewhere(child, here) {
-                    return Some(if is_mounted { "it is a mount point" } else { SUBVOLUME });
+                if let Some([refusal, _]) = elsewhere(child, here) {
+                    return Some(refusal);
                 }
                 let mut within = tree.directory(id).all_directories();
-                if let Some(is_mounted) = within.find_map(|it| elsewhere(&it, here)) {
-                    return Some(if is_mounted {
-                        "something is mounted in it"
-                    } else {
-                        AROUND_ONE
-                    });
+                if let Some([_, refusal]) = within.find_map(|it| elsewhere(&it, here)) {
+                    return Some(refusal);
                 }
                 if let Some(refusal) = self.locations.refusal_within(tree, id) {
                     return Some(refusal);
@@ -102,11 +98,15 @@ impl Protected {
     }
 }
 
-const SUBVOLUME: Refusal = "it is another subvolume or device";
-const AROUND_ONE: Refusal = "another subvolume or device lies in it";
-
-/// If `child` is on another mount or device than `here`, as far as both are known: whether on another mount.
-fn elsewhere(child: &Child<'_>, here: Option<MountedDevice>) -> Option<bool> {
+/// If `child` is on another mount or device than `here`, as far as both are known: why it must not be marked, and why no
+/// directory around it.
+fn elsewhere(child: &Child<'_>, here: Option<MountedDevice>) -> Option<[Refusal; 2]> {
     let (here, other) = here.zip(child.mounted_device())?;
-    (here != other).then_some(here.mount != other.mount)
+    match here.mount == other.mount {
+        _ if here == other => None,
+        true => {
+            Some(["it is another subvolume or device", "another subvolume or device lies in it"])
+        }
+        false => Some(["it is a mount point", "something is mounted in it"]),
+    }
 }

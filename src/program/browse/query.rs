@@ -67,11 +67,6 @@ pub(super) enum Answer {
     Groups(Vec<Item<'static>>),
 }
 
-impl Answer {
-    /// No entries.
-    pub(super) const NOTHING: Self = Self::Entries { places: Vec::new(), has_more: false };
-}
-
 impl RunningQuery {
     /// Asks about everything below a directory of `tree`.
     pub(super) fn new(query: TreeQuery, tree: &Tree, below: DirectoryId) -> Self {

@@ -20,7 +20,6 @@ use weigh::internal::measure::Time;
 use weigh::internal::path;
 use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed};
-use weigh::internal::render::partial;
 use weigh::internal::render::size::{self, Format};
 use weigh::internal::sys;
 use weigh::internal::tree::Place;
@@ -40,16 +39,15 @@ impl Browser {
     /// wait for that.
     pub(super) fn end(&mut self, ending: Ending) -> Option<Command> {
         if self.is_removing() && !self.removals.is_cancelled {
-            self.removals.is_printing = matches!(ending, Ending::Print);
-            return Some(self.quit_after_removal());
+            return Some(self.end_after_removal(ending));
         }
         Some(Command::End(ending))
     }
 
     /// Cancels the removal, and ends the program after it.
-    pub(super) fn quit_after_removal(&mut self) -> Command {
+    pub(super) fn end_after_removal(&mut self, ending: Ending) -> Command {
         self.removals.is_cancelled = true;
-        self.removals.is_quitting = true;
+        self.removals.ending = Some(ending);
         self.say("finishing the current entry; q again quits at once");
         Command::CancelRemoval
     }
@@ -246,8 +244,7 @@ impl Browser {
             if let Ok(Some(target)) = target {
                 let child = self.scan.tree.at(place);
                 let way = child.parent().map(|parent| marks::names(&parent)).unwrap_or_default();
-                let size = self.options.format.of(self.measure()).write(child.size());
-                let size = partial::mark(size, self.is_partial(Some(place)));
+                let size = self.sized(child.size(), self.is_partial(Some(place)));
                 let (name, is_directory) = (target.name.clone(), child.is_directory());
                 running.push(RunningTarget { way, name, is_directory, size });
                 targets.push(match manner {

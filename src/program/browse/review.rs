@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::event::Ending;
 use super::follow::Gone;
 use weigh::internal::measure::Time;
 use weigh::internal::problem::Problem;
@@ -19,10 +20,8 @@ pub(super) struct Removals {
     pub(super) running: Option<RunningRemoval>,
     /// Whether the removal is cancelled.
     pub(super) is_cancelled: bool,
-    /// Whether the program ends after the removal.
-    pub(super) is_quitting: bool,
-    /// Whether it ends with the marked paths on standard output.
-    pub(super) is_printing: bool,
+    /// How the program ends after the removal, if it does.
+    pub(super) ending: Option<Ending>,
     /// What this run has moved into the trash, in this order.
     pub(super) trashed: Vec<TrashedEntry>,
     /// The number of the last removal.

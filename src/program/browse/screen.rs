@@ -236,8 +236,7 @@ impl Drop for Screen {
 fn ensure_size() -> io::Result<()> {
     const MOST: u32 = 1 << 20;
     let (columns, lines) = terminal::size()?;
-    let is_possible = u32::from(columns) * u32::from(lines) <= MOST;
-    if is_possible {
+    if u32::from(columns) * u32::from(lines) <= MOST {
         return Ok(());
     }
     Err(io::Error::other(format!("{columns} columns and {lines} lines are more than a screen has")))

@@ -79,11 +79,10 @@ impl Browser {
             self.removals.has_news = false;
             self.dialog = Some(Dialog::Text(DialogText::Kept, 0));
         }
-        if self.is_quitting() && !self.is_removing() {
-            let is_printing = self.removals.is_printing;
-            return vec![Command::End(if is_printing { Ending::Print } else { Ending::Quit })];
+        match &self.removals.ending {
+            Some(ending) if !self.is_removing() => vec![Command::End(ending.clone())],
+            _ => command.into_iter().collect(),
         }
-        command.into_iter().collect()
     }
 
     fn tick(&mut self) {
@@ -204,9 +203,7 @@ impl Browser {
             Act::Delete => return self.open_review(),
             Act::Undo => return self.undo(),
             // The chosen line could become another one.
-            Act::Trash if self.is_removing() => {
-                return self.refuse("not while weigh removes or puts back");
-            }
+            Act::Trash if self.is_removing() => self.say("not while weigh removes or puts back"),
             Act::Trash => self.dialog = Some(Dialog::Text(DialogText::Trash, 0)),
             Act::Search => self.begin_search(),
             Act::Filter => {

@@ -18,14 +18,13 @@ use ratatui_core::style::{Modifier, Style};
 use ratatui_core::terminal::Frame;
 
 use self::areas::Areas;
-use self::canvas::{BOLD, Canvas, format, sized};
+use self::canvas::{BOLD, Canvas};
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
 use super::keys::{Act, Key};
 use weigh::internal::measure::Measure;
 use weigh::internal::remove::Manner;
 use weigh::internal::render::name::{cells, shorten};
 use weigh::internal::render::palette::Palette;
-use weigh::internal::render::partial;
 use weigh::internal::render::size::{self, Format};
 
 /// How many lines of the list fit on a screen of this height.
@@ -165,7 +164,7 @@ fn tabs(browser: &Browser, width: usize) -> Vec<(usize, ViewKind, &'static str)>
 fn state(browser: &Browser, width: usize) -> Vec<String> {
     let totals = browser.totals();
     let is_partial = browser.is_partial(browser.scan.here().place());
-    let size = sized(browser, totals.size, is_partial);
+    let size = browser.sized(totals.size, is_partial);
     let progress = scanning(browser);
     // While it scans, there is one count: that of the progress, if there is no percentage.
     let counts = progress.as_ref().is_none_or(|progress| progress.contains('%'));
@@ -462,11 +461,11 @@ fn summary(browser: &Browser, width: usize) -> String {
         }
         None => format!("{count} marked: the snapshot is too large to say what that frees"),
         Some((totals, Some(freed))) => {
-            let freed = partial::freed(freed, &format(browser), is_partial);
-            format!("{count} marked {}, frees {freed}", sized(browser, totals.size, is_partial))
+            let freed = browser.write_freed(freed, is_partial);
+            format!("{count} marked {}, frees {freed}", browser.sized(totals.size, is_partial))
         }
         Some((totals, None)) => {
-            format!("{count} marked {}", sized(browser, totals.size, is_partial))
+            format!("{count} marked {}", browser.sized(totals.size, is_partial))
         }
     };
     if cells(&long) + 4 <= width { long } else { shorten(&format!("{count} marked"), width) }

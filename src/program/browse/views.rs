@@ -151,51 +151,49 @@ impl Browser {
             None => true,
             Some((other, it)) => *other != key && !matches!(it.query, TreeQuery::Links(_)),
         };
-        if is_free && !self.answers.contains_key(&key) {
-            match self.query() {
-                Some(query) => self.ask(query, self.scan.directory),
-                None => _ = self.answers.insert(key.clone(), Answer::NOTHING),
-            }
+        if is_free
+            && !self.answers.contains_key(&key)
+            && let Some(query) = self.query()
+        {
+            self.ask(query, self.scan.directory);
         }
-        let nothing = Answer::NOTHING;
         let (sorting, pattern) = (self.order().unwrap_or_default(), self.pattern.as_ref());
-        match self.answers.get(&key).unwrap_or(&nothing) {
-            Answer::Groups(groups) => {
+        let places = match self.answers.get(&key) {
+            Some(Answer::Groups(groups)) => {
                 self.scan.index = SortedList::of_others(groups.clone(), &self.scan.tree, pattern);
+                return;
             }
-            Answer::Entries { places, .. } => {
-                self.scan.list(&self.way, Some(places), sorting, pattern);
-            }
-        }
+            Some(Answer::Entries { places, .. }) => &places[..],
+            None => &[],
+        };
+        self.scan.list(&self.way, Some(places), sorting, pattern);
     }
 
     /// Begins a query, whose first slice may answer it.
     fn ask(&mut self, query: TreeQuery, below: DirectoryId) {
-        let mut running = RunningQuery::new(query, &self.scan.tree, below);
-        let is_more = running.step(&self.scan.tree);
-        let key = self.key();
-        if is_more {
-            self.asking = Some((key, running));
-        } else {
-            self.answered(key, running);
-        }
+        let running = RunningQuery::new(query, &self.scan.tree, below);
+        self.step(self.key(), running);
     }
 
     /// Goes on with the query.
     pub(super) fn go_on(&mut self) {
-        let Some((key, mut running)) = self.asking.take() else { return };
-        if running.step(&self.scan.tree) {
-            self.asking = Some((key, running));
+        let Some((key, running)) = self.asking.take() else { return };
+        self.step(key, running);
+        if self.asking.is_some() {
             return;
         }
-        self.answered(key, running);
         self.relist();
         if self.search.as_ref().is_some_and(|search| search.is_entered) && self.is_searching() {
             self.accept_search();
         }
     }
 
-    fn answered(&mut self, key: AnswerKey, running: RunningQuery) {
+    /// Looks at the next slice, and takes the answer if it was the last.
+    fn step(&mut self, key: AnswerKey, mut running: RunningQuery) {
+        if running.step(&self.scan.tree) {
+            self.asking = Some((key, running));
+            return;
+        }
         let below = running.below;
         let (query, answer) = running.answer(&self.scan.tree);
         let root = self.scan.tree.root().id().unwrap_or_default();

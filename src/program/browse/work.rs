@@ -240,7 +240,7 @@ impl Work {
     /// Cancels the removal and waits until it has put back what it had moved; at most [`PATIENCE`]. False if it has
     /// not.
     pub fn end_removal(&self, browser: &mut Browser) -> bool {
-        self.begin(browser.quit_after_removal());
+        self.begin(browser.end_after_removal(Ending::Quit));
         let ended = self.wait_for(|event| match event {
             // It says what is gone.
             Event::Removing(_) => {

@@ -4,24 +4,16 @@ use nu_ansi_term::Color;
 
 use weigh::internal::render::palette::ROLES;
 
-/// The names of the colours that every terminal has.
-const NAMES: [(&str, Color); 16] = [
-    ("black", Color::Black),
-    ("red", Color::Red),
-    ("green", Color::Green),
-    ("yellow", Color::Yellow),
-    ("blue", Color::Blue),
-    ("magenta", Color::Purple),
-    ("cyan", Color::Cyan),
-    ("white", Color::White),
-    ("bright-black", Color::DarkGray),
-    ("bright-red", Color::LightRed),
-    ("bright-green", Color::LightGreen),
-    ("bright-yellow", Color::LightYellow),
-    ("bright-blue", Color::LightBlue),
-    ("bright-magenta", Color::LightPurple),
-    ("bright-cyan", Color::LightCyan),
-    ("bright-white", Color::LightGray),
+/// The names of the colours that every terminal has, and what each is, plain and bright.
+const NAMES: [(&str, Color, Color); 8] = [
+    ("black", Color::Black, Color::DarkGray),
+    ("red", Color::Red, Color::LightRed),
+    ("green", Color::Green, Color::LightGreen),
+    ("yellow", Color::Yellow, Color::LightYellow),
+    ("blue", Color::Blue, Color::LightBlue),
+    ("magenta", Color::Purple, Color::LightPurple),
+    ("cyan", Color::Cyan, Color::LightCyan),
+    ("white", Color::White, Color::LightGray),
 ];
 
 /// Reads `ROLE=COLOR`: the number of the role, and the colour.
@@ -32,7 +24,9 @@ pub(super) fn parse(text: &str) -> Result<(usize, Color), String> {
     let (role, color) = text.split_once('=').ok_or("it is ROLE=COLOR")?;
     let role = ROLES.iter().position(|known| *known == role);
     let role = role.ok_or_else(|| format!("roles are {}", ROLES.join(", ")))?;
-    let named = NAMES.iter().find(|(name, _)| *name == color).map(|(_, color)| *color);
+    let bright = color.strip_prefix("bright-");
+    let named = NAMES.iter().find(|(name, ..)| *name == bright.unwrap_or(color));
+    let named = named.map(|(_, dark, light)| if bright.is_some() { *light } else { *dark });
     let color = named.or_else(|| color.parse().ok().map(Color::Fixed)).or_else(|| rgb(color));
     Ok((role, color.ok_or("a color is a name as in blue or bright-blue, 0 to 255, or #rrggbb")?))
 }

@@ -184,11 +184,8 @@ const IGNORE_ALL_IN_FILE: &str = "--ignore-all-in-file <FILE>";
 
 /// The types of files, one per line.
 pub(super) fn type_list() -> String {
-    let mut list = String::new();
-    for (name, globs) in known_types() {
-        list += &format!("{name}: {}\n", globs.join(", "));
-    }
-    list
+    let types = known_types().into_iter();
+    types.map(|(name, globs)| format!("{name}: {}\n", globs.join(", "))).collect()
 }
 
 /// One line that says that a `flag` names no type, and which may be meant.

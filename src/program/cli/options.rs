@@ -115,7 +115,6 @@ impl Flags {
 
     /// What to keep in order to show it.
     pub(super) fn keep(&self, terminal: Option<(usize, usize)>) -> Keep {
-        let is_added_up = self.form().is_some_and(Form::adds_up);
         if self.screen.ui {
             return Keep::Everything(self.browsed_inodes());
         }
@@ -123,10 +122,10 @@ impl Flags {
             return Keep::Everything(Inodes::DIRECTORIES);
         }
         let has_details = self.form().is_some_and(Form::shows_details) && self.snapshots.details;
-        let inodes = match is_added_up {
+        let inodes = match self.form() {
             _ if has_details => Inodes::ALL,
-            true => Inodes::LINKED,
-            false => Inodes::NONE,
+            Some(form) if form.adds_up() => Inodes::LINKED,
+            _ => Inodes::NONE,
         };
         let limits = self.limits(terminal);
         let Some(by) = self.by() else {

@@ -13,7 +13,6 @@ use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMa
 use super::config::{self, Mistake, Setting};
 use super::flags::Flags;
 use super::near;
-use super::roots::RootFlags;
 use super::{HOME, remote, rules, snapshots};
 use weigh::internal::escape::escape;
 use weigh::internal::problem::reason;
@@ -72,7 +71,9 @@ fn parse(args: &[OsString]) -> Result<Flags, Error> {
     let paths = args.get(1..).unwrap_or_default();
     if !paths.iter().any(|arg| arg.as_encoded_bytes().starts_with(b"-")) {
         // For clap to learn all flags takes a tenth of the time of a small tree.
-        return Ok(Flags { roots: RootFlags::of(paths), ..Flags::default() });
+        let mut flags = Flags::default();
+        flags.roots.paths = paths.to_vec();
+        return Ok(flags);
     }
     with_flags(args)
 }

@@ -93,7 +93,7 @@ impl Flags {
             return series.map(|series| vec![series]).ok_or(none);
         }
         let files = files.into_iter().map(|file| {
-            let has_none = sys::is_directory(&file) && !has_snapshots(&file);
+            let has_none = sys::is_directory(&file) && snapshot::all_in(&file).is_err();
             let series = if has_none { self.series_of(&file) } else { None };
             series.unwrap_or(file)
         });
@@ -104,7 +104,7 @@ impl Flags {
     fn series_of(&self, path: &Path) -> Option<PathBuf> {
         let series = self.remembered().series(&self.here(&[path.into()]));
         let is_ours = sys::is_directory(&series) && sys::make_private_directory(&series).is_ok();
-        (is_ours && has_snapshots(&series)).then_some(series)
+        (is_ours && snapshot::all_in(&series).is_ok()).then_some(series)
     }
 
     /// When the first scan of the series of `now` was, if any is remembered.
@@ -147,9 +147,4 @@ impl Flags {
         }
         process::exit(0)
     }
-}
-
-/// Whether `path` is a directory with snapshots.
-fn has_snapshots(path: &Path) -> bool {
-    sys::is_directory(path) && snapshot::all_in(path).is_ok()
 }

@@ -1,6 +1,6 @@
 //! The paths to weigh.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read};
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use weigh::internal::sys;
 pub(super) struct RootFlags {
     /// Directories and files to weigh, also HOST:PATH on another machine [default: .]
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
-    paths: Vec<OsString>,
+    pub(super) paths: Vec<OsString>,
 
     /// Reach other machines with COMMAND instead of ssh
     ///
@@ -37,11 +37,6 @@ pub(super) struct RootFlags {
 }
 
 impl RootFlags {
-    /// These paths, and nothing else.
-    pub(super) fn of(paths: &[OsString]) -> Self {
-        Self { paths: paths.to_vec(), ..Self::default() }
-    }
-
     /// Whether there are paths.
     pub(super) fn are_named(&self) -> bool {
         !self.paths.is_empty() || self.are_listed()
@@ -58,7 +53,7 @@ impl RootFlags {
         let mut hosts = Vec::new();
         let mut paths = Vec::new();
         for path in mem::take(&mut self.paths) {
-            match host(&path) {
+            match Host::named(path.as_encoded_bytes()).filter(|_| !sys::exists(path.as_ref())) {
                 None => paths.push(path),
                 Some(Ok(host)) => hosts.push(host),
                 Some(Err(why)) => {
@@ -97,11 +92,6 @@ impl RootFlags {
     }
 }
 
-/// The machine that `path` names, if it names one.
-fn host(path: &OsStr) -> Option<Result<Host, &'static str>> {
-    Host::named(path.as_encoded_bytes()).filter(|_| !sys::exists(path.as_ref()))
-}
-
 /// One line that says why the `file` of a flag cannot be read.
 pub(super) fn unreadable(file: &Path, flag: &str, error: &io::Error) -> String {
     let name = escape(file.as_os_str().as_encoded_bytes());
@@ -110,18 +100,15 @@ pub(super) fn unreadable(file: &Path, flag: &str, error: &io::Error) -> String {
 
 /// Adds the paths in `file`, each of which ends with `end`, in their order.
 fn read(file: &Path, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
-    if file == OsStr::new("-") {
-        return paths_in(io::stdin().lock(), end, roots);
-    }
-    paths_in(BufReader::new(sys::open_file(file)?), end, roots)
-}
-
-fn paths_in(mut list: impl BufRead, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
     /// Far more than any path has, and little if there is no end, as in /dev/zero.
     const LONGEST: u64 = 16 << 20;
     /// What all paths may take, each at least the memory that keeps it.
     const MOST: u64 = 1 << 30;
     const LEAST: u64 = 64;
+    let mut list: Box<dyn BufRead> = match file == Path::new("-") {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(BufReader::new(sys::open_file(file)?)),
+    };
     let mut total = 0;
     loop {
         let mut path = Vec::new();

@@ -10,8 +10,6 @@ use ratatui_core::style::{Color, Modifier, Style};
 use super::text::Line;
 use crate::program::browse::browser::Browser;
 use weigh::internal::render::palette::{Charset, Palette};
-use weigh::internal::render::partial;
-use weigh::internal::render::size::Format;
 
 /// What stands out.
 pub(super) const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
@@ -115,16 +113,6 @@ impl<'a> Canvas<'a> {
     pub(super) fn height(&self) -> usize {
         self.area.height.into()
     }
-}
-
-/// A size, marked if it is a lower bound.
-pub(super) fn sized(browser: &Browser, size: u64, is_partial: bool) -> String {
-    partial::mark(format(browser).write(size), is_partial)
-}
-
-/// The format of sizes.
-pub(super) fn format(browser: &Browser) -> Format {
-    browser.options.format.of(browser.measure())
 }
 
 /// Converts a style of `nu_ansi_term` to ratatui's.

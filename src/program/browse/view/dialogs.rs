@@ -3,7 +3,7 @@
 
 use ratatui_core::style::{Modifier, Style};
 
-use super::canvas::{BOLD, Canvas, format, sized};
+use super::canvas::{BOLD, Canvas};
 use super::list;
 use super::text::{Line, is_low, page, pairs, paragraph, room, shorten_path, titled};
 use crate::program::browse::browser::{Browser, Dialog, DialogText, Question};
@@ -16,7 +16,6 @@ use weigh::internal::measure::{Kind, Measure};
 use weigh::internal::problem::Problem;
 use weigh::internal::render::name::{cells, shorten};
 use weigh::internal::render::palette;
-use weigh::internal::render::partial;
 use weigh::internal::render::size::{Format, entries};
 use weigh::internal::tree::Place;
 
@@ -165,10 +164,9 @@ fn exactly(browser: &Browser, place: Place) -> Vec<(&'static str, String)> {
 /// The same without its path.
 pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
     let Some(item) = browser.item(browser.chosen) else { return Vec::new() };
-    let format = format(browser);
     let mut lines = Vec::new();
     lines.push(match (item.place, item.gone) {
-        (None, Some(was)) => ("gone", format!("it was {}", format.write(was))),
+        (None, Some(was)) => ("gone", format!("it was {}", browser.sized(was, false))),
         (None, None) => ("entries", Format::Count.write(item.totals.entries)),
         (Some(_), _) if item.is_open || !browser.knows_modes() => ("kind", kind(&item).to_owned()),
         _ => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
@@ -177,16 +175,15 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
         lines.push(("what it is", item.note.to_string()));
     }
     let is_partial = browser.is_partial(item.place);
-    lines.push(("size", sized(browser, item.totals.size, is_partial)));
+    lines.push(("size", browser.sized(item.totals.size, is_partial)));
     if item.is_directory() && item.gone.is_none() {
         lines.push(("entries", Format::Count.write(item.totals.entries)));
-        lines.extend(item.own.map(|own| ("by itself", format.write(own))));
+        lines.extend(item.own.map(|own| ("by itself", browser.sized(own, false))));
         let shared = item.totals.shared;
-        lines.extend((shared > 0).then(|| ("links outside", format.write(shared))));
+        lines.extend((shared > 0).then(|| ("links outside", browser.sized(shared, false))));
     }
     if browser.knows_freed() && !item.is_open && item.place.is_some() {
-        let freed = partial::freed(browser.freed(&item), &format, is_partial);
-        lines.push(("frees", freed));
+        lines.push(("frees", browser.write_freed(browser.freed(&item), is_partial)));
     }
     match item.links() {
         Links::Unknown => lines.push(("links", "more than it knows".to_owned())),
@@ -252,7 +249,7 @@ fn paths(
 
 /// The marked entries, what removing each of them and all of them frees, and how that is done.
 fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
-    let (width, format, plain) = (canvas.width(), format(browser), Style::new());
+    let (width, plain) = (canvas.width(), Style::new());
     let marks = browser.removals.review.as_ref().map_or(&[][..], |review| &review.marks);
     let count = if browser.has_all() { marks.len() } else { 0 };
     let item = |line: usize| Item::of(&browser.scan.tree.at(marks[line].place));
@@ -289,7 +286,7 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     paths(canvas, (head, foot), start, lines, |canvas, number| {
         let (item, mark) = (item(number), &marks[number]);
         let (size, is_partial) = (item.totals.size, browser.is_partial(item.place));
-        let freed = partial::freed(browser.freed(&item), &format, is_partial);
+        let freed = browser.write_freed(browser.freed(&item), is_partial);
         let (dot, freed, why) = match &mark.target {
             Ok(_) => ("●", &*freed, String::new()),
             Err(why) => ("", "", format!(": {why}")),
@@ -297,7 +294,7 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
         let drawn = palette::bar(size, largest, bar, canvas.charset);
         let share = canvas.style(|it| it.share(size, whole), Modifier::empty());
         let of_bar = canvas.style(|it| it.bar(size, whole), Modifier::empty());
-        let shown = sized(browser, size, is_partial);
+        let shown = browser.sized(size, is_partial);
         let mut parts = line([&shown, freed, &drawn, ""], [share, plain, of_bar, plain]);
         parts.push((1, dot.to_owned(), canvas.of_mark()));
         let slash = if item.is_directory() { "/" } else { "" };
@@ -328,8 +325,8 @@ fn together(browser: &Browser) -> [String; 2] {
     let is_partial = browser.is_marked_partial();
     let refused = browser.removals.review.as_ref().map_or(0, Review::refused);
     let freed = freed.filter(|_| refused == 0);
-    let frees = freed.map(|freed| partial::freed(freed, &format(browser), is_partial));
-    [sized(browser, totals.size, is_partial), frees.unwrap_or_default()]
+    let frees = freed.map(|freed| browser.write_freed(freed, is_partial));
+    [browser.sized(totals.size, is_partial), frees.unwrap_or_default()]
 }
 
 /// What the review says about all marks, which come to `sum`.

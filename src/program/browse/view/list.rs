@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use ratatui_core::style::{Modifier, Style};
 
 use super::areas::Areas;
-use super::canvas::{BOLD, Canvas, format, sized, style};
+use super::canvas::{BOLD, Canvas, style};
 use super::dialogs;
 use super::text::shorten_path;
 use crate::program::browse::browser::{BARS, Browser, ListColumns, position};
@@ -13,7 +13,6 @@ use crate::program::browse::item::Item;
 use weigh::internal::inode::Links;
 use weigh::internal::render::name::{cells, shorten};
 use weigh::internal::render::palette;
-use weigh::internal::render::partial;
 use weigh::internal::render::percent::percent;
 use weigh::internal::render::size::Format;
 
@@ -52,11 +51,9 @@ struct ListLayout {
 const BEFORE: usize = 3;
 
 pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
-    let (format, whole) = (format(browser), browser.whole());
-    let height = areas.lines(canvas.height());
-    let lines: Vec<_> = (browser.first..browser.len().min(browser.first + height))
-        .filter_map(|line| fields(browser, line, whole, &format))
-        .collect();
+    let (whole, height) = (browser.whole(), areas.lines(canvas.height()));
+    let shown = browser.first..browser.len().min(browser.first + height);
+    let lines: Vec<_> = shown.filter_map(|line| fields(browser, line, whole)).collect();
     if lines.is_empty() {
         let (root, here) = (browser.tree().root(), browser.scan.here());
         let (_, unread) = browser.unread();
@@ -100,12 +97,7 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     }
 }
 
-fn fields<'a>(
-    browser: &'a Browser,
-    line: usize,
-    whole: u64,
-    format: &Format,
-) -> Option<Fields<'a>> {
+fn fields(browser: &Browser, line: usize, whole: u64) -> Option<Fields<'_>> {
     let item = browser.item(line)?;
     let is_marked = browser.scan.is_within_marked()
         || item.place.is_some_and(|place| browser.scan.marks.is_marked(place));
@@ -119,14 +111,14 @@ fn fields<'a>(
             _ => ' ',
         },
         columns: [
-            sized(browser, item.totals.size, is_partial),
-            change.map(|change| format.write_change(change)).unwrap_or_default(),
+            browser.sized(item.totals.size, is_partial),
+            change.map(|change| browser.format().write_change(change)).unwrap_or_default(),
             Format::Count.write(item.totals.entries),
             percent(item.totals.size, whole),
             newest.map_or_else(String::new, |newest| browser.age(newest)),
         ],
         name: name(browser, &item),
-        aside: aside(browser, &item, format, is_partial),
+        aside: aside(browser, &item, is_partial),
         item,
         whole,
     })
@@ -147,7 +139,7 @@ pub(super) fn own_name(browser: &Browser, item: &Item<'_>) -> String {
 }
 
 /// What deleting it alone frees, if that is not its size, and its links.
-fn aside(browser: &Browser, item: &Item<'_>, format: &Format, is_partial: bool) -> String {
+fn aside(browser: &Browser, item: &Item<'_>, is_partial: bool) -> String {
     let mut parts = Vec::new();
     if item.gone.is_some() {
         parts.push("gone".to_owned());
@@ -161,8 +153,8 @@ fn aside(browser: &Browser, item: &Item<'_>, format: &Format, is_partial: bool) 
         parts.push(format!("{links} links"));
     }
     let freed = browser.freed(item);
-    let shown = partial::freed(freed, format, is_partial);
-    let is_all = shown == sized(browser, item.totals.size, is_partial);
+    let shown = browser.write_freed(freed, is_partial);
+    let is_all = shown == browser.sized(item.totals.size, is_partial);
     if browser.knows_freed() && !item.is_open && item.place.is_some() && !is_all {
         parts.push(match freed.most {
             0 if !is_partial => "frees 0".to_owned(),

@@ -2,7 +2,7 @@
 
 use ratatui_core::style::Modifier;
 
-use super::canvas::{Canvas, sized};
+use super::canvas::Canvas;
 use super::list;
 use crate::program::browse::browser::Browser;
 use crate::program::browse::item::Item;
@@ -35,7 +35,7 @@ pub(super) fn draw(
         // Half a cell to the right and below stays free between two parts.
         let room = (right - left).saturating_sub(usize::from(right - left > 1));
         let tile = style.add_modifier(Modifier::REVERSED);
-        let texts = [list::own_name(browser, item), sized(browser, size, false)];
+        let texts = [list::own_name(browser, item), browser.sized(size, false)];
         for line in top..end {
             let is_last = line + 1 == end && end - top > 1;
             let text = texts.get(line - top).map_or("", String::as_str);

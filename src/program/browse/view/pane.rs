@@ -4,7 +4,7 @@
 use ratatui_core::style::Modifier;
 
 use super::areas::Areas;
-use super::canvas::{Canvas, sized};
+use super::canvas::Canvas;
 use super::text::pairs;
 use super::{dialogs, list, map};
 use crate::program::browse::browser::Browser;
@@ -76,7 +76,7 @@ fn content(
     for (place, y) in places.iter().take(shown).zip(y..) {
         let child = Item::of(&browser.tree().at(*place));
         let size = child.totals.size;
-        let text = sized(browser, size, browser.is_partial(Some(*place)));
+        let text = browser.sized(size, browser.is_partial(Some(*place)));
         let share = canvas.style(|it| it.share(size, whole), Modifier::empty());
         canvas.write((x + 7usize.saturating_sub(cells(&text)), y), &text, width, share);
         let drawn = palette::bar(size, largest, bar, canvas.charset);
