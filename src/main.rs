@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     note(errors::measures(stats.measures_differ, measure), messages);
     note(errors::unmounted(&outcome.unmounted), messages);
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
-    say_losses(request, outcome, has_totals, messages);
+    say_how_it_went(request, outcome, has_totals, messages);
     if weighed.is_interrupted {
         say(["interrupted; totals are a lower bound"]);
     }
@@ -118,7 +118,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     }
     say(&ended.failure);
     if let Some(browsed) = &ended.browsed {
-        say_losses(request, browsed, false, messages);
+        say_how_it_went(request, browsed, false, messages);
     }
     let is_complete = ended.browsed.is_some_and(|it| it.snapshot.weighed.is_complete());
     ExitCode::from(match ended.signal {
@@ -154,9 +154,9 @@ fn status_of(problem: &Problem) -> u8 {
     }
 }
 
-/// Says how it was walked, what could not be read, and what that means for a comparison; and what the walk did, if that is
-/// asked for.
-fn say_losses(request: &Request, outcome: &Outcome, has_totals: bool, messages: &Messages) {
+/// Says how the scan went: what was remembered and found on the way, what could not be read, and what that means for a
+/// comparison; and what the walk did, if that is asked for.
+fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messages: &Messages) {
     let Messages { print_errors, may_need_root, .. } = *messages;
     note(errors::remembered(&outcome.remembered), messages);
     note(errors::not_in_bulk(&outcome.stats.not_in_bulk), messages);

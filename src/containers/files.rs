@@ -10,7 +10,7 @@ use crate::sys::{Handle, Listing, Source, Symlinks, to_path};
 
 /// No file is read that is larger, in bytes: 20,000 layers of containers/storage take less.
 const LARGEST: u64 = 10 << 20;
-/// Each counts as if it had at least so many bytes.
+/// A file that is smaller counts as if it had so many bytes.
 const LEAST: u64 = 1 << 10;
 /// No directory has more names.
 const MOST_NAMES: usize = 100_000;
@@ -23,6 +23,7 @@ pub(super) struct Room {
 }
 
 impl Room {
+    /// What is read and kept of all storages together.
     pub(super) const ALL: Self = Self { bytes: 100 << 20, paths: 32 << 20 };
 }
 

@@ -1,9 +1,9 @@
 //! Filters: they decide what counts. They change totals and do not merely hide lines.
 //!
-//! Every kind of filter but a flag has a file of its own. [`DirectoryFilter::verdict`] asks them about an entry as soon
-//! as it is listed, the cheapest first, and before any system call. [`DirectoryFilter::confirm`] asks those that need
-//! its attributes; and the walk asks whether each directory [is a cache](is_cache). An entry counts if every filter
-//! admits it.
+//! Every kind of filter has a file of its own, unless it is a mere flag. [`DirectoryFilter::verdict`] asks them about an
+//! entry as soon as it is listed, the cheapest first, and before any system call. [`DirectoryFilter::confirm`] asks
+//! those that need its attributes; and the walk asks whether each directory [is a cache](is_cache). An entry counts if
+//! every filter admits it.
 //!
 //! Some filters (hidden names, paths) leave out a directory with everything in it, and it is not read. The others
 //! decide about every entry by itself, including a directory's own size. So entries in a directory may count even if

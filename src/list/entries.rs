@@ -102,7 +102,7 @@ impl ListEntries {
                 _ if depth == DEEPEST => return Err(self.error("a path that is too deep")),
                 b"" => {
                     return Err(self.error(
-                        "a path with an empty name in it: tr -s / makes several slashes one",
+                        "a path with an empty name in it: tr -s / makes one slash of several",
                     ));
                 }
                 b"." | b".." => return Err(self.error("a path with . or .. in it")),
@@ -149,7 +149,7 @@ impl ListEntries {
         match self.roots.first() {
             _ if path.is_empty() => return Err(self.error("no path")),
             Some((first, _)) if first != root => {
-                return Err(self.error("absolute paths among relative ones: put ./ before each"));
+                return Err(self.error("absolute paths among relative ones: put ./ before all"));
             }
             _ => {}
         }

@@ -98,8 +98,8 @@ impl Protected {
     }
 }
 
-/// If `child` is on another mount or device than `here`, as far as both are known: why it must not be marked, and why no
-/// directory around it.
+/// If `child` is on another mount or device than `here`, as far as both are known: why it must not be marked, and why
+/// no directory around it must be.
 fn elsewhere(child: &Child<'_>, here: Option<MountedDevice>) -> Option<[Refusal; 2]> {
     let (here, other) = here.zip(child.mounted_device())?;
     match here.mount == other.mount {

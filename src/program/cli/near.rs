@@ -42,7 +42,7 @@ pub(super) fn suggest(mut error: Error, command: &Command) -> Error {
         let near = nearest(&typed, values.iter().map(String::as_str)).map(str::to_owned);
         return with(error, ContextKind::SuggestedValue, near.map(ContextValue::String));
     }
-    // What excludes all others. clap names none of these.
+    // This flag cannot be used with any other. clap does not name one.
     if matches!(error.get(ContextKind::PriorArg), Some(ContextValue::None)) {
         let flag = text(&error, ContextKind::InvalidArg);
         let message = format!("{flag} stands alone, without other flags and PATHs\n");
