@@ -4,6 +4,7 @@
 Usage: windows.py PROGRAM, which starts it with the arguments that it is given.
 """
 
+import glob
 import json
 import os
 import pty
@@ -16,34 +17,15 @@ import time
 
 PROGRAM = os.path.abspath(sys.argv[1])
 PATIENCE = 60
-# Of each run, whether Wine failed.
-RUNS = []
-
-
-def attempts(attempt):
-    """What `attempt` returns: the status of a run, what it wrote to stderr, and more. Again if Wine failed."""
-    for _ in range(5):
-        status, errors, *more = attempt()
-        # On a busy machine: Wine kills what has not ended a second after it began to (server/process.c,
-        # start_sigkill_timer), or fails itself, which it says. No program for Windows ends by a signal.
-        RUNS.append(errors.startswith(b"wine") or b"\nwine" in errors or status < 0)
-        if not RUNS[-1]:
-            break
-    return status, errors, *more
 
 
 def run(*arguments, status=0, **more):
-    words = [PROGRAM, *arguments]
-
-    def attempt():
-        shown = subprocess.run(
-            words, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, **more
-        )
-        return shown.returncode, shown.stderr, shown.stdout
-
-    how, errors, output = attempts(attempt)
-    assert how == status, (arguments, how, errors)
-    return output.decode()
+    shown = subprocess.run(
+        [PROGRAM, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, **more
+    )
+    assert shown.returncode == status, (arguments, shown.returncode, shown.stderr)
+    assert status == 0 or shown.stderr, (arguments, status, "and no word")
+    return shown.stdout.decode()
 
 
 def document(*arguments, **more):
@@ -224,36 +206,41 @@ def statuses(tree):
     run("--load", windows(tree) + "\\a", status=1)
 
 
+def listens(session):
+    """Whether a process of `session` has the thread that waits for Ctrl-C."""
+    for name in glob.glob("/proc/[0-9]*/task/*/comm"):
+        try:
+            with open(name) as comm, open(f"{os.path.dirname(name)}/stat") as stat:
+                if comm.read() == "ctrl-c\n" and int(stat.read().rsplit(")")[1].split()[3]) == session:
+                    return True
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return False
+
+
 def interrupted(_):
     """Ctrl-C on a terminal, while what is to be loaded has not come to its end yet."""
-    status, _ = attempts(interrupt)
-    assert status == 130, status
-
-
-def interrupt():
-    """The status of one such run, and nothing on stderr, which is the terminal."""
     process, terminal = pty.fork()
     if process == 0:
         os.execv(PROGRAM, [PROGRAM, "--load", "-"])
-    pressed, end = time.monotonic() + 3, time.monotonic() + PATIENCE
-    status = None
+    end, shown = time.monotonic() + PATIENCE, b""
+    status, pressed = None, False
     while status is None and time.monotonic() < end:
         if select.select([terminal], [], [], 0.2)[0]:
             try:
-                os.read(terminal, 4096)
+                shown += os.read(terminal, 4096)
             except OSError:
                 pass
-        if time.monotonic() > pressed:
+        if not pressed and listens(process):
             os.write(terminal, b"\x03")
-            pressed = end
+            pressed = True
         ended, how = os.waitpid(process, os.WNOHANG)
         status = os.waitstatus_to_exitcode(how) if ended else None
     if status is None:
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
     os.close(terminal)
-    assert status is not None, "Ctrl-C did not end it"
-    return status, b""
+    assert pressed and status == 130, (pressed, status, shown)
 
 
 def main():
@@ -261,7 +248,6 @@ def main():
         with tempfile.TemporaryDirectory() as place:
             part(f"{place}/tree")
         print(f"{part.__name__}: as it should be", flush=True)
-    print(f"{len(RUNS)} runs, {sum(RUNS)} of which were tried again because Wine failed")
 
 
 main()
