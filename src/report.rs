@@ -154,7 +154,9 @@ pub fn run(
     let now = Box::new(|view| request.now(view, &largest, &mut watch));
     let (mut snapshot, stats, before) = request.compared(now)?;
     let largest = largest.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let saved = request.save.as_ref().map(|to| {
+    // What no machine answered has no origin.
+    let to = request.save.as_ref().filter(|_| snapshot.origin.is_some());
+    let saved = to.map(|to| {
         let form = request.save_as.unwrap_or(SnapshotForm::of(&to.path));
         request.save(to, form, &mut snapshot)
     });

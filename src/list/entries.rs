@@ -27,15 +27,15 @@ pub struct ListOptions {
     pub one_file_system: bool,
 }
 
-/// More roots than a command line has room for in practice. Their names have at most [`LONGEST`] bytes together.
-const MOST_ROOTS: usize = 10_000;
+/// More roots than a command line has room for. Their names have at most [`LONGEST`] bytes together.
+const MOST_ROOTS: usize = 1 << 20;
 
 /// What stands between the names in a key. It is less than any byte of a name, so that what is in a directory comes
 /// right after it, before all siblings.
 pub(super) const BETWEEN: u8 = 0;
 
 /// The bytes of a key that say which root it is below: all keys begin with them.
-pub(super) const ROOT: usize = size_of::<u16>();
+pub(super) const ROOT: usize = size_of::<u32>();
 
 /// What ends a key. No key has it in it, because no name is empty; and it is less than what may follow instead.
 const KEY_END: [u8; 2] = [BETWEEN; 2];
@@ -95,7 +95,7 @@ impl ListEntries {
         }
         let mut record = mem::take(&mut self.record);
         record.clear();
-        record.extend_from_slice(&(number as u16).to_be_bytes());
+        record.extend_from_slice(&(number as u32).to_be_bytes());
         let names = (!path.is_empty()).then(|| path.split(|byte| *byte == b'/'));
         for (depth, name) in names.into_iter().flatten().enumerate() {
             match name {
@@ -161,6 +161,11 @@ impl ListEntries {
     /// The names of the roots that there are so far.
     pub fn roots(&self) -> impl Iterator<Item = &Vec<u8>> {
         self.roots.keys()
+    }
+
+    /// The names of the roots that have a line themselves.
+    pub fn roots_with_lines(&self) -> impl Iterator<Item = &Vec<u8>> {
+        self.roots.iter().filter_map(|(name, identity)| identity.map(|_| name))
     }
 
     /// The error that something is wrong in the line that is being read.

@@ -35,7 +35,7 @@ impl ListEntries {
         if are_several {
             replay.open();
         }
-        let numbered = roots.values().zip(0_u16..);
+        let numbered = roots.values().zip(0_u32..);
         let numbers: HashMap<_, _> =
             numbered.filter_map(|(root, number)| Some(((*root)?, number))).collect();
         let mut place = ListPlace { roots, totals: options.totals, ..ListPlace::default() };
@@ -157,8 +157,8 @@ impl ListPlace {
         if start > 0 {
             return &self.key[start..end];
         }
-        let root = self.key.first_chunk().map_or(0, |root| u16::from_be_bytes(*root));
-        self.roots.get_index(root.into()).map_or(b"", |(name, _)| name)
+        let root = self.key.first_chunk().map_or(0, |root| u32::from_be_bytes(*root));
+        self.roots.get_index(root as usize).map_or(b"", |(name, _)| name)
     }
 
     /// What a line says of what is no directory.

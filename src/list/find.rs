@@ -22,7 +22,7 @@ pub(super) const START: &[u8] = b"find ";
 /// No path is as long, except in an attack.
 pub(super) const LONGEST: usize = 16 << 20;
 
-/// Reads what find prints in [`FIND_FORMAT`] into `entries`, up to its end. Lines in errors are entries. Returns
+/// Reads what find prints in [`FIND_FORMAT`] into `entries`, up to its end, or up to [`FIND_END`]. Lines in errors are entries. Returns
 /// whether [`FIND_END`] is there.
 ///
 /// # Errors
@@ -36,7 +36,7 @@ pub fn read_find(input: &mut impl BufRead, entries: &mut ListEntries) -> io::Res
         }
         if start.is_empty() {
             start.push(0);
-            input.take(END.len() as u64).read_to_end(&mut start)?;
+            input.take(END.len() as u64 - 1).read_to_end(&mut start)?;
             if start == END {
                 return Ok(true);
             }
@@ -178,7 +178,7 @@ mod tests {
         for length in 0..=ended.len() {
             let mut read = ListEntries::new(ListOptions::default());
             let has_end = read_find(&mut &ended[..length], &mut read).is_ok_and(|has_end| has_end);
-            assert_eq!(has_end, length == ended.len() - 1, "{length}");
+            assert_eq!(has_end, length >= ended.len() - 1, "{length}");
         }
     }
 }

@@ -14,7 +14,7 @@ mod table;
 pub use entries::{ListEntries, ListOptions};
 pub use find::{FIND_END, FIND_FORMAT, read_find};
 
-use std::io::{self, BufReader, Cursor, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use crate::measure::{Measure, Measures};
@@ -72,7 +72,10 @@ fn read(mut input: impl Read, entries: &mut ListEntries) -> io::Result<(Measures
     let mut input = BufReader::with_capacity(START, Cursor::new(start).chain(input));
     match delimiter {
         _ if is_find => {
-            read_find(&mut input, entries)?;
+            let has_end = read_find(&mut input, entries)?;
+            if has_end && !input.fill_buf()?.is_empty() {
+                return Err(entries.error("something comes after the end"));
+            }
             Ok((Measures::ALL, Origin { has_times: true, has_details: true, ..Origin::default() }))
         }
         Some(delimiter) => table::read(input, delimiter, entries),

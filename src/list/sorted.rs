@@ -1,5 +1,6 @@
 //! Sorts records, which are bytes, in bounded memory: a block of them at a time, which is sorted and written to a
-//! temporary file without a name; in the end, and whenever there are many files, they are merged.
+//! temporary file without a name; in the end, and whenever there are many files, they are merged. An endless list does
+//! not fill the disk: half of the space that was available at first stays available.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,6 +28,34 @@ const WINDOW_LOG: u32 = 17;
 /// This takes about as long as the sorting.
 const ZSTD_LEVEL: i32 = 1;
 
+/// A temporary file that leaves room for others.
+struct RoomyFile {
+    file: SnapshotFile,
+    /// How many bytes are to stay available on its file system; 0 if that does not tell how many there are.
+    spared: u64,
+}
+
+impl Write for RoomyFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.spared > 0 {
+            let (space, directory) = sys::temporary_space()?;
+            if space.available < self.spared.saturating_add(bytes.len() as u64) {
+                let message = format!(
+                    "the list is too long for {}, where it takes half of the available space: set \
+                     TMPDIR to a directory with more",
+                    directory.display()
+                );
+                return Err(io::Error::new(io::ErrorKind::StorageFull, message));
+            }
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
 /// What went wrong with a temporary file.
 #[derive(Debug, Error)]
 #[error("a temporary file: {0}")]
@@ -53,6 +82,8 @@ pub(super) struct Sorter {
     files: Vec<Box<dyn SortedRecords>>,
     /// How many bytes the longest record of each file has.
     heads: Vec<usize>,
+    /// How many bytes files leave available, since the first of them.
+    spared: Option<u64>,
 }
 
 impl Sorter {
@@ -65,14 +96,18 @@ impl Sorter {
             return Ok(());
         }
         self.block.sort();
-        self.files.push(Box::new(RecordFile::written(&mut self.block)?));
+        let spared = match self.spared {
+            Some(spared) => spared,
+            None => *self.spared.insert(sys::temporary_space()?.0.available / 2),
+        };
+        self.files.push(Box::new(RecordFile::written(&mut self.block, spared)?));
         self.heads.push(mem::take(&mut self.longest));
         self.block.bytes.clear();
         self.block.places.clear();
         self.block.read = 0;
         if self.files.len() == MOST_FILES || self.heads.iter().sum::<usize>() > MOST_HEADS {
             let mut merged = MergedRecords::new(mem::take(&mut self.files))?;
-            self.files.push(Box::new(RecordFile::written(&mut merged)?));
+            self.files.push(Box::new(RecordFile::written(&mut merged, spared)?));
             let longest = self.heads.drain(..).max();
             self.heads.extend(longest);
         }
@@ -118,9 +153,10 @@ impl SortedRecords for RecordBlock {
 struct RecordFile(BufReader<zstd::Decoder<'static, BufReader<SnapshotFile>>>);
 
 impl RecordFile {
-    /// A new file with these `records`.
-    fn written(records: &mut dyn SortedRecords) -> io::Result<Self> {
-        let mut file = zstd::Encoder::new(sys::unnamed_file()?, ZSTD_LEVEL)?;
+    /// A new file with these `records`, which leaves `spared` bytes available.
+    fn written(records: &mut dyn SortedRecords, spared: u64) -> io::Result<Self> {
+        let file = RoomyFile { file: sys::unnamed_file()?, spared };
+        let mut file = zstd::Encoder::new(file, ZSTD_LEVEL)?;
         file.window_log(WINDOW_LOG)?;
         let mut out = BufWriter::new(file);
         let (mut record, mut before) = (Vec::new(), Vec::new());
@@ -132,7 +168,7 @@ impl RecordFile {
             out.write_all(more)?;
             before.clone_from(&record);
         }
-        let mut file = out.into_inner()?.finish()?;
+        let RoomyFile { mut file, .. } = out.into_inner()?.finish()?;
         file.rewind()?;
         Ok(Self(BufReader::new(zstd::Decoder::new(file)?)))
     }

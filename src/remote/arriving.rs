@@ -1,10 +1,51 @@
-//! What arrives from another machine: it is counted, and its roots get the name of the machine before their own.
+//! What arrives from another machine: it is counted, and its roots get the name of the machine before their own. They
+//! must be those that were asked for, each once: the program there may be broken, or lie.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use indexmap::IndexSet;
+
+use super::connection::MOST_SHOWN;
 use crate::total::{AnyReplay, Shown};
 use crate::tree::{Node, Tree};
+
+/// The roots that were asked for, and whether each has arrived.
+#[derive(Debug, Default)]
+pub(super) struct ArrivedRoots {
+    asked: HashMap<Vec<u8>, bool>,
+    /// What is wrong with the first that should not have arrived.
+    wrong: Option<String>,
+}
+
+impl ArrivedRoots {
+    /// None of the `paths` yet.
+    pub(super) fn new(paths: &IndexSet<Vec<u8>>) -> Arc<Mutex<Self>> {
+        let asked = paths.iter().map(|path| (path.clone(), false)).collect();
+        Arc::new(Mutex::new(Self { asked, wrong: None }))
+    }
+
+    fn arrive(&mut self, name: &[u8]) {
+        let why = match self.asked.get_mut(name) {
+            Some(has_arrived) if !*has_arrived => {
+                *has_arrived = true;
+                return;
+            }
+            Some(_) => "twice",
+            None => "which was not asked for",
+        };
+        let name = String::from_utf8_lossy(&name[..name.len().min(MOST_SHOWN)]);
+        self.wrong.get_or_insert_with(|| format!("it lists {name}, {why}"));
+    }
+
+    /// Fails if a root arrived that was not asked for, or one arrived twice.
+    pub(super) fn ensure_asked(this: &Mutex<Self>) -> io::Result<()> {
+        let wrong = this.lock().unwrap_or_else(PoisonError::into_inner).wrong.take();
+        wrong.map_or(Ok(()), |wrong| Err(io::Error::other(wrong)))
+    }
+}
 
 /// A replay of what arrives.
 pub(super) struct Arriving {
@@ -14,6 +55,7 @@ pub(super) struct Arriving {
     pub(super) open: usize,
     /// How the names of roots begin.
     pub(super) prefix: Vec<u8>,
+    pub(super) roots: Arc<Mutex<ArrivedRoots>>,
     /// How many entries have arrived. The number is only shown.
     pub(super) count: Arc<AtomicU64>,
 }
@@ -29,6 +71,7 @@ impl Arriving {
         if self.open > self.root_depth || node.name.is_empty() {
             return take(&mut *self.replay, node);
         }
+        self.roots.lock().unwrap_or_else(PoisonError::into_inner).arrive(node.name);
         let name = [&self.prefix, node.name].concat();
         take(&mut *self.replay, &Node { name: &name, ..*node })
     }

@@ -1,8 +1,9 @@
 //! The program that leads to another machine: the user's ssh, or what `--rsh` names. It asks for passwords itself, on
 //! the terminal. What it says on stderr is kept, as far as that is little, for a message.
 
+use std::convert::Infallible;
 use std::ffi::OsString;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -11,24 +12,32 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::host::Host;
-use super::script::{ANSWER, Way};
+use super::script::{ANSWER, COMMAND, Way};
 use crate::sys::{self, SnapshotFile};
 
 /// How much of what is said on stderr is kept: thousands of lines.
 const MOST_SAID: usize = 1 << 20;
 
 /// How many bytes of a line are shown: far more than any message has.
-const MOST_SHOWN: usize = 500;
+pub(super) const MOST_SHOWN: usize = 500;
 
 /// A machine that was called.
 #[derive(Debug)]
 pub(super) struct Connection {
-    /// As long as its standard input is open, the other side goes on.
-    pub(super) child: Arc<Mutex<Child>>,
+    pub(super) program: Arc<Mutex<Program>>,
     /// The first lines on stderr, while they come.
     said: Receiver<Vec<u8>>,
     /// Whether it was ended because it said more and more there, and nothing else.
     is_flooded: Arc<AtomicBool>,
+}
+
+/// The program that leads there.
+#[derive(Debug)]
+pub(super) struct Program {
+    child: Child,
+    /// As long as its standard input is open, the other side goes on. The thread that writes there keeps it open until
+    /// this is dropped.
+    input: Option<Sender<Infallible>>,
 }
 
 /// How a connection ended.
@@ -41,12 +50,13 @@ pub(super) struct ConnectionEnd {
 }
 
 impl Connection {
-    /// Runs `command` on `host` through the program and arguments in `rsh`. Returns its output, too. `entries` is how
-    /// many have arrived from all machines: while one of them lists, none is given up.
+    /// Runs the script on `host` through the program and arguments in `rsh`, with what is `asked` as its input. Returns
+    /// its output, too. `entries` is how many have arrived from all machines: while one of them lists, none is given
+    /// up.
     pub(super) fn open(
         rsh: &[OsString],
         host: &Host,
-        command: &[u8],
+        asked: Vec<u8>,
         entries: Arc<AtomicU64>,
     ) -> io::Result<(Self, SnapshotFile)> {
         let (program, options) = rsh.split_first().ok_or(io::ErrorKind::NotFound)?;
@@ -55,18 +65,29 @@ impl Connection {
         if let Some(port) = host.port {
             program.arg("-p").arg(port.to_string());
         }
-        program.arg("--").arg(&*sys::to_path(&host.destination)).arg(&*sys::to_path(command));
+        program.arg("--").arg(&*sys::to_path(&host.destination)).arg(COMMAND);
         program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = program.spawn().map_err(|error| {
             let name = program.get_program().display();
             io::Error::new(error.kind(), format!("cannot start {name}: {error}"))
         })?;
-        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (input, is_needed) = mpsc::channel();
+        let (sender, said) = mpsc::channel();
+        let program = Arc::new(Mutex::new(Program { child, input: Some(input) }));
+        let is_flooded = Arc::<AtomicBool>::default();
+        let connection = Self { program, said, is_flooded };
+        let (Some(mut stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
-        let (sender, said) = mpsc::channel();
-        let (child, is_flooded) = (Arc::new(Mutex::new(child)), Arc::<AtomicBool>::default());
-        let (listened, has_flooded) = (Arc::clone(&child), Arc::clone(&is_flooded));
+        // Beside what is read, because nobody may read more there before something is read here.
+        thread::Builder::new().spawn(move || {
+            // Who has not read it does not answer for all of it.
+            let _ = stdin.write_all(&asked).and_then(|()| stdin.flush());
+            let _ = is_needed.recv();
+        })?;
+        let (listened, has_flooded) =
+            (Arc::clone(&connection.program), Arc::clone(&connection.is_flooded));
         // If no thread can be started, stderr is closed.
         let _ = thread::Builder::new().spawn(move || {
             if listen(stderr, &sender, &entries) {
@@ -74,7 +95,7 @@ impl Connection {
                 kill(&listened);
             }
         });
-        Ok((Self { child, said, is_flooded }, sys::pipe(stdout)))
+        Ok((connection, sys::pipe(stdout)))
     }
 
     /// Waits for its end after that of its output; not for long, because then nothing can come from it. Others may hold
@@ -84,14 +105,14 @@ impl Connection {
         const PATIENCE: Duration = Duration::from_secs(10);
         let begin = Instant::now();
         let status = loop {
-            match ended(&self.child) {
+            match ended(&self.program) {
                 Ok(None) if begin.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(2)),
                 Ok(status) => break status,
                 Err(_) => break None,
             }
         };
         if status.is_none() {
-            kill(&self.child);
+            kill(&self.program);
         }
         let end = Instant::now() + Duration::from_secs(1);
         let mut said = Vec::new();
@@ -105,8 +126,8 @@ impl Connection {
 impl Drop for Connection {
     /// A program that has ended stays a zombie until somebody waits for it.
     fn drop(&mut self) {
-        kill(&self.child);
-        let _ = ended(&self.child);
+        kill(&self.program);
+        let _ = ended(&self.program);
     }
 }
 
@@ -136,18 +157,18 @@ impl ConnectionEnd {
 }
 
 /// Ends a program, and what it started on the other side.
-pub(super) fn kill(child: &Mutex<Child>) {
-    let mut child = child.lock().unwrap_or_else(PoisonError::into_inner);
-    child.stdin = None;
+pub(super) fn kill(program: &Mutex<Program>) {
+    let mut program = program.lock().unwrap_or_else(PoisonError::into_inner);
+    program.input = None;
     // It may have ended.
-    let _ = child.kill();
+    let _ = program.child.kill();
 }
 
 /// How a program ended, if it has. Nothing more is asked of it.
-fn ended(child: &Mutex<Child>) -> io::Result<Option<ExitStatus>> {
-    let mut child = child.lock().unwrap_or_else(PoisonError::into_inner);
-    child.stdin = None;
-    child.try_wait()
+fn ended(program: &Mutex<Program>) -> io::Result<Option<ExitStatus>> {
+    let mut program = program.lock().unwrap_or_else(PoisonError::into_inner);
+    program.input = None;
+    program.child.try_wait()
 }
 
 /// Reads all of `stderr`, and passes on the first lines. True as soon as too much was said while none of the `entries`

@@ -1,6 +1,7 @@
 //! What find prints on the other side, when weigh is not there. A mark at the end shows that the connection was not
-//! cut. What find could not read, it says on stderr.
+//! cut, and is followed by find's exit status. What find could not read, it says on stderr.
 
+use std::collections::HashSet;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -18,14 +19,14 @@ use crate::weighed::Weighed;
 const PIECE: usize = 64 << 10;
 
 /// Reads `output` of find into what `begin` makes, and counts its entries. What came before it was cut off counts, and
-/// a problem says so.
+/// a problem says so. Returns as well the exit status of find, if that is there.
 pub(super) fn read(
     output: impl Read,
     (host, count): (&Host, &Arc<AtomicU64>),
     one_file_system: bool,
     wanted: Wanted,
     begin: BeginReplay<'_>,
-) -> io::Result<Snapshot> {
+) -> io::Result<(Snapshot, Option<i32>)> {
     let mut entries = ListEntries::new(ListOptions { one_file_system, ..ListOptions::default() });
     entries.count = Arc::clone(count);
     let mut output = BufReader::with_capacity(PIECE, output);
@@ -38,27 +39,39 @@ pub(super) fn read(
     if !is_cut {
         read?;
     }
-    if !entries.roots().all(|root| host.paths.contains(root)) {
-        return Err(io::Error::other("it lists what was not asked for"));
-    }
-    let cut = is_cut.then(|| io::Error::other("the connection was cut"));
+    let status = if is_cut { None } else { status(&mut output)? };
+    // A root that only has entries below it would lack its own size.
+    let listed: HashSet<_> = entries.roots_with_lines().cloned().collect();
+    let origin = Origin { has_details: true, has_times: true, ..Origin::default() };
+    let origin = Some(origin.listed(host.paths.iter().filter(|path| listed.contains(*path))));
+    let cut = status.is_none().then(|| io::Error::other("the connection was cut"));
     let view = wanted.view(Measure::Disk, Measures::ALL);
     let has_roots = entries.roots().next().is_some();
     let report = has_roots.then(|| entries.replay(begin, view, wanted.times)).transpose()?;
     let report = report.map(|(tree, _)| tree);
     let problems = match (cut, &report) {
         (Some(error), None) => return Err(error),
-        (cut, _) => cut.map(|error| Problem::new(host.paths[0].clone(), Operation::Load, &error)),
+        (cut, _) => cut.map(|error| {
+            Problem::new(host.paths.first().cloned().unwrap_or_default(), Operation::Load, &error)
+        }),
     };
     let weighed =
         Weighed { report, problems: problems.into_iter().collect(), is_interrupted: false };
-    let origin = Origin { has_details: true, has_times: true, ..Origin::default() };
-    let origin = Some(origin.listed(&host.paths));
-    Ok(Snapshot { weighed, view, known: Measures::ALL, origin })
+    Ok((Snapshot { weighed, view, known: Measures::ALL, origin }, status))
 }
 
-/// What find, which failed, `said` that it could not read on `host`: `find: 'PATH': MESSAGE`, perhaps without quotes.
-/// What others say is no problem of its own. Returns as well whether it failed because entries have gone meanwhile:
+/// The exit status that comes after the mark at the end: `0` and a newline.
+fn status(output: impl Read) -> io::Result<Option<i32>> {
+    /// More than a number has.
+    const MOST: u64 = 32;
+    let mut text = Vec::new();
+    output.take(MOST).read_to_end(&mut text)?;
+    let number = text.strip_suffix(b"\n").and_then(|number| str::from_utf8(number).ok());
+    Ok(number.and_then(|number| number.parse().ok()))
+}
+
+/// What find `said` that it could not read on `host`: `find: 'PATH': MESSAGE`, perhaps without quotes. What others say is
+/// no problem of its own, and neither is a warning. Returns as well whether it failed because entries have gone meanwhile:
 /// whether it said so, and since its first line nobody said anything else.
 pub(super) fn problems(said: &[Vec<u8>], host: &Host) -> (Vec<Problem>, bool) {
     let (mut problems, codes) = (Vec::new(), codes());
@@ -74,6 +87,9 @@ pub(super) fn problems(said: &[Vec<u8>], host: &Host) -> (Vec<Problem>, bool) {
             is_other |= start.is_some() || has_gone && !line.is_empty();
             continue;
         };
+        if path.get(..7).is_some_and(|start| start.eq_ignore_ascii_case(b"warning")) {
+            continue;
+        }
         let quoted = path.strip_prefix(b"'").and_then(|path| path.strip_suffix(b"'"));
         let path = quoted.map_or_else(|| path.to_vec(), unquoted);
         let is_root = host.paths.contains(&path);

@@ -1,5 +1,7 @@
 //! Which machine a PATH names, as rsync and scp take it: `host:path`, `user@host:path`, `ssh://user@host:port/path`.
 
+use indexmap::IndexSet;
+
 /// A machine, and the paths to weigh there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
@@ -10,7 +12,7 @@ pub struct Host {
     /// Its port, if that was given.
     pub(super) port: Option<u16>,
     /// The paths there.
-    pub paths: Vec<Vec<u8>>,
+    pub paths: IndexSet<Vec<u8>>,
 }
 
 impl Host {
@@ -53,7 +55,7 @@ impl Host {
             _ if colon(below).is_some() => [b"./", below].concat(),
             below => below.to_vec(),
         };
-        let paths = vec![below];
+        let paths = IndexSet::from([below]);
         let found = destination(authority, is_url);
         Some(found.map(|(destination, port)| Self { prefix, destination, port, paths }))
     }

@@ -14,23 +14,25 @@ mod script;
 
 pub use host::Host;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::mem;
-use std::process::Child;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use indexmap::IndexMap;
+
 use crate::interrupt::Interrupt;
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{self, Origin, Snapshot, Wanted};
 use crate::sys::SnapshotFile;
 use crate::total::BeginReplay;
-use arriving::Arriving;
-use connection::{Connection, ConnectionEnd};
+use arriving::{ArrivedRoots, Arriving};
+use connection::{Connection, ConnectionEnd, Program};
 use script::Way;
 
 /// What is to be weighed on other machines, and how to get there.
@@ -59,7 +61,7 @@ type Called = (Connection, SnapshotFile, Option<io::Result<Way>>);
 /// What arrives from all machines, each of which a thread reads.
 pub struct Arrivals<'r> {
     remote: &'r Remote,
-    children: Vec<Arc<Mutex<Child>>>,
+    programs: Vec<Arc<Mutex<Program>>>,
     receiver: Receiver<(usize, Result<Snapshot, Problem>)>,
     /// How many machines have not answered. The programs that lead there may ask for passwords on the terminal. The
     /// number guards nothing.
@@ -70,18 +72,14 @@ impl Remote {
     /// That of `hosts`, reached through the command `rsh`, with these `flags` for weigh there.
     pub fn new(hosts: Vec<Host>, rsh: &str, flags: Vec<OsString>) -> Self {
         let rsh = rsh.split_whitespace().map(OsString::from).collect();
-        let mut joined: Vec<Host> = Vec::new();
-        for mut host in hosts {
-            match joined.iter_mut().find(|other| other.prefix == host.prefix) {
-                Some(other) => {
-                    // find would list it twice.
-                    host.paths.retain(|path| !other.paths.contains(path));
-                    other.paths.append(&mut host.paths);
-                }
-                None => joined.push(host),
+        let mut joined: IndexMap<Vec<u8>, Host> = IndexMap::new();
+        for host in hosts {
+            match joined.get_mut(&host.prefix) {
+                Some(other) => other.paths.extend(host.paths),
+                None => _ = joined.insert(host.prefix.clone(), host),
             }
         }
-        Self { hosts: joined, rsh, flags, ..Self::default() }
+        Self { hosts: joined.into_values().collect(), rsh, flags, ..Self::default() }
     }
 
     /// Waits until all machines answer, or fail. Programs that lead there may meanwhile ask for passwords on the
@@ -96,8 +94,9 @@ impl Remote {
 
     /// Begins to weigh on `host`.
     fn open(&self, host: &Host) -> Result<Called, Problem> {
-        let command = script::command(&host.paths, &self.flags, self.one_file_system);
-        let opened = Connection::open(&self.rsh, host, &command, Arc::clone(&self.entries));
+        let asked = script::asked(&host.paths, &self.flags, self.one_file_system);
+        let entries = Arc::clone(&self.entries);
+        let opened = Connection::open(&self.rsh, host, asked, entries);
         let (connection, output) = opened.map_err(|error| problem(host, &error))?;
         Ok((connection, output, None))
     }
@@ -108,7 +107,7 @@ impl Remote {
             mem::take(&mut *self.answered.lock().unwrap_or_else(PoisonError::into_inner));
         let (mut answered, silent) = (answered.into_iter(), Arc::new(AtomicUsize::new(0)));
         let (sender, receiver) = mpsc::channel();
-        let mut children = Vec::new();
+        let mut programs = Vec::new();
         for (number, (host, begin)) in self.hosts.iter().zip(replays).enumerate() {
             let called = match answered.next().unwrap_or_else(|| self.open(host)) {
                 Ok(called) => called,
@@ -117,7 +116,7 @@ impl Remote {
                     continue;
                 }
             };
-            children.push(Arc::clone(&called.0.child));
+            programs.push(Arc::clone(&called.0.program));
             silent.fetch_add(1, Ordering::Relaxed);
             let (remote, sender, silent) = (self.clone(), sender.clone(), Arc::clone(&silent));
             // If no thread can be started, nothing arrives. The receiver is gone after an interrupt.
@@ -127,7 +126,7 @@ impl Remote {
                 let _ = sender.send((number, weighed.map_err(|error| problem(host, &error))));
             });
         }
-        Arrivals { remote: self, children, receiver, silent }
+        Arrivals { remote: self, programs, receiver, silent }
     }
 
     /// Weighs on a `host` that was called, up to the end of what does so there.
@@ -143,35 +142,38 @@ impl Remote {
         silent.fetch_sub(1, Ordering::Relaxed);
         // Closes the output, so that who still writes there ends.
         let read = way.and_then(|way| {
-            let snapshot = self.read(host, (way, output), wanted, begin)?;
-            Ok((way, snapshot))
+            let (snapshot, status) = self.read(host, (way, output), wanted, begin)?;
+            Ok((way, snapshot, status))
         });
         let ended = connection.finish();
         match read {
-            Ok((way, snapshot)) => finished(host, way, snapshot, &ended),
+            Ok((way, snapshot, status)) => finished(host, (way, status), snapshot, &ended),
             // What arrived is not what it should be, because of what the program there says.
             Err(error) if is_of_content(&error) => Err(ended.failure(&error.to_string())),
             Err(error) => Err(error),
         }
     }
 
-    /// Reads the `output` of `host` after the line that says how that weighs. Counts what arrives.
+    /// Reads the `output` of `host` after the line that says how that weighs. Counts what arrives. Returns as well the
+    /// exit status of find there.
     fn read(
         &self,
         host: &Host,
         (way, output): (Way, SnapshotFile),
         wanted: Wanted,
         begin: BeginReplay<'static>,
-    ) -> io::Result<Snapshot> {
+    ) -> io::Result<(Snapshot, Option<i32>)> {
         let (prefix, count) = (host.prefix.clone(), &self.entries);
         // What find prints is counted while it is sorted, before it is replayed.
         let counted = if way == Way::Weigh { Arc::clone(count) } else { Arc::default() };
+        let roots = ArrivedRoots::new(&host.paths);
+        let arrived = Arc::clone(&roots);
         let begin: BeginReplay<'_> = Box::new(move |view, root_depth, rules| {
             let replay = begin(view, root_depth, rules);
-            Box::new(Arriving { replay, root_depth, open: 0, prefix, count: counted })
+            Box::new(Arriving { replay, root_depth, open: 0, prefix, roots, count: counted })
         });
-        let mut snapshot = match (way, self.needs_weigh) {
-            (Way::Weigh, _) => snapshot::read_from(output, wanted, begin)?,
+        let (mut snapshot, status) = match (way, self.needs_weigh) {
+            (Way::Weigh, _) => (snapshot::read_from(output, wanted, begin)?, None),
             (Way::Find, Some(flag)) => {
                 let version = script::version();
                 let message = format!("{flag} needs weigh {version} there, and there is none");
@@ -181,6 +183,8 @@ impl Remote {
                 found::read(output, (host, count), self.one_file_system, wanted, begin)?
             }
         };
+        ArrivedRoots::ensure_asked(&arrived)?;
+        add_missing(host, &mut snapshot);
         for problem in &mut snapshot.weighed.problems {
             problem.path = [&host.prefix, &*problem.path].concat();
         }
@@ -189,7 +193,7 @@ impl Remote {
         for name in origin.roots.iter_mut().filter_map(|root| root.name.as_mut()) {
             *name = [&*host.prefix, name].concat();
         }
-        Ok(snapshot)
+        Ok((snapshot, status))
     }
 }
 
@@ -203,7 +207,7 @@ impl Arrivals<'_> {
     ) -> Vec<Result<Snapshot, Problem>> {
         /// How long a machine has to end after an interrupt.
         const PATIENCE: Duration = Duration::from_secs(1);
-        let Self { remote: Remote { hosts, entries, .. }, children, receiver, silent } = self;
+        let Self { remote: Remote { hosts, entries, .. }, programs, receiver, silent } = self;
         let mut results: Vec<Option<_>> = hosts.iter().map(|_| None).collect();
         let mut killed: Option<Instant> = None;
         while let Some(next) = results.iter().position(Option::is_none) {
@@ -213,9 +217,11 @@ impl Arrivals<'_> {
                     results[number] = Some(Err(interrupted(&hosts[number])));
                 }
                 Ok((number, Ok(mut part))) if interrupt.is_asked() => {
-                    let mut problems = part.weighed.problems.iter_mut();
-                    if let Some(cut) = problems.find(|it| it.operation == Operation::Load) {
-                        *cut = interrupted(&hosts[number]);
+                    let problems = &mut part.weighed.problems;
+                    let before = problems.len();
+                    problems.retain(|it| it.operation != Operation::Load);
+                    if problems.len() < before {
+                        problems.push(interrupted(&hosts[number]));
                     }
                     results[number] = Some(Ok(part));
                 }
@@ -230,7 +236,7 @@ impl Arrivals<'_> {
             match killed {
                 None if interrupt.is_asked() => {
                     killed = Some(Instant::now());
-                    children.iter().for_each(|child| connection::kill(child));
+                    programs.iter().for_each(|program| connection::kill(program));
                 }
                 Some(begin) if begin.elapsed() > PATIENCE => break,
                 _ => {}
@@ -245,26 +251,49 @@ impl Arrivals<'_> {
     }
 }
 
-/// The `snapshot` from `host`, where all has `ended`: with what is missing; or why it may be no whole one.
+/// Adds a problem to the `snapshot` from `host` for each path that was asked for, if the snapshot neither has a root of
+/// that name nor says why not. weigh there names all roots, also those that it leaves out because they are in others.
+fn add_missing(host: &Host, snapshot: &mut Snapshot) {
+    let roots = snapshot.origin.iter().flat_map(|origin| &origin.roots);
+    let roots = roots.map(|root| root.name.as_ref().unwrap_or(&root.path));
+    let problems = snapshot.weighed.problems.iter().map(|problem| &problem.path);
+    let known: HashSet<_> = roots.chain(problems).collect();
+    let missing = host.paths.iter().filter(|path| !known.contains(path)).map(|path| {
+        Problem::new(path.clone(), Operation::Load, &io::Error::other("it does not list this"))
+    });
+    let missing: Vec<_> = missing.collect();
+    snapshot.weighed.problems.extend(missing);
+}
+
+/// The `snapshot` from `host`, where all has `ended`: with what is missing; or why it may be no whole one. find there
+/// may have told its own `status`.
 fn finished(
     host: &Host,
-    way: Way,
+    (way, status): (Way, Option<i32>),
     mut snapshot: Snapshot,
     ended: &ConnectionEnd,
 ) -> io::Result<Snapshot> {
-    let ConnectionEnd { status, said, .. } = ended;
     let has_report = snapshot.weighed.report.is_some();
-    match (way, status.map(|status| status.code())) {
+    let problems = &mut snapshot.weighed.problems;
+    match (way, ended.status.map(|status| status.code())) {
         // What arrived says whether something is missing.
-        (Way::Weigh, Some(Some(0 | 1))) => {}
-        (Way::Find, Some(Some(0))) if has_report => {}
+        (Way::Weigh, Some(Some(0))) => {}
+        (Way::Weigh, Some(Some(1))) => {
+            if !problems.iter().any(Problem::is_loss) {
+                problems.push(problem(host, &ended.failure("weigh has failed")));
+            }
+        }
         // What find prints does not; or the connection was cut.
         (Way::Find, Some(code)) => {
-            let problems = &mut snapshot.weighed.problems;
-            let (mut unread, has_only_gone) = found::problems(said, host);
-            problems.append(&mut unread);
+            let code = if code == Some(0) { status.or(code) } else { code };
+            let (unread, has_only_gone) = found::problems(&ended.said, host);
+            let named: HashSet<_> = unread.iter().map(|problem| problem.path.clone()).collect();
+            // find says why.
+            problems.retain(|problem| !named.contains(&problem.path));
+            problems.extend(unread);
             problems.sort_unstable();
-            let is_complete = has_only_gone && has_report && ended.has_all() && code == Some(1);
+            let has_gone = has_only_gone && ended.has_all() && code == Some(1);
+            let is_complete = has_report && (code == Some(0) || has_gone);
             if problems.is_empty() && !is_complete {
                 problems.push(problem(host, &ended.failure("find has failed")));
             }

@@ -3,14 +3,17 @@
 //! can be skipped.
 //!
 //! The login shell may be csh or fish. Between single quotes, these, sh and bash read letters, digits and most signs
-//! alike. All other bytes are written as numbers, which `printf` turns back.
+//! alike.
 //!
-//! As long as the connection stands, standard input has no end. When it ends, the script ends what it started: nobody
-//! would do that otherwise, because a program learns only when it writes that nobody listens.
+//! The script, flags and paths come through standard input, because a command has no room for thousands of them. All
+//! unusual bytes are written as numbers, which `printf` turns back. As long as the connection stands, standard input
+//! has no end. When it ends, the script ends what it started: nobody would do that otherwise, because a program learns
+//! only when it writes that nobody listens.
 
 use std::ffi::OsString;
 
 use crate::list::{FIND_END, FIND_FORMAT};
+use crate::sys::{AUTOMOUNT_NAME, KERNEL_FILE_SYSTEMS};
 
 /// How the line begins that begins the answer.
 pub(super) const ANSWER: &str = "weigh-answers 1 ";
@@ -29,28 +32,44 @@ impl Way {
         [("weigh", Self::Weigh), ("find", Self::Find)];
 }
 
-/// The script, in which `{{name}}` stands for what [`command`] puts in. It has no comments, because every byte is sent.
+/// The script, in which `{{name}}` stands for what [`script`] puts in. It has no comments, because every byte is sent.
 ///
 /// Where find has no `-printf`, stat prints the same of each entry that find names: that of GNU and BusyBox, or that of
 /// BSD and macOS. The lines of stat have no names, and belong to the entries in their order. If stat fails,
 /// each is asked for alone, and why one cannot be read is said as find says it, unless it has gone meanwhile.
+///
+/// As a walk does, find leaves out directories on the kernel's own file systems and automounts, unless its starting
+/// point is on one. GNU find knows the types of file systems. For others, the list of mounts has the paths, and the
+/// number of the device shows whether such a file system is there now: another mount may cover it.
+///
+/// After the mark at the end comes the exit status of find, because not every way back tells it.
 const SCRIPT: &str = include_str!("script.sh");
 
-/// The command that weighs `paths` on the other side: by weigh with `flags`, or else by find, perhaps on one file
-/// system.
-pub(super) fn command(paths: &[Vec<u8>], flags: &[OsString], one_file_system: bool) -> Vec<u8> {
-    let paths = words(paths.iter().map(Vec::as_slice));
-    let flags = words(flags.iter().map(|flag| flag.as_encoded_bytes()));
+/// How many bytes of paths, as they are sent, find gets at once: it has room for as much on any system, and so has
+/// `printf`.
+const BATCH: usize = 64 << 10;
+
+/// The command for the other side, in words that all shells take for the same: csh has no room for a long one. It runs
+/// the script in what is [`asked`].
+pub(super) const COMMAND: &str = "exec sh -c 'read -r m s; if [ \"$m\" = weigh-script ]; then eval \"$(printf %b \"$s\")\"; \
+     else echo what to weigh did not arrive: a program that the shell starts may have read standard input >&2; exit 1; fi'";
+
+/// The script; in it, find stays perhaps on one file system.
+fn script(one_file_system: bool) -> Vec<u8> {
     let (version, stay) = (version(), if one_file_system { " -xdev" } else { "" });
+    let mut kinds: Vec<_> = KERNEL_FILE_SYSTEMS.iter().map(|(_, name)| *name).collect();
+    kinds.push(AUTOMOUNT_NAME);
+    let kernel: Vec<_> = kinds.iter().map(|kind| format!("-fstype {kind}")).collect();
+    let (kernel, kinds) = (kernel.join(" -o "), kinds.join("|"));
     let mut script = Vec::new();
     for part in SCRIPT.split("{{") {
         let (name, text) = part.split_once("}}").unwrap_or(("", part));
         script.extend_from_slice(match name {
             "answer" => ANSWER.as_bytes(),
             "end" => FIND_END.as_bytes(),
-            "flags" => &flags,
             "format" => FIND_FORMAT.as_bytes(),
-            "paths" => &paths,
+            "kernel" => kernel.as_bytes(),
+            "kinds" => kinds.as_bytes(),
             "stay" => stay.as_bytes(),
             "version" => version.as_bytes(),
             // The beginning.
@@ -59,7 +78,33 @@ pub(super) fn command(paths: &[Vec<u8>], flags: &[OsString], one_file_system: bo
         });
         script.extend_from_slice(text.as_bytes());
     }
-    in_any_shell(&script)
+    script
+}
+
+/// What the other side reads from standard input: the script, `flags` for weigh, and `paths`, all escaped, and words
+/// quoted for sh before. A command has no room for many.
+pub(super) fn asked<'p>(
+    paths: impl IntoIterator<Item = &'p Vec<u8>>,
+    flags: &[OsString],
+    one_file_system: bool,
+) -> Vec<u8> {
+    const PATHS: &[u8] = b"\nweigh-paths ";
+    let mut asked = b"weigh-script ".to_vec();
+    escape(&script(one_file_system), &mut asked);
+    asked.extend_from_slice(b"\nweigh-flags ");
+    for flag in flags {
+        escape(&quoted(flag.as_encoded_bytes()), &mut asked);
+    }
+    let mut begin = 0;
+    for path in paths {
+        if begin == 0 || asked.len() - begin > BATCH {
+            asked.extend_from_slice(PATHS);
+            begin = asked.len();
+        }
+        escape(&quoted(path), &mut asked);
+    }
+    asked.extend_from_slice(b"\nweigh-end\n");
+    asked
 }
 
 /// The beginning of the versions whose snapshots are written alike.
@@ -67,27 +112,20 @@ pub(super) fn version() -> String {
     [env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR")].join(".")
 }
 
-/// Each word after a space, quoted for sh.
-fn words<'a>(words: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
-    let mut quoted = Vec::new();
-    for word in words {
-        let parts: Vec<_> = word.split(|byte| *byte == b'\'').collect();
-        quoted.extend([b" '", &*parts.join(&b"'\\''"[..]), b"'"].concat());
-    }
-    quoted
+/// A `word` after a space, quoted for sh.
+fn quoted(word: &[u8]) -> Vec<u8> {
+    let parts: Vec<_> = word.split(|byte| *byte == b'\'').collect();
+    [b" '", &*parts.join(&b"'\\''"[..]), b"'"].concat()
 }
 
-/// A command that runs `script` by sh, for any login shell.
-fn in_any_shell(script: &[u8]) -> Vec<u8> {
-    let mut command = b"exec sh -c 'eval \"$(printf %b \"".to_vec();
-    for byte in script {
+/// Adds `text` in letters that mean nothing else to a shell, as `printf %b` there takes it.
+fn escape(text: &[u8], into: &mut Vec<u8>) {
+    for byte in text {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b' ' | b'/' | b'.' | b'-' | b'_' | b'=' => {
-                command.push(*byte);
+                into.push(*byte);
             }
-            byte => command.extend_from_slice(format!("\\0{byte:03o}").as_bytes()),
+            byte => into.extend_from_slice(format!("\\0{byte:03o}").as_bytes()),
         }
     }
-    command.extend_from_slice(b"\")\"'");
-    command
 }

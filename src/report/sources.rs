@@ -191,14 +191,16 @@ impl Request {
                 Err(problem) => problems.push(problem),
             }
         }
-        if snapshots.is_empty()
-            && let Some(problem) = problems.pop()
-        {
+        if is_one && let Some(problem) = problems.pop() {
             return Err(problem);
         }
         let only = snapshots.pop_if(|_| is_one);
         let mut snapshot = only.unwrap_or_else(|| snapshot::joined(snapshots, inodes, false));
+        if snapshot.origin.is_none() {
+            snapshot.view = self.walk.view;
+        }
         snapshot.weighed.problems.append(&mut problems);
+        snapshot.weighed.problems.sort_unstable();
         snapshot.weighed.is_interrupted |= self.interrupt.is_asked();
         Ok((snapshot, stats))
     }

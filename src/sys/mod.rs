@@ -46,6 +46,7 @@ use crate::measure::{Figures, Kind, Mode, Time};
 mod by_path;
 mod exact;
 mod extents;
+mod kernel_file_systems;
 mod listing;
 mod mount_table;
 mod snapshot_file;
@@ -78,11 +79,13 @@ use windows as system;
 
 pub use exact::{ExactStat, Moment};
 pub use extents::Mapped;
+pub use kernel_file_systems::{AUTOMOUNT_NAME, KERNEL_FILE_SYSTEMS};
 pub use listing::{Listed, Listing};
 pub use mount_table::{Location, MountTable};
 pub use snapshot_file::{
     Destination, Draft, ReadFrom, SnapshotFile, directories_in, exists, files_in, has_content,
-    is_directory, length, lock, modified, open as open_snapshot, pipe, remove_file, unnamed_file,
+    is_directory, length, lock, modified, open as open_snapshot, pipe, remove_file,
+    temporary_space, unnamed_file,
 };
 pub use source::{Handle, Source};
 pub use space::{Space, space, used_inodes};

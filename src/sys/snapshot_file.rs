@@ -2,7 +2,8 @@
 //! happens meanwhile, the destination holds a complete file: the old one or the new one. A pipe, a device or a
 //! dangling symlink is written in place, and a failure leaves it partly written.
 
-use std::ffi::{OsStr, OsString};
+use std::env;
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::ops::Range;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempPath;
 
 use super::system::{self, snapshot_file as platform};
-use super::{MOST_SYMLINKS, to_path};
+use super::{MOST_SYMLINKS, Space, space_around, to_path};
 
 /// A snapshot that was opened.
 pub type SnapshotFile = File;
@@ -22,6 +23,16 @@ pub use platform::pipe;
 pub use std::fs::remove_file;
 /// A new file without a name, in the directory for temporary files.
 pub use tempfile::tempfile as unnamed_file;
+
+/// The capacity of the file system that an [`unnamed_file`] is on, and the directory for them.
+///
+/// # Errors
+/// The system's.
+pub fn temporary_space() -> io::Result<(Space, PathBuf)> {
+    let directory = env::temp_dir();
+    let space = space_around(&CString::new(directory.as_os_str().as_encoded_bytes())?)?;
+    Ok((space, directory))
+}
 
 /// Opens the snapshot at `path`, standard input for `-`, and returns its size in bytes; 0 if the size is unknown
 /// before its end.

@@ -186,7 +186,7 @@ fn a_root_that_leads_nowhere_is_weighed() {
         let shown = machine.weigh("-j", there).arg(machine.named("web", "link")).run();
         assert_eq!(without_mounts(&shown.text()), without_mounts(&here), "{there:?}");
     }
-    machine.script("rsh", "#!/bin/sh\necho weigh-answers 1 find; printf '\\0\\0found\\n'\n");
+    machine.script("rsh", "#!/bin/sh\necho weigh-answers 1 find; printf '\\0\\0found\\n0\\n'\n");
     let shown = machine.weigh("-j", There::Find).arg(machine.named("web", "link")).run();
     assert_eq!(shown.code(), 1);
     assert!(!shown.stdout_text().contains("\"complete\":true"), "{}", shown.stdout_text());
@@ -481,10 +481,10 @@ fn lies_are_errors() {
         "echo 'weigh-answers 1 find'; echo hello",
         "echo 'weigh-answers 1 find'; cat /dev/zero",
         "echo 'weigh-answers 1 find'; yes",
-        &format!("echo 'weigh-answers 1 find'; printf '{find} d /etc\\0\\0\\0\\0found\\n'"),
-        &format!("echo 'weigh-answers 1 find'; printf '{find} f /x\\0../y\\0\\0\\0found\\n'"),
+        &format!("echo 'weigh-answers 1 find'; printf '{find} d /etc\\0\\0\\0\\0found\\n0\\n'"),
+        &format!("echo 'weigh-answers 1 find'; printf '{find} f /x\\0../y\\0\\0\\0found\\n0\\n'"),
         &format!(
-            "echo 'weigh-answers 1 find'; printf '{find} f /x\\0\\0{find} f /x\\0\\0\\0\\0found\\n'"
+            "echo 'weigh-answers 1 find'; printf '{find} f /x\\0\\0{find} f /x\\0\\0\\0\\0found\\n0\\n'"
         ),
         "exit 0",
         "exit 255",
@@ -508,7 +508,7 @@ trap '' PIPE
 echo 'weigh-answers 1 find'
 long=$(head -c 100000 /dev/zero | tr '\0' x)
 for i in $(seq 1000); do printf 'find 1 2 1 8 5 1.0 1.0 1.0 0 0 644 f /top\0%s\0' "$i$long"; done
-printf '\0\0found\n'
+printf '\0\0found\n0\n'
 "#;
     machine.script("rsh", list);
     let run = machine.weigh("-j one:/top", There::Find).env("TMPDIR", "/nowhere");
@@ -568,7 +568,7 @@ for i in 1 2 3 4 5 6; do
     entry %s f "$(seq -s ' ' $((1000 * i)) $((1000 * i + 999)) | sed 's/[0-9]*/& &/g')"
     head -c 6000000 /dev/zero >&2
 done
-printf '\0\0found\n'
+printf '\0\0found\n0\n'
 "#;
     machine.script("rsh", list);
     let shown = machine.weigh("-j", There::Weigh).arg("web:/top").run();
@@ -585,6 +585,311 @@ fn one_host_that_fails_leaves_the_others() {
     let text = shown.stdout_text();
     assert!(text.contains("\"complete\":false") && text.contains("web:/"), "{text}");
     assert!(shown.complaint().contains("gone:/"), "{}", shown.complaint());
+}
+
+/// Only the last was named.
+#[test]
+fn each_host_that_cannot_be_reached_is_named() {
+    let machine = Machine::new(Fixture::new());
+    machine.script("rsh", "#!/bin/sh\necho \"no route to $3\" >&2\nexit 255\n");
+    let hosts = ["one:/a", "two:/b", "three:/c"];
+    let shown = machine.weigh("-j", There::Weigh).args(hosts).run();
+    assert_eq!(shown.code(), 1);
+    let document = shown.stdout_text();
+    assert!(document.contains("\"complete\":false"), "{document}");
+    for host in hosts {
+        let name = host.split(':').next().unwrap();
+        let said = format!("weigh: cannot load {host}: no route to {name}\n");
+        assert!(shown.complaint().contains(&said), "{}", shown.complaint());
+        assert!(document.contains(&format!("\"path\":\"{host}\"")), "{document}");
+    }
+    // Nothing is saved, as of one host.
+    let saved = machine.fixture.at("saved.weigh");
+    let shown = machine.weigh("", There::Weigh).args(hosts).arg("--save").arg(&saved).run();
+    assert_eq!((shown.code(), saved.exists()), (1, false), "{}", shown.complaint());
+}
+
+/// A command has no room for so many. Where find has no -printf, each is a process of its own.
+#[test]
+fn many_paths_of_one_host_arrive() {
+    const MOST: usize = 50_000;
+    let fixture = Fixture::new().dir("top");
+    for number in 0..MOST {
+        fs::write(fixture.at(format!("top/{number}")), "x").unwrap();
+    }
+    let machine = Machine::new(fixture);
+    let place = machine.fixture.at("top");
+    machine.script("rsh", &SH.replace("exec", &format!("cd {place:?}\nexec")));
+    for (there, count) in [(There::Weigh, MOST), (There::Find, MOST), (There::Plain, 300)] {
+        let names = (0..count).map(|number| format!("web:{number}"));
+        let shown = machine.weigh("-f -j -n 3", there).args(names).run();
+        assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""), "{there:?}");
+        assert_eq!(shown.json()["size"], count, "{there:?}");
+    }
+}
+
+/// Neither has it room for so many flags.
+#[test]
+fn many_filters_for_a_host_arrive() {
+    let machine = Machine::new(Fixture::new().file("top/a", 5000).file("top/b", 5000));
+    let rules: String = (0..20_000).map(|number| format!("name-{number}\n")).collect();
+    fs::write(machine.fixture.at("rules"), rules + "a\n").unwrap();
+    let flags = format!("-f -j --ignore-file {}", machine.fixture.text_path("rules"));
+    for there in [There::Weigh, There::Find, There::Plain] {
+        let shown = machine.weigh(&flags, there).arg(machine.named("web", "top")).run();
+        assert_eq!(shown.json()["size"], 1, "{there:?}");
+    }
+}
+
+/// The real weigh there, which gets what `change` makes of the paths.
+fn changed(machine: &Machine, change: &str) {
+    let real = env!("CARGO_BIN_EXE_weigh");
+    let _ = fs::remove_file(machine.fixture.at("bin/weigh"));
+    machine.script(
+        "bin/weigh",
+        &format!(
+            "#!/bin/sh\n[ \"$1\" = --version ] && exec {real} --version\n{change} | {real} \"$@\"\n"
+        ),
+    );
+}
+
+/// It was complete.
+#[test]
+fn a_path_without_an_answer_is_missing() {
+    let machine = Machine::new(Fixture::new().file("a/x", 5000).file("b/y", 5000));
+    let names = ["a", "b"].map(|name| machine.named("web", name));
+    let missing = |shown: &Shown, path: &str, why: &str| {
+        assert_eq!(shown.code(), 1, "{why}: {}", shown.complaint());
+        let said = format!("weigh: cannot load web:{path}: it does not list this\n");
+        assert!(shown.complaint().contains(&said), "{why}: {}", shown.complaint());
+        assert!(shown.stdout_text().contains("\"complete\":false"), "{why}");
+    };
+    let [a, b] = ["a", "b"].map(|name| machine.fixture.text_path(name));
+    changed(&machine, "head -z -n 1");
+    missing(&machine.weigh("-j", There::Weigh).args(&names).run(), &b, "weigh");
+    // An export of ncdu does not say what it is of.
+    let ncdu = format!(r#"[1,0,{{}},[{{"name":"{a}"}},{{"name":"x","dsize":4096}}]]"#);
+    let answer = |list: &str| format!("#!/bin/sh\necho 'weigh-answers 1 {list}");
+    machine.script("rsh", &answer(&format!("weigh'; echo '{ncdu}'\n")));
+    missing(&machine.weigh("-j", There::Weigh).arg(&names[0]).run(), &a, "ncdu");
+
+    let line = |kind: &str, root: &str, path: &str| {
+        let number = usize::from(root.as_bytes()[root.len() - 1]) + 100 * path.len();
+        format!("find 1 {number} 1 8 5 1.0 1.0 1.0 0 0 644 {kind} {root}\\0{path}\\0")
+    };
+    let end = "\\0\\0found\\n0\\n";
+    for (list, path) in [
+        (line("d", &a, ""), &b),
+        (line("f", &b, ""), &a),
+        // Its own size is missing.
+        (line("d", &a, "") + &line("f", &b, "y"), &b),
+        (String::new(), &a),
+    ] {
+        machine.script("rsh", &answer(&format!("find'; printf '{list}{end}'\n")));
+        missing(&machine.weigh("-j", There::Find).args(&names).run(), path, &list);
+    }
+    // In another order, nothing is.
+    let list = line("f", &b, "") + &line("d", &a, "");
+    machine.script("rsh", &answer(&format!("find'; printf '{list}{end}'\n")));
+    let shown = machine.weigh("-j", There::Find).args(&names).run();
+    assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""));
+}
+
+#[test]
+fn what_was_not_asked_for_is_refused() {
+    let machine = Machine::new(Fixture::new().file("a/x", 5000).file("b/\x1b[31m", 5000));
+    let (a, b) = (machine.fixture.text_path("a"), machine.fixture.text_path("b/\x1b[31m"));
+    changed(&machine, &format!("{{ cat; printf '%s\\0' '{b}'; }}"));
+    let find = "find 1 2 1 8 5 1.0 1.0 1.0 0 0 644";
+    let found = |lines: &str| {
+        format!("#!/bin/sh\necho 'weigh-answers 1 find'; printf '{lines}\\0\\0found\\n0\\n'\n")
+    };
+    for rsh in [
+        SH.to_owned(),
+        found(&format!("{find} d {a}\\0\\0find 1 3 1 8 5 1.0 1.0 1.0 0 0 644 f {b}\\0\\0")),
+        found(&format!("{find} f {b}\\0\\0")),
+    ] {
+        machine.script("rsh", &rsh);
+        let shown = machine.weigh("-j", There::Weigh).arg(format!("web:{a}")).run();
+        assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{}", shown.complaint());
+        let said = format!(
+            "weigh: cannot load web:{a}: it lists {}, which was not asked for\n",
+            b.replace('\x1b', "\\x1b")
+        );
+        assert_eq!(shown.complaint(), said);
+    }
+    // Once is enough.
+    machine.script("rsh", &found(&format!("{find} f {a}\\0\\0{find} f {a}\\0\\0")));
+    let shown = machine.weigh("-j", There::Find).arg(format!("web:{a}")).run();
+    assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{}", shown.complaint());
+}
+
+/// Cut at every byte, whatever the program that leads there ends with.
+#[test]
+fn no_beginning_of_an_answer_is_complete() {
+    let machine = Machine::new(Fixture::new().file("t/a", 5000).file("t/b/c", 5000));
+    for there in [There::Weigh, There::Find, There::Plain] {
+        let keep = SH.replace("exec sh -c \"$last\"", "sh -c \"$last\" | tee \"$0.all\"");
+        machine.script("rsh", &keep);
+        machine.weigh("-j", there).arg(machine.named("web", "t")).run().clean();
+        let length = fs::metadata(machine.fixture.at("rsh.all")).unwrap().len() as usize;
+        machine.script("rsh", "#!/bin/sh\nhead -c $CUT \"$0.all\"\nexit $STATUS\n");
+        for cut in (0..length).step_by(rounds(7, 1)) {
+            let status = ["0", "1", "2", "141", "255"][cut % 5];
+            let run = machine.weigh("-j", there).env("CUT", cut.to_string());
+            let shown = run.env("STATUS", status).arg(machine.named("web", "t")).run();
+            assert_eq!(shown.code(), 1, "{there:?}: {cut} of {length}, {status}");
+            let is_complete = shown.stdout_text().contains("\"complete\":true");
+            assert!(!is_complete && shown.complaint().contains("web:"), "{there:?}: {cut}");
+        }
+        for status in ["1", "2", "141", "255"] {
+            let run = machine.weigh("-j", there).env("CUT", length.to_string());
+            let shown = run.env("STATUS", status).arg(machine.named("web", "t")).run();
+            assert_eq!(shown.code(), 1, "{there:?}: {status}");
+            assert!(!shown.stdout_text().contains("\"complete\":true"), "{there:?}: {status}");
+        }
+    }
+}
+
+/// A way back that tells no exit status, or nothing of what is said there.
+#[test]
+fn what_find_cannot_read_is_missing_although_the_way_back_hides_it() {
+    let machine = Machine::new(Fixture::new().file("top/a", 5000).file("top/no/b", 1));
+    let machine = Machine { fixture: machine.fixture.unreadable("top/no") };
+    for there in [There::Weigh, There::Find, There::Plain] {
+        for hides in ["; exit 0", " 2>/dev/null; exit 0", " 2>/dev/null"] {
+            let hides = format!("sh -c \"$last\"{hides}");
+            machine.script("rsh", &SH.replace("exec sh -c \"$last\"", &hides));
+            let shown = machine.weigh("-j", there).arg(machine.named("web", "top"));
+            let shown = shown.by_nobody(&machine.fixture).run();
+            assert_eq!(shown.code(), 1, "{there:?} {hides}: {}", shown.complaint());
+            let is_said = shown.stdout_text().contains("\"complete\":false");
+            assert!(is_said && shown.complaint().contains("web:/"), "{there:?} {hides}");
+        }
+    }
+    // A warning is no error.
+    machine.script("bin/weigh", "#!/bin/sh\n");
+    let warns = "#!/bin/sh\necho \"find: warning: oh: dear\" >&2\nexec /usr/bin/find \"$@\"\n";
+    machine.script("bin/find", warns);
+    machine.script("rsh", SH);
+    let shown = machine.weigh("-j", There::Weigh).arg(machine.named("web", "top/a")).run();
+    assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""));
+}
+
+/// What a program that the shell there starts first reads of standard input is missing.
+#[test]
+fn paths_that_do_not_arrive_are_missing() {
+    let machine = Machine::new(Fixture::new().file("top/a", 5000));
+    for there in [There::Weigh, There::Find, There::Plain] {
+        for eats in ["head -c 1", "head -c 20", "read -r line", "exec </dev/null;"] {
+            machine.script("rsh", &SH.replace("exec", &format!("{eats} >/dev/null\nexec")));
+            let shown = machine.weigh("-j", there).arg(machine.named("web", "top")).run();
+            assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{there:?} {eats}");
+            let is_said = shown.complaint().contains("what to weigh did not arrive");
+            assert!(is_said, "{there:?} {eats}: {}", shown.complaint());
+        }
+    }
+}
+
+/// However it ends here, find there ends, too.
+#[test]
+fn find_there_ends_with_this_program() {
+    for probe in ["*maxdepth*) exec /usr/bin/find \"$@\"", "*-printf*) exit 1"] {
+        let machine = Machine::new(Fixture::new().file("top/a", 5000));
+        machine.script("bin/weigh", "#!/bin/sh\n");
+        let pid = machine.fixture.text_path("pid");
+        let find =
+            format!("#!/bin/sh\ncase $* in {probe}; esac\necho $$ > {pid}\nexec sleep 1000\n");
+        machine.script("bin/find", &find);
+        let child = machine.weigh("-j", There::Weigh).arg(machine.named("web", "top")).spawn();
+        let pid = pid_in(&machine.fixture.at("pid"));
+        interrupt(&child);
+        ensure_interrupted(&child.wait_with_output().unwrap());
+        until("gone", || !is_there(&pid));
+    }
+}
+
+/// It filled the directory for temporary files.
+#[test]
+#[ignore = "needs root"]
+fn an_endless_list_leaves_room() {
+    let machine = Machine::new(Fixture::new().dir("tmp"));
+    let endless = "base64 -w 250 /dev/urandom | tr / _";
+    let found =
+        r"sed 's/.*/find 1 2 1 8 5 1.0 1.0 1.0 0 0 644 f \/top@&@/' | tr -d '\n' | tr @ '\0'";
+    machine
+        .script("rsh", &format!("#!/bin/sh\necho 'weigh-answers 1 find'\n{endless} | {found}\n"));
+    for (run, name) in [
+        ("\"$0\" -j --rsh ./rsh web:/top", "web:/top"),
+        (&*format!("{endless} | sed 's/^/1 /' | \"$0\" -j --list -"), "-"),
+    ] {
+        let script =
+            format!("mount -t tmpfs -o size=64m none tmp; TMPDIR=$PWD/tmp; export TMPDIR\n{run}");
+        let output = crate::run::try_in_namespace(&machine.fixture, &script);
+        let said = String::from_utf8(output.stderr).unwrap();
+        let tmp = machine.fixture.text_path("tmp");
+        let expected = format!(
+            "weigh: cannot load {name}: a temporary file: the list is too long for {tmp}, where it takes half of the \
+             available space: set TMPDIR to a directory with more\n"
+        );
+        assert!(said.contains(&expected), "{said}");
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+    }
+}
+
+/// The kernel's own file systems below a path count neither in a walk nor by find: not under odd names, and not if
+/// another mount covers them. What covers them counts.
+#[test]
+#[ignore = "needs root and busybox"]
+fn what_the_kernel_makes_up_counts_nowhere() {
+    native_only!("mounts cannot be told apart there");
+    let machine = Machine::new(Fixture::new().file("top/f", 5000).file("under/g", 5000).dir("bb"));
+    for applet in ["find", "stat", "sh", "sed", "cat", "printf"] {
+        std::os::unix::fs::symlink("/usr/bin/busybox", machine.fixture.at("bb").join(applet))
+            .unwrap();
+    }
+    // It makes the program.
+    let _ = machine.weigh("-j", There::Plain);
+    let names = ["proc", "sys", "a *[b]\\c?", "it's\nhere", "devices", "groups", "debug"];
+    let fixture = names.iter().fold(machine.fixture, |it, name| it.dir(format!("top/{name}")));
+    let fixture = fixture.dir("top/data").dir("top/same").dir("top/above/sys").dir("top/bind");
+    let machine = Machine { fixture };
+    let script = r#"set -e
+        mount -t proc none top/proc; mount -t sysfs none top/sys
+        mount -t proc none 'top/a *[b]\c?'
+        mount -t sysfs none "$(printf "top/it's\nhere")"
+        mount -t devpts none top/devices
+        mount -t cgroup2 none top/groups 2>/dev/null || :
+        mount -t debugfs none top/debug 2>/dev/null || :
+        mount -t tmpfs none top/data; mkdir top/data/sys top/data/x; echo 1 > top/data/x/y
+        mount -t sysfs none top/data/sys
+        mount -t tmpfs none top/sys/fs; echo 1 > top/sys/fs/beyond
+        mount -t proc none top/same; mount -t tmpfs none top/same; echo 1 > top/same/z
+        mount -t proc none top/above/sys
+        mount -t tmpfs none top/above; mkdir top/above/sys; echo 1 > top/above/sys/z
+        mount --bind under top/bind; ln -s top link
+        for roots in top link "top/data top/sys/fs" "top top/sys/fs" top/sys/kernel/mm; do
+            here= there=
+            for root in $roots; do here="$here $PWD/$root" there="$there web:$PWD/$root"; done
+            "$0" -j $here
+            for path in bin:/usr/bin:/bin /usr/bin:/bin plain:/usr/bin:/bin bb; do
+                PATH=$PWD/$path "$0" -j --rsh ./rsh $there
+            done
+        done"#;
+    let output = crate::run::in_namespace(&machine.fixture, script);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let documents: Vec<_> = text.lines().filter(|line| !line.is_empty()).collect();
+    assert_eq!(documents.len(), 5 * 5, "{text}");
+    for documents in documents.chunks(5) {
+        let [here, there @ ..] = documents else { unreachable!() };
+        assert!(!here.contains("\"uptime\"") && !here.contains("\"power\""), "{here}");
+        for there in there {
+            let there = there.replace("web:", "");
+            assert_eq!(without_mounts(&there), without_mounts(here));
+        }
+    }
+    assert!(documents[0].contains("\"z\"") && !documents[0].contains("beyond"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The known kinds of file systems, by the number that statfs(2) returns on Linux.
 
+use crate::sys::kernel_file_systems::KERNEL_FILE_SYSTEMS;
 use crate::sys::{Carries, Mount, SharedSpace, Source, Storage};
 
 /// The mount `id`, whose file system is of the kind with this number.
@@ -8,12 +9,16 @@ pub(super) fn mount(id: u64, number: u32) -> Mount {
         AUTOMOUNT => (Carries::Automount, Storage::Local),
         OVERLAY => (Carries::Overlay, Storage::Local),
         PROCESS => (Carries::Data, Storage::Process),
-        number if SYNTHETIC.contains(&number) => (Carries::Synthetic, Storage::Local),
+        number if is_synthetic(number) => (Carries::Synthetic, Storage::Local),
         number if REMOTE.contains(&number) => (Carries::Data, Storage::Remote),
         _ => (Carries::Data, Storage::Local),
     };
     let (lists_inodes, end, sharing) = tested(number);
     Mount { id, source: Source::Native, carries, storage, lists_inodes, end, sharing }
+}
+
+fn is_synthetic(number: u32) -> bool {
+    KERNEL_FILE_SYSTEMS.iter().any(|(known, _)| *known == number)
 }
 
 /// What is known of the file systems that were tested, by number:
@@ -40,31 +45,6 @@ fn tested(number: u32) -> (bool, Option<u64>, SharedSpace) {
         _ => (false, None, SharedSpace::Unknown),
     }
 }
-
-/// File systems that show the kernel's own state: nothing in them takes space on a device or in memory that a user
-/// could free. Numbers from statfs(2) and linux/magic.h (6.18). tmpfs, ramfs, hugetlbfs and devtmpfs hold real memory
-/// and are not among them.
-const SYNTHETIC: [u32; 19] = [
-    0x0000_9fa0, // proc
-    0x6265_6572, // sysfs
-    0x0027_e0eb, // cgroup
-    0x6367_7270, // cgroup2
-    0x6462_6720, // debugfs
-    0x7472_6163, // tracefs
-    0x7363_6673, // securityfs
-    0x6165_676c, // pstore
-    0xcafe_4a11, // bpf
-    0x6265_6570, // configfs
-    0x6573_5543, // fusectl (fs/fuse/control.c; fuse itself ends in 46)
-    0x4249_4e4d, // binfmt_misc
-    0xde5e_81e4, // efivarfs
-    0xf97c_ff8c, // selinuxfs
-    0x4341_5d53, // smackfs
-    0x6e73_6673, // nsfs
-    0x6759_6969, // rpc_pipefs
-    0x6e66_7364, // nfsd
-    0x5a3c_69f0, // apparmorfs
-];
 
 /// File systems on another machine. Numbers from statfs(2) and linux/magic.h (6.18). Lustre, GPFS, BeeGFS and PanFS
 /// are not in the kernel; their numbers are from GNU coreutils' stat.
@@ -119,7 +99,7 @@ mod tests {
             ("ramfs", 0x8584_58f6),
             ("hugetlbfs", 0x9584_58f6),
         ] {
-            assert!(!SYNTHETIC.contains(&number) && number != AUTOMOUNT, "{name}");
+            assert!(!is_synthetic(number) && number != AUTOMOUNT, "{name}");
         }
     }
 }
