@@ -51,6 +51,8 @@ pub struct Volume {
     pub size: u64,
     /// How much of it was free, in bytes.
     pub free: u64,
+    /// How much of that was available to every user. Old snapshots do not contain it.
+    pub available: Option<u64>,
 }
 
 impl Origin {
@@ -121,9 +123,10 @@ impl Origin {
 impl Volume {
     /// The file system of the directory at `path`.
     fn of(path: &CStr, source: Source, mounts: &MountTable) -> io::Result<Self> {
-        let sys::Space { size, free, .. } = sys::space_around(path)?;
+        let sys::Space { size, free, available, .. } = sys::space_around(path)?;
         let mount = source.mount_of(path, Symlinks::Follow)?.id;
-        Ok(Self { kind: mounts.file_system_type(mount).unwrap_or_default().to_vec(), size, free })
+        let kind = mounts.file_system_type(mount).unwrap_or_default().to_vec();
+        Ok(Self { kind, size, free, available: Some(available) })
     }
 
     fn read(tokens: &mut Tokens) -> io::Result<Self> {
@@ -133,6 +136,7 @@ impl Volume {
                 b"type" => volume.kind = tokens.utf8()?.into(),
                 b"size" => volume.size = tokens.number()?,
                 b"free" => volume.free = tokens.number()?,
+                b"available" => volume.available = Some(tokens.number()?),
                 _ => tokens.skip()?,
             }
             Ok(())
