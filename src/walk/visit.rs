@@ -176,7 +176,12 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                     return Ok((stat, Symlinks::Stay));
                 }
                 self.counts.calls += 1;
-                handle.stat_at(name, Symlinks::Stay, self.query)?
+                let mut stat = handle.stat_at(name, Symlinks::Stay, self.query)?;
+                let is_by_process = self.dir.mount.storage == Storage::Process;
+                if stat.links > 1 && is_by_process && sys::has_dos_name(handle, name) {
+                    stat.links -= 1;
+                }
+                stat
             }
         };
         if self.worker.walk.options.rules.follow && stat.mode.kind() == Kind::Symlink {
