@@ -110,7 +110,7 @@ fn a_kind_of_error_has_a_line_and_the_last_one_says_what_to_do() {
         weigh(flags).args(["top", "none"]).within(fixture.path()).by_nobody(&fixture).run()
     };
     let expected = "\
-        weigh: cannot stat none: No such file or directory\n\
+        weigh: none: No such file or directory\n\
         weigh: cannot stat top/listed/f: Permission denied\n\
         weigh: 9 × cannot open: Permission denied: top/0, top/1, top/2, …\n";
     let what_to_do = "weigh: totals are a lower bound: --print-errors names every path, and sudo weigh may read more\n";
@@ -163,7 +163,7 @@ fn sudo_is_suggested_only_for_denied_paths() {
     let complaint =
         |flags: &str| weigh(flags).within(fixture.path()).by_nobody(&fixture).run().complaint();
     assert!(complaint("top").contains("sudo"), "{}", complaint("top"));
-    let expected = "weigh: cannot stat none: No such file or directory\n\
+    let expected = "weigh: none: No such file or directory\n\
                     weigh: totals are a lower bound\n";
     assert_eq!(complaint("none top/g"), expected);
 }
