@@ -90,7 +90,9 @@ impl Origin {
     /// The origin of a walk that starts now: of `roots`, listed by `source`, with these `options`.
     pub fn here(roots: &[OsString], source: Source, options: Vec<String>) -> Self {
         let mounts = MountTable::read();
-        let roots = roots.iter().map(|root| GivenRoot::of(root, source, &mounts)).collect();
+        // An empty name is nowhere.
+        let roots = roots.iter().filter(|root| !root.is_empty());
+        let roots = roots.map(|root| GivenRoot::of(root, source, &mounts)).collect();
         let options = Some(options);
         let lacks_modes = cfg!(windows);
         Self { time: sys::now(), host: sys::host(), roots, options, lacks_modes, ..Self::default() }

@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use crate::document::Document;
 use crate::fixture::{Fixture, raw};
 use crate::run::{Weigh, source, weigh};
 
