@@ -138,6 +138,43 @@ fn an_empty_path_is_a_usage_error() {
     }
 }
 
+/// Other programs' -t takes a value. Here it was taken for a PATH, and answered with "cannot stat age".
+#[test]
+fn a_value_for_t_is_answered_with_the_flag_that_takes_it() {
+    let fixture = Fixture::new().file("d/f", 10).file("size", 10);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    for (value, instead) in [
+        ("age", "--by age"),
+        ("owner", "--by owner"),
+        ("rust", "--type rust"),
+        ("f", "-F"),
+        ("100M", "-z 100M"),
+    ] {
+        for flags in [format!("-t {value}"), format!("-t {value} d"), format!("d -t {value}")] {
+            let shown = run(&flags);
+            assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}");
+            let said =
+                format!("error: -t takes no value, because it is --by type: use {instead}\n");
+            assert_eq!(shown.complaint(), said, "{flags}");
+        }
+    }
+    // There is a file of that name, or no such value.
+    run("-t size").clean();
+    assert_eq!(run("-t nope").complaint(), "weigh: nope: No such file or directory\n");
+    assert_eq!(run("age").complaint(), "weigh: age: No such file or directory\n");
+}
+
+/// As `du` and `ls` say it; several have one line.
+#[test]
+fn a_missing_path_is_named_with_the_reason_alone() {
+    let fixture = Fixture::new().file("d/f", 10);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run().complaint();
+    assert_eq!(run("nope"), "weigh: nope: No such file or directory\n");
+    assert_eq!(run("one two"), "weigh: 2 × No such file or directory: one, two\n");
+    // It is there, and a file.
+    assert_eq!(run("d/f/x"), "weigh: cannot stat d/f/x: Not a directory\n");
+}
+
 /// Errors are still printed, and notes are not.
 #[test]
 fn quiet_leaves_only_errors() {
