@@ -50,6 +50,8 @@ pub struct Storage {
     pub troubles: Vec<(String, Trouble)>,
     /// The storage goes away with this request.
     pub dies_after: Option<u64>,
+    /// Nothing in it has blocks.
+    pub has_no_blocks: bool,
 }
 
 /// What a request may come to.
@@ -72,6 +74,7 @@ impl Default for Storage {
             seek: Duration::ZERO,
             troubles: Vec::new(),
             dies_after: None,
+            has_no_blocks: false,
         }
     }
 }
@@ -90,7 +93,8 @@ impl Storage {
     /// A path in `troubles` that is not there, and whatever the system says.
     pub fn mount(self, at: &Path) -> io::Result<Mounted> {
         let at = at.canonicalize()?;
-        let tree = Tree { directories: self.directories, files: self.files };
+        let Self { directories, files, has_no_blocks, .. } = self;
+        let tree = Tree { directories, files, has_no_blocks };
         let mut troubles = HashMap::new();
         for (path, trouble) in &self.troubles {
             let place = tree.find(path).ok_or(io::ErrorKind::NotFound)?;
@@ -158,6 +162,7 @@ impl Drop for Mounted {
 struct Tree {
     directories: u64,
     files: u64,
+    has_no_blocks: bool,
 }
 
 /// A place in the tree.
@@ -260,7 +265,7 @@ impl Tree {
         FileAttr {
             ino: INodeNo(inode),
             size,
-            blocks: size.div_ceil(4_096) * 8,
+            blocks: if self.has_no_blocks { 0 } else { size.div_ceil(4_096) * 8 },
             atime: time,
             mtime: time,
             ctime: time,

@@ -57,6 +57,7 @@ fn main() -> ExitCode {
         Ok(outcome) => Box::leak(Box::new(outcome)),
         Err(problem) => {
             say([&problem]);
+            note(errors::taken_for_hosts(std::slice::from_ref(&problem)), &plan.messages);
             let is_asked = request.interrupt.is_asked();
             return ExitCode::from(if is_asked { INTERRUPTED } else { status_of(&problem) });
         }
@@ -103,6 +104,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
         Ok(ended) => ended,
         Err(problem) => {
             say([&problem]);
+            note(errors::taken_for_hosts(std::slice::from_ref(&problem)), messages);
             return ExitCode::from(status_of(&problem));
         }
     };
@@ -162,8 +164,12 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
     note(errors::not_in_bulk(&outcome.stats.not_in_bulk), messages);
     note(errors::overlays(&outcome.stats.overlays), messages);
     note(errors::seem_totals(outcome.stats.seem_totals), messages);
+    note(errors::no_blocks(outcome.stats.has_no_blocks), messages);
     let problems = &outcome.snapshot.weighed.problems;
     say(errors::summary(problems, print_errors, has_totals, may_need_root));
+    if matches!(request.source, Input::Remote(..)) {
+        note(errors::taken_for_hosts(problems), messages);
+    }
     if let Some(earlier) = &request.since {
         note(doubts::summary(&outcome.doubts, earlier.as_os_str().as_encoded_bytes()), messages);
     }

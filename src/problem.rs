@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::error::Error as _;
+use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::path::Path;
 
@@ -14,7 +15,6 @@ use crate::sys::errors::{TIMED_OUT, is_closed, symbol};
 /// An error, or something that was skipped on purpose. As text it is one line that is safe to print. Problems are sorted
 /// by path, and then by the other fields, in their order.
 #[derive(Clone, Debug, Error, PartialEq, Eq, PartialOrd, Ord)]
-#[error("cannot {} {}: {}", operation.name(), escape(path), escape(message.as_bytes()))]
 pub struct Problem {
     /// The path, as bytes: the root as given, then the names below it.
     #[doc(hidden)]
@@ -25,6 +25,15 @@ pub struct Problem {
     pub code: Option<i32>,
     /// The system's message.
     pub message: String,
+}
+
+impl Display for Problem {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (attempt, path) = (self.attempt(), escape(&self.path));
+        let path = if path.is_empty() { "an empty name" } else { &path };
+        let space = if attempt.is_empty() { "" } else { " " };
+        write!(f, "{attempt}{space}{path}: {}", escape(self.message.as_bytes()))
+    }
 }
 
 /// What weigh tried to do when a [`Problem`] came up, in the order in which the walk does it.
@@ -107,6 +116,13 @@ impl Problem {
         let source = || error.source()?.downcast_ref::<io::Error>()?.raw_os_error();
         let code = error.raw_os_error().or_else(source);
         Self { path, operation, code, message: reason(error) }
+    }
+
+    /// What could not be done, as in `cannot open`; empty for a name that is not there, of which its message says enough.
+    pub(crate) fn attempt(&self) -> String {
+        let is_missing =
+            self.operation == Operation::Stat && self.message == reason(&sys::not_found());
+        if is_missing { String::new() } else { format!("cannot {}", self.operation.name()) }
     }
 
     /// A directory that is its own ancestor, and so was not entered again.

@@ -23,6 +23,8 @@ pub struct WalkStats {
     pub known: ContainersFound,
     /// Of a list: whether its directories seem to have totals, and not their own sizes as it was said.
     pub seem_totals: bool,
+    /// Whether everything comes to nothing because the file system reports no blocks.
+    pub has_no_blocks: bool,
     /// Of several snapshots: whether they were saved in different measures.
     pub measures_differ: bool,
 }

@@ -31,7 +31,12 @@ pub(super) fn read(files: &mut Files<'_>, driver: &str) -> Option<EngineStorage>
     let images: Vec<ImageOrContainer> = files.json(&format!("{driver}-images"), "images.json")?;
     let containers: Vec<ImageOrContainer> =
         files.json(&format!("{driver}-containers"), "containers.json").unwrap_or_default();
-    let mut storage = EngineStorage { driver: driver.to_owned(), ..EngineStorage::default() };
+    let place = match driver {
+        // Each has all of the layers below it, too.
+        "vfs" => "vfs/dir",
+        driver => driver,
+    };
+    let mut storage = EngineStorage { driver: place.to_owned(), ..EngineStorage::default() };
     let parents: HashMap<&str, Option<&str>> =
         layers.iter().map(|layer| (&*layer.id, layer.parent.as_deref())).collect();
     for ImageOrContainer { id, names, layer } in images {
@@ -58,7 +63,7 @@ pub(super) fn read(files: &mut Files<'_>, driver: &str) -> Option<EngineStorage>
     }
     for ImageOrContainer { id, names, layer } in containers {
         let name = shown(names.unwrap_or_default().first().unwrap_or(&id));
-        let directories = [format!("{driver}-containers/{id}"), format!("{driver}/{layer}")];
+        let directories = [format!("{driver}-containers/{id}"), format!("{place}/{layer}")];
         storage.note(&directories[0], format!("container {name}"));
         storage.note(&directories[1], format!("container {name}: writable layer"));
         storage.users.push((format!("container {name}"), directories.into()));

@@ -16,8 +16,9 @@ pub struct User {
     pub directories: Vec<Vec<u8>>,
 }
 
-/// A tree with a group for each of the largest `users` in `tree` that come to `least` or more, and one for everything
-/// that none of these has: together at most so many `lines`. Removing a user frees what is not shared.
+/// A tree with a group for each of the largest `users` in `tree` that come to `least` or more, at most so many `lines`; and
+/// one group more for everything that none of these has, as what has no line in a tree is one line more. Removing a user
+/// frees what is not shared.
 pub fn by_user(tree: &Tree, users: &[User], lines: usize, least: u64) -> Tree {
     let view = tree.view();
     let mut paths: BTreeMap<Vec<u8>, Vec<usize>> = BTreeMap::new();

@@ -18,7 +18,8 @@ pub struct Filling {
     pub volume: Volume,
     /// The growth of its used space per day, in bytes; none if it cannot be computed.
     pub rate: Option<f64>,
-    /// When it will be full at that rate, in seconds since the epoch; none if it does not grow.
+    /// When nothing will be available at that rate, in seconds since the epoch; none if it does not grow, or if the last
+    /// snapshot does not say what is available.
     pub full: Option<i64>,
 }
 
@@ -64,9 +65,12 @@ pub fn fillings(origins: &[&Origin]) -> Vec<Filling> {
             Some((origin.time, volume.size.saturating_sub(volume.free)))
         }));
         let growth = rate.filter(|rate| *rate > 0.0);
-        // A cast from a float saturates.
-        let seconds = growth.map(|rate| (volume.free as f64 / rate * DAY as f64).round() as i64);
-        let full = seconds.map(|seconds| last.time.saturating_add(seconds));
+        // Not what is free: programs fail when the part for every user is used up.
+        let full = growth.zip(volume.available).map(|(rate, available)| {
+            // A cast from a float saturates.
+            let seconds = (available as f64 / rate * DAY as f64).round() as i64;
+            last.time.saturating_add(seconds)
+        });
         let root = root.name.clone().unwrap_or_else(|| root.path.clone());
         fillings.push(Filling { root, volume: volume.clone(), rate, full });
     }

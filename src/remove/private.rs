@@ -107,8 +107,17 @@ fn opened(parent: &HeldDirectory, name: &CStr, around: &ExactStat) -> Result<Hel
     let is_closed = mode & 0o777 == 0o700 || mode & 0o022 == 0 && held.is_local();
     let is_private = is_closed && stat.stat.owner == user_id();
     let is_empty = held.names(1)?.is_empty();
-    if is_private && is_beside(&stat, around) && is_empty {
+    let is_beside = is_beside(&stat, around);
+    if is_private && is_beside && is_empty {
         return Ok(held);
+    }
+    // It was made with mode 0700.
+    if is_beside && is_empty && !is_closed {
+        return Err(because(format!(
+            "D needs a private directory beside it, which gets mode {:04o} here: t moves it into the trash, and rm \
+             deletes it",
+            mode & 0o7777
+        )));
     }
     Err(because("no private directory can be made beside it"))
 }

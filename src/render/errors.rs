@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::size::Format;
 use crate::escape::escape;
 use crate::measure::Measure;
-use crate::problem::Problem;
+use crate::problem::{Operation, Problem};
 use crate::snapshot::Expired;
 use crate::stats::{NotInBulk, OverlayStats, SharingStats, Unasked};
 use crate::tree::{FEW_EXTENTS, LEAST_ASKED, MOST_EXTENTS, Tree};
@@ -66,9 +66,10 @@ pub fn summary(
 /// The line for so many losses of one kind: their number, and the paths of the first few.
 fn several(count: usize, shown: &[&Problem]) -> String {
     let [first, _, ..] = shown else { return shown.iter().map(ToString::to_string).collect() };
-    let (operation, message) = (first.operation.name(), text_of(first));
+    let (attempt, message) = (first.attempt(), text_of(first));
     let paths = first_few(count, shown.iter().map(|loss| loss.path.as_slice()));
-    format!("{count} × cannot {operation}: {message}: {paths}")
+    let colon = if attempt.is_empty() { "" } else { ": " };
+    format!("{count} × {attempt}{colon}{message}: {paths}")
 }
 
 /// The first few of so many `paths`, and whether there are more.
@@ -136,6 +137,28 @@ pub fn seem_totals(are_any: bool) -> Option<String> {
     are_any.then(|| line.to_owned())
 }
 
+/// The line about a file system that reports no blocks.
+pub fn no_blocks(are_none: bool) -> Option<String> {
+    let line = "all sizes are 0, because the file system reports no disk blocks: -s counts lengths";
+    are_none.then(|| line.to_owned())
+}
+
+/// The lines about machines that could not be asked for a PATH that may be a name with a colon.
+pub fn taken_for_hosts(problems: &[Problem]) -> Vec<String> {
+    let failed = problems.iter().filter(|problem| problem.operation == Operation::Load);
+    let names = failed.filter_map(|problem| {
+        let colon = problem.path.iter().position(|byte| *byte == b':')?;
+        let (host, rest) = (&problem.path[..colon], &problem.path[colon + 1..]);
+        let is_path = host.contains(&b'/') || rest.starts_with(b"/") || rest.starts_with(b"~");
+        (!is_path).then(|| (escape(host), escape(&problem.path)))
+    });
+    names
+        .map(|(host, name)| {
+            format!("{name} is a path on the machine {host}: ./{name} is a file here")
+        })
+        .collect()
+}
+
 /// The line about a root that is a snapshot, as its name says, and was not loaded.
 pub fn not_loaded(tree: Option<&Tree>) -> Option<String> {
     let root = tree?.root();
@@ -182,7 +205,6 @@ fn text_of(problem: &Problem) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::Operation;
 
     fn denied(path: &str) -> Problem {
         let error = std::io::Error::from_raw_os_error(13);

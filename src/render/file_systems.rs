@@ -74,9 +74,14 @@ fn usage(one: Option<&FileSystem>, options: &PictureOptions) -> String {
 /// The figures of one, each with what it is; and what has none.
 fn figures(one: &FileSystem, options: &PictureOptions) -> Vec<(Option<u64>, String)> {
     let (PictureOptions { format, charset, .. }, space) = (options, one.space);
-    let for_root = match space.free.saturating_sub(space.available) {
+    // What is kept for root, or for metadata, is free but not available.
+    let available = match space.free == space.available {
+        true => String::new(),
+        false => format!(", {} available", format.write(space.available)),
+    };
+    let for_root = match one.for_root {
         0 => String::new(),
-        reserved => format!(", {} of it for root alone", format.write(reserved)),
+        more => format!(", {} more for root alone", format.write(more)),
     };
     let mut figures = vec![
         (Some(space.size), format!("file system of {}", charset.text(escape(&one.root)))),
@@ -94,7 +99,7 @@ fn figures(one: &FileSystem, options: &PictureOptions) -> Vec<(Option<u64>, Stri
         let unknown = one.unknown.iter().filter(|_| left > 0);
         figures.extend(unknown.map(|what| (None, format!("    not looked at: {what}"))));
     }
-    figures.push((Some(space.free), format!("free{for_root}")));
+    figures.push((Some(space.free), format!("free{available}{for_root}")));
     let left_out = one.left_out.iter().filter_map(|part| part.size).sum();
     if left_out > 0 {
         let what = format!("not in df: {}", listed(&one.left_out, options));

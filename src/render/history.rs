@@ -120,8 +120,11 @@ fn filling(one: &Filling, history: &History, options: &PictureOptions) -> Vec<St
         true => String::new(),
         false => format!("{}, ", escape(&volume.kind)),
     };
-    let (size, free) = (format.write(volume.size), format.write(volume.free));
-    let kept = format!(" ({kind}{size}, {free} free)");
+    let left = match volume.available {
+        Some(available) => format!("{} available", format.write(available)),
+        None => format!("{} free", format.write(volume.free)),
+    };
+    let kept = format!(" ({kind}{}, {left})", format.write(volume.size));
     let room = options.width.saturating_sub(cells(START) + cells(&kept) + 1);
     let root = options.charset.text(escape(&one.root));
     let about = [START, &shorten(&root, room), &kept].concat();
@@ -165,8 +168,10 @@ pub fn json(out: &mut dyn Write, history: &History, measure: Measure) -> io::Res
         bytes(out, r#"{"path":"#, &one.root)?;
         bytes(out, r#","type":"#, &one.volume.kind)?;
         let (size, free) = (one.volume.size, one.volume.free);
+        let available = to_string(&one.volume.available)?;
         let (rate, full) = (to_string(&one.rate)?, to_string(&one.full)?);
-        write!(out, r#","size":{size},"free":{free},"rate":{rate},"full":{full}}}"#)
+        write!(out, r#","size":{size},"free":{free},"available":{available}"#)?;
+        write!(out, r#","rate":{rate},"full":{full}}}"#)
     })?;
     out.write_all(b"}\n")
 }

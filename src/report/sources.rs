@@ -1,6 +1,6 @@
 //! The result now: of a walk here, of walks on other machines, of snapshots, or of a list.
 
-use std::ffi::OsString;
+use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ use crate::problem::{Operation, Problem};
 use crate::remote::Remote;
 use crate::snapshot::{self, Origin, Snapshot};
 use crate::stats::{OverlayStats, WalkStats};
-use crate::sys;
+use crate::sys::{self, Storage, Symlinks};
 use crate::tally::{By, Groups, Inodes, Limits, Tally, Top, Whole, WithTop};
 use crate::total::{BeginReplay, replay_to};
 use crate::tree::Tree;
@@ -26,6 +26,12 @@ pub const NO_TIMES_LISTED: &str = "the list has no times";
 
 /// What is said of a list where owners are needed.
 pub const NO_OWNERS_LISTED: &str = "the list has no owners";
+
+/// Whether what is in `tree` has lengths and no blocks.
+fn has_only_lengths(tree: &Tree) -> bool {
+    let all = tree.root().node().sums.all;
+    all.disk == 0 && all.length > 0
+}
 
 impl Request {
     /// Walks, to be seen in a `view`, or loads; and returns what the walk did. If a walk keeps more than the `largest`,
@@ -124,6 +130,7 @@ impl Request {
             || self.is_by_age()
             || !options.filter.times.is_off();
         options.query.owner |= has_details || self.is_by_owner();
+        let given = roots;
         let roots = roots.to_owned();
         options.interrupt = Arc::clone(&self.interrupt.is_asked);
         let Walked { weighed, mut stats } = self.interrupt.put_off(|| {
@@ -131,6 +138,9 @@ impl Request {
             watch(None);
             walked
         });
+        stats.has_no_blocks = view.measure == Measure::Disk
+            && weighed.report.as_ref().is_some_and(has_only_lengths)
+            && given.iter().any(|root| !self.is_local(root));
         if !weighed.is_interrupted {
             stats.known = containers::look_at(&stats.storages);
         }
@@ -139,6 +149,13 @@ impl Request {
             stats.known.notes.extend(note.map(|note| (path.clone(), note)));
         }
         (Snapshot { weighed, view, known: Measures::ALL, origin }, stats)
+    }
+
+    /// Whether the kernel serves the file system of `root`, which then knows its blocks.
+    fn is_local(&self, root: &OsStr) -> bool {
+        let path = CString::new(root.as_encoded_bytes()).unwrap_or_default();
+        let mount = self.walk.source.mount_of(&path, Symlinks::Follow);
+        mount.is_ok_and(|mount| mount.storage == Storage::Local)
     }
 
     /// What arrives from the machines of `remote`, and a walk of `roots`, as one result. Fails if there is nothing to

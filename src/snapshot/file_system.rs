@@ -16,6 +16,8 @@ pub struct FileSystem {
     pub root: Vec<u8>,
     /// Its size and free space.
     pub space: Space,
+    /// How much is free but available to root alone, in bytes, as far as that is known.
+    pub for_root: u64,
     /// The total of the root, in bytes, if it is known.
     pub seen: Option<u64>,
     /// What uses the rest, as far as that was found out: the largest first.
@@ -51,16 +53,18 @@ pub fn file_systems(roots: &[OsString], tree: &Tree) -> (Vec<FileSystem>, Vec<Ve
     for root in roots {
         let name = root.as_encoded_bytes();
         // The walk reports a root that cannot be found.
-        let space = CString::new(name).ok().and_then(|path| sys::space(&path).ok()).flatten();
-        let Some(space) = space else {
+        let path = CString::new(name).ok();
+        let space =
+            path.as_deref().and_then(|path| sys::space(path).ok().flatten().zip(Some(path)));
+        let Some((space, path)) = space else {
             others.push(name.to_vec());
             continue;
         };
         // Of a root that is given in two spellings, the tree has one.
         let seen = tree.roots().find(|root| root.name() == name).map(|root| root.size());
         if seen.is_some() && found.iter().all(|known| known.root != name) {
-            let root = name.to_vec();
-            found.push(FileSystem { root, space, seen, ..FileSystem::default() });
+            let (root, for_root) = (name.to_vec(), sys::for_root(path, &space));
+            found.push(FileSystem { root, space, for_root, seen, ..FileSystem::default() });
         }
     }
     (found, others)

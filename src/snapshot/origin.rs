@@ -51,6 +51,8 @@ pub struct Volume {
     pub size: u64,
     /// How much of it was free, in bytes.
     pub free: u64,
+    /// How much of that was available to every user. Old snapshots do not contain it.
+    pub available: Option<u64>,
 }
 
 impl Origin {
@@ -88,7 +90,9 @@ impl Origin {
     /// The origin of a walk that starts now: of `roots`, listed by `source`, with these `options`.
     pub fn here(roots: &[OsString], source: Source, options: Vec<String>) -> Self {
         let mounts = MountTable::read();
-        let roots = roots.iter().map(|root| GivenRoot::of(root, source, &mounts)).collect();
+        // An empty name is nowhere.
+        let roots = roots.iter().filter(|root| !root.is_empty());
+        let roots = roots.map(|root| GivenRoot::of(root, source, &mounts)).collect();
         let options = Some(options);
         let lacks_modes = cfg!(windows);
         Self { time: sys::now(), host: sys::host(), roots, options, lacks_modes, ..Self::default() }
@@ -121,9 +125,10 @@ impl Origin {
 impl Volume {
     /// The file system of the directory at `path`.
     fn of(path: &CStr, source: Source, mounts: &MountTable) -> io::Result<Self> {
-        let sys::Space { size, free, .. } = sys::space_around(path)?;
+        let sys::Space { size, free, available, .. } = sys::space_around(path)?;
         let mount = source.mount_of(path, Symlinks::Follow)?.id;
-        Ok(Self { kind: mounts.file_system_type(mount).unwrap_or_default().to_vec(), size, free })
+        let kind = mounts.file_system_type(mount).unwrap_or_default().to_vec();
+        Ok(Self { kind, size, free, available: Some(available) })
     }
 
     fn read(tokens: &mut Tokens) -> io::Result<Self> {
@@ -133,6 +138,7 @@ impl Volume {
                 b"type" => volume.kind = tokens.utf8()?.into(),
                 b"size" => volume.size = tokens.number()?,
                 b"free" => volume.free = tokens.number()?,
+                b"available" => volume.available = Some(tokens.number()?),
                 _ => tokens.skip()?,
             }
             Ok(())

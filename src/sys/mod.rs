@@ -14,13 +14,15 @@
 //!   * `terminal`, `is_capable_terminal`, `read_keys_without_waiting`, `stop_others`: the terminal of the process.
 //!   * `usage`, `own_usage`: what the process has used, and what this thread has.
 //!   * `host`, `user_name`, `user_home`, `user_homes`: the names of the machine and its users, and their home directories.
+//!   * `has_dos_name`: whether one of the links of an entry is a name that no listing has.
 //!   * `is_root`: whether no other user may read more.
 //!   * On Unix, `access_list`: who else may access a file (acl(5)), empty if there is no list or the system does not
 //!     tell; `set_access_list`, for an open file.
 //!   * `snapshot_file`: who may read a snapshot, and who is writing it.
 //!   * `map_extents`: which parts of a file share their space with others. It opens regular files, but reads none.
 //!   * [`HeldDirectory`]: a directory that is held open to move and remove its entries by name, never by a path.
-//!   * `unlinked_files`, `clone_mount`, `own_space`: what takes space besides files with names (`--df`).
+//!   * `unlinked_files`, `clone_mount`, `own_space`, `for_root`: what takes space besides files with names, and what only
+//!     root may use (`--df`).
 //!   * [`Bulk`]: a file system whose inodes are read from its device, so that listings in it have attributes.
 //!     [`Prefetch`]: reads a file system's metadata from its device before a walk. Both read ext4 (`ext4`).
 //!
@@ -90,11 +92,11 @@ pub use snapshot_file::{
 pub use source::{Handle, Source};
 pub use space::{Space, space, used_inodes};
 pub use system::{
-    Bulk, HOME, HeldDirectory, Prefetch, clone_mount, errors, free_handles, host, into_path,
-    is_capable_terminal, is_out_of_handles, is_vanished, make_directories, make_private_directory,
-    map_extents, not_found, open_outside, open_to_append, own_space, own_usage,
-    read_keys_without_waiting, space_around, stop_others, terminal, threads_with_room, to_path,
-    unlinked_files, usage, user_home, user_homes, user_id, user_name,
+    Bulk, HOME, HeldDirectory, Prefetch, clone_mount, errors, for_root, free_handles, has_dos_name,
+    host, into_path, is_capable_terminal, is_out_of_handles, is_vanished, make_directories,
+    make_private_directory, map_extents, not_found, open_outside, open_to_append, own_space,
+    own_usage, read_keys_without_waiting, space_around, stop_others, terminal, threads_with_room,
+    to_path, unlinked_files, usage, user_home, user_homes, user_id, user_name,
 };
 pub use time_zone::time_zone;
 pub use unseen::{Cause, Holder, Unseen};

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::inode::Identity;
-use crate::sys::{Cause, ExactStat, Handle, Mapped, Mount, Query, Stat, Unseen};
+use crate::sys::{Cause, ExactStat, Handle, Mapped, Mount, Query, Space, Stat, Unseen};
 
 /// A stand-in: no directory is read in bulk.
 pub type BulkHandle = crate::sys::by_path::PathHandle<true>;
@@ -93,6 +93,16 @@ pub fn clone_mount(_: &CStr) -> io::Result<((), Vec<u8>)> {
 /// Nothing is known of file systems.
 pub fn own_space(_: &CStr, _: u64) -> io::Result<Option<(Vec<Unseen>, u64)>> {
     Err(ErrorKind::Unsupported.into())
+}
+
+/// Nothing is known of it.
+pub fn for_root(_: &CStr, _: &Space) -> u64 {
+    0
+}
+
+/// Only a driver of Linux counts such a name as a link.
+pub fn has_dos_name(_: &Handle, _: &CStr) -> bool {
+    false
 }
 
 /// A held directory: there is none.

@@ -13,7 +13,7 @@ pub struct Space {
     pub size: u64,
     /// Not used.
     pub free: u64,
-    /// Available to every user. The rest of what is free is reserved for root.
+    /// Available to every user. The rest of what is free may be reserved for root, or for the file system itself.
     pub available: u64,
     /// How many inodes are in use; 0 if it does not tell.
     pub used_inodes: u64,

@@ -147,10 +147,21 @@ pub fn age(now: i64, modified: i64) -> usize {
     bucket.min(AGES.len() - 1)
 }
 
-/// A name from its last dot on; empty if the dot is the first or the last character.
+/// The extension of a name: what follows its last dot, with the dot, if that is not the first character. An extension has
+/// 1 to 16 characters, which are letters, digits, `+`, `-`, `_` or `~`; otherwise this is empty. With all others, each mail
+/// of a maildir was a group (`1764327969.M1P2.host,S=340:2,S`), and took 340 bytes of memory.
 fn ending(name: &[u8]) -> &[u8] {
-    match name.iter().rposition(|byte| *byte == b'.') {
-        Some(dot) if dot > 0 && dot + 1 < name.len() => &name[dot..],
+    const MOST: usize = 16;
+    /// A character of UTF-8 has at most so many bytes.
+    const WIDEST: usize = 4;
+    let dot = name.iter().rposition(|byte| *byte == b'.').filter(|dot| *dot > 0);
+    let ending = dot.map_or(&b""[..], |dot| &name[dot..]);
+    if !(2..=1 + MOST * WIDEST).contains(&ending.len()) {
+        return b"";
+    }
+    let is_plain = |it: char| it.is_alphanumeric() || matches!(it, '+' | '-' | '_' | '~');
+    match str::from_utf8(&ending[1..]) {
+        Ok(text) if text.chars().all(is_plain) && text.chars().count() <= MOST => ending,
         _ => b"",
     }
 }
@@ -168,8 +179,20 @@ mod tests {
             (b".a.swp", b".swp"),
             (b"a.", b""),
             (b"", b""),
-            (b"a.\xff", b".\xff"),
+            (b"a.\xff", b""),
             (b"..", b""),
+            (b"a.c++", b".c++"),
+            (b"a.7z", b".7z"),
+            (b"a.c~", b".c~"),
+            (b"a.x86_64", b".x86_64"),
+            ("a.данные".as_bytes(), ".данные".as_bytes()),
+            ("a.\u{301}".as_bytes(), b""),
+            (b"Mr. Smith", b""),
+            (b"a.0123456789abcdef", b".0123456789abcdef"),
+            (b"a.0123456789abcdef0", b""),
+            (b"1764327969.M1P2.host:2,S", b""),
+            (b"1764327969.M1P2.host,S=340", b""),
+            (b"1764327969.M1P2.host", b".host"),
         ] {
             assert_eq!(ending(name), expected);
         }

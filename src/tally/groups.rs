@@ -4,7 +4,8 @@
 //! everything else. The links of one inode may belong to several groups (`a.txt` and `a.bak`). It counts in the group
 //! whose key sorts first, so that the order of the walk does not matter.
 //!
-//! Memory grows with the number of groups, and with the number of inodes with several links.
+//! Memory grows with the number of groups, and with the number of inodes with several links. There are as many ages and
+//! sizes as their tables have, and as many owners as users; only by type may each file be a group of its own.
 
 use std::mem;
 

@@ -4,6 +4,7 @@ use std::ffi::{CString, OsString};
 use std::io;
 
 use super::nested;
+use super::visit::is_loop;
 use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
 use crate::sys::{self, Mount, Stat, Symlinks};
@@ -45,6 +46,7 @@ pub(super) fn root(path: &OsString, options: &WalkOptions) -> io::Result<Root> {
             Ok(target) if options.rules.follow || target.is_directory() => stat = target,
             // What it leads to might be a directory.
             Err(error) if !sys::is_vanished(&error) => return Err(error),
+            Err(error) if options.rules.follow && is_loop(&error) => return Err(error),
             _ => {}
         }
     }

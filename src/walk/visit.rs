@@ -176,13 +176,18 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                     return Ok((stat, Symlinks::Stay));
                 }
                 self.counts.calls += 1;
-                handle.stat_at(name, Symlinks::Stay, self.query)?
+                let mut stat = handle.stat_at(name, Symlinks::Stay, self.query)?;
+                let is_by_process = self.dir.mount.storage == Storage::Process;
+                if stat.links > 1 && is_by_process && sys::has_dos_name(handle, name) {
+                    stat.links -= 1;
+                }
+                stat
             }
         };
         if self.worker.walk.options.rules.follow && stat.mode.kind() == Kind::Symlink {
             match handle.stat_at(name, Symlinks::Follow, self.query) {
                 // A broken symlink counts as itself.
-                Err(error) if sys::is_vanished(&error) => {}
+                Err(error) if sys::is_vanished(&error) && !is_loop(&error) => {}
                 target => return target.map(|target| (target, Symlinks::Follow)),
             }
         }
@@ -348,3 +353,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
 
 #[cfg(test)]
 mod tests;
+
+/// Whether symlinks lead round and round (ELOOP), which is an error as it is for `du -L`.
+pub(super) fn is_loop(error: &io::Error) -> bool {
+    error.raw_os_error().is_some_and(|code| sys::errors::symbol(code) == "ELOOP")
+}

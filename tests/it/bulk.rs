@@ -101,7 +101,7 @@ fn images_of_every_kind_are_what_the_walk_says() {
             done
             "$0" --save s.json --details top > /dev/null
             "$0" --save b.json --details --bulk top > /dev/null
-            for file in s.json b.json; do sed -i 's/"time":[0-9]*,//; s/"free":[0-9]*//' $file; done
+            for file in s.json b.json; do sed -i 's/"time":[0-9]*,//; s/"\(free\|available\)":[0-9]*//g' $file; done
             cmp s.json b.json >&2
             [ $("$0" -j -n 0 --bulk top | grep -o '"size":[0-9]*' | head -1 | cut -d: -f2) = $(du -s -B1 top | cut -f1) ]
             "#

@@ -372,6 +372,26 @@ fn images_and_containers_have_their_own_and_what_they_share() {
     assert_eq!(of_podman.node("container wip").size, 9_000 + 1);
 }
 
+/// podman's driver vfs has its layers one level lower, each with all that is below it. All were 0 bytes.
+#[test]
+fn images_of_the_driver_vfs_have_sizes() {
+    let fixture = podman();
+    for what in ["layers", "images", "containers"] {
+        let [from, to] = ["overlay", "vfs"].map(|driver| fixture.at(format!("s/{driver}-{what}")));
+        fs::rename(from, to).unwrap();
+    }
+    fs::create_dir(fixture.at("s/vfs")).unwrap();
+    fs::remove_dir_all(fixture.at("s/overlay/l")).unwrap();
+    fs::rename(fixture.at("s/overlay"), fixture.at("s/vfs/dir")).unwrap();
+    let document = weigh("-j -s --by image").arg(fixture.at("s")).run().document();
+    assert_eq!(document.node("image localhost/one:1").size, 18_000);
+    assert_eq!(document.node("image localhost/one:1").frees, [9_000; 2]);
+    assert_eq!(document.node("container wip").size, 9_000 + 1);
+    let notes = notes(&fixture, "s");
+    assert_eq!(notes["vfs/dir/k"], "container wip: writable layer");
+    assert_eq!(notes["vfs/dir/a"], "shared by image localhost/base:1 and 2 others");
+}
+
 #[cfg(all(target_os = "linux", feature = "tui"))]
 mod on_the_screen {
     use super::{docker, podman, put};

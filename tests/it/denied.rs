@@ -1,11 +1,18 @@
 //! Runs code for which the kernel refuses one system call (seccomp(2)), as an old kernel or a full file system would.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 
 use nix::libc::{
-    EINVAL, EIO, ENOSPC, ENOSYS, SYS_mkdirat, SYS_openat2, SYS_renameat2, SYS_unlinkat,
+    EINVAL, EIO, ENOSPC, ENOSYS, EPERM, SYS_fadvise64, SYS_flock, SYS_fstatfs, SYS_getrusage,
+    SYS_lgetxattr, SYS_mkdirat, SYS_open_tree, SYS_openat2, SYS_prlimit64, SYS_renameat2,
+    SYS_statfs, SYS_statx, SYS_unlinkat,
 };
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
+
+use crate::document::Document;
+use crate::fixture::Fixture;
+use crate::run::{in_namespace, weigh};
 
 /// Runs `body` as on a kernel without openat2(2).
 pub fn without_openat2<T: Send>(body: impl FnOnce() -> T + Send) -> T {
@@ -40,4 +47,81 @@ fn denied<T: Send>(call: i64, error: i32, body: impl FnOnce() -> T + Send) -> T 
     };
     std::thread::scope(|scope| scope.spawn(run).join())
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Old kernels have no statx(2), and the filter of an old Docker refuses it. weigh found nothing there.
+#[test]
+fn without_statx_totals_are_those_of_du() {
+    let fixture = Fixture::of_each_kind().file("top/.git/x", 9000).symlink("b", "top/lost");
+    let top = fixture.path();
+    let du = Command::new("du").args(["-sB1", "top"]).current_dir(top).output().unwrap();
+    let size: u64 =
+        String::from_utf8_lossy(&du.stdout).split('\t').next().unwrap().parse().unwrap();
+    for flags in
+        ["-j", "-j -x", "-j -L", "-j -F", "-j -t", "-j --by owner", "-j --frees", "-j -m m"]
+    {
+        let run = || weigh(flags).arg("top").within(top).run();
+        let usual = run();
+        for error in [EPERM, ENOSYS] {
+            let shown = denied(SYS_statx, error, run);
+            assert_eq!(shown.complaint(), usual.complaint(), "{flags}, {error}");
+            assert_eq!(shown.stdout, usual.stdout, "{flags}, {error}");
+        }
+        if matches!(flags, "-j" | "-j -x") {
+            assert_eq!(Document::parse(&usual.stdout).root().size, size, "{flags}");
+        }
+    }
+}
+
+/// The same with mounts, and with kernel file systems, which do not count.
+#[test]
+#[ignore = "needs root"]
+fn without_statx_mounts_are_known() {
+    let fixture = Fixture::new().file("top/f", 9000).dir("top/m").dir("top/proc");
+    let script = "set -e; mount -t tmpfs none top/m; head -c 70000 /dev/zero > top/m/f; mount -t proc none top/proc
+                  du -sB1 --exclude top/proc top; du -sxB1 top
+                  for flags in -j '-j -x'; do \"$0\" $flags top; done";
+    for error in [EPERM, ENOSYS] {
+        let output = denied(SYS_statx, error, || in_namespace(&fixture, script));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        for (du, weigh) in [(lines[0], lines[2]), (lines[1], lines[3])] {
+            let du: u64 = du.split('\t').next().unwrap().parse().unwrap();
+            let size = Document::parse(weigh.as_bytes()).root().size;
+            assert!(size == du || size == du + 4096, "{error}: {text}");
+        }
+    }
+}
+
+/// Whatever else a filter refuses, the answer is the same, or there is an error.
+#[test]
+fn a_refused_call_is_no_silent_loss() {
+    let fixture = Fixture::of_each_kind();
+    let top = fixture.path();
+    for call in [
+        SYS_fadvise64,
+        SYS_flock,
+        SYS_fstatfs,
+        SYS_getrusage,
+        SYS_lgetxattr,
+        SYS_open_tree,
+        SYS_openat2,
+        SYS_prlimit64,
+        SYS_renameat2,
+        SYS_statfs,
+        SYS_statx,
+    ] {
+        for flags in ["-j", "-j -L", "-j --frees", "-j -s -t"] {
+            let run = || weigh(flags).arg("top").within(top).run();
+            let usual = run();
+            for error in [EPERM, ENOSYS] {
+                let shown = denied(call, error, run);
+                match shown.code() {
+                    0 => assert_eq!(shown.stdout, usual.stdout, "{call}, {error}, {flags}"),
+                    1 => assert!(!shown.complaint().is_empty(), "{call}, {error}, {flags}"),
+                    _ => panic!("{call}, {error}, {flags}: {}", shown.complaint()),
+                }
+            }
+        }
+    }
 }

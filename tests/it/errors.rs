@@ -110,7 +110,7 @@ fn a_kind_of_error_has_a_line_and_the_last_one_says_what_to_do() {
         weigh(flags).args(["top", "none"]).within(fixture.path()).by_nobody(&fixture).run()
     };
     let expected = "\
-        weigh: cannot stat none: No such file or directory\n\
+        weigh: none: No such file or directory\n\
         weigh: cannot stat top/listed/f: Permission denied\n\
         weigh: 9 × cannot open: Permission denied: top/0, top/1, top/2, …\n";
     let what_to_do = "weigh: totals are a lower bound: --print-errors names every path, and sudo weigh may read more\n";
@@ -138,6 +138,43 @@ fn an_empty_path_is_a_usage_error() {
     }
 }
 
+/// Other programs' -t takes a value. Here it was taken for a PATH, and answered with "cannot stat age".
+#[test]
+fn a_value_for_t_is_answered_with_the_flag_that_takes_it() {
+    let fixture = Fixture::new().file("d/f", 10).file("size", 10);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    for (value, instead) in [
+        ("age", "--by age"),
+        ("owner", "--by owner"),
+        ("rust", "--type rust"),
+        ("f", "-F"),
+        ("100M", "-z 100M"),
+    ] {
+        for flags in [format!("-t {value}"), format!("-t {value} d"), format!("d -t {value}")] {
+            let shown = run(&flags);
+            assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}");
+            let said =
+                format!("error: -t takes no value, because it is --by type: use {instead}\n");
+            assert_eq!(shown.complaint(), said, "{flags}");
+        }
+    }
+    // There is a file of that name, or no such value.
+    run("-t size").clean();
+    assert_eq!(run("-t nope").complaint(), "weigh: nope: No such file or directory\n");
+    assert_eq!(run("age").complaint(), "weigh: age: No such file or directory\n");
+}
+
+/// As `du` and `ls` say it; several have one line.
+#[test]
+fn a_missing_path_is_named_with_the_reason_alone() {
+    let fixture = Fixture::new().file("d/f", 10);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run().complaint();
+    assert_eq!(run("nope"), "weigh: nope: No such file or directory\n");
+    assert_eq!(run("one two"), "weigh: 2 × No such file or directory: one, two\n");
+    // It is there, and a file.
+    assert_eq!(run("d/f/x"), "weigh: cannot stat d/f/x: Not a directory\n");
+}
+
 /// Errors are still printed, and notes are not.
 #[test]
 fn quiet_leaves_only_errors() {
@@ -163,7 +200,7 @@ fn sudo_is_suggested_only_for_denied_paths() {
     let complaint =
         |flags: &str| weigh(flags).within(fixture.path()).by_nobody(&fixture).run().complaint();
     assert!(complaint("top").contains("sudo"), "{}", complaint("top"));
-    let expected = "weigh: cannot stat none: No such file or directory\n\
+    let expected = "weigh: none: No such file or directory\n\
                     weigh: totals are a lower bound\n";
     assert_eq!(complaint("none top/g"), expected);
 }

@@ -99,13 +99,29 @@ fn a_dangling_link_is_itself() {
     assert_eq!(document.root().size, 5007);
 }
 
-/// The system gives up on it (ELOOP); it is no more than a dangling link.
+/// The system gives up on it (ELOOP). It counted as itself, but for `du -L` it is an error.
 #[test]
-fn a_link_to_itself_is_itself() {
-    let fixture = Fixture::new().symlink("link", "top/link").file("top/f", 5000);
+fn links_that_lead_round_and_round_are_a_problem() {
+    let fixture = Fixture::new()
+        .symlink("link", "top/link")
+        .symlink("b", "top/a")
+        .symlink("a", "top/b")
+        .file("top/f", 5000);
+    let mut du = std::process::Command::new("du");
+    let du = du.args(["-L", "top"]).current_dir(fixture.path()).output().unwrap();
+    assert_eq!(du.status.code(), Some(1));
     let shown = followed(&fixture, "top");
+    let said =
+        "weigh: 3 × cannot stat: Too many levels of symbolic links: top/a, top/b, top/link\n";
+    assert_eq!(shown.code(), 1);
+    assert!(shown.complaint().starts_with(said), "{}", shown.complaint());
     let document = crate::document::Document::parse(&shown.stdout);
-    assert_eq!(document.root().size, 5004);
+    assert_eq!((document.root().size, &document.header["complete"]), (5000, &false.into()));
+    // As a root, too; without -L it is itself.
+    let shown = followed(&fixture, "top/link");
+    let said = "weigh: cannot stat top/link: Too many levels of symbolic links\n";
+    assert_eq!((shown.code(), shown.complaint().as_str()), (1, said));
+    weigh("-j -s top/link").within(fixture.path()).run().clean();
 }
 
 /// What a symlink leads to may be there and not be told. Once it was left out without a word, also below a PATH that is

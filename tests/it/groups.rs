@@ -36,11 +36,10 @@ fn thrown(dice: &mut Dice) -> Fixture {
 fn ending(entry: &Entry) -> String {
     let path = String::from_utf8(entry.path.clone()).unwrap();
     let name = path.rsplit('/').next().unwrap();
-    match Path::new(name).extension() {
+    match Path::new(name).extension().map(|ending| ending.to_str().unwrap()) {
         _ if entry.kind == b'd' => "(directories)".to_owned(),
-        None => String::new(),
-        Some(ending) if ending.is_empty() => String::new(),
-        Some(ending) => format!(".{}", ending.to_str().unwrap()),
+        Some(ending) if ending.chars().any(char::is_alphanumeric) => format!(".{ending}"),
+        _ => String::new(),
     }
 }
 
@@ -168,6 +167,22 @@ fn every_inode_has_one_age() {
     // The directory was written to just now.
     expected.get_mut("under 1 day").unwrap().1 += 1;
     assert_eq!(found(&document, "--by age"), expected);
+}
+
+/// Each mail of a maildir was a type.
+#[test]
+fn mails_are_of_one_type() {
+    let fixture = Fixture::new().file("top/new/1764327960.M9P2.host,S=34", 30);
+    let fixture = ["", "S", "RS", "FRS"].iter().enumerate().fold(fixture, |fixture, (i, flags)| {
+        fixture.file(format!("top/cur/176432796{i}.M{i}P2.host,S=3{i}:2,{flags}"), 30)
+    });
+    let fixture = fixture.file("top/a.c++", 5).file("top/b.7z", 6).file("top/c.tar.gz", 7);
+    let document = weigh("-j -s -t").arg(fixture.at("top")).run().document();
+    let expected =
+        [("(directories)", 0), ("(no extension)", 150), (".c++", 5), (".7z", 6), (".gz", 7)];
+    let groups = found(&document, "mails");
+    let sizes = groups.iter().map(|(name, (size, _))| (name.as_str(), *size));
+    assert_eq!(sizes.collect::<BTreeMap<_, _>>(), BTreeMap::from(expected));
 }
 
 #[test]

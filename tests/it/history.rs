@@ -9,6 +9,8 @@ use serde_json::Value;
 
 use crate::fixture::Fixture;
 use crate::picture::cells;
+#[cfg(target_os = "linux")]
+use crate::run::in_namespace;
 use crate::run::{Shown, is_portable, weigh};
 use crate::snapshots::sizes_alone;
 use weigh::internal::snapshot::packed::blocks::MAGIC;
@@ -33,12 +35,15 @@ fn write(file: &Path, text: &str, is_packed: bool) {
     }
 }
 
-/// Saves what is at `t`, as if it were so many days later, on a file system with so much free of 100 GB.
-fn save(fixture: &Fixture, name: &str, time: i64, free: i64) {
+/// Saves what is at `t`, as if it were at that time, on a file system with so much available of 100 GB, and 5 GB more
+/// free.
+fn save(fixture: &Fixture, name: &str, time: i64, available: i64) {
     let text = weigh("-s t --save -").within(fixture.path()).run().text();
     let text = with(&text, "\"time\":", time);
     let (head, tail) = text.split_once("\"file_system\":").unwrap();
-    let tail = with(&with(tail, "\"size\":", 100_000_000_000), "\"free\":", free);
+    let tail = with(tail, "\"size\":", 100_000_000_000);
+    let tail = with(&tail, "\"free\":", available + 5_000_000_000);
+    let tail = with(&tail, "\"available\":", available);
     write(&fixture.at(name), &format!("{head}\"file_system\":{tail}"), time / DAY % 2 == 1);
 }
 
@@ -100,7 +105,7 @@ fn rates_and_the_day_it_is_full_are_right() {
     assert_eq!(shown["directories"].as_array().unwrap().len(), 4, "what stays is none of it");
     let file_system = &shown["file_systems"][0];
     assert!(is_near(&file_system["rate"], 400_000_000.0), "{file_system}");
-    // 77.6 GB are free on the last day.
+    // 77.6 GB are available on the last day. It counted 82.6 GB, which are free: programs fail 12 days earlier.
     let days = (file_system["full"].as_i64().unwrap() - START - 31 * DAY) as f64 / DAY as f64;
     assert!((days - 194.0).abs() < 1.94, "{days}");
 }
@@ -166,7 +171,7 @@ fn a_picture_has_a_line_for_each_and_a_date() {
 98.0M  +3.00M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█    grows
 98.0M  +3.00M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█      deep
 59.0M  -1.00M  █▇▇▇▇▇▆▆▆▆▆▅▅▅▅▄▄▄▄▄▄▃▃▃▃▂▂▂▂▁    shrinks
-file system of t (KIND, 100G, 77.6G free): +400M a day, full in 194 days, on 2026-08-14
+file system of t (KIND, 100G, 77.6G available): +400M a day, full in 194 days, on 2026-08-14
 ";
     let bars = |line: &str| line.replace(['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'], "#");
     let expected = expected.replace("KIND, ", &kind);
@@ -199,7 +204,7 @@ fn the_day_when_it_is_full_is_near_and_fits() {
     for (a_day, expected) in [
         (400_000_000, "  +400M a day, full in 221 days, on 2026-08-12"),
         (30_000_000, "  +30.0M a day, full in 2971 days, on 2034-02-21"),
-        (20_000_000, " free): +20.0M a day"),
+        (20_000_000, " available): +20.0M a day"),
     ] {
         let names = ["0", "1", "2"].map(str::to_owned);
         for (name, day) in names.iter().zip(0..) {
@@ -211,6 +216,48 @@ fn the_day_when_it_is_full_is_near_and_fits() {
     }
 }
 
+/// A day that was computed from free space came too late. An old snapshot has nothing else.
+#[test]
+fn a_snapshot_without_available_space_gives_no_day() {
+    let fixture = Fixture::new().file("t/a", 1);
+    let names = ["0", "1"].map(str::to_owned);
+    for (name, day) in names.iter().zip(0..) {
+        // In JSON, which can be edited.
+        save(&fixture, name, START + 2 * day * DAY, 50_000_000_000 - 400_000_000 * day);
+    }
+    let shown: Value = history("-j", fixture.path(), &names).json();
+    assert_eq!(shown["file_systems"][0]["available"], 49_600_000_000_u64);
+    assert!(shown["file_systems"][0]["full"].is_i64(), "{shown}");
+    let text = fixture.text("1");
+    assert!(text.contains("\"available\":49600000000"), "{text}");
+    fs::write(fixture.at("1"), text.replace(",\"available\":49600000000", "")).unwrap();
+    let shown: Value = history("-j", fixture.path(), &names).json();
+    let one = &shown["file_systems"][0];
+    assert_eq!([&one["available"], &one["full"]], [&Value::Null; 2]);
+    assert!(is_near(&one["rate"], 200_000_000.0), "{one}");
+    let picture = history("-o si", fixture.path(), &names).text();
+    assert!(picture.contains("54.6G free): +200M a day\n"), "{picture}");
+}
+
+/// ext4 keeps a part for root.
+#[test]
+#[ignore = "needs root"]
+#[cfg(target_os = "linux")]
+fn what_is_available_is_what_df_says() {
+    let fixture = Fixture::new().dir("m");
+    let script = "set -e; truncate -s 300M disk; mkfs.ext4 -q disk; mount -o loop disk m; sync -f m
+                  \"$0\" --save s.weigh m >&2; \"$0\" -j --history s.weigh; \"$0\" --history -o b -w 300 s.weigh
+                  df -B1 --output=avail m";
+    let text = String::from_utf8(in_namespace(&fixture, script).stdout).unwrap();
+    let (json, picture) = text.split_once("}\n").unwrap();
+    let available: u64 = picture.lines().last().unwrap().trim().parse().unwrap();
+    let json: Value = serde_json::from_str(&format!("{json}}}")).unwrap();
+    let one = &json["file_systems"][0];
+    assert_eq!(one["available"], available);
+    assert!(one["free"].as_u64() > Some(available + (14 << 20)), "{one}");
+    assert!(picture.contains(&format!("{available}B available)")), "{picture}");
+}
+
 /// The end of the line was cut off: the size, and how much is free.
 #[test]
 fn a_long_path_is_shortened_before_the_size_of_its_file_system() {
@@ -220,7 +267,7 @@ fn a_long_path_is_shortened_before_the_size_of_its_file_system() {
     let picture = history("", fixture.path(), &["file".to_owned()]).text();
     let line = picture.lines().find(|line| line.starts_with("file system")).unwrap();
     assert!(line.starts_with("file system of directory/") && line.contains('…'), "{picture}");
-    assert!(line.contains("/last (") && line.ends_with(" free)"), "{picture}");
+    assert!(line.contains("/last (") && line.ends_with(" available)"), "{picture}");
     assert!(cells(line) < 80, "{picture}");
 }
 

@@ -587,7 +587,7 @@ fn directories(top: &Path) -> BTreeSet<u64> {
 }
 
 /// Each is mounted at `tree`, and filled with `$fill`; then all in it is deleted. What is left, and why.
-const KINDS: [(&str, &str, &[&str]); 13] = [
+const KINDS: [(&str, &str, &[&str]); 14] = [
     ("tmpfs", "mount -t tmpfs none tree; fill", &[]),
     ("xfs", "truncate -s 400M disk; mkfs.xfs -q disk; mount -o loop disk tree; fill", &[]),
     ("btrfs", "truncate -s 200M disk; mkfs.btrfs -q disk; mount -o loop disk tree; fill", &[]),
@@ -644,6 +644,11 @@ const KINDS: [(&str, &str, &[&str]); 13] = [
         "tmpfs without a free inode",
         "mount -t tmpfs -o nr_inodes=100 none tree; fill; i=0; while mkdir tree/3/d3/e/$i 2> /dev/null; do i=$((i+1)); done",
         &[],
+    ),
+    (
+        "NTFS, where everything has mode 0777",
+        "truncate -s 30M disk; mkfs.ntfs -q -F disk; ntfs-3g disk tree; trap 'umount tree' EXIT; fill",
+        &["gets mode 0777 here: t moves it into the trash, and rm deletes it"; 4],
     ),
     (
         "with something mounted in it",

@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use crate::document::Document;
 use crate::fixture::{Fixture, raw};
 use crate::run::{Weigh, source, weigh};
 
@@ -324,7 +325,34 @@ fn roots_come_from_standard_input() {
     // A path that is not there is a problem, as it would be on the command line.
     let shown = run("--files0-from", b"b\0none\0");
     assert_eq!(shown.code(), 1);
-    assert!(shown.complaint().contains("cannot stat none"), "{}", shown.complaint());
+    assert!(shown.complaint().contains("weigh: none: No such file"), "{}", shown.complaint());
+}
+
+/// `du` names it, goes on, and exits with 1. weigh said nothing.
+#[test]
+fn an_empty_name_between_nuls_is_a_problem() {
+    let fixture = two();
+    let run = |flags: &str, list: &[u8]| {
+        std::fs::write(fixture.at("list"), list).unwrap();
+        let list = std::fs::File::open(fixture.at("list")).unwrap();
+        start(&fixture, flags).stdin(list).run()
+    };
+    let said = "weigh: an empty name: No such file or directory\n";
+    for list in [&b"a/sub\0\0b/h\0"[..], b"\0a/sub\0b/h", b"a/sub\0b/h\0\0"] {
+        let shown = run("-j -s --files0-from -", list);
+        assert_eq!(shown.code(), 1);
+        assert!(shown.complaint().starts_with(said), "{}", shown.complaint());
+        assert_eq!(Document::parse(&shown.stdout).root().size, 320);
+    }
+    let shown = run("--files0-from -", b"\0");
+    assert_eq!((shown.code(), shown.complaint().as_str()), (1, said));
+    // Its snapshot can be loaded.
+    assert_eq!(run("--save saved --files0-from -", b"a/sub\0\0").code(), 1);
+    let loaded = run("-j -s --load saved", b"");
+    assert_eq!(loaded.code(), 1);
+    assert!(loaded.complaint().starts_with(said), "{}", loaded.complaint());
+    // An empty line is nothing.
+    assert_eq!(run("-j -s --files-from -", b"a/sub\n\nb/h\n").document().root().size, 320);
 }
 
 #[test]

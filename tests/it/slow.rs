@@ -124,6 +124,26 @@ fn reported(document: &Document) -> Vec<[&str; 3]> {
     reported
 }
 
+/// Some file systems on networks and in FUSE do not say what takes space. All of it was 0, without a word.
+#[test]
+#[ignore = "mounts a file system"]
+fn storage_without_blocks_gets_a_hint() {
+    native_only!("it cannot tell who serves a mount");
+    let (fixture, _mounted) = mounted(Storage { has_no_blocks: true, ..storage(3, 4) });
+    let run = |flags: &str| weigh(flags).arg("top").within(fixture.path()).run();
+    let hint = "weigh: all sizes are 0, because the file system reports no disk blocks: -s counts lengths\n";
+    for flags in ["-c", "-j", "-t -c"] {
+        let shown = run(flags);
+        assert_eq!((shown.code(), shown.complaint().as_str()), (0, hint), "{flags}");
+    }
+    for flags in ["-s -c", "-f -c", "-q -c"] {
+        run(flags).clean();
+    }
+    // An empty file needs no blocks.
+    let (fixture, _mounted) = mounted(storage(0, 0));
+    weigh("-c top").within(fixture.path()).run().clean();
+}
+
 /// A name that is still listed has not vanished, even if looking it up says so. Once, weigh took it for one that had,
 /// and exited with status 0.
 #[test]

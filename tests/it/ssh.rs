@@ -346,7 +346,7 @@ fn a_path_with_a_colon_names_no_host_there() {
         for path in ["web:gone:top", "web:ssh://gone/top"] {
             let shown = machine.weigh("-j", there).arg(path).run();
             assert_eq!(shown.code(), 1, "{there:?}: {path}");
-            let said = path.replace("web:", "weigh: cannot stat web:./") + ": No such file";
+            let said = path.replace("web:", "weigh: web:./") + ": No such file";
             assert!(shown.complaint().starts_with(&said), "{there:?}: {}", shown.complaint());
         }
     }
@@ -541,6 +541,27 @@ fn what_was_said_counts_although_stderr_stays_open() {
     let pid = pid_in(&machine.fixture.at("rsh.pid"));
     let _ = Command::new("kill").arg(pid.trim()).status();
     assert_eq!(shown.complaint(), "weigh: cannot load web:/top: no such host\n");
+}
+
+/// A name with a colon was looked for on another machine, without a word of how to reach a file here.
+#[test]
+fn a_name_with_a_colon_that_is_no_machine_has_a_way_out() {
+    let machine = Machine::new(Fixture::new());
+    machine.script("rsh", "#!/bin/sh\necho no such host >&2; exit 255\n");
+    let said = |path: &str| {
+        let shown = machine.weigh("-j", There::Weigh).arg(path).run();
+        assert_eq!(shown.code(), 1, "{path}");
+        shown.complaint()
+    };
+    for path in ["a:b", "12:30.txt", "a:b/c"] {
+        let host = path.split(':').next().unwrap();
+        let hint =
+            format!("weigh: {path} is a path on the machine {host}: ./{path} is a file here\n");
+        assert_eq!(said(path), format!("weigh: cannot load {path}: no such host\n{hint}"));
+    }
+    for path in ["a:/b", "a:~/b", "ssh://a/b"] {
+        assert!(!said(path).contains("./"), "{}", said(path));
+    }
 }
 
 /// Once, it was waited for without end.

@@ -154,6 +154,7 @@ fn what_is_in_no_file_can_be_entered_but_neither_marked_nor_deleted() {
     browsed.file_systems.push(FileSystem {
         root: root.into_os_string().into_encoded_bytes(),
         space: Space { size: 1_000_000, free: 800_000, available: 800_000, used_inodes: 9 },
+        for_root: 0,
         seen: Some(150_000),
         causes: vec![deleted],
         unknown: vec!["some processes (Permission denied)".to_owned()],

@@ -214,6 +214,12 @@ impl Flags {
             return Ok(Input::FileSystems);
         }
         let roots = mem::take(&mut self.roots).roots(remote.is_none())?;
+        let missing =
+            roots.iter().filter(|root| self.show.file_types && !sys::exists(root.as_ref()));
+        let mut missing = missing.filter_map(|root| root.to_str());
+        if let Some(instead) = missing.find_map(near::instead_of_value) {
+            return Err(format!("-t takes no value, because it is --by type: use {instead}"));
+        }
         Ok(match remote {
             None => Input::Roots(roots),
             Some(remote) => Input::Remote(remote, roots),

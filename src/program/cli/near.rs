@@ -7,6 +7,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
 
 use super::elsewhere;
+use weigh::internal::filter::known_types;
+use weigh::internal::measure::parse_size;
+use weigh::internal::tally::By;
 
 /// The one of `names` that is nearest to `typed`, if one is near: a name that begins with it, or that differs in at
 /// most a third of its letters. clap is more generous: it suggests `--no-print-errors` for `--nope`, and knows no
@@ -58,6 +61,22 @@ pub(super) fn suggest(mut error: Error, command: &Command) -> Error {
     let near = near.map(|near| ContextValue::String(format!("--{near}")));
     let instead = instead.map(|instead| ContextValue::StyledStrs(vec![instead.into()]));
     with(with(error, ContextKind::Suggested, instead), ContextKind::SuggestedArg, near)
+}
+
+/// What to type instead of `-t VALUE`, where no file is called `value`: here -t takes none.
+pub(super) fn instead_of_value(value: &str) -> Option<String> {
+    let is_type = || known_types().iter().any(|(name, _)| name == value);
+    Some(match value {
+        // As in fd.
+        "f" => "-F".to_owned(),
+        "d" => "-D".to_owned(),
+        _ if By::NAMES.contains(&value) => format!("--by {value}"),
+        // As in ripgrep.
+        _ if is_type() => format!("--type {value}"),
+        // As in du.
+        _ if parse_size(value).is_ok() => format!("-z {value}"),
+        _ => return None,
+    })
 }
 
 /// The text that `error` has in this `context`.

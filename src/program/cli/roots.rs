@@ -124,8 +124,8 @@ fn read(file: &Path, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
             return Err(io::Error::other("more than 1 GiB of paths, or more than 16 million"));
         }
         path.pop_if(|last| *last == end);
-        // No file has an empty name.
-        if !path.is_empty() {
+        // No file has an empty name. Between NULs, one is a mistake, which is named as by du; an empty line is none.
+        if !path.is_empty() || end == 0 {
             roots.push(sys::into_path(path).into());
         }
     }

@@ -181,9 +181,13 @@ pub(super) fn origin(out: &mut dyn Write, origin: &Origin, known: Measures) -> i
         if let Some(name) = &root.name {
             bytes(out, r#","name":"#, name)?;
         }
-        if let Some(Volume { kind, size, free }) = &root.volume {
+        if let Some(Volume { kind, size, free, available }) = &root.volume {
             bytes(out, r#","file_system":{"type":"#, kind)?;
-            write!(out, r#","size":{size},"free":{free}}}"#)?;
+            write!(out, r#","size":{size},"free":{free}"#)?;
+            if let Some(available) = available {
+                write!(out, r#","available":{available}"#)?;
+            }
+            out.write_all(b"}")?;
         }
         out.write_all(b"}")
     })?;

@@ -4,12 +4,12 @@
 use std::ffi::CStr;
 use std::io::{self, ErrorKind};
 use std::ops::Range;
+use std::os::fd::AsFd;
 
 use fiemap::{Fiemap, FiemapExtent, FiemapExtentFlags as Flags};
-use rustix::fs::{self, AtFlags, CWD, StatxFlags};
-use rustix::io::retry_on_intr;
+use rustix::fs::{AtFlags, CWD, StatxFlags};
 
-use super::listing::{convert, open_file};
+use super::listing::{open_file, stat_and_mount};
 use crate::measure::Kind;
 use crate::sys::{Handle, Mapped, Stat, Symlinks};
 
@@ -55,8 +55,7 @@ pub fn map_extents(
         None => open_file(CWD, name, Symlinks::Follow)?,
     };
     let fields = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::BLOCKS;
-    let now = retry_on_intr(|| fs::statx(&file, c"", AtFlags::EMPTY_PATH, fields))?;
-    let now = convert(&now);
+    let (now, _) = stat_and_mount(file.as_fd(), c"", AtFlags::EMPTY_PATH, fields)?;
     if now.identity() != stat.identity() || now.mode.kind() != Kind::File {
         return Err(io::Error::other("it was replaced during the walk"));
     }

@@ -247,10 +247,12 @@ impl HeldDirectory {
     /// Moves the entry `name` into the directory `to` as `new`, without replacing anything.
     ///
     /// # Errors
-    /// The system's: EEXIST if `new` exists, EINVAL if the file system cannot do this.
+    /// The system's: EEXIST if `new` exists, EINVAL if the file system or the kernel cannot do this.
     pub fn move_to(&self, name: &CStr, to: &Self, new: &CStr) -> io::Result<()> {
         let flags = RenameFlags::NOREPLACE;
-        Ok(retry_on_intr(|| fs::renameat_with(&self.fd, name, &to.fd, new, flags))?)
+        let moved = retry_on_intr(|| fs::renameat_with(&self.fd, name, &to.fd, new, flags));
+        // Before Linux 3.15, the call does not exist.
+        Ok(moved.map_err(|error| if error == Errno::NOSYS { Errno::INVAL } else { error })?)
     }
 
     /// The same where the file system cannot do this. Replaces only what takes the name `new` at the same moment, and of

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{
     self, AtFlags, CWD, FileType, Mode as CreateMode, OFlags, RawDir, Statx, StatxAttributes,
@@ -81,8 +81,8 @@ impl Handle {
     /// The identity of this directory, and the mount through which it is reached.
     pub fn mounted_identity(&self) -> io::Result<Identity> {
         let fields = StatxFlags::INO | StatxFlags::MNT_ID;
-        let stat = retry_on_intr(|| fs::statx(&self.fd, c"", AtFlags::EMPTY_PATH, fields))?;
-        Ok(convert(&stat).identity_on(mount_id(&stat)))
+        let (stat, mount) = stat_and_mount(self.fd.as_fd(), c"", AtFlags::EMPTY_PATH, fields)?;
+        Ok(stat.identity_on(mount))
     }
 
     /// The mount at `name`, without entering or triggering it.
@@ -185,7 +185,83 @@ fn stat_in(
     fields.set(StatxFlags::UID | StatxFlags::GID, query.owner);
     let mut flags = at(symlinks);
     flags.set(AtFlags::STATX_DONT_SYNC, query.cached);
-    Ok(convert(&retry_on_intr(|| fs::statx(parent, name, flags, fields))?))
+    match retry_on_intr(|| fs::statx(parent, name, flags, fields)) {
+        Ok(stat) => Ok(convert(&stat)),
+        Err(error) => Ok(without_statx(error, parent, name, flags)?),
+    }
+}
+
+/// The attributes of `name`, relative to the directory `parent`, and the id of its mount; 0 if that is unknown.
+pub(super) fn stat_and_mount(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    flags: AtFlags,
+    fields: StatxFlags,
+) -> Result<(Stat, u64), Errno> {
+    match retry_on_intr(|| fs::statx(parent, name, flags, fields)) {
+        Ok(stat) => Ok((convert(&stat), mount_id(&stat))),
+        Err(error) => {
+            let stat = without_statx(error, parent, name, flags)?;
+            Ok((stat, if name.is_empty() { mount_of_open(parent) } else { 0 }))
+        }
+    }
+}
+
+/// The id of the mount through which `fd` was opened (proc_pid_fdinfo(5)); 0 if that is unknown.
+fn mount_of_open(fd: BorrowedFd<'_>) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", fd.as_raw_fd()));
+    let text = text.unwrap_or_default();
+    let id = text.lines().find_map(|line| line.strip_prefix("mnt_id:"));
+    id.and_then(|id| id.trim().parse().ok()).unwrap_or(0)
+}
+
+/// The attributes by fstatat(2), where `error` says that there is no statx(2): before Linux 4.11, and under a filter of
+/// system calls that does not know it, such as that of an old Docker. They are without the time of birth and, as before
+/// 5.8, without what tells a mount point on the same file system.
+#[cold]
+fn without_statx(
+    error: Errno,
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    flags: AtFlags,
+) -> Result<Stat, Errno> {
+    if !matches!(error, Errno::NOSYS | Errno::PERM) {
+        return Err(error);
+    }
+    let flags = flags.difference(AtFlags::STATX_DONT_SYNC);
+    let stat = retry_on_intr(|| fs::statat(parent, name, flags))?;
+    // The types of the fields differ between platforms.
+    let nanos = u32::try_from(stat.st_ctime_nsec).unwrap_or(0);
+    let [links, blocks, length] =
+        [i128::from(stat.st_nlink), i128::from(stat.st_blocks), i128::from(stat.st_size)];
+    Ok(Stat {
+        device: stat.st_dev,
+        inode: stat.st_ino,
+        links: u32::try_from(links).unwrap_or(u32::MAX),
+        // The bits above 16 are not used (inode(7)).
+        mode: Mode((stat.st_mode & 0xffff) as u16),
+        mount_point: false,
+        blocks: u64::try_from(blocks).unwrap_or(0),
+        length: u64::try_from(length).unwrap_or(0),
+        accessed: stat.st_atime,
+        modified: stat.st_mtime,
+        changed: stat.st_ctime,
+        changed_nanos: nanos,
+        born: 0,
+        owner: stat.st_uid,
+        group: Some(stat.st_gid),
+    })
+}
+
+/// Whether the entry `name` of `directory` has a second name in the form of DOS, as files of Windows have on NTFS
+/// (`LONGFI~1.TXT` for `longfilename.txt`). No listing has it, but ntfs-3g counts it as a link, and tells its name in this
+/// attribute. The kernel's ntfs3 does not count it (fs/ntfs3/inode.c, 6.18).
+#[cold]
+pub fn has_dos_name(directory: &super::Handle, name: &CStr) -> bool {
+    let super::Handle::Native(directory) = directory else { return false };
+    let mut path = format!("/proc/self/fd/{}/", directory.fd.as_raw_fd()).into_bytes();
+    path.extend_from_slice(name.to_bytes());
+    fs::lgetxattr_query(path, c"system.ntfs_dos_name").is_ok_and(|length| length > 0)
 }
 
 /// What a walk takes of what the kernel says.
@@ -217,13 +293,17 @@ pub(super) fn mount_id(stat: &Statx) -> u64 {
 }
 
 fn mount(parent: BorrowedFd<'_>, name: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
-    let stat = retry_on_intr(|| fs::statx(parent, name, at(symlinks), StatxFlags::MNT_ID))?;
-    let id = mount_id(&stat);
-    if stat.stx_attributes.contains(StatxAttributes::AUTOMOUNT) {
-        let (source, carries) = (Source::Native, Carries::Automount);
-        return Ok(Mount { id, source, carries, ..Mount::default() });
-    }
+    let flags = at(symlinks);
+    let told = match retry_on_intr(|| fs::statx(parent, name, flags, StatxFlags::MNT_ID)) {
+        Ok(stat) if stat.stx_attributes.contains(StatxAttributes::AUTOMOUNT) => {
+            let (id, source, carries) = (mount_id(&stat), Source::Native, Carries::Automount);
+            return Ok(Mount { id, source, carries, ..Mount::default() });
+        }
+        Ok(stat) => Some(mount_id(&stat)),
+        Err(error) => without_statx(error, parent, name, flags).map(|_| None)?,
+    };
     let fd = open(parent, name, LOOK | nofollow(symlinks))?;
+    let id = told.unwrap_or_else(|| mount_of_open(fd.as_fd()));
     let number = match retry_on_intr(|| fs::fstatfs(&fd)) {
         // The numbers have 32 bits; the field's width is the platform's.
         Ok(answer) => answer.f_type as u32,

@@ -32,7 +32,8 @@ pub use bulk::Bulk;
 pub use extents::map_extents;
 pub use held::{HeldDirectory, make_private_directory, open_to_append};
 pub use hidden::clone_mount;
-pub use own_space::own_space;
+pub use listing::has_dos_name;
+pub use own_space::{for_root, own_space};
 pub use prefetch::Prefetch;
 pub use unlinked::unlinked_files;
 

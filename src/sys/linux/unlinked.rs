@@ -12,9 +12,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+use rustix::fs::{AtFlags, CWD, StatxFlags};
 
-use super::listing::{FIELDS, convert, mount_id};
+use super::listing::{FIELDS, stat_and_mount};
 use crate::inode::Identity;
 use crate::measure::Kind;
 use crate::sys::mount_table::{ListedMount, device_number, unescape};
@@ -268,6 +268,6 @@ fn shared(link: &Path, stat: &Stat) -> Option<u64> {
 /// What the file at `path` is, as far as the kernel remembers, and through which mount it is reached.
 fn look(path: &Path) -> io::Result<(Stat, u64)> {
     let flags = AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT;
-    let stat = statx(CWD, path, flags, FIELDS | StatxFlags::MNT_ID)?;
-    Ok((convert(&stat), mount_id(&stat)))
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    Ok(stat_and_mount(CWD, &path, flags, FIELDS | StatxFlags::MNT_ID)?)
 }
