@@ -7,14 +7,14 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use crate::escape::escape;
+use crate::escape::{escape, harmless};
 use crate::sys;
 use crate::sys::errors::{TIMED_OUT, is_closed, symbol};
 
 /// An error, or something that was skipped on purpose. As text it is one line that is safe to print. Problems are sorted
 /// by path, and then by the other fields, in their order.
 #[derive(Clone, Debug, Error, PartialEq, Eq, PartialOrd, Ord)]
-#[error("cannot {} {}: {}", operation.name(), escape(path), escape(message.as_bytes()))]
+#[error("cannot {} {}: {}", operation.name(), escape(path), harmless(message.as_bytes()))]
 pub struct Problem {
     /// The path, as bytes: the root as given, then the names below it.
     #[doc(hidden)]
