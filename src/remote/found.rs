@@ -51,7 +51,7 @@ pub(super) fn read(
         (cut, _) => cut.map(|error| Problem::new(host.paths[0].clone(), Operation::Load, &error)),
     };
     let weighed =
-        Weighed { report, problems: problems.into_iter().collect(), is_interrupted: false };
+        Weighed { report, problems: problems.into_iter().collect(), ..Weighed::default() };
     let origin = Origin { has_details: true, has_times: true, ..Origin::default() };
     let origin = Some(origin.listed(&host.paths));
     Ok(Snapshot { weighed, view, known: Measures::ALL, origin })
