@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use crate::escape::escape;
+use crate::escape::harmless;
 use crate::interrupt::Interrupt;
 use crate::invalid::InvalidValue;
 use crate::measure::{Figures, Kind, Measure};
@@ -77,7 +77,7 @@ impl Request {
     pub fn exclude(mut self, glob: &str) -> Result<Self, InvalidValue> {
         self.0.walk.filter.globs.exclude.add(glob.as_bytes()).map_err(InvalidValue::Pattern)?;
         // As the command line records it, so that snapshots of both can be compared.
-        self.0.options.push(format!("--exclude={}", escape(glob.as_bytes())));
+        self.0.options.push(format!("--exclude={}", harmless(glob.as_bytes())));
         Ok(self)
     }
 

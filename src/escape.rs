@@ -7,29 +7,143 @@ use std::io::{self, Write};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use unicode_width::UnicodeWidthChar;
 
-/// `name` as text. Escapes bytes that are not UTF-8, control characters, line and paragraph separators, bidirectional
-/// controls, and noncharacters. With `&`, `<` and quotes escaped, the text is valid in XML and HTML.
+/// `name` as text that shows every character and can be read back: two different names never give the
+/// same text. A backslash is doubled. The rest is `\n`, `\r`, `\t`, `\xff` for a byte or an ASCII character, and
+/// `\u{200b}` for another character:
+///
+/// * what [`harmless`] escapes;
+/// * what nobody sees, or what looks like something else: blanks at the ends, other blanks than the usual one,
+///   characters without a width, and marks that are drawn on the letter before them although that letter exists with
+///   the mark.
+///
+/// With `&`, `<` and quotes escaped, the text is valid in XML and HTML.
 pub fn escape(name: &[u8]) -> String {
+    // Where a backslash parts names, none has one in it.
+    const DOUBLES: bool = !cfg!(windows);
+    let is_open = name.first() == Some(&b' ') || name.last() == Some(&b' ');
+    if let Some(text) = str::from_utf8(name).ok().filter(|_| is_plain(name) && !is_open) {
+        return text.to_owned();
+    }
     let mut text = String::with_capacity(name.len());
     for chunk in name.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            match c {
-                '\n' => text.push_str("\\n"),
-                '\r' => text.push_str("\\r"),
-                '\t' => text.push_str("\\t"),
-                c if c.is_ascii_control() => push(&mut text, format_args!("\\x{:02x}", c as u32)),
-                c if is_control(c) || is_noncharacter(c) => {
-                    push(&mut text, format_args!("\\u{{{:x}}}", c as u32))
+        let is_first = text.is_empty();
+        let is_last = chunk.invalid().is_empty();
+        // The character before, if that is shown as it is.
+        let mut before = None;
+        let mut chars = chunk.valid().char_indices().peekable();
+        while let Some((at, c)) = chars.next() {
+            let after = chars.peek().map(|(_, after)| *after);
+            let is_end = at == 0 && is_first || after.is_none() && is_last;
+            let is_shown = match c {
+                '\\' if DOUBLES => {
+                    text.push('\\');
+                    true
                 }
-                c => text.push(c),
+                ' ' => !is_end,
+                _ => !is_dangerous(c) && is_seen(before, c, after),
+            };
+            if is_shown {
+                text.push(c);
+            } else {
+                push_escaped(&mut text, c);
             }
+            before = is_shown.then_some(c);
         }
-        for byte in chunk.invalid() {
-            push(&mut text, format_args!("\\x{byte:02x}"));
-        }
+        push_bytes(&mut text, chunk.invalid());
     }
     text
+}
+
+/// A `text` that may have escaped names in it, such as a message, so that it can neither move the cursor nor forge a
+/// line. Escapes bytes that are not UTF-8, control characters, line and paragraph separators, bidirectional controls,
+/// and noncharacters. Once is as good as twice.
+pub fn harmless(text: &[u8]) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for chunk in text.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if is_dangerous(c) { push_escaped(&mut shown, c) } else { shown.push(c) }
+        }
+        push_bytes(&mut shown, chunk.invalid());
+    }
+    shown
+}
+
+fn push_escaped(text: &mut String, c: char) {
+    match c {
+        '\n' => text.push_str("\\n"),
+        '\r' => text.push_str("\\r"),
+        '\t' => text.push_str("\\t"),
+        c if c.is_ascii() => push(text, format_args!("\\x{:02x}", c as u32)),
+        c => push(text, format_args!("\\u{{{:x}}}", c as u32)),
+    }
+}
+
+fn push_bytes(text: &mut String, bytes: &[u8]) {
+    bytes.iter().for_each(|byte| push(text, format_args!("\\x{byte:02x}")));
+}
+
+fn is_dangerous(c: char) -> bool {
+    is_control(c) || is_noncharacter(c)
+}
+
+/// Whether people see that `c` stands between `before` and `after`, and what it is.
+fn is_seen(before: Option<char>, c: char, after: Option<char>) -> bool {
+    /// The first character of the scripts that join letters, or are written without blanks between words. Emoji, which
+    /// are joined too, come later.
+    const JOINED: char = '\u{590}';
+    let [joins_before, joins_after] = [before, after].map(|it| it >= Some(JOINED));
+    match c {
+        c if c < '\u{a0}' => true,
+        // The blank of East Asia, as wide as its letters.
+        '\u{3000}' => joins_before && joins_after && ![before, after].contains(&Some(c)),
+        // Other blanks, and what is drawn as one.
+        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{2800}' => {
+            false
+        }
+        // Joiners are part of a word, or of an emoji.
+        '\u{200c}' | '\u{200d}' => joins_before && joins_after && !before.is_some_and(is_joiner),
+        // So are the selectors of a shape; there is also one in `1️⃣`.
+        '\u{180b}'..='\u{180d}'
+        | '\u{180f}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{e0100}'..='\u{e01ef}' => {
+            let is_after_letter =
+                joins_before && !before.is_some_and(|it| is_selector(it) || is_joiner(it));
+            is_after_letter || c == '\u{fe0f}' && after == Some('\u{20e3}') && before.is_some()
+        }
+        // These take no cell (DerivedCoreProperties, Default_Ignorable_Code_Point).
+        '\u{34f}'
+        | '\u{115f}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{180e}'
+        | '\u{200b}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}' => false,
+        // Marks, and letters of Hangul, that make the character before them another one, which also exists alone. On
+        // macOS many names have them, and no two names of a directory differ in this only.
+        '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}' | '\u{1160}'..='\u{11ff}' => {
+            cfg!(target_os = "macos") && before.is_some_and(char::is_alphanumeric)
+        }
+        // Other marks need something to be drawn on.
+        c => {
+            UnicodeWidthChar::width(c) != Some(0) || before.is_some_and(|it| it > ' ' && it != '/')
+        }
+    }
+}
+
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}')
+}
+
+fn is_selector(c: char) -> bool {
+    matches!(c, '\u{180b}'..='\u{180f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 /// A member whose value is bytes: as text, and if they are not UTF-8, also exactly, in base64. `before` comes before the
@@ -150,6 +264,17 @@ mod tests {
             (b"plain \xc3\xa9".as_slice(), "plain é"),
             (b"a\nb\tc\rd", "a\\nb\\tc\\rd"),
             (b"\x1b[2J\x7f\0", "\\x1b[2J\\x7f\\x00"),
+            (br"\n \x1b \\ a\", r"\\n \\x1b \\\\ a\\"),
+            (b" a  b ", "\\x20a  b\\x20"),
+            ("a\u{a0}b\u{200b}c".as_bytes(), "a\\u{a0}b\\u{200b}c"),
+            ("\u{301}e\u{5b0}/\u{5b0}".as_bytes(), "\\u{301}e\u{5b0}/\\u{5b0}"),
+            // Words and emoji.
+            ("می\u{200c}خواهم क\u{94d}\u{200d}ष".as_bytes(), "می\u{200c}خواهم क\u{94d}\u{200d}ष"),
+            (
+                "👩\u{200d}🚀 🗂\u{fe0f} 1\u{fe0f}\u{20e3}".as_bytes(),
+                "👩\u{200d}🚀 🗂\u{fe0f} 1\u{fe0f}\u{20e3}",
+            ),
+            ("新\u{3000}新 a\u{200d}b a\u{fe0f}".as_bytes(), "新\u{3000}新 a\\u{200d}b a\\u{fe0f}"),
             (b"\xff\xc3", "\\xff\\xc3"),
             ("\u{202e}\u{9b}\u{2028}".as_bytes(), "\\u{202e}\\u{9b}\\u{2028}"),
             ("so\u{ad}ft\u{3164}".as_bytes(), "so\\u{ad}ft\\u{3164}"),
@@ -157,5 +282,12 @@ mod tests {
         ] {
             assert_eq!(escape(name), text);
         }
+    }
+
+    #[test]
+    fn what_is_harmless_stays_as_it_is() {
+        let once = harmless(b"a\\b\x1b\xff \n ");
+        assert_eq!(once, "a\\b\\x1b\\xff \\n ");
+        assert_eq!(harmless(once.as_bytes()), once);
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use crate::escape::escape;
+use crate::escape::{escape, harmless};
 use crate::sys;
 use crate::sys::errors::{TIMED_OUT, is_closed, symbol};
 
@@ -32,7 +32,7 @@ impl Display for Problem {
         let (attempt, path) = (self.attempt(), escape(&self.path));
         let path = if path.is_empty() { "an empty name" } else { &path };
         let space = if attempt.is_empty() { "" } else { " " };
-        write!(f, "{attempt}{space}{path}: {}", escape(self.message.as_bytes()))
+        write!(f, "{attempt}{space}{path}: {}", harmless(self.message.as_bytes()))
     }
 }
 

@@ -218,7 +218,7 @@ impl Request {
     /// The file systems whose mount points are roots, with what uses them; and the roots that are not mount points.
     /// None unless that is asked for.
     fn file_systems(&self, snapshot: &Snapshot) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
-        let Weighed { report, problems, is_interrupted } = &snapshot.weighed;
+        let Weighed { report, problems, is_interrupted, .. } = &snapshot.weighed;
         let (Input::Roots(roots), Some(tree), true) = (&self.source, report, self.file_systems)
         else {
             return Default::default();

@@ -12,6 +12,8 @@ pub struct Weighed {
     pub problems: Vec<Problem>,
     /// Whether it was ended early, so that all totals are lower bounds.
     pub is_interrupted: bool,
+    /// The paths of the directories that may lack something because it was ended early; none if nobody knows them.
+    pub unfinished: Option<Vec<Vec<u8>>>,
 }
 
 impl Weighed {

@@ -24,6 +24,12 @@ pub fn size() -> Option<(usize, usize)> {
     terminal_size().map(|(Width(width), Height(height))| (width.into(), height.into()))
 }
 
+/// The columns that COLUMNS asks for, where stdout is no terminal and so has none of its own.
+pub fn asked_columns() -> Option<usize> {
+    let columns: u16 = env::var("COLUMNS").ok().filter(|_| !is_stdout())?.parse().ok()?;
+    (columns > 0).then_some(columns.into())
+}
+
 /// Whether stdin is a terminal.
 pub fn is_stdin() -> bool {
     io::stdin().is_terminal()
@@ -62,7 +68,28 @@ fn forbids_colors() -> bool {
 
 /// Whether stdout shows links. Linux's own console would show them as text.
 pub fn wants_links() -> bool {
-    shows_colors() && env::var_os("TERM").is_none_or(|term| term != "linux")
+    shows_colors() && !is_linux_console()
+}
+
+/// Whether the terminal is Linux's own console.
+pub fn is_linux_console() -> bool {
+    env::var_os("TERM").is_some_and(|term| term == "linux")
+}
+
+/// Why there can be no screen on the terminal, if that is so.
+pub fn lacks_screen() -> Option<String> {
+    let term = env::var_os("TERM").filter(|term| !term.is_empty());
+    let why = match term {
+        None if cfg!(windows) => return None,
+        None => "TERM is not set".to_owned(),
+        Some(term) if !is_capable_terminal() || term == "unknown" => {
+            format!("TERM is {}", term.to_string_lossy())
+        }
+        Some(_) => return None,
+    };
+    Some(format!(
+        "--ui needs a terminal that can draw a screen, and {why}: TERM=xterm weigh --ui tries it"
+    ))
 }
 
 /// What the background is, as COLORFGBG says: `15;0` is white on black. Some terminals set it.
@@ -93,7 +120,11 @@ pub fn charset() -> Charset {
     let locale = set.find(|locale| !locale.is_empty()).unwrap_or_default();
     let locale = locale.to_string_lossy().to_ascii_lowercase();
     let is_utf8 = locale.is_empty() || locale.contains("utf-8") || locale.contains("utf8");
-    if is_utf8 || cfg!(windows) { Charset::Unicode } else { Charset::Ascii }
+    match is_utf8 || cfg!(windows) {
+        true if is_linux_console() => Charset::Console,
+        true => Charset::Unicode,
+        false => Charset::Ascii,
+    }
 }
 
 /// Whether stderr can show a line that is redrawn.

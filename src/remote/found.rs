@@ -56,7 +56,7 @@ pub(super) fn read(
         }),
     };
     let weighed =
-        Weighed { report, problems: problems.into_iter().collect(), is_interrupted: false };
+        Weighed { report, problems: problems.into_iter().collect(), ..Weighed::default() };
     Ok((Snapshot { weighed, view, known: Measures::ALL, origin }, status))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::size::Format;
-use crate::escape::escape;
+use crate::escape::{escape, harmless};
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::snapshot::Expired;
@@ -112,7 +112,7 @@ pub fn removed(flag: &str, removed: &[PathBuf]) -> Option<String> {
 
 /// A line for each of `roots`, which were walked although they were to be read in bulk.
 pub fn not_in_bulk(roots: &[NotInBulk]) -> Vec<String> {
-    let roots = roots.iter().map(|it| (escape(&it.root), escape(it.reason.as_bytes())));
+    let roots = roots.iter().map(|it| (escape(&it.root), harmless(it.reason.as_bytes())));
     roots.map(|(root, why)| format!("{root} was walked, not read in bulk: {why}")).collect()
 }
 
@@ -199,7 +199,7 @@ fn unasked(Unasked { files, bytes }: Unasked, checked: &str, below: &str) -> Opt
 }
 
 fn text_of(problem: &Problem) -> String {
-    escape(problem.message.as_bytes())
+    harmless(problem.message.as_bytes())
 }
 
 #[cfg(test)]

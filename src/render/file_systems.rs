@@ -65,7 +65,7 @@ fn whole(one: &FileSystem) -> u64 {
 fn usage(one: Option<&FileSystem>, options: &PictureOptions) -> String {
     let Some(one) = one else { return " ".repeat(BAR) };
     let bar = palette::bar(one.used(), whole(one), BAR, options.charset);
-    let behind = if options.charset == Charset::Unicode { "░" } else { "." };
+    let behind = if options.charset == Charset::Ascii { "." } else { "░" };
     let behind = behind.repeat(BAR - cells(&bar));
     options.paint(&bar, |palette| palette.bar(one.used(), whole(one)))
         + &options.paint(&behind, Palette::aside)

@@ -6,12 +6,12 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::fmt::Write as _;
 
 use nu_ansi_term::Color::{self, Fixed};
 use nu_ansi_term::Style;
 
 use super::name::cut;
-use crate::escape::escape;
 
 /// What the background of the terminal is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,41 +43,65 @@ pub enum Charset {
     /// All of Unicode.
     #[default]
     Unicode,
+    /// What the fonts of Linux's own console have: that of the kernel (code page 437), and those of Debian.
+    Console,
     /// Only ASCII.
     Ascii,
 }
 
 impl Charset {
-    /// A name with what is not ASCII escaped, if only ASCII can be shown.
+    /// An escaped name with what is not ASCII escaped too, if only ASCII can be shown.
     pub fn text(self, name: String) -> String {
         match self {
-            Charset::Unicode => name,
-            Charset::Ascii => name.bytes().map(|byte| escape(&[byte])).collect(),
+            Charset::Ascii if !name.is_ascii() => ascii(&name, |_| None),
+            _ => name,
         }
     }
 
-    /// A line with characters of ASCII in place of those that pictures and the screen are drawn with, and all others
-    /// escaped, if only ASCII can be shown.
+    /// A line with characters of ASCII in place of those that are drawn and cannot be shown; and all others escaped, if
+    /// only ASCII can be. The line is safe to print. Colours and links in it stay as they are.
     pub fn drawing(self, line: &str) -> Cow<'_, str> {
-        const DRAWN: &str = "─│├┌└┴┬…≥≤·●▀↑↓←→";
-        const ASCII: &[u8; 17] = b"-||,`++~><-*\"^v<>";
-        if self == Charset::Unicode {
-            return line.into();
-        }
-        let mut ascii = String::new();
-        for c in line.chars() {
-            match DRAWN.chars().position(|drawn| drawn == c) {
-                Some(number) => ascii.push(char::from(ASCII[number])),
-                None => ascii += &self.text(c.to_string()),
+        /// The console lacks the first few.
+        const DRAWN: &str = "…●▀─│├┌└┴┬≥≤·↑↓←→";
+        const ASCII: &[u8; 17] = b"~*\"-||,`++><-^v<>";
+        const LACKING: usize = 3;
+        let drawn = |c| {
+            let position = DRAWN.chars().position(|drawn| drawn == c)?;
+            Some((position, char::from(ASCII[position])))
+        };
+        match self {
+            Charset::Ascii if !line.is_ascii() => ascii(line, |c| Some(drawn(c)?.1)).into(),
+            Charset::Console if !line.is_ascii() => {
+                let shown = |c| match drawn(c) {
+                    Some((..LACKING, ascii)) => ascii,
+                    _ => c,
+                };
+                line.chars().map(shown).collect::<String>().into()
             }
+            _ => line.into(),
         }
-        ascii.into()
     }
 
     /// A line as [`Self::drawing`] has it, cut to at most `width` cells.
     pub fn cut(self, line: &str, width: usize) -> String {
         self.drawing(&cut(&self.drawing(line), width)).into_owned()
     }
+}
+
+/// `text` in ASCII: each other character is what `drawn` has for it, or its bytes, escaped.
+fn ascii(text: &str, drawn: impl Fn(char) -> Option<char>) -> String {
+    let mut ascii = String::new();
+    for c in text.chars() {
+        match drawn(c) {
+            _ if c.is_ascii() => ascii.push(c),
+            Some(drawn) => ascii.push(drawn),
+            None => c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| {
+                // Writing to a string cannot fail.
+                let _ = write!(ascii, "\\x{byte:02x}");
+            }),
+        }
+    }
+    ascii
 }
 
 /// The colours for a theme and a depth.
@@ -240,6 +264,7 @@ pub fn bar(part: u64, whole: u64, width: usize, charset: Charset) -> String {
     let eighths = ((part * most + whole / 2) / whole).min(most) as usize;
     match charset {
         Charset::Unicode => "█".repeat(eighths / 8) + PARTS[eighths % 8],
+        Charset::Console => "█".repeat((eighths + 4) / 8),
         Charset::Ascii => "#".repeat((eighths + 4) / 8),
     }
 }

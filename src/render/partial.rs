@@ -35,8 +35,10 @@ pub fn freed(frees: Freeable, format: &Format, is_partial: bool) -> String {
 pub struct Partial {
     /// The paths that could not be read, sorted.
     lost: Vec<Vec<u8>>,
-    /// Whether the walk was interrupted. Nobody knows what it did not reach.
+    /// Whether the walk was interrupted.
     is_interrupted: bool,
+    /// Whether nobody knows which directories it did not finish.
+    is_unknown: bool,
 }
 
 impl Partial {
@@ -53,8 +55,12 @@ impl Partial {
         });
         let mut lost: Vec<_> = inside.into_iter().map(|problem| problem.path.clone()).collect();
         lost.extend(roots.into_iter().filter(|_| !outside.is_empty()));
+        let Weighed { is_interrupted, unfinished, .. } = weighed;
+        lost.extend(unfinished.iter().flatten().cloned());
         lost.sort_unstable();
-        Self { lost, is_interrupted: weighed.is_interrupted }
+        lost.dedup();
+        let is_interrupted = *is_interrupted;
+        Self { lost, is_interrupted, is_unknown: is_interrupted && unfinished.is_none() }
     }
 
     /// Whether everything was read.
@@ -64,8 +70,8 @@ impl Partial {
 
     /// Whether the figures of `child` lack something.
     pub fn has(&self, child: &Child<'_>) -> bool {
-        if self.is_interrupted || self.lost.is_empty() {
-            return self.is_interrupted && child.is_directory();
+        if self.is_unknown || self.lost.is_empty() {
+            return self.is_unknown && child.is_directory();
         }
         let path = child.path();
         let below = path::join_all([&*path, b""]);
@@ -83,7 +89,7 @@ impl Partial {
             return;
         }
         let are_partial = match tree.shape() {
-            Shape::Directory if !self.is_interrupted => above_losses(&lost, lines, tree),
+            Shape::Directory if !self.is_unknown => above_losses(&lost, lines, tree),
             // What is missing may belong to any group.
             Shape::Groups => vec![true; lines.len()],
             _ => lines.iter().map(|line| self.may_lack(line)).collect(),

@@ -88,7 +88,7 @@ fn row(one: &Reclaim, options: &PictureOptions) -> [String; 6] {
     let alone = Freeable { least: *size, most: *size, ..*frees };
     let is_all = frees.least == *size;
     let owner = owner.as_ref().map(|owner| format!(", of {owner}")).unwrap_or_default();
-    let is_shown = |command: &str| options.charset == Charset::Unicode || command.is_ascii();
+    let is_shown = |command: &str| options.charset != Charset::Ascii || command.is_ascii();
     let texts = [
         options.format.write_bounds(*frees),
         if is_all { String::new() } else { options.format.write_bounds(alone) },

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
 
-use crate::escape::escape;
+use crate::escape::harmless;
 use crate::invalid::InvalidValue;
 use crate::measure::DAY;
 
@@ -81,7 +81,7 @@ impl TimeFormat {
                 .and_then(|time| {
                     strtime::format(format, &time.to_zoned_datetime((**self.zone).clone()))
                 })
-                .map_or_else(|_| seconds.to_string(), |text| escape(text.as_bytes())),
+                .map_or_else(|_| seconds.to_string(), |text| harmless(text.as_bytes())),
         }
     }
 

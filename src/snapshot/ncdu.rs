@@ -63,7 +63,7 @@ pub(super) fn read(
     origin.lacks_modes = root.mode.is_none();
     problems.sort_unstable();
     let report = Some(replay.finish(&root.node()).seen_as(view));
-    let weighed = Weighed { report, problems, is_interrupted: false };
+    let weighed = Weighed { report, problems, ..Weighed::default() };
     Ok(Snapshot { weighed, view, known: Measures::ALL, origin: Some(origin) })
 }
 

@@ -142,7 +142,12 @@ pub fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes, are_apart: bool) -> 
     let is_interrupted = snapshots.iter().any(|snapshot| snapshot.weighed.is_interrupted);
     let trees = snapshots.into_iter().map(|snapshot| snapshot.weighed.report).collect();
     let report = tree(trees, &roots, &hosts, rules, inodes).map(|tree| tree.seen_as(view));
-    Snapshot { weighed: Weighed { report, problems, is_interrupted }, view, known, origin }
+    Snapshot {
+        weighed: Weighed { report, problems, is_interrupted, unfinished: None },
+        view,
+        known,
+        origin,
+    }
 }
 
 /// The name of the machine on which a snapshot was made.

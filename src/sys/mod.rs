@@ -11,7 +11,7 @@
 //!   * `is_vanished`, `is_out_of_handles`, `not_found`, `errors`: what the system's errors mean.
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
 //!   * `threads_with_room`: how many threads the limits of the process allow.
-//!   * `terminal`, `is_capable_terminal`, `read_keys_without_waiting`, `stop_others`: the terminal of the process.
+//!   * `terminal`, `is_capable_terminal`, `read_keys_without_waiting`, `typed`, `stop_others`: the terminal of the process.
 //!   * `usage`, `own_usage`: what the process has used, and what this thread has.
 //!   * `host`, `user_name`, `user_home`, `user_homes`: the names of the machine and its users, and their home directories.
 //!   * `has_dos_name`: whether one of the links of an entry is a name that no listing has.
@@ -96,7 +96,7 @@ pub use system::{
     host, into_path, is_capable_terminal, is_out_of_handles, is_vanished, make_directories,
     make_private_directory, map_extents, not_found, open_outside, open_to_append, own_space,
     own_usage, read_keys_without_waiting, space_around, stop_others, terminal, threads_with_room,
-    to_path, unlinked_files, usage, user_home, user_homes, user_id, user_name,
+    to_path, typed, unlinked_files, usage, user_home, user_homes, user_id, user_name,
 };
 pub use time_zone::time_zone;
 pub use unseen::{Cause, Holder, Unseen};

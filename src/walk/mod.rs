@@ -154,6 +154,9 @@ struct Walk<T: Tally> {
     mounts: OnceLock<MountTable>,
     /// Guards the list of problems; locked once for each.
     problems: Mutex<Vec<Problem>>,
+    /// Guards the paths of what an interrupted walk did not finish, and how many bytes these take; none if they are too
+    /// many. Locked once for each directory that is open then.
+    unfinished: Mutex<Option<(Vec<Vec<u8>>, usize)>>,
     /// Guards the tally's report; set once, when the root closes.
     report: Mutex<Option<Tree>>,
     /// Guards the panic of the tally on another thread, if there was one.
@@ -333,6 +336,7 @@ impl<T: Tally> Walk<T> {
             storages: Mutex::default(),
             mounts: OnceLock::new(),
             problems: Mutex::new(problems),
+            unfinished: Mutex::new(Some(<(Vec<_>, usize)>::default())),
             report: Mutex::new(None),
             panic: Mutex::new(None),
         }
@@ -400,6 +404,22 @@ impl<T: Tally> Walk<T> {
             report: lock(&self.report).take().map(|tree| tree.seen_as(self.options.view)),
             problems,
             is_interrupted: self.is_interrupted(),
+            unfinished: lock(&self.unfinished).take().map(|(paths, _)| paths),
+        }
+    }
+
+    /// Remembers that `dir` may lack something, because the walk was interrupted.
+    #[cold]
+    fn leave_unfinished(&self, dir: &Dir<T::Part>) {
+        /// The most bytes of paths. In a deep chain, each directory has a path.
+        const MOST: usize = 16 << 20;
+        let mut unfinished = lock(&self.unfinished);
+        let Some((paths, bytes)) = &mut *unfinished else { return };
+        let path = dir.path();
+        *bytes += path.len() + size_of::<Vec<u8>>();
+        paths.push(path);
+        if *bytes > MOST {
+            *unfinished = None;
         }
     }
 

@@ -354,6 +354,10 @@ pub(super) fn with_patience<T: Tally, R>(
 pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
     let (tally, rules) = (&walk.tally, &walk.options.rules);
     while dir.hand_in() {
+        // What was closed before is complete.
+        if walk.is_interrupted() {
+            walk.leave_unfinished(&dir);
+        }
         let parent = dir.parent.clone();
         let (name, own) = (dir.name.to_bytes(), rules.figures(&dir.stat));
         let mut directory = Entry::new(name, dir.depth, &dir.stat, own, dir.mount.id);

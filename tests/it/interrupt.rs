@@ -97,6 +97,36 @@ fn it_says_that_it_is_partial_where_nobody_reads_it() {
     assert!(codes.iter().all(|code| matches!(code, Some(0 | 130))), "{codes:?}");
 }
 
+/// After Ctrl-C, every directory was marked as a lower bound, also those that were finished.
+#[test]
+fn finished_directories_stay_exact() {
+    let fixture = large();
+    let flags = "-s -c -b -r -d 1 -n 1000 -o b -T 1";
+    let whole = weigh(flags).arg(fixture.at("top")).run().text();
+    let line_of =
+        |line: &str| line.split_once("── ").map(|(size, name)| (name.to_owned(), size.to_owned()));
+    let exact: std::collections::BTreeMap<_, _> = whole.lines().filter_map(line_of).collect();
+    assert_eq!(exact.len(), 300, "{whole}");
+    let (mut complete, mut partial) = (0, 0);
+    for ended in interrupted(&fixture, flags, whole.as_bytes()) {
+        let text = String::from_utf8(ended.stdout).unwrap();
+        assert!(text.lines().next().is_none_or(|root| root.contains('≥')), "{text}");
+        for (name, size) in text.lines().filter_map(line_of) {
+            if size.contains('≥') {
+                partial += 1;
+            } else {
+                assert_eq!(
+                    size.split_whitespace().next(),
+                    exact[&name].split_whitespace().next(),
+                    "{name}"
+                );
+                complete += 1;
+            }
+        }
+    }
+    assert!(complete > 0, "nothing was finished; {partial} were not");
+}
+
 /// The runs that the signal reached in time. All others must be complete.
 fn interrupted(fixture: &Fixture, flags: &str, whole: &[u8]) -> Vec<Ended> {
     let mut reached = Vec::new();

@@ -27,7 +27,7 @@ use weigh::internal::walk::Progress;
 use crate::fixture::Fixture;
 use crate::picture::cells;
 use crate::program::browse::browser::Browser;
-use crate::program::browse::event::Event;
+use crate::program::browse::event::{Command, Event};
 use crate::program::browse::keys::Key;
 use crate::program::browse::{BrowseOptions, view};
 use crate::pty::Terminal as Pty;
@@ -181,7 +181,8 @@ pub fn drawn(buffer: &Buffer, theme: Theme) -> String {
             start = end;
         }
     }
-    svg + &texts
+    // Without this, a browser that scales the picture shows what is behind two rectangles that touch.
+    format!("<g shape-rendering=\"crispEdges\">\n{svg}</g>\n{texts}")
 }
 
 /// How much of a cell a block fills from its left, and from its top.
@@ -398,8 +399,8 @@ fn a_terminal_is_asked_for_its_background() {
         let mut terminal = Pty::new();
         let child = weigh("-u tree").within(fixture.path()).env("COLORTERM", "truecolor");
         let child = child.env("TERM", "xterm-256color").on(&terminal).spawn();
+        // Only what is certain to be browsed asks.
         terminal.wait_for("\x1b]11;?\x07");
-        terminal.wait_for("two");
         terminal.type_in(answer);
         terminal.type_in(b"n ");
         terminal.type_until(b"", "1 marked");
@@ -407,4 +408,101 @@ fn a_terminal_is_asked_for_its_background() {
         terminal.type_in(b"q");
         assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
     }
+}
+
+/// The answer came to the shell if weigh ended first. It is waited for, and so is that to a last question, which tells
+/// that none comes.
+#[test]
+fn no_answer_is_left_for_the_shell() {
+    let fixture = Fixture::new().file("tree/one", 30_000);
+    let mut terminal = Pty::new();
+    let child = weigh("-u tree").within(fixture.path()).on(&terminal).spawn();
+    terminal.wait_for("\x1b]11;?\x07");
+    terminal.type_in(b"q");
+    terminal.wait_for("\x1b[c");
+    terminal.type_in(b"\x1b]11;rgb:1e1e/1e1e/1e1e\x07\x1b[?62;22c");
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+    // Whatever is left is typed into the next program.
+    terminal.type_in(b"end\n");
+    let mut left = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(terminal.line()), &mut left).unwrap();
+    assert_eq!(left, "end\n");
+}
+
+/// A damaged snapshot ends it at once, before anything is asked.
+#[test]
+fn what_cannot_begin_asks_nothing() {
+    let fixture = Fixture::new().file("bad.json", 3);
+    let terminal = Pty::new();
+    let child = weigh("-u --load bad.json").within(fixture.path()).on(&terminal).spawn();
+    assert_ne!(child.wait_with_output().unwrap().status.code(), Some(0));
+    let shown = String::from_utf8_lossy(&terminal.close()).into_owned();
+    assert!(shown.contains("bad.json") && !shown.contains("\x1b]11"), "{shown:?}");
+}
+
+/// Where there is no alternate screen, old text stood between the cells, and the prompt came between the lines.
+#[test]
+fn the_screen_is_cleared() {
+    let fixture = Fixture::new().file("tree/one", 30_000);
+    let mut terminal = Pty::new();
+    let child = weigh("-u tree").within(fixture.path()).on(&terminal).spawn();
+    terminal.wait_for("\x1b[?1049h\x1b[2J");
+    terminal.wait_for("help");
+    // Ctrl-L draws all of it again.
+    terminal.type_in(b"\x0c");
+    terminal.wait_for("\x1b[2J");
+    terminal.wait_for("help");
+    terminal.type_in(b"q");
+    terminal.wait_for("\x1b[2J\x1b[1;1H");
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+}
+
+/// `/` said that Esc stops the scan, and Esc ended it for good.
+#[test]
+fn esc_takes_the_message_away_and_then_asks() {
+    let fixture = Fixture::new().file("tree/one", 30_000);
+    let request = crate::browse::request([&*fixture.at("tree")]);
+    let mut browser = Browser::new(request, BrowseOptions::default());
+    let mut press = |key| {
+        let commands = browser.on(Event::Key(key));
+        let stops = commands.iter().any(|it| matches!(it, Command::StopScan));
+        (text(&screen(&mut browser, (80, 20), "")).lines().last().unwrap().to_owned(), stops)
+    };
+    let (last, _) = press(Key::Char('/'));
+    assert!(last.contains("once the scan is over"), "{last}");
+    let (last, stops) = press(Key::Escape);
+    assert!(!stops && !last.contains("once") && !last.contains("stop the scan?"), "{last}");
+    let (last, stops) = press(Key::Escape);
+    assert!(!stops && last.contains("stop the scan?"), "{last}");
+    for other in [Key::Escape, Key::Char('q'), Key::Char('n'), Key::Down] {
+        let (last, stops) = press(other);
+        assert!(!stops && !last.contains("stop the scan?"), "{last}");
+        press(Key::Escape);
+    }
+    assert!(press(Key::Char('y')).1);
+    // Once is enough.
+    assert!(!press(Key::Escape).1);
+}
+
+/// `y` covered the list, and `opening it …` stayed.
+#[test]
+fn the_last_line_answers() {
+    let fixture = Fixture::new().file("tree/one", 30_000).file("tree/two", 20_000);
+    let request = crate::browse::request([&*fixture.at("tree")]);
+    let mut browser = crate::browse::opened(&request, BrowseOptions::default(), 10);
+    let shown = |browser: &mut Browser, keys| text(&screen(browser, (120, 20), keys));
+    let last = |shown: String| shown.lines().last().unwrap().to_owned();
+    let copied = shown(&mut browser, "y");
+    assert!(copied.contains(" one ") && last(copied.clone()).contains("copied /"), "{copied}");
+    assert!(last(copied).contains("tree/one"));
+    assert!(!last(shown(&mut browser, "v")).contains("copied"));
+    assert!(last(shown(&mut browser, "o")).contains("opening it"));
+    browser.on(Event::OpenedOutside(None));
+    assert!(!last(shown(&mut browser, "")).contains("opening"));
+    shown(&mut browser, "ov");
+    browser.on(Event::OpenedOutside(None));
+    assert!(!last(shown(&mut browser, "")).contains("open"), "nobody wants to know it later");
+    browser.on(Event::OpenedOutside(Some("no".into())));
+    assert!(last(shown(&mut browser, "")).contains("not opened: no"));
+    assert!(!last(shown(&mut browser, "v")).contains("opened"));
 }

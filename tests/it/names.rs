@@ -129,6 +129,151 @@ fn with_colours_the_only_escapes_are_colours() {
     }
 }
 
+/// What an escaped name was, as the docs say.
+fn unescaped(text: &str) -> Vec<u8> {
+    let (mut name, mut rest) = (Vec::new(), text);
+    while let Some((before, escape)) = rest.split_once('\\') {
+        name.extend(before.bytes());
+        let kind = escape.chars().next().unwrap();
+        rest = &escape[1..];
+        match kind {
+            '\\' => name.push(b'\\'),
+            'n' => name.push(b'\n'),
+            'r' => name.push(b'\r'),
+            't' => name.push(b'\t'),
+            'x' => {
+                name.push(u8::from_str_radix(&rest[..2], 16).unwrap());
+                rest = &rest[2..];
+            }
+            'u' => {
+                let (digits, after) = rest[1..].split_once('}').unwrap();
+                let c = char::from_u32(u32::from_str_radix(digits, 16).unwrap()).unwrap();
+                name.extend(c.to_string().bytes());
+                rest = after;
+            }
+            other => panic!("\\{other} in {text}"),
+        }
+    }
+    name.extend(rest.bytes());
+    name
+}
+
+/// What is not seen, or is taken for something else.
+fn is_hidden(c: char) -> bool {
+    matches!(
+        c,
+        '\u{a0}'
+            | '\u{ad}'
+            | '\u{200b}'
+            | '\u{2060}'
+            | '\u{feff}'
+            | '\u{2003}'
+            | '\u{e0041}'
+            | '\u{34f}'
+    ) || is_dangerous(c)
+}
+
+/// A name with `\n` in it was not to be told from one with a newline, nor one with a no-break space from one with a
+/// space.
+#[test]
+fn escaped_names_can_be_read_back() {
+    const PARTS: [&[u8]; 30] = [
+        b"\\",
+        b"\\",
+        b"\\n",
+        b"\\x1b",
+        b"\\u{200b}",
+        b"\\x5c",
+        b"x5c",
+        b"n",
+        b"u{",
+        b"\n",
+        b"\r",
+        b"\t",
+        b"\x1b",
+        b"\xff",
+        b"\xc3",
+        b" ",
+        b" ",
+        "\u{a0}".as_bytes(),
+        "\u{200b}".as_bytes(),
+        "\u{feff}".as_bytes(),
+        "\u{2003}".as_bytes(),
+        "\u{301}".as_bytes(),
+        "e\u{301}".as_bytes(),
+        "é".as_bytes(),
+        "\u{202e}".as_bytes(),
+        "漢\u{fe00}\u{3000}".as_bytes(),
+        "👩\u{200d}".as_bytes(),
+        "\u{34f}\u{e0041}".as_bytes(),
+        b"\";,",
+        b"a",
+    ];
+    let mut dice = Dice::new(72);
+    let mut names: BTreeSet<Vec<u8>> = BTreeSet::new();
+    while names.len() < 1_000 {
+        let parts = 1 + dice.below(6);
+        names.insert((0..parts).flat_map(|_| dice.of(&PARTS).to_vec()).collect());
+    }
+    let fixture = names.iter().fold(Fixture::in_memory(), |fixture, name| {
+        fixture.sparse(raw(&[b"top/".as_slice(), name].concat()), 1)
+    });
+    let shown = |flags: &str, locale: &str| {
+        let run = weigh(flags).arg("top").within(fixture.path()).env("LC_ALL", locale).run();
+        run.text().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let check = |found: Vec<String>, what: &str| {
+        assert_eq!(found.len(), names.len(), "{what}");
+        for name in &found {
+            assert!(!name.contains(is_hidden), "{what}: {name:?}");
+            assert_eq!(name.trim(), name, "{what}: blanks at the end are not seen");
+        }
+        let read: BTreeSet<_> = found.iter().map(|name| unescaped(name)).collect();
+        assert!(read == names, "{what}");
+    };
+    for locale in ["C.UTF-8", "C"] {
+        for flags in ["-c -s -b -n 2000 -w 300", "-c -s -b -n 2000 -w 300 -r"] {
+            let branch = if locale == "C" { "--" } else { "──" };
+            let lines = shown(flags, locale);
+            let found = lines
+                .iter()
+                .filter_map(|line| Some(line.split_once(&format!("{branch} "))?.1.to_owned()));
+            check(found.filter(|name| !name.starts_with("top")).collect(), flags);
+        }
+    }
+    let csv = shown("-s --as csv", "C.UTF-8");
+    let paths = csv.iter().filter_map(|line| line.strip_prefix("\"top/")?.rsplit_once("\",file"));
+    check(paths.map(|(name, _)| name.replace("\"\"", "\"")).collect(), "csv");
+    let folded = shown("-s --as folded", "C.UTF-8");
+    let stacks = folded.iter().filter_map(|line| line.strip_prefix("top;")?.rsplit_once(' '));
+    check(stacks.map(|(name, _)| name.to_owned()).collect(), "folded");
+}
+
+/// People read these, and no two look alike.
+#[test]
+fn ordinary_names_are_shown_as_they_are() {
+    for name in [
+        "plain name.txt",
+        "é ö ñ",
+        "漢字",
+        "日本語\u{3000}資料",
+        "ภาษาไทย",
+        "हिन्दी",
+        "עִבְרִית",
+        "می\u{200c}خواهم",
+        "👩\u{200d}🚀",
+        "1\u{fe0f}\u{20e3}",
+        "❤\u{fe0f}",
+        "🇨🇭",
+        "한국어",
+        "Ελληνικά",
+        "Русский",
+        "'$x' (1) [2] {3} ~&%#@!=+,;^`",
+    ] {
+        assert_eq!(weigh::internal::escape::escape(name.as_bytes()), name);
+    }
+}
+
 #[test]
 fn json_gives_back_every_name() {
     let fixture = hostile();

@@ -159,15 +159,100 @@ fn colours_are_for_a_terminal_that_wants_them() {
     assert!(!coloured("", &[("TERM", "dumb")]));
 }
 
+/// In a locale that is not UTF-8, colours were printed as text: `\x1b[1m`.
 #[test]
 fn colours_change_nothing_but_colours() {
+    let fixture =
+        various().dir("top/target").file("top/Cargo.toml", 1).file("top/target/CACHEDIR.TAG", 5000);
+    let saved = fixture.at("saved.json");
+    weigh("-s --save").arg(&saved).arg("top").within(fixture.path()).run();
+    let fixture = fixture.file("top/new", 3000);
+    let since = format!("-s -n 100 --since {}", saved.display());
+    let history = format!("--history {}", saved.display());
+    let looks = LOOKS.map(|look| format!("-s -n 100 {look}")).into_iter();
+    let others = ["-s -R", "-s --by type", "--reclaimable", &since, &history].map(str::to_owned);
+    for look in looks.chain(others) {
+        for (name, value) in
+            [("LC_ALL", ""), ("LC_ALL", "C"), ("LANG", "de_DE.ISO-8859-1"), ("TERM", "linux")]
+        {
+            let text = |flag: &str| {
+                let roots = if look.starts_with("--history") { &[][..] } else { &["top"] };
+                let run = weigh(&format!("-w 100 {flag} {look}")).args(roots);
+                let run = run.within(fixture.path()).env(name, value).run();
+                String::from_utf8(run.stdout).unwrap()
+            };
+            let plain = text("-c");
+            assert!(!plain.is_empty(), "{look}");
+            assert_eq!(without_colours(&text("-C")), plain, "{look} {name}={value}");
+            let is_unicode = value.is_empty() || value == "linux";
+            assert!(is_unicode || plain.is_ascii(), "{look} {name}={value}\n{plain}");
+        }
+    }
+}
+
+#[test]
+fn links_are_links_in_every_locale() {
+    let fixture = Fixture::new().file("top/é", 5000);
+    for (locale, name) in [("C.UTF-8", "é"), ("C", "\\xc3\\xa9")] {
+        let shown = weigh("-c -s --hyperlink always").arg("top").within(fixture.path());
+        let text = shown.env("LC_ALL", locale).run().text();
+        assert!(text.contains("top/%c3%a9\x1b\\"), "{text:?}");
+        assert!(text.contains(&format!("\x1b\\{name}\x1b]8;;\x1b\\")), "{text:?}");
+    }
+}
+
+/// Fonts of Linux's console have box drawing and a few blocks. They have no eighths of a block.
+#[test]
+fn linux_has_only_what_its_fonts_have() {
     let fixture = various();
+    // In code page 437 (drivers/tty/vt/cp437.uni) and in Debian's Lat15, Uni2 and Uni3 (console-setup).
+    const SHOWN: &str = "─│├┌└┴┬≥≤·↑↓←→░▒█";
+    let names: String = "漢字\u{301}e📁🚀".into();
     for look in LOOKS {
-        let text = |flag| {
-            let flags = format!("-s -n 100 -w 100 {flag} {look}");
-            weigh(&flags).arg("top").within(fixture.path()).run().text()
-        };
-        assert_eq!(without_colours(&text("-C")), text("-c"), "{look}");
+        let shown = weigh(&format!("-C -s -n 100 -w 100 {look}")).arg("top").within(fixture.path());
+        let text = shown.env("TERM", "linux").run().text();
+        let is_shown = |c: char| c.is_ascii() || SHOWN.contains(c) || names.contains(c);
+        assert!(text.chars().all(is_shown), "{look}\n{text}");
+    }
+}
+
+#[test]
+fn a_pipe_is_as_wide_as_columns_says() {
+    let fixture = Fixture::new().file("top/a", 5000).file("top/b", 70);
+    let width = |flags: &str, columns: &str| {
+        let shown = weigh(&format!("-s -c {flags}")).arg("top").within(fixture.path());
+        cells(shown.env("COLUMNS", columns).run().text().lines().next().unwrap())
+    };
+    for (flags, columns, expected) in [
+        ("", "132", 132),
+        ("-w 60", "132", 60),
+        ("", "", 80),
+        ("", "0", 80),
+        ("", "wide", 80),
+        ("", "70000", 80),
+    ] {
+        assert_eq!(width(flags, columns), expected, "{flags} {columns}");
+    }
+}
+
+/// Without this, the screen was drawn on a terminal that prints its commands as text.
+#[test]
+fn a_terminal_that_cannot_draw_gets_no_screen() {
+    let fixture = Fixture::new().file("top/a", 5000);
+    for (term, said) in
+        [(None, "TERM is not set"), (Some("dumb"), "TERM is dumb"), (Some(""), "TERM is not set")]
+    {
+        let mut shown = weigh("-u").arg("top").within(fixture.path());
+        if let Some(term) = term {
+            shown = shown.env("TERM", term);
+        }
+        let shown = shown.run();
+        assert_eq!(shown.code(), 2);
+        assert!(
+            shown.complaint().contains(said) && shown.complaint().contains("TERM=xterm"),
+            "{}",
+            shown.complaint()
+        );
     }
 }
 

@@ -1,11 +1,18 @@
 //! What the terminal answers when it is asked for its background (OSC 11): `ESC ] 11;rgb:1e1e/1e1e/1e1e BEL`.
 //!
 //! Nobody waits for the answer. It comes as keys, because crossterm does not know it: Alt-], then characters. Keys that
-//! cannot be part of it are keys. A terminal that answers nothing costs nothing.
+//! cannot be part of it are keys. A terminal that answers nothing costs nothing. Only who leaves the screen right after
+//! the question waits for the answer, so that it does not come to the shell.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::mem;
+use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use weigh::internal::render::palette::Theme;
+use weigh::internal::sys;
 
 /// The question. A terminal ends its answer as the question ends.
 pub(super) const QUESTION: &str = "\x1b]11;?\x07";
@@ -16,19 +23,53 @@ pub(super) enum Background {
     /// Nobody has asked, or the answer has come.
     #[default]
     Known,
-    Asked,
+    /// It was asked then.
+    Asked(Instant),
     /// It has begun with this text.
     Begun(String),
 }
 
+/// How long an answer may take. Over slow lines, half a second is usual.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A second question that every terminal answers (DA1): `ESC [ ? 6 c`. Terminals answer in the order of the questions.
+const LAST_QUESTION: &str = "\x1b[c";
+
 impl Background {
+    /// The terminal has been asked.
+    pub(super) fn asked_now() -> Self {
+        Self::Asked(Instant::now())
+    }
+
+    /// Takes from the terminal what it still answers. What was typed meanwhile is lost.
+    pub(super) fn drain(&mut self) {
+        let end = match mem::take(self) {
+            Self::Asked(at) => at + PATIENCE,
+            Self::Begun(_) => Instant::now() + PATIENCE,
+            Self::Known => return,
+        };
+        let asked = |mut terminal: File| terminal.write_all(LAST_QUESTION.as_bytes());
+        if Instant::now() >= end || sys::terminal().and_then(asked).is_err() {
+            return;
+        }
+        let mut answer = Vec::new();
+        while let Some(left) = end.checked_duration_since(Instant::now())
+            && let Ok(bytes @ [_, ..]) = sys::typed(left).as_deref()
+        {
+            answer.extend_from_slice(bytes);
+            if is_answered(&answer) {
+                return;
+            }
+        }
+    }
+
     /// Takes a key. None if the answer has nothing to do with it; else the theme, if the answer is complete and says
     /// one.
     pub(super) fn take(&mut self, key: KeyEvent) -> Option<Option<Theme>> {
         const ST: (KeyCode, KeyModifiers) = (KeyCode::Char('\\'), KeyModifiers::ALT);
         const BEL: (KeyCode, KeyModifiers) = (KeyCode::Char('g'), KeyModifiers::CONTROL);
         match (self, (key.code, key.modifiers)) {
-            (this @ Self::Asked, (KeyCode::Char(']'), KeyModifiers::ALT)) => {
+            (this @ Self::Asked(_), (KeyCode::Char(']'), KeyModifiers::ALT)) => {
                 *this = Self::Begun(String::new());
             }
             (this @ Self::Begun(_), end) if [ST, BEL].contains(&end) => {
@@ -48,6 +89,13 @@ impl Background {
         }
         Some(None)
     }
+}
+
+/// Whether the answer to [`LAST_QUESTION`] is in `bytes`.
+fn is_answered(bytes: &[u8]) -> bool {
+    let starts = bytes.windows(3).enumerate().filter(|(_, it)| it == b"\x1b[?");
+    let mut rests = starts.map(|(at, _)| bytes[at + 3..].iter());
+    rests.any(|mut rest| rest.find(|it| !it.is_ascii_digit() && **it != b';') == Some(&b'c'))
 }
 
 /// Whether `c` can come after `text`.
@@ -79,7 +127,7 @@ mod tests {
 
     /// What is left of `keys` after a question, and the theme. `]` and `\` stand for Alt with them.
     fn taken(keys: &str) -> (String, Option<Theme>) {
-        let (mut background, mut left, mut theme) = (Background::Asked, String::new(), None);
+        let (mut background, mut left, mut theme) = (Background::asked_now(), String::new(), None);
         for c in keys.chars() {
             let modifiers = match c {
                 ']' | '\\' => KeyModifiers::ALT,
@@ -93,6 +141,19 @@ mod tests {
             }
         }
         (left, theme)
+    }
+
+    #[test]
+    fn the_last_answer_is_known() {
+        for (bytes, expected) in [
+            (&b"\x1b]11;rgb:0/0/0\x07\x1b[?62;22c"[..], true),
+            (b"\x1b[?6c", true),
+            (b"c\x1b[?6", false),
+            (b"\x1b[?25lc", false),
+            (b"", false),
+        ] {
+            assert_eq!(is_answered(bytes), expected, "{bytes:?}");
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::review::{Removals, Rescan};
 use super::scan::Scan;
 use super::sorting::Sorting;
 use super::views::{AnswerKey, NameSearch};
-use weigh::internal::escape::escape;
+use weigh::internal::escape::{escape, harmless};
 use weigh::internal::measure::Measure;
 use weigh::internal::path;
 use weigh::internal::problem::Problem;
@@ -169,8 +169,6 @@ pub(super) enum DialogText {
     Review,
     /// What this run has moved into the trash.
     Trash,
-    /// The path of the chosen line.
-    Path,
     Errors,
     /// Why the last removal kept entries.
     Kept,
@@ -187,6 +185,8 @@ pub(super) enum Question {
     Mark,
     /// The number of entries, before it deletes so many.
     Delete(u64),
+    /// `y`, before it stops the scan: what is not read by then stays unknown.
+    Stop,
 }
 
 /// Work in the background.
@@ -331,6 +331,11 @@ impl Browser {
         self.refuse(why)
     }
 
+    /// Whether there is something to browse: until then, weigh may still end with an error.
+    pub(super) fn has_begun(&self) -> bool {
+        !self.is_walking() || self.scan.listings.is_some() || self.progress.entries > 0
+    }
+
     /// Whether a walk is still running, or a snapshot being loaded.
     pub fn is_walking(&self) -> bool {
         self.scan.browsed.is_none()
@@ -462,6 +467,11 @@ impl Browser {
     /// A name or a path as it is shown.
     pub(super) fn text(&self, name: &[u8]) -> String {
         self.options.charset.text(escape(name))
+    }
+
+    /// A message, or what the user has typed, as it is shown.
+    pub(super) fn message(&self, text: &str) -> String {
+        self.options.charset.text(harmless(text.as_bytes()))
     }
 
     /// The absolute path of the current directory, as far as the system has told it.

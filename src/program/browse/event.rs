@@ -30,8 +30,8 @@ pub enum Event {
     Tick,
     /// There is time for the next slice of a query.
     Slice,
-    /// Something that was begun has failed, as this text says.
-    Said(String),
+    /// Another program has opened the file or directory, or not, for this reason.
+    OpenedOutside(Option<String>),
     /// Nothing more can be done, for this reason.
     Failed(Problem),
     /// The system has been asked what must not be marked: this.

@@ -75,7 +75,13 @@ impl Scan {
     fn exchange_problems(&mut self, is_gone: impl Fn(&[u8]) -> bool, new: Weighed) {
         let Some(browsed) = &mut self.browsed else { return };
         let weighed = &mut browsed.snapshot.weighed;
-        weighed.is_interrupted |= new.is_interrupted;
+        if new.is_interrupted {
+            let before =
+                if weighed.is_interrupted { weighed.unfinished.take() } else { Some(Vec::new()) };
+            let both = before.zip(new.unfinished);
+            weighed.unfinished = both.map(|(before, new)| [before, new].concat());
+            weighed.is_interrupted = true;
+        }
         weighed.problems.retain(|problem| !is_gone(&problem.path));
         weighed.problems.extend(new.problems);
         weighed.problems.sort_unstable();

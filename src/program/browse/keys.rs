@@ -3,7 +3,7 @@
 use Key::{Char, Control};
 
 use super::browser::ViewKind;
-use weigh::internal::escape::escape;
+use weigh::internal::escape::harmless;
 
 /// A key or a mouse action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,8 +155,8 @@ impl Binding {
 
 impl Key {
     fn parse(text: &str) -> Result<Self, String> {
-        /// The terminal sends them as other keys, and Ctrl-C and Ctrl-Z are not for actions.
-        const TAKEN: &[char] = &['c', 'h', 'i', 'j', 'm', 'z'];
+        /// The terminal sends them as other keys, and Ctrl-C, Ctrl-L and Ctrl-Z are not for actions.
+        const TAKEN: &[char] = &['c', 'h', 'i', 'j', 'l', 'm', 'z'];
         let mut letters = text.chars();
         if let (Some(letter), None) = (letters.next(), letters.next())
             && !letter.is_control()
@@ -181,7 +181,7 @@ impl Key {
     pub(super) fn name(self) -> String {
         match (self, NAMED.iter().find(|(key, ..)| *key == self)) {
             (_, Some((_, _, short))) => (*short).to_owned(),
-            (Key::Char(letter), None) => escape(letter.to_string().as_bytes()),
+            (Key::Char(letter), None) => harmless(letter.to_string().as_bytes()),
             (Key::Control(letter), None) => format!("^{}", letter.to_ascii_uppercase()),
             _ => String::new(),
         }

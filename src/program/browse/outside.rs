@@ -1,11 +1,15 @@
 //! What goes outside: a path into the clipboard, and a file or directory to another program.
 
-use super::browser::{Browser, Dialog, DialogText};
+use super::browser::Browser;
 use super::event::Command;
+use super::update::AFTER_SCAN;
 use weigh::internal::escape::is_control;
 use weigh::internal::measure::Kind;
 use weigh::internal::path;
 use weigh::internal::sys;
+
+/// What is said until it is.
+const OPENING: &str = "opening it …";
 
 impl Browser {
     /// The path of the chosen line, or of the directory if nothing is in it: absolute, unless it is from a snapshot.
@@ -21,31 +25,42 @@ impl Browser {
         Some(real.unwrap_or_else(|| child.path()))
     }
 
-    /// Shows the path of the chosen line, and copies it if it cannot control the terminal.
+    /// Copies the path of the chosen line if it cannot control the terminal, and says it.
     pub(super) fn copy_path(&mut self) -> Option<Command> {
         let Some(path) = self.chosen_path() else {
             return self.refuse("a group has no path");
         };
-        self.dialog = Some(Dialog::Text(DialogText::Path, 0));
-        let text = String::from_utf8(path).ok().filter(|text| !text.contains(is_control));
-        if text.is_none() {
-            self.say("not copied: it has characters that could control the terminal");
-        }
-        text.map(Command::Copy)
+        let shown = self.text(&path);
+        let Some(text) = String::from_utf8(path).ok().filter(|text| !text.contains(is_control))
+        else {
+            return self.refuse(format!("not copied, because it has control characters: {shown}"));
+        };
+        self.say(format!("copied {shown}"));
+        Some(Command::Copy(text))
     }
 
     /// Opens the chosen file or directory in another program.
     pub(super) fn open_outside(&mut self) -> Option<Command> {
         let opened = self.to_open();
-        self.say(opened.as_ref().err().copied().unwrap_or("opening it …"));
+        self.say(opened.as_ref().err().copied().unwrap_or(OPENING));
         opened.ok()
+    }
+
+    /// The other program has started, or why it has not.
+    pub(super) fn opened_outside(&mut self, failed: Option<String>) {
+        match failed {
+            Some(why) => self.say(format!("not opened: {why}")),
+            // Nobody wants to know it later.
+            None if self.said() == Some(OPENING) => self.say("opened"),
+            None => {}
+        }
     }
 
     fn to_open(&self) -> Result<Command, &'static str> {
         let reasons = [
             (self.options.is_root, "nothing is opened as root"),
             (self.options.read_only, "nothing is opened with --read-only"),
-            (self.is_walking(), "once the scan is over: Esc stops it"),
+            (self.is_walking(), AFTER_SCAN),
             (!self.is_of_roots(), "nothing is opened: this was not scanned here"),
         ];
         if let Some((_, why)) = reasons.into_iter().find(|(is_so, _)| *is_so) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::browser::{Browser, PendingWork};
+use super::browser::{Browser, Dialog, PendingWork, Question};
 use super::event::Command;
 use super::marks::{Marks, NamedMarks, descend};
 use super::protected::Refusal;
@@ -48,6 +48,7 @@ impl Browser {
 
     /// Takes the result of a scan.
     pub(super) fn scanned(&mut self, browsed: Outcome) -> Option<Command> {
+        self.dialog.take_if(|dialog| matches!(dialog, Dialog::Prompt(Question::Stop, _)));
         match self.end_work() {
             Some(PendingWork::Directory(directory)) => {
                 return self.replace(directory, browsed.snapshot.weighed);

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossterm::cursor::{Hide, Show};
+use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::event::{
     self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
     Event as TerminalEvent, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
@@ -18,7 +18,8 @@ use crossterm::event::{
 };
 use crossterm::execute;
 use crossterm::terminal::{
-    self, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
+    enable_raw_mode,
 };
 use crossterm::tty::IsTty as _;
 use ratatui_core::terminal::Terminal;
@@ -47,12 +48,11 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
     let signals = TerminalSignals::default();
     signals::listen_for_screen(&signals).map_err(|error| problem(&error))?;
     let mut screen = Screen::open(signals.clone()).map_err(|error| problem(&error))?;
-    let asks = options.asks_background && options.colors.is_some();
+    screen.may_ask = options.asks_background && options.colors.is_some();
     let work = Work::new(request, &options, signals.clone(), INTERVAL);
     let mut browser = Browser::new(request.clone(), options);
     // Before any access to the file system.
-    let asked = if asks { screen.ask() } else { Ok(()) };
-    let drawn = asked.and_then(|()| enter()).and_then(|()| screen.draw(&mut browser));
+    let drawn = enter().and_then(|()| screen.draw(&mut browser));
     work.pass(&mut browser, Event::Start);
     let ending = drawn.and_then(|()| work.browse(&mut browser, &mut screen));
     drop(screen);
@@ -84,6 +84,8 @@ struct Screen {
     /// stderr.
     terminal: ManuallyDrop<Terminal<CrosstermBackend<Box<dyn io::Write>>>>,
     signals: TerminalSignals,
+    /// Whether the terminal is to be asked for its background.
+    may_ask: bool,
     background: Background,
     /// When it was last certain that the terminal is there.
     last_seen: Instant,
@@ -103,6 +105,12 @@ impl Console for Screen {
     }
 
     fn next(&mut self, browser: &Browser, wait: Duration) -> io::Result<Option<Event>> {
+        // A wrong command line or a damaged snapshot ends weigh at once. Then nobody would take the answer.
+        if self.may_ask && browser.has_begun() {
+            self.may_ask = false;
+            self.background = Background::asked_now();
+            sys::terminal()?.write_all(QUESTION.as_bytes())?;
+        }
         let is_event = event::poll(wait)?;
         // If SIGHUP is ignored, as with nohup, only this shows that the terminal is gone.
         if self.last_seen.elapsed() >= Duration::from_secs(1) {
@@ -151,22 +159,22 @@ impl Screen {
             before(panic);
         }));
         let terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(out))?);
-        Ok(Self { terminal, signals, background: Background::default(), last_seen: Instant::now() })
-    }
-
-    /// Asks the terminal for its background, and does not wait for the answer.
-    fn ask(&mut self) -> io::Result<()> {
-        enable_raw_mode()?;
-        self.background = Background::Asked;
-        sys::terminal()?.write_all(QUESTION.as_bytes())
+        let (background, last_seen) = (Background::default(), Instant::now());
+        Ok(Self { terminal, signals, may_ask: false, background, last_seen })
     }
 
     /// Stops the process until it is continued, and restores the terminal meanwhile.
     fn stop(&mut self) -> io::Result<()> {
+        self.background.drain();
         restore();
         signals::stop()?;
         enter()?;
-        // This clears it; Terminal::clear would wait for the terminal to report its cursor position.
+        self.clear()
+    }
+
+    /// Clears the screen, so that everything is drawn anew. Terminal::clear would wait for the terminal to report its
+    /// cursor position.
+    fn clear(&mut self) -> io::Result<()> {
         let size = self.terminal.size()?;
         self.terminal.resize(size.into())
     }
@@ -178,6 +186,7 @@ impl Screen {
         match code {
             KeyCode::Char('c') => Ok(Some(Event::Key(Key::Interrupt))),
             KeyCode::Char('h') => Ok(Some(Event::Key(Key::Backspace))),
+            KeyCode::Char('l') => self.clear().map(|()| Some(Event::Redraw)),
             // If nobody could continue it, Ctrl-Z does nothing.
             KeyCode::Char('z') if sys::stop_others() => {
                 self.stop()?;
@@ -224,6 +233,7 @@ fn mouse(browser: &Browser, kind: MouseEventKind, at: (u16, u16), size: (u16, u1
 
 impl Drop for Screen {
     fn drop(&mut self) {
+        self.background.drain();
         restore();
         // The hook would restore a terminal that is already restored. During a panic, it cannot be taken.
         if !thread::panicking() {
@@ -242,10 +252,11 @@ fn ensure_size() -> io::Result<()> {
     Err(io::Error::other(format!("{columns} columns and {lines} lines are more than a screen has")))
 }
 
-/// Takes over the terminal.
+/// Takes over the terminal. Not every one has an alternate screen, which would be blank.
 fn enter() -> io::Result<()> {
     enable_raw_mode()?;
-    execute!(sys::terminal()?, EnterAlternateScreen, EnableMouseCapture, Hide)?;
+    let mut terminal = sys::terminal()?;
+    execute!(terminal, EnterAlternateScreen, Clear(ClearType::All), EnableMouseCapture, Hide)?;
     // Old consoles of Windows cannot tell pasted text from keys.
     let _ = execute!(sys::terminal()?, EnableBracketedPaste);
     Ok(())
@@ -255,6 +266,8 @@ fn enter() -> io::Result<()> {
 fn restore() {
     if let Ok(mut terminal) = sys::terminal() {
         let _ = execute!(terminal, DisableBracketedPaste);
+        // Without an alternate screen, the prompt would come anywhere between the lines.
+        let _ = execute!(terminal, Clear(ClearType::All), MoveTo(0, 0));
         let _ = execute!(terminal, Show, DisableMouseCapture, LeaveAlternateScreen);
     }
     let _ = disable_raw_mode();

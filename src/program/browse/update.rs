@@ -19,6 +19,9 @@ use weigh::internal::sys;
 /// About how many bytes of a pattern can be typed: more than any path has. A search begins anew with each key.
 const LONGEST_TYPED: usize = 10_000;
 
+/// Why something is not done yet.
+pub(super) const AFTER_SCAN: &str = "once the scan is over";
+
 impl Browser {
     /// Takes `event`, and returns what is to be done.
     pub fn on(&mut self, event: Event) -> Vec<Command> {
@@ -31,7 +34,7 @@ impl Browser {
             Event::Signal(signal) => return vec![Command::End(Ending::Signal(signal))],
             Event::Tick => self.tick(),
             Event::Slice => self.go_on(),
-            Event::Said(text) => self.say(text),
+            Event::OpenedOutside(failed) => self.opened_outside(failed),
             Event::Protected(protected) => {
                 self.protected = *protected;
                 // Until this is known, a review refuses everything.
@@ -97,8 +100,15 @@ impl Browser {
     }
 
     fn press(&mut self, key: Key) -> Option<Command> {
-        self.said = None;
+        let was_said = self.said.take().is_some();
         match self.dialog.take() {
+            // Whoever wants a message to go away does not mean the scan.
+            None if was_said
+                && self.is_walking()
+                && self.options.keys.act(key) == Some(Act::Stop) =>
+            {
+                None
+            }
             None if key == Key::Interrupt => self.stop(true),
             None => match self.options.keys.act(key) {
                 Some(act) => self.act(act),
@@ -310,10 +320,12 @@ impl Browser {
                         self.close_review();
                         self.say("nothing is deleted");
                     }
-                    Question::Filter | Question::Mark => {}
+                    Question::Filter | Question::Mark | Question::Stop => {}
                 }
                 return None;
             }
+            Key::Char('y') | Key::Enter if question == Question::Stop => return self.stop_scan(),
+            _ if question == Question::Stop => return None,
             Key::Backspace => drop(text.pop()),
             Key::Char(c) if text.len() < LONGEST_TYPED => text.push(c),
             Key::Enter => return self.answer(question, &text),
@@ -330,6 +342,7 @@ impl Browser {
 
     fn answer(&mut self, question: Question, text: &str) -> Option<Command> {
         match question {
+            Question::Stop => {}
             _ if text.is_empty() && question == Question::Mark => {}
             Question::Search => self.accept_search(),
             Question::Filter => {
@@ -422,15 +435,25 @@ impl Browser {
         })
     }
 
-    /// Stops what goes on in the background, or else ends the filter of the list. An interrupt ends the program then;
-    /// and so does a second one during a walk.
+    /// Stops the first scan. Nothing is asked if it has ended meanwhile.
+    fn stop_scan(&mut self) -> Option<Command> {
+        self.is_stopping = self.is_walking();
+        self.is_stopping.then_some(Command::StopScan)
+    }
+
+    /// Asks whether to stop the first scan, or stops what else goes on in the background, or else ends the filter of the
+    /// list. An interrupt does not ask, and ends the program if there is nothing to stop; and so does a second one
+    /// during a walk.
     fn stop(&mut self, is_interrupt: bool) -> Option<Command> {
         if self.is_walking() && self.is_of_roots() {
-            if is_interrupt && self.is_stopping {
-                return self.end(Ending::Quit);
+            match self.is_stopping {
+                true if is_interrupt => return self.end(Ending::Quit),
+                true => return None,
+                false if is_interrupt => return self.stop_scan(),
+                false => {}
             }
-            self.is_stopping = true;
-            return Some(Command::StopScan);
+            self.dialog = Some(Dialog::Prompt(Question::Stop, String::new()));
+            return None;
         }
         match self.pending {
             _ if is_interrupt => return self.end(Ending::Quit),
@@ -477,7 +500,7 @@ impl Browser {
     /// Ends with the marked paths on standard output, if there are any that can be printed.
     fn print_paths(&mut self) -> Option<Command> {
         if self.is_walking() {
-            return self.refuse("once the scan is over: Esc stops it");
+            return self.refuse(AFTER_SCAN);
         }
         let paths = self.marked_paths();
         if paths.is_empty() {

@@ -189,7 +189,7 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
         parts.push(browser.text(group));
     }
     if let Some(pattern) = &browser.pattern {
-        parts.push(format!("only {}", browser.text(pattern.text.as_bytes())));
+        parts.push(format!("only {}", browser.message(&pattern.text)));
     }
     if let Some(browsed) = &browser.scan.browsed {
         parts.push(match browser.measure() {
@@ -267,6 +267,7 @@ fn asked(question: Question) -> String {
         Question::Search => "find ".to_owned(),
         Question::Filter => "list only ".to_owned(),
         Question::Mark => "mark ".to_owned(),
+        Question::Stop => "stop the scan? What is not read yet stays unknown ".to_owned(),
         Question::Delete(entries) => {
             format!("delete {} for ever? type how many: ", size::entries(entries))
         }
@@ -280,7 +281,7 @@ fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)
         let asked = asked(*question);
         // The end of what is typed stays visible, and so does the number that is asked for.
         let most = width.saturating_sub(cells(&asked).min(width / 2) + 1);
-        let text = shorten(&browser.text(text.as_bytes()), most);
+        let text = shorten(&browser.message(text), most);
         let asked = shorten(&asked, width.saturating_sub(cells(&text) + 1));
         let room = width.saturating_sub(cells(&text) + cells(&asked) + 1);
         let said = browser.said().map_or_else(String::new, |said| format!("{said}; "));
@@ -295,6 +296,7 @@ fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)
             }
             Question::Filter => "(Enter lists them, Esc goes back): ".to_owned(),
             Question::Mark => format!("({}): ", super::pattern::MarkedBy::EXAMPLES),
+            Question::Stop => "(y stops it, Esc goes on): ".to_owned(),
             Question::Delete(_) => String::new(),
         };
         let help = canvas.charset.drawing(&help);

@@ -10,6 +10,7 @@ use super::marks::{descend, names};
 use super::pattern::NamePattern;
 use super::query::{Answer, RunningQuery, TreeQuery};
 use super::sorting::{SortKey, Sorting};
+use super::update::AFTER_SCAN;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::render::size::Format;
 use weigh::internal::report::NO_OWNERS_LISTED;
@@ -95,7 +96,7 @@ impl Browser {
     /// Whether everything can be searched; if not, says so.
     fn has_whole_tree(&mut self) -> bool {
         if self.is_walking() {
-            self.say("once the scan is over: Esc stops it");
+            self.say(AFTER_SCAN);
         } else if !self.has_all() {
             self.say("the snapshot is too large: only its directories can be shown");
         }
@@ -351,7 +352,7 @@ impl Browser {
             way.split_last().and_then(|(name, way)| Some((name, descend(&self.scan.tree, way)?)));
         let is_there = above.is_some_and(|(name, it)| it.unsorted().any(|it| it.name() == name));
         self.show_at(way);
-        let text = self.text(text.as_bytes());
+        let text = self.message(&text);
         let position = position(shown + 1, all);
         let gone = if is_there { "" } else { " (gone)" };
         self.say(format!("{position}{gone}: {text}; n N go on"));

@@ -178,9 +178,8 @@ impl Work {
             Command::Remove(manner, targets) => self.remove(manner, targets),
             Command::Copy(text) => copy(&text),
             Command::Open(path, fingerprint) => self.spawn(move |sender| {
-                if let Err(error) = open(&path, fingerprint) {
-                    send(sender, Event::Said(format!("not opened: {error}")));
-                }
+                let failed = open(&path, fingerprint).err().map(|error| error.to_string());
+                send(sender, Event::OpenedOutside(failed));
             }),
             Command::Undo(trashed) => self.undo(trashed),
         }

@@ -10,7 +10,7 @@ use regex::bytes::RegexSet;
 use super::git;
 use super::near::nearest;
 use super::roots::unreadable;
-use weigh::internal::escape::escape;
+use weigh::internal::escape::harmless;
 use weigh::internal::filter::{
     BadPattern, Days, Filter, Globs, Paths, Regexes, Times, Types, any_pattern, any_type,
     known_types,
@@ -196,7 +196,7 @@ fn unknown_type(flag: &str, name: &str) -> String {
     let of_glob = of_glob.map(|(known, _)| known.as_str());
     let near = of_glob.or(nearest(name, types.iter().map(|(known, _)| known.as_str())));
     let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
-    let name = escape(name.as_bytes());
+    let name = harmless(name.as_bytes());
     format!("invalid value '{name}' for '{flag} <NAME>': {near}--type-list lists the types")
 }
 
@@ -217,7 +217,7 @@ impl PatternFlag {
 fn given(values: &[OsString], flag: &str) -> Vec<PatternFlag> {
     let patterns = values.iter().map(|value| {
         let text = value.as_encoded_bytes().to_vec();
-        let origin = format!("invalid value '{}' for '{flag}'", escape(&text));
+        let origin = format!("invalid value '{}' for '{flag}'", harmless(&text));
         PatternFlag { text, origin }
     });
     patterns.collect()
@@ -227,7 +227,7 @@ fn given(values: &[OsString], flag: &str) -> Vec<PatternFlag> {
 fn lines(files: &[PathBuf], flag: &str) -> Result<Vec<PatternFlag>, String> {
     let mut patterns = Vec::new();
     for file in files {
-        let name = escape(file.as_os_str().as_encoded_bytes());
+        let name = harmless(file.as_os_str().as_encoded_bytes());
         let content = sys::read_file(file).map_err(|error| unreadable(file, flag, &error))?;
         for (number, line) in (1..).zip(content.split(|byte| *byte == b'\n')) {
             let text = line.strip_suffix(b"\r").unwrap_or(line).to_vec();

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::HOME;
-use weigh::internal::escape::escape;
+use weigh::internal::escape::harmless;
 use weigh::internal::git::{BadFile, GitConfig, Text, truth};
 use weigh::internal::problem::reason;
 use weigh::internal::sys;
@@ -68,7 +68,7 @@ fn bytes(path: PathBuf) -> Vec<u8> {
 }
 
 fn blame((file, error): BadFile) -> String {
-    format!("cannot read git's file '{}': {}", escape(&file), reason(&error))
+    format!("cannot read git's file '{}': {}", harmless(&file), reason(&error))
 }
 
 fn not_empty(name: &str) -> Option<PathBuf> {

@@ -34,7 +34,7 @@ use clap::error::ErrorKind;
 use crate::program::browse::BrowseOptions;
 use crate::program::terminal;
 use flags::Flags;
-use weigh::internal::escape::escape;
+use weigh::internal::escape::harmless;
 use weigh::internal::interrupt::Interrupt;
 use weigh::internal::list::FIND_FORMAT;
 use weigh::internal::problem::{reason, unless_closed};
@@ -93,15 +93,15 @@ pub fn parse() -> Plan {
         Err(error) if error.use_stderr() => {
             // The message quotes arguments, which may come from a pattern of the shell. So it is made again from
             // escaped arguments, which cannot forge a line.
-            let harmless = |arg: &OsString| OsString::from(escape(arg.as_encoded_bytes()));
-            let harmless: Vec<OsString> = args.iter().map(harmless).collect();
-            let error = parse::flags(&harmless, |_| Ok(())).err().unwrap_or(error);
+            let shown = |arg: &OsString| OsString::from(harmless(arg.as_encoded_bytes()));
+            let shown: Vec<OsString> = args.iter().map(shown).collect();
+            let error = parse::flags(&shown, |_| Ok(())).err().unwrap_or(error);
             let is_bad_value = error.kind() == ErrorKind::ValueValidation;
             // An invalid value needs one line only.
             let most = if is_bad_value { 1 } else { usize::MAX };
             for line in error.render().to_string().lines().take(most) {
                 // If writing to stderr fails, there is nowhere left to say so.
-                let _ = writeln!(io::stderr(), "{}", escape(line.as_bytes()));
+                let _ = writeln!(io::stderr(), "{}", harmless(line.as_bytes()));
             }
             process::exit(error.exit_code())
         }

@@ -204,13 +204,15 @@ impl Flags {
         /// The width without a terminal. A screen reader needs none.
         const WIDTH: usize = 80;
         let is_colored = self.wants_colors(terminal::wants_colors);
+        let columns = terminal::asked_columns().filter(|_| !self.is_page());
+        let columns = columns.or(terminal.map(|(width, _)| width));
         // A history and a page show dates without times.
         let is_by_day = self.snapshots.history.is_some() || self.is_page();
         let dates = if is_by_day { "%Y-%m-%d" } else { "%Y-%m-%d %H:%M" };
         tree::PictureOptions {
-            width: match (self.print.terminal_width, terminal) {
+            width: match (self.print.terminal_width, columns) {
                 (Some(width), _) => width.into(),
-                (None, Some((width, _))) => width,
+                (None, Some(width)) => width,
                 (None, None) if self.print.screen_reader => usize::MAX,
                 (None, None) => WIDTH,
             },

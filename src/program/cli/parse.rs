@@ -14,7 +14,7 @@ use super::config::{self, Mistake, Setting};
 use super::flags::Flags;
 use super::near;
 use super::{HOME, remote, rules, snapshots};
-use weigh::internal::escape::escape;
+use weigh::internal::escape::harmless;
 use weigh::internal::problem::reason;
 use weigh::internal::sys::{self, Source};
 
@@ -58,7 +58,7 @@ fn source(args: &[OsString]) -> Result<(Source, Cow<'_, [OsString]>), Error> {
         [name, flag, source, others @ ..] if flag == "--source" => {
             let Some((_, source)) = Source::named().find(|(name, _)| *source == **name) else {
                 let names: Vec<_> = Source::named().map(|(name, _)| name).collect();
-                let (names, source) = (names.join(" or "), escape(source.as_encoded_bytes()));
+                let (names, source) = (names.join(" or "), harmless(source.as_encoded_bytes()));
                 return Err(bad(format!("--source is {names}, not {source}")));
             };
             Ok((source, iter::once(name).chain(others).cloned().collect()))
@@ -101,7 +101,7 @@ fn help_among_others(args: &[OsString]) -> Option<String> {
         return None;
     }
     let mut args = args.iter().skip(1).map(|arg| arg.as_encoded_bytes());
-    let letters = escape(
+    let letters = harmless(
         args.find(|arg| arg.starts_with(b"-") && !arg.starts_with(b"--") && arg.contains(&b'h'))?,
     );
     Some(format!(
@@ -235,9 +235,9 @@ fn over<T>(
             continue;
         }
         // clap removes terminal escapes. So the message is made again from escaped arguments.
-        let harmless = setting.arguments.iter().map(|text| escape(text.as_bytes())).collect();
-        let harmless = Setting { arguments: harmless, ..setting.clone() };
-        let error = made(command, arguments(name, &[&harmless], &[]), &make).err();
+        let shown = setting.arguments.iter().map(|text| harmless(text.as_bytes())).collect();
+        let shown = Setting { arguments: shown, ..setting.clone() };
+        let error = made(command, arguments(name, &[&shown], &[]), &make).err();
         return Err(at(path, setting.line, &error.map_or(message, |error| self::message(&error))));
     }
     // Each setting is valid by itself, but not all together.
@@ -269,7 +269,7 @@ fn is_refused<T>(made: Result<T, Error>, with: &str) -> bool {
 
 /// The error that a line of the config file is.
 fn at(path: &Path, line: usize, message: &str) -> Error {
-    bad(format!("{}:{line}: {}", printable(path), escape(message.as_bytes())))
+    bad(format!("{}:{line}: {}", printable(path), harmless(message.as_bytes())))
 }
 
 /// The error in one line, with a suggestion if there is one.
@@ -332,7 +332,7 @@ fn bad(message: String) -> Error {
 }
 
 fn printable(path: &Path) -> String {
-    escape(path.as_os_str().as_encoded_bytes())
+    harmless(path.as_os_str().as_encoded_bytes())
 }
 
 #[cfg(test)]

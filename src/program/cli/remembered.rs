@@ -9,7 +9,7 @@ use std::process;
 
 use super::flags::Flags;
 use super::screen::user_directories;
-use weigh::internal::escape::escape;
+use weigh::internal::escape::harmless;
 use weigh::internal::problem::reason;
 use weigh::internal::report::Input;
 use weigh::internal::snapshot::{self, Day, Glance, Origin, Remembered};
@@ -59,7 +59,7 @@ impl Flags {
             if is_file {
                 return Ok((Some(file), None));
             }
-            return Err(format!("--since {}: {NO_DAY}", escape(name.as_bytes())));
+            return Err(format!("--since {}: {NO_DAY}", harmless(name.as_bytes())));
         };
         let now = self.here(roots);
         let found = self.remembered().find(day, &now).map_err(|problem| problem.to_string())?;
@@ -126,7 +126,7 @@ impl Flags {
             if are_named && !origin.paths().iter().any(|path| paths.contains(path)) {
                 continue;
             }
-            let roots: Vec<_> = origin.paths().into_iter().map(escape).collect();
+            let roots: Vec<_> = origin.paths().into_iter().map(harmless).collect();
             list.extend(
                 format!("{}  {}\n", times.write(origin.time), roots.join(" ")).into_bytes(),
             );

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use weigh::internal::escape::escape;
+use weigh::internal::escape::harmless;
 use weigh::internal::problem::reason;
 use weigh::internal::remote::Host;
 use weigh::internal::sys;
@@ -57,7 +57,7 @@ impl RootFlags {
                 None => paths.push(path),
                 Some(Ok(host)) => hosts.push(host),
                 Some(Err(why)) => {
-                    let path = escape(path.as_encoded_bytes());
+                    let path = harmless(path.as_encoded_bytes());
                     return Err(format!(
                         "invalid value '{path}' for '[PATH]...': {why}; ./ before a name with a \
                          colon says that it is here"
@@ -94,7 +94,7 @@ impl RootFlags {
 
 /// One line that says why the `file` of a flag cannot be read.
 pub(super) fn unreadable(file: &Path, flag: &str, error: &io::Error) -> String {
-    let name = escape(file.as_os_str().as_encoded_bytes());
+    let name = harmless(file.as_os_str().as_encoded_bytes());
     format!("cannot read '{name}' for '{flag}': {}", reason(error))
 }
 

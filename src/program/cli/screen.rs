@@ -34,6 +34,9 @@ impl Flags {
         if !browse::IS_BUILT {
             return Err("--ui is not in this weigh: it was built without the feature tui".into());
         }
+        if let Some(why) = terminal::lacks_screen() {
+            return Err(why);
+        }
         if self.filetime().is_some() {
             return Err("--ui sorts by time with the key M: leave out --sort time".into());
         }
@@ -63,7 +66,8 @@ impl Flags {
             // Linux's console may print the question.
             asks_background: self.print.theme.flatten().is_none()
                 && terminal::theme() == Theme::None
-                && env::var_os("TERM").is_some_and(|term| term != "linux"),
+                && env::var_os("TERM").is_some()
+                && !terminal::is_linux_console(),
             has_time_style: self.print.time_style.is_some(),
             note: note.filter(|_| !self.print.quiet).map(str::to_owned),
         }))

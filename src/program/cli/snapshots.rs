@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, Command};
 use super::flags::Flags;
 use super::parse::is_typed;
 use crate::program::terminal;
-use weigh::internal::escape::escape;
+use weigh::internal::escape::harmless;
 use weigh::internal::list::ListOptions;
 use weigh::internal::report::Input;
 use weigh::internal::snapshot::{self, Destination, SnapshotForm};
@@ -56,7 +56,7 @@ impl Flags {
 /// The flags in `given`, arguments of `command`, that change what counts, in their long form.
 pub(super) fn counting(command: &Command, given: &ArgMatches) -> Vec<String> {
     let flags = typed(command, given, has_say);
-    flags.iter().map(|flag| escape(flag.as_encoded_bytes())).collect()
+    flags.iter().map(|flag| harmless(flag.as_encoded_bytes())).collect()
 }
 
 /// Whether a flag changes what counts.

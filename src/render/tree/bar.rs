@@ -33,7 +33,7 @@ impl Picture<'_> {
             self.options.colors.as_ref().map_or(Style::new(), |colors| colors.palette.track());
         let behind = match (track.background, charset) {
             (Some(_), _) => " ",
-            (None, Charset::Unicode) => "░",
+            (None, Charset::Unicode | Charset::Console) => "░",
             (None, Charset::Ascii) => ".",
         };
         let extent = match parent.filter(|parent| *parent > 0 || track.background.is_some()) {

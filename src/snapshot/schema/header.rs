@@ -119,7 +119,7 @@ impl Header {
         let is_interrupted = !is_complete && !self.problems.iter().any(Problem::is_loss);
         let view = self.view(wanted);
         let report = report.map(|tree| tree.seen_as(view));
-        let weighed = Weighed { report, problems: self.problems, is_interrupted };
+        let weighed = Weighed { report, problems: self.problems, is_interrupted, unfinished: None };
         let has = |it: &Measure| *it == measure || self.figures.contains(*it);
         let known = Measure::ALL.into_iter().filter(has).collect();
         Ok(Snapshot { weighed, view, known, origin: self.origin })

@@ -9,13 +9,14 @@ use std::borrow::Cow;
 use std::env;
 use std::ffi::{CStr, OsStr, OsString};
 use std::fs::{DirBuilder, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::sys::resource::{UsageWho, getrusage};
@@ -155,9 +156,33 @@ pub fn terminal() -> io::Result<File> {
 /// # Errors
 /// The system's.
 pub fn read_keys_without_waiting() -> io::Result<()> {
+    Ok(rustix::stdio::dup2_stdin(terminal_without_waiting()?)?)
+}
+
+/// What comes from the terminal within this time; nothing if nothing does.
+///
+/// # Errors
+/// The system's.
+pub fn typed(wait: Duration) -> io::Result<Vec<u8>> {
+    const PAUSE: Duration = Duration::from_millis(5);
+    let (mut terminal, end) = (terminal_without_waiting()?, Instant::now() + wait);
+    let mut bytes = vec![0; 1024];
+    loop {
+        match terminal.read(&mut bytes) {
+            Ok(length) => {
+                bytes.truncate(length);
+                return Ok(bytes);
+            }
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+            Err(_) if Instant::now() >= end => return Ok(Vec::new()),
+            Err(_) => thread::sleep(PAUSE),
+        }
+    }
+}
+
+fn terminal_without_waiting() -> io::Result<File> {
     let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let terminal = File::options().read(true).write(true).custom_flags(flags).open("/dev/tty")?;
-    Ok(rustix::stdio::dup2_stdin(terminal)?)
+    File::options().read(true).write(true).custom_flags(flags).open("/dev/tty")
 }
 
 /// Opens what is at `path`, which is absolute, in the program that the desktop has for it, and waits for what starts

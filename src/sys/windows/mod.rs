@@ -12,6 +12,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::time::Duration;
 
 use winapi_util::sysinfo::{ComputerNameKind, get_computer_name};
 
@@ -90,6 +91,14 @@ pub fn terminal() -> io::Result<File> {
 /// None.
 pub fn read_keys_without_waiting() -> io::Result<()> {
     Ok(())
+}
+
+/// Its consoles are not asked.
+///
+/// # Errors
+/// None.
+pub fn typed(_: Duration) -> io::Result<Vec<u8>> {
+    Ok(Vec::new())
 }
 
 /// Nothing is opened on Windows.

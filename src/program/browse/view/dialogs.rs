@@ -28,7 +28,6 @@ pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &m
             let name = shorten(&name.unwrap_or_default(), canvas.width().saturating_sub(8));
             &format!("about {name}")
         }
-        DialogText::Path => "the path, copied to the clipboard if the terminal allows that",
         DialogText::Review => return review(browser, first, canvas),
         DialogText::Trash => return trash(browser, first, canvas),
         DialogText::Errors => {
@@ -64,10 +63,6 @@ fn text_lines(browser: &Browser, text: DialogText, width: usize, aside: Style) -
     match text {
         DialogText::Help => help(browser, width, aside),
         DialogText::Info => pairs(&info(browser), (1, width.saturating_sub(1)), [aside; 2]),
-        DialogText::Path => {
-            let path = browser.text(&browser.chosen_path().unwrap_or_default());
-            paragraph(&path, width, Style::new())
-        }
         DialogText::Kept => {
             let kept = browser.kept().iter().map(|problem| said(browser, problem).concat());
             kept.flat_map(|problem| paragraph(&problem, width, Style::new())).collect()
@@ -82,7 +77,7 @@ pub(super) fn said(
     Problem { path, operation, message, .. }: &Problem,
 ) -> [String; 2] {
     let what = format!("cannot {} {}", operation.name(), browser.text(path));
-    [what, format!(": {}", browser.text(message.as_bytes()))]
+    [what, format!(": {}", browser.message(message))]
 }
 
 /// The actions that begin a group of the help, its name, and its column if there are three.
