@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::tokens::Tokens;
 use crate::filter::Share;
+use crate::path;
 use crate::sys::{self, MountTable, Query, Source, Symlinks};
 
 /// When and where a snapshot was made, and what counts in it.
@@ -197,6 +198,12 @@ impl GivenRoot {
         root.path = exact_path.unwrap_or(root.path);
         root.name = exact_name.or(root.name);
         // An empty object would take 2 bytes in a file and 48 in memory.
-        if root.path.is_empty() { Err(tokens.error("a root without a path")) } else { Ok(root) }
+        if root.path.is_empty() {
+            return Err(tokens.error("a root without a path"));
+        }
+        for path in [&root.path].into_iter().chain(&root.name) {
+            path::ensure_name(path, true).map_err(|what| tokens.error(what))?;
+        }
+        Ok(root)
     }
 }

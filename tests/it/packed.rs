@@ -243,7 +243,7 @@ fn large() -> Fixture {
 pub type Parts = Vec<(u8, Vec<u8>)>;
 
 /// The sections of a file.
-fn sections(file: &[u8]) -> Parts {
+pub fn sections(file: &[u8]) -> Parts {
     let mut rest = file.strip_prefix(MAGIC).unwrap();
     let mut sections = Vec::new();
     while let [kind @ (b'H' | b'D' | b'C' | b'I'), a, b, c, d, more @ ..] = rest {
