@@ -123,10 +123,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     let is_complete = ended.browsed.is_some_and(|it| it.snapshot.weighed.is_complete());
     ExitCode::from(match ended.signal {
         Some(signal) => SIGNALLED + signal,
-        None => {
-            let is_kept = ended.unfinished || !ended.kept.is_empty();
-            u8::from(printed.is_err() || is_kept || !is_complete) * INCOMPLETE
-        }
+        None => u8::from(printed.is_err() || ended.has_failed || !is_complete) * INCOMPLETE,
     })
 }
 
