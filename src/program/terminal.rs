@@ -96,6 +96,11 @@ pub fn charset() -> Charset {
     if is_utf8 || cfg!(windows) { Charset::Unicode } else { Charset::Ascii }
 }
 
+/// Whether somebody may read stderr now.
+pub fn is_stderr() -> bool {
+    io::stderr().is_terminal()
+}
+
 /// Whether stderr can show a line that is redrawn.
 pub fn wants_progress() -> bool {
     io::stderr().is_terminal() && is_capable_terminal()

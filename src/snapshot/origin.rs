@@ -95,6 +95,13 @@ impl Origin {
         Self { time: sys::now(), host: sys::host(), roots, options, lacks_modes, ..Self::default() }
     }
 
+    /// The same of the series with this name, if there is one. It takes the place of the host's.
+    #[must_use]
+    pub fn in_series(self, name: Option<&[u8]>) -> Self {
+        let host = name.map_or_else(|| self.host.clone(), <[u8]>::to_vec);
+        Self { host, ..self }
+    }
+
     /// The origin of what is listed now below these `roots`, on no host that is known. What is known of entries, it
     /// says already.
     #[must_use]
