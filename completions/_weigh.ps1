@@ -63,6 +63,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N')
             [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Show what changed since the snapshot in FILE; or since last, yesterday, 7d, a date (see --remember)')
             [CompletionResult]::new('--history', '--history', [CompletionResultType]::ParameterName, 'Show how a tree grew, from the snapshots in each FILE, or those that --remember kept of it')
+            [CompletionResult]::new('--series', '--series', [CompletionResultType]::ParameterName, 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)')
             [CompletionResult]::new('--remember-bound', '--remember-bound', [CompletionResultType]::ParameterName, 'Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]')
             [CompletionResult]::new('--fail-over', '--fail-over', [CompletionResultType]::ParameterName, 'Exit with status 3 if the total exceeds SIZE')
             [CompletionResult]::new('--fail-growth', '--fail-growth', [CompletionResultType]::ParameterName, 'With --since, exit with status 3 if the total grew by more than SIZE, as in 500M or 20%')

@@ -23,7 +23,7 @@ _weigh() {
 
     case "${cmd}" in
         weigh)
-            opts="-s -f -m -l -L -x -i -X -e -v -I -M -A -y -n -d -z -D -F -t -u -j -p -r -b -B -R -o -w -c -C -P -q -T -h -V --rsh --files0-from --files-from --apparent-size --filecount --inodes --filetime --count-links --exact-links --unique --dereference-links --overlays --one-file-system --limit-filesystem --ignore-hidden --ignore-directory --filter --invert-filter --ignore-all-in-file --exclude --include --ignore-file --gitignore --ignored --exclude-caches --type --type-not --type-list --mtime --atime --ctime --number-of-lines --max-depth --depth --min-size --only-dir --only-file --file-types --by --collapse --sort --summarize --df --frees --reclaimable --older --skip-total --save --save-as --keep --details --load --shard --since --history --remember --remember-bound --forget --fail-over --fail-growth --list --list-totals --list-duplicates --find-format --ui --read-only --print0 --key-of --output-json --as --full-paths --reverse --no-percent-bars --bars-on-right --dim --screen-reader --output-format --time-style --terminal-width --no-colors --force-colors --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --no-prefetch --bulk --config --completions --man --help --version --no-apparent-size --no-filecount --no-inodes --no-count-links --no-exact-links --no-unique --no-dereference-links --no-overlays --no-one-file-system --no-limit-filesystem --no-ignore-hidden --no-gitignore --no-ignored --no-exclude-caches --no-only-dir --no-only-file --no-file-types --no-summarize --no-df --no-frees --no-reclaimable --no-skip-total --no-details --no-remember --no-list-totals --no-read-only --no-output-json --no-full-paths --no-reverse --percent-bars --no-bars-on-right --no-dim --no-screen-reader --colors --no-force-colors --progress --no-quiet --no-print-errors --no-stats --prefetch --no-bulk"
+            opts="-s -f -m -l -L -x -i -X -e -v -I -M -A -y -n -d -z -D -F -t -u -j -p -r -b -B -R -o -w -c -C -P -q -T -h -V --rsh --files0-from --files-from --apparent-size --filecount --inodes --filetime --count-links --exact-links --unique --dereference-links --overlays --one-file-system --limit-filesystem --ignore-hidden --ignore-directory --filter --invert-filter --ignore-all-in-file --exclude --include --ignore-file --gitignore --ignored --exclude-caches --type --type-not --type-list --mtime --atime --ctime --number-of-lines --max-depth --depth --min-size --only-dir --only-file --file-types --by --collapse --sort --summarize --df --frees --reclaimable --older --skip-total --save --save-as --keep --details --load --shard --since --history --remember --series --remember-bound --forget --fail-over --fail-growth --list --list-totals --list-duplicates --find-format --ui --read-only --print0 --key-of --output-json --as --full-paths --reverse --no-percent-bars --bars-on-right --dim --screen-reader --output-format --time-style --terminal-width --no-colors --force-colors --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --no-prefetch --bulk --config --completions --man --help --version --no-apparent-size --no-filecount --no-inodes --no-count-links --no-exact-links --no-unique --no-dereference-links --no-overlays --no-one-file-system --no-limit-filesystem --no-ignore-hidden --no-gitignore --no-ignored --no-exclude-caches --no-only-dir --no-only-file --no-file-types --no-summarize --no-df --no-frees --no-reclaimable --no-skip-total --no-details --no-remember --no-list-totals --no-read-only --no-output-json --no-full-paths --no-reverse --percent-bars --no-bars-on-right --no-dim --no-screen-reader --colors --no-force-colors --progress --no-quiet --no-print-errors --no-stats --prefetch --no-bulk"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -377,6 +377,13 @@ _weigh() {
                     fi
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --series)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
                     fi
                     return 0
                     ;;

@@ -60,6 +60,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --shard 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N'
             cand --since 'Show what changed since the snapshot in FILE; or since last, yesterday, 7d, a date (see --remember)'
             cand --history 'Show how a tree grew, from the snapshots in each FILE, or those that --remember kept of it'
+            cand --series 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)'
             cand --remember-bound 'Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]'
             cand --fail-over 'Exit with status 3 if the total exceeds SIZE'
             cand --fail-growth 'With --since, exit with status 3 if the total grew by more than SIZE, as in 500M or 20%'

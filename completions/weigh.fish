@@ -500,6 +500,7 @@ complete -c weigh -l load -d 'Show the snapshot in FILE instead of a PATH; - is 
 complete -c weigh -l shard -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N' -r -f
 complete -c weigh -l since -d 'Show what changed since the snapshot in FILE; or since last, yesterday, 7d, a date (see --remember)' -r -F
 complete -c weigh -l history -d 'Show how a tree grew, from the snapshots in each FILE, or those that --remember kept of it' -r -F
+complete -c weigh -l series -d 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)' -r -f
 complete -c weigh -l remember-bound -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]' -r -f
 complete -c weigh -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
 complete -c weigh -l fail-growth -d 'With --since, exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f

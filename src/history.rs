@@ -8,7 +8,7 @@
 mod directories;
 mod trend;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -33,6 +33,8 @@ pub struct History {
     pub lines: Vec<Trace>,
     /// The file systems that held the roots in the last snapshot, if snapshots tell.
     pub file_systems: Vec<Filling>,
+    /// The hosts that they are of. Several only if there is one snapshot of each: containers have another name each time.
+    pub hosts: Vec<Vec<u8>>,
     /// The snapshots that could not be read, or are of another tree.
     pub unread: Vec<Problem>,
 }
@@ -103,8 +105,10 @@ pub fn history(
         return Err(unread.into_iter().next().unwrap_or(none));
     };
     let mut others = Vec::new();
+    let host = last.origin.as_ref().map_or(&b""[..], |origin| &origin.host);
+    let is_of_one = dated.iter().any(|(_, glance)| glance.origin.host == host);
     for (file, glance) in dated {
-        match misfit(&glance, &last) {
+        match misfit(&glance, &last, is_of_one) {
             Some(message) => unread.push(problem(&file, &message)),
             None => others.push(file),
         }
@@ -134,7 +138,10 @@ pub fn history(
     let lines = lines.map(|(i, line)| line.with(&columns, i)).collect();
     let moments = columns.iter().map(|column| column.moment).collect();
     let origins: Vec<_> = columns.iter().map(|column| &column.origin).collect();
-    Ok((History { moments, lines, file_systems: fillings(&origins), unread }, last))
+    let file_systems = fillings(&origins);
+    let hosts: BTreeSet<_> = origins.into_iter().map(|origin| origin.host.clone()).collect();
+    let hosts = hosts.into_iter().collect();
+    Ok((History { moments, lines, file_systems, hosts, unread }, last))
 }
 
 /// Why a snapshot of this `time` has no place among the others.
@@ -175,12 +182,12 @@ fn problem(file: &Path, message: &str) -> Problem {
     snapshot::problem(file, Operation::Load, &io::Error::other(message.to_owned()))
 }
 
-/// Why a snapshot is of another tree than the last one.
-fn misfit(glance: &Glance, last: &Snapshot) -> Option<String> {
+/// Why a snapshot is of another tree than the last one. All may have to be of its host.
+fn misfit(glance: &Glance, last: &Snapshot, is_of_one: bool) -> Option<String> {
     let origin = last.origin.as_ref()?;
     let other = match &glance.origin {
-        it if it.host != origin.host => "of another host",
         it if !origin.has_paths_of(it) => "of another root",
+        it if is_of_one && it.host != origin.host => "of another host",
         it if it.share != origin.share => "another share",
         it => return snapshot::difference(origin.options.as_deref()?, &[], it, true),
     };
@@ -240,8 +247,9 @@ impl Trace {
     /// This line with its sizes, number `i` in all `columns`.
     fn with(self, columns: &[Column], i: usize) -> Self {
         let sizes: Vec<_> = columns.iter().map(|column| column.sizes[i]).collect();
-        let times = columns.iter().map(|column| column.moment.time);
-        let points = times.zip(&sizes).filter_map(|(time, size)| Some((time, (*size)?)));
+        // What could not be read at one time would seem to grow by the next.
+        let complete = columns.iter().filter(|column| column.moment.is_complete);
+        let points = complete.filter_map(|column| Some((column.moment.time, column.sizes[i]?)));
         Self { rate: slope(points), sizes, ..self }
     }
 }

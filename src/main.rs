@@ -67,6 +67,9 @@ fn main() -> ExitCode {
     let weighed = &outcome.snapshot.weighed;
     say(unsaved.iter().chain(other_files));
     note(errors::removed("--keep", &outcome.removed), messages);
+    note(errors::of_other_hosts(outcome.of_other_hosts), messages);
+    let hosts = outcome.history.as_ref().map_or(&[][..], |history| &history.hosts);
+    note(errors::several_hosts(hosts), messages);
     say(printed.as_ref().err().map(cli::unprinted));
     note(errors::sharing(stats.sharing), messages);
     let measure = outcome.snapshot.view.measure;
@@ -125,10 +128,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     let is_complete = ended.browsed.is_some_and(|it| it.snapshot.weighed.is_complete());
     ExitCode::from(match ended.signal {
         Some(signal) => SIGNALLED + signal,
-        None => {
-            let is_kept = ended.unfinished || !ended.kept.is_empty();
-            u8::from(printed.is_err() || is_kept || !is_complete) * INCOMPLETE
-        }
+        None => u8::from(printed.is_err() || ended.has_failed || !is_complete) * INCOMPLETE,
     })
 }
 
@@ -160,7 +160,8 @@ fn status_of(problem: &Problem) -> u8 {
 /// comparison; and what the walk did, if that is asked for.
 fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messages: &Messages) {
     let Messages { print_errors, may_need_root, .. } = *messages;
-    note(errors::remembered(&outcome.remembered), messages);
+    note(messages.unremembered.map(errors::unremembered), messages);
+    note(errors::remembered(outcome.remembered.as_ref(), messages.remembering), messages);
     note(errors::not_in_bulk(&outcome.stats.not_in_bulk), messages);
     note(errors::overlays(&outcome.stats.overlays), messages);
     note(errors::seem_totals(outcome.stats.seem_totals), messages);
@@ -173,7 +174,7 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
     if let Some(earlier) = &request.since {
         note(doubts::summary(&outcome.doubts, earlier.as_os_str().as_encoded_bytes()), messages);
     }
-    note(messages.uncompared.clone(), messages);
+    note(messages.compared.clone(), messages);
     if messages.stats {
         write(&stats::table(&outcome.stats.stages));
     }

@@ -3,9 +3,36 @@
 use std::iter;
 use std::path::Path;
 
+use crate::escape::escape;
+
 /// No path that can be opened is longer, in bytes: on Unix PATH_MAX (limits.h), on Windows 32,767 units of at most
 /// three bytes ("Maximum Path Length Limitation"). A joined path may be, and so may one in a snapshot.
 pub const LONGEST: usize = if cfg!(windows) { 3 * 32_767 } else { 4096 };
+
+/// Checks that an entry of a directory can have this `name`. The name of a root is a path, which may be `..`. Who makes a
+/// path of other names leads to another place than the name says.
+///
+/// # Errors
+/// What is wrong, with the name.
+#[inline]
+pub fn ensure_name(name: &[u8], is_root: bool) -> Result<(), String> {
+    let is_path = !name.is_empty() && !name.contains(&0);
+    let is_name = is_path && !matches!(name, b"." | b"..") && !name.contains(&b'/');
+    if is_name || is_root && is_path { Ok(()) } else { Err(misnamed(name)) }
+}
+
+#[cold]
+fn misnamed(name: &[u8]) -> String {
+    /// More does not help to find it.
+    const SHOWN: usize = 80;
+    let shown = escape(&name[..name.len().min(SHOWN)]);
+    match name {
+        b"" => "an entry without a name".to_owned(),
+        _ if name.contains(&0) => format!("an entry with a NUL in its name, {shown}"),
+        _ if name.contains(&b'/') => format!("an entry with a slash in its name, {shown}"),
+        _ => format!("an entry that is called {shown}, as none can be"),
+    }
+}
 
 /// Adds `name` to `path`, with a slash between if there is none yet. A name begins with a slash if it is a whole path, as
 /// those of a host's roots are below the line of the host.

@@ -32,7 +32,8 @@ use crate::parallel;
 use crate::problem::{Operation, Problem};
 use crate::reclaimable::{self, MayGo, Reclaimable, Search};
 use crate::snapshot::{
-    self, Doubt, Expired, FileSystem, Origin, SavedListings, Snapshot, SnapshotForm, Wanted,
+    self, Doubt, Expired, FileSystem, Origin, Remembering, SavedListings, Snapshot, SnapshotForm,
+    Wanted,
 };
 use crate::stats::WalkStats;
 use crate::tally::{By, Groups, Limits, Live, LiveDirectory, Show, Top, Whole};
@@ -70,8 +71,10 @@ pub struct Outcome {
     pub removed: Vec<PathBuf>,
     /// Why what was to be saved was not.
     pub unsaved: Option<Problem>,
-    /// What had to make room for a walk that is remembered, or why it is not remembered.
-    pub remembered: Option<Result<Expired, Problem>>,
+    /// How many snapshots of other hosts stay that would have been removed, if their host had the same name.
+    pub of_other_hosts: usize,
+    /// What came of remembering a walk, if that was asked for.
+    pub remembered: Option<Remembering>,
     /// The file systems whose mount points are roots, if that was asked for.
     pub file_systems: Vec<FileSystem>,
     /// The roots that are not mount points, if that was asked for.
@@ -105,13 +108,12 @@ pub fn browse(
     }))?;
     let before = before.map(|(before, _)| before);
     let remembered = request.remember(&mut snapshot);
-    let doubts =
-        before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
+    let doubts = request.doubts(before.as_ref(), &snapshot);
     let others = before.as_ref().map_or(Measures::ALL, |before| before.known);
     snapshot.known = snapshot.known.and(others);
     let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
     let outcome = request.outcome(snapshot, stats);
-    Ok(Outcome { before, earlier, doubts, remembered: Some(remembered), ..outcome })
+    Ok(Outcome { before, earlier, doubts, remembered, ..outcome })
 }
 
 /// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to
@@ -165,15 +167,16 @@ pub fn run(
     // Even a complete walk is not shown then, because the user wants no more.
     if request.interrupt.is_asked() && !snapshot.weighed.is_interrupted {
         saved.as_ref().map_err(Clone::clone)?;
-        remembered.as_ref().map_err(Clone::clone)?;
+        if let Some(Remembering::Failed(problem)) = &remembered {
+            return Err(problem.clone());
+        }
     }
     let removed = match (&saved, &snapshot.origin) {
         (Ok(Some(file)), Some(origin)) => request.remove_old(file, origin),
         _ => Expired::default(),
     };
     let (before, unchanged) = before.unzip();
-    let doubts =
-        before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
+    let doubts = request.doubts(before.as_ref(), &snapshot);
     let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
     snapshot.weighed.report = match (snapshot.weighed.report, before) {
         (Some(now), Some(before)) => {
@@ -188,9 +191,19 @@ pub fn run(
     let root = outcome.snapshot.weighed.report.as_ref().map(Tree::root);
     let was = root.and_then(|root| root.change()?.was);
     let exceeded = request.bounds.exceeded((was, root.map(|root| root.size())));
-    let (unsaved, remembered) = (saved.err(), Some(remembered));
-    let Expired { files: removed, problems: other_files } = removed;
-    Ok(Outcome { other_files, removed, unsaved, remembered, earlier, doubts, exceeded, ..outcome })
+    let unsaved = saved.err();
+    let Expired { files: removed, problems: other_files, of_other_hosts } = removed;
+    Ok(Outcome {
+        other_files,
+        removed,
+        of_other_hosts,
+        unsaved,
+        remembered,
+        earlier,
+        doubts,
+        exceeded,
+        ..outcome
+    })
 }
 
 impl Request {

@@ -13,6 +13,7 @@ use super::find::LONGEST;
 use super::sorted::{Sorter, of_temporary_file};
 use crate::inode::Identity;
 use crate::measure::{Figures, Kind, Mode};
+use crate::path;
 use crate::snapshot::DEEPEST;
 use crate::tree::{Inode, Node, Sums, record};
 
@@ -78,8 +79,8 @@ impl ListEntries {
     /// Adds what is at `path` below a `root`, or the root itself if the path is empty.
     ///
     /// # Errors
-    /// The system's, and of what is no path: it has no slash at its start or end, and no name that is empty, `.` or
-    /// `..`.
+    /// The system's, and of what is no path: it has no slash at its start or end, and names that entries can
+    /// have.
     pub(super) fn add(&mut self, root: &[u8], path: &[u8], entry: EntryLine) -> io::Result<()> {
         let number = self.root(root)?;
         let identity = entry.inode.map(|inode| inode.identity);
@@ -90,24 +91,19 @@ impl ListEntries {
         if self.options.one_file_system && device(identity) != device(self.roots[number]) {
             return Ok(());
         }
-        if path.contains(&BETWEEN) {
-            return Err(self.error("a path with a NUL in it"));
-        }
         let mut record = mem::take(&mut self.record);
         record.clear();
         record.extend_from_slice(&(number as u32).to_be_bytes());
         let names = (!path.is_empty()).then(|| path.split(|byte| *byte == b'/'));
         for (depth, name) in names.into_iter().flatten().enumerate() {
-            match name {
-                _ if depth == DEEPEST => return Err(self.error("a path that is too deep")),
-                b"" => {
-                    return Err(self.error(
-                        "a path with an empty name in it: tr -s / makes one slash of several",
-                    ));
-                }
-                b"." | b".." => return Err(self.error("a path with . or .. in it")),
-                _ => {}
+            if depth == DEEPEST {
+                return Err(self.error("a path that is too deep"));
             }
+            if name.is_empty() {
+                let what = "a path with an empty name in it: tr -s / makes one slash of several";
+                return Err(self.error(what));
+            }
+            path::ensure_name(name, false).map_err(|what| self.error(&what))?;
             record.push(BETWEEN);
             record.extend_from_slice(name);
         }
@@ -128,6 +124,7 @@ impl ListEntries {
         if let Some(number) = self.roots.get_index_of(name) {
             return Ok(number);
         }
+        path::ensure_name(name, true).map_err(|what| self.error(&what))?;
         self.length += name.len();
         if self.roots.len() == MOST_ROOTS || self.length > LONGEST {
             return Err(self.error("too many roots"));

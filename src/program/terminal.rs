@@ -127,6 +127,11 @@ pub fn charset() -> Charset {
     }
 }
 
+/// Whether somebody may read stderr now.
+pub fn is_stderr() -> bool {
+    io::stderr().is_terminal()
+}
+
 /// Whether stderr can show a line that is redrawn.
 pub fn wants_progress() -> bool {
     io::stderr().is_terminal() && is_capable_terminal()

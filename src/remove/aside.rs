@@ -8,7 +8,7 @@ use std::ptr;
 
 use super::explain::{NO_MOVE, Stop, because, explain};
 use super::known::CHANGED;
-use super::outcome::{Fate, RemovalStep};
+use super::outcome::RemovalStep;
 use super::random::random_name;
 use super::removal::Removal;
 use crate::escape::escape;
@@ -185,11 +185,10 @@ impl Move<'_> {
             return;
         };
         let why = explain(&error, from.stat().ok().as_ref(), Some(self.before));
-        let path = path();
-        let message = format!("it could not be put back: {why}");
-        removal.outcome.add(path.clone(), &error, message);
         if !is_at(&it, from, name) || is_at(&it, to, new) {
-            removal.outcome.fate = Fate::Left(path);
+            removal.outcome.leave(path(), &error, why);
+        } else {
+            removal.outcome.add(path(), &error, format!("it could not be put back: {why}"));
         }
     }
 

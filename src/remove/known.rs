@@ -5,6 +5,7 @@ use std::io;
 
 use crate::inode::{Identity, Links};
 use crate::measure::{Kind, Mode};
+use crate::path;
 use crate::sys::ExactStat;
 use crate::tree::{Child, Details};
 
@@ -83,11 +84,8 @@ pub(super) const CHANGED: &str = "it has changed since the scan";
 
 /// `name` for a system call, if it can be the name of an entry.
 pub(super) fn checked(name: &[u8]) -> io::Result<CString> {
-    match name {
-        b"" | b"." | b".." => Err(io::Error::other("it has no name of its own")),
-        _ if name.contains(&b'/') => Err(io::Error::other("it is a path, and no name")),
-        _ => CString::new(name).map_err(io::Error::other),
-    }
+    path::ensure_name(name, false).map_err(io::Error::other)?;
+    CString::new(name).map_err(io::Error::other)
 }
 
 /// Whether `it` is on the mount and the device of `other`.

@@ -98,7 +98,7 @@ impl Log {
             if let Fate::Left(at) = &outcome.fate {
                 json_bytes(out, r#","at":"#, at)?;
             }
-            if let Some(problem) = outcome.problems.first() {
+            if let Some(problem) = outcome.left.first().or(outcome.problems.first()) {
                 json_bytes(out, r#","why":"#, problem.message.as_bytes())?;
             }
             Ok(())

@@ -17,6 +17,8 @@ pub struct TargetOutcome {
     pub removed: u64,
     /// Whether it, or something in it, was moved and put back, which sets its time of change.
     pub is_put_back: bool,
+    /// The first entries that could not be put back, at the paths where they are now, and why.
+    pub left: Vec<Problem>,
     /// The first reasons why some of it is kept.
     pub problems: Vec<Problem>,
 }
@@ -111,12 +113,24 @@ pub enum RemovalStep {
 impl TargetOutcome {
     /// Adds a reason: why the entry at `path` is kept.
     pub(super) fn add(&mut self, path: Vec<u8>, error: &io::Error, message: String) {
-        /// Further reasons are left out, because a tree that cannot be removed may have millions.
-        const NAMED: usize = 1_000;
-        if self.problems.len() < NAMED {
-            let problem = Problem { message, ..Problem::new(path, Operation::Remove, error) };
-            self.problems.push(problem);
-        }
+        push(
+            &mut self.problems,
+            Problem { message, ..Problem::new(path, Operation::Remove, error) },
+        );
+    }
+
+    /// Adds an entry that could not be put back, and is now at `path`.
+    pub(super) fn leave(&mut self, path: Vec<u8>, error: &io::Error, message: String) {
+        self.fate = Fate::Left(path.clone());
+        push(&mut self.left, Problem { message, ..Problem::new(path, Operation::Restore, error) });
+    }
+}
+
+/// Adds a problem, unless there are many. A tree that cannot be removed may have millions.
+fn push(problems: &mut Vec<Problem>, problem: Problem) {
+    const NAMED: usize = 1_000;
+    if problems.len() < NAMED {
+        problems.push(problem);
     }
 }
 

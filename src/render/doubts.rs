@@ -12,11 +12,7 @@ pub fn summary(doubts: &[Doubt], earlier: &[u8]) -> Vec<String> {
 
 fn line(doubt: &Doubt, earlier: &str) -> String {
     match doubt {
-        Doubt::OtherRoots(before, now) => format!(
-            "{earlier} is of {}, and not of {}: what differs need not have changed",
-            list(before),
-            list(now)
-        ),
+        Doubt::OtherHost(before, now) => other_host(before, now),
         Doubt::UnreadBefore(paths) => format!(
             "{earlier} is incomplete: what is new in {} may have been there before",
             list(paths)
@@ -30,6 +26,14 @@ fn line(doubt: &Doubt, earlier: &str) -> String {
         }
         Doubt::InterruptedNow => "interrupted: what is gone may still be there".to_owned(),
     }
+}
+
+/// The line that says that a snapshot of the host `before` was chosen to compare with, on the host `now`.
+pub fn other_host(before: &[u8], now: &[u8]) -> String {
+    let [before, now] = [before, now].map(escape);
+    format!(
+        "compared with a scan of host {before}, as {now} has none: --series NAME makes one series of all hosts"
+    )
 }
 
 /// The first few of `paths`, and their number if there are more.

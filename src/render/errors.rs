@@ -7,7 +7,7 @@ use super::size::Format;
 use crate::escape::{escape, harmless};
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
-use crate::snapshot::Expired;
+use crate::snapshot::Remembering;
 use crate::stats::{NotInBulk, OverlayStats, SharingStats, Unasked};
 use crate::tree::{FEW_EXTENTS, LEAST_ASKED, MOST_EXTENTS, Tree};
 
@@ -87,16 +87,55 @@ pub fn unmounted(roots: &[Vec<u8>]) -> Option<String> {
     })
 }
 
-/// The lines about what had to go for a walk that is remembered, or why it is not remembered.
-pub fn remembered(remembered: &Option<Result<Expired, Problem>>) -> Vec<String> {
+/// The lines about a walk that was to be remembered: what had to go for it, and why it is not. `says_kept` and
+/// `says_unfit` are whether to say also where it is, and why it is no walk that is kept.
+pub fn remembered(
+    remembered: Option<&Remembering>,
+    (says_kept, says_unfit): (bool, bool),
+) -> Vec<String> {
     match remembered {
-        None => Vec::new(),
-        Some(Err(problem)) => vec![format!("not remembered: {problem}")],
-        Some(Ok(Expired { files, problems })) => removed("--remember-bound", files)
-            .into_iter()
-            .chain(problems.iter().map(Problem::to_string))
-            .collect(),
+        Some(Remembering::Kept(file, expired)) => {
+            let kept = says_kept
+                .then(|| format!("remembered: {}", escape(file.as_os_str().as_encoded_bytes())));
+            let over = (expired.of_other_hosts > 0).then(|| {
+                "scans of other hosts take more than --remember-bound allows, and stay: weigh --forget removes \
+                 all, and --series NAME makes one series of all hosts"
+                    .to_owned()
+            });
+            let lines = kept.into_iter().chain(removed("--remember-bound", &expired.files));
+            lines.chain(over).chain(expired.problems.iter().map(Problem::to_string)).collect()
+        }
+        Some(Remembering::Failed(problem)) => vec![unremembered(&problem.to_string())],
+        Some(Remembering::Unfit(why)) if says_unfit => vec![unremembered(why)],
+        Some(Remembering::Unfit(_)) | None => Vec::new(),
     }
+}
+
+/// The line that says why a walk is not remembered.
+pub fn unremembered(why: &str) -> String {
+    format!("not remembered: {why}")
+}
+
+/// The line about so many snapshots of other hosts that `--keep` left.
+pub fn of_other_hosts(count: usize) -> Option<String> {
+    let plural = if count == 1 { "" } else { "s" };
+    (count > 0).then(|| {
+        format!(
+            "--keep left {count} snapshot{plural} of other hosts: --series NAME makes one series of all hosts, and \
+             a DIR for each host keeps them apart"
+        )
+    })
+}
+
+/// The line about a history of scans of several `hosts`.
+pub fn several_hosts(hosts: &[Vec<u8>]) -> Option<String> {
+    let shown = first_few(hosts.len(), hosts.iter().map(Vec::as_slice));
+    (hosts.len() > 1).then(|| {
+        format!(
+            "these are scans of {} hosts, as each has only one: {shown} (--series NAME makes one series of them)",
+            hosts.len()
+        )
+    })
 }
 
 /// The line about snapshots that a `flag` removed, if there are any.

@@ -11,7 +11,8 @@ use super::{Input, Keep, Now, NowAndBefore, Request};
 use crate::diff::{self, Unchanged};
 use crate::measure::{Measure, Measures, View};
 use crate::problem::{Operation, Problem};
-use crate::snapshot::{self, Digested, Origin, Snapshot, Wanted};
+use crate::snapshot::{self, Digested, Doubt, Origin, Snapshot, Wanted};
+use crate::sys;
 use crate::tally::{Groups, Inodes, Limits, Whole};
 use crate::total::replay;
 use crate::tree::Tree;
@@ -21,21 +22,25 @@ impl Request {
     pub(super) fn compared(&self, now: Now<'_>) -> Result<NowAndBefore, Problem> {
         let view = self.walk.view;
         if let Input::Roots(roots) = &self.source {
-            let Some(earlier) = self.earlier_file(|| self.here(roots))? else {
+            let Some(since) = &self.since else {
                 return now(view).map(|(now, stats)| (now, stats, None));
             };
-            return self.loaded_during(&earlier, now);
+            let here = self.here(roots);
+            let earlier = self.earlier_file(since, &here)?;
+            return self.loaded_during(&earlier, &here, now);
         }
         let (mut snapshot, stats) = now(view)?;
-        let earlier = self.earlier_file(|| snapshot.origin.clone().unwrap_or_default())?;
+        let of = |since| self.earlier_file(since, &snapshot.origin.clone().unwrap_or_default());
+        let earlier = self.since.as_deref().map(of).transpose()?;
         let mut before = None;
         if let Some(earlier) = earlier {
-            let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
             let view = snapshot.view;
             // If no flag asks for a measure, that of the earlier snapshot will do.
             let required =
                 self.measure.or((snapshot.known != Measures::ALL).then_some(view.measure));
-            let mut loaded = self.earlier(&earlier, (view, required), options, |_| ())?;
+            let now = snapshot.origin.as_ref();
+            let mut loaded = self.earlier(&earlier, (view, required), now, |_| ())?;
+            ensure_same_roots(&earlier, &loaded, &snapshot)?;
             snapshot.see_as(loaded.view);
             loaded.name_roots_as(&snapshot);
             before = Some((loaded, None));
@@ -51,7 +56,12 @@ impl Request {
     /// Does the `walk`, and loads the snapshot to compare with, the file `earlier`, on a thread of its own. The walk
     /// begins only after the snapshot's header shows that they can be compared, and in which view, because a walk takes
     /// long; or when all of it is loaded, if it has no such header. An error that is found later ends the walk.
-    fn loaded_during(&self, earlier: &Path, walk: Now<'_>) -> Result<NowAndBefore, Problem> {
+    fn loaded_during(
+        &self,
+        earlier: &Path,
+        here: &Origin,
+        walk: Now<'_>,
+    ) -> Result<NowAndBefore, Problem> {
         let has_stopped = AtomicBool::new(false);
         let (sender, may_begin) = mpsc::sync_channel(2);
         let asked = (self.walk.view, self.measure);
@@ -62,7 +72,7 @@ impl Request {
             move || {
                 // Sending cannot fail, because the receiver outlives this thread. It takes one message, and there is
                 // room for the other two.
-                let loaded = self.digested(earlier, asked, |view| {
+                let loaded = self.digested(earlier, asked, here, |view| {
                     let _ = sender.send(Some(view));
                 });
                 let _ = sender.send(loaded.as_ref().ok().map(|(loaded, _)| loaded.view));
@@ -82,7 +92,7 @@ impl Request {
                     let earlier = match loader {
                         Ok(loader) => join(loader)?,
                         // No thread can be started.
-                        Err(_) => self.digested(earlier, asked, |_| ())?,
+                        Err(_) => self.digested(earlier, asked, here, |_| ())?,
                     };
                     (walk(earlier.0.view), earlier)
                 }
@@ -102,24 +112,31 @@ impl Request {
             before.weighed.report = Some(tree.seen_as(before.view));
             unchanged = Some(Unchanged::Alike(alike));
         }
+        ensure_same_roots(earlier, &before, &now)?;
         before.name_roots_as(&now);
         Ok((now, stats, Some((before, unchanged))))
     }
 
-    /// The file of the snapshot to compare with, if there is one. The origin of the result is `now`.
-    fn earlier_file(&self, now: impl FnOnce() -> Origin) -> Result<Option<PathBuf>, Problem> {
-        self.since.as_ref().map(|path| snapshot::newest_like(path, &self.options, now)).transpose()
+    /// The file that `since` stands for. The origin of the result is `now`.
+    fn earlier_file(&self, since: &Path, now: &Origin) -> Result<PathBuf, Problem> {
+        snapshot::newest_like(since, &self.options, now)
+    }
+
+    /// The doubts about a comparison of `now` with `before`.
+    pub(super) fn doubts(&self, before: Option<&Snapshot>, now: &Snapshot) -> Vec<Doubt> {
+        let is_chosen = self.since.as_deref().is_some_and(sys::is_directory);
+        before.map_or_else(Vec::new, |before| snapshot::doubts(before, now, is_chosen))
     }
 
     /// The snapshot to compare with, which is in the file `path`. What this one leaves out is left out of it, too.
     /// It is seen in this `view`; or if it does not have that, and its measure is not `required`, by what it has.
-    /// `options` are the flags of this one, if they are known. Calls `begin` with the view as soon as the
+    /// The origin of this one is `now`, if it is known. Calls `begin` with the view as soon as the
     /// header shows that they can be compared, and again when all is read.
     fn earlier(
         &self,
         path: &Path,
         (view, required): (View, Option<Measure>),
-        options: Option<&[String]>,
+        now: Option<&Origin>,
         begin: impl Fn(View),
     ) -> Result<Snapshot, Problem> {
         let inodes = if self.is_by_owner() { Inodes::ALL } else { Inodes::DATED_DIRECTORIES };
@@ -129,7 +146,7 @@ impl Request {
             |_| Whole { inodes },
             Operation::Compare,
             |seen, origin| {
-                self.ensure_comparable((seen, required), options, origin).map(|()| begin(seen))
+                self.ensure_comparable((seen, required), now, origin).map(|()| begin(seen))
             },
         )?;
         let has_times = snapshot.origin.as_ref().is_some_and(|origin| origin.has_times);
@@ -149,38 +166,41 @@ impl Request {
         &self,
         path: &Path,
         asked: (View, Option<Measure>),
+        here: &Origin,
         begin: impl Fn(View),
     ) -> Result<(Snapshot, Option<Digested>), Problem> {
-        let options = Some(&*self.options);
         if matches!(self.keep, Keep::Largest(_)) && self.walk.filter.of_saved(true).is_off() {
             let wanted = self.wanted_earlier(asked.0);
             let read = snapshot::digested(path, wanted, |view, origin| {
-                self.ensure_comparable((view, asked.1), options, origin).map(|()| begin(view))
+                self.ensure_comparable((view, asked.1), Some(here), origin).map(|()| begin(view))
             })?;
             if let Some((snapshot, digested)) = read {
                 return Ok((snapshot, Some(digested)));
             }
         }
-        Ok((self.earlier(path, asked, options, begin)?, None))
+        Ok((self.earlier(path, asked, Some(here), begin)?, None))
     }
 
     fn wanted_earlier(&self, view: View) -> Wanted {
         Wanted { measure: Some(view.measure), times: self.needs_times(), ..Wanted::default() }
     }
 
-    /// Checks that a snapshot from `origin`, as it is `seen`, can be compared with a result made with these `options`,
-    /// as far as both are known, and has the measure that is `required`.
+    /// Checks that a snapshot from `origin`, as it is `seen`, can be compared with a result from `now`, as far as both are
+    /// known, and has the measure that is `required`.
     fn ensure_comparable(
         &self,
         (seen, required): (View, Option<Measure>),
-        options: Option<&[String]>,
+        now: Option<&Origin>,
         origin: Option<&Origin>,
     ) -> io::Result<()> {
-        if let (Some(options), Some(origin)) = (options, origin)
-            && let Some(message) =
+        if let (Some(now), Some(origin)) = (now, origin) {
+            let options = now.options.as_deref();
+            let differs = options.and_then(|options| {
                 snapshot::difference(options, &self.options, origin, self.is_loaded())
-        {
-            return Err(io::Error::other(message));
+            });
+            if let Some(message) = snapshot::other_roots(origin, now).or(differs) {
+                return Err(io::Error::other(message));
+            }
         }
         self.ensure_enough(origin, (self.is_by_owner(), self.is_by_age()), false)?;
         snapshot::ensure_measure(seen.measure, required)
@@ -204,6 +224,12 @@ impl Request {
             Keep::Everything(_) => diff::compare(before, now, None, None),
         }
     }
+}
+
+/// Checks that `before`, which is in the file `earlier`, is of the roots of `now`, as far as both are known.
+fn ensure_same_roots(earlier: &Path, before: &Snapshot, now: &Snapshot) -> Result<(), Problem> {
+    let Some(message) = snapshot::of_other_roots(before, now) else { return Ok(()) };
+    Err(snapshot::problem(earlier, Operation::Compare, &io::Error::other(message)))
 }
 
 /// What `thread` returns, or its panic.

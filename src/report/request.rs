@@ -36,8 +36,10 @@ pub struct Request {
     /// How many dated snapshots to keep where this one is saved: the last of each of so many days, weeks and months.
     /// Without a number, all are kept.
     pub keep_saved: Option<NonZeroUsize>,
-    /// Where to remember a complete walk, if it is to be remembered.
+    /// Where to remember a walk of directories, if it is to be remembered.
     pub remember: Option<Remembered>,
+    /// The name of the series that a walk is of, in the place of the host's.
+    pub series: Option<Vec<u8>>,
     /// The snapshot to compare with, if any; or a directory with dated ones, for the newest complete one of the same
     /// roots.
     pub since: Option<PathBuf>,
@@ -176,7 +178,8 @@ impl Request {
 
     /// The origin of a walk of `roots` that starts now.
     pub(super) fn here(&self, roots: &[OsString]) -> Origin {
-        Origin::here(roots, self.walk.source, self.options.clone())
+        let here = Origin::here(roots, self.walk.source, self.options.clone());
+        here.in_series(self.series.as_deref())
     }
 }
 

@@ -7,7 +7,7 @@ use super::Request;
 use crate::measure::View;
 use crate::problem::{Operation, Problem};
 use crate::snapshot::schema::ExportOptions;
-use crate::snapshot::{self, Destination, Expired, Origin, Snapshot, SnapshotForm};
+use crate::snapshot::{self, Destination, Expired, Origin, Remembering, Snapshot, SnapshotForm};
 
 impl Request {
     /// Half a snapshot is not saved, because later it would be taken for a whole one.
@@ -37,23 +37,30 @@ impl Request {
         saved
     }
 
-    /// Remembers a walk of directories, if that is asked for and nothing is missing. Returns what had to make room.
-    pub(super) fn remember(&self, snapshot: &mut Snapshot) -> Result<Expired, Problem> {
-        let is_whole = snapshot.weighed.is_complete()
-            && snapshot
-                .weighed
-                .report
-                .as_ref()
-                .is_some_and(|tree| tree.roots().all(|root| root.is_directory()));
-        let (Some(remembered), Some(origin), true) =
-            (&self.remember, snapshot.origin.clone(), is_whole)
-        else {
-            return Ok(Expired::default());
+    /// Remembers a walk of directories, if that is asked for. It may be incomplete, unless it was interrupted.
+    pub(super) fn remember(&self, snapshot: &mut Snapshot) -> Option<Remembering> {
+        let remembered = self.remember.as_ref()?;
+        let tree = snapshot.weighed.report.as_ref();
+        let (Some(tree), Some(origin)) = (tree, snapshot.origin.clone()) else {
+            return Some(Remembering::Unfit("nothing could be read"));
         };
-        let failed = |error| snapshot::problem(&remembered.directory, Operation::Save, &error);
-        let to = remembered.destination(&origin).map_err(failed)?;
-        let saved = self.save(&to, SnapshotForm::Packed, snapshot)?;
-        remembered.thin(&saved, &origin).map_err(failed)
+        if snapshot.weighed.is_interrupted {
+            return Some(Remembering::Unfit("the scan was interrupted"));
+        }
+        if !tree.roots().all(|root| root.is_directory()) {
+            return Some(Remembering::Unfit("only scans of directories are"));
+        }
+        let mut keep = || {
+            let failed = |error| snapshot::problem(&remembered.directory, Operation::Save, &error);
+            let to = remembered.destination(&origin).map_err(failed)?;
+            let saved = self.save(&to, SnapshotForm::Packed, snapshot)?;
+            let expired = remembered.thin(&saved, &origin).map_err(failed)?;
+            Ok((saved, expired))
+        };
+        Some(match keep() {
+            Ok((saved, expired)) => Remembering::Kept(saved, expired),
+            Err(problem) => Remembering::Failed(problem),
+        })
     }
 
     /// Removes expired snapshots from the directory in which a dated one from `origin` was saved in a `file`, if that

@@ -13,7 +13,9 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 
 use super::comparable::difference;
-use super::{Destination, Glance, Origin, SnapshotForm, Wanted, glance, problem, read};
+use super::{
+    Destination, Glance, Origin, SnapshotForm, Wanted, glance, other_roots, problem, read,
+};
 use crate::problem::{Operation, Problem};
 use crate::sys;
 use crate::tally::{Limits, Top};
@@ -46,7 +48,7 @@ fn time_and_number(path: &Path) -> Option<(&str, &str)> {
 }
 
 /// A dated file, and its header.
-type Dated = (PathBuf, Glance);
+pub(super) type Dated = (PathBuf, Glance);
 
 /// The dated files in `directory`, in no particular order.
 pub(super) fn files(directory: &Path) -> Result<Vec<PathBuf>, Problem> {
@@ -65,7 +67,7 @@ pub(super) fn sort(files: &mut [PathBuf]) {
 }
 
 /// The dated snapshots in `directory`, newest first. Also returns the problems of those that cannot be read.
-fn snapshots(directory: &Path) -> Result<(Vec<Dated>, Vec<Problem>), Problem> {
+pub(super) fn snapshots(directory: &Path) -> Result<(Vec<Dated>, Vec<Problem>), Problem> {
     let (mut dated, mut unread) = (Vec::new(), Vec::new());
     for file in files(directory)? {
         match glance(&file) {
@@ -73,11 +75,15 @@ fn snapshots(directory: &Path) -> Result<(Vec<Dated>, Vec<Problem>), Problem> {
             Err(problem) => unread.push(problem),
         }
     }
-    // Several may be of the same second. Whoever looks at them finds the same order.
+    newest_first(&mut dated);
+    Ok((dated, unread))
+}
+
+/// Sorts dated snapshots. Several may be of the same second: whoever looks at them finds the same order.
+pub(super) fn newest_first(dated: &mut [Dated]) {
     dated.sort_by_cached_key(|(file, glance)| {
         Reverse((glance.origin.time, sys::modified(file), file.as_os_str().len(), file.clone()))
     });
-    Ok((dated, unread))
 }
 
 /// All dated snapshots in `path`, oldest first, if it is a directory; otherwise `path`.
@@ -119,45 +125,51 @@ fn none_in(directory: &Path, none: &str) -> Problem {
     problem(directory, Operation::Load, &io::Error::other(none))
 }
 
-/// The newest complete one of the dated snapshots in `path` of the same roots on the same host as `now`, if `path` is a
-/// directory; otherwise `path`. One that can be compared with the `given` flags comes before others.
+/// The newest complete one of the dated snapshots in `path` of the same roots as `now`, if `path` is a directory;
+/// otherwise `path`. One that can be compared with the `given` flags comes before others, and then one of the same host.
 ///
 /// # Errors
 /// The system's; if there is none, the error of a snapshot that cannot be read, or one that says so.
-pub fn newest_like(
-    path: &Path,
-    given: &[String],
-    now: impl FnOnce() -> Origin,
-) -> Result<PathBuf, Problem> {
+pub fn newest_like(path: &Path, given: &[String], now: &Origin) -> Result<PathBuf, Problem> {
     if !sys::is_directory(path) {
         return Ok(path.to_owned());
     }
-    let none = "there is no complete snapshot of the same PATHs and host in it";
-    let none = || problem(path, Operation::Compare, &io::Error::other(none));
+    let (dated, unread) = snapshots(path)?;
+    let others = dated.first().map(|(_, newest)| newest.origin.clone());
     // None from the future, for the reason in `newest`.
-    newest_until(path, (&now(), given), sys::now())?.ok_or_else(none)
+    let found = newest_of(dated, (now, given), sys::now(), true);
+    match (found, unread.into_iter().next()) {
+        (Some(found), _) => Ok(found),
+        (None, Some(problem)) => Err(problem),
+        (None, None) => {
+            let why = others.and_then(|other| other_roots(&other, now));
+            let why = why.map_or_else(String::new, |why| format!(": of the newest, {why}"));
+            let none = format!("there is no complete snapshot of the same PATHs in it{why}");
+            Err(problem(path, Operation::Compare, &io::Error::other(none)))
+        }
+    }
 }
 
-/// The newest complete one of the dated snapshots in `directory` of the same roots on the same host as `now`, and of a
-/// time that is at most `until`, in seconds since the epoch. One that can be compared with the `given` flags comes before
-/// others.
-///
-/// # Errors
-/// The system's; if there is none, the error of a snapshot that cannot be read.
-pub(super) fn newest_until(
-    directory: &Path,
+/// The newest one of the `dated` snapshots, which come in that order, of the same roots as `now`, and of a time that is
+/// at most `until`, in seconds since the epoch; perhaps only of those that are complete. One that can be compared with
+/// the `given` flags comes before others, and then one of the same host: a container has another name each time.
+pub(super) fn newest_of(
+    mut dated: Vec<Dated>,
     (now, given): (&Origin, &[String]),
     until: i64,
-) -> Result<Option<PathBuf>, Problem> {
-    let (mut dated, unread) = snapshots(directory)?;
-    dated.retain(|(_, glance)| is_of(&glance.origin, now) && glance.origin.time <= until);
+    needs_complete: bool,
+) -> Option<PathBuf> {
+    dated.retain(|(_, glance)| {
+        is_of_roots(&glance.origin, now)
+            && glance.origin.time <= until
+            && (glance.is_complete || !needs_complete)
+    });
     // The others come last: if there is nothing else, the error says how their flags differ.
     let flags = now.options.as_deref().unwrap_or_default();
-    dated.sort_by_key(|(_, glance)| difference(flags, given, &glance.origin, false).is_some());
-    match (last_whole(&dated), unread.into_iter().next()) {
-        (None, Some(problem)) => Err(problem),
-        (whole, _) => Ok(whole.cloned()),
-    }
+    dated.sort_by_key(|(_, Glance { origin, .. })| {
+        (difference(flags, given, origin, false).is_some(), origin.host != now.host)
+    });
+    dated.into_iter().map(|(file, _)| file).find(|file| is_readable(file))
 }
 
 /// What [`remove_old`] did.
@@ -167,6 +179,8 @@ pub struct Expired {
     pub files: Vec<PathBuf>,
     /// The problems of removing others.
     pub problems: Vec<Problem>,
+    /// How many others it would have removed, if their host had the same name.
+    pub of_other_hosts: usize,
 }
 
 impl Expired {
@@ -197,8 +211,16 @@ pub fn remove_old(directory: &Path, (saved, origin): (&Path, &Origin), count: us
     };
     let flags = origin.options.as_deref().unwrap_or_default();
     series.retain(|(_, Glance { origin: other, .. })| {
-        is_of(other, origin) && difference(flags, &[], other, false).is_none() && other.time <= now
+        is_of_roots(other, origin)
+            && difference(flags, &[], other, false).is_none()
+            && other.time <= now
     });
+    let is_here = |glance: &Glance| glance.origin.host == origin.host;
+    // Other hosts may be other machines, whose snapshots are theirs.
+    let of_all = of_days(&series, count);
+    let left = series.iter().filter(|(file, glance)| !is_here(glance) && !of_all.contains(file));
+    removed.of_other_hosts = left.count();
+    series.retain(|(_, glance)| is_here(glance));
     let kept = kept(&series, count);
     for (file, _) in series.iter().filter(|(file, _)| !kept.contains(file) && file != saved) {
         removed.remove(file);
@@ -206,13 +228,21 @@ pub fn remove_old(directory: &Path, (saved, origin): (&Path, &Origin), count: us
     removed
 }
 
-/// Whether two snapshots are of the same roots, or the same share of them, on the same host.
-fn is_of(one: &Origin, other: &Origin) -> bool {
-    one.host == other.host && one.share == other.share && one.has_paths_of(other)
+/// Whether two snapshots are of the same roots, or the same share of them.
+pub(super) fn is_of_roots(one: &Origin, other: &Origin) -> bool {
+    one.share == other.share && one.has_paths_of(other)
 }
 
 /// Which files of a `series`, newest first, are kept.
 fn kept(series: &[Dated], count: usize) -> HashSet<&PathBuf> {
+    let mut kept = of_days(series, count);
+    let mut whole = series.iter().filter(|(_, glance)| glance.is_complete);
+    kept.extend(whole.find(|(file, _)| is_readable(file)).map(|(file, _)| file));
+    kept
+}
+
+/// The last file of each of the last days, weeks and months of a `series`, newest first.
+fn of_days(series: &[Dated], count: usize) -> HashSet<&PathBuf> {
     let zone = sys::time_zone();
     let (mut days, mut weeks, mut months) = (HashSet::new(), HashSet::new(), HashSet::new());
     let mut kept = HashSet::new();
@@ -230,18 +260,13 @@ fn kept(series: &[Dated], count: usize) -> HashSet<&PathBuf> {
             kept.insert(file);
         }
     }
-    kept.extend(last_whole(series));
     kept
 }
 
-/// The first file of a `series` that is complete.
-fn last_whole(series: &[Dated]) -> Option<&PathBuf> {
+/// Whether a snapshot can be read to its end. Its header does not show whether the rest was cut off.
+fn is_readable(file: &Path) -> bool {
     let nothing = Limits { lines: 0, ..Limits::NONE };
-    let whole = series.iter().find(|(file, glance)| {
-        // The header does not show whether the rest was cut off.
-        glance.is_complete && read(file, Wanted::default(), |view| Top::new(view, nothing)).is_ok()
-    });
-    whole.map(|(file, _)| file)
+    read(file, Wanted::default(), |view| Top::new(view, nothing)).is_ok()
 }
 
 #[cfg(test)]

@@ -126,10 +126,8 @@ impl Export<'_> {
         const MOST: usize = 64 << 20;
         let device = self.open.last().and_then(|directory| directory.device);
         let members = NcduMembers::read(self.tokens, device)?;
-        // Only the name of the root is a path.
-        if !self.open.is_empty() && members.name.contains(&b'/') {
-            return Err(self.tokens.error("a name with a slash"));
-        }
+        path::ensure_name(&members.name, self.open.is_empty())
+            .map_err(|what| self.tokens.error(what))?;
         if !members.is_unread {
             return Ok(members);
         }
@@ -190,9 +188,6 @@ impl NcduMembers {
             }
             Ok(())
         })?;
-        if members.name.is_empty() {
-            return Err(tokens.error("an entry without a name"));
-        }
         Ok(members)
     }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::tokens::Tokens;
 use crate::filter::Share;
+use crate::path;
 use crate::sys::{self, MountTable, Query, Source, Symlinks};
 
 /// When and where a snapshot was made, and what counts in it.
@@ -96,6 +97,13 @@ impl Origin {
         let options = Some(options);
         let lacks_modes = cfg!(windows);
         Self { time: sys::now(), host: sys::host(), roots, options, lacks_modes, ..Self::default() }
+    }
+
+    /// The same of the series with this name, if there is one. It takes the place of the host's.
+    #[must_use]
+    pub fn in_series(self, name: Option<&[u8]>) -> Self {
+        let host = name.map_or_else(|| self.host.clone(), <[u8]>::to_vec);
+        Self { host, ..self }
     }
 
     /// The origin of what is listed now below these `roots`, on no host that is known. What is known of entries, it
@@ -203,6 +211,12 @@ impl GivenRoot {
         root.path = exact_path.unwrap_or(root.path);
         root.name = exact_name.or(root.name);
         // An empty object would take 2 bytes in a file and 48 in memory.
-        if root.path.is_empty() { Err(tokens.error("a root without a path")) } else { Ok(root) }
+        if root.path.is_empty() {
+            return Err(tokens.error("a root without a path"));
+        }
+        for path in [&root.path].into_iter().chain(&root.name) {
+            path::ensure_name(path, true).map_err(|what| tokens.error(what))?;
+        }
+        Ok(root)
     }
 }

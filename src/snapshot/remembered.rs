@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use super::comparable::sets_apart;
-use super::dated::{self, Expired};
+use super::dated::{self, Dated, Expired};
 use super::{Destination, Glance, Origin, SnapshotForm, glance, problem};
 use crate::problem::{Operation, Problem};
 use crate::sys;
@@ -28,6 +28,17 @@ pub struct Remembered {
     pub directory: PathBuf,
     /// How many bytes all of it may take.
     pub bound: u64,
+}
+
+/// What came of a walk that was to be remembered.
+#[derive(Debug)]
+pub enum Remembering {
+    /// It is in this file; and what had to make room for it.
+    Kept(PathBuf, Expired),
+    /// It is no walk that is kept, for this reason.
+    Unfit(&'static str),
+    /// It could not be kept.
+    Failed(Problem),
 }
 
 /// A day, at the end of which a walk is to be compared with.
@@ -71,10 +82,7 @@ impl Day {
 impl Remembered {
     /// The directory of the series of `origin`.
     pub fn series(&self, origin: &Origin) -> PathBuf {
-        let mut paths = origin.paths();
-        paths.sort_unstable();
-        let options = origin.options.iter().flatten().filter(|flag| sets_apart(flag));
-        let options: BTreeSet<_> = options.map(String::as_bytes).collect();
+        let (paths, options) = kind(origin);
         let parts = [&*origin.host].into_iter().chain(paths).chain([&b""[..]]).chain(options);
         // FNV-1a: the same in every version of weigh.
         let bytes = parts.flat_map(|part| part.iter().chain(&[0]));
@@ -84,21 +92,64 @@ impl Remembered {
         self.directory.join(format!("{digest:016x}"))
     }
 
-    /// The newest complete walk of the series of `now` until the end of a `day`, if there is one.
+    /// The newest walk of the series of `now` until the end of a `day`, or if there is none, that of another host;
+    /// perhaps only of those that are complete. Returns as well the name of its host.
     ///
     /// # Errors
     /// The system's, and that of a file that cannot be read.
-    pub fn find(&self, day: Day, now: &Origin) -> Result<Option<PathBuf>, Problem> {
+    pub fn find(
+        &self,
+        day: Day,
+        now: &Origin,
+        needs_complete: bool,
+    ) -> Result<Option<(PathBuf, Vec<u8>)>, Problem> {
+        let Some(until) = day.end(now.time, &sys::time_zone()) else { return Ok(None) };
+        let given = now.options.as_deref().unwrap_or_default();
         let series = self.series(now);
-        match day.end(now.time, &sys::time_zone()) {
-            Some(until) if sys::is_directory(&series) => {
-                let private = sys::make_private_directory(&series);
-                private.map_err(|error| problem(&series, Operation::Compare, &error))?;
-                let given = now.options.as_deref().unwrap_or_default();
-                dated::newest_until(&series, (now, given), until)
+        let mut unread = None;
+        if sys::is_directory(&series) {
+            let private = sys::make_private_directory(&series);
+            private.map_err(|error| problem(&series, Operation::Compare, &error))?;
+            let (dated, problems) = dated::snapshots(&series)?;
+            if let Some(found) = dated::newest_of(dated, (now, given), until, needs_complete) {
+                return Ok(Some((found, now.host.clone())));
             }
-            _ => Ok(None),
+            unread = problems.into_iter().next();
         }
+        let others = self.of_other_hosts(now);
+        let found = dated::newest_of(others, (now, given), until, needs_complete);
+        match (found, unread) {
+            (Some(found), _) => {
+                let host = glance(&found)?.origin.host;
+                Ok(Some((found, host)))
+            }
+            (None, Some(problem)) => Err(problem),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// All walks of the series of `now`, and if that has not two, those of other hosts; oldest first. With nothing that
+    /// cannot be read.
+    pub fn history(&self, now: &Origin) -> Vec<Dated> {
+        let mut all = self.all();
+        all.retain(|(_, glance)| {
+            kind(&glance.origin) == kind(now) && glance.origin.share == now.share
+        });
+        let is_here = |(_, glance): &Dated| glance.origin.host == now.host;
+        if all.iter().filter(|it| is_here(it)).count() > 1 {
+            all.retain(is_here);
+        }
+        all
+    }
+
+    /// The walks that would be of the series of `now` if their host had its name, newest first.
+    fn of_other_hosts(&self, now: &Origin) -> Vec<Dated> {
+        let mut all = self.all();
+        all.retain(|(_, Glance { origin, .. })| {
+            origin.host != now.host && kind(origin) == kind(now)
+        });
+        dated::newest_first(&mut all);
+        all
     }
 
     /// Where to save a walk from `origin`. Makes the directory, for the user alone.
@@ -115,7 +166,8 @@ impl Remembered {
     }
 
     /// Removes what is expired, now that a walk from `origin` is in the file `saved`: of the same series as `--keep`
-    /// does, and then the oldest of all series, until all of them fit. Returns those that had to make room.
+    /// does, and then the oldest of all series of its host, until all of them fit. Returns those that had to make room,
+    /// and how many of other hosts stay although they do not fit.
     ///
     /// # Errors
     /// If the walk alone takes more than the bound. Then it is removed.
@@ -127,7 +179,7 @@ impl Remembered {
             ));
         }
         let of_series = dated::remove_old(&self.series(origin), (saved, origin), COUNT);
-        let mut expired = Expired { files: Vec::new(), problems: of_series.problems };
+        let mut expired = Expired { problems: of_series.problems, ..Expired::default() };
         let mut files = self.files();
         dated::sort(&mut files);
         let mut length = files.iter().map(|file| sys::length(file)).fold(0, u64::saturating_add);
@@ -135,11 +187,18 @@ impl Remembered {
             if length <= self.bound {
                 break;
             }
-            if file == saved || glance(&file).is_err() {
-                continue;
+            match glance(&file) {
+                Ok(other) if other.origin.host != origin.host => expired.of_other_hosts += 1,
+                Ok(_) if file != saved => {
+                    length = length.saturating_sub(sys::length(&file));
+                    expired.remove(&file);
+                }
+                _ => {}
             }
-            length = length.saturating_sub(sys::length(&file));
-            expired.remove(&file);
+        }
+        // They were passed over, but the others made enough room.
+        if length <= self.bound {
+            expired.of_other_hosts = 0;
         }
         Ok(expired)
     }
@@ -152,14 +211,22 @@ impl Remembered {
     }
 
     /// Everything that is remembered, the oldest first.
-    pub fn all(&self) -> Vec<(PathBuf, Glance)> {
+    pub fn all(&self) -> Vec<Dated> {
         let mut all = Vec::new();
         for file in self.files() {
             all.extend(glance(&file).ok().map(|glance| (file, glance)));
         }
-        all.sort_by_key(|(_, glance): &(_, Glance)| glance.origin.time);
+        all.sort_by_key(|(_, glance): &Dated| glance.origin.time);
         all
     }
+}
+
+/// What a series has in common besides its host: paths, and flags as far as those count apart.
+fn kind(origin: &Origin) -> (Vec<&[u8]>, BTreeSet<&[u8]>) {
+    let mut paths = origin.paths();
+    paths.sort_unstable();
+    let options = origin.options.iter().flatten().filter(|flag| sets_apart(flag));
+    (paths, options.map(String::as_bytes).collect())
 }
 
 /// Whether the name may be from [`Remembered::series`].

@@ -207,7 +207,7 @@ class Tree:
         name = record["name"]
         if is_root and not name:
             name, node["kind"] = b"(total)", "total"
-        check(name, "a node without a name")
+        check(name and b"\0" not in name, "a node without a name, or with a NUL in it")
         node["name"] = name.decode("utf-8", "replace")
         if node["name"].encode() != name:
             node["name_bytes"] = base64.b64encode(name).decode()

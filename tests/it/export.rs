@@ -129,8 +129,8 @@ fn what_ncdu_could_not_read_is_remembered() {
         (r#"[1,0,{},[{"name":"x"},[]]]"#, "'{'"),
         (r#"[1,0,{},[{"dsize":5}]]"#, "name"),
         // A file in weigh's own form could not be loaded with these.
-        (r#"[1,0,{},[{"name":"/x"},{"name":"a/b"}]]"#, "a name with a slash"),
-        (r#"[1,0,{},[{"name":"/x"},[{"name":"a/b"}]]]"#, "a name with a slash"),
+        (r#"[1,0,{},[{"name":"/x"},{"name":"a/b"}]]"#, "a slash in its name, a/b"),
+        (r#"[1,0,{},[{"name":"/x"},[{"name":"a/b"}]]]"#, "a slash in its name, a/b"),
         (r#"[1,0,{"timestamp":-1},[{"name":"x"}]]"#, "before 1970"),
         (r#"[1,0,{"timestamp":253402300800},[{"name":"x"}]]"#, "after the year 9999"),
         (r#"[1,0,{},[{"name":"x"}],[{"name":"y"}]]"#, "one tree"),

@@ -26,7 +26,7 @@ use crate::program::signals::TerminalSignals;
 use weigh::internal::filter::{Filter, any_pattern};
 use weigh::internal::measure::Time;
 use weigh::internal::problem::{Operation, Problem};
-use weigh::internal::remove::{self, RemovalEvent, RemovalStep, Removed, UserDirectories};
+use weigh::internal::remove::{self, Manner, RemovalEvent, RemovalStep, Removed, UserDirectories};
 use weigh::internal::report::{Input, Request};
 use weigh::internal::snapshot::Remembered;
 use weigh::internal::sys;
@@ -317,7 +317,7 @@ fn with_a_filter_what_goes_is_what_was_typed() {
     screen.press("dD4\n\x1bU dD6\n\x1b");
     assert!(fixture.at("tree/a/b/x.rs").exists());
     screen.press("dD5\n");
-    assert_eq!(screen.said(), "0 deleted, 5 entries; 1 kept");
+    assert_eq!(screen.said(), "1 kept; 0 deleted, 5 entries");
     let kept: Vec<_> = screen.browser.kept().iter().map(|kept| &*kept.message).collect();
     assert_eq!(kept, ["directories that a filter leaves out stay"]);
     let paths = listed(&fixture.at("tree"));
@@ -622,6 +622,64 @@ fn a_pattern_can_be_typed_to_its_end() {
         screen.press("q");
         let shown = view::screen(&mut screen.browser, (100, 22));
         assert!(!shown.contains("of a reason"), "{question} {shown}");
+    }
+}
+
+/// A directory that stays where weigh had moved it was "kept". Where it is came last, and the status was 0.
+#[test]
+fn what_stays_under_another_name_is_said_first() {
+    for (manner, keys) in [(Manner::Delete, "D3"), (Manner::Trash, "t")] {
+        let fixture = Fixture::new().file("tree/a/one", 30_000).file("tree/a/two", 20_000);
+        let fixture = fixture.file("tree/z", 10).dir("home");
+        let (tree, home) = (fixture.at("tree"), fixture.at("home"));
+        let mut screen = Screen::new(&tree, &home);
+        screen.press(" d");
+        let commands = match manner {
+            Manner::Delete => {
+                screen.press(keys);
+                screen.browser.on(Event::Key(Key::Enter))
+            }
+            Manner::Trash => screen.browser.on(Event::Key(Key::Char('t'))),
+        };
+        let [Command::Remove(_, targets)] = &commands[..] else { panic!("{commands:?}") };
+        let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.clone()));
+        let mut moved = None;
+        let removed = remove::remove(targets, manner, &directories, &mut |event| {
+            if let (RemovalEvent::Before { step: RemovalStep::LookAgain, .. }, None) =
+                (event, &moved)
+            {
+                let hidden = fixture.names("tree").into_iter().find(|it| it.starts_with(".weigh-"));
+                let at = match hidden {
+                    Some(hidden) => tree.join(hidden).join("a"),
+                    None => home.join(".local/share/Trash/files/a"),
+                };
+                // A build that goes on makes its directory again, and writes into the one it has open.
+                fs::create_dir(tree.join("a")).unwrap();
+                if manner == Manner::Trash {
+                    // Into the trash, it may take along what is new.
+                    fs::rename(&at, fixture.at("elsewhere")).unwrap();
+                    fs::create_dir(&at).unwrap();
+                }
+                fs::write(at.join("new"), "of the build").unwrap();
+                moved = Some(at);
+            }
+            ControlFlow::Continue(())
+        });
+        let at = moved.unwrap();
+        assert!(at.join("new").exists() && fixture.names("tree/a").is_empty());
+        screen.work.pass(&mut screen.browser, Event::Removed(Box::new(removed)));
+        screen.press("");
+        let said = screen.said().to_owned();
+        assert!(said.starts_with(&format!("left behind: {}", at.display())), "{said}");
+        assert!(!said.contains("kept"), "{said}");
+        let first = screen.browser.kept()[0].to_string();
+        let expected = format!("cannot put back {}: something else has its name now", at.display());
+        assert!(first.starts_with(&expected), "{first}");
+        // It is said once more at the end, also if what came later was done.
+        screen.press("q+z\ndD1\n");
+        assert!(screen.said().starts_with("1 deleted"), "{}", screen.said());
+        let (has_failed, left) = screen.browser.failed_removals();
+        assert!(has_failed && left[0].to_string() == first, "{left:?}");
     }
 }
 

@@ -603,7 +603,7 @@ fn a_directory_is_its_newest_snapshot_or_all_of_them() {
         (
             "t --since none/",
             2,
-            "cannot compare with none/: there is no complete snapshot of the same PATHs and host in it",
+            "cannot compare with none/: there is no complete snapshot of the same PATHs in it",
         ),
     ] {
         let shown = run(flags);

@@ -28,7 +28,7 @@ struct Ended {
     code: Option<i32>,
 }
 
-fn large() -> Fixture {
+pub fn large() -> Fixture {
     let mut fixture = Fixture::in_memory();
     for i in 0..300 {
         for j in 0..100 {
@@ -154,7 +154,7 @@ fn interrupted(fixture: &Fixture, flags: &str, whole: &[u8]) -> Vec<Ended> {
 
 /// Sends SIGINT once the program listens for it. It is stopped meanwhile, so that it cannot come to
 /// its end between the two.
-fn interrupt(child: &mut Child) {
+pub fn interrupt(child: &mut Child) {
     let pid = Pid::from_child(child);
     while !listens(child.id()) {
         if child.try_wait().unwrap().is_some() {

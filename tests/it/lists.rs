@@ -440,7 +440,7 @@ fn what_is_wrong_is_said_with_its_line() {
         (b"5 a\n6 a\n", "line 2: the path of line 1 again"),
         (b"5 a\n6 ./a\n", "line 2: the path of line 1 again"),
         (b"5 a\n6 a/\n", "line 2: the path of line 1 again"),
-        (b"1 a\n5 a/../b\n", "line 2: a path with . or .. in it"),
+        (b"1 a\n5 a/../b\n", "line 2: an entry that is called .., as none can be"),
         (b"5 a//b\n", "line 1: a path with an empty name in it: tr -s / makes"),
         (b"5 a//\n", "line 1: a path with an empty name in it: tr -s / makes"),
         (b"5 //a\n6 /a\n", "line 2: the path of line 1 again"),

@@ -1,6 +1,7 @@
 //! Names are bytes. None can move the cursor, hide a line or forge one, and JSON has each of them exactly.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::time::Duration;
 
 use weigh::internal::render::palette::Charset;
@@ -10,6 +11,7 @@ use weigh::internal::render::size::Format;
 use crate::dice::{Dice, HOSTILE};
 use crate::document::{Document, exact};
 use crate::fixture::{Fixture, raw};
+use crate::packed::{sealed, sections};
 use crate::run::{Shown, weigh};
 
 /// Every hostile name, as a file and as a directory with a file of the same name.
@@ -430,5 +432,112 @@ fn a_thousand_names_are_shown_in_progress_without_a_control() {
             let line = Charset::Unicode.cut(&line, width);
             check_text(line.as_bytes(), "progress");
         }
+    }
+}
+
+/// A name of another kind would lead to another place than the one that is shown: `top/..` and all that is in it, for
+/// `xargs rm -r`. So no reader takes one.
+#[test]
+fn a_name_that_no_entry_can_have_is_refused_with_the_file_and_the_name() {
+    let fixture = Fixture::new().file("top/~~", 5).file("dir/~~/f", 5).file("short/~", 5);
+    let save = |top: &str| {
+        weigh("--save good.weigh").arg(top).within(fixture.path()).run().clean();
+        sections(&fixture.bytes("good.weigh"))
+    };
+    let replaced = |top: &str, was: &[u8], is: &[u8]| {
+        let mut parts = save(top);
+        for (_, content) in parts.iter_mut().filter(|(kind, _)| *kind == b'D') {
+            let at = content.windows(was.len()).position(|bytes| bytes == was).unwrap();
+            content.splice(at..at + was.len(), is.iter().copied());
+        }
+        sealed(&parts, true)
+    };
+    let nameless = {
+        let mut parts = save("short");
+        let (_, content) = parts.iter_mut().find(|(kind, _)| *kind == b'D').unwrap();
+        let at = content.iter().position(|byte| *byte == b'~').unwrap();
+        // The length of the name, and that of the listing.
+        content[at - 1] -= 1 << 2;
+        content[at - 2] -= 1;
+        content.remove(at);
+        sealed(&parts, true)
+    };
+    let header = |text: &str| {
+        let mut parts = save("top");
+        let was = String::from_utf8(parts[0].1.clone()).unwrap();
+        let name = r#""name":"top""#;
+        assert!(was.contains(name), "{was}");
+        parts[0].1 = was.replace(name, &format!(r#""name":"{text}""#)).into();
+        sealed(&parts, true)
+    };
+    let json = |name: &str| {
+        let file = format!(r#"{{"kind":"file","size":5,{name}}}"#);
+        let head = r#"{"schema":1,"tool":"weigh","measure":"disk","complete":true,"time":1"#;
+        let root = r#""name":"top","kind":"directory","size":5,"entries":2,"children":"#;
+        format!("{head},{root}[{file}]}}").into_bytes()
+    };
+    let ncdu = |entry: &str| format!(r#"[1,0,{{}},[{{"name":"/x"}},{entry}]]"#).into_bytes();
+    let called = |name: &str| format!("an entry that is called {name}, as none can be");
+    let slash = |name: &str| format!("an entry with a slash in its name, {name}");
+    let nul = |name: &str| format!("an entry with a NUL in its name, {name}");
+    let none = "an entry without a name".to_owned();
+    let snapshots = [
+        (replaced("top", b"~~", b".."), called("..")),
+        (replaced("dir", b"~~", b".."), called("..")),
+        (replaced("short", b"~", b"."), called(".")),
+        (replaced("top", b"~~", b"/x"), slash("/x")),
+        (replaced("dir", b"~~", b"x/"), slash("x/")),
+        (replaced("top", b"~~", b"x\0"), nul("x\\x00")),
+        (replaced("top", b"top", b"t\0p"), nul("t\\x00p")),
+        (nameless, none.clone()),
+        (header("t\\u0000p"), nul("t\\x00p")),
+        (json(r#""name":"..""#), called("..")),
+        (json(r#""name":".""#), called(".")),
+        // With -p, names are paths.
+        (json(r#""name":"top/..""#), called("..")),
+        (json(r#""name":"""#), none.clone()),
+        (json(r#""name":"top/""#), none.clone()),
+        (json(r#""name":"x","name_bytes":"Li4=""#), called("..")),
+        (json(r#""name":"x\u0000""#), nul("x\\x00")),
+        (ncdu(r#"{"name":".."}"#), called("..")),
+        (ncdu(r#"[{"name":"."}]"#), called(".")),
+        (ncdu(r#"{"name":"..","excluded":"pattern"}"#), called("..")),
+        (ncdu(r#"{"name":"a/b"}"#), slash("a/b")),
+        (ncdu(r#"{"name":""}"#), none.clone()),
+        (ncdu(r#"{"name":"x\u0000y"}"#), nul("x\\x00y")),
+        (br#"[1,0,{},[{"name":"/x\u0000"}]]"#.to_vec(), nul("/x\\x00")),
+    ];
+    weigh("--save good.weigh top").within(fixture.path()).run().clean();
+    for (bytes, what) in snapshots {
+        fs::write(fixture.at("bad"), bytes).unwrap();
+        let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+        // Only with the root that its header says, the tree is read.
+        let since = ["top", "dir", "short"].map(|root| run(&format!("{root} --since bad")));
+        let since = since.into_iter().find(|it| !it.complaint().contains("compare with")).unwrap();
+        let loaded = ["-t --load bad", "-n 1 --load bad", "--load bad -j"].map(run);
+        for shown in loaded.into_iter().chain([since]) {
+            let said = shown.complaint();
+            assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{what}: {said}");
+            assert!(said.starts_with("weigh: cannot load bad: ") && said.contains(&what), "{said}");
+        }
+    }
+    for (list, what) in [
+        (&b"5 top/../x\n"[..], called("..")),
+        (b"5 top/./x\n", called(".")),
+        (b"5 ..\n", called("..")),
+        (b"path,size\ntop/..,5\n", called("..")),
+        (b"path,size\n\"top/x\0y\",5\n", nul("x\\x00y")),
+    ] {
+        fs::write(fixture.at("bad"), list).unwrap();
+        let shown = weigh("--list bad").within(fixture.path()).run();
+        let said = shown.complaint();
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{what}: {said}");
+        assert!(said.contains("bad: line ") && said.contains(&what), "{said}");
+    }
+    // Roots may be called so.
+    for root in [".", "..", "/proc/self/fdinfo"] {
+        let place = fixture.at("dir");
+        weigh("--save ../root.weigh").arg(root).within(&place).run();
+        assert_eq!(weigh("--load ../root.weigh").within(&place).run().code(), 0, "{root}");
     }
 }

@@ -243,7 +243,7 @@ fn large() -> Fixture {
 pub type Parts = Vec<(u8, Vec<u8>)>;
 
 /// The sections of a file.
-fn sections(file: &[u8]) -> Parts {
+pub fn sections(file: &[u8]) -> Parts {
     let mut rest = file.strip_prefix(MAGIC).unwrap();
     let mut sections = Vec::new();
     while let [kind @ (b'H' | b'D' | b'C' | b'I'), a, b, c, d, more @ ..] = rest {
@@ -608,7 +608,8 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
     assert_eq!(sealed(&parts, true), good);
     let future = format!("it has format 7, and this weigh reads format {FORMAT}");
     let directories = r#""directories":"#;
-    fs::create_dir(fixture.at("empty")).unwrap();
+    fs::rename(fixture.at("top"), fixture.at("elsewhere")).unwrap();
+    fs::create_dir(fixture.at("top")).unwrap();
     // What is said from front to back, and what by the index, if that differs.
     let cases: Vec<(Vec<u8>, &str, &str)> = vec![
         (with_header(r#""format":1"#, r#""format":7"#), &future, ""),
@@ -697,7 +698,7 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
             ("-t --load bad.weigh", expected),
             ("--load bad.weigh --load x.weigh", expected),
             // All that is there has changed.
-            ("empty -n 1 --since bad.weigh", if by_index.is_empty() { expected } else { by_index }),
+            ("top -n 1 --since bad.weigh", if by_index.is_empty() { expected } else { by_index }),
         ] {
             let shown = weigh(flags).within(fixture.path()).run();
             let complaint = shown.complaint();
@@ -713,7 +714,7 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
         assert!(shown.complaint().contains("block 2 is wrong: "), "{}", shown.complaint());
     }
     let [twice, once] = ["bad.weigh", "x.weigh"].map(|file| {
-        let shown = weigh(&format!("empty -n 30 --since {file}")).within(fixture.path()).run();
+        let shown = weigh(&format!("top -n 30 --since {file}")).within(fixture.path()).run();
         (shown.code(), shown.stdout)
     });
     assert_eq!(twice, once);

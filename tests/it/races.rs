@@ -266,7 +266,8 @@ fn delete_all(top: &Path) {
             undo(trashed, &directories, &mut |_| ControlFlow::Continue(()));
         }
         said += &format!("{} {:?}\n", outcome.removed, outcome.fate);
-        said.extend(outcome.problems.iter().map(|one| format!("  {}\n", one.message)));
+        let problems = outcome.left.iter().chain(&outcome.problems);
+        said.extend(problems.map(|one| format!("  {}\n", one.message)));
     }
     said.extend(removed.left.iter().map(|one| format!("left {}\n", one.message)));
     fs::write(top.join("said"), said).unwrap();

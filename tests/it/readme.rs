@@ -120,6 +120,9 @@ impl Home {
         let said = String::from_utf8(output.stdout).unwrap();
         let said = said
             .replace("weigh: --df says nothing about usr: it is for mount points, which `weigh --df` lists\n", "");
+        // The note of --remember names a file of this home.
+        let is_other = |line: &&str| !line.starts_with("weigh: remembered: ");
+        let said = said.split_inclusive('\n').filter(is_other).collect();
         (output.status.success(), said)
     }
 

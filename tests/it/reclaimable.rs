@@ -727,7 +727,7 @@ fn the_list_is_limited_and_its_sum_is_not() {
     assert_eq!(paths, ["./2", "./3", "./1"]);
     // What is remembered is the whole tree; without that, only what rules may find is kept.
     let state = Fixture::in_memory();
-    let remembered = look("-j --remember", &fixture).env("XDG_STATE_HOME", state.path()).run();
+    let remembered = look("-j -q --remember", &fixture).env("XDG_STATE_HOME", state.path()).run();
     assert_eq!(remembered.json()["reclaimable"], all);
     assert_eq!(json("-j -n 1")["frees_most"], all["frees_most"]);
     let large = json("-j -z 150k");

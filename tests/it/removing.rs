@@ -718,7 +718,8 @@ fn a_name_that_cannot_be_removed_is_said() {
 
 /// Asserts that each entry that was not there `before`, or a new directory around it, is named.
 fn assert_named(fixture: &Fixture, before: &[String], log: &str, removed: &Removed) {
-    let problems = removed.outcomes.iter().flat_map(|one| &one.problems).chain(&removed.left);
+    let problems = removed.outcomes.iter().flat_map(|one| one.left.iter().chain(&one.problems));
+    let problems = problems.chain(&removed.left);
     let said =
         problems.map(|one| format!("{} {}\n", sys::to_path(&one.path).display(), one.message));
     let said = log.to_owned() + &said.collect::<String>();

@@ -409,7 +409,13 @@ fn it_is_no_setting() {
 }
 
 /// Deletes what the keys `mark`, in a review whose number of entries is `entries`; waits for the log's second line.
-fn delete_on_screen(fixture: &Fixture, flags: &str, mark: &str, entries: u32) -> String {
+/// It ends with this `status`.
+fn delete_on_screen(
+    fixture: &Fixture,
+    (flags, mark): (&str, &str),
+    entries: u32,
+    status: i32,
+) -> String {
     let mut terminal = Terminal::new();
     let home = fixture.at("home");
     let child = weigh(flags).arg("tree").within(fixture.path()).env("HOME", &home);
@@ -429,7 +435,7 @@ fn delete_on_screen(fixture: &Fixture, flags: &str, mark: &str, entries: u32) ->
     // The first one closes the dialog that says why some entries are kept, if it is there.
     std::thread::sleep(Duration::from_millis(500));
     terminal.type_in(b"qq");
-    assert_eq!(end(child).1.code(), Some(0));
+    assert_eq!(end(child).1.code(), Some(status));
     fs::read_to_string(log).unwrap()
 }
 
@@ -438,7 +444,7 @@ fn delete_on_screen(fixture: &Fixture, flags: &str, mark: &str, entries: u32) ->
 fn what_is_deleted_on_the_screen_is_gone() {
     for flags in ["--ui", "--ui --details"] {
         let fixture = three_files().dir("home");
-        let log = delete_on_screen(&fixture, flags, "n ", 1);
+        let log = delete_on_screen(&fixture, (flags, "n "), 1, 0);
         assert!(!fixture.at("tree/one").exists() && fixture.at("tree/three/link").exists());
         assert!(log.contains(r#""result":"deleted","removed":1"#), "{log}");
     }
@@ -460,7 +466,7 @@ fn what_a_filter_leaves_out_stays() {
     terminal.type_in(b"qq");
     assert_eq!(end(child).1.code(), Some(0));
     assert!(fixture.at("tree/three/four").exists());
-    let log = delete_on_screen(&fixture, "--ui --exclude kept", "nj ", 3);
+    let log = delete_on_screen(&fixture, ("--ui --exclude kept", "nj "), 3, 1);
     assert!(log.contains(r#""result":"partly","removed":2"#), "{log}");
     assert!(fixture.at("tree/three/kept").exists() && !fixture.at("tree/three/four").exists());
 }
@@ -506,7 +512,7 @@ fn a_log_that_may_not_grow_deletes_nothing() {
     // A part of it may be on the screen already, which is not written again.
     terminal.type_until(b"", "nothing is removed without the log");
     terminal.type_in(b"qq");
-    assert_eq!(end(child).1.code(), Some(0));
+    assert_eq!(end(child).1.code(), Some(1));
     assert!(fixture.at("tree/one").exists());
 }
 
@@ -610,7 +616,7 @@ fn a_private_directory_that_stays_is_listed() {
     let entries = entries_at(&fixture.at("tree")).len() - 1;
     terminal.type_until(b"", &format!("in {entries} entries"));
     terminal.type_in(b"qq");
-    assert_eq!(end(child).1.code(), Some(0));
+    assert_eq!(end(child).1.code(), Some(1));
 }
 
 /// With --read-only, nothing is.

@@ -811,6 +811,66 @@ fn a_bound_that_is_passed_says_more_than_what_was_not_read() {
     assert!(shown.complaint().contains(said) && shown.code() == 1, "{}", shown.complaint());
 }
 
+/// All of another directory was new, and all of the old one gone, with status 0.
+#[test]
+fn snapshots_of_other_directories_are_not_compared() {
+    let fixture = Fixture::new().file("top/f", 5000).file("top/log/g", 700).file("other/f", 9000);
+    let fixture = fixture.symlink("top", "link");
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    let keep = |shown: Shown, name: &str| fs::write(fixture.at(name), shown.stdout).unwrap();
+    let at = |names: &[&str]| {
+        let paths = names.iter().map(|name| fixture.at(name).display().to_string());
+        paths.collect::<Vec<_>>().join(", ")
+    };
+    for (roots, file) in [("top", "all"), ("other", "others"), ("top other", "both")] {
+        run(&format!("-s {roots} --save {file}.json")).clean();
+        run(&format!("-s {roots} --save {file}.weigh")).clean();
+        fs::create_dir(fixture.at(file)).unwrap();
+        run(&format!("-s {roots} --save {file}/")).clean();
+    }
+    // The same root, whatever it is called, and in any order.
+    for same in ["top", "./top/", "other/../top", "link", "link/", "top top/log", "--load all.json"]
+    {
+        run(&format!("-s -c {same} --since all.weigh")).clean();
+    }
+    run("-s -c other top --since both.weigh").clean();
+    run("-s -c --load others.json --load all.json --since both.weigh").clean();
+    // What -j printed knows its root only by the name that was given, as does ncdu's form.
+    keep(run("-s -j top"), "printed");
+    run("-s -c top --since printed").clean();
+    keep(run(&format!("-s -j {}", at(&["other"]))), "printed");
+    keep(run(&format!("--as ncdu {}", at(&["other"]))), "ncdu");
+    for (flags, was, is) in [
+        ("other --since all", &["top"][..], &["other"][..]),
+        ("-n 3 other --since all", &["top"], &["other"]),
+        ("-t other --since all", &["top"], &["other"]),
+        ("--load others --since all", &["top"], &["other"]),
+        ("top/log --since all", &["top"], &["top/log"]),
+        ("top --since both", &["other", "top"], &["top"]),
+        ("top other --since all", &["top"], &["other", "top"]),
+        ("--load both --since others", &["other"], &["other", "top"]),
+        ("top --since printed", &["other"], &["top"]),
+        ("top --since ncdu", &["other"], &["top"]),
+    ] {
+        let [was, is] = [was, is].map(at);
+        let why = format!(
+            "it is of {was}, and not of {is}: compare {was} with it, or save a snapshot of {is} first"
+        );
+        let is_plain = ["printed", "ncdu"].iter().any(|name| flags.ends_with(name));
+        for form in if is_plain { &[""][..] } else { &[".json", ".weigh", "/"] } {
+            let flags = match flags.strip_prefix("--load ").and_then(|it| it.split_once(' ')) {
+                Some((file, rest)) => format!("--load {file}.weigh {rest}{form}"),
+                None => format!("{flags}{form}"),
+            };
+            let shown = run(&format!("-s -c {flags}"));
+            let said = shown.complaint();
+            assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}: {said}");
+            assert!(said.starts_with("weigh: cannot compare with "), "{flags}: {said}");
+            assert!(said.contains(&why) && said.lines().count() == 1, "{flags}: {said}");
+        }
+    }
+}
+
 /// What was not seen on one side is not what came or went.
 #[test]
 fn a_comparison_says_what_it_cannot_tell() {
@@ -825,22 +885,7 @@ fn a_comparison_says_what_it_cannot_tell() {
     for same in ["top", "./top/", "other/../top"] {
         root(&format!("-s -c {same} --since all")).clean();
     }
-    let shown = root("-s -c other --since all");
-    let at = |name| fixture.at(name).display().to_string();
-    let said = format!(
-        "weigh: all is of {}, and not of {}: what differs need not have changed\n",
-        at("top"),
-        at("other")
-    );
-    assert_eq!((shown.code(), shown.complaint()), (0, said));
-    root("-s other --save others").clean();
-    assert!(root("-s -c --load others --since all").complaint().starts_with("weigh: all is of "));
-    // What -j printed knows its root only by the name that was given.
     let keep = |shown: Shown, name: &str| fs::write(fixture.at(name), shown.stdout).unwrap();
-    keep(root("-s -j top"), "printed");
-    root("-s -c top --since printed").clean();
-    keep(root(&format!("-s -j {}", at("other"))), "printed");
-    assert!(root("-s -c top --since printed").complaint().starts_with("weigh: printed is of "));
 
     let by_nobody = |flags: &str| weigh(flags).within(fixture.path()).by_nobody(&fixture).run();
     let set =
@@ -883,7 +928,9 @@ fn a_comparison_says_what_it_cannot_tell() {
 fn a_root_is_not_taken_for_a_directory_in_another_root() {
     let fixture = project();
     let run = |flags: &str| weigh(&format!("-s {flags}")).within(fixture.path());
-    run("--save snapshot.json").args(["top/log", "top/src"]).run().clean();
+    // Only what does not know where its roots are is compared with another root.
+    let printed = run("-j").args(["top/log", "top/src"]).run().clean();
+    fs::write(fixture.at("snapshot.json"), printed).unwrap();
     let shown = run("-j --since snapshot.json").arg("top").run().stdout;
     let shown: Value = serde_json::from_slice(&shown).unwrap();
     let lines = shown["children"].as_array().unwrap();

@@ -578,9 +578,17 @@ impl Browser {
         }
     }
 
-    /// Why the last removal kept entries.
+    /// What the last removal left behind, and then why it kept entries.
     pub fn kept(&self) -> &[Problem] {
         &self.removals.problems
+    }
+
+    /// Whether a removal or an undo did not do everything; and what is to be said of that after the screen: what stays
+    /// under a name that weigh made, and what the screen could not say any more.
+    pub fn failed_removals(&self) -> (bool, Vec<Problem>) {
+        let Removals { left, problems, has_failed, .. } = &self.removals;
+        let unsaid = problems.iter().filter(|it| self.is_quitting() && !left.contains(it));
+        (*has_failed, left.iter().chain(unsaid).cloned().collect())
     }
 
     /// The format of sizes.

@@ -62,8 +62,10 @@ pub struct Ended {
     pub signal: Option<u8>,
     /// Why the terminal failed, if it did.
     pub failure: Option<Problem>,
-    /// Why a removal that ended after the screen kept entries.
+    /// What removals left behind under names that weigh made, and why one that ended after the screen kept entries.
     pub kept: Vec<Problem>,
+    /// Whether a removal or an undo did not do everything.
+    pub has_failed: bool,
     /// Whether a removal did not finish in time.
     pub unfinished: bool,
 }

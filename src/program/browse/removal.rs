@@ -290,6 +290,7 @@ impl Browser {
             self.removals.rescan_later(Vec::new(), false);
         }
         let (mut gone, mut kept, mut entries) = (0_u64, 0_u64, 0_u64);
+        let (mut left, mut problems) = (Vec::new(), Vec::new());
         self.removals.batches += 1;
         for (outcome, target) in removed.outcomes.into_iter().zip(running.targets) {
             let RunningTarget { way, name, is_directory, size } = target;
@@ -297,11 +298,10 @@ impl Browser {
             let is_said = !outcome.problems.is_empty();
             // Not if the system refused to remove what is still there.
             let is_gone = |code| sys::is_vanished(&io::Error::from_raw_os_error(code));
-            let mut problems = outcome.problems.iter();
-            let may_be_another = problems.any(|problem| problem.code.is_none_or(is_gone));
-            let is_kept = matches!(outcome.fate, Fate::Kept | Fate::Partly | Fate::Left(_));
-            kept += u64::from(is_kept);
-            self.removals.problems.extend(outcome.problems);
+            let may_be_another = outcome.problems.iter().any(|it| it.code.is_none_or(is_gone));
+            kept += u64::from(matches!(outcome.fate, Fate::Kept | Fate::Partly));
+            left.extend(outcome.left);
+            problems.extend(outcome.problems);
             let mut inside = way.clone();
             inside.push(name);
             match outcome.fate {
@@ -327,11 +327,23 @@ impl Browser {
         let mut changed: Vec<_> = in_trash.chain([removed.log]).collect();
         changed.extend(removed.left.iter().map(|problem| problem.path.clone()));
         self.rescan_around(&changed);
-        self.removals.problems.extend(removed.left);
-        self.removals.problems.extend(removed.unlogged);
+        left.extend(removed.left);
+        let behind = self.behind(&left);
+        self.removals.fail(left, removed.unlogged.into_iter().chain(problems));
         self.removals.has_news = !self.removals.problems.is_empty();
-        self.say(summary(running.manner, (gone, entries, kept), removed.is_cancelled));
+        let done = summary(running.manner, (gone, entries, kept), removed.is_cancelled);
+        self.say(behind + &done);
         self.next_rescan()
+    }
+
+    /// How a message begins if something was `left` under a name that weigh made: no other news is as bad.
+    fn behind(&self, left: &[Problem]) -> String {
+        let [first, others @ ..] = left else { return String::new() };
+        let more = match others.len() as u64 {
+            0 => String::new(),
+            more => format!(" and {} more", Format::Count.write(more)),
+        };
+        format!("left behind: {}{more}; ", self.text(&first.path))
     }
 
     /// Begins to put back what was moved into the trash last, all of it.
@@ -369,7 +381,7 @@ impl Browser {
         self.end_work();
         let (mut back, mut kept, mut restored) = (Vec::new(), Vec::new(), HashSet::new());
         let mut relinked: HashMap<_, (u32, u32)> = HashMap::new();
-        let mut unlogged = None;
+        let (mut left, mut unlogged, mut problems) = (Vec::new(), None, Vec::new());
         for (trashed, removed, path) in undone {
             unlogged = unlogged.or(removed.unlogged);
             // Of one inode, several links may be put back.
@@ -388,22 +400,25 @@ impl Browser {
                 let why = problem.map_or(STILL_THERE.to_owned(), |problem| problem.message);
                 kept.push(format!("{shown}: {why}"));
                 let operation = Operation::Restore;
-                self.removals.problems.push(Problem { path, operation, code: None, message: why });
+                problems.push(Problem { path, operation, code: None, message: why });
+                left.extend(outcome.left);
             }
         }
         // Marks on other links are found again by these.
         self.scan.tree.set_fingerprints(&relinked);
         self.removals.trashed.retain(|entry| !restored.contains(&Arc::as_ptr(&entry.trashed)));
         // The message has room for one reason.
-        self.removals.has_news |= kept.len() > 1 || unlogged.is_some();
-        self.removals.problems.extend(unlogged);
+        self.removals.has_news |= kept.len() > 1 || unlogged.is_some() || !left.is_empty();
+        let behind = self.behind(&left);
+        self.removals.fail(left, unlogged.into_iter().chain(problems));
         let [many, others] = [&back, &kept].map(|all| Format::Count.write(all.len() as u64));
-        self.say(match (&back[..], &kept[..]) {
+        let done = match (&back[..], &kept[..]) {
             ([path], []) => format!("put back: {path}"),
             (_, []) => format!("{many} put back"),
             ([], [first]) => format!("not put back: {first}"),
-            (_, [first, ..]) => format!("{many} put back, {others} not: {first}"),
-        });
+            (_, [first, ..]) => format!("{others} not put back, {many} put back: {first}"),
+        };
+        self.say(behind + &done);
         self.next_rescan()
     }
 
@@ -444,18 +459,19 @@ impl Browser {
 /// The message after a removal: how many targets are `gone`, with how many `entries`, and how many are `kept`.
 fn summary(manner: Manner, (gone, entries, kept): (u64, u64, u64), is_cancelled: bool) -> String {
     let many = Format::Count.write(gone);
-    let mut said = match manner {
+    let mut said = Vec::new();
+    if kept > 0 {
+        said.push(format!("{} kept", Format::Count.write(kept)));
+    }
+    if is_cancelled {
+        said.push("cancelled".to_owned());
+    }
+    said.push(match manner {
         Manner::Trash if gone == 0 => "nothing is moved into the trash".to_owned(),
         Manner::Delete => format!("{many} deleted, {}", size::entries(entries)),
         Manner::Trash => {
             format!("{many} in the trash: that frees nothing until it is emptied; u puts them back")
         }
-    };
-    if is_cancelled {
-        said.push_str("; cancelled");
-    }
-    if kept > 0 {
-        said.push_str(&format!("; {} kept", Format::Count.write(kept)));
-    }
-    said
+    });
+    said.join("; ")
 }

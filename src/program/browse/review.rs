@@ -26,8 +26,12 @@ pub(super) struct Removals {
     pub(super) trashed: Vec<TrashedEntry>,
     /// The number of the last removal.
     pub(super) batches: u64,
-    /// Why the last removal or undo kept entries.
+    /// What the last removal or undo left behind, and then why it kept entries.
     pub(super) problems: Vec<Problem>,
+    /// What all of them left behind under names that weigh made: entries, and directories of its own.
+    pub(super) left: Vec<Problem>,
+    /// Whether one of them did not do everything.
+    pub(super) has_failed: bool,
     /// Whether they are still to be shown.
     pub(super) has_news: bool,
     /// The directories to scan again.
@@ -141,6 +145,14 @@ impl Review {
 }
 
 impl Removals {
+    /// Notes what a removal or an undo `left` behind, and the other `reasons` why it did not do everything.
+    pub(super) fn fail(&mut self, left: Vec<Problem>, reasons: impl IntoIterator<Item = Problem>) {
+        self.problems = left.clone();
+        self.problems.extend(reasons);
+        self.left.extend(left);
+        self.has_failed |= !self.problems.is_empty();
+    }
+
     /// Adds what has been removed since the last report. Of directories, this `time` is kept.
     pub(super) fn add(&mut self, progress: RemovalProgress, time: Option<Time>) {
         let Some(running) = &mut self.running else { return };

@@ -57,8 +57,9 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
     let ending = drawn.and_then(|()| work.browse(&mut browser, &mut screen));
     drop(screen);
     let unfinished = browser.is_removing() && !work.end_removal(&mut browser);
-    let kept = if browser.is_quitting() { browser.kept().to_vec() } else { Vec::new() };
-    let mut ended = Ended { kept, unfinished, ..Ended::default() };
+    let (has_failed, kept) = browser.failed_removals();
+    let mut ended =
+        Ended { kept, has_failed: has_failed || unfinished, unfinished, ..Ended::default() };
     match ending {
         Ok(Ending::Quit) => {}
         Ok(Ending::Print) => ended.printed = Some(browser.printed_paths()),

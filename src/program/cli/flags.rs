@@ -5,7 +5,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{
+    NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser,
+};
 use clap::{ArgAction, Args, Parser, ValueHint, value_parser};
 use clap_complete::Shell;
 use nu_ansi_term::Color;
@@ -78,6 +80,10 @@ pub(super) struct Flags {
     /// Whether --df was typed alone, without anything to weigh.
     #[arg(skip)]
     pub(super) is_df_alone: bool,
+
+    /// Whether --remember was typed, and not only in the config file.
+    #[arg(skip)]
+    pub(super) is_remember_typed: bool,
 
     /// Whether --no-apparent-size was typed: disk usage, also of what was saved with apparent sizes.
     #[arg(skip)]
@@ -421,8 +427,8 @@ pub(super) struct SnapshotFlags {
 
     /// With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others
     ///
-    /// Only snapshots of the same PATHs and host are removed, and only those that were saved with --save DIR/. The last
-    /// one that is complete always stays. A line on stderr says what was removed.
+    /// Only snapshots of the same PATHs and host (or --series) are removed, and only those that were saved with --save
+    /// DIR/. The last one that is complete always stays. A line on stderr says what was removed.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) keep: Option<NonZeroUsize>,
 
@@ -447,8 +453,9 @@ pub(super) struct SnapshotFlags {
     /// Show what changed since the snapshot in FILE; or since last, yesterday, 7d, a date (see --remember)
     ///
     /// If FILE is a directory, it stands for the newest complete snapshot in it that --save DIR/ wrote of the same
-    /// PATHs on the same host. If there is no such FILE, last, yesterday, 7d (or any other number of days) and a date,
-    /// as in 2026-11-01, stand for the last scan up to the end of that day that --remember kept.
+    /// PATHs; if there is none of this host, of another. If there is no such FILE, last, yesterday, 7d (or any other
+    /// number of days) and a date, as in 2026-11-01, stand for the last scan up to the end of that day that --remember
+    /// kept.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(conflicts_with = "filetime")]
     pub(super) since: Option<PathBuf>,
@@ -469,10 +476,18 @@ pub(super) struct SnapshotFlags {
 
     /// Also keep this scan as a snapshot, for a later --since or --history
     ///
-    /// It is kept in ~/.local/state/weigh/snapshots if it is a scan of directories without filters, and nothing is
-    /// missing from it. The last scan of each of 7 days, 7 weeks and 7 months stays.
+    /// It is kept in ~/.local/state/weigh/snapshots if it is a scan of directories without filters. The last scan of
+    /// each of 7 days, 7 weeks and 7 months stays. A line on stderr says which file it is, or why it is not kept.
     #[arg(long)]
     pub(super) remember: bool,
+
+    /// Keep snapshots in the series NAME, whatever this host is called (for containers and CI)
+    ///
+    /// A snapshot records NAME instead of the host name. --keep and --remember remove only snapshots of the same host or
+    /// series, and --since and --history prefer them. A container has another host name each time.
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(conflicts_with_all = ["load", "list"])]
+    pub(super) series: Option<String>,
 
     /// Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]

@@ -71,8 +71,12 @@ pub struct Messages {
     pub may_need_root: bool,
     /// Whether to say what the walk did.
     pub stats: bool,
-    /// Why there is no comparison yet.
-    pub uncompared: Option<String>,
+    /// Why there is no comparison yet, or that it is with a scan of another host.
+    pub compared: Option<String>,
+    /// Why this scan is not to be remembered, if that is to be said.
+    pub unremembered: Option<&'static str>,
+    /// Whether to say where a scan is remembered, and why it could not be.
+    pub remembering: (bool, bool),
 }
 
 /// Reads the command line, and the config file. Ends the process with status 2 after a usage error, and with 0 after
@@ -146,13 +150,27 @@ impl Plan {
     fn new(mut flags: Flags) -> Result<Self, String> {
         let terminal = terminal::size();
         flags.hosts = flags.roots.hosts()?;
+        if flags.snapshots.series.is_some() && !flags.hosts.is_empty() {
+            return Err(
+                "--series names what is scanned here: another machine has a series of its own name"
+                    .into(),
+            );
+        }
         let keep = flags.keep(terminal);
         flags.ensure_fit(&keep)?;
         let walk = flags.walk()?;
         let are_listed = flags.roots.are_listed();
         let source = flags.source(&keep)?;
-        let remember = flags.remember(&walk, &source).filter(|_| !are_listed);
-        let (since, uncompared) = flags.since(&source, remember.is_some())?;
+        let (remember, unfit) = match flags.remember(&walk, &source, are_listed) {
+            None => (None, None),
+            Some(Ok(remember)) => (Some(remember), None),
+            Some(Err(why)) => (None, Some(why)),
+        };
+        let (since, compared) = flags.since(&source, remember.is_some())?;
+        // Who has it in the config file need not read of each scan that it is remembered, and of what is no scan that it
+        // is not.
+        let is_scan = matches!(source, Input::Roots(_));
+        let says_unfit = flags.is_remember_typed || is_scan && terminal::is_stderr();
         let is_read_first =
             flags.is_loaded() || flags.snapshots.history.is_some() || since.is_some();
         if matches!(&source, Input::Roots(roots) if flags.snapshots.shard.is_some() && roots.len() > 1)
@@ -160,7 +178,7 @@ impl Plan {
             return Err("--shard takes one PATH: each share is of one tree".into());
         }
         Ok(Self {
-            browse: flags.browse(uncompared.as_deref())?,
+            browse: flags.browse(compared.as_deref())?,
             messages: Messages {
                 format: flags.format(),
                 notes: !flags.print.quiet,
@@ -168,7 +186,9 @@ impl Plan {
                 // Nobody can read more of a snapshot.
                 may_need_root: matches!(source, Input::Roots(_)) && !sys::is_root(),
                 stats: flags.print.stats,
-                uncompared,
+                compared,
+                unremembered: unfit.filter(|_| says_unfit),
+                remembering: (flags.is_remember_typed, says_unfit),
             },
             output: flags.output(terminal, &source),
             progress: !flags.print.no_progress && !flags.print.quiet && terminal::wants_progress(),
@@ -188,6 +208,7 @@ impl Plan {
                 },
                 source,
                 remember,
+                series: flags.snapshots.series(),
                 since,
                 options: flags.counting,
                 file_systems: flags.show.df,

@@ -39,8 +39,8 @@ pub(super) fn flags<T>(
     let (source, args) = &source(args)?;
     let flags = parse(args)?;
     // Not if the config file says so.
-    let is_df_alone = flags.is_df_alone;
-    let make = |flags| make(Flags { source: *source, is_df_alone, ..flags });
+    let (is_df_alone, is_remember_typed) = (flags.is_df_alone, flags.snapshots.remember);
+    let make = |flags| make(Flags { source: *source, is_df_alone, is_remember_typed, ..flags });
     if flags.is_question() {
         return make(flags).map_err(bad);
     }

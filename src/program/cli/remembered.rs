@@ -11,23 +11,35 @@ use super::flags::Flags;
 use super::screen::user_directories;
 use weigh::internal::escape::harmless;
 use weigh::internal::problem::reason;
+use weigh::internal::render::doubts;
 use weigh::internal::report::Input;
 use weigh::internal::snapshot::{self, Day, Glance, Origin, Remembered};
 use weigh::internal::sys;
 use weigh::internal::walk;
 
 const BEGIN: &str = ": to begin, use --remember, or put `remember = true` in the config file, which \
-    keep complete scans without filters; meanwhile, -M -7 shows what was modified in the last 7 days";
+    keep scans without filters; meanwhile, -M -7 shows what was modified in the last 7 days";
 
 /// How the times of scans are written.
 const MINUTES: &str = "%Y-%m-%d %H:%M";
 
 impl Flags {
-    /// Where to remember a walk of all that is in a directory, if it is to be remembered.
-    pub(super) fn remember(&self, walk: &walk::WalkOptions, source: &Input) -> Option<Remembered> {
-        let is_whole =
-            matches!(source, Input::Roots(_)) && walk.filter.is_off() && !walk.rules.unique;
-        (self.snapshots.remember && is_whole && !self.show.df).then(|| self.remembered())
+    /// Where to remember a scan of all that is in a directory, if that is asked for; or why this is none.
+    pub(super) fn remember(
+        &self,
+        walk: &walk::WalkOptions,
+        source: &Input,
+        are_listed: bool,
+    ) -> Option<Result<Remembered, &'static str>> {
+        let reasons = [
+            (!matches!(source, Input::Roots(_)), "nothing is scanned here"),
+            (are_listed, "the PATHs are from a list"),
+            (self.show.df, "with --df, it is of file systems"),
+            (walk.rules.unique, "--unique counts only a part"),
+            (!walk.filter.is_off(), "a filter leaves something out"),
+        ];
+        let why = reasons.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why);
+        self.snapshots.remember.then(|| why.map_or_else(|| Ok(self.remembered()), Err))
     }
 
     fn remembered(&self) -> Remembered {
@@ -38,8 +50,9 @@ impl Flags {
         Remembered { directory, bound: self.snapshots.remember_bound.unwrap_or(BOUND) }
     }
 
-    /// The snapshot to compare with; or one line that says that nothing is remembered of that day. If a later run will
-    /// find this scan (`is_kept`), there is no comparison yet, and that line is a note.
+    /// The snapshot to compare with, and perhaps a note that it is of another host; or one line that says that nothing
+    /// is remembered of that day. If a later run will find this scan (`is_kept`), there is no comparison yet, and that
+    /// line is the note.
     pub(super) fn since(
         &mut self,
         source: &Input,
@@ -62,13 +75,19 @@ impl Flags {
             return Err(format!("--since {}: {NO_DAY}", harmless(name.as_bytes())));
         };
         let now = self.here(roots);
-        let found = self.remembered().find(day, &now).map_err(|problem| problem.to_string())?;
-        if found.is_some() {
-            return Ok((found, None));
+        // What was not read then would count as growth.
+        let needs_complete = self.snapshots.fail_growth.is_some();
+        let found = self.remembered().find(day, &now, needs_complete);
+        if let Some((found, host)) = found.map_err(|problem| problem.to_string())? {
+            let is_other = host != now.host;
+            return Ok((Some(found), is_other.then(|| doubts::other_host(&host, &now.host))));
         }
-        let (why, begin) = match self.first_of(&now) {
+        let (why, begin) = match self.first_of(&now, needs_complete) {
             Some(oldest) => (format!("{NONE_THEN} {oldest}"), ""),
-            None => ("no scan of these PATHs with these flags is remembered".into(), BEGIN),
+            None => {
+                let complete = if needs_complete { "complete " } else { "" };
+                (format!("no {complete}scan of these PATHs with these flags is remembered"), BEGIN)
+            }
         };
         let file = file.display();
         // A date does not come again.
@@ -81,49 +100,55 @@ impl Flags {
 
     /// What would be known of a walk that started now.
     fn here(&self, roots: &[OsString]) -> Origin {
-        Origin::here(roots, self.source, self.counting.clone())
+        let here = Origin::here(roots, self.source, self.counting.clone());
+        here.in_series(self.snapshots.series().as_deref())
     }
 
     /// The files with the history that `--history` is to show: those of `files` that are directories without snapshots
     /// stand for what is remembered of them.
     pub(super) fn remembered_history(&self, files: Vec<PathBuf>) -> Result<Vec<PathBuf>, String> {
         if files.is_empty() {
-            let series = self.series_of(Path::new("."));
             let none = format!("--history: no scan of this directory is remembered{BEGIN}");
-            return series.map(|series| vec![series]).ok_or(none);
+            return self.history_of(Path::new(".")).ok_or(none);
         }
-        let files = files.into_iter().map(|file| {
+        let mut all = Vec::new();
+        for file in files {
             let has_none = sys::is_directory(&file) && snapshot::all_in(&file).is_err();
-            let series = if has_none { self.series_of(&file) } else { None };
-            series.unwrap_or(file)
-        });
-        Ok(files.collect())
+            let remembered = if has_none { self.history_of(&file) } else { None };
+            all.extend(remembered.unwrap_or_else(|| vec![file]));
+        }
+        Ok(all)
     }
 
-    /// The directory of what is remembered of the one at `path`, if there is any and it is the user's own.
-    fn series_of(&self, path: &Path) -> Option<PathBuf> {
-        let series = self.remembered().series(&self.here(&[path.into()]));
-        let is_ours = sys::is_directory(&series) && sys::make_private_directory(&series).is_ok();
-        (is_ours && snapshot::all_in(&series).is_ok()).then_some(series)
+    /// What is remembered of the directory at `path`, if anything is.
+    fn history_of(&self, path: &Path) -> Option<Vec<PathBuf>> {
+        let files = self.remembered().history(&self.here(&[path.into()]));
+        (!files.is_empty()).then(|| files.into_iter().map(|(file, _)| file).collect())
     }
 
-    /// When the first scan of the series of `now` was, if any is remembered.
-    fn first_of(&self, now: &Origin) -> Option<String> {
-        let mut files = snapshot::all_in(&self.remembered().series(now)).ok()?.into_iter();
-        let first = files.find_map(|file| snapshot::glance(&file).ok())?;
+    /// When the first scan of the series of `now` was, if any is remembered; perhaps only of those that are complete.
+    fn first_of(&self, now: &Origin, needs_complete: bool) -> Option<String> {
+        let mut files = self.remembered().history(now).into_iter();
+        let (_, first) = files.find(|(_, glance)| glance.is_complete || !needs_complete)?;
         Some(self.times_as(MINUTES).write(first.origin.time))
     }
 
-    /// Prints what is remembered of the PATHs, or everything if there are none; then removes it, and ends the process.
+    /// Prints what this host remembers of the PATHs, or everything if there are none; then removes it, and ends the
+    /// process.
     pub(super) fn forget(mut self) -> Result<Infallible, String> {
         let (remembered, times) = (self.remembered(), self.times_as(MINUTES));
         let are_named = self.roots.are_named();
         let roots = mem::take(&mut self.roots).roots(true)?;
         let now = self.here(&roots);
         let paths = now.paths();
-        let (mut list, mut files) = (Vec::new(), Vec::new());
+        let (mut list, mut files, mut others) = (Vec::new(), Vec::new(), 0);
         for (file, Glance { origin, .. }) in remembered.all() {
             if are_named && !origin.paths().iter().any(|path| paths.contains(path)) {
+                continue;
+            }
+            let is_of_one = are_named || self.snapshots.series.is_some();
+            if is_of_one && origin.host != now.host {
+                others += 1;
                 continue;
             }
             let roots: Vec<_> = origin.paths().into_iter().map(harmless).collect();
@@ -132,8 +157,13 @@ impl Flags {
             );
             files.push(file);
         }
+        // If this cannot be written, there is nowhere left to say so.
+        if others > 0 {
+            let rest =
+                "of other hosts: --series HOST forgets those of one, weigh --forget everything";
+            let _ = writeln!(io::stderr(), "weigh: left {others} {rest}");
+        }
         if files.is_empty() {
-            // If this cannot be written, there is nowhere left to say so.
             let what = if are_named { "no scan of that" } else { "nothing" };
             let _ = writeln!(io::stderr(), "weigh: {what} is remembered");
             process::exit(0)

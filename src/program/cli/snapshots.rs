@@ -5,7 +5,7 @@ use std::path;
 
 use clap::{Arg, ArgMatches, Command};
 
-use super::flags::Flags;
+use super::flags::{Flags, SnapshotFlags};
 use super::parse::is_typed;
 use crate::program::terminal;
 use weigh::internal::escape::harmless;
@@ -13,6 +13,13 @@ use weigh::internal::list::ListOptions;
 use weigh::internal::report::Input;
 use weigh::internal::snapshot::{self, Destination, SnapshotForm};
 use weigh::internal::sys;
+
+impl SnapshotFlags {
+    /// The name that takes the place of the host's.
+    pub(super) fn series(&self) -> Option<Vec<u8>> {
+        self.series.as_ref().map(|name| name.clone().into_bytes())
+    }
+}
 
 impl Flags {
     /// Whether it comes from a file or another machine, and not from a walk.

@@ -5,6 +5,7 @@ use std::{io, mem};
 
 use super::blocks::damaged;
 use crate::measure::Kind;
+use crate::path;
 use crate::snapshot::tokens::DEEPEST;
 use crate::tree::Node;
 use crate::tree::record::{self, push_number, take_number};
@@ -156,10 +157,9 @@ fn take_record<'a>(rest: &mut &'a [u8]) -> io::Result<Record<'a>> {
 
 /// Checks that an entry has a name that it can have, or a path if it is a root, and nothing that no file has.
 fn check(node: &mut Node<'_>, is_root: Option<bool>) -> io::Result<()> {
-    match is_root {
-        Some(_) if node.name.is_empty() => return Err(damaged("an entry without a name")),
-        Some(false) if node.name.contains(&b'/') => return Err(damaged("a name with a slash")),
-        _ => {}
+    // The node above several roots has no name.
+    if is_root.is_some() || !node.name.is_empty() {
+        path::ensure_name(node.name, is_root.unwrap_or(true)).map_err(damaged)?;
     }
     if node.fingerprint.is_some() || node.change.is_some() || !node.note.is_empty() {
         return Err(damaged("a record with a fingerprint, a change or a note"));

@@ -7,6 +7,7 @@ use std::mem;
 use super::{Header, usual};
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Measure, Measures, Mode, View};
+use crate::path;
 use crate::snapshot::tokens::Tokens;
 use crate::snapshot::{Origin, Snapshot, Wanted};
 use crate::total::{AnyReplay, BeginReplay, Shown};
@@ -215,7 +216,7 @@ impl Members {
         &self,
         (measure, has_times): (Option<Measure>, bool),
         root: Option<(&Self, usize)>,
-    ) -> Result<Node<'_>, &'static str> {
+    ) -> Result<Node<'_>, String> {
         let is_path = root.is_none_or(|(root, depth)| depth == 1 && root.is_total);
         let root = root.map(|(root, _)| root);
         let size = self.sizes[ALL].ok_or("a node without a size")?;
@@ -226,15 +227,15 @@ impl Members {
             true => &*self.name,
             false => base_name(&self.name),
         };
-        if name.is_empty() && !self.is_total {
-            return Err("a node without a name");
+        if !self.is_total {
+            path::ensure_name(name, is_path)?;
         }
         if (kind == Kind::Directory) != self.has_children {
-            return Err("children where none can be, or none where they should be");
+            return Err("children where none can be, or none where they should be".into());
         }
         let mode = self.mode.map_or(Mode::usual(kind), Mode);
         if mode.kind() != kind {
-            return Err("a mode of another kind");
+            return Err("a mode of another kind".into());
         }
         let modified = self.modified.filter(|_| has_times);
         let one = Figures { newest: modified, ..Figures::counts_of(kind) };
