@@ -141,6 +141,11 @@ impl Filter {
         self.globs.is_off() && self.git.is_off()
     }
 
+    /// Whether an entry may count in one directory and not in another, by its path or by what else is there.
+    pub fn depends_on_place(&self) -> bool {
+        self.looks_at_paths() || self.paths.have_paths() || self.leaves_out_caches
+    }
+
     fn looks_at_paths(&self) -> bool {
         !(self.regexes.is_off() && self.has_no_rules())
     }
