@@ -62,6 +62,13 @@ impl Paths {
         self.names.iter().any(|known| **known == *name)
     }
 
+    /// Whether an entry called `name` is one of these, or may be, if its path is.
+    pub(super) fn may_mean(&self, name: &[u8]) -> bool {
+        let ends =
+            |path: &PathBuf| path.file_name().is_some_and(|end| end.as_encoded_bytes() == name);
+        self.name(name) || self.relative.iter().any(ends)
+    }
+
     /// What is left of the paths below the root at `path`, whose real path `is_at` returns.
     pub(super) fn below(&self, path: &[u8], is_at: impl Fn() -> PathBuf) -> Ends {
         if self.absolute.is_empty() {
