@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use crate::escape::harmless;
+use crate::filter::add_glob;
 use crate::interrupt::Interrupt;
 use crate::invalid::InvalidValue;
 use crate::measure::{Figures, Kind, Measure};
@@ -70,12 +71,14 @@ impl Request {
         self
     }
 
-    /// Leaves out what a glob matches, with the syntax of gitignore(5), relative to each root.
+    /// Leaves out what a glob matches, with the syntax of gitignore(5), relative to each root, and with alternates in
+    /// braces: `*.{jpg,png}`.
     ///
     /// # Errors
     /// What is wrong with the glob.
     pub fn exclude(mut self, glob: &str) -> Result<Self, InvalidValue> {
-        self.0.walk.filter.globs.exclude.add(glob.as_bytes()).map_err(InvalidValue::Pattern)?;
+        let globs = &mut self.0.walk.filter.globs;
+        add_glob(&mut globs.exclude, glob.as_bytes()).map_err(InvalidValue::Pattern)?;
         // As the command line records it, so that snapshots of both can be compared.
         self.0.options.push(format!("--exclude={}", harmless(glob.as_bytes())));
         Ok(self)

@@ -172,6 +172,7 @@ fn load(
     if let Some(last) = last {
         snapshot.name_roots_as(last);
     }
+    snapshot.weighed.check_totals();
     match snapshot.weighed.report.take() {
         Some(tree) => Ok((snapshot, tree)),
         None => Err(problem(file, "nothing could be read when it was made")),

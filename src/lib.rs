@@ -110,10 +110,10 @@
 //! browse     containers signals remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt weighed escape
 //! cli        browse remove report reclaimable list remote snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
 //! remove     filter tree sys inode measure problem path escape
-//! api        report sys tally tree interrupt invalid measure problem escape
+//! api        report filter sys tally tree interrupt invalid measure problem escape
 //! terminal   signals walk render sys interrupt
 //! signals    interrupt
-//! render     report history reclaimable snapshot tally tree inode invalid measure problem bounds path stats weighed escape
+//! render     report history reclaimable snapshot filter tally tree inode invalid measure problem bounds path stats weighed escape
 //! report     causes containers diff history list filter reclaimable remote snapshot sys walk total tally tree measure parallel problem bounds interrupt stats weighed escape
 //! causes     snapshot walk tally tree sys inode measure problem path escape
 //! reclaimable containers git sys sum tally tree inode measure problem path weighed escape

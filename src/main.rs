@@ -14,6 +14,7 @@ use weigh::internal::escape::escape;
 use weigh::internal::problem::{Operation, Problem, unless_closed};
 use weigh::internal::render::{self, Output, bounds, doubts, errors, stats};
 use weigh::internal::report::{self, Input, Outcome, Request};
+use weigh::internal::weighed::Weighed;
 
 /// musl's own allocator has one lock for all threads: with it, walking took up to twice as long (packaging/README.md).
 #[cfg(target_env = "musl")]
@@ -164,6 +165,10 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
     note(errors::remembered(outcome.remembered.as_ref(), messages.remembering), messages);
     note(errors::not_in_bulk(&outcome.stats.not_in_bulk), messages);
     note(errors::overlays(&outcome.stats.overlays), messages);
+    if !matches!(request.source, Input::Remote(..) | Input::History(_)) && has_all(request, outcome)
+    {
+        note(errors::unmet(&request.walk.filter.typed), messages);
+    }
     note(errors::seem_totals(outcome.stats.seem_totals), messages);
     note(errors::no_blocks(outcome.stats.has_no_blocks), messages);
     let problems = &outcome.snapshot.weighed.problems;
@@ -178,6 +183,12 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
     if messages.stats {
         write(&stats::table(&outcome.stats.stages));
     }
+}
+
+/// Whether the filters were asked about all entries.
+fn has_all(request: &Request, outcome: &Outcome) -> bool {
+    let Weighed { report, is_interrupted, .. } = &outcome.snapshot.weighed;
+    report.is_some() && !is_interrupted && request.walk.filter.share.is_none()
 }
 
 /// Says what is no error, unless only errors are to be said.

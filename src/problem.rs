@@ -47,6 +47,8 @@ pub enum Operation {
     Read,
     /// Entering a directory that is its own ancestor. Nothing is missing, because it is weighed above.
     Enter,
+    /// Adding up what is in a directory.
+    Add,
     /// Reading a snapshot.
     Load,
     /// Showing what a snapshot does not have, or snapshots that do not go together.
@@ -73,6 +75,7 @@ impl Operation {
             Operation::Open => "open",
             Operation::Read => "read",
             Operation::Enter => "enter",
+            Operation::Add => "add up",
             Operation::Load => "load",
             Operation::Show => "show",
             Operation::Save => "save",
@@ -86,8 +89,8 @@ impl Operation {
 
     /// The operation with this name in JSON: one of a walk, or of loading several snapshots.
     pub fn named(name: &str) -> Option<Self> {
-        use Operation::{Enter, Load, Open, Read, Stat};
-        [Stat, Open, Read, Enter, Load].into_iter().find(|operation| operation.name() == name)
+        use Operation::{Add, Enter, Load, Open, Read, Stat};
+        [Stat, Open, Read, Enter, Add, Load].into_iter().find(|operation| operation.name() == name)
     }
 }
 
@@ -137,6 +140,12 @@ impl Problem {
         Self { path, operation: Operation::Read, code: Some(TIMED_OUT), message }
     }
 
+    /// A directory whose total is larger than the largest number.
+    pub fn too_large(path: Vec<u8>) -> Self {
+        let message = "its total is larger than 16 EiB".to_owned();
+        Self { path, operation: Operation::Add, code: None, message }
+    }
+
     /// Whether totals lack something because of it.
     pub fn is_loss(&self) -> bool {
         self.operation != Operation::Enter
@@ -147,6 +156,7 @@ impl Problem {
         match self.code {
             Some(code) => symbol(code),
             None if self.operation == Operation::Enter => "ELOOP".to_owned(),
+            None if self.operation == Operation::Add => "EOVERFLOW".to_owned(),
             None => "EIO".to_owned(),
         }
     }

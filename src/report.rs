@@ -126,7 +126,8 @@ pub fn listings(request: &Request) -> Option<(Outcome, SavedListings)> {
     let times = request.kept_time().is_some();
     let wanted = Wanted { measure: request.measure, times, ..Wanted::default() };
     let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
-    let snapshot = request.reweighed(snapshot).ok()?;
+    let mut snapshot = request.reweighed(snapshot).ok()?;
+    snapshot.weighed.check_totals();
     Some((Outcome { snapshot, ..Outcome::default() }, listings))
 }
 

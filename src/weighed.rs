@@ -1,7 +1,7 @@
 //! What weighing came to, by a walk or from a snapshot.
 
-use crate::problem::Problem;
-use crate::tree::Tree;
+use crate::problem::{Operation, Problem};
+use crate::tree::{Child, Tree};
 
 /// What weighing came to.
 #[derive(Debug, Default)]
@@ -17,6 +17,23 @@ pub struct Weighed {
 }
 
 impl Weighed {
+    /// Notes which totals are as large as a number can be, and so are lower bounds: a problem for each directory with one
+    /// in which no other directory has one.
+    pub fn check_totals(&mut self) {
+        self.problems.retain(|problem| problem.operation != Operation::Add);
+        let is_at_most = |child: &Child<'_>| child.is_directory() && child.size() == u64::MAX;
+        let roots = self.report.iter().flat_map(Tree::roots);
+        let mut open: Vec<_> = roots.filter(is_at_most).collect();
+        while let Some(directory) = open.pop() {
+            let length = open.len();
+            open.extend(directory.directories().filter(is_at_most));
+            if open.len() == length {
+                self.problems.push(Problem::too_large(directory.path()));
+            }
+        }
+        self.problems.sort_unstable();
+    }
+
     /// Whether everything was read; if not, all totals are lower bounds.
     pub fn is_complete(&self) -> bool {
         !self.is_interrupted && !self.problems.iter().any(Problem::is_loss)

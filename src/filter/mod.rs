@@ -18,6 +18,7 @@ mod paths;
 mod regexes;
 mod share;
 mod times;
+mod typed;
 mod types;
 
 use std::io;
@@ -25,11 +26,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use caches::{CACHE_TAG, is_cache, may_be_cache_tag};
-pub use globs::Globs;
+pub use globs::{Globs, add_glob, escape_braces};
 pub use paths::Paths;
 pub use regexes::{BadPattern, Regexes, any_pattern};
 pub use share::{MANY, Share};
 pub use times::{Days, Times};
+pub use typed::Typed;
 pub use types::{Types, any_type, known_types};
 
 use crate::git::{DirectoryRules, Git, Ignored};
@@ -63,6 +65,8 @@ pub struct Filter {
     pub leaves_out_caches: bool,
     /// Which share of a tree counts, if not all of it does.
     pub share: Option<Share>,
+    /// What of these filters was typed.
+    pub typed: Typed,
 }
 
 /// What the filters decide about an entry.
@@ -135,6 +139,11 @@ impl Filter {
             && self.times.is_off()
             && !self.leaves_out_caches
             && self.collapse.is_off()
+    }
+
+    /// Whether an entry may count in one directory and not in another, by its path or by what else is there.
+    pub fn depends_on_place(&self) -> bool {
+        self.looks_at_paths() || self.paths.have_paths() || self.leaves_out_caches
     }
 
     fn has_no_rules(&self) -> bool {
@@ -278,6 +287,10 @@ impl DirectoryFilter<'_> {
         };
         let is_hidden = filter.leaves_out_hidden && name.starts_with(b".");
         if is_hidden || filter.paths.name(name) || scope.left_out.end(name) {
+            if filter.typed.unmet().next().is_some() {
+                let path = At::new(ruled_path, name);
+                filter.typed.meet(name, &path.0[scope.rules.base.len()..], is_directory);
+            }
             return Verdict::LeftOut;
         }
         let in_share = match (filter.share, scope.above_shares) {
@@ -292,12 +305,18 @@ impl DirectoryFilter<'_> {
             let path = At::new(ruled_path, name);
             let below_root = &path.0[scope.rules.base.len()..];
             if filter.globs.excludes(below_root, is_directory) {
+                filter.typed.meet(name, below_root, is_directory);
                 return Verdict::LeftOut;
             }
-            is_admitted &= scope.is_included || filter.globs.includes(below_root, is_directory);
+            let is_included = scope.is_included || filter.globs.includes(below_root, is_directory);
+            if is_included && !filter.globs.include.is_empty() {
+                filter.typed.meet(name, below_root, is_directory);
+            }
+            is_admitted &= is_included;
             match filter.git.ignored {
                 Ignored::Counts => {}
                 Ignored::LeftOut if scope.rules.ignores(path.0, name, is_directory) => {
+                    filter.typed.meet(name, below_root, is_directory);
                     return Verdict::LeftOut;
                 }
                 Ignored::LeftOut => {}

@@ -52,9 +52,21 @@ impl Paths {
         self.names.is_empty() && self.absolute.is_empty()
     }
 
+    /// Whether there are paths.
+    pub(super) fn have_paths(&self) -> bool {
+        !self.absolute.is_empty()
+    }
+
     /// Whether every entry called `name` is meant.
     pub(super) fn name(&self, name: &[u8]) -> bool {
         self.names.iter().any(|known| **known == *name)
+    }
+
+    /// Whether an entry called `name` is one of these, or may be, if its path is.
+    pub(super) fn may_mean(&self, name: &[u8]) -> bool {
+        let ends =
+            |path: &PathBuf| path.file_name().is_some_and(|end| end.as_encoded_bytes() == name);
+        self.name(name) || self.relative.iter().any(ends)
     }
 
     /// What is left of the paths below the root at `path`, whose real path `is_at` returns.

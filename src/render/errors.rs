@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::size::Format;
 use crate::escape::{escape, harmless};
+use crate::filter::Typed;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::snapshot::Remembering;
@@ -167,6 +168,26 @@ pub fn overlays(overlays: &[OverlayStats]) -> Vec<String> {
             format!("{} × overlay {what}: {shown}", some.len())
         })
         .collect()
+}
+
+/// A line for each name or glob of a filter that met no entry.
+pub fn unmet(typed: &Typed) -> Vec<String> {
+    let lines = typed.unmet().map(|(flag, text)| {
+        let is_glob = text.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{'));
+        let hint = match flag {
+            "-X" if is_glob => ": it takes names and paths, and --exclude takes globs".to_owned(),
+            _ if text.contains(&b',') && !text.contains(&b'{') => {
+                format!(": repeat {flag} for each of several")
+            }
+            "-X" => String::new(),
+            _ if text.starts_with(b"/") => {
+                ": a glob that begins with a slash begins at each PATH".to_owned()
+            }
+            _ => String::new(),
+        };
+        format!("{flag} '{}' matched nothing{hint}", escape(text))
+    });
+    lines.collect()
 }
 
 /// The line about a list whose directories seem to have totals, which is not what it was said to be.

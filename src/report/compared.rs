@@ -157,6 +157,7 @@ impl Request {
                 None => Err(io::Error::other("nothing could be read when it was made")),
             })
             .map_err(|error| snapshot::problem(path, Operation::Compare, &error))?;
+        snapshot.weighed.check_totals();
         Ok(snapshot)
     }
 

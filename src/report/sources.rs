@@ -71,6 +71,17 @@ impl Request {
         tally: impl FnOnce(View) -> T + Send + 'static,
         watch: Watch<'_>,
     ) -> Result<(Snapshot, WalkStats), Problem> {
+        let (mut snapshot, stats) = self.made(view, tally, watch)?;
+        snapshot.weighed.check_totals();
+        Ok((snapshot, stats))
+    }
+
+    fn made<T: Tally>(
+        &self,
+        view: View,
+        tally: impl FnOnce(View) -> T + Send + 'static,
+        watch: Watch<'_>,
+    ) -> Result<(Snapshot, WalkStats), Problem> {
         let mut stats = WalkStats::default();
         let (path, snapshot) = match &self.source {
             Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),

@@ -83,7 +83,7 @@ pub use exact::{ExactStat, Moment};
 pub use extents::Mapped;
 pub use kernel_file_systems::{AUTOMOUNT_NAME, KERNEL_FILE_SYSTEMS};
 pub use listing::{Listed, Listing};
-pub use mount_table::{Location, MountTable};
+pub use mount_table::{Location, MountTable, Overlay, hash_below};
 pub use snapshot_file::{
     Destination, Draft, ReadFrom, SnapshotFile, directories_in, exists, files_in, has_content,
     is_directory, length, lock, modified, open as open_snapshot, pipe, remove_file,

@@ -1,6 +1,7 @@
 //! The mounts that the process can reach, as Linux lists them; empty on other systems.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::{fs, io};
@@ -53,7 +54,7 @@ pub struct Location {
     path: Vec<u8>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum FileSystemId {
     Device(u64),
     /// That of a mount which is not listed, by the mount's id. Paths in it are those of the process.
@@ -67,12 +68,53 @@ impl Location {
             && path::below(&other.path, &self.path).is_some_and(|rest| !rest.is_empty())
     }
 
+    /// A hash of it, of 64 bits.
+    pub fn hashed(&self) -> u64 {
+        let names = self.path.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
+        names.fold(hash_of(self.file_system), hash_below)
+    }
+
     /// The start of the range of what is below this location: what is there sorts next after this.
     pub fn before_content(&self) -> Self {
         let mut path = self.path.clone();
         path.push(b'/');
         Self { path, ..*self }
     }
+}
+
+/// An overlay, as the table has it.
+#[derive(Clone, Debug)]
+pub struct Overlay<'t> {
+    /// The mount that shows all of it.
+    pub mount: u64,
+    /// The mount that it is in.
+    pub parent: u64,
+    /// Where it is mounted.
+    pub point: &'t [u8],
+    /// Its layers.
+    pub layers: Layers,
+}
+
+/// The layers of an overlay.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layers {
+    /// Their paths, the topmost first: as whoever mounted it gave them, perhaps from another directory or in another
+    /// mount namespace.
+    pub paths: Vec<Vec<u8>>,
+    /// Whether some of them have only data: what is in them is shown under other names.
+    pub have_hidden: bool,
+}
+
+/// The [hash](Location::hashed) of the location of the entry called `name` in a directory whose location has the hash
+/// `above`.
+pub fn hash_below(above: u64, name: &[u8]) -> u64 {
+    hash_of((above, name))
+}
+
+fn hash_of(what: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The type of an overlay.
@@ -133,15 +175,30 @@ impl MountTable {
         self.listed(mount)?.device
     }
 
-    /// Where the overlay on `mount` is mounted, all of it; and the paths of its layers, the topmost first: as whoever
-    /// mounted it gave them, perhaps from another directory or in another mount namespace. None if the table does not
-    /// have them all.
-    pub fn overlay(&self, mount: u64) -> Option<(&[u8], Vec<Vec<u8>>)> {
+    /// The overlay on `mount`, where all of it is mounted. None if the table does not have all of its layers.
+    pub fn overlay(&self, mount: u64) -> Option<Overlay<'_>> {
         let part = self.listed(mount).filter(|listed| listed.kind == OVERLAY)?;
-        let is_all = |listed: &&ListedMount| listed.device == part.device && listed.root == b"/";
-        let whole = Some(part).filter(is_all).or_else(|| self.mounts.values().find(is_all))?;
-        let layers = layers(&whole.own_options);
-        (!layers.is_empty()).then_some((&*whole.point, layers))
+        let is_all = |(_, listed): &(&u64, &ListedMount)| {
+            listed.device == part.device && listed.root == b"/"
+        };
+        let same = self.mounts.get_key_value(&mount).filter(is_all);
+        let (id, whole) =
+            same.or_else(|| self.mounts.iter().filter(is_all).min_by_key(|(id, _)| **id))?;
+        let layers = layers(&whole.own_options)?;
+        Some(Overlay { mount: *id, parent: whole.parent, point: &whole.point, layers })
+    }
+
+    /// Whether `inner` is mounted in `outer`, perhaps in others between them, or is the same mount.
+    pub fn is_in(&self, mut inner: u64, outer: u64) -> bool {
+        // A mount that is its own parent would have no end.
+        for _ in 0..=self.mounts.len() {
+            match self.listed(inner) {
+                _ if inner == outer => return true,
+                Some(listed) => inner = listed.parent,
+                None => break,
+            }
+        }
+        false
     }
 
     /// The mount points of overlays.
@@ -169,6 +226,12 @@ impl MountTable {
     pub fn mounted_in(&self, mount: u64) -> impl Iterator<Item = (u64, &[u8])> {
         let inner = self.mounts.iter().filter(move |(id, it)| it.parent == mount && **id != mount);
         inner.map(|(id, listed)| (*id, &*listed.point))
+    }
+
+    /// Whether something is mounted below the real path `path`, which is reached through `mount`.
+    pub fn is_covered(&self, mount: u64, path: &[u8]) -> bool {
+        let below = |point| path::below(point, path).is_some_and(|rest| !rest.is_empty());
+        self.mounted_in(mount).any(|(_, point)| below(point))
     }
 
     /// Whether nothing is mounted on an entry called `name` that is reached through `mount`. If so, the directory's
@@ -330,24 +393,31 @@ impl ListedMount {
     }
 }
 
-/// The layers in the `options` of an overlay, the topmost first; none if some are missing.
+/// The layers in the `options` of an overlay; none if some are missing.
 ///
 /// A backslash in the name of a layer escapes the next character, except after `lowerdir+` and `datadir+` (ovl_unescape
 /// in fs/overlayfs/params.c, 6.18). The table escapes the result once more.
-fn layers(options: &[u8]) -> Vec<Vec<u8>> {
-    let (mut layers, mut has_upper, mut has_lower) = (Vec::new(), false, false);
+fn layers(options: &[u8]) -> Option<Layers> {
+    let (mut layers, mut has_upper, mut has_lower) = (Layers::default(), false, false);
     for option in options.split(|byte| *byte == b',') {
         let Some(equals) = option.iter().position(|byte| *byte == b'=') else { continue };
         let value = unescape(&option[equals + 1..]);
         match &option[..equals] {
             b"lowerdir" => {
                 // Before those that have only data, there are two colons.
-                layers.extend(between_colons(&value).into_iter().filter(|name| !name.is_empty()));
+                let (names, blanks): (Vec<_>, Vec<_>) =
+                    between_colons(&value).into_iter().partition(|name| !name.is_empty());
+                layers.paths.extend(names);
+                layers.have_hidden |= !blanks.is_empty();
             }
-            b"lowerdir+" | b"datadir+" => layers.push(value),
+            b"lowerdir+" => layers.paths.push(value),
+            b"datadir+" => {
+                layers.paths.push(value);
+                layers.have_hidden = true;
+            }
             b"upperdir" => {
                 // It has one name, in which colons need no backslash.
-                layers.insert(0, between_colons(&value).join(&b':'));
+                layers.paths.insert(0, between_colons(&value).join(&b':'));
                 has_upper = true;
                 continue;
             }
@@ -356,9 +426,8 @@ fn layers(options: &[u8]) -> Vec<Vec<u8>> {
         has_lower = true;
     }
     // Without an upper directory, it can only be read.
-    let is_all =
-        has_lower && (has_upper || options.split(|byte| *byte == b',').any(|it| it == b"ro"));
-    if is_all { layers } else { Vec::new() }
+    let is_read_only = || options.split(|byte| *byte == b',').any(|it| it == b"ro");
+    (has_lower && (has_upper || is_read_only())).then_some(layers)
 }
 
 /// The names in `list`, which has colons between them. A backslash before a character makes it part of a name.
@@ -417,24 +486,28 @@ mod tests {
     /// As Linux 6.18 writes them, and older ones.
     #[test]
     fn layers_are_told_apart_by_colons_and_options() {
-        let some = |names: &[&str]| names.iter().map(|it| it.as_bytes().to_vec()).collect();
-        let cases: [(&str, Vec<Vec<u8>>); 9] = [
+        let of = |have_hidden, names: &[&str]| {
+            let paths = names.iter().map(|it| it.as_bytes().to_vec()).collect();
+            Some(Layers { paths, have_hidden })
+        };
+        let some = |names| of(false, names);
+        let cases: [(&str, Option<Layers>); 9] = [
             ("rw,lowerdir=plain,upperdir=u,workdir=w,uuid=on", some(&["u", "plain"])),
             (
                 r"rw,lowerdir=a\134\054b:c\134:d:e\134\134f:g\040h,upperdir=u\134:1,workdir=w",
                 some(&["u:1", "a,b", "c:d", r"e\f", "g h"]),
             ),
             (r"rw,lowerdir=a\054b,upperdir=u::1:,workdir=w", some(&["u::1:", "a,b"])),
-            ("ro,lowerdir=l/A:/b::data,redirect_dir=on", some(&["l/A", "/b", "data"])),
+            ("ro,lowerdir=l/A:/b::data,redirect_dir=on", of(true, &["l/A", "/b", "data"])),
             (
                 r"ro,lowerdir+=a\054b,lowerdir+=c:d,lowerdir+=e\134f,lowerdir+=x\012y,datadir+=data",
-                some(&["a,b", "c:d", r"e\f", "x\ny", "data"]),
+                of(true, &["a,b", "c:d", r"e\f", "x\ny", "data"]),
             ),
             // Cut off.
-            ("rw,lowerdir=a:b", some(&[])),
-            ("rw,upperdir=a", some(&[])),
-            ("rw", some(&[])),
-            ("", some(&[])),
+            ("rw,lowerdir=a:b", None),
+            ("rw,upperdir=a", None),
+            ("rw", None),
+            ("", None),
         ];
         for (options, expected) in cases {
             assert_eq!(layers(options.as_bytes()), expected, "{options}");

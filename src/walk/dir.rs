@@ -35,6 +35,8 @@ pub(super) struct Dir<P> {
     pub(super) is_synthetic: bool,
     /// The mount through which it is seen.
     pub(super) mount: Mount,
+    /// The hash of its location, if symlinks are followed and that is known.
+    pub(super) location: Option<u64>,
     /// Whether it is an overlay that counts in its layers. Then it has a line of its own, and comes to nothing.
     pub(super) is_elsewhere: bool,
     /// Whether it counts. Entries in it may count even if it does not.
@@ -116,6 +118,7 @@ impl<P: Default> Dir<P> {
             is_root: false,
             is_synthetic: false,
             mount: Mount::default(),
+            location: None,
             is_elsewhere: false,
             is_counted: true,
             scope: None,
@@ -186,10 +189,11 @@ impl<P: Default> Dir<P> {
         mem::take(&mut *self.subtotal())
     }
 
-    /// Whether `identity` is this directory or one above it.
-    pub(super) fn is_within(&self, identity: Identity) -> bool {
-        let mut with_above = iter::successors(Some(self), |dir| dir.parent.as_deref());
-        with_above.any(|dir| dir.stat.identity() == identity)
+    /// This directory and those above it which have this `identity`. In some file systems, several directories may have
+    /// one inode number.
+    pub(super) fn above_with(&self, identity: Identity) -> impl Iterator<Item = &Self> {
+        let with_above = iter::successors(Some(self), |dir| dir.parent.as_deref());
+        with_above.filter(move |dir| dir.stat.identity() == identity)
     }
 
     /// Its path, as bytes. It is built only for messages.

@@ -222,7 +222,7 @@ pub(super) fn name_in(
 
 /// Lists the directory open as `handle` once more, from its beginning. `look` gets the names as they come, and says
 /// whether to continue.
-fn list_again(
+pub(super) fn list_again(
     handle: &Handle,
     mut look: impl FnMut(&Listing) -> io::Result<bool>,
 ) -> io::Result<()> {

@@ -1,4 +1,6 @@
-//! Following symlinks: every directory is entered once, whatever leads to it.
+//! Following symlinks: every directory is entered once, whatever leads to it. What tells directories apart is their inode
+//! and their location: where numbers collide, as they may in FUSE and on network file systems, one of two directories
+//! with the same number would be missing.
 //!
 //! The way in must not depend on timing. On one mount, names alone lead to each directory in one way, so these ways
 //! come first. A symlink or a mount may lead to a directory that can be reached in another way, too. So symlinks and
@@ -6,7 +8,8 @@
 //! Then they are taken one after the other, sorted by path, each with everything that it leads to: first the mounts,
 //! and symlinks only when no mount is left.
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use super::Walk;
@@ -26,7 +29,10 @@ pub(super) struct Follows<P> {
 
 #[derive(Debug, Default)]
 struct Followed<P> {
-    entered: HashSet<Identity>,
+    /// The directories that were entered, and where the first one with each number is, if that is known.
+    entered: HashMap<Identity, Option<u64>>,
+    /// Where others with the same number are.
+    others: HashSet<(Identity, u64)>,
     waiting: Vec<Waiting<P>>,
     /// Those whose turn it is, the next one last.
     turn: Vec<Waiting<P>>,
@@ -53,9 +59,20 @@ struct Waiting<P> {
 }
 
 impl<P: Default + Send> Follows<P> {
-    /// Notes that the directory `identity` is entered. False if it was entered before.
-    pub(super) fn enter(&self, identity: Identity) -> bool {
-        lock(&self.met).entered.insert(identity)
+    /// Notes that the directory `identity` is entered, at the location with this hash if that is known. False if it was
+    /// entered before.
+    pub(super) fn enter(&self, identity: Identity, location: Option<u64>) -> bool {
+        let Followed { entered, others, .. } = &mut *lock(&self.met);
+        match entered.entry(identity) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(location);
+                true
+            }
+            Entry::Occupied(first) => match location.zip(*first.get()) {
+                Some((location, first)) if location != first => others.insert((identity, location)),
+                _ => false,
+            },
+        }
     }
 
     /// Keeps a directory, to which a symlink or a mount leads, until its turn.
@@ -81,10 +98,10 @@ impl<P: Default + Send> Follows<P> {
         while let Some(Waiting { path, target, .. }) = self.next() {
             let identity = target.stat.identity();
             let Some(dir) = target.parent.clone() else { continue };
-            if dir.is_within(identity) {
+            if walk.is_within(&dir, identity, &path, target.mount.id) {
                 walk.record(Problem::cycle(path));
                 settle(walk, dir);
-            } else if self.enter(identity) {
+            } else if self.enter(identity, target.location) {
                 walk.weigh_below(target);
             } else {
                 settle(walk, dir);

@@ -30,6 +30,7 @@ mod find;
 mod follow;
 mod handles;
 mod known;
+mod layers;
 mod monitor;
 mod nested;
 mod overlays;
@@ -61,6 +62,7 @@ pub use progress::Progress;
 
 use crate::containers;
 use crate::filter::{Filter, Scope};
+use crate::inode::Identity;
 use crate::measure::View;
 use crate::problem::{Operation, Problem, reason};
 use crate::stats::{NotInBulk, Stage, WalkStats};
@@ -451,6 +453,22 @@ impl<T: Tally> Walk<T> {
                 self.report(path, Operation::Read, error);
             },
         )
+    }
+
+    /// Whether the directory at `path`, which is on `mount`, is `dir` or above it. Its inode number alone is no proof.
+    #[cold]
+    fn is_within(&self, dir: &Dir<T::Part>, identity: Identity, path: &[u8], mount: u64) -> bool {
+        let location = || self.location(path, mount);
+        dir.above_with(identity).any(|above| {
+            let both = self.location(&above.path(), above.mount.id).zip(location());
+            both.is_none_or(|(above, location)| above == location)
+        })
+    }
+
+    /// The hash of the location of the directory at `path`, which is on `mount`; none if the system does not tell.
+    fn location(&self, path: &[u8], mount: u64) -> Option<u64> {
+        let mounts = self.mounts.get_or_init(MountTable::read);
+        Some(roots::location(mounts, path, mount)?.hashed())
     }
 
     /// Remembers a directory that may be in the storage of a container engine.

@@ -5,6 +5,7 @@
 //! directory is its mount and its inode, so that a directory mounted twice is in two places. Each place is visited
 //! once, however many roots are below it.
 
+use std::cell::OnceCell;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString};
@@ -15,11 +16,11 @@ use std::sync::Arc;
 
 use super::find::name_in;
 use super::is_entered;
-use super::roots::{Root, standing_for};
+use super::roots::{self, Root, standing_for};
 use crate::filter::{self, CACHE_TAG, Verdict};
 use crate::inode::Identity;
 use crate::path;
-use crate::sys::{self, Carries, Handle, Query, Symlinks};
+use crate::sys::{self, Carries, Handle, MountTable, Query, Symlinks};
 use crate::walk::WalkOptions;
 
 /// Leaves out roots that are the same as another root, or inside another root whose walk reaches them.
@@ -43,13 +44,18 @@ pub(super) fn are_inside(
 }
 
 /// Whether each of `roots` is the first of its kind, and inside no other.
-fn are_outermost(roots: &[Root], options: &WalkOptions) -> Vec<bool> {
-    let (mut files, mut directories) = (HashSet::new(), HashSet::new());
-    // A directory is the same through any mount.
-    let mut is_kept: Vec<_> = roots
-        .iter()
-        .map(|root| !root.stat.is_directory() || directories.insert(root.stat.identity()))
-        .collect();
+fn are_outermost<'r>(roots: &'r [Root], options: &WalkOptions) -> Vec<bool> {
+    let mut files = HashSet::new();
+    let mut directories: HashMap<Identity, Vec<&'r Root>> = HashMap::new();
+    let mounts = OnceCell::new();
+    let mut is_first = |root: &'r Root| {
+        let others = directories.entry(root.stat.identity()).or_default();
+        let is_first = !others.iter().any(|other| is_same(other, root, &mounts));
+        others.extend(is_first.then_some(root));
+        is_first
+    };
+    let mut is_kept: Vec<_> =
+        roots.iter().map(|root| !root.stat.is_directory() || is_first(root)).collect();
 
     let mut nesting = Nesting::new(roots, &is_kept, options);
     let mut placed = Vec::new();
@@ -74,6 +80,15 @@ fn are_outermost(roots: &[Root], options: &WalkOptions) -> Vec<bool> {
         }
     }
     is_kept
+}
+
+/// Whether two roots with the same inode number are the same directory, which it is through any mount. In some file
+/// systems, several directories may have one number.
+fn is_same(one: &Root, other: &Root, mounts: &OnceCell<MountTable>) -> bool {
+    let mounts = mounts.get_or_init(MountTable::read);
+    let [one, other] =
+        [one, other].map(|root| roots::location(mounts, root.path.to_bytes(), root.mount.id));
+    one.zip(other).is_none_or(|(one, other)| one == other)
 }
 
 /// Where the way up from a root begins.

@@ -8,10 +8,10 @@ use std::ffi::CString;
 use std::sync::Mutex;
 
 use super::roots::{self, Root};
-use super::{Walk, is_entered, lock, nested};
+use super::{Walk, is_entered, layers, lock, nested};
 use crate::path;
 use crate::stats::OverlayStats;
-use crate::sys::{self, MountTable, Source, Symlinks};
+use crate::sys::{self, MountTable, Overlay, Query, Source, Symlinks};
 use crate::tally::Tally;
 
 /// The overlays that a walk has met.
@@ -76,11 +76,12 @@ impl<T: Tally> Walk<T> {
         found.map(Layers::Weighed)
     }
 
-    /// Where the layers of the overlay on `mount` are; none if it is none, they cannot be found, or only some are
-    /// weighed.
+    /// Where the layers of the overlay on `mount` are; none if it is none, they cannot be found, or something that it
+    /// shows may not be weighed in them.
     fn layers(&self, mounts: &MountTable, mount: u64) -> Option<Layers> {
-        let (point, paths) = mounts.overlay(mount)?;
-        let root = self.find(point)?;
+        let overlay = mounts.overlay(mount)?;
+        let (point, paths) = (overlay.point, &overlay.layers.paths);
+        let root = self.find(point).filter(|root| root.mount.id == overlay.mount)?;
         // Engines mount by names that begin in a directory above the mount point.
         let ends = (0..point.len()).filter(|end| point[*end] == b'/');
         let is_absolute = paths.iter().all(|layer| layer.starts_with(b"/"));
@@ -88,7 +89,8 @@ impl<T: Tally> Walk<T> {
         for end in ends.take(if is_absolute { 1 } else { usize::MAX }) {
             let base = &point[..end];
             let layers = paths.iter().map(|layer| self.layer(mounts, base, layer));
-            found.extend(layers.collect::<Option<Vec<_>>>().filter(|layers| are_of(&root, layers)));
+            let layers = layers.collect::<Option<Vec<_>>>();
+            found.extend(layers.filter(|layers| self.are_of(mounts, &overlay, &root, layers)));
         }
         let layers = found.pop().filter(|_| found.is_empty())?;
         let above = point.rsplitn(2, |byte| *byte == b'/').nth(1)?;
@@ -96,12 +98,30 @@ impl<T: Tally> Walk<T> {
         // Shares leave nothing out, together.
         let mut options = self.options.clone();
         options.filter.share = None;
+        let is_clear = !overlay.layers.have_hidden
+            && !options.filter.depends_on_place()
+            && layers.iter().all(|layer| !mounts.is_covered(layer.mount.id, layer.path.to_bytes()));
         let are_inside = nested::are_inside(&self.overlays.roots, layers, &options);
         match are_inside.iter().filter(|is_inside| **is_inside).count() {
             0 => Some(Layers::Elsewhere),
-            count if count == are_inside.len() => Some(Layers::Weighed(first)),
+            count if count == are_inside.len() && is_clear => Some(Layers::Weighed(first)),
             _ => None,
         }
+    }
+
+    /// Whether `layers` are those of the `overlay` with this `root`, as far as that can be told. A later mount may have
+    /// covered one: so each is known by what is in it, or lies on the mount that the overlay is in, or above that.
+    fn are_of(
+        &self,
+        mounts: &MountTable,
+        overlay: &Overlay<'_>,
+        root: &Root,
+        layers: &[Root],
+    ) -> bool {
+        let query = Query { times: true, ..self.options.query };
+        let Ok(Some(are_known)) = layers::compare(root, layers, query) else { return false };
+        let mut each = layers.iter().zip(are_known);
+        each.all(|(layer, is_known)| is_known || mounts.is_in(overlay.parent, layer.mount.id))
     }
 
     /// The `layer` with this path from the directory `base`, unless opening it might wait.
@@ -117,14 +137,6 @@ impl<T: Tally> Walk<T> {
         let path = sys::to_path(path).into_owned().into();
         roots::root(&path, &self.options).ok().filter(|root| root.stat.is_directory())
     }
-}
-
-/// Whether `layers` may be those of the overlay with this `root`. If they are on one file system, its inode number is
-/// that of the topmost (Documentation/filesystems/overlayfs.rst, 6.18).
-fn are_of(root: &Root, layers: &[Root]) -> bool {
-    let Some(top) = layers.first() else { return false };
-    let are_on_one = layers.iter().all(|layer| layer.stat.device == top.stat.device);
-    !are_on_one || top.stat.inode == root.stat.inode
 }
 
 /// Whether no walk enters what is mounted at `point`.

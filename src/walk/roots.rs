@@ -7,7 +7,7 @@ use super::nested;
 use super::visit::is_loop;
 use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Mount, Stat, Symlinks};
+use crate::sys::{self, Location, Mount, MountTable, Stat, Symlinks};
 use crate::walk::WalkOptions;
 
 /// Where a walk begins.
@@ -52,6 +52,13 @@ pub(super) fn root(path: &OsString, options: &WalkOptions) -> io::Result<Root> {
     }
     let mount = source.mount_of(&path, standing_for(&stat))?;
     Ok(Root { path, stat, mount })
+}
+
+/// The location of the directory at `path`, which is on `mount`; none if the system does not tell.
+pub(super) fn location(mounts: &MountTable, path: &[u8], mount: u64) -> Option<Location> {
+    let real = sys::real_path(&sys::to_path(path), Symlinks::Follow).ok();
+    let real = real.filter(|_| !mounts.is_empty())?;
+    mounts.location(mount, real.as_os_str().as_encoded_bytes())
 }
 
 /// Whether to follow symlinks when a root with these attributes is examined again.

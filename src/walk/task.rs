@@ -87,11 +87,6 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     pub(super) fn begin(&self, mut roots: Vec<Root>) {
         let (walk, filter, rules) = (self.walk, &self.walk.options.filter, self.walk.options.rules);
         let report = |path, error: &_| walk.report(path, Operation::Read, error);
-        if rules.follow {
-            for root in roots.iter().filter(|root| root.stat.is_directory()) {
-                walk.follows.enter(root.stat.identity());
-            }
-        }
         if roots.len() > 1 {
             let mut above = Dir::above_roots();
             above.begin(&walk.tally);
@@ -130,7 +125,12 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     }
 
     fn hand_out_root(&self, mut root: Dir<T::Part>) {
-        root.begin(&self.walk.tally);
+        let walk = self.walk;
+        if walk.options.rules.follow {
+            root.location = walk.location(root.name.to_bytes(), root.mount.id);
+            walk.follows.enter(root.stat.identity(), root.location);
+        }
+        root.begin(&walk.tally);
         self.slot.find(1);
         self.hand_out(Task::Directory { dir: Arc::new(root), parent: None });
     }

@@ -249,7 +249,10 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                 Ok(_) => return,
                 Err(error) => return self.miss(name, Operation::Open, error),
             }
-            if symlinks == Symlinks::Stay && dir.is_within(stat.identity()) {
+            if symlinks == Symlinks::Stay
+                && dir.above_with(stat.identity()).next().is_some()
+                && walk.is_within(dir, stat.identity(), &dir.path_of(name), mount.id)
+            {
                 return walk.record(Problem::cycle(dir.path_of(name)));
             }
             is_elsewhere = mount.carries == Carries::Overlay
@@ -263,8 +266,14 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             Symlinks::Stay if stat.device != dir.stat.device => Via::Mount,
             Symlinks::Stay => Via::Name,
         };
-        let is_to_wait = walk.options.rules.follow && way != Via::Name;
-        if walk.options.rules.follow && !is_to_wait && !walk.follows.enter(stat.identity()) {
+        let follow = walk.options.rules.follow;
+        let is_to_wait = follow && way != Via::Name;
+        let location = match way {
+            Via::Name => dir.location.map(|above| sys::hash_below(above, name.to_bytes())),
+            _ if follow => walk.location(&dir.path_of(name), mount.id),
+            _ => None,
+        };
+        if follow && !is_to_wait && !walk.follows.enter(stat.identity(), location) {
             return;
         }
         if containers::may_be_storage(name.to_bytes()) {
@@ -272,6 +281,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
         slot.find(1);
         let mut below = Dir::below(Arc::clone(dir), name.into(), stat, mount);
+        below.location = location;
         below.is_elsewhere = is_elsewhere;
         below.is_counted = verdict == Verdict::Counts && !is_elsewhere;
         below.scope = walk.options.filter.still(self.filters.below(name.to_bytes()));

@@ -197,8 +197,41 @@ fn sums_saturate() {
     for name in ["top/a", "top/b", "top/c"] {
         fixture = fixture.sparse(name, if long { longest } else { len });
     }
-    let size = weigh("-j -s").arg(fixture.at("top")).run().document().root().size;
-    assert_eq!(size, if long { u64::MAX } else { 3 * len });
-    let picture = weigh("-s -c -w 80").arg(fixture.at("top")).run().text();
-    assert_eq!(picture.lines().count(), 4, "{picture}");
+    let run = |flags: &str| weigh(flags).arg(fixture.at("top")).run();
+    if !long {
+        assert_eq!(run("-j -s").document().root().size, 3 * len);
+        return;
+    }
+    let said = "top: its total is larger than 16 EiB";
+    let json = run("-j -s");
+    assert_eq!(json.code(), 1);
+    assert!(json.complaint().contains(said), "{}", json.complaint());
+    let document = crate::document::Document::parse(&json.stdout);
+    assert_eq!(document.root().size, u64::MAX);
+    let text = String::from_utf8_lossy(&json.stdout).into_owned();
+    assert!(text.contains(r#""complete":false"#) && text.contains("EOVERFLOW"), "{text}");
+    for flags in ["-s -c -w 80", "-s -c --by type"] {
+        let shown = run(flags);
+        let text = String::from_utf8_lossy(&shown.stdout);
+        assert!(text.contains("≥16.0Ei") && shown.code() == 1, "{flags}: {text}");
+        assert!(!text.contains("≥8.00Ei"), "{flags}: {text}");
+    }
+    // Each fits by itself, and so does what they take on disk.
+    assert_eq!(run("-j").document().root().size, du(&["-sB1"], &fixture.at("top")));
+    let one = weigh("-j -s").arg(fixture.at("top/a")).run().document();
+    assert_eq!(one.root().size, longest);
+    for saved in ["saved.json", "saved.weigh"] {
+        let saved = fixture.at(saved);
+        assert_eq!(weigh("-s --save").arg(&saved).arg(fixture.at("top")).run().code(), 1);
+        for flags in ["-s -c --load"] {
+            let shown = weigh(flags).arg(&saved).run();
+            let text = String::from_utf8_lossy(&shown.stdout);
+            assert!(text.contains("≥16.0Ei") && shown.code() == 1, "{flags}: {text}");
+            assert!(shown.complaint().contains(said), "{}", shown.complaint());
+        }
+        // Nothing of it is too large in other measures, or if a filter leaves a file out.
+        for flags in ["-f --load", "-s -X a --load"] {
+            assert_eq!(weigh(flags).arg(&saved).run().code(), 0, "{flags}");
+        }
+    }
 }

@@ -403,3 +403,85 @@ fn what_is_collapsed_counts_and_is_not_shown() {
     let lines = picture("-n 3 --collapse .git --collapse target");
     assert_eq!(lines[..3], expected.map(|(name, size)| (name.to_owned(), size)));
 }
+
+/// In `.gitignore`, braces are nothing special, and so they are not in a file of such lines.
+#[test]
+fn braces_in_globs_have_alternates() {
+    let fixture = Fixture::new()
+        .file("top/a.jpg", 1)
+        .file("top/d/b.png", 10)
+        .file("top/c.txt", 100)
+        .file("top/x.{jpg,png}", 1000);
+    std::fs::write(fixture.at("lines"), "*.{jpg,png}\n").unwrap();
+    std::fs::write(fixture.at("top/.ignore"), "*.{jpg,png}\n").unwrap();
+    for (flags, size) in [
+        (&["--exclude", "*.{jpg,png}"][..], 1100),
+        (&["--include", "*.{jpg,png}"], 11),
+        (&["--include", "{d/,c}.txt"], 100),
+        (&["--exclude", "/{a.{jpg,gif},d}"], 1100),
+        (&["--exclude", r"*.\{jpg,png\}"], 111),
+        (&["--ignore-file", "lines"], 111),
+        (&["--gitignore"], 111),
+    ] {
+        let flags = [flags, &["--exclude", ".ignore"]].concat();
+        assert_eq!(sum(&fixture, &flags), size, "{flags:?}");
+    }
+    for glob in ["*.{jpg", "*.jpg}", &"{a,b}".repeat(11)] {
+        let shown = weigh("top --exclude").arg(glob).within(fixture.path()).run();
+        assert!(shown.complaint().contains("brace"), "{}", shown.complaint());
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0));
+    }
+}
+
+#[test]
+fn a_name_or_glob_that_matches_nothing_is_named() {
+    let fixture = project();
+    for (flags, said) in [
+        (
+            &["-X", "*modules"][..],
+            "-X '*modules' matched nothing: it takes names and paths, and --exclude takes globs",
+        ),
+        (
+            &["--exclude", "node_modules,target"],
+            "--exclude 'node_modules,target' matched nothing: repeat --exclude for each of several",
+        ),
+        (&["-X", "src,target"], "-X 'src,target' matched nothing: repeat -X for each of several"),
+        (&["--include", "*.rs", "--include", "*.py"], "--include '*.rs' matched nothing"),
+        (
+            &["--exclude", "/top/src"],
+            "--exclude '/top/src' matched nothing: a glob that begins with a slash begins at each PATH",
+        ),
+        (&["-X", "a\tb"], r"-X 'a\tb' matched nothing"),
+        // All of these match.
+        (&["-X", "node_modules", "-X", "top/target", "-X", "src/main.py"], ""),
+        (&["-i", "-X", ".git", "--exclude", ".git"], ""),
+        (
+            &[
+                "--exclude",
+                "*.py",
+                "--exclude",
+                "main.py",
+                "--exclude",
+                "!x.py",
+                "--exclude",
+                "src/*.py",
+            ],
+            "",
+        ),
+        (&["--exclude", "{debug,nothing}"], ""),
+        (&["-q", "-X", "nothing"], ""),
+    ] {
+        let run = flags.iter().fold(weigh("-c -s"), |run, flag| run.arg(flag));
+        let shown = run.arg("top").within(fixture.path()).run();
+        let line = if said.is_empty() { String::new() } else { format!("weigh: {said}\n") };
+        assert_eq!((shown.code(), shown.complaint()), (0, line), "{flags:?}");
+    }
+    // The config file is for all trees.
+    std::fs::write(
+        fixture.at("config"),
+        "exclude = [\"nothing\"]\nignore-directory = [\"none\"]\n",
+    )
+    .unwrap();
+    let shown = weigh("-c -s top --config").arg(fixture.at("config")).within(fixture.path()).run();
+    assert_eq!((shown.code(), shown.complaint()), (0, String::new()));
+}

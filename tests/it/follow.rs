@@ -1,10 +1,51 @@
 //! `-L` follows symlinks. Still nothing is entered or counted twice, and weigh waits for nothing.
 
+use std::ffi::OsString;
+
 use crate::dice::{Dice, Names};
+use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::oracle::{self, Eyes, Measure};
 use crate::rounds::for_seeds;
 use crate::run::{Shown, weigh};
+
+/// `strace` gives two directories one number, as FUSE and network file systems may.
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "needs strace"]
+fn directories_with_one_number_are_both_weighed() {
+    native_only!("other calls are made there");
+    let fixture = Fixture::new()
+        .file("top/a/f", 5000)
+        .file("top/b/g", 300)
+        .symlink("../elsewhere", "other/to")
+        .file("elsewhere/c/h", 20)
+        .file("elsewhere/d/i", 1)
+        .dir("empty/a")
+        .dir("empty/b");
+    // struct statx (statx(2)): mask, block size, attributes, links, user, group, mode, inode. All that is asked for is
+    // there, and it is a directory.
+    let odd =
+        "ff070000 00100000 0000000000000000 02000000 00000000 00000000 ed410000 0700000000000000";
+    let inject = format!("inject=statx:poke_exit=@arg5={}", odd.replace(' ', ""));
+    let run = |flags: &str, paths: [&str; 2], roots: &[&str]| {
+        let strace = ["strace", "-f", "-q", "-o", "/dev/null", "-e", &inject];
+        let starter = strace.map(OsString::from).into_iter();
+        let paths = paths.into_iter().flat_map(|path| ["-P".into(), path.into()]);
+        let run = weigh(flags).within(fixture.path()).under(starter.chain(paths));
+        roots.iter().fold(run, |run, root| run.arg(root)).run()
+    };
+    // What is asked of the entries of an open directory.
+    let open = ["top", "elsewhere"].map(|path| fixture.at(path).display().to_string());
+    for threads in [1, 8] {
+        let flags = format!("-j -s -L -T {threads}");
+        let shown = run(&flags, [&open[0], &open[1]], &["top/", "other"]);
+        assert_eq!(Document::parse(&shown.clean()).root().size, 5321);
+    }
+    let roots = ["empty/a", "empty/b"];
+    let shown = run("-j --inodes", roots, &roots);
+    assert_eq!(Document::parse(&shown.stdout).root().size, 2, "{}", shown.complaint());
+}
 
 fn followed(fixture: &Fixture, root: &str) -> Shown {
     weigh("-j -s -L").arg(fixture.at(root)).run()

@@ -9,6 +9,7 @@ use std::process::Command;
 
 use rustix::fs::FallocateFlags;
 
+use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::oracle::du;
 use crate::run::weigh;
@@ -75,12 +76,15 @@ fn what_a_file_system_makes_up_saturates() {
         weigh(flags).arg("top").within(fixture.path()).under(starter).run()
     };
     for (measure, expected) in [("", u64::MAX), ("-s", u64::MAX), ("-f", 3), ("--inodes", 4)] {
-        let document = start(&format!("-j {measure}")).document();
+        let json = start(&format!("-j {measure}"));
+        assert_eq!(json.code(), i32::from(expected == u64::MAX), "weigh -j {measure}");
+        let document = Document::parse(&json.stdout);
         assert_eq!(document.root().size, expected, "weigh -j {measure}");
         assert_eq!(document.nodes.len(), 4, "weigh -j {measure}");
         let is_odd = document.nodes.iter().all(|node| node.size == u64::MAX);
         assert_eq!(is_odd, expected == u64::MAX, "weigh -j {measure}");
-        let picture = start(&format!("-c {measure}")).text();
+        let picture = start(&format!("-c {measure}"));
+        let picture = String::from_utf8(picture.stdout).unwrap();
         assert_eq!(picture.lines().count(), 4, "{picture}");
         assert!(!picture.contains("-1"), "{picture}");
     }

@@ -12,8 +12,8 @@ use super::near::nearest;
 use super::roots::unreadable;
 use weigh::internal::escape::harmless;
 use weigh::internal::filter::{
-    BadPattern, Days, Filter, Globs, Paths, Regexes, Times, Types, any_pattern, any_type,
-    known_types,
+    BadPattern, Days, Filter, Globs, Paths, Regexes, Times, Typed, Types, add_glob, any_pattern,
+    any_type, escape_braces, known_types,
 };
 use weigh::internal::git::{Git, Ignored, rule_in};
 use weigh::internal::sys;
@@ -51,7 +51,8 @@ pub(super) struct FilterFlags {
 
     /// Leave out entries that match, as in .gitignore: '*.o', /build, tmp/
     ///
-    /// GLOB has the syntax of a line of .gitignore: '*.o', '/build', 'tmp/', '!keep.o'.
+    /// GLOB has the syntax of a line of .gitignore: '*.o', '/build', 'tmp/', '!keep.o'. Braces have alternates:
+    /// '*.{jpg,png}'.
     #[arg(long, value_name = "GLOB")]
     pub(super) exclude: Vec<OsString>,
 
@@ -104,6 +105,10 @@ pub(super) struct FilterFlags {
     #[arg(short = 'y', long, value_name = "DAYS", value_parser = Days::parse)]
     #[arg(allow_hyphen_values = true)]
     pub(super) ctime: Option<Days>,
+
+    /// What of these is on the command line, and not in the config file.
+    #[arg(skip)]
+    pub(super) typed: Typed,
 }
 
 impl FilterFlags {
@@ -114,6 +119,7 @@ impl FilterFlags {
             paths: Paths::new(self.ignore_directory.iter().cloned()),
             collapse: Paths::default(),
             share: None,
+            typed: self.typed.clone(),
             leaves_out_caches: self.exclude_caches,
             types: self.types()?,
             globs: self.globs()?,
@@ -132,12 +138,20 @@ impl FilterFlags {
     pub(super) fn lines_of_files(&self) -> Result<Vec<OsString>, String> {
         let mut flags = Vec::new();
         for line in lines(&self.ignore_file, IGNORE_FILE)? {
-            flags.extend(rule_in(&line.text).map(|rule| [&b"--exclude="[..], rule].concat()));
+            flags.extend(
+                rule_in(&line.text).map(|rule| [&b"--exclude="[..], &escape_braces(rule)].concat()),
+            );
         }
         for line in lines(&self.ignore_all_in_file, IGNORE_ALL_IN_FILE)? {
             flags.push([&b"--invert-filter="[..], &line.text].concat());
         }
         Ok(flags.into_iter().map(|flag| sys::into_path(flag).into()).collect())
+    }
+
+    /// These names and globs, of which one that meets nothing may be a mistake.
+    pub(super) fn as_typed(&self) -> Typed {
+        let globs = [("--exclude", &*self.exclude), ("--include", &*self.include)];
+        Typed::new(("-X", &self.ignore_directory), &globs)
     }
 
     fn types(&self) -> Result<Types, String> {
@@ -153,10 +167,10 @@ impl FilterFlags {
             globs.exclude.add_line(&line.text).map_err(|bad| line.blame(&bad))?;
         }
         for glob in given(&self.exclude, "--exclude <GLOB>") {
-            globs.exclude.add(&glob.text).map_err(|bad| glob.blame(&bad))?;
+            add_glob(&mut globs.exclude, &glob.text).map_err(|bad| glob.blame(&bad))?;
         }
         for glob in given(&self.include, "--include <GLOB>") {
-            globs.include.add(&glob.text).map_err(|bad| glob.blame(&bad))?;
+            add_glob(&mut globs.include, &glob.text).map_err(|bad| glob.blame(&bad))?;
         }
         Ok(globs)
     }

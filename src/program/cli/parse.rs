@@ -11,6 +11,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
 
 use super::config::{self, Mistake, Setting};
+use super::filters::FilterFlags;
 use super::flags::Flags;
 use super::near;
 use super::{HOME, remote, rules, snapshots};
@@ -40,7 +41,11 @@ pub(super) fn flags<T>(
     let flags = parse(args)?;
     // Not if the config file says so.
     let (is_df_alone, is_remember_typed) = (flags.is_df_alone, flags.snapshots.remember);
-    let make = |flags| make(Flags { source: *source, is_df_alone, is_remember_typed, ..flags });
+    let typed = flags.filters.as_typed();
+    let make = |flags: Flags| {
+        let filters = FilterFlags { typed: typed.clone(), ..flags.filters };
+        make(Flags { source: *source, is_df_alone, is_remember_typed, filters, ..flags })
+    };
     if flags.is_question() {
         return make(flags).map_err(bad);
     }
