@@ -83,12 +83,13 @@ fn main() -> ExitCode {
     say(exceeded.iter().map(|it| bounds::message(it, &format, !weighed.is_complete())));
     ExitCode::from(match (&printed, unsaved) {
         (Err(_), _) => INCOMPLETE,
-        _ if weighed.is_interrupted => INTERRUPTED,
+        // Not if a snapshot is of a scan that was.
+        _ if weighed.is_interrupted && request.interrupt.is_asked() => INTERRUPTED,
         (_, Some(problem)) => status_of(problem),
         _ if !other_files.is_empty() => INCOMPLETE,
         // Also if the figure is a lower bound, because the rest can only add to it.
         _ if !exceeded.is_empty() => OVER,
-        _ => u8::from(!weighed.is_complete()) * INCOMPLETE,
+        _ => u8::from(!outcome.is_complete()) * INCOMPLETE,
     })
 }
 
@@ -120,7 +121,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     if let Some(browsed) = &ended.browsed {
         say_how_it_went(request, browsed, false, messages);
     }
-    let is_complete = ended.browsed.is_some_and(|it| it.snapshot.weighed.is_complete());
+    let is_complete = ended.browsed.is_some_and(|it| it.is_complete());
     ExitCode::from(match ended.signal {
         Some(signal) => SIGNALLED + signal,
         None => {
@@ -164,8 +165,13 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
     note(errors::seem_totals(outcome.stats.seem_totals), messages);
     let problems = &outcome.snapshot.weighed.problems;
     say(errors::summary(problems, print_errors, has_totals, may_need_root));
+    say(outcome.history.as_ref().and_then(errors::incomplete));
     if let Some(earlier) = &request.since {
-        note(doubts::summary(&outcome.doubts, earlier.as_os_str().as_encoded_bytes()), messages);
+        let earlier = earlier.as_os_str().as_encoded_bytes();
+        let (losses, others): (Vec<_>, Vec<_>) =
+            outcome.doubts.iter().partition(|doubt| doubt.is_loss());
+        note(doubts::summary(others, earlier), messages);
+        say(doubts::summary(losses, earlier));
     }
     note(messages.uncompared.clone(), messages);
     if messages.stats {

@@ -191,7 +191,9 @@ impl Request {
                 Err(problem) => problems.push(problem),
             }
         }
+        // Several problems are all named, like several PATHs that do not exist.
         if snapshots.is_empty()
+            && (is_one || problems.iter().all(|it| it.operation == Operation::Show))
             && let Some(problem) = problems.pop()
         {
             return Err(problem);

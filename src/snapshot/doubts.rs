@@ -27,6 +27,14 @@ pub enum Doubt {
     InterruptedNow,
 }
 
+impl Doubt {
+    /// Whether it is that something was not read, on either side.
+    pub fn is_loss(&self) -> bool {
+        use Doubt::{InterruptedBefore, InterruptedNow, UnreadBefore, UnreadNow};
+        matches!(self, UnreadBefore(_) | UnreadNow(_) | InterruptedBefore | InterruptedNow)
+    }
+}
+
 /// The doubts about a comparison of `now` with `before`.
 pub fn doubts(before: &Snapshot, now: &Snapshot) -> Vec<Doubt> {
     let (was, is) = (Roots::of(before), Roots::of(now));
