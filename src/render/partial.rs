@@ -181,7 +181,7 @@ impl Partial {
             return;
         }
         let are_partial = match tree.shape() {
-            Shape::Directory if !self.is_interrupted => self.above_losses(lines),
+            Shape::Directory if !self.is_interrupted => self.above_losses(lines, tree),
             // What is missing may belong to any group.
             Shape::Groups => vec![true; lines.len()],
             _ => lines.iter().map(|line| self.may_lack(line)).collect(),
@@ -199,13 +199,16 @@ impl Partial {
 
     /// Which lines are ancestors of what was lost. It narrows the losses by one name after the other, however long
     /// their paths are.
-    fn above_losses(&self, lines: &[Line<'_>]) -> Vec<bool> {
+    fn above_losses(&self, lines: &[Line<'_>], tree: &Tree) -> Vec<bool> {
         let mut losses: Vec<Losses> = Vec::with_capacity(lines.len());
         // How many losses are below each line, and below no line below it; none where it is the last one.
         let mut unlined: Vec<(usize, bool)> = Vec::with_capacity(lines.len());
         for line in lines.iter().filter(|line| !line.is_rest) {
-            let above = line.parent.map(|parent| &losses[parent]);
-            let here = self.at_node(above, line.name);
+            let here = match line.parent {
+                // Above several roots, its line says so.
+                None => self.in_tree(&tree.root()),
+                Some(parent) => self.at_node(Some(&losses[parent]), line.name),
+            };
             if let Some(parent) = line.parent {
                 let (count, has_lines) = &mut unlined[parent];
                 (*count, *has_lines) = (count.saturating_sub(here.len()), true);
