@@ -149,7 +149,7 @@ impl Outcome {
 
     /// Whether everything was read. If not, all figures are lower bounds.
     pub fn is_complete(&self) -> bool {
-        self.0.snapshot.weighed.is_complete()
+        self.0.is_complete()
     }
 }
 

@@ -88,12 +88,13 @@ fn main() -> ExitCode {
     say(exceeded.iter().map(|it| bounds::message(it, &format, !weighed.is_complete())));
     ExitCode::from(match (&printed, unsaved) {
         (Err(_), _) => INCOMPLETE,
-        _ if weighed.is_interrupted => INTERRUPTED,
+        // Not if a snapshot is of a scan that was.
+        _ if weighed.is_interrupted && request.interrupt.is_asked() => INTERRUPTED,
         (_, Some(problem)) => status_of(problem),
         _ if !other_files.is_empty() => INCOMPLETE,
         // Also if the figure is a lower bound, because the rest can only add to it.
         _ if !exceeded.is_empty() => OVER,
-        _ => u8::from(!weighed.is_complete()) * INCOMPLETE,
+        _ => u8::from(!outcome.is_complete()) * INCOMPLETE,
     })
 }
 
@@ -126,7 +127,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     if let Some(browsed) = &ended.browsed {
         say_how_it_went(request, browsed, false, messages);
     }
-    let is_complete = ended.browsed.is_some_and(|it| it.snapshot.weighed.is_complete());
+    let is_complete = ended.browsed.is_some_and(|it| it.is_complete());
     ExitCode::from(match ended.signal {
         Some(signal) => SIGNALLED + signal,
         None => u8::from(printed.is_err() || ended.has_failed || !is_complete) * INCOMPLETE,
@@ -176,8 +177,13 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
     if matches!(request.source, Input::Remote(..)) {
         note(errors::taken_for_hosts(problems), messages);
     }
+    say(outcome.history.as_ref().and_then(errors::incomplete));
     if let Some(earlier) = &request.since {
-        note(doubts::summary(&outcome.doubts, earlier.as_os_str().as_encoded_bytes()), messages);
+        let earlier = earlier.as_os_str().as_encoded_bytes();
+        let (losses, others): (Vec<_>, Vec<_>) =
+            outcome.doubts.iter().partition(|doubt| doubt.is_loss());
+        note(doubts::summary(others, earlier), messages);
+        say(doubts::summary(losses, earlier));
     }
     note(messages.compared.clone(), messages);
     if messages.stats {

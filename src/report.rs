@@ -89,6 +89,16 @@ pub struct Outcome {
     pub stats: WalkStats,
 }
 
+impl Outcome {
+    /// Whether everything was read, for earlier snapshots in it, too.
+    pub fn is_complete(&self) -> bool {
+        let mut moments = self.history.iter().flat_map(|history| &history.moments);
+        self.snapshot.weighed.is_complete()
+            && !self.doubts.iter().any(Doubt::is_loss)
+            && moments.all(|moment| moment.is_complete)
+    }
+}
+
 /// Does what the request asks for, so that the result can be browsed. It saves only what is remembered. During a walk,
 /// other threads can read the result so far from `top`, and `watch` is called about ten times a second, on the calling
 /// thread.

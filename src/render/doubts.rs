@@ -5,9 +5,9 @@ use crate::escape::escape;
 use crate::snapshot::Doubt;
 
 /// A line for each of `doubts` about changes since the snapshot in the file `earlier`.
-pub fn summary(doubts: &[Doubt], earlier: &[u8]) -> Vec<String> {
+pub fn summary<'d>(doubts: impl IntoIterator<Item = &'d Doubt>, earlier: &[u8]) -> Vec<String> {
     let earlier = escape(earlier);
-    doubts.iter().map(|doubt| line(doubt, &earlier)).collect()
+    doubts.into_iter().map(|doubt| line(doubt, &earlier)).collect()
 }
 
 fn line(doubt: &Doubt, earlier: &str) -> String {

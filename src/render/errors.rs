@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::size::Format;
 use crate::escape::{escape, harmless};
 use crate::filter::Typed;
+use crate::history::History;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::snapshot::Remembering;
@@ -147,6 +148,16 @@ pub fn removed(flag: &str, removed: &[PathBuf]) -> Option<String> {
         0 => None,
         1 => Some(format!("{flag} removed {shown}")),
         count => Some(format!("{flag} removed {count} snapshots: {shown}")),
+    }
+}
+
+/// The line about snapshots of a `history` for which something could not be read, if there are any.
+pub fn incomplete(history: &History) -> Option<String> {
+    let count = history.moments.iter().filter(|moment| !moment.is_complete).count();
+    match count {
+        0 => None,
+        1 => Some("1 snapshot is incomplete: its sizes are lower bounds".to_owned()),
+        _ => Some(format!("{count} snapshots are incomplete: their sizes are lower bounds")),
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::to_string;
 
 use super::name::{cells, shorten, widest};
 use super::palette::Charset;
+use super::partial;
 use super::size::Format;
 use super::tree::PictureOptions;
 use crate::escape::{escape, json_bytes as bytes};
@@ -25,7 +26,10 @@ pub fn draw(out: &mut dyn Write, history: &History, options: &PictureOptions) ->
     let mut rows = vec![(titles, String::new())];
     for line in &history.lines {
         let now = match line.sizes.last() {
-            Some(Some(size)) => format.write(*size),
+            Some(Some(size)) => {
+                let path = path_of(line, history);
+                partial::mark(format.write(*size), options.partial.has_at(&path, true))
+            }
             _ => "gone".to_owned(),
         };
         let rate = line.rate.map_or_else(|| "-".to_owned(), |rate| per_day(rate, format));
@@ -65,11 +69,15 @@ fn over(history: &History, options: &PictureOptions) -> String {
     }
 }
 
-fn name(line: &Trace, history: &History, options: &PictureOptions) -> String {
+/// The path of a line: the root as given, and the names below it.
+fn path_of(line: &Trace, history: &History) -> Vec<u8> {
     let root = history.lines.first().map_or(&[][..], |root| &root.name);
+    path::join_all([root, &line.path].into_iter().filter(|name| !name.is_empty()))
+}
+
+fn name(line: &Trace, history: &History, options: &PictureOptions) -> String {
     if options.full_paths && line.depth > 0 {
-        let names = [root, &line.path].into_iter().filter(|name| !name.is_empty());
-        return escape(&path::join_all(names));
+        return escape(&path_of(line, history));
     }
     let name = if line.name.is_empty() { "(total)".to_owned() } else { escape(&line.name) };
     // Deep trees would leave no room for names.

@@ -35,7 +35,7 @@ pub mod tree;
 use std::io::{self, Write};
 
 use crate::report::Outcome;
-use crate::snapshot::{Snapshot, schema};
+use crate::snapshot::{Doubt, Snapshot, schema};
 use page::PageForm;
 use palette::Charset;
 use partial::Partial;
@@ -140,7 +140,7 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome, mut output: Output) -> io::
 
 /// Writes the result of a walk, or a difference to an earlier snapshot. File systems are shown beside the root.
 fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Result<()> {
-    let Outcome { snapshot, file_systems, earlier, .. } = outcome;
+    let Outcome { snapshot, file_systems, earlier, doubts, .. } = outcome;
     let Snapshot { weighed, view, known, origin } = snapshot;
     match (output, &weighed.report) {
         (Output::Form(form, options), tree) => {
@@ -148,7 +148,15 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
             // Other forms say what nodes have.
             let origin = origin.clone().filter(|_| form == Form::Parquet);
             let (view, known) = (*view, *known);
-            let options = schema::ExportOptions { view, known, file_systems, origin, ..options };
+            let lacks_earlier = doubts.iter().any(Doubt::is_loss);
+            let options = schema::ExportOptions {
+                view,
+                known,
+                file_systems,
+                origin,
+                lacks_earlier,
+                ..options
+            };
             match (form, tree) {
                 (Form::Json, _) => schema::write(out, weighed, &options),
                 (Form::Ncdu, _) => ncdu::write(out, weighed, &options),

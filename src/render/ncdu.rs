@@ -3,9 +3,9 @@
 //! ncdu adds up sizes itself, and counts inodes with several links once. It knows two sizes of a file, and gets both,
 //! or the one that is known.
 
-use std::collections::HashSet;
 use std::io::{self, Write};
 
+use super::partial::{Losses, Partial};
 use crate::escape::{is_control, is_plain};
 use crate::inode::Links;
 use crate::measure::{Kind, Measure};
@@ -24,8 +24,7 @@ pub fn write(
 ) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     write!(out, r#"[1,2,{{"progname":"weigh","progver":"{version}","timestamp":{time}}}"#)?;
-    let losses = weighed.problems.iter().filter(|problem| problem.is_loss());
-    let unread: HashSet<_> = losses.map(|loss| loss.path.as_slice()).collect();
+    let partial = Partial::of(weighed);
     let Some(tree) = &weighed.report else { return out.write_all(b"]\n") };
     let root = tree.root();
     let is_file = !root.is_directory();
@@ -68,12 +67,14 @@ pub fn write(
         if matches!(mode.kind(), Kind::Symlink | Kind::Other) {
             out.write_all(br#","notreg":true"#)?;
         }
-        if !unread.is_empty() && unread.contains(traversal.path()) {
+        let above = traversal.innermost().map(|losses: &mut Losses| &*losses);
+        let losses = partial.at_node(above, node.name());
+        if partial.is_unread(&losses, &node, is_root) {
             out.write_all(br#","read_error":true"#)?;
         }
         out.write_all(b"}")?;
         if is_directory {
-            traversal.enter((), node.children(Order::Size));
+            traversal.enter(losses, node.children(Order::Size));
         }
     }
     out.write_all(if is_file { b"]]\n" } else { b"]\n" })

@@ -1,7 +1,6 @@
 //! Finds figures that are lower bounds, because something below them was not read. Pictures and the screen mark them.
 
-use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use super::lines::Line;
 use super::size::Format;
@@ -33,34 +32,74 @@ pub fn freed(frees: Freeable, format: &Format, is_partial: bool) -> String {
 /// What was not read.
 #[derive(Clone, Debug, Default)]
 pub struct Partial {
-    /// The paths that could not be read, sorted.
-    lost: Vec<Vec<u8>>,
+    /// Sorted, so that those at an entry and below it come together.
+    lost: Vec<Loss>,
     /// Whether the walk was interrupted.
     is_interrupted: bool,
     /// Whether nobody knows which directories it did not finish.
     is_unknown: bool,
 }
 
+/// Something that was not read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Loss {
+    /// The names in its path, each with a zero byte after it.
+    names: Vec<u8>,
+    /// Whether only its content was not read. Nothing is missing of a file then: rules or a list of git's were in it.
+    is_content: bool,
+}
+
+/// The losses at an entry and below it.
+#[derive(Clone, Debug)]
+pub(super) struct Losses {
+    range: Range<usize>,
+    /// How many bytes the names in the entry's path take.
+    names: usize,
+}
+
+impl Losses {
+    fn len(&self) -> usize {
+        self.range.len()
+    }
+}
+
+/// The path of each loss of `weighed`, and whether only its content was not read. Losses outside all roots concern any
+/// of them, so each root has one for them.
+pub(super) fn losses(weighed: &Weighed) -> Vec<(Vec<u8>, bool)> {
+    let losses = weighed.problems.iter().filter(|problem| Problem::is_loss(problem));
+    let roots = weighed.report.iter().flat_map(Tree::roots).filter(|root| root.is_directory());
+    let roots: Vec<_> = roots.map(|root| root.path()).collect();
+    // A git index, or rules for what to ignore, may be outside all roots. What else is lost outside them is another
+    // root.
+    let (outside, inside): (Vec<_>, Vec<_>) = losses.partition(|problem| {
+        let is_in = |root: &Vec<u8>| path::is_within(&problem.path, root);
+        problem.operation == Operation::Read && !roots.is_empty() && !roots.iter().any(is_in)
+    });
+    let mut losses: Vec<_> = inside
+        .into_iter()
+        .map(|problem| (problem.path.clone(), problem.operation == Operation::Read))
+        .collect();
+    losses.extend(roots.into_iter().filter(|_| !outside.is_empty()).map(|root| (root, false)));
+    losses
+}
+
 impl Partial {
     /// What was not read of `weighed`.
     pub fn of(weighed: &Weighed) -> Self {
-        let losses = weighed.problems.iter().filter(|problem| Problem::is_loss(problem));
-        let roots = weighed.report.iter().flat_map(Tree::roots).filter(|root| root.is_directory());
-        let roots: Vec<_> = roots.map(|root| root.path()).collect();
-        // A git index, or rules for what to ignore, may be outside all roots, and concern any of them. What else is
-        // lost outside them is another root.
-        let (outside, inside): (Vec<_>, Vec<_>) = losses.partition(|problem| {
-            let is_in = |root: &Vec<u8>| path::is_within(&problem.path, root);
-            problem.operation == Operation::Read && !roots.is_empty() && !roots.iter().any(is_in)
-        });
-        let mut lost: Vec<_> = inside.into_iter().map(|problem| problem.path.clone()).collect();
-        lost.extend(roots.into_iter().filter(|_| !outside.is_empty()));
-        let Weighed { is_interrupted, unfinished, .. } = weighed;
-        lost.extend(unfinished.iter().flatten().cloned());
+        let content = losses(weighed).into_iter();
+        let unfinished = weighed.unfinished.iter().flatten();
+        let mut lost: Vec<_> = content
+            .chain(unfinished.map(|path| (path.clone(), true)))
+            .map(|(path, is_content)| {
+                let parts: Vec<&[u8]> = names_in(&path).flat_map(|name| [name, &[0]]).collect();
+                Loss { names: parts.concat(), is_content }
+            })
+            .collect();
         lost.sort_unstable();
         lost.dedup();
-        let is_interrupted = *is_interrupted;
-        Self { lost, is_interrupted, is_unknown: is_interrupted && unfinished.is_none() }
+        let is_interrupted = weighed.is_interrupted;
+        let is_unknown = is_interrupted && weighed.unfinished.is_none();
+        Self { lost, is_interrupted, is_unknown }
     }
 
     /// Whether everything was read.
@@ -70,26 +109,86 @@ impl Partial {
 
     /// Whether the figures of `child` lack something.
     pub fn has(&self, child: &Child<'_>) -> bool {
-        if self.is_unknown || self.lost.is_empty() {
-            return self.is_unknown && child.is_directory();
+        !self.is_empty() && self.has_at(&child.path(), child.is_directory())
+    }
+
+    /// Whether the figures of the entry at `path` lack something.
+    pub(super) fn has_at(&self, path: &[u8], is_directory: bool) -> bool {
+        self.is_unknown && is_directory || self.lacks(&self.at(&self.all(), path), is_directory)
+    }
+
+    /// All losses.
+    fn all(&self) -> Losses {
+        Losses { range: 0..self.lost.len(), names: 0 }
+    }
+
+    /// Those of the losses `above` that are at the entry `name`, which may have several names, or below it.
+    fn at(&self, above: &Losses, name: &[u8]) -> Losses {
+        names_in(name).fold(above.clone(), |Losses { range, names }, name| {
+            let lost = &self.lost[range.clone()];
+            let is_before = |loss: &Loss| loss.names[names..].iter().lt(name.iter().chain(&[0]));
+            let start = lost.partition_point(is_before);
+            let is_within = |loss: &Loss| {
+                let rest = loss.names[names..].strip_prefix(name);
+                rest.is_some_and(|rest| rest.starts_with(&[0]))
+            };
+            let count = lost[start..].partition_point(is_within);
+            let start = range.start + start;
+            Losses { range: start..start + count, names: names + name.len() + 1 }
+        })
+    }
+
+    /// Those of the losses `above` that are at the node with this name, or below it.
+    pub(super) fn at_node(&self, above: Option<&Losses>, name: &[u8]) -> Losses {
+        match above {
+            // A host's name ends in the slash that the names of its roots begin with.
+            Some(above) if above.names > 0 => {
+                self.at(above, name.strip_prefix(b"/").unwrap_or(name))
+            }
+            // What is above several roots has no name.
+            _ => self.at(&self.all(), name),
         }
-        let path = child.path();
-        let below = path::join_all([&*path, b""]);
-        let first = self.lost.partition_point(|lost| *lost < below);
-        self.lost.binary_search(&path).is_ok()
-            || self.lost.get(first).is_some_and(|lost| lost.starts_with(&below))
+    }
+
+    /// Whether an entry lacks something, if these are the losses at it and below it.
+    fn lacks(&self, losses: &Losses, is_directory: bool) -> bool {
+        let mut lost = self.lost[losses.range.clone()].iter();
+        lost.any(|loss| is_directory || !loss.is_content)
+    }
+
+    /// How many of the `losses` are below the entry.
+    fn below(&self, losses: &Losses) -> usize {
+        let lost = self.lost[losses.range.clone()].iter();
+        losses.len() - lost.take_while(|loss| loss.names.len() == losses.names).count()
+    }
+
+    /// Whether a node was not read, or something in it that has no node, if these are the `losses` at it and below it.
+    pub(super) fn is_unread(&self, losses: &Losses, node: &Child<'_>, is_top: bool) -> bool {
+        if is_top && (self.is_interrupted || self.lost.len() > self.in_tree(node).len()) {
+            return true;
+        }
+        if losses.len() == 0 || !node.is_directory() {
+            return self.lacks(losses, false);
+        }
+        let in_children = node.unsorted().filter_map(|child| {
+            let losses = self.at_node(Some(losses), child.name());
+            self.lacks(&losses, child.is_directory()).then_some(losses.len())
+        });
+        losses.len() > in_children.sum()
+    }
+
+    /// Those at the topmost node of a tree and below it. Another root may be lost as a whole.
+    fn in_tree(&self, root: &Child<'_>) -> Losses {
+        self.at_node(None, root.name())
     }
 
     /// Marks those of `lines` whose figures lack something. The line that sums up the rest comes last, if there is one.
     pub(super) fn mark_lines(&self, lines: &mut [Line<'_>], tree: &Tree) {
-        // Another root may be lost as a whole.
-        let root = tree.root().name();
-        let lost: Vec<_> = self.lost.iter().filter(|lost| path::is_within(lost, root)).collect();
-        if lost.is_empty() && !self.is_interrupted {
+        if self.in_tree(&tree.root()).len() == 0 && !self.is_interrupted {
             return;
         }
         let are_partial = match tree.shape() {
-            Shape::Directory if !self.is_unknown => above_losses(&lost, lines, tree),
+            Shape::Directory if !self.is_unknown => self.above_losses(lines, tree),
             // What is missing may belong to any group.
             Shape::Groups => vec![true; lines.len()],
             _ => lines.iter().map(|line| self.may_lack(line)).collect(),
@@ -104,51 +203,33 @@ impl Partial {
         let is_above_all = line.parent.is_none() || line.is_rest;
         is_above_all || self.is_interrupted && line.mode.kind() == Kind::Directory
     }
-}
 
-/// Which lines are ancestors of what was lost. It looks up one name after the other, so it takes one step for
-/// each name, however many lines and losses there are and however long their paths.
-fn above_losses(lost: &[&Vec<u8>], lines: &[Line<'_>], tree: &Tree) -> Vec<bool> {
-    // A number for each path to a line, by the number of the path above it and the last name. The empty path has 0.
-    let mut numbers: HashMap<(usize, &[u8]), usize> = HashMap::new();
-    let mut of_lines: Vec<usize> = Vec::with_capacity(lines.len());
-    let root_depth = tree.root_depth();
-    for line in lines.iter().filter(|line| !line.is_rest) {
-        let mut number = match line.parent {
-            Some(parent) if line.depth > root_depth => of_lines[parent],
-            _ => 0,
-        };
-        // What is above several roots has no name. A host's line ends in the slash that its roots begin with.
-        let name = match line.depth.cmp(&root_depth) {
-            Ordering::Less => b"",
-            Ordering::Equal => line.name,
-            Ordering::Greater => line.name.strip_prefix(b"/").unwrap_or(line.name),
-        };
-        for name in names_in(name) {
-            let next = numbers.len() + 1;
-            number = *numbers.entry((number, name)).or_insert(next);
-        }
-        of_lines.push(number);
-    }
-    let with_lines: HashSet<usize> = numbers.keys().map(|(above, _)| *above).collect();
-    let (mut is_reached, mut is_in_rest) = (vec![false; numbers.len() + 1], false);
-    for path in lost {
-        let mut number = 0;
-        for name in names_in(path) {
-            let Some(next) = numbers.get(&(number, name)) else {
-                // There are lines below this path, and none has this name: the loss is in what has no line.
-                is_in_rest |= with_lines.contains(&number);
-                break;
+    /// Which lines are ancestors of what was lost. It narrows the losses by one name after the other, however long
+    /// their paths are.
+    fn above_losses(&self, lines: &[Line<'_>], tree: &Tree) -> Vec<bool> {
+        let mut losses: Vec<Losses> = Vec::with_capacity(lines.len());
+        // How many losses are below each line, and below no line below it; none where it is the last one.
+        let mut unlined: Vec<(usize, bool)> = Vec::with_capacity(lines.len());
+        for line in lines.iter().filter(|line| !line.is_rest) {
+            let here = match line.parent {
+                // Above several roots, its line says so.
+                None => self.in_tree(&tree.root()),
+                Some(parent) => self.at_node(Some(&losses[parent]), line.name),
             };
-            number = *next;
-            is_reached[number] = true;
+            if let Some(parent) = line.parent {
+                let (count, has_lines) = &mut unlined[parent];
+                (*count, *has_lines) = (count.saturating_sub(here.len()), true);
+            }
+            unlined.push((self.below(&here), false));
+            losses.push(here);
         }
+        let is_in_rest = unlined.iter().any(|(count, has_lines)| *has_lines && *count > 0);
+        let are_directories = lines.iter().map(|line| line.mode.kind() == Kind::Directory);
+        let mut are_partial: Vec<_> =
+            losses.iter().zip(are_directories).map(|(it, kind)| self.lacks(it, kind)).collect();
+        are_partial.resize(lines.len(), is_in_rest);
+        are_partial
     }
-    let mut are_partial: Vec<_> = of_lines.iter().map(|number| is_reached[*number]).collect();
-    // Every loss is below the topmost line.
-    are_partial[0] = true;
-    are_partial.resize(lines.len(), is_in_rest);
-    are_partial
 }
 
 /// The names in a path, and before them the slash of one that is absolute.

@@ -4,11 +4,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::rows;
+use super::{partial, rows};
 use crate::escape::is_control;
 use crate::measure::Measure;
 use crate::path;
-use crate::problem::Problem;
 use crate::snapshot::FileSystem;
 use crate::snapshot::schema::ExportOptions;
 use crate::tree::Tree;
@@ -49,14 +48,15 @@ pub fn write(out: &mut dyn Write, weighed: &Weighed, options: &ExportOptions) ->
             Metric::begin(out, "weigh_errors", "What could not be read below a path.")?;
         // What was interrupted did not read everything, wherever that was.
         let start = i128::from(weighed.is_interrupted);
-        let mut errors: BTreeMap<_, _> = tree.roots().map(|root| (root.name(), start)).collect();
-        for Problem { path, .. } in &weighed.problems {
+        let mut errors: BTreeMap<Vec<u8>, _> =
+            tree.roots().map(|root| (root.name().to_vec(), start)).collect();
+        for (path, _) in partial::losses(weighed) {
             let mut above = (0..=path.len()).rev().map(|end| &path[..end]);
-            let root = above.find(|it| errors.contains_key(it) && path::is_within(path, it));
+            let root = above.find(|it| errors.contains_key(*it) && path::is_within(&path, it));
             // A root that could not be read is not in the tree.
-            *errors.entry(root.unwrap_or(path)).or_default() += 1;
+            *errors.entry(root.map_or_else(|| path.clone(), <[u8]>::to_vec)).or_default() += 1;
         }
-        errors.into_iter().try_for_each(|(path, count)| metric.add([("path", path)], count))?;
+        errors.iter().try_for_each(|(path, count)| metric.add([("path", path)], *count))?;
         metric.end()?;
     }
     out.write_all(b"# EOF\n")

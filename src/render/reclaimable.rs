@@ -6,6 +6,7 @@ use nu_ansi_term::Style;
 
 use super::name::{cells, padded, right_aligned, widest};
 use super::palette::{Charset, Palette};
+use super::partial;
 use super::rows::quoted;
 use super::size::Format;
 use super::tree::PictureOptions;
@@ -71,7 +72,10 @@ pub fn draw(
     });
     let sum = match found.is_empty() && more.is_empty() {
         true => format!("found nothing that can be made or downloaded again{}", reclaimable.hint()),
-        false => format!("all together free {}{more}", options.format.write_bounds(*frees)),
+        false => format!(
+            "all together free {}{more}",
+            partial::freed(*frees, &options.format, !options.partial.is_empty())
+        ),
     };
     writeln!(out, "{}", options.paint(&options.charset.drawing(&sum), |_| Style::new().bold()))?;
     if !others.is_empty() || !more_others.is_empty() {

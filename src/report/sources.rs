@@ -219,7 +219,11 @@ impl Request {
                 Err(problem) => problems.push(problem),
             }
         }
-        if is_one && let Some(problem) = problems.pop() {
+        // Several problems are all named, like several PATHs that do not exist.
+        if snapshots.is_empty()
+            && (is_one || problems.iter().all(|it| it.operation == Operation::Show))
+            && let Some(problem) = problems.pop()
+        {
             return Err(problem);
         }
         let only = snapshots.pop_if(|_| is_one);

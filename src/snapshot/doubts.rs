@@ -29,6 +29,14 @@ pub enum Doubt {
     InterruptedNow,
 }
 
+impl Doubt {
+    /// Whether it is that something was not read, on either side.
+    pub fn is_loss(&self) -> bool {
+        use Doubt::{InterruptedBefore, InterruptedNow, UnreadBefore, UnreadNow};
+        matches!(self, UnreadBefore(_) | UnreadNow(_) | InterruptedBefore | InterruptedNow)
+    }
+}
+
 /// Why snapshots of these origins cannot be compared: they are known to be of different roots.
 pub fn other_roots(before: &Origin, now: &Origin) -> Option<String> {
     Roots::given(before).differ_from(&Roots::given(now))

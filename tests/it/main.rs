@@ -120,6 +120,7 @@ mod snapshots;
 mod space;
 mod terminal;
 mod tty;
+mod unread;
 mod unseen;
 mod view;
 mod views;

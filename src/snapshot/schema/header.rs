@@ -27,6 +27,7 @@ pub(in crate::snapshot) struct Header {
     /// The figures that nodes have besides their sizes.
     pub(in crate::snapshot) figures: Measures,
     is_complete: Option<bool>,
+    is_interrupted: bool,
     problems: Vec<Problem>,
     /// Where the snapshot comes from; none if `-j` printed it.
     origin: Option<Origin>,
@@ -57,6 +58,7 @@ impl Header {
             }
             b"tool" => self.is_ours = tokens.utf8()? == "weigh",
             b"complete" => self.is_complete = Some(tokens.boolean()?),
+            b"interrupted" => self.is_interrupted = tokens.boolean()?,
             b"errors" => {
                 let codes = LazyCell::new(codes);
                 self.problems = tokens.list(usize::MAX, |tokens| read_problem(tokens, &codes))?;
@@ -116,7 +118,9 @@ impl Header {
         let (Some(measure), Some(is_complete)) = (self.measure, self.is_complete) else {
             return Err("a snapshot that does not say what was measured, and whether all");
         };
-        let is_interrupted = !is_complete && !self.problems.iter().any(Problem::is_loss);
+        // Earlier versions do not say it.
+        let is_interrupted =
+            self.is_interrupted || !is_complete && !self.problems.iter().any(Problem::is_loss);
         let view = self.view(wanted);
         let report = report.map(|tree| tree.seen_as(view));
         let weighed = Weighed { report, problems: self.problems, is_interrupted, unfinished: None };

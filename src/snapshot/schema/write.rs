@@ -37,6 +37,8 @@ pub struct ExportOptions {
     pub time: i64,
     /// On which machine, by its own name, likewise.
     pub host: Vec<u8>,
+    /// Whether something could not be read for the earlier snapshot of a comparison.
+    pub lacks_earlier: bool,
     /// The key of the groups, if there are groups.
     pub by: Option<String>,
 }
@@ -65,7 +67,11 @@ pub fn write(out: &mut dyn Write, weighed: &Weighed, options: &ExportOptions) ->
 /// Writes everything before the root's members.
 pub fn begin(out: &mut dyn Write, weighed: &Weighed, options: &ExportOptions) -> io::Result<()> {
     header::head(out, options.view)?;
-    write!(out, r#","complete":{}"#, weighed.is_complete())?;
+    let is_complete = weighed.is_complete() && !options.lacks_earlier;
+    write!(out, r#","complete":{is_complete}"#)?;
+    if weighed.is_interrupted {
+        out.write_all(br#","interrupted":true"#)?;
+    }
     header::space(out, &options.file_systems)?;
     options.origin.as_ref().map_or(Ok(()), |origin| header::origin(out, origin, options.known))
 }
