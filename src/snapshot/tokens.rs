@@ -267,12 +267,15 @@ impl Tokens {
 
     /// Takes the time when something was saved, in seconds since the epoch.
     pub(super) fn time(&mut self) -> io::Result<i64> {
-        let time = self.signed()?;
+        let word = self.word()?;
+        let text = str::from_utf8(&word).unwrap_or_default();
+        // Other programs than weigh and ncdu write fractions of a second.
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let is_number = fraction.bytes().all(|digit| digit.is_ascii_digit());
+        let time = whole.parse::<i64>().ok().filter(|_| is_number);
         // Nothing is saved before 1970, or in a year of five digits: it is damaged.
-        if time < 0 || Timestamp::from_second(time).is_err() {
-            return Err(self.error("a time before 1970, or after the year 9999"));
-        }
-        Ok(time)
+        let time = time.filter(|time| *time >= 0 && Timestamp::from_second(*time).is_ok());
+        time.ok_or_else(|| self.error("a time before 1970, or after the year 9999"))
     }
 
     /// Takes `true` or `false`.
