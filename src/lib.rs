@@ -120,7 +120,7 @@
 //! remote     list snapshot sys total tree measure problem interrupt weighed
 //! history    diff snapshot tally tree sys measure parallel problem
 //! diff       sys total tally tree inode measure parallel path
-//! list       snapshot sys total tally tree inode measure problem weighed
+//! list       snapshot sys total tally tree inode measure problem path weighed
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape
 //! walk       containers sys filter total tally tree inode measure problem path stats weighed
 //! filter     git sys invalid measure path
