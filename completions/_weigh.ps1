@@ -68,7 +68,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--fail-over', '--fail-over', [CompletionResultType]::ParameterName, 'Exit with status 3 if the total exceeds SIZE')
             [CompletionResult]::new('--fail-growth', '--fail-growth', [CompletionResultType]::ParameterName, 'With --since, exit with status 3 if the total grew by more than SIZE, as in 500M or 20%')
             [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit); - is standard input')
-            [CompletionResult]::new('--list-duplicates', '--list-duplicates', [CompletionResultType]::ParameterName, 'With --list, refuse a path that comes again, or take its last line [default: error]')
+            [CompletionResult]::new('--list-duplicates', '--list-duplicates', [CompletionResultType]::ParameterName, 'With --list, refuse a path that comes again, take its last line, or count all [default: error]')
             [CompletionResult]::new('--key-of', '--key-of', [CompletionResultType]::ParameterName, 'Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s')
             [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Print a format for other programs: everything, like -j')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Print sizes in powers of 1000 (si), or all in one unit')

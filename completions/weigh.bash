@@ -424,7 +424,7 @@ _weigh() {
                     return 0
                     ;;
                 --list-duplicates)
-                    COMPREPLY=($(compgen -W "error last" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "error last all" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi

@@ -65,7 +65,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --fail-over 'Exit with status 3 if the total exceeds SIZE'
             cand --fail-growth 'With --since, exit with status 3 if the total grew by more than SIZE, as in 500M or 20%'
             cand --list 'Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit); - is standard input'
-            cand --list-duplicates 'With --list, refuse a path that comes again, or take its last line [default: error]'
+            cand --list-duplicates 'With --list, refuse a path that comes again, take its last line, or count all [default: error]'
             cand --key-of 'Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s'
             cand --as 'Print a format for other programs: everything, like -j'
             cand -o 'Print sizes in powers of 1000 (si), or all in one unit'

@@ -505,8 +505,9 @@ complete -c weigh -l remember-bound -d 'Let all snapshots of --remember take at 
 complete -c weigh -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
 complete -c weigh -l fail-growth -d 'With --since, exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f
 complete -c weigh -l list -d 'Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit); - is standard input' -r -F
-complete -c weigh -l list-duplicates -d 'With --list, refuse a path that comes again, or take its last line [default: error]' -r -f -a "error\t''
-last\t''"
+complete -c weigh -l list-duplicates -d 'With --list, refuse a path that comes again, take its last line, or count all [default: error]' -r -f -a "error\t''
+last\t''
+all\t''"
 complete -c weigh -l key-of -d 'Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s' -r -f
 complete -c weigh -l as -d 'Print a format for other programs: everything, like -j' -r -f -a "json\t'The same as -j'
 csv\t'A table, one line per entry: path, kind, size, entries, depth'

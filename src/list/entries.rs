@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 
 use super::find::LONGEST;
 use super::sorted::{Sorter, of_temporary_file};
-use crate::inode::Identity;
+use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Mode};
 use crate::path;
 use crate::snapshot::DEEPEST;
@@ -22,10 +22,22 @@ use crate::tree::{Inode, Node, Sums, record};
 pub struct ListOptions {
     /// Whether the line of a directory has its total, and not its own size.
     pub totals: bool,
-    /// Whether the last line for a path counts. If not, several are an error.
-    pub last: bool,
+    /// What several lines for a path are.
+    pub duplicates: Duplicates,
     /// Whether to leave out what is on another device than its root. The line of a root comes before the others.
     pub one_file_system: bool,
+}
+
+/// What it means that a path comes again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Duplicates {
+    /// Something is wrong.
+    #[default]
+    Refused,
+    /// The last line replaces those before.
+    Last,
+    /// Each is something else, and all count.
+    All,
 }
 
 /// More roots than a command line has room for. Their names have at most [`LONGEST`] bytes together.
@@ -54,7 +66,7 @@ pub struct ListEntries {
     pub(super) sorter: Sorter,
     /// The line that is being read.
     pub(super) line: u64,
-    /// The line of the last entry, and how many before it were in the same: rows may end in a carriage return alone.
+    /// The line of the last entry, and how many before it were in the same: JSON needs no lines.
     last: (u64, u32),
     /// How many there are. The number is only shown.
     pub count: Arc<AtomicU64>,
@@ -65,9 +77,11 @@ pub struct ListEntries {
 pub(super) struct EntryLine {
     pub(super) number: u64,
     pub(super) mode: Mode,
-    /// Those that count follow from the mode.
+    /// What an inode counts follows from the mode.
     pub(super) figures: Figures,
     pub(super) inode: Option<Inode>,
+    /// Whether the program that made the list does not know its size.
+    pub(super) is_unsized: bool,
 }
 
 impl ListEntries {
@@ -134,7 +148,7 @@ impl ListEntries {
 
     /// Adds an entry at a path as programs print it: relative, perhaps after `./`, or absolute, if all are. Several
     /// slashes at its start count as one: `find //` prints them. A slash at its end says that it is a directory, and so
-    /// is what the path begins at.
+    /// is what the path begins at; else the entry's mode says what it is.
     pub(super) fn add_printed(&mut self, path: &[u8], entry: EntryLine) -> io::Result<()> {
         let (root, below) = match path {
             b"." => (&b"."[..], &b""[..]),
@@ -151,7 +165,7 @@ impl ListEntries {
             _ => {}
         }
         let is_directory = names.is_empty() || names.len() < below.len();
-        let mode = if is_directory { Mode::usual(Kind::Directory) } else { Mode::default() };
+        let mode = if is_directory { Mode::usual(Kind::Directory) } else { entry.mode };
         self.add(root, names, EntryLine { mode, ..entry })
     }
 
@@ -197,33 +211,68 @@ pub(super) fn error(line: u64, what: &str) -> io::Error {
 impl EntryLine {
     /// Adds it to a `record`.
     fn pack(&self, record: &mut Vec<u8>) {
-        let Self { mode, figures, inode, .. } = *self;
+        let Self { mode, figures, inode, is_unsized, .. } = *self;
         let Figures { disk, length, newest, .. } = figures;
         let figures = Figures { disk, length, newest, ..Figures::counts_of(mode.kind()) };
+        record.push(is_unsized.into());
         record::push(record, &Node { mode, sums: Sums::of(figures), inode, ..Node::default() });
     }
 
-    /// Takes it from the `rest` of a record, after the key. `has_below` says whether something is below it, and
-    /// `has_times` whether its time is kept.
-    pub(super) fn unpack(rest: &[u8], has_below: bool, has_times: bool) -> io::Result<Self> {
+    /// Takes it from the `rest` of a record, after the key. `has_times` says whether its time is kept. Until it
+    /// is [`known`](Self::known), what has no mode counts as a file.
+    pub(super) fn unpack(rest: &[u8], has_times: bool) -> io::Result<Self> {
         let (number, rest) = rest.split_first_chunk().ok_or(ErrorKind::InvalidData)?;
-        let (_, mut node) =
+        let (_, rest) =
             rest.split_first_chunk::<{ size_of::<u32>() }>().ok_or(ErrorKind::InvalidData)?;
-        let number = u64::from_be_bytes(*number);
-        let node = record::take(&mut node).ok_or(ErrorKind::InvalidData)?;
-        let Node { mode, sums, inode, .. } = node;
-        let mode = match (mode == Mode::default(), has_below) {
-            (true, true) => Mode::usual(Kind::Directory),
-            (true, false) => Mode::usual(Kind::File),
-            (false, true) if mode.kind() != Kind::Directory => {
-                return Err(error(number, "something is below it, and it is no directory"));
-            }
-            (false, _) => mode,
-        };
+        let (is_unsized, mut node) = rest.split_first().ok_or(ErrorKind::InvalidData)?;
+        let Node { mode, sums, inode, .. } =
+            record::take(&mut node).ok_or(ErrorKind::InvalidData)?;
+        let kind = if mode == Mode::default() { Kind::File } else { mode.kind() };
         let Figures { disk, length, newest, .. } = sums.all;
         let newest = newest.filter(|_| has_times);
-        let figures = Figures { disk, length, newest, ..Figures::counts_of(mode.kind()) };
-        Ok(Self { number, mode, figures, inode })
+        let figures = Figures { disk, length, newest, ..Figures::counts_of(kind) };
+        let number = u64::from_be_bytes(*number);
+        Ok(Self { number, mode, figures, inode, is_unsized: *is_unsized != 0 })
+    }
+
+    /// Adds what another line says of something else at the same path.
+    pub(super) fn add(&mut self, other: &Self) {
+        let is_same = |inode: &Inode| {
+            let other = other.inode.map(|other| other.identity);
+            inode.links.are_several() && Some(inode.identity) == other
+        };
+        if self.inode.as_ref().is_some_and(is_same) {
+            return;
+        }
+        let (one, two) = (self.figures, other.figures);
+        self.figures = Figures {
+            disk: one.disk.saturating_add(two.disk),
+            length: one.length.saturating_add(two.length),
+            files: one.files + two.files,
+            inodes: one.inodes + two.inodes,
+            newest: one.newest.max(two.newest),
+        };
+        if other.is_directory() || self.mode == Mode::default() {
+            self.mode = other.mode;
+        }
+        self.inode = self.inode.map(|inode| Inode { links: Links::Alone, ..inode });
+        self.is_unsized |= other.is_unsized;
+    }
+
+    /// The same, as it is known when all lines have been read: `has_below` says whether something is below it.
+    pub(super) fn known(mut self, has_below: bool) -> io::Result<Self> {
+        match (self.mode == Mode::default(), has_below) {
+            (true, true) => {
+                self.mode = Mode::usual(Kind::Directory);
+                self.figures.files = 0;
+            }
+            (true, false) => self.mode = Mode::usual(Kind::File),
+            (false, true) if !self.is_directory() => {
+                return Err(error(self.number, "something is below it, and it is no directory"));
+            }
+            (false, _) => {}
+        }
+        Ok(self)
     }
 
     pub(super) fn is_directory(&self) -> bool {

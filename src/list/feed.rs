@@ -7,16 +7,26 @@ use std::mem;
 
 use indexmap::IndexMap;
 
-use super::entries::{BETWEEN, EntryLine, ListEntries, ROOT, error, split};
+use super::entries::{BETWEEN, Duplicates, EntryLine, ListEntries, ROOT, error, split};
 use super::sorted::{SortedRecords, of_temporary_file, shared};
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Mode, View};
+use crate::path;
+use crate::problem::{Operation, Problem};
 use crate::total::{BeginReplay, Rules, Shown};
 use crate::tree::{Inode, Node, Sums, Tree};
 
+/// What came up while the entries of a list were fed to a tally.
+#[derive(Debug, Default)]
+pub struct ListFindings {
+    /// Whether the lines of directories seem to have totals, and not their own sizes as it was said.
+    pub seem_totals: bool,
+    /// The entries of unknown size.
+    pub problems: Vec<Problem>,
+}
+
 impl ListEntries {
-    /// Feeds what `begin` makes for a `view` with all of them, with their times if it `has_times`. Returns as well
-    /// whether the lines of directories seem to have totals, and not their own sizes as it was said.
+    /// Feeds what `begin` makes for a `view` with all of them, with their times if it `has_times`.
     ///
     /// # Errors
     /// The system's, of lines that contradict each other, and if there are none.
@@ -25,7 +35,7 @@ impl ListEntries {
         begin: BeginReplay<'_>,
         view: View,
         has_times: bool,
-    ) -> io::Result<(Tree, bool)> {
+    ) -> io::Result<(Tree, ListFindings)> {
         let Self { options, roots, sorter, .. } = self;
         if roots.is_empty() {
             return Err(io::Error::new(ErrorKind::InvalidData, "nothing is in the list"));
@@ -41,6 +51,8 @@ impl ListEntries {
         let mut place = ListPlace { roots, totals: options.totals, ..ListPlace::default() };
         let mut records = sorter.sorted().map_err(of_temporary_file)?;
         let (mut record, mut next) = (Vec::new(), Vec::new());
+        // What lines before said of the path, if all of them count.
+        let mut before: Option<EntryLine> = None;
         let mut has_next = records.next(&mut next).map_err(of_temporary_file)?;
         while has_next {
             mem::swap(&mut record, &mut next);
@@ -48,15 +60,27 @@ impl ListEntries {
             let ((key, rest), (next_key, next_rest)) = (split(&record), split(&next));
             let further = next_key.strip_prefix(key).filter(|_| has_next);
             let is_again = further.is_some_and(<[u8]>::is_empty);
-            if is_again && options.last {
+            if is_again && options.duplicates == Duplicates::Last {
                 continue;
             }
-            let has_below = further.is_some_and(|further| further.first() == Some(&BETWEEN));
-            let line = EntryLine::unpack(rest, has_below, has_times)?;
-            if is_again {
-                let again = EntryLine::unpack(next_rest, false, false)?.number;
-                return Err(error(again, &format!("the path of line {} again", line.number)));
+            let mut line = EntryLine::unpack(rest, has_times)?;
+            if let Some(before) = before.take() {
+                line.add(&before);
             }
+            if is_again && options.duplicates == Duplicates::All {
+                before = Some(line);
+                continue;
+            }
+            if is_again {
+                let again = EntryLine::unpack(next_rest, false)?.number;
+                let what = format!(
+                    "the path of line {} again: --list-duplicates all counts both, and last the last",
+                    line.number
+                );
+                return Err(error(again, &what));
+            }
+            let has_below = further.is_some_and(|further| further.first() == Some(&BETWEEN));
+            let line = line.known(has_below)?;
             let root = line.alone().and_then(|identity| numbers.get(&identity));
             if root.is_some_and(|root| !key.starts_with(&root.to_be_bytes())) {
                 return Err(error(line.number, "one of the PATHs is in another, or the same"));
@@ -71,8 +95,12 @@ impl ListEntries {
             if line.is_directory() {
                 continue;
             }
+            if line.is_unsized {
+                place.lacks_size(line.number)?;
+            }
             if place.directories.is_empty() && !are_several {
-                return Ok((replay.finish(&place.leaf(&line)).seen_as(view), false));
+                let tree = replay.finish(&place.leaf(&line)).seen_as(view);
+                return Ok((tree, place.findings()));
             }
             replay.leaf(&place.leaf(&line), true);
         }
@@ -84,7 +112,7 @@ impl ListEntries {
             true => replay.finish(&Node { mode: Mode::DIRECTORY, ..Node::default() }),
             false => replay.finish(&place.close()?),
         };
-        Ok((tree.seen_as(view), place.seems_to_have_totals()))
+        Ok((tree.seen_as(view), place.findings()))
     }
 }
 
@@ -121,6 +149,9 @@ struct ListPlace {
     has_less: bool,
     /// How many directories have files, and no line.
     unlined: u64,
+    /// The entries of unknown size, and the total length of their paths, in bytes.
+    problems: Vec<Problem>,
+    length: usize,
 }
 
 impl ListPlace {
@@ -203,10 +234,30 @@ impl ListPlace {
         Ok(Node { name: self.name(start, end), mode, own, inode, ..Node::default() })
     }
 
-    /// Whether the lines of directories seem to have totals, though that was not said: each is at least what is in it,
-    /// and all files are in directories with a line, except those that are beside the first of them (`du -a *`).
-    fn seems_to_have_totals(&self) -> bool {
-        !self.totals && self.has_lined && !self.has_less && self.unlined <= 1
+    /// Notes that the entry, which has this line, is of unknown size.
+    fn lacks_size(&mut self, number: u64) -> io::Result<()> {
+        /// As many as an export of ncdu may name (`snapshot/ncdu.rs`).
+        const MOST: usize = 64 << 20;
+        let names = self.key.get(ROOT + 1..).unwrap_or_default();
+        let names = names.split(|byte| *byte == BETWEEN).filter(|name| !name.is_empty());
+        let path = path::join_all([self.name(0, 0)].into_iter().chain(names));
+        self.length += path.len();
+        if self.length > MOST {
+            let what = "the paths of what has no known size (-1) take more than 64 MiB";
+            return Err(error(number, what));
+        }
+        let message = "its size is not known to the program that listed it (-1)".to_owned();
+        self.problems.push(Problem { path, operation: Operation::Stat, code: None, message });
+        Ok(())
+    }
+
+    /// What came up. The lines of directories seem to have totals, though that was not said, if each is at least what is
+    /// in it, and all files are in directories with a line, except those that are beside the first of them (`du -a *`).
+    fn findings(self) -> ListFindings {
+        let seem_totals = !self.totals && self.has_lined && !self.has_less && self.unlined <= 1;
+        let mut problems = self.problems;
+        problems.sort_unstable();
+        ListFindings { seem_totals, problems }
     }
 
     /// Counts what is in the innermost directory.

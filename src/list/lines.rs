@@ -30,8 +30,10 @@ pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut ListEntries)
         if end == b'\n' && path.ends_with(b"\r") {
             return Err(entries.error("it ends in a carriage return: remove them with tr -d '\\r'"));
         }
-        let figures = Figures { length, ..Figures::default() };
-        entries.add_printed(&path[1..], EntryLine { figures, ..EntryLine::default() })?;
+        let figures = Figures { length: length.unwrap_or(0), ..Figures::default() };
+        let is_unsized = length.is_none();
+        entries
+            .add_printed(&path[1..], EntryLine { figures, is_unsized, ..EntryLine::default() })?;
     }
 }
 
@@ -45,15 +47,16 @@ fn is_of_git(line: &[u8]) -> bool {
 }
 
 /// A size in whole bytes, or in another unit, if it is less than 2⁶⁴. What has none, as git prints for submodules,
-/// counts as nothing.
-pub(super) fn size(text: &[u8]) -> Option<u64> {
+/// counts as nothing; the inner value is none for what is not known, as rclone prints for documents of Google.
+fn size(text: &[u8]) -> Option<Option<u64>> {
     match text {
-        b"-" => Some(0),
-        _ if text.last()?.is_ascii_digit() => unsigned(text),
+        b"-1" => Some(None),
+        b"-" => Some(Some(0)),
+        _ if text.last()?.is_ascii_digit() => unsigned(text).map(Some),
         _ => {
             let text = str::from_utf8(text).ok().filter(|text| !text.contains('.'))?;
             // It saturates.
-            parse_size(text).ok().filter(|size| *size < u64::MAX)
+            parse_size(text).ok().filter(|size| *size < u64::MAX).map(Some)
         }
     }
 }
@@ -75,13 +78,14 @@ mod tests {
             ("99EB", None),
             ("18446744073709551616", None),
             ("1.5K", None),
-            ("-1", None),
+            ("-2", None),
             ("+1", None),
             ("", None),
             ("K", None),
             ("x", None),
         ] {
-            assert_eq!(size(text.as_bytes()), expected, "{text}");
+            assert_eq!(size(text.as_bytes()), expected.map(Some), "{text}");
         }
+        assert_eq!(size(b"-1"), Some(None));
     }
 }

@@ -1,17 +1,19 @@
 //! Lists: what other programs say of entries, in any order, made into a tree (docs/lists.md).
 //!
-//! * `find`: reads what GNU find prints, with all attributes; `lines`: sizes and paths; `table`: CSV.
+//! * `find`: reads what GNU find prints, with all attributes; `lines`: sizes and paths; `table`: CSV; `json`: JSON.
 //! * `entries`: the entries of a list, from whatever reads one.
 //! * `sorted`: sorts them in bounded memory; `feed`: feeds them to a tally, as in a walk.
 
 mod entries;
 mod feed;
 mod find;
+mod json;
 mod lines;
 mod sorted;
 mod table;
 
-pub use entries::{ListEntries, ListOptions};
+pub use entries::{Duplicates, ListEntries, ListOptions};
+pub use feed::ListFindings;
 pub use find::{FIND_END, FIND_FORMAT, read_find};
 
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
@@ -48,8 +50,9 @@ pub fn load(
         return Err(failed(io::Error::new(ErrorKind::InvalidData, message)));
     }
     let origin = origin.listed(entries.roots());
-    let (tree, seem_totals) = entries.replay(begin, view, wanted.times).map_err(failed)?;
-    let weighed = Weighed { report: Some(tree), ..Weighed::default() };
+    let (tree, findings) = entries.replay(begin, view, wanted.times).map_err(failed)?;
+    let ListFindings { seem_totals, problems } = findings;
+    let weighed = Weighed { report: Some(tree), problems, ..Weighed::default() };
     // What has modes is no output of du.
     let seem_totals = seem_totals && origin.lacks_modes;
     Ok((Snapshot { weighed, view, known, origin: Some(origin) }, seem_totals))
@@ -57,7 +60,7 @@ pub fn load(
 
 /// Reads a list into `entries`. Its start tells of which kind it is. Returns which measures it knows, and what else it
 /// says of each entry.
-fn read(mut input: impl Read, entries: &mut ListEntries) -> io::Result<(Measures, Origin)> {
+fn read(mut input: Box<dyn Read>, entries: &mut ListEntries) -> io::Result<(Measures, Origin)> {
     /// Several times as long as a path may be on any system (limits.h, PATH_MAX).
     const START: usize = 64 << 10;
     const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -68,9 +71,10 @@ fn read(mut input: impl Read, entries: &mut ListEntries) -> io::Result<(Measures
     }
     let has_nul = start.contains(&0);
     let is_find = start.starts_with(find::START);
-    let delimiter = table::delimiter(&start);
+    let is_json = matches!(start.trim_ascii_start().first(), Some(b'[' | b'{'));
+    let form = table::form(&start);
     let mut input = BufReader::with_capacity(START, Cursor::new(start).chain(input));
-    match delimiter {
+    match form {
         _ if is_find => {
             let has_end = read_find(&mut input, entries)?;
             if has_end && !input.fill_buf()?.is_empty() {
@@ -78,7 +82,8 @@ fn read(mut input: impl Read, entries: &mut ListEntries) -> io::Result<(Measures
             }
             Ok((Measures::ALL, Origin { has_times: true, has_details: true, ..Origin::default() }))
         }
-        Some(delimiter) => table::read(input, delimiter, entries),
+        _ if is_json => json::read(Box::new(input), entries),
+        Some(form) => table::read(input, form, entries),
         None => {
             lines::read(&mut input, if has_nul { 0 } else { b'\n' }, entries)?;
             let known = [Measure::Apparent, Measure::Files, Measure::Inodes].into_iter().collect();

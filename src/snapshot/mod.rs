@@ -44,6 +44,7 @@ pub use remembered::{Day, Remembered, Remembering};
 pub use reweigh::reweigh;
 pub use several::{joined, load_all};
 pub use tokens::DEEPEST;
+pub(crate) use tokens::Tokens;
 
 use std::io::{self, BufWriter, Read};
 use std::path::{Path, PathBuf};
@@ -58,7 +59,6 @@ use crate::weighed::Weighed;
 use compression::Packer;
 use packed::blocks::{self, FileHeader, MAGIC, damaged};
 use schema::{ExportOptions, Header};
-use tokens::Tokens;
 
 /// The message for a snapshot that contains little more than sizes.
 pub const TOO_LITTLE: &str = "the output of -j lacks what that needs: load what --save wrote";

@@ -1,6 +1,9 @@
 //! ncdu's JSON export, format 1 (dev.yorhel.nl/ncdu/jsonfmt): nested lists, one for each directory, which begin with
 //! the directory's own object. It has the size of every inode and no totals, so they are added up here as in a walk.
-//! In gdu's export of this format, directories have totals instead of own sizes. Names are raw bytes, UTF-8 or not.
+//! Names are raw bytes, UTF-8 or not.
+//!
+//! Several programs write it, and each leaves out something else. As in ncdu, a size that is missing is 0, `dev` is that
+//! of the directory above, and what is known to have several links is a hard link, with `hlnkc` or without.
 
 use std::io;
 
@@ -21,14 +24,26 @@ struct NcduMembers {
     apparent: u64,
     disk: u64,
     device: Option<u64>,
-    inode: u64,
+    inode: Option<u64>,
+    /// Whether it is said to have several links.
     is_linked: bool,
-    links: Option<u32>,
+    links: u32,
     is_not_regular: bool,
     is_directory: bool,
     is_unread: bool,
     is_excluded: bool,
+    /// Whether it counts elsewhere.
+    is_repeat: bool,
     mode: Option<u16>,
+}
+
+/// What is special in exports of gdu.
+#[derive(Clone, Copy, Default)]
+struct GduExport {
+    /// Directories have totals, if any, and not own sizes.
+    has_totals: bool,
+    /// Of the links of an inode, the first has neither `ino` nor `hlnkc`, and the others count nothing (before 5.30).
+    hides_first_link: bool,
 }
 
 /// Reads an export into what `begin` makes, to be seen in a `view`.
@@ -50,12 +65,12 @@ pub(super) fn read(
         let what = format_args!("it is of ncdu's format {version}, and this weigh reads 1");
         return Err(tokens.error(what));
     }
-    let (mut origin, is_of_gdu) = read_origin(tokens)?;
+    let (mut origin, gdu) = read_header(tokens)?;
     tokens.take(b',')?;
     let replay = begin(view, 0, Some(Rules::default()));
     let (open, problems) = (Vec::new(), Vec::new());
     let mut export = Export { tokens, replay, open, problems, length: 0 };
-    let root = export.tree(is_of_gdu)?;
+    let root = export.tree(gdu)?;
     let Export { tokens, mut replay, mut problems, .. } = export;
     if tokens.item()? {
         return Err(tokens.error("more than one tree"));
@@ -79,9 +94,8 @@ struct Export<'t> {
 }
 
 impl Export<'_> {
-    /// Reads the list of the root, except for what the root is itself, which it returns. Directories have no own size if
-    /// it `is_of_gdu`.
-    fn tree(&mut self, is_of_gdu: bool) -> io::Result<NcduMembers> {
+    /// Reads the list of the root, except for what the root is itself, which it returns.
+    fn tree(&mut self, gdu: GduExport) -> io::Result<NcduMembers> {
         self.open_directory()?;
         loop {
             if self.tokens.item()? {
@@ -90,12 +104,13 @@ impl Export<'_> {
                     self.open_directory()?;
                     continue;
                 }
-                let members = self.members(Operation::Stat)?;
+                let mut members = self.members(Operation::Stat)?;
+                members.is_repeat = members.is_linked && gdu.hides_first_link;
                 if !members.is_excluded {
                     self.replay.leaf(&members.node(), true);
                 }
             } else if let Some(mut directory) = self.open.pop() {
-                if is_of_gdu {
+                if gdu.has_totals {
                     directory.disk = 0;
                 }
                 if self.open.is_empty() {
@@ -110,8 +125,6 @@ impl Export<'_> {
     fn open_directory(&mut self) -> io::Result<()> {
         self.tokens.take(b'[')?;
         let mut members = self.members(Operation::Open)?;
-        // The links of a directory do not count.
-        members.is_linked = false;
         members.is_directory = true;
         self.replay.open();
         self.open.push(members);
@@ -144,21 +157,26 @@ impl Export<'_> {
     }
 }
 
-/// Reads the header, and whether gdu wrote it.
-fn read_origin(tokens: &mut Tokens) -> io::Result<(Origin, bool)> {
-    let (mut origin, mut is_of_gdu) = (Origin::default(), false);
+/// Reads the header, and what is special if gdu wrote it. ncdu does not read it, so others may write anything there.
+fn read_header(tokens: &mut Tokens) -> io::Result<(Origin, GduExport)> {
+    let (mut origin, mut program, mut version) = (Origin::default(), Vec::new(), Vec::new());
     tokens.object(|tokens| {
-        match tokens.text() {
-            b"timestamp" => origin.time = tokens.time()?,
-            b"progname" => {
+        match (tokens.text().to_vec().as_slice(), tokens.peek()?) {
+            (b"timestamp", b'-' | b'0'..=b'9') => origin.time = tokens.time()?,
+            (key @ (b"progname" | b"progver"), b'"') => {
                 tokens.string()?;
-                is_of_gdu = tokens.text() == b"gdu";
+                let into = if key == b"progname" { &mut program } else { &mut version };
+                *into = tokens.text().to_vec();
             }
             _ => tokens.skip()?,
         }
         Ok(())
     })?;
-    Ok((origin, is_of_gdu))
+    let version = str::from_utf8(&version).unwrap_or_default().trim_start_matches('v');
+    let mut numbers = version.split('.').map_while(|number| number.parse::<u32>().ok());
+    let is_old = numbers.next().zip(numbers.next()).is_some_and(|version| version < (5, 30));
+    let is_of_gdu = program == b"gdu";
+    Ok((origin, GduExport { has_totals: is_of_gdu, hides_first_link: is_of_gdu && is_old }))
 }
 
 impl NcduMembers {
@@ -174,8 +192,8 @@ impl NcduMembers {
                 b"asize" => members.apparent = tokens.number()?,
                 b"dsize" => members.disk = tokens.number()?,
                 b"dev" => members.device = Some(tokens.number()?),
-                b"ino" => members.inode = tokens.number()?,
-                b"nlink" => members.links = u32::try_from(tokens.number()?).ok(),
+                b"ino" => members.inode = Some(tokens.number()?),
+                b"nlink" => members.links = u32::try_from(tokens.number()?).unwrap_or(u32::MAX),
                 b"mode" => members.mode = u16::try_from(tokens.number()?).ok(),
                 b"hlnkc" => members.is_linked = tokens.boolean()?,
                 b"notreg" => members.is_not_regular = tokens.boolean()?,
@@ -191,8 +209,8 @@ impl NcduMembers {
         Ok(members)
     }
 
-    /// The entry by itself. Only ncdu's extended export has modes; the list says whether it is a directory. The inode's
-    /// number is kept only if there are several links.
+    /// The entry by itself. Only extended exports have modes, some without the type; the list says whether it is a
+    /// directory. The inode's number is kept only if there are several links. The links of a directory do not count.
     fn node(&self) -> Node<'_> {
         let kind = match (self.is_directory, self.is_not_regular) {
             (true, _) => Kind::Directory,
@@ -200,19 +218,35 @@ impl NcduMembers {
             (false, false) => Kind::File,
         };
         let fits = |mode: &Mode| (mode.kind() == Kind::Directory) == self.is_directory;
-        let mode = self.mode.map(Mode).filter(fits).unwrap_or(Mode::usual(kind));
+        let usual = Mode::usual(kind);
+        let mode = self.mode.map(|mode| match Mode(mode).file_type() {
+            0 => Mode(usual.file_type() | mode),
+            _ => Mode(mode),
+        });
+        let mode = mode.filter(fits).unwrap_or(usual);
         // An entry with a length that is not a regular file is a symlink.
         let length = if mode.kind() == Kind::Directory { 0 } else { self.apparent };
-        let figures = Figures { disk: self.disk, length, ..Figures::counts_of(mode.kind()) };
-        let inode = self.is_linked.then(|| Inode {
-            identity: Identity { mount: 0, device: self.device.unwrap_or(0), number: self.inode },
-            links: self.links.map_or(Links::Unknown, Links::Of),
+        let figures = match self.is_repeat {
+            true => Figures::default(),
+            false => Figures { disk: self.disk, length, ..Figures::counts_of(mode.kind()) },
+        };
+        let links = match self.links {
+            links @ 2.. => Links::Of(links),
+            _ if self.is_linked => Links::Unknown,
+            _ => Links::Alone,
+        };
+        let is_link = links.are_several() && !self.is_directory && !self.is_repeat;
+        let inode = self.inode.filter(|_| is_link);
+        let inode = inode.map(|number| Inode {
+            identity: Identity { mount: 0, device: self.device.unwrap_or(0), number },
+            links,
             details: None,
         });
         Node {
             name: &self.name,
             mode,
-            own: Some(figures),
+            // An excluded directory has a list, too.
+            own: (!self.is_excluded).then_some(figures),
             sums: Sums::of(figures),
             inode,
             ..Node::default()

@@ -12,18 +12,20 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 
 /// The text of a stream, piece by piece.
-pub(super) struct Tokens {
+pub(crate) struct Tokens {
     source: BufReader<Box<dyn Read>>,
     /// How many bytes have been read from the stream.
     read: u64,
+    /// How many lines have ended. There are no line ends in strings.
+    lines: u64,
     /// The string that was taken last.
     text: Vec<u8>,
     /// Whether the object or list that began last has had no member or item so far.
     is_first: bool,
     /// Whether strings may contain bytes that are not UTF-8.
-    pub(super) is_lax: bool,
+    pub(crate) is_lax: bool,
     /// Whether what was read so far shows that it is a snapshot or an export. Then errors say what is wrong with it.
-    pub(super) is_recognized: bool,
+    pub(crate) is_recognized: bool,
 }
 
 /// The longest string, in bytes. No name is as long, and no path except in an attack.
@@ -37,15 +39,15 @@ const LONGEST_WORD: usize = 2048;
 pub const DEEPEST: usize = 300_000;
 
 impl Tokens {
-    pub(super) fn new(stream: Box<dyn Read>) -> Self {
+    pub(crate) fn new(stream: Box<dyn Read>) -> Self {
         const BUFFER: usize = 256 * 1024;
         let source = BufReader::with_capacity(BUFFER, stream);
-        let (read, text, is_first, is_lax, is_recognized) = Default::default();
-        Self { source, read, text, is_first, is_lax, is_recognized }
+        let (read, lines, text, is_first, is_lax, is_recognized) = Default::default();
+        Self { source, read, lines, text, is_first, is_lax, is_recognized }
     }
 
     /// Takes an object. For each member, the key has been taken and `read` takes the value.
-    pub(super) fn object(
+    pub(crate) fn object(
         &mut self,
         mut read: impl FnMut(&mut Self) -> io::Result<()>,
     ) -> io::Result<()> {
@@ -75,7 +77,7 @@ impl Tokens {
 
     /// An error that says what is wrong, and at which byte; or only that it is not a snapshot.
     #[cold]
-    pub(super) fn error(&self, what: impl std::fmt::Display) -> io::Error {
+    pub(crate) fn error(&self, what: impl std::fmt::Display) -> io::Error {
         let message = match self.is_recognized {
             true => format!("{what}, at byte {}", self.read - self.source.buffer().len() as u64),
             false => "it is not a snapshot".to_owned(),
@@ -119,18 +121,26 @@ impl Tokens {
 
     /// The next byte that is not white space, which is not taken; none at the end of the stream.
     #[cold]
-    fn next(&mut self) -> io::Result<Option<u8>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<u8>> {
         loop {
-            match self.ahead()?.first() {
-                Some(b' ' | b'\n' | b'\r' | b'\t') => self.pass(1),
-                next => return Ok(next.copied()),
+            match self.ahead()?.first().copied() {
+                Some(space @ (b' ' | b'\n' | b'\r' | b'\t')) => {
+                    self.lines += u64::from(space == b'\n');
+                    self.pass(1);
+                }
+                next => return Ok(next),
             }
         }
     }
 
+    /// The line that is being read.
+    pub(crate) fn line(&self) -> u64 {
+        self.lines + 1
+    }
+
     /// The same; an error at the end of the stream.
     #[inline]
-    pub(super) fn peek(&mut self) -> io::Result<u8> {
+    pub(crate) fn peek(&mut self) -> io::Result<u8> {
         match self.source.buffer().first() {
             Some(next) if *next > b' ' => Ok(*next),
             _ => self.next()?.ok_or_else(|| self.early_end()),
@@ -139,7 +149,7 @@ impl Tokens {
 
     /// Takes `byte`, and white space before it.
     #[inline]
-    pub(super) fn take(&mut self, byte: u8) -> io::Result<()> {
+    pub(crate) fn take(&mut self, byte: u8) -> io::Result<()> {
         if self.peek()? != byte {
             return Err(self.error(format_args!("no '{}' where one should be", byte as char)));
         }
@@ -161,7 +171,7 @@ impl Tokens {
 
     /// Whether a list, whose start was taken, has another item, which then comes next. If not, it takes the end of the
     /// list.
-    pub(super) fn item(&mut self) -> io::Result<bool> {
+    pub(crate) fn item(&mut self) -> io::Result<bool> {
         self.another(b']')
     }
 
@@ -179,12 +189,12 @@ impl Tokens {
 
     /// The string that was taken last, as bytes, with escapes resolved.
     #[inline]
-    pub(super) fn text(&self) -> &[u8] {
+    pub(crate) fn text(&self) -> &[u8] {
         &self.text
     }
 
     /// Takes a string.
-    pub(super) fn string(&mut self) -> io::Result<()> {
+    pub(crate) fn string(&mut self) -> io::Result<()> {
         self.take(b'"')?;
         self.text.clear();
         let mut is_ascii = true;
@@ -227,7 +237,7 @@ impl Tokens {
     }
 
     /// Takes a whole number of 0 or more.
-    pub(super) fn number(&mut self) -> io::Result<u64> {
+    pub(crate) fn number(&mut self) -> io::Result<u64> {
         let first = self.peek()?;
         let (mut number, mut digits, mut is_end) = (0_u64, 0, false);
         while digits <= 20 && !is_end {
@@ -256,7 +266,7 @@ impl Tokens {
     }
 
     /// Takes a whole number.
-    pub(super) fn signed(&mut self) -> io::Result<i64> {
+    pub(crate) fn signed(&mut self) -> io::Result<i64> {
         self.peek()?;
         if self.next_if(|byte| byte == b'-')?.is_none() {
             return self.narrow();
@@ -267,16 +277,19 @@ impl Tokens {
 
     /// Takes the time when something was saved, in seconds since the epoch.
     pub(super) fn time(&mut self) -> io::Result<i64> {
-        let time = self.signed()?;
+        let word = self.word()?;
+        let text = str::from_utf8(&word).unwrap_or_default();
+        // Other programs than weigh and ncdu write fractions of a second.
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let is_number = fraction.bytes().all(|digit| digit.is_ascii_digit());
+        let time = whole.parse::<i64>().ok().filter(|_| is_number);
         // Nothing is saved before 1970, or in a year of five digits: it is damaged.
-        if time < 0 || Timestamp::from_second(time).is_err() {
-            return Err(self.error("a time before 1970, or after the year 9999"));
-        }
-        Ok(time)
+        let time = time.filter(|time| *time >= 0 && Timestamp::from_second(*time).is_ok());
+        time.ok_or_else(|| self.error("a time before 1970, or after the year 9999"))
     }
 
     /// Takes `true` or `false`.
-    pub(super) fn boolean(&mut self) -> io::Result<bool> {
+    pub(crate) fn boolean(&mut self) -> io::Result<bool> {
         match self.word()?.as_slice() {
             b"true" => Ok(true),
             b"false" => Ok(false),
@@ -285,7 +298,7 @@ impl Tokens {
     }
 
     /// Takes the letters, digits and signs of a number or a literal.
-    fn word(&mut self) -> io::Result<Vec<u8>> {
+    pub(crate) fn word(&mut self) -> io::Result<Vec<u8>> {
         let mut word = Vec::new();
         self.peek()?;
         while let Some(byte) =
@@ -301,7 +314,7 @@ impl Tokens {
 
     /// Skips any value, because a later version, or ncdu, may write more members. Lists and objects are only searched
     /// for their ends.
-    pub(super) fn skip(&mut self) -> io::Result<()> {
+    pub(crate) fn skip(&mut self) -> io::Result<()> {
         let mut ends = Vec::new();
         loop {
             match self.peek()? {

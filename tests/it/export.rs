@@ -104,6 +104,106 @@ fn what_gdu_exports_counts_once() {
     assert_eq!(loaded(""), Some(3 * 12_288));
 }
 
+/// What programs wrote of one tree, in which an inode has three names (`tests/exports/README.md`): each comes to what
+/// `du` says of it, less what the program leaves out.
+#[test]
+fn real_exports_come_to_what_du_says() {
+    const DISK: u64 = 5_029_888;
+    const LENGTH: u64 = 6_065_666 - 4 * 4096;
+    for (name, disk, length, files) in [
+        ("ncdu-1.18.json", DISK, LENGTH, 5),
+        ("ncdu-1.18-extended.json", DISK, LENGTH, 5),
+        ("ncdu-2.8.json", DISK, LENGTH, 5),
+        ("ncdu-2.8-extended.json", DISK, LENGTH, 5),
+        // It has no sizes of directories, and takes a pipe for a file.
+        ("gdu-5.22.json", DISK - 4 * 4096, LENGTH, 6),
+        // It has only lengths, in whole sectors, none of symlinks, and modes without a type.
+        ("restic-0.18.json", 6_050_816, LENGTH - 3, 5),
+    ] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/exports").join(name);
+        let loaded =
+            |flags: &str| weigh(flags).arg("--load").arg(&file).run().json()["size"].as_u64();
+        let sizes = ["-j", "-j -s", "-j -f"].map(loaded);
+        assert_eq!(sizes, [Some(disk), Some(length), Some(files)], "{name}");
+        let largest = weigh("-d 0 -j").arg("--load").arg(&file).run().json();
+        assert_eq!(largest["size"], disk, "{name}");
+    }
+}
+
+/// Once, an entry needed `hlnkc`, as only ncdu and gdu write it; and all that had it without `ino` were one inode.
+#[test]
+fn exports_say_in_several_ways_that_inodes_have_links() {
+    let place = Fixture::new();
+    let size = |members: [&str; 3], gdu: &str| {
+        let entry =
+            |(name, members): (&str, &str)| format!(r#",{{"name":"{name}","dsize":512{members}}}"#);
+        let entries: String = ["x", "y", "z"].into_iter().zip(members).map(entry).collect();
+        let export = format!(r#"[1,2,{{{gdu}}},[{{"name":"/d","dev":3}}{entries}]]"#);
+        fs::write(place.at("export"), export).unwrap();
+        weigh("-j --load export").within(place.path()).run().json()["size"].as_u64().unwrap() / 512
+    };
+    for (one, other, expected) in [
+        (r#","ino":7,"hlnkc":true"#, r#","ino":7,"hlnkc":true"#, 2),
+        (r#","ino":7,"nlink":2"#, r#","nlink":2,"ino":7"#, 2),
+        (r#","ino":7,"nlink":2"#, r#","ino":7,"hlnkc":true"#, 2),
+        (r#","ino":7,"nlink":2,"hlnkc":false"#, r#","ino":7,"nlink":2,"hlnkc":false"#, 2),
+        (r#","ino":7,"nlink":2,"notreg":true"#, r#","ino":7,"nlink":2,"notreg":true"#, 2),
+        (r#","ino":7,"nlink":99999999999"#, r#","ino":7,"nlink":99999999999"#, 2),
+        (r#","ino":0,"nlink":2"#, r#","ino":0,"nlink":2"#, 2),
+        (r#","ino":7,"nlink":2,"dev":3"#, r#","ino":7,"nlink":2"#, 2),
+        (r#","ino":7,"nlink":2,"dev":4"#, r#","ino":7,"nlink":2"#, 3),
+        (r#","ino":7,"nlink":2"#, r#","ino":8,"nlink":2"#, 3),
+        (r#","ino":7,"nlink":1"#, r#","ino":7,"nlink":1"#, 3),
+        (r#","ino":7"#, r#","ino":7"#, 3),
+        (r#","hlnkc":true"#, r#","hlnkc":true"#, 3),
+        (r#","nlink":2"#, r#","nlink":2"#, 3),
+    ] {
+        assert_eq!(size([one, other, ""], ""), expected, "{one} {other}");
+    }
+    // Before version 5.30, gdu did not mark the first link, and marked the others.
+    let links = ["", r#","ino":7,"hlnkc":true"#, r#","ino":7,"hlnkc":true"#];
+    for (version, expected) in
+        [("5.22.0-1+b1", 1), ("v5.29.0", 1), ("v5.30.0", 2), ("x", 2), ("v6", 2)]
+    {
+        let gdu = format!(r#""progname":"gdu","progver":"{version}""#);
+        assert_eq!(size(links, &gdu), expected, "{version}");
+    }
+}
+
+/// ncdu writes lists for them, gdu objects.
+#[test]
+fn what_was_excluded_does_not_count() {
+    let place = Fixture::new();
+    let export = br#"[1,2,{},[{"name":"/d","dsize":512},[{"name":"a","dev":9,"excluded":"othfs"}],
+        [{"name":"b","dsize":4096,"excluded":"kernfs"}],{"name":"c","dsize":4096,"excluded":"pattern"}]]"#;
+    fs::write(place.at("export"), export).unwrap();
+    for (flags, expected) in [("-j", 512), ("-j --inodes", 1)] {
+        let shown = weigh(&format!("{flags} --load export")).within(place.path()).run();
+        let document = shown.document();
+        assert_eq!((document.root().size, document.by_path().len()), (expected, 1), "{flags}");
+    }
+}
+
+/// ncdu reads nothing of it.
+#[test]
+fn anything_may_be_in_the_header_of_an_export() {
+    let place = Fixture::new();
+    for header in [
+        r#""timestamp":1795450818.25"#,
+        r#""timestamp":"2026-11-28","progname":7,"progver":null"#,
+        r#""progname":"gdu","progver":["x"],"timestamp":null,"timestamp":{"a":[]}"#,
+    ] {
+        let export = format!(
+            r#"[1,2,{{{header}}},[{{"name":"/d"}},{{"name":"f","dsize":512,"uid":0,"gid":0,"mode":420,"mtime":1.5,"more":{{"x":[1]}}}}]]"#
+        );
+        fs::write(place.at("export"), export).unwrap();
+        for (flags, expected) in [("-j", 512), ("-j -f", 1)] {
+            let shown = weigh(&format!("{flags} --load export")).within(place.path()).run();
+            assert_eq!(shown.json()["size"], expected, "{header} {flags}");
+        }
+    }
+}
+
 #[test]
 fn what_ncdu_could_not_read_is_remembered() {
     let fixture = Fixture::new();

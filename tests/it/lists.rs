@@ -39,7 +39,53 @@ fn typed(name: &str) -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/lists.md");
     let page = fs::read_to_string(page).unwrap();
     let (_, rest) = page.split_once(&format!("\n# {name}")).expect(name);
-    rest.lines().nth(1).unwrap().to_owned()
+    let lines = rest.lines().skip(1);
+    let lines: Vec<_> =
+        lines.take_while(|line| !line.starts_with("# ") && !line.starts_with("```")).collect();
+    lines.join("\n")
+}
+
+/// Names that look like something else in listings made for people.
+const MISLEADING: [&[u8]; 19] = [
+    b"big -> z",
+    b"a link to b",
+    b"new\nline",
+    b"0\n999999999 fake",
+    b"\n",
+    b"tab\tname",
+    b"\t7",
+    b"carriage\r99\treturn",
+    b"ends so\r",
+    b"\"q\"",
+    b"'s'",
+    b"  leading",
+    b"trailing ",
+    b"-1",
+    b"100 200",
+    b"not utf-8 \xff",
+    "\u{fc}".as_bytes(),
+    b"back\\slash",
+    b"a,b;c",
+];
+
+/// Files of different sizes with these names in `top`; a hard link, a sparse file, and symlinks that mislead, too.
+fn misleading() -> Fixture {
+    let mut fixture = Fixture::new().file("top/d/big", 1).sparse("top/sparse", 3 << 20);
+    for (size, name) in (1000..).zip(MISLEADING) {
+        fixture = fixture.file(raw(&[b"top/d/", name].concat()), size);
+    }
+    let fixture = fixture.hard_link("top/d/big -> z", "top/hard").dir("top/empty -> d");
+    fixture.symlink("e -> f\n5 g", "top/d/c -> d")
+}
+
+/// Each path below `prefix` with its size has to be among `shown`.
+fn assert_misleading(shown: &[(Vec<u8>, u64)], prefix: &[u8], what: &str) {
+    for (size, name) in (1000..).zip(MISLEADING) {
+        let expected = ([prefix, name].concat(), size);
+        let text = String::from_utf8_lossy(&expected.0).into_owned();
+        assert!(shown.contains(&expected), "{what}: {text:?} {size} {shown:?}");
+    }
+    assert!(shown.contains(&([prefix, b"big"].concat(), 1)), "{what}: {shown:?}");
 }
 
 /// Shows `list`, with more `flags`.
@@ -144,7 +190,8 @@ fn what_du_lists_is_what_du_says() {
         let shown = listed(&list, "-j --list-totals");
         let found = sizes(&shown.clean());
         let text = String::from_utf8(list).unwrap();
-        let lines = text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
+        let lines = text.split_terminator('\0');
+        let lines = lines.filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
         let mut count = 0;
         for (size, path) in lines.map(|line| line.split_once('\t').unwrap()) {
             let one = found.iter().find(|(known, _)| known == path.as_bytes());
@@ -152,6 +199,24 @@ fn what_du_lists_is_what_du_says() {
             count += 1;
         }
         assert_eq!(count + 1, found.len(), "{name}");
+    }
+    let fixture = misleading();
+    for (name, flags) in [("du: apparent", "-sb"), ("du: on disk", "-sB1")] {
+        let list = sh(&typed(name).replace("DIR", "top"), fixture.path());
+        let shown = sizes(&listed(&list, "-j --list-totals").clean());
+        let total = String::from_utf8(sh(&format!("du {flags} top"), fixture.path())).unwrap();
+        assert_eq!(shown[0].1.to_string(), total.split('\t').next().unwrap());
+        if name == "du: apparent" {
+            // The first link of an inode has its size.
+            let shown: Vec<_> = shown
+                .into_iter()
+                .map(|(path, size)| match path.as_slice() {
+                    b"top/hard" => (b"top/d/big -> z".to_vec(), size),
+                    _ => (path, size),
+                })
+                .collect();
+            assert_misleading(&shown, b"top/d/", name);
+        }
     }
 }
 
@@ -188,10 +253,13 @@ fn totals_without_the_flag_are_noticed() {
 
 #[test]
 fn what_tar_lists_is_what_is_in_it() {
+    if !has("python3") {
+        return;
+    }
     let fixture = Fixture::of_each_kind().file("top/b/a b  c", 700);
-    // On machines in a domain, names of groups have spaces.
     sh("tar --group='domain users:100' -cf x.tar top", fixture.path());
-    let list = sh(&typed("tar").replace("FILE", "x.tar"), fixture.path());
+    let typed = typed("tar").replace("FILE", "x.tar");
+    let list = sh(&typed, fixture.path());
     let shown = sizes(&listed(&list, "-j").clean());
     // Its total: what it extracts, each link once.
     let total = weigh("-s -j").within(fixture.path()).arg("top").run().json()["size"].as_u64();
@@ -202,29 +270,296 @@ fn what_tar_lists_is_what_is_in_it() {
     assert_eq!(Some(shown[0].1 + links), total, "{shown:?}");
     assert!(shown.contains(&(b"top/b/a b  c".to_vec(), 700)), "{shown:?}");
     sh("tar -rf x.tar top/b", fixture.path());
-    let list = sh(&typed("tar").replace("FILE", "x.tar"), fixture.path());
+    let list = sh(&typed, fixture.path());
     assert!(listed(&list, "-j").complaint().contains("again"));
     // The links of what came first may have what is in them now.
     let last = sizes(&listed(&list, "-j --list-duplicates last").clean());
     assert_eq!(last.len(), shown.len());
 }
 
-/// Rows that end in a carriage return alone are in one line, and the last of them counts, whatever the others are.
+/// Once, the arrow in a name was taken for that of a symlink.
 #[test]
-fn the_last_of_several_rows_in_one_line_counts() {
+fn names_in_archives_do_not_mislead() {
+    let fixture = misleading();
+    let files =
+        "find top -type f ! -name hard -printf '%s\n' | awk '{ sum += $1 } END { print sum }'";
+    let total = String::from_utf8(sh(files, fixture.path())).unwrap();
+    let total: u64 = total.trim().parse().unwrap();
+    if has("python3") {
+        let typed = typed("tar").replace("FILE", "x.tar");
+        for form in ["gnu", "pax", "gnu -S", "pax -S", "pax -S --sparse-version=0.1"] {
+            sh(&format!("tar --sort=name -cf x.tar --format={form} top"), fixture.path());
+            let list = sh(&typed, fixture.path());
+            let shown = listed(&list, "-j").clean();
+            let shown = sizes(&shown);
+            assert_eq!(shown[0].1, total, "{form}: {shown:?}");
+            assert!(shown.contains(&(b"top/sparse".to_vec(), 3 << 20)), "{form}: {shown:?}");
+            assert_misleading(&shown, b"top/d/", form);
+        }
+        // What is damaged, or cut off, is no list.
+        for damage in [
+            "printf x | dd of=x.tar bs=1 seek=514 conv=notrunc 2>/dev/null",
+            "truncate -s 9000 x.tar",
+        ] {
+            sh(&format!("tar -cf x.tar top; {damage}"), fixture.path());
+            let list = sh(&format!("{{ {typed}; }} 2>/dev/null || :"), fixture.path());
+            assert_eq!(listed(&list, "-j").code(), 2, "{damage}");
+        }
+    }
+    if has("zip") && has("python3") {
+        sh("zip -qry x.zip top", fixture.path());
+        sh("printf '999999999  2024-01-01 00:00   top/evil\n' | zip -qz x.zip", fixture.path());
+        let list = sh(&typed("zip").replace("FILE", "x.zip"), fixture.path());
+        let shown = sizes(&listed(&list, "-j").clean());
+        // Both links, and what the symlink has.
+        assert_eq!(shown[0].1, total + 1000 + 10, "{shown:?}");
+        assert_misleading(&shown, b"top/d/", "zip");
+    }
+}
+
+/// Several are in one line, and the last of them counts, whatever the others are.
+#[test]
+fn the_last_of_several_objects_in_one_line_counts() {
     for sizes in [[9, 3, 5], [3, 5, 9], [9, 5, 3], [5, 300, 4]] {
-        let row = |size: &u64| format!("a,{size}\r");
-        let rows: String = sizes.iter().map(row).collect();
-        for list in [format!("path,size\n{rows}"), format!("path,size\nb,1\r\n{rows}b,2\r\n")] {
+        let object = |size: &u64| format!(r#"{{"path":"a","size":{size}}}"#);
+        let objects = sizes.iter().map(object).collect::<Vec<_>>();
+        for list in [objects.concat(), format!("[{}]", objects.join(","))] {
             let last = listed(list.as_bytes(), "-j -s --list-duplicates last").document();
             assert_eq!(last.node("a").size, sizes[2], "{list:?}");
         }
     }
 }
 
+/// Once, a carriage return in a name ended the row, and what follows was another.
 #[test]
-fn what_unzip_lists_is_what_is_in_it() {
-    if !has("unzip") || !has("zip") {
+fn rows_end_as_the_header_does() {
+    let both = |list: &[u8], expected: &[(&str, u64)]| {
+        let text = String::from_utf8_lossy(list);
+        assert_eq!(sizes(&listed(list, "-j").clean()), known(expected), "{text:?}");
+    };
+    for end in ["\n", "\r\n"] {
+        let name = [("", 8192), ("x\r100000000\ty", 8192)];
+        both(format!("size\tpath{end}8192\tx\r100000000\ty{end}").as_bytes(), &name);
+        both(
+            format!("path\tsize{end}x\r100000000 y\t8192{end}").as_bytes(),
+            &[("", 8192), ("x\r100000000 y", 8192)],
+        );
+        let quoted = format!("x\r{end}9");
+        for comma in [",", ";"] {
+            let list =
+                format!("path{comma}size{end}\"x\r{end}9\"{comma}8192{end}x\r1{comma}2{end}");
+            both(list.as_bytes(), &[("", 8194), (&*quoted, 8192), ("x\r1", 2)]);
+        }
+        // At its end, too, with an empty line after it.
+        both(
+            format!("size\tpath{end}5\tx{end}7\tIcon\r{end}{end}").as_bytes(),
+            &[("", 12), ("Icon\r", 7), ("x", 5)],
+        );
+        both(
+            format!("size,path{end}5,\"x\"{end}7,\"Icon\r\"{end}").as_bytes(),
+            &[("", 12), ("Icon\r", 7), ("x", 5)],
+        );
+        // The last row may lack its end.
+        both(format!("size\tpath{end}5\tx").as_bytes(), &[("", 5), ("x", 5)]);
+    }
+    // A number has no carriage return in it.
+    both(b"path,size\na,5\r\nb,6\n", &[("", 11), ("a", 5), ("b", 6)]);
+    both(b"path,size\r\na,5\nb,6\r\n", &[("", 11), ("a", 5), ("b", 6)]);
+    // NUL.
+    both(b"size\tpath\x005\tx\r\n6\ty\x007\tz\r\x00", &[("", 12), ("x\r\n6\ty", 5), ("z\r", 7)]);
+    for (list, said) in [
+        (
+            &b"size\tpath\r\n5\tx\n100000000\ty\r\n"[..],
+            "line 2: it does not end in a carriage return",
+        ),
+        (b"size\tpath\n5\tx\r\n6\ty\r\n", "all lines but the first end in a carriage return"),
+        (b"size\tpath\x005\tx\x006\ty", "line 3: it is cut off"),
+        (b"size\tpath\n5\tx\x00\n", "line 2: a path with a NUL in it"),
+    ] {
+        let shown = listed(list, "-j");
+        assert!(shown.complaint().contains(said), "{list:?}: {}", shown.complaint());
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{list:?}");
+    }
+}
+
+/// Once, one of them refused the whole list. In Google Drive, rclone knows no size of documents.
+#[test]
+fn sizes_that_are_not_known_are_lower_bounds() {
+    for list in [
+        &b"5\ta/x\n-1\ta/doc\n7\tb/y\n"[..],
+        b"size\tpath\n5\ta/x\n-1\ta/doc\n7\tb/y\n",
+        b"path,disk\na/x,5\na/doc,-1\nb/y,7\n",
+        br#"[{"Path":"a","Size":-1,"IsDir":true},{"Path":"a/x","Size":5,"IsDir":false},
+            {"Path":"a/doc","Size":-1,"IsDir":false},{"Path":"b/y","Size":7,"IsDir":false}]"#,
+    ] {
+        let shown = listed(list, "-j");
+        let document = Document::parse(&shown.stdout);
+        let paths: Vec<_> = document.errors().iter().map(|error| &error["path"]).collect();
+        assert_eq!(paths, ["./a/doc"]);
+        assert_eq!(document.root().size, 12);
+        assert_eq!(shown.code(), 1);
+        let said = String::from_utf8(shown.stderr).unwrap();
+        assert_eq!(said.matches("./a/doc").count(), 1, "{said}");
+        let drawn = listed(list, "-o b");
+        let text = String::from_utf8(drawn.stdout).unwrap();
+        let marked: Vec<_> = text.lines().filter(|line| line.contains('≥')).collect();
+        assert!(marked.len() >= 2, "{text}");
+        assert!(!text.lines().any(|line| line.contains("b") && line.contains("≥7")), "{text}");
+        // What is saved of it says so, too.
+        let fixture = Fixture::new();
+        fs::write(fixture.at("list"), list).unwrap();
+        for form in ["x.weigh", "x.json"] {
+            weigh(&format!("--list list --save {form} -q")).within(fixture.path()).run();
+            let again = weigh(&format!("-j --load {form}")).within(fixture.path()).run();
+            assert_eq!((again.code(), again.stdout), (1, shown.stdout.clone()), "{form}");
+        }
+    }
+    // A directory has none of its own.
+    for list in [&b"5\ta/x\n-1\ta/\n"[..], b"-1 a\n5 a/x\n", b"-1 a\n5 a\n"] {
+        let flags = "-j --list-duplicates last";
+        assert_eq!(listed(list, flags).code(), 0, "{}", String::from_utf8_lossy(list));
+    }
+    for list in [&b"-2\ta\n"[..], b"path,size\na,-2\n", br#"{"path":"a","size":-2}"#] {
+        assert_eq!(listed(list, "-j").code(), 2, "{}", String::from_utf8_lossy(list));
+    }
+}
+
+/// In Google Drive, a directory may have several files, and several directories, of one name.
+#[test]
+fn all_entries_of_one_path_are_counted() {
+    let list = b"5\ta/x\n7\ta/x\n70\ta/x\n1\ta/y\n-1\tb/\n-1\tb/\n3\tb/z\n2\tc\n4\tc/d\n";
+    let shown = listed(list, "-j --list-duplicates all");
+    let expected =
+        [("", 92), ("a", 83), ("a/x", 82), ("a/y", 1), ("b", 3), ("b/z", 3), ("c", 6), ("c/d", 4)];
+    assert_eq!(sizes(&shown.clean()), known(&expected));
+    assert_eq!(listed(list, "-f -j --list-duplicates all").json()["size"], 6);
+    // The order does not matter, nor does it that a file has the name of a directory.
+    let mixed = "7 a\n-1 a/\n50 a/x\n1 a\n";
+    let parts: Vec<_> = mixed.split_inclusive('\n').collect();
+    for turn in 0..4 {
+        let turned = [&parts[turn..], &parts[..turn]].concat().concat();
+        let shown = listed(turned.as_bytes(), "-j --list-duplicates all");
+        assert_eq!(sizes(&shown.clean()), known(&[("", 58), ("a", 58), ("a/x", 50)]), "{turned}");
+    }
+    let shown = listed(b"5 a\n-1 a\n", "-j --list-duplicates all");
+    assert_eq!((shown.code(), Document::parse(&shown.stdout).root().size), (1, 5));
+    assert!(listed(b"5 a\n5 a\n", "-j").complaint().contains("--list-duplicates all counts both"));
+    let linked = b"path,size,inode,links\na,5,1,2\na,5,1,2\nb,5,1,2\n";
+    assert_eq!(listed(linked, "-j --list-duplicates all").json()["size"], 5);
+    // Kept and compared as one entry.
+    let fixture = Fixture::new();
+    fs::write(fixture.at("list"), list).unwrap();
+    for form in ["x.weigh", "x.json"] {
+        let save = format!("--list list --list-duplicates all --save {form} -q");
+        weigh(&save).within(fixture.path()).run().text();
+        let again = weigh(&format!("-j --load {form}")).within(fixture.path()).run().clean();
+        assert_eq!(again, listed(list, "-j --list-duplicates all").clean(), "{form}");
+    }
+}
+
+#[test]
+fn objects_are_entries() {
+    let expected = [("", 30), ("a", 23), ("a/b\n", 23), ("c", 7)];
+    for list in [
+        r#"[{"path":"a/b\n","size":23},{"path":"c","size":7}]"#,
+        "{\"path\":\"a/b\\n\",\"size\":23}\n{\"path\":\"c\",\"size\":7}\n",
+        r#" [ { "Key" : "a\/b\u000a" , "Size" : 23, "Other": [{"path":"z"}] } ] [{"Key":"c","Size":7}]"#,
+        r#"{"name":"b","path":"./a/b\n","size":23,"type":"file"}{"path":"c","size":7,"type":null}"#,
+    ] {
+        assert_eq!(sizes(&listed(list.as_bytes(), "-j").clean()), known(&expected), "{list}");
+    }
+    let times = br#"[{"Key":"a","Size":5,"LastModified":"2026-11-23T10:00:00+00:00"},{"Key":"b","Size":5,"LastModified":1700000000.5}]"#;
+    assert_eq!(listed(times, "-m m -j").json()["size"], 1_795_428_000);
+    let some = br#"[{"Key":"a","Size":5,"LastModified":"2026-11-23T10:00:00+00:00"},{"Key":"b","Size":5,"LastModified":null}]"#;
+    assert!(listed(some, "-m m -j").complaint().contains("the list has no times"));
+    let linked =
+        br#"[{"path":"a","disk":5,"inode":7,"links":2},{"path":"b","disk":5,"inode":7,"links":2}]"#;
+    assert_eq!(listed(linked, "-j").json()["size"], 5);
+    for (list, said) in [
+        (r"[]", "nothing is in the list"),
+        (r"{}", "line 1: no path"),
+        ("[\n{\"path\":\"a\",\"size\":1},\n{\"path\":\"b\"}]", "line 3: no size"),
+        (r#"{"path":"a","size":null}"#, "line 1: no size"),
+        (r#"{"path":"a","size":"5"}"#, "line 1: no size"),
+        (r#"{"path":"a","size":5.5}"#, "line 1: no whole number"),
+        (r#"{"path":"a","size":18446744073709551616}"#, "line 1: no whole number"),
+        (r#"[{"path":"a","size":5}"#, "line 1: it ends too early"),
+        (r#"{"path":"a","size":5"#, "line 1: it ends too early"),
+        (r#"{"path":"a\u0000b","size":5}"#, "line 1: a path with a NUL in it"),
+        (r#"{"path":"a/../b","size":5}"#, "line 1: a path with . or .. in it"),
+        (r#"{"path":"","size":5}"#, "line 1: no path"),
+        (r#"{"path":"a","size":5,"time":"now"}"#, "line 1: a time that is neither"),
+        (
+            r#"{"path":"a","size":1}{"path":"b","disk":1}"#,
+            "some entries have a size, and others only disk",
+        ),
+        (r#"{"path":"a","size":1,"type":"file"}{"path":"a/b","size":1}"#, "it is no directory"),
+        (r#"[1,2,{"progname":"ncdu"},[{"name":"/x"}]]"#, "--load reads exports of ncdu"),
+        (r#"[["a",5]]"#, "line 1: no object with path and size"),
+    ] {
+        let shown = listed(list.as_bytes(), "-j");
+        assert!(shown.complaint().contains(said), "{list}: {}", shown.complaint());
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{list}");
+    }
+}
+
+/// rclone writes other characters for those that it does not allow in names.
+#[test]
+fn what_rclone_lists_is_what_it_says() {
+    if !has("rclone") {
+        return;
+    }
+    let fixture = misleading();
+    let prefix = "export RCLONE_CONFIG=rclone.conf; touch rclone.conf";
+    let typed = typed("rclone").replace("REMOTE:", "top");
+    let list = sh(&format!("{prefix}; {typed} 2>/dev/null"), fixture.path());
+    let total = sh(&format!("{prefix}; rclone size --json top 2>/dev/null"), fixture.path());
+    let total: serde_json::Value = serde_json::from_slice(&total).unwrap();
+    let shown = listed(&list, "-j").json();
+    assert_eq!(shown["size"], total["bytes"]);
+    assert_eq!(listed(&list, "-f -j").json()["size"], total["count"]);
+}
+
+/// What programs printed earlier (`tests/exports/README.md`), whichever are here.
+#[test]
+fn real_lists_come_to_what_is_in_them() {
+    for (name, links) in [("restic-0.14-ls.json", 3), ("rclone-1.60-lsjson.json", 3)] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/exports").join(name);
+        let shown = weigh("-j --list").arg(&file).run();
+        let expected = links * 5_000_000 + 1 + 700 + 2 + 1_048_576;
+        assert_eq!((shown.code(), shown.json()["size"].as_u64()), (0, Some(expected)), "{name}");
+        assert_eq!(weigh("-f -j --list").arg(&file).run().json()["size"], links + 4, "{name}");
+        let newest = weigh("-m m -j --list").arg(&file).run().json();
+        assert!(newest["size"].as_u64().unwrap() >= 1_795_877_439, "{name}: {newest}");
+    }
+}
+
+/// What restic prints of `latest`, of a backup of `top`.
+fn restic(fixture: &Fixture, command: &str) -> Vec<u8> {
+    let prefix = "export RESTIC_PASSWORD=x RESTIC_REPOSITORY=repo RESTIC_CACHE_DIR=cache";
+    sh(&format!("{prefix}; {command}"), fixture.path())
+}
+
+#[test]
+fn what_restic_lists_is_what_is_in_a_backup() {
+    if !has("restic") {
+        return;
+    }
+    let fixture = misleading();
+    restic(&fixture, "restic init -q; restic backup -q top");
+    let list = restic(&fixture, &typed("restic"));
+    let shown = sizes(&listed(&list, "-j").clean());
+    let files = "find top -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum }'";
+    let total = String::from_utf8(sh(files, fixture.path())).unwrap();
+    assert_eq!(shown[0].1.to_string(), total.trim(), "{shown:?}");
+    assert!(shown.iter().any(|(path, size)| path.ends_with(b"/d/new\nline") && *size == 1002));
+    let times = listed(&list, "-m m -j").json();
+    assert!(times["size"].as_u64().unwrap() > 1_700_000_000, "{times}");
+}
+
+#[test]
+fn what_zip_lists_is_what_is_in_it() {
+    if !has("unzip") || !has("zip") || !has("python3") {
         return;
     }
     let fixture = Fixture::new().file("top/a/x  y", 5000).file("top/b", 70).dir("top/empty");
@@ -258,6 +593,10 @@ fn what_git_lists_is_what_is_in_a_commit() {
     for name in [&b"\"q\""[..], b"\xff\n", b"a/x  y"] {
         assert!(names.iter().any(|it| it == name), "{names:?}");
     }
+    let misleading = misleading();
+    sh(make, &misleading.at("top/d"));
+    let shown = sizes(&listed(&sh(&typed("git: a commit"), &misleading.at("top/d")), "-j").clean());
+    assert_misleading(&shown, b"", "git");
     // Without sed, git prints the mode first, which is no size.
     for modes_first in [
         "git ls-tree -lr HEAD",
@@ -271,12 +610,13 @@ fn what_git_lists_is_what_is_in_a_commit() {
         assert!(shown.complaint().contains(said), "{modes_first}: {}", shown.complaint());
         assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{modes_first}");
     }
-    let list = sh(&typed("git: each version"), &fixture.at("top"));
-    let total = "git cat-file --batch-all-objects --batch-check='%(objectsize:disk)'";
-    let total =
-        sh(&format!("{total} | awk '{{ sum += $1 }} END {{ print sum }}'"), &fixture.at("top"));
-    let shown = listed(&list, "-j").json();
-    assert_eq!(shown["size"].to_string(), String::from_utf8(total).unwrap().trim());
+    for place in [fixture.at("top"), misleading.at("top/d")] {
+        let list = sh(&typed("git: each version"), &place);
+        let total = "git cat-file --batch-all-objects --batch-check='%(objectsize:disk)'";
+        let total = sh(&format!("{total} | awk '{{ sum += $1 }} END {{ print sum }}'"), &place);
+        let shown = listed(&list, "-j").json();
+        assert_eq!(shown["size"].to_string(), String::from_utf8(total).unwrap().trim());
+    }
 }
 
 #[test]
@@ -286,7 +626,7 @@ fn what_dpkg_lists_is_what_it_says() {
     }
     let place = Fixture::new();
     let list = sh(&typed("dpkg"), place.path());
-    let total = "dpkg-query -Wf '${Installed-Size}\\n' | awk '{ sum += $1 } END { print sum }'";
+    let total = "dpkg-query -Wf '${db:Status-Status} ${Installed-Size}\\n' | awk '/^installed/ { sum += $2 } END { print sum }'";
     let total: u64 = String::from_utf8(sh(total, place.path())).unwrap().trim().parse().unwrap();
     assert_eq!(listed(&list, "-j").json()["size"], total * 1024);
 }
@@ -295,26 +635,10 @@ fn what_dpkg_lists_is_what_it_says() {
 #[test]
 fn what_other_programs_list_is_read() {
     for (name, printed, expected) in [
-        ("rclone", "5\ta/b c\n70\td\n", [("a/b c", 5), ("d", 70)]),
         (
             "aws",
-            "2013-09-02 21:37:53         10 a/b c.txt\n2013-09-02 21:37:53    2863288 foo.zip\n",
-            [("a/b c.txt", 10), ("foo.zip", 2_863_288)],
-        ),
-        (
-            "gsutil",
-            "     2276224  2012-03-02T19:25:17Z  gs://bucket/a/b c\n        3914  2012-03-02T19:30:27Z  gs://bucket/d\nTOTAL: 2 objects, 2280138 bytes (2.17 MiB)\n",
-            [("bucket/a/b c", 2_276_224), ("bucket/d", 3914)],
-        ),
-        (
-            "hdfs",
-            "drwxr-xr-x   - alice users          0 2026-01-02 03:04 /a\n-rw-r--r--   3 alice users   12345678 2026-01-02 03:04 /a/b c\n-rw-r--r--   3 alice users          7 2026-01-02 03:04 /d\n",
-            [("a/b c", 12_345_678), ("d", 7)],
-        ),
-        (
-            "restic",
-            "snapshot 1234 of [/a] at 2026-01-02 03:04:05 by alice@host filtered by []:\ndrwxr-xr-x  1000  1000      0 2026-01-02 03:04:05 /a\n-rw-r--r--  1000  1000   1234 2026-01-02 03:04:05 /a/b c\nlrwxrwxrwx  1000  1000      0 2026-01-02 03:04:05 /d -> b\n",
-            [("a/b c", 1234), ("d", 0)],
+            r#"[{"path":"a/b\nc","size":10,"time":"2013-09-02T21:37:53+00:00"},{"path":"d","size":7,"time":"2013-09-02T21:37:53.000Z"}]"#,
+            [("a/b\nc", 10), ("d", 7)],
         ),
         ("borg", "0\ta\x001234\ta/b\nc\x005\td\x00", [("a/b\nc", 1234), ("d", 5)]),
     ] {
@@ -515,6 +839,9 @@ fn mutated_lists_are_trees_or_errors() {
         sh("du -ab0 tree", fixture.path()),
         b"path,size,time,owner,inode,links\na/b,5,7,1,2,3\n\"a\nc\",6,2026-01-01,1,2,3\n".to_vec(),
         b"10 a/b\n3K a\n5\ta/c/d\n- e/\n".to_vec(),
+        br#"[{"path":"a/b","size":5,"time":7,"isdir":false},{"Key":"c","Size":-0,"type":"dir"}]"#
+            .to_vec(),
+        b"size\tpath\r\n5\ta\r\n6\tb\r\n".to_vec(),
     ];
     let (fixture, rounds) = (&fixture, rounds(400, 100_000));
     for_seeds(rounds, |seed| {
@@ -524,7 +851,7 @@ fn mutated_lists_are_trees_or_errors() {
             let at = dice.below(list.len().max(1)).min(list.len());
             match dice.below(4) {
                 0 => list.truncate(at),
-                1 => list.insert(at, *dice.of(b"\0\n /.,\"\t09-\xff")),
+                1 => list.insert(at, *dice.of(b"\0\n\r /.,\"\t09-\xff{}[]:")),
                 2 if at < list.len() => list[at] = dice.below(256) as u8,
                 _ => {
                     let end = (at + dice.below(60)).min(list.len());
@@ -540,6 +867,7 @@ fn mutated_lists_are_trees_or_errors() {
         let complaint = String::from_utf8_lossy(&shown.stderr).into_owned();
         match shown.code() {
             0 => drop(Document::parse(&shown.stdout)),
+            1 => assert!(complaint.contains("(-1)"), "{seed}: {complaint}"),
             2 => assert!(
                 complaint.contains(": line ") || complaint.contains("nothing is in the list"),
                 "{seed}: {complaint}"

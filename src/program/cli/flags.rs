@@ -524,8 +524,8 @@ pub(super) struct ListFlags {
     #[arg(long, conflicts_with_all = OF_WALKS.split(' '), conflicts_with_all = ["load", "history"])]
     pub(super) list_totals: bool,
 
-    /// With --list, refuse a path that comes again, or take its last line [default: error]
-    #[arg(long, value_name = "HOW", value_parser = ["error", "last"])]
+    /// With --list, refuse a path that comes again, take its last line, or count all [default: error]
+    #[arg(long, value_name = "HOW", value_parser = ["error", "last", "all"])]
     #[arg(conflicts_with_all = OF_WALKS.split(' '), conflicts_with_all = ["load", "history"])]
     pub(super) list_duplicates: Option<String>,
 

@@ -9,7 +9,7 @@ use super::flags::{Flags, SnapshotFlags};
 use super::parse::is_typed;
 use crate::program::terminal;
 use weigh::internal::escape::harmless;
-use weigh::internal::list::ListOptions;
+use weigh::internal::list::{Duplicates, ListOptions};
 use weigh::internal::report::Input;
 use weigh::internal::snapshot::{self, Destination, SnapshotForm};
 use weigh::internal::sys;
@@ -29,9 +29,13 @@ impl Flags {
 
     /// The list to show.
     pub(super) fn list(&self) -> Input {
-        let last = self.lists.list_duplicates.as_deref() == Some("last");
-        let options =
-            ListOptions { totals: self.lists.list_totals, last, ..ListOptions::default() };
+        let duplicates = match self.lists.list_duplicates.as_deref() {
+            Some("last") => Duplicates::Last,
+            Some("all") => Duplicates::All,
+            _ => Duplicates::Refused,
+        };
+        let totals = self.lists.list_totals;
+        let options = ListOptions { totals, duplicates, ..ListOptions::default() };
         Input::List(self.lists.list.clone().unwrap_or_default(), options)
     }
 
