@@ -109,7 +109,7 @@
 //! main       cli browse signals report render terminal problem escape
 //! browse     containers signals remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt weighed escape
 //! cli        browse remove report reclaimable list remote snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
-//! remove     filter tree sys inode measure problem path escape
+//! remove     containers filter tree sys inode measure problem path escape
 //! api        report filter sys tally tree interrupt invalid measure problem escape
 //! terminal   signals walk render sys interrupt
 //! signals    interrupt

@@ -6,57 +6,26 @@
 
 mod docker;
 mod files;
+mod layout;
 mod storage;
 mod users;
 
 use std::collections::{BTreeMap, HashMap};
-use std::{iter, mem};
+use std::mem;
 
 use crate::escape::escape;
 use crate::path;
-use crate::tree::Child;
 use files::{Files, Room};
+pub use layout::{LAYOUTS, holds_storage, owner, storage_around};
 pub use users::{User, by_user};
 
-/// Pairs of directories that only the storage of a container engine has in it: Docker's, then those of podman and buildah
-/// (containers/storage). The first of a pair has the layers, or what is known of them.
-pub const STORAGES: [[&str; 2]; 4] = [
-    [DOCKER, "image"],
-    [DOCKER, "containers"],
-    ["overlay-layers", "overlay-layers"],
-    ["vfs-layers", "vfs-layers"],
-];
-const DOCKER: &str = "overlay2";
+/// The directories of layers of which the engine's files tell more: those of Docker, podman and buildah.
+const WITH_LAYERS: [&str; 3] = ["overlay2", "overlay-layers", "vfs-layers"];
 
-/// Why nothing in a storage is deleted by anybody but its engine, and how that does it.
-const OF_DOCKER: &str = "it is in Docker's storage: docker rm, rmi and system prune free space";
-const OF_PODMAN: &str = "it is in podman's storage: podman rm, rmi and system prune free space";
-
-/// Why `entry` of a scanned tree is not to be deleted, if an engine's storage lies around it.
-pub fn owner(entry: Child<'_>) -> Option<&'static str> {
-    iter::successors(entry.parent(), Child::parent).find_map(owner_of)
-}
-
-/// Whether an engine's storage is `directory`, or lies in it.
-pub fn holds_storage(directory: Child<'_>) -> bool {
-    let mut named = directory.all_directories().filter(|it| may_be_storage(it.name()));
-    named.any(|it| it.parent().is_some_and(|parent| owner_of(parent).is_some()))
-}
-
-/// Whose storage `directory` is, as its layout tells. Its metadata need not be readable.
-fn owner_of(directory: Child<'_>) -> Option<&'static str> {
-    /// No storage has more directories in it.
-    const MOST: usize = 64;
-    let names: Vec<_> = directory.directories().take(MOST).map(|it| it.name()).collect();
-    let is_there = |name: &&str| names.contains(&name.as_bytes());
-    let [layers, _] = STORAGES.iter().find(|storage| storage.iter().all(is_there))?;
-    Some(if *layers == DOCKER { OF_DOCKER } else { OF_PODMAN })
-}
-
-/// Whether a directory of this name may be in an engine's storage.
+/// Whether [more is known](look_at) of what is in a directory of this name.
 #[inline]
 pub fn may_be_storage(name: &[u8]) -> bool {
-    STORAGES.iter().any(|[layers, _]| layers.as_bytes() == name)
+    WITH_LAYERS.iter().any(|layers| layers.as_bytes() == name)
 }
 
 /// An engine's storage.

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek};
 
 use crate::git::{EntryKind, WorkTreeDirectory};
 use crate::measure::Kind;
-use crate::sys::{Handle, Query, Source, Symlinks, is_vanished};
+use crate::sys::{Handle, Listing, Query, Source, Symlinks, is_vanished};
 
 impl WorkTreeDirectory for Handle {
     fn open(path: &CStr) -> io::Result<Self> {
@@ -38,6 +38,17 @@ impl WorkTreeDirectory for Handle {
         most: u64,
     ) -> io::Result<Option<impl Read + Seek>> {
         self.open_file_at(path, symlinks(follows), most)
+    }
+
+    fn names_at(&self, path: &CStr) -> io::Result<Vec<String>> {
+        let directory = match self.open_at(path, Symlinks::Follow) {
+            Err(error) if is_vanished(&error) => return Ok(Vec::new()),
+            opened => opened?,
+        };
+        let (mut buffer, mut listing) = (Vec::new(), Listing::default());
+        while directory.read(&mut buffer, &mut listing, None)? {}
+        let names = listing.iter().filter_map(|listed| listed.name.to_str().ok());
+        Ok(names.map(str::to_owned).collect())
     }
 }
 

@@ -48,6 +48,11 @@ impl Tracked {
         Ok(())
     }
 
+    /// The id of the tree that the index was last written as; none if something was staged since.
+    pub(super) fn tree(&self) -> Option<&[u8]> {
+        self.index()?.tree.as_deref()
+    }
+
     /// Continues as if everything were tracked, or nothing, because the index cannot be read.
     pub(super) fn give_up(&self, is_all: bool) {
         let _ = self.index.set((!is_all).then(Index::default));
@@ -100,6 +105,8 @@ struct Index {
     entries: Vec<IndexEntry>,
     /// Whether an entry has no name. In a split index, the shared index has it.
     has_nameless: bool,
+    /// The id of the tree that it was last written as; none if something was staged since.
+    tree: Option<Vec<u8>>,
 }
 
 #[derive(Debug)]
@@ -147,6 +154,10 @@ impl Index {
         while source.left() > 0 {
             let extension: [u8; 4] = source.take()?;
             let length = source.number()?;
+            if extension == *b"TREE" {
+                index.tree = source.tree(length.into(), id)?;
+                continue;
+            }
             source.skip(length.into())?;
             match &extension {
                 b"link" => unknown = Some("it is split, and the other half is not read"),
@@ -270,6 +281,20 @@ impl<R: Read + Seek> IndexReader<'_, R> {
     fn append_to_zero(&mut self, to: &mut Vec<u8>) -> io::Result<()> {
         let read = self.0.read_until(0, to)?;
         ensure(read > 0 && to.pop() == Some(0))
+    }
+
+    /// The id of the topmost tree in an extension of `length` bytes with all trees: after its name, which is empty, how
+    /// many entries and trees it has, as text. Of a tree that was changed, the first number is negative.
+    fn tree(&mut self, length: u64, id: usize) -> io::Result<Option<Vec<u8>>> {
+        const MOST: usize = 64;
+        let end = self.left().checked_sub(length).ok_or_else(damaged)?;
+        let mut start = Vec::new();
+        self.append(usize::try_from(length).map_or(MOST, |length| length.min(MOST)), &mut start)?;
+        self.skip(self.left().checked_sub(end).ok_or_else(damaged)?)?;
+        let numbers = start.iter().position(|byte| *byte == b'\n').ok_or_else(damaged)?;
+        ensure(start.first() == Some(&0))?;
+        let tree = start.get(numbers + 1..numbers + 1 + id).filter(|_| start.get(1) != Some(&b'-'));
+        Ok(tree.map(<[u8]>::to_vec))
     }
 
     fn number(&mut self) -> io::Result<u32> {

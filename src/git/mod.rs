@@ -25,6 +25,7 @@
 
 mod config;
 mod glob;
+mod head;
 mod index;
 mod repository;
 mod rules;
@@ -70,6 +71,12 @@ pub trait WorkTreeDirectory: Sized {
         follows: bool,
         most: u64,
     ) -> io::Result<Option<impl Read + Seek>>;
+
+    /// The names in the directory at `path`, relative to this directory, as far as they are text; none if it is not there.
+    ///
+    /// # Errors
+    /// The system's.
+    fn names_at(&self, path: &CStr) -> io::Result<Vec<String>>;
 }
 
 /// What an entry is.

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::config::work_tree_of;
+use super::head::tree_of_head;
 use super::index::Tracked;
 use super::repository::Repository;
 use super::{WorkTreeDirectory, invalid, resolve};
@@ -47,6 +48,9 @@ impl WorkTrees {
                     let below = path.strip_prefix(top).unwrap_or(path).iter();
                     // As git writes it, in lower case.
                     let names: Vec<_> = below.map(|name| name.as_encoded_bytes()).collect();
+                    if names.first().is_some_and(|name| name.eq_ignore_ascii_case(b".git")) {
+                        return true;
+                    }
                     let path = names.join(&b'/').to_ascii_lowercase();
                     tracked.has(&path, is_directory) || tracked.has_around(&path)
                 }
@@ -60,8 +64,12 @@ impl WorkTrees {
 
 /// Whether `dir` has a repository in it, of whatever kind, or is one of git's without a work tree.
 pub(super) fn is_repository(dir: &impl WorkTreeDirectory) -> bool {
-    let is_there = |name: &&CStr| dir.kind_at(name, false).is_some();
-    REPOSITORIES.iter().any(is_there) || [c"HEAD", c"objects", c"refs"].iter().all(is_there)
+    REPOSITORIES.iter().any(|name| dir.kind_at(name, false).is_some()) || is_bare(dir)
+}
+
+/// Whether `dir` looks like a repository of git's.
+fn is_bare(dir: &impl WorkTreeDirectory) -> bool {
+    [c"HEAD", c"objects", c"refs"].iter().all(|name| dir.kind_at(name, false).is_some())
 }
 
 /// What is tracked in the work tree whose top is `top`, if it is one.
@@ -74,6 +82,9 @@ fn tracked_in<D: WorkTreeDirectory>(top: &Path) -> io::Result<Option<Tracked>> {
     let [git, jj, others @ ..] = &REPOSITORIES;
     if others.iter().any(is_there) {
         return Err(invalid("another system may track it"));
+    }
+    if is_bare(&dir) {
+        return Err(invalid("it is a repository"));
     }
     let Some(repository) = Repository::of(&dir) else {
         // Beside a repository of git, jj shares that.
@@ -89,7 +100,17 @@ fn tracked_in<D: WorkTreeDirectory>(top: &Path) -> io::Result<Option<Tracked>> {
         _ => return Err(invalid("its work tree may be elsewhere")),
     }
     let own = resolve(top.as_os_str().as_encoded_bytes(), &repository.own);
+    let common = resolve(top.as_os_str().as_encoded_bytes(), &repository.common);
+    let [own_dir, common_dir] = [D::open(&CString::new(&*own)?)?, D::open(&CString::new(common)?)?];
+    // Without an index git takes nothing for tracked, but HEAD may have it, or another index.
+    if own_dir.kind_at(c"index", true).is_none() {
+        return Err(invalid("it has no index"));
+    }
     let tracked = Tracked::new(own, 0, true);
     tracked.read::<D>()?;
+    let head = tree_of_head(&own_dir, &common_dir)?;
+    if head.is_some() && tracked.tree() != head.as_deref() {
+        return Err(invalid("its index is not what is checked out"));
+    }
     Ok(Some(tracked))
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
 use std::io::Read;
 use std::iter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use regex::bytes::Regex;
 
@@ -13,7 +13,7 @@ use super::command::command_for;
 use super::proof::{Proof, Proofs};
 use super::rule::{ReclaimRule, is_at, pattern};
 use super::{Reclaim, Search};
-use crate::containers::STORAGES;
+use crate::containers::storage_around;
 use crate::git::WorkTrees;
 use crate::measure::DAY;
 use crate::path;
@@ -61,7 +61,12 @@ impl<'a> Finder<'a> {
         }
         let real = tops(entries, 0, entries.len()).map(|root| {
             let real = sys::real_path(&to_path(&entries[root].name), Symlinks::Follow);
-            (root, real.ok().filter(|real| !is_in_storage(real)).map(|it| path::with_slashes(&it)))
+            (
+                root,
+                real.ok()
+                    .filter(|real| storage_around(real).is_none())
+                    .map(|it| path::with_slashes(&it)),
+            )
         });
         let (real, mounts): (BTreeMap<_, _>, _) = (real.collect(), MountTable::read());
         // What is mounted may be left out.
@@ -93,8 +98,12 @@ impl<'a> Finder<'a> {
                 continue;
             }
             let Some(proof) = self.proof_of(number) else { continue };
-            decided = number - self.entries[number].below;
-            found.extend(self.reclaim(proof, number));
+            let one = self.reclaim(proof, number);
+            // What makes a directory doubtful says nothing of what is proved on its own in it.
+            if one.as_ref().is_none_or(|one| one.unexpected.is_none()) {
+                decided = number - self.entries[number].below;
+            }
+            found.extend(one);
         }
         self.joined(found)
     }
@@ -160,6 +169,10 @@ impl<'a> Finder<'a> {
         if !proof.may_go(&entry.evidence) || self.is_unread(&path) {
             return None;
         }
+        // A rule may let repositories lie in it, but it is none itself.
+        if entry.evidence.may_be_repository(self.proofs) {
+            return None;
+        }
         // With -x, what is mounted in it was not seen.
         let is_unknown = self.search.one_file_system && self.mounts.is_empty();
         if is_unknown || self.mounts.paths().any(|point| is_inside(point, &real)) {
@@ -174,6 +187,12 @@ impl<'a> Finder<'a> {
         let stat = Source::default().stat(&at, Symlinks::Stay, query).ok()?;
         let owner = (stat.owner != sys::user_id())
             .then(|| sys::user_name(stat.owner).unwrap_or_else(|| stat.owner.to_string()));
+        let unexpected = match entry.is_directory {
+            true => proof.expected.unexpected_in(&real).ok()?,
+            false => None,
+        };
+        // A command would remove that, too.
+        let command = if unexpected.is_none() { command_for(&rule.command, &real) } else { None };
         let freed = entry.freed();
         let alone = Freeable { least: freed, most: freed, extents: 0 };
         Some(Reclaim {
@@ -185,7 +204,8 @@ impl<'a> Finder<'a> {
             frees: entry.sums.frees.unwrap_or(alone),
             written,
             owner,
-            command: command_for(&rule.command, &real),
+            command,
+            unexpected,
             rule: rule.clone(),
         })
     }
@@ -197,7 +217,7 @@ impl<'a> Finder<'a> {
         let mut walked = iter::successors(parents[number], |number| parents[*number]);
         let tops = path.ancestors().skip(1).filter(|_| {
             let is_known = walked.next().filter(|_| *has_all_names);
-            is_known.is_none_or(|around| entries[around].evidence.may_be_work_tree(proofs))
+            is_known.is_none_or(|around| entries[around].evidence.may_be_repository(proofs))
         });
         work_trees.may_track::<Handle>(path, entries[number].is_directory, tops)
     }
@@ -253,7 +273,8 @@ impl<'a> Finder<'a> {
         let is_joined = levels.any(|level| is_at(&proof.join, names_up(&real).skip(level)));
         let entry = &self.entries[directory];
         let is_all = entry.directories == inside.len() as u64 && proof.may_join(&entry.evidence);
-        if is_joined && is_all { self.reclaim(proof, directory) } else { None }
+        let one = if is_joined && is_all { self.reclaim(proof, directory) } else { None };
+        one.filter(|one| one.unexpected.is_none())
     }
 }
 
@@ -278,19 +299,6 @@ fn tops(
 /// Whether `point` is below `directory`.
 fn is_inside(point: &[u8], directory: &[u8]) -> bool {
     path::below(point, directory).is_some_and(|below| !below.is_empty())
-}
-
-/// Whether the storage of a container engine is around the directory at the real `path`.
-fn is_in_storage(path: &Path) -> bool {
-    let is_there = |path: PathBuf| {
-        let path = CString::new(path.into_os_string().into_encoded_bytes()).ok();
-        let stat = path
-            .and_then(|path| Source::default().stat(&path, Symlinks::Stay, Query::default()).ok());
-        stat.is_some_and(|stat| stat.is_directory())
-    };
-    path.ancestors().skip(1).any(|directory| {
-        STORAGES.iter().any(|pair| pair.iter().all(|name| is_there(directory.join(name))))
-    })
 }
 
 /// The start of the regular file called `name` in `directory`, if it has at most `most` bytes.

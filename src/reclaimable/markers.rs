@@ -13,7 +13,7 @@ use crate::measure::Kind;
 
 /// A set of markers.
 #[derive(Clone, Debug, Default)]
-pub(super) struct MarkerSet(SmallVec<[u64; 4]>);
+pub(super) struct MarkerSet(SmallVec<[u64; 6]>);
 
 /// The markers that an entry is: mostly none.
 pub(super) type EntryMarkers = SmallVec<[usize; 8]>;
@@ -46,8 +46,8 @@ struct Marker {
 pub(super) enum Marked {
     /// Anything.
     Anything,
-    /// A file or a directory. Nothing else proves anything.
-    FileOrDirectory,
+    /// A regular file.
+    File,
     /// A directory.
     Directory,
     /// Anything but a directory.
@@ -106,9 +106,11 @@ impl Markers {
         self.name(&format!("/{what}"), Marked::Anything)
     }
 
-    /// Those for relative paths with `|` between: one of them must be there.
+    /// Those for relative paths with `|` between: one of them must be there. With a slash at the end, it is a directory,
+    /// and else a regular file. Nothing else proves anything.
     pub(super) fn any_of(&mut self, paths: &str) -> MarkerSet {
-        paths.split('|').filter_map(|path| self.path(path, Marked::FileOrDirectory)).collect()
+        let of = |path: &str| if path.ends_with('/') { Marked::Directory } else { Marked::File };
+        paths.split('|').filter_map(|path| self.path(path, of(path))).collect()
     }
 
     fn path(&mut self, path: &str, of: Marked) -> Option<usize> {
@@ -154,7 +156,7 @@ impl Marker {
         let is_directory = kind == Kind::Directory;
         let is_of = match self.of {
             Marked::Anything => true,
-            Marked::FileOrDirectory => is_directory || kind == Kind::File,
+            Marked::File => kind == Kind::File,
             Marked::Directory => is_directory,
             Marked::Leaf => !is_directory,
         };

@@ -7,6 +7,7 @@
 
 mod collect;
 mod command;
+mod expected;
 mod finder;
 mod markers;
 mod proof;
@@ -52,7 +53,7 @@ pub struct Reclaimable {
     pub more: usize,
     /// What all of them free together, those that are not listed included.
     pub frees: Freeable,
-    /// What cannot be made again.
+    /// What cannot be made again, or may have something in it that cannot.
     pub others: Vec<Reclaim>,
     /// How many of those are not listed.
     pub more_others: usize,
@@ -87,6 +88,8 @@ pub struct Reclaim {
     pub owner: Option<String>,
     /// The command that removes it.
     pub command: Option<String>,
+    /// The path of something in it that its rule does not expect, and that may be somebody's own.
+    pub unexpected: Option<Vec<u8>>,
     /// The rule that found it.
     pub rule: Arc<ReclaimRule>,
 }
@@ -99,7 +102,8 @@ pub fn find(may_go: &MayGo, weighed: &Weighed, search: &Search) -> Reclaimable {
     }
     let found = Finder::new(&may_go.proofs, &entries, &weighed.problems, search).found();
     let (mut others, mut found): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|one| one.rule.is_final());
+        found.into_iter().partition(|one| one.rule.is_final() || one.unexpected.is_some());
+    others.retain(|one| one.rule.is_final() || one.frees.most > 0);
     let mut freed = Freed::default();
     for one in &found {
         freed.add_sharing(entries[one.entry].freed(), entries[one.entry].sums.frees);

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::expected::Expected;
 use super::markers::{Marked, MarkerSet, Markers};
 use super::rule::{ReclaimRule, RulePlace, names_of};
-use crate::containers::STORAGES;
+use crate::containers::LAYOUTS;
 use crate::git::REPOSITORIES;
 use crate::inode::MountedDevice;
 use crate::measure::Kind;
@@ -25,8 +26,8 @@ pub(super) struct Proofs {
     repositories: MarkerSet,
     /// What a repository of git without a work tree has in it, and the sign of one.
     bare: ([usize; 3], usize),
-    /// What tells an engine's storage (any of these pairs), and the sign of one.
-    storage: ([[usize; 2]; STORAGES.len()], usize),
+    /// What is in an engine's storage by any of its layouts (one of each), and the sign of one.
+    storage: (Vec<Vec<MarkerSet>>, usize),
     /// The sign that directories are on several file systems.
     mounts: usize,
 }
@@ -47,6 +48,8 @@ pub(super) struct Proof {
     apart: MarkerSet,
     /// What must be nowhere below it.
     never: MarkerSet,
+    /// What may be in it.
+    pub(super) expected: Expected,
 }
 
 /// Rules, by their numbers.
@@ -70,7 +73,11 @@ impl Proofs {
         let bare =
             [("HEAD", Marked::Leaf), ("objects", Marked::Anything), ("refs", Marked::Anything)];
         let bare = bare.map(|(name, of)| markers.name(name, of));
-        let storage = STORAGES.map(|pair| pair.map(|name| markers.name(name, Marked::Directory)));
+        let mut storage = Vec::with_capacity(LAYOUTS.len());
+        for layout in &LAYOUTS {
+            let any = layout.directories.iter().map(|any| any.split('|').collect::<Vec<_>>());
+            storage.push(any.map(|any| markers.names(&any, Marked::Directory)).collect());
+        }
         let mut all = Self {
             bare: (bare, markers.sign("bare")),
             repositories: markers.names(&REPOSITORIES.map(in_any_case), Marked::Anything),
@@ -122,6 +129,7 @@ impl Proofs {
             lacks: markers.names(&rule.lacks, Marked::Anything),
             apart,
             never,
+            expected: Expected::of(rule),
         });
     }
 
@@ -182,9 +190,8 @@ fn in_any_case(name: &CStr) -> String {
 impl Evidence {
     /// All of the directory has been added.
     pub(super) fn close(&mut self, proofs: &Proofs) {
-        let (bare, is_bare) = &proofs.bare;
-        if bare.iter().all(|marker| self.here.has(*marker)) {
-            self.below.insert(*is_bare);
+        if self.is_bare(proofs) {
+            self.below.insert(proofs.bare.1);
         }
         if self.is_storage(proofs) {
             self.below.insert(proofs.storage.1);
@@ -194,12 +201,16 @@ impl Evidence {
 
     /// Whether it is the storage of a container engine, as its layout tells. Nothing in it is removed by anybody else.
     pub(super) fn is_storage(&self, proofs: &Proofs) -> bool {
-        proofs.storage.0.iter().any(|pair| pair.iter().all(|marker| self.here.has(*marker)))
+        proofs.storage.0.iter().any(|layout| layout.iter().all(|any| any.meets(&self.here)))
     }
 
-    /// Whether it may be the top of a work tree.
-    pub(super) fn may_be_work_tree(&self, proofs: &Proofs) -> bool {
-        self.here.meets(&proofs.repositories)
+    /// Whether it has a repository in it, or is one of git's.
+    pub(super) fn may_be_repository(&self, proofs: &Proofs) -> bool {
+        self.here.meets(&proofs.repositories) || self.is_bare(proofs)
+    }
+
+    fn is_bare(&self, proofs: &Proofs) -> bool {
+        proofs.bare.0.iter().all(|marker| self.here.has(*marker))
     }
 
     /// Adds what is known of another part of the directory.

@@ -30,7 +30,8 @@ pub struct ReclaimRule {
     pub(super) git: bool,
     /// Where it may be: one of these endings of its path.
     pub(super) at: Vec<String>,
-    /// What must be beside it, and in it: relative paths of globs, with `|` between alternatives.
+    /// What must be beside it, and in it: relative paths of globs, with `|` between alternatives. With a slash at the end,
+    /// it is a directory.
     pub(super) beside: Vec<String>,
     pub(super) has: Vec<String>,
     /// What must not be in it; what must be nowhere below it; and what all files below it must be called, if anything
@@ -38,6 +39,12 @@ pub struct ReclaimRule {
     pub(super) lacks: Vec<String>,
     pub(super) never: Vec<String>,
     pub(super) only: Vec<String>,
+    /// All that is expected in it, if anything is said: relative paths of globs, with `|` between alternatives for a name.
+    /// With a slash at the end, it is a directory with all that is in it. With `!` at the start, it is taken out of
+    /// those before. With anything else in it, a directory is in doubt.
+    pub(super) expects: Vec<String>,
+    /// A directory on the way to that is expected with all that is in it, if it has one of these files.
+    pub(super) whole: Vec<String>,
     /// Where a directory takes the place of all that is found in it, if nothing else is there.
     pub(super) join: Vec<String>,
     /// The file in it whose content proves it. Of a file, its own content does.

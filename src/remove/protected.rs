@@ -7,6 +7,7 @@ use std::ffi::CString;
 use std::io;
 use std::path::PathBuf;
 
+use crate::containers;
 use crate::inode::Identity;
 use crate::sys::{self, ExactStat, HeldDirectory, Location, MountTable};
 use crate::tree::{DirectoryId, Tree};
@@ -57,14 +58,9 @@ const WORKING: Protection = Protection {
 const MOUNT_POINT: Protection =
     Protection { itself: "it is a mount point", around: "something is mounted in it" };
 const STORAGE: Protection = Protection {
-    itself: "it is in a container engine's storage: docker, podman or buildah frees space there",
+    itself: "it is in a container engine's storage",
     around: "a container engine's storage lies in it",
 };
-
-/// Where container engines store unless told otherwise: as root, and below a home directory.
-const STORAGES: [&str; 3] =
-    ["/var/lib/docker", "/var/lib/containers/storage", "/var/lib/containerd"];
-const STORAGES_AT_HOME: [&str; 2] = [".local/share/docker", ".local/share/containers/storage"];
 
 impl ProtectedPaths {
     /// Asks the system where these are, and the homes of other users. `top` is the topmost scanned directory of the
@@ -88,10 +84,12 @@ impl ProtectedPaths {
                 protected.add(real.as_os_str().as_encoded_bytes(), kind, true);
             }
         }
-        let of_homes = self.homes.iter().flat_map(|home| STORAGES_AT_HOME.map(|at| home.join(at)));
-        for storage in of_homes.chain(STORAGES.map(PathBuf::from)) {
-            let real = sys::real_path(&storage, sys::Symlinks::Follow).unwrap_or(storage);
-            protected.add_storage(real.as_os_str().as_encoded_bytes());
+        // What is in a root, the scan knows. What is around it was not scanned.
+        for root in &self.roots {
+            let real = sys::real_path(root, sys::Symlinks::Follow).unwrap_or_else(|_| root.clone());
+            if let Some(storage) = containers::storage_around(&real) {
+                protected.add_storage(storage.as_os_str().as_encoded_bytes());
+            }
         }
         let mount = top.map_or(0, |top| top.mount);
         for home in sys::user_homes() {

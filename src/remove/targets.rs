@@ -9,6 +9,7 @@ use super::held::HeldMount;
 use super::known::KnownEntry;
 use super::protected::ProtectedPaths;
 use super::target::Target;
+use crate::containers;
 use crate::path;
 use crate::sys;
 use crate::tree::{Child, DirectoryId, Place, Tree};
@@ -33,6 +34,12 @@ fn target(
     protected: &Arc<ProtectedPaths>,
     held: &mut HashMap<DirectoryId, Arc<HeldMount>>,
 ) -> io::Result<Target> {
+    if let Some(owner) = containers::owner(child) {
+        return Err(io::Error::other(owner));
+    }
+    if containers::holds_storage(child) {
+        return Err(io::Error::other("a container engine's storage lies in it"));
+    }
     let ancestors: Vec<_> = iter::successors(above(&child), above).collect();
     let (Some(parent), Some(topmost)) = (ancestors.first(), ancestors.last()) else {
         return Err(io::Error::other("it is a root of the scan"));

@@ -80,7 +80,7 @@ pub fn draw(
     writeln!(out, "{}", options.paint(&options.charset.drawing(&sum), |_| Style::new().bold()))?;
     if !others.is_empty() || !more_others.is_empty() {
         let colon = if others.is_empty() { "" } else { ":" };
-        let title = format!("cannot be made again, and is in no sum{more_others}{colon}");
+        let title = format!("look first: not made again, and in no sum{more_others}{colon}");
         writeln!(out, "\n{}", options.paint(&title, Palette::aside))?;
     }
     others.iter().zip(other_rows).try_for_each(|(one, row)| list.write(out, one, row))
@@ -88,16 +88,19 @@ pub fn draw(
 
 /// The texts of the columns.
 fn row(one: &Reclaim, options: &PictureOptions) -> [String; 6] {
-    let Reclaim { size, frees, written, owner, command, rule, path, .. } = one;
+    let Reclaim { size, frees, written, owner, command, unexpected, rule, path, .. } = one;
     let alone = Freeable { least: *size, most: *size, ..*frees };
     let is_all = frees.least == *size;
     let owner = owner.as_ref().map(|owner| format!(", of {owner}")).unwrap_or_default();
+    let unexpected = unexpected.as_ref().map(|at| [b", with ", &**at].concat()).unwrap_or_default();
     let is_shown = |command: &str| options.charset != Charset::Ascii || command.is_ascii();
     let texts = [
         options.format.write_bounds(*frees),
         if is_all { String::new() } else { options.format.write_bounds(alone) },
         options.dates.age(*written),
-        options.charset.text(escape(format!("{}{owner}", rule.what).as_bytes())),
+        options
+            .charset
+            .text(escape(&[format!("{}{owner}", rule.what).as_bytes(), &unexpected].concat())),
         options.charset.text(escape(path::below(path, b".").unwrap_or(path))),
         // What cannot be shown as it is cannot be pasted either.
         command.clone().filter(|it| is_shown(it)).unwrap_or_default(),
@@ -194,14 +197,14 @@ pub fn json(out: &mut dyn Write, reclaimable: &Reclaimable, weighed: &Weighed) -
 }
 
 fn json_entry(out: &mut dyn Write, one: &Reclaim) -> io::Result<()> {
-    let Reclaim { path, size, frees, written, owner, command, rule, .. } = one;
+    let Reclaim { path, size, frees, written, owner, command, unexpected, rule, .. } = one;
     json_bytes(out, r#"{"path":"#, path)?;
     let Freeable { least, most, .. } = frees;
     write!(out, r#","size":{size},"frees_least":{least},"frees_most":{most},"written":{written}"#)?;
     let texts = [
         ("rule", Some(&rule.name)),
         ("what", Some(&rule.what)),
-        ("back", Some(&rule.back)),
+        ("back", Some(&rule.back).filter(|_| unexpected.is_none())),
         ("command", command.as_ref()),
         ("doc", Some(&rule.doc)),
         ("owner", owner.as_ref()),
@@ -210,27 +213,27 @@ fn json_entry(out: &mut dyn Write, one: &Reclaim) -> io::Result<()> {
         let Some(text) = text.filter(|text| !text.is_empty()) else { continue };
         json_bytes(out, &format!(r#","{member}":"#), text.as_bytes())?;
     }
+    if let Some(unexpected) = unexpected {
+        json_bytes(out, r#","unexpected":"#, unexpected)?;
+    }
     out.write_all(b"}")
 }
 
-/// Writes it as CSV (RFC 4180), with a header. The last rows are of what cannot be made again: nothing is in `back`.
+/// Writes it as CSV (RFC 4180), with a header. The last rows are of what cannot be made again, or not all of it: nothing is in
+/// `back`.
 ///
 /// # Errors
 /// The writer's.
 pub fn csv(out: &mut dyn Write, reclaimable: &Reclaimable) -> io::Result<()> {
     out.write_all(b"path,size,frees_least,frees_most,written,rule,back,command,owner\n")?;
     for one in reclaimable.found.iter().chain(&reclaimable.others) {
-        let Reclaim { path, size, frees, written, owner, command, rule, .. } = one;
+        let Reclaim { path, size, frees, written, owner, command, unexpected, rule, .. } = one;
+        let back = if unexpected.is_none() { &*rule.back } else { "" };
         let command = command.as_deref().unwrap_or_default();
         let owner = owner.as_deref().unwrap_or_default();
-        let [path, rule, back, command, owner] = [
-            path,
-            rule.name.as_bytes(),
-            rule.back.as_bytes(),
-            command.as_bytes(),
-            owner.as_bytes(),
-        ]
-        .map(quoted);
+        let [path, rule, back, command, owner] =
+            [path, rule.name.as_bytes(), back.as_bytes(), command.as_bytes(), owner.as_bytes()]
+                .map(quoted);
         let Freeable { least, most, .. } = frees;
         writeln!(out, "{path},{size},{least},{most},{written},{rule},{back},{command},{owner}")?;
     }

@@ -363,13 +363,30 @@ fn home_and_what_holds_it_are_refused() {
     }
 }
 
-/// Where an engine stores by default, whatever the scan knows of that.
+/// Told by its layout, wherever it is.
 #[test]
 fn what_is_in_the_storage_of_an_engine_or_around_it_is_refused() {
-    let fixture = with_canary().file("tree/u/.local/share/docker/x/f", 1).file("tree/u/other", 1);
-    let scanned = Scanned::new(&fixture.at("tree"), &fixture.at("tree/u"));
-    assert_refused(&scanned, "u/.local/share/docker", &["", "/x", "/x/f"], "u/.local");
-    look(&mut scanned.unreviewed(&["u/other"])[0]).unwrap();
+    for (driver, other) in [("vfs", "image"), ("io.containerd.content.v1.content", "tmp")] {
+        let fixture = with_canary().file(format!("tree/u/moved/{driver}/f"), 1);
+        let fixture = fixture.file(format!("tree/u/moved/{other}/x/f"), 1).file("tree/u/other", 1);
+        let scanned = Scanned::of(&fixture);
+        let refused = |name: String| look_again(&scanned, &name).unwrap_err().to_string();
+        for inside in ["", "/x", "/x/f"] {
+            let why = refused(format!("u/moved/{other}{inside}"));
+            assert!(why.contains("'s storage: "), "{inside}: {why}");
+        }
+        assert_eq!(refused("u".to_owned()), "a container engine's storage lies in it");
+        look_again(&scanned, "u/other").unwrap();
+        // Around a root, nothing was scanned.
+        let scanned =
+            Scanned::new(&fixture.at(format!("tree/u/moved/{other}")), &fixture.at("tree/u"));
+        let why = look_again(&scanned, "x").unwrap_err().to_string();
+        assert!(why.starts_with("it is in a container engine's storage"), "{why}");
+    }
+}
+
+fn look_again(scanned: &Scanned, name: &str) -> std::io::Result<()> {
+    look(&mut scanned.targets_at(&[scanned.place(name)]).remove(0)?)
 }
 
 /// And where one has mounted a layer.
@@ -388,10 +405,10 @@ fn what_is_in_the_storage_of_an_engine_that_runs_is_refused() {
 
 /// Asserts that nothing is removed in the `storage`, nor what it is in.
 fn assert_refused(scanned: &Scanned, storage: &str, inside: &[&str], around: &str) {
-    let refused = |name: &str| look(&mut scanned.unreviewed(&[name])[0]).unwrap_err().to_string();
+    let refused = |name: &str| look_again(scanned, name).unwrap_err().to_string();
     for inside in inside {
         let why = refused(&format!("{storage}{inside}"));
-        assert!(why.starts_with("it is in a container engine's storage"), "{inside}: {why}");
+        assert!(why.contains("'s storage"), "{inside}: {why}");
     }
     assert!(refused(around).contains(" lies in it") || refused(around).contains("mounted in it"));
 }

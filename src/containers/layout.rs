@@ -1,0 +1,158 @@
+//! The storages of container engines, told by the directories in them: so one is known wherever it was moved or copied.
+
+use std::ffi::{CStr, CString};
+use std::iter;
+use std::path::Path;
+
+use crate::measure::Kind;
+use crate::sys::{Handle, Listing, Query, Source, Symlinks};
+use crate::tree::Child;
+
+/// How the storage of an engine is laid out.
+#[derive(Debug)]
+pub struct StorageLayout {
+    /// Why only its engine deletes anything in it, and how that does it.
+    pub refusal: &'static str,
+    /// The directories in it: one of each, with `|` between alternatives. A `*` at the end stands for any rest.
+    pub directories: &'static [&'static str],
+}
+
+const OF_DOCKER: &str = "it is in Docker's storage: docker rm, rmi and system prune free space";
+const OF_PODMAN: &str = "it is in podman's storage: podman rm, rmi and system prune free space";
+const OF_CONTAINERD: &str =
+    "it is in containerd's storage: crictl rmi and nerdctl system prune free space";
+const OF_BUILDKIT: &str = "it is in BuildKit's storage: buildctl prune frees space";
+const OF_KUBERNETES: &str = "it is in a Kubernetes node's storage: kubectl delete frees space";
+const OF_LXD: &str = "it is in the storage of LXD or Incus: lxc delete or incus delete frees space";
+
+/// All layouts. A layout with few names comes after the more exact ones.
+pub const LAYOUTS: [StorageLayout; 12] = [
+    // containers/storage: podman, buildah and CRI-O.
+    StorageLayout {
+        refusal: OF_PODMAN,
+        directories: &[
+            "overlay-layers|overlay-images|overlay-containers|overlay2-layers|overlay2-images|\
+             overlay2-containers|vfs-layers|vfs-images|vfs-containers|btrfs-layers|btrfs-images|\
+             btrfs-containers|zfs-layers|zfs-images|zfs-containers|aufs-layers|aufs-images|\
+             aufs-containers",
+        ],
+    },
+    StorageLayout { refusal: OF_PODMAN, directories: &["libpod", "volumes|secrets|networks"] },
+    // Docker, with a driver of its own.
+    StorageLayout {
+        refusal: OF_DOCKER,
+        directories: &[
+            "overlay2|vfs|btrfs|zfs|fuse-overlayfs|aufs|devicemapper|windowsfilter",
+            "image|containers|volumes|buildkit",
+        ],
+    },
+    // Its first overlay driver. Alone with `image`, the name is that of parts of user interfaces.
+    StorageLayout { refusal: OF_DOCKER, directories: &["overlay", "image", "containers"] },
+    // Docker, with images in containerd.
+    StorageLayout {
+        refusal: OF_DOCKER,
+        directories: &["volumes", "containers|image", "buildkit|network|swarm|plugins|runtimes"],
+    },
+    StorageLayout { refusal: OF_DOCKER, directories: &["image", "containers", "buildkit|network"] },
+    StorageLayout { refusal: OF_CONTAINERD, directories: &["io.containerd.*"] },
+    // nerdctl.
+    StorageLayout {
+        refusal: OF_CONTAINERD,
+        directories: &["names", "volumes", "containers|etchosts"],
+    },
+    StorageLayout { refusal: OF_BUILDKIT, directories: &["executor", "content|snapshots"] },
+    // kubelet, and k3s with its volumes.
+    StorageLayout { refusal: OF_KUBERNETES, directories: &["plugins_registry", "pods"] },
+    StorageLayout { refusal: OF_KUBERNETES, directories: &["storage", "agent", "data", "server"] },
+    StorageLayout {
+        refusal: OF_LXD,
+        directories: &["storage-pools", "images|database|containers"],
+    },
+];
+
+/// Why `entry` of a scanned tree is not to be deleted, if an engine's storage lies around it.
+pub fn owner(entry: Child<'_>) -> Option<&'static str> {
+    iter::successors(entry.parent(), Child::parent).find_map(owner_of)
+}
+
+/// Whether an engine's storage is `directory`, or lies in it.
+pub fn holds_storage(directory: Child<'_>) -> bool {
+    let is_first = |name: &[u8]| {
+        let mut first = LAYOUTS.iter().filter_map(|layout| layout.directories.first());
+        first.any(|names| is_one_of(names, name))
+    };
+    let mut named = directory.all_directories().filter(|it| is_first(it.name()));
+    named.any(|it| it.parent().is_some_and(|parent| owner_of(parent).is_some()))
+}
+
+/// The storage around the real path `path`, nearest first, and whose it is: for the directories above a root, which no
+/// scan has seen.
+pub fn storage_around(path: &Path) -> Option<&Path> {
+    path.ancestors().skip(1).find(|directory| {
+        let path = CString::new(directory.as_os_str().as_encoded_bytes());
+        path.is_ok_and(|path| refusal_in(&part_names(&path)).is_some())
+    })
+}
+
+/// Whose storage `directory` is, as its layout tells. Its metadata need not be readable.
+fn owner_of(directory: Child<'_>) -> Option<&'static str> {
+    /// No storage has more directories at its top. Marking all entries of a directory asks this once for each.
+    const MOST: usize = 256;
+    let names = directory.directories().take(MOST).map(|it| it.name());
+    refusal_in(&names.filter(|name| is_part(name)).map(<[u8]>::to_vec).collect::<Vec<_>>())
+}
+
+/// Whose storage a directory is that has these directories in it.
+fn refusal_in(names: &[Vec<u8>]) -> Option<&'static str> {
+    let is_there = |any: &&str| names.iter().any(|name| is_one_of(any, name));
+    let layout =
+        LAYOUTS.iter().find(|layout| layout.directories.iter().all(|any| is_there(&any)))?;
+    Some(layout.refusal)
+}
+
+/// The names in the directory at `path` that layouts ask for. Without leave to list it, each of them is looked for.
+fn part_names(path: &CStr) -> Vec<Vec<u8>> {
+    let listed = Source::default().open(path).ok().and_then(|directory| listed_parts(&directory));
+    listed.unwrap_or_else(|| {
+        let Ok(directory) = Source::default().look(path) else { return Vec::new() };
+        let all = LAYOUTS.iter().flat_map(|layout| layout.directories);
+        let exact = all.flat_map(|any| any.split('|')).filter(|name| !name.ends_with('*'));
+        let there = exact.filter(|name| is_directory(&directory, name.as_bytes()));
+        there.map(|name| name.as_bytes().to_vec()).collect()
+    })
+}
+
+fn listed_parts(directory: &Handle) -> Option<Vec<Vec<u8>>> {
+    let (mut buffer, mut listing, mut names) = (Vec::new(), Listing::default(), Vec::new());
+    loop {
+        let is_more = directory.read(&mut buffer, &mut listing, None).ok()?;
+        let parts = listing.iter().filter(|listed| is_part(listed.name.to_bytes()));
+        let parts = parts.filter(|listed| match listed.kind {
+            Some(kind) => kind == Kind::Directory,
+            None => is_directory(directory, listed.name.to_bytes()),
+        });
+        names.extend(parts.map(|listed| listed.name.to_bytes().to_vec()));
+        listing.clear();
+        if !is_more {
+            return Some(names);
+        }
+    }
+}
+
+fn is_directory(around: &Handle, name: &[u8]) -> bool {
+    let name = CString::new(name).ok();
+    let stat = name.and_then(|name| around.stat_at(&name, Symlinks::Stay, Query::default()).ok());
+    stat.is_some_and(|stat| stat.is_directory())
+}
+
+/// Whether any layout asks for a directory of this name.
+fn is_part(name: &[u8]) -> bool {
+    LAYOUTS.iter().flat_map(|layout| layout.directories).any(|any| is_one_of(any, name))
+}
+
+fn is_one_of(names: &str, name: &[u8]) -> bool {
+    names.split('|').any(|one| match one.strip_suffix('*') {
+        Some(start) => name.starts_with(start.as_bytes()),
+        None => one.as_bytes() == name,
+    })
+}

@@ -1,0 +1,127 @@
+//! What a rule expects in a directory. A marker proves which program made the directory, and not that nobody put
+//! something of their own there. So of the few directories that are found, the upper levels are listed once more, when
+//! the walk is over: during the walk this would have to be kept of every directory.
+
+use std::ffi::CString;
+use std::io;
+
+use super::rule::{ReclaimRule, names_of};
+use crate::git::Glob;
+use crate::measure::Kind;
+use crate::path;
+use crate::sys::{Handle, Listing, Query, Source, Symlinks, to_path};
+
+/// What may be in a directory.
+#[derive(Debug, Default)]
+pub(super) struct Expected {
+    paths: Vec<ExpectedPath>,
+    /// A directory with one of these files in it is expected with all that is in it.
+    whole: Vec<Glob>,
+}
+
+/// No more directories wait to be listed.
+const MOST_AHEAD: usize = 100_000;
+
+/// A relative path.
+#[derive(Debug)]
+struct ExpectedPath {
+    /// One of these on each level.
+    names: Vec<Vec<Glob>>,
+    /// Whether it is taken out of the paths before it.
+    is_out: bool,
+    /// Whether it is a directory, with all that is in it; else it is a file.
+    is_directory: bool,
+}
+
+/// A directory that is to be listed.
+struct Ahead {
+    names: Vec<Vec<u8>>,
+    /// The paths that may begin with these names.
+    paths: Vec<usize>,
+}
+
+impl Expected {
+    pub(super) fn of(rule: &ReclaimRule) -> Self {
+        let glob = |name: &str| Glob::new(name.as_bytes(), false);
+        let path = |text: &String| ExpectedPath {
+            names: names_of(text.trim_start_matches('!'))
+                .map(|any| any.split('|').map(glob).collect())
+                .collect(),
+            is_out: text.starts_with('!'),
+            is_directory: text.ends_with('/'),
+        };
+        Self {
+            paths: rule.expects.iter().map(path).collect(),
+            whole: rule.whole.iter().map(|name| glob(name)).collect(),
+        }
+    }
+
+    /// An entry below `top` that is not expected, as a path from there. Symlinks are: nothing is lost with one.
+    ///
+    /// # Errors
+    /// The system's: then nobody can tell.
+    pub(super) fn unexpected_in(&self, top: &[u8]) -> io::Result<Option<Vec<u8>>> {
+        if self.paths.is_empty() {
+            return Ok(None);
+        }
+        let top = CString::new(to_path(top).as_os_str().as_encoded_bytes())?;
+        let top = Source::default().open(&top)?;
+        let mut ahead = vec![Ahead { names: Vec::new(), paths: (0..self.paths.len()).collect() }];
+        while let Some(directory) = ahead.pop() {
+            let entries = listed(&top, &directory.names)?;
+            let is_whole = |(name, kind): &(Vec<u8>, Kind)| {
+                *kind == Kind::File && self.whole.iter().any(|one| one.is_match(name))
+            };
+            if !directory.names.is_empty() && entries.iter().any(is_whole) {
+                continue;
+            }
+            let level = directory.names.len();
+            for (name, kind) in entries {
+                let is_next = |path: &&usize| {
+                    let next = self.paths[**path].names.get(level);
+                    next.is_some_and(|any| any.iter().any(|one| one.is_match(&name)))
+                };
+                let paths: Vec<_> = directory.paths.iter().filter(is_next).copied().collect();
+                let mut ending = paths.iter().map(|path| &self.paths[*path]).filter(|path| {
+                    path.names.len() == level + 1 && path.is_directory == (kind == Kind::Directory)
+                });
+                if kind == Kind::Symlink || ending.next_back().is_some_and(|last| !last.is_out) {
+                    continue;
+                }
+                let leads_on = |path: &usize| self.paths[*path].names.len() > level + 1;
+                let is_on_the_way = kind == Kind::Directory && paths.iter().any(leads_on);
+                let names: Vec<_> = directory.names.iter().cloned().chain([name]).collect();
+                if !is_on_the_way {
+                    return Ok(Some(path::join_all(names.iter().map(Vec::as_slice))));
+                }
+                if ahead.len() >= MOST_AHEAD {
+                    return Err(io::Error::other("too many directories"));
+                }
+                ahead.push(Ahead { names, paths });
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The names in a directory below `top`, in their order, and what they are.
+fn listed(top: &Handle, names: &[Vec<u8>]) -> io::Result<Vec<(Vec<u8>, Kind)>> {
+    let mut below = None;
+    for name in names {
+        let around = below.as_ref().unwrap_or(top);
+        below = Some(around.open_at(&CString::new(&**name)?, Symlinks::Stay)?);
+    }
+    let directory = below.as_ref().unwrap_or(top);
+    let (mut buffer, mut listing) = (Vec::new(), Listing::default());
+    while directory.read(&mut buffer, &mut listing, None)? {}
+    let entries = listing.iter().map(|listed| {
+        let kind = match listed.kind {
+            Some(kind) => kind,
+            None => directory.stat_at(listed.name, Symlinks::Stay, Query::default())?.mode.kind(),
+        };
+        Ok((listed.name.to_bytes().to_vec(), kind))
+    });
+    let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(entries)
+}
