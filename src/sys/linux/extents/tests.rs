@@ -3,6 +3,7 @@
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 
+use rustix::fs;
 use rustix::io::Errno;
 
 use super::*;
