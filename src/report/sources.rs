@@ -151,7 +151,7 @@ impl Request {
         });
         stats.has_no_blocks = view.measure == Measure::Disk
             && weighed.report.as_ref().is_some_and(has_only_lengths)
-            && given.iter().any(|root| !self.is_local(root));
+            && given.iter().any(|root| self.is_served(root));
         if !weighed.is_interrupted {
             stats.known = containers::look_at(&stats.storages);
         }
@@ -162,11 +162,11 @@ impl Request {
         (Snapshot { weighed, view, known: Measures::ALL, origin }, stats)
     }
 
-    /// Whether the kernel serves the file system of `root`, which then knows its blocks.
-    fn is_local(&self, root: &OsStr) -> bool {
+    /// Whether another machine or a process serves the file system of `root`. The kernel would know its blocks.
+    fn is_served(&self, root: &OsStr) -> bool {
         let path = CString::new(root.as_encoded_bytes()).unwrap_or_default();
         let mount = self.walk.source.mount_of(&path, Symlinks::Follow);
-        mount.is_ok_and(|mount| mount.storage == Storage::Local)
+        mount.is_ok_and(|mount| mount.storage != Storage::Local)
     }
 
     /// What arrives from the machines of `remote`, and a walk of `roots`, as one result. Fails if there is nothing to

@@ -246,7 +246,7 @@ fn a_snapshot_without_available_space_gives_no_day() {
 fn what_is_available_is_what_df_says() {
     let fixture = Fixture::new().dir("m");
     let script = "set -e; truncate -s 300M disk; mkfs.ext4 -q disk; mount -o loop disk m; sync -f m
-                  \"$0\" --save s.weigh m >&2; \"$0\" -j --history s.weigh; \"$0\" --history -o b -w 300 s.weigh
+                  \"$0\" --save s.weigh m >&2; \"$0\" -j --history s.weigh; \"$0\" -o b -w 300 --history s.weigh
                   df -B1 --output=avail m";
     let text = String::from_utf8(in_namespace(&fixture, script).stdout).unwrap();
     let (json, picture) = text.split_once("}\n").unwrap();

@@ -296,7 +296,7 @@ fn a_slash_at_the_end_is_not_doubled() {
 fn roots_from_a_list_are_added_to_those_given() {
     let fixture = two();
     std::fs::write(fixture.at("lines"), "a/sub\n\nb").unwrap();
-    std::fs::write(fixture.at("nuls"), b"a/sub\0b\0\0").unwrap();
+    std::fs::write(fixture.at("nuls"), b"a/sub\0b\0").unwrap();
     let run = |flags: &str| start(&fixture, &format!("-j -s {flags}")).run().document();
     for flags in ["--files-from lines", "--files0-from nuls"] {
         let (listed, given) = (run(flags), run("a/sub b"));

@@ -74,7 +74,7 @@ fn what_is_for_root_alone_is_what_root_can_write_when_others_cannot() {
     ] {
         let fixture = Fixture::new().dir("m");
         let script = format!(
-            "set -e; truncate -s 400M disk; {make} disk; mount -o loop disk m; chmod 777 m; sync -f m
+            "set -e; truncate -s 400M disk; {make} disk >&2; mount -o loop disk m; chmod 777 m; sync -f m
              \"$0\" -c -o b --df -w 300 -d 0 m | grep available
              fill() {{ \"$@\" dd if=/dev/zero of=m/$f bs=64K || :; sync -f m; du -B1 m/$f; }}
              f=users; fill setpriv --reuid 65534 --regid 65534 --clear-groups

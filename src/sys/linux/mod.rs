@@ -22,10 +22,10 @@ use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use rustix::buffer::spare_capacity;
 use rustix::fs::{self, Advice, CWD, OFlags, XattrFlags};
 use rustix::io::Errno;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 pub use super::unix::*;
 pub use bulk::Bulk;
@@ -60,10 +60,16 @@ pub fn begin_sync(file: &File, bytes: &Range<u64>) {
 
 /// Raises the soft limit of open files to the hard one. Returns about how many more files may be opened.
 pub fn free_handles() -> usize {
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_ok();
-    let limit = if raised { maximum } else { current };
-    let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    /// What systems give without further ado (getrlimit(2)).
+    const USUAL: usize = 1024;
+    // Asked through nix, because rustix panics where a filter of system calls refuses this.
+    let limit = match getrlimit(Resource::RLIMIT_NOFILE) {
+        Ok((soft, hard)) => {
+            let is_raised = setrlimit(Resource::RLIMIT_NOFILE, hard, hard).is_ok();
+            usize::try_from(if is_raised { hard } else { soft }).unwrap_or(usize::MAX)
+        }
+        Err(_) => USUAL,
+    };
     // The lowest free number tells how many are in use, apart from gaps (open(2)).
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let taken = listing::open(CWD, c"/", flags).map_or(0, |fd| fd.as_raw_fd());
@@ -74,9 +80,8 @@ pub fn free_handles() -> usize {
 /// MiB that glibc reserves for allocation, twice as much while it aligns that (malloc/arena.c, 2.36).
 pub fn threads_with_room() -> usize {
     const ROOM: u64 = 128 << 20;
-    getrlimit(Resource::As)
-        .current
-        .map_or(usize::MAX, |limit| usize::try_from(limit / ROOM).unwrap_or(usize::MAX).max(1))
+    getrlimit(Resource::RLIMIT_AS)
+        .map_or(usize::MAX, |(limit, _)| usize::try_from(limit / ROOM).unwrap_or(usize::MAX).max(1))
 }
 
 /// The attribute that holds a file's access list (acl(5)).
