@@ -217,7 +217,7 @@ mod rendering {
 
     fn weighed(grown: &Grown) -> Weighed {
         let report = Some(grown.gathered_by(&Whole::default()));
-        Weighed { report, problems: Vec::new(), is_interrupted: false }
+        Weighed { report, ..Weighed::default() }
     }
 
     fn ours(weighed: &Weighed) -> Vec<u8> {

@@ -1413,7 +1413,9 @@ fn what_only_a_commit_tracks_is_not_listed() {
     };
     let is_found = |fixture: Fixture, how: &[&[&str]]| {
         let top = fixture.at("p");
-        how.iter().for_each(|arguments| git(&fixture, &top, arguments));
+        how.iter().for_each(|arguments| {
+            git(&fixture, &top, arguments);
+        });
         finds(&aged(fixture, 40), "npm-packages")
     };
     let add: &[&str] = &["add", "-f", "node_modules"];
