@@ -12,7 +12,7 @@ use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
 use crate::document::Document;
 use crate::fixture::Fixture;
-use crate::run::{in_namespace, weigh};
+use crate::run::weigh;
 
 /// Runs `body` as on a kernel without openat2(2).
 pub fn without_openat2<T: Send>(body: impl FnOnce() -> T + Send) -> T {
@@ -73,26 +73,6 @@ fn without_statx_totals_are_those_of_du() {
     }
 }
 
-/// The same with mounts, and with kernel file systems, which do not count.
-#[test]
-#[ignore = "needs root"]
-fn without_statx_mounts_are_known() {
-    let fixture = Fixture::new().file("top/f", 9000).dir("top/m").dir("top/proc");
-    let script = "set -e; mount -t tmpfs none top/m; head -c 70000 /dev/zero > top/m/f; mount -t proc none top/proc
-                  du -sB1 --exclude top/proc top; du -sxB1 top
-                  for flags in -j '-j -x'; do \"$0\" $flags top; done";
-    for error in [EPERM, ENOSYS] {
-        let output = denied(SYS_statx, error, || in_namespace(&fixture, script));
-        let text = String::from_utf8(output.stdout).unwrap();
-        let lines: Vec<_> = text.lines().collect();
-        for (du, weigh) in [(lines[0], lines[2]), (lines[1], lines[3])] {
-            let du: u64 = du.split('\t').next().unwrap().parse().unwrap();
-            let size = Document::parse(weigh.as_bytes()).root().size;
-            assert!(size == du || size == du + 4096, "{error}: {text}");
-        }
-    }
-}
-
 /// Whatever else a filter refuses, the answer is the same, or there is an error.
 #[test]
 fn a_refused_call_is_no_silent_loss() {
@@ -116,11 +96,10 @@ fn a_refused_call_is_no_silent_loss() {
             let usual = run();
             for error in [EPERM, ENOSYS] {
                 let shown = denied(call, error, run);
-                match shown.code() {
-                    0 => assert_eq!(shown.stdout, usual.stdout, "{call}, {error}, {flags}"),
-                    1 => assert!(!shown.complaint().is_empty(), "{call}, {error}, {flags}"),
-                    _ => panic!("{call}, {error}, {flags}: {}", shown.complaint()),
-                }
+                let is_same = shown.stdout == usual.stdout;
+                let is_told = shown.complaint() != usual.complaint();
+                assert!(is_same || is_told, "{call}, {error}, {flags}");
+                assert!(matches!(shown.code(), 0 | 1), "{call}, {error}, {flags}");
             }
         }
     }
