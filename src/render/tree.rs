@@ -220,7 +220,9 @@ impl Picture<'_> {
     fn words(&self, i: usize, columns: &Columns) -> String {
         let level = if columns.level { format!("{} ", self.level(i)) } else { String::new() };
         let (figures, percent) = (self.painted_figures(i, columns), self.percent(i, columns));
-        let others = cells(&level) + columns.size + cells(&percent) + 1;
+        // The percentage may be painted.
+        let percentage = if columns.percent { PERCENT } else { 0 };
+        let others = cells(&level) + columns.size + percentage + 1;
         match columns.name.min(self.options.width.saturating_sub(others)) {
             0 => format!("{level}{figures}{percent}"),
             room => {

@@ -228,7 +228,11 @@ fn escaped_names_can_be_read_back() {
         assert_eq!(found.len(), names.len(), "{what}");
         for name in &found {
             assert!(!name.contains(is_hidden), "{what}: {name:?}");
-            assert_eq!(name.trim(), name, "{what}: blanks at the end are not seen");
+            // CSV has quotes around them.
+            assert!(
+                what == "csv" || name.trim() == name,
+                "{what}: {name:?} has blanks that are not seen"
+            );
         }
         let read: BTreeSet<_> = found.iter().map(|name| unescaped(name)).collect();
         assert!(read == names, "{what}");

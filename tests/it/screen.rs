@@ -374,7 +374,8 @@ fn without_threads_it_says_so() {
 #[test]
 fn without_a_terminal_it_says_so() {
     let fixture = three_files();
-    let shown = weigh("-u tree").within(fixture.path()).under(["setsid", "--wait"]).run();
+    let shown = weigh("-u tree").within(fixture.path()).env("TERM", "xterm");
+    let shown = shown.under(["setsid", "--wait"]).run();
     assert_eq!(shown.code(), 1);
     assert!(shown.complaint().contains("cannot open the terminal"), "{}", shown.complaint());
 }

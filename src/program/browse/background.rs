@@ -4,7 +4,6 @@
 //! cannot be part of it are keys. A terminal that answers nothing costs nothing. Only who leaves the screen right after
 //! the question waits for the answer, so that it does not come to the shell.
 
-use std::fs::File;
 use std::io::Write as _;
 use std::mem;
 use std::time::{Duration, Instant};
@@ -48,8 +47,8 @@ impl Background {
             Self::Begun(_) => Instant::now() + PATIENCE,
             Self::Known => return,
         };
-        let asked = |mut terminal: File| terminal.write_all(LAST_QUESTION.as_bytes());
-        if Instant::now() >= end || sys::terminal().and_then(asked).is_err() {
+        let ask = || sys::terminal()?.write_all(LAST_QUESTION.as_bytes());
+        if Instant::now() >= end || ask().is_err() {
             return;
         }
         let mut answer = Vec::new();
