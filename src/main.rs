@@ -14,7 +14,6 @@ use weigh::internal::escape::escape;
 use weigh::internal::problem::{Operation, Problem, unless_closed};
 use weigh::internal::render::{self, Output, bounds, doubts, errors, stats};
 use weigh::internal::report::{self, Input, Outcome, Request};
-use weigh::internal::weighed::Weighed;
 
 /// musl's own allocator has one lock for all threads: with it, walking took up to twice as long (packaging/README.md).
 #[cfg(target_env = "musl")]
@@ -193,8 +192,8 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
 
 /// Whether the filters were asked about all entries.
 fn has_all(request: &Request, outcome: &Outcome) -> bool {
-    let Weighed { report, is_interrupted, .. } = &outcome.snapshot.weighed;
-    report.is_some() && !is_interrupted && request.walk.filter.share.is_none()
+    let weighed = &outcome.snapshot.weighed;
+    weighed.report.is_some() && !weighed.is_interrupted && request.walk.filter.share.is_none()
 }
 
 /// Says what is no error, unless only errors are to be said.

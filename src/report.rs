@@ -167,8 +167,8 @@ pub fn run(
     let now = Box::new(|view| request.now(view, &largest, &mut watch));
     let (mut snapshot, stats, before) = request.compared(now)?;
     let largest = largest.lock().unwrap_or_else(PoisonError::into_inner).take();
-    // What no machine answered has no origin.
-    let to = request.save.as_ref().filter(|_| snapshot.origin.is_some());
+    let has_answer = snapshot.origin.is_some() || snapshot.weighed.report.is_some();
+    let to = request.save.as_ref().filter(|_| has_answer);
     let saved = to.map(|to| {
         let form = request.save_as.unwrap_or(SnapshotForm::of(&to.path));
         request.save(to, form, &mut snapshot)

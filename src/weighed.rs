@@ -24,6 +24,7 @@ impl Weighed {
         let is_at_most = |child: &Child<'_>| child.is_directory() && child.size() == u64::MAX;
         let roots = self.report.iter().flat_map(Tree::roots);
         let mut open: Vec<_> = roots.filter(is_at_most).collect();
+        let before = self.problems.len();
         while let Some(directory) = open.pop() {
             let length = open.len();
             open.extend(directory.directories().filter(is_at_most));
@@ -31,7 +32,10 @@ impl Weighed {
                 self.problems.push(Problem::too_large(directory.path()));
             }
         }
-        self.problems.sort_unstable();
+        // Those of a snapshot keep their order.
+        if self.problems.len() > before {
+            self.problems.sort_unstable();
+        }
     }
 
     /// Whether everything was read; if not, all totals are lower bounds.

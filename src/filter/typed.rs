@@ -15,13 +15,13 @@ pub struct Typed(Arc<[TypedPattern]>);
 struct TypedPattern {
     flag: &'static str,
     text: Vec<u8>,
-    pattern: Pattern,
+    pattern: TypedMatch,
     /// Set once. Relaxed: a thread that sees it late compares once more.
     is_met: AtomicBool,
 }
 
 #[derive(Debug)]
-enum Pattern {
+enum TypedMatch {
     Path(Paths),
     Glob(IgnoreRules),
 }
@@ -37,14 +37,14 @@ impl Typed {
             TypedPattern { flag, text, pattern, is_met }
         };
         let paths =
-            paths.iter().map(|path| typed(flag, path, Pattern::Path(Paths::new([path.clone()]))));
+            paths.iter().map(|path| typed(flag, path, TypedMatch::Path(Paths::new([path.clone()]))));
         let globs =
             globs.iter().flat_map(|(flag, globs)| globs.iter().map(move |glob| (*flag, glob)));
         let globs = globs.filter_map(|(flag, glob)| {
             let (text, mut rules) = (glob.as_encoded_bytes(), IgnoreRules::default());
             // One that takes back what another leaves out is none of these.
             let is_added = !text.starts_with(b"!") && add_glob(&mut rules, text).is_ok();
-            is_added.then(|| typed(flag, glob, Pattern::Glob(rules)))
+            is_added.then(|| typed(flag, glob, TypedMatch::Glob(rules)))
         });
         Self(paths.chain(globs).collect())
     }
@@ -53,8 +53,8 @@ impl Typed {
     pub(super) fn meet(&self, name: &[u8], path: &[u8], is_directory: bool) {
         for typed in self.0.iter().filter(|typed| !typed.is_met.load(Ordering::Relaxed)) {
             let is_met = match &typed.pattern {
-                Pattern::Path(paths) => paths.may_mean(name),
-                Pattern::Glob(rules) => rules.decide(path, is_directory).is_some(),
+                TypedMatch::Path(paths) => paths.may_mean(name),
+                TypedMatch::Glob(rules) => rules.decide(path, is_directory).is_some(),
             };
             if is_met {
                 typed.is_met.store(true, Ordering::Relaxed);

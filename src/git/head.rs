@@ -170,8 +170,11 @@ fn commit_at(mut pack: impl Read + Seek, offset: u64, id: usize) -> io::Result<V
     if byte[0] >> 4 & 7 != COMMIT {
         return Err(invalid("the commit of its HEAD is stored as a difference"));
     }
-    while byte[0] & 0x80 != 0 {
-        pack.read_exact(&mut byte)?;
+    // Its length takes 64 bits, 7 in a byte.
+    for _ in 0..10 {
+        if byte[0] & 0x80 != 0 {
+            pack.read_exact(&mut byte)?;
+        }
     }
     tree_in(ZlibDecoder::new(pack), false, id)
 }

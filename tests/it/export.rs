@@ -292,7 +292,7 @@ fn rows_are_what_json_says() {
     let csv = run("--as csv -s").text();
     assert_eq!(csv.lines().count(), rows.len() + 1);
     assert!(csv.starts_with("path,kind,size,entries,depth\n\"top\",directory,"), "{csv}");
-    assert!(csv.contains("\"top/c/not utf-8 \\xff\\n\"\"\\\\x1b\\x7f\",file,700,1,2\n"), "{csv}");
+    assert!(csv.contains("\"top/c/not utf-8 \\xff\\n\"\"\\\\\\x1b\\x7f\",file,700,1,2\n"), "{csv}");
     assert_eq!(run("--as csv -s -n 2").text().lines().count(), 4);
     assert!(run("--as csv -s -F -n 1").text().contains("\n\"top/big\",file,70000,1,1\n"));
     assert!(run("--as csv -s -t").text().contains(",group,"));
@@ -351,7 +351,7 @@ fn a_stack_has_the_size_of_its_directory_beside_links() {
     }
 }
 
-/// A line break in a name looks in CSV like a backslash and an n, as in a picture. JSON lines tell them apart.
+/// CSV has one of them as `\n`, and the other as `\\n`, as pictures do.
 #[test]
 fn a_line_break_is_told_from_a_backslash() {
     let fixture = Fixture::new().file("top/a\nb", 10).file("top/a\\nb", 20);
@@ -361,7 +361,9 @@ fn a_line_break_is_told_from_a_backslash() {
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["path"].clone())
         .collect();
     assert_eq!(paths, ["top", "top/a\\nb", "top/a\nb"]);
-    assert_eq!(table("csv").matches(r#""top/a\nb""#).count(), 2);
+    for path in [r#""top/a\nb""#, r#""top/a\\nb""#] {
+        assert_eq!(table("csv").matches(path).count(), 1, "{path}");
+    }
 }
 
 #[test]

@@ -968,6 +968,7 @@ fn what_was_not_read_is_neither_small_nor_old() {
         assert_eq!(screen.browser.marked().0, 4, "{pattern}");
         let mut stopped = scanned(&screen.request);
         stopped.snapshot.weighed.is_interrupted = true;
+        stopped.snapshot.weighed.unfinished = None;
         show(&mut screen.browser, stopped);
         screen.press(&format!("U+{pattern}\n"));
         assert_eq!(screen.browser.marked().0, marked, "{pattern}");

@@ -374,7 +374,7 @@ fn rows_end_as_the_header_does() {
         ),
         (b"size\tpath\n5\tx\r\n6\ty\r\n", "all lines but the first end in a carriage return"),
         (b"size\tpath\x005\tx\x006\ty", "line 3: it is cut off"),
-        (b"size\tpath\n5\tx\x00\n", "line 2: a path with a NUL in it"),
+        (b"size\tpath\n5\tx\x00\n", "line 2: an entry with a NUL in its name"),
     ] {
         let shown = listed(list, "-j");
         assert!(shown.complaint().contains(said), "{list:?}: {}", shown.complaint());
@@ -485,8 +485,8 @@ fn objects_are_entries() {
         (r#"{"path":"a","size":18446744073709551616}"#, "line 1: no whole number"),
         (r#"[{"path":"a","size":5}"#, "line 1: it ends too early"),
         (r#"{"path":"a","size":5"#, "line 1: it ends too early"),
-        (r#"{"path":"a\u0000b","size":5}"#, "line 1: a path with a NUL in it"),
-        (r#"{"path":"a/../b","size":5}"#, "line 1: a path with . or .. in it"),
+        (r#"{"path":"a\u0000b","size":5}"#, "line 1: an entry with a NUL in its name"),
+        (r#"{"path":"a/../b","size":5}"#, "line 1: an entry that is called .."),
         (r#"{"path":"","size":5}"#, "line 1: no path"),
         (r#"{"path":"a","size":5,"time":"now"}"#, "line 1: a time that is neither"),
         (

@@ -11,10 +11,10 @@ use crate::names::check_text;
 use crate::run::weigh;
 
 /// Everything that a terminal obeys, in one string of text, and what a forged line would say.
-const TEXT: &str = "a\x1b[2J\r\nweigh: forged\u{7f}\t\0\u{9b}31m\u{85}\u{2028}\u{202e}b\"\\";
+const TEXT: &str = "a\x1b[2J\r\nweigh: forged\u{7f}\t\u{9b}31m\u{85}\u{2028}\u{202e}b\"\\";
 
 /// The same, as bytes that are no text.
-const BYTES: &[u8] = b"a\x1b[2J\r\nweigh: forged\xff\xc3\x9b\x00b";
+const BYTES: &[u8] = b"a\x1b[2J\r\nweigh: forged\xff\xc3\x9bb";
 
 /// What is printed of a loaded snapshot: pictures, documents, tables, exports, groups, what went wrong.
 const SHOWN: &[&str] = &[

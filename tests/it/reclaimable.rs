@@ -184,7 +184,11 @@ impl Case {
             }
         }
         if !self.at.contains("core.") {
-            write(&top.join(self.payload()), &"w".repeat(100_000));
+            // Not in a marker that is left out.
+            let payload = self.payload();
+            let is_in_it = !left_out.is_empty() && payload.starts_with(left_out);
+            let payload = if is_in_it { format!("{}/other/payload", self.at) } else { payload };
+            write(&top.join(payload), &"w".repeat(100_000));
         }
         if self.at.ends_with("node_modules") {
             write(&top.join(self.at).join("in/package.json"), "{}");
@@ -217,7 +221,7 @@ impl Case {
             "pytest-cache" => "v/cache/payload",
             "mypy-cache" => "3.12/payload",
             "ruff-cache" => "0.4.1/payload",
-            "fontconfig-cache" => "2f.cache-7",
+            "fontconfig-cache" => "1f.cache-7",
             "maven-artifact" => "in/a-1.jar",
             _ => "in/payload",
         };
@@ -658,7 +662,7 @@ fn what_may_be_tracked_where_nobody_can_tell_is_not_listed() {
 #[cfg(target_os = "linux")]
 #[ignore = "needs strace"]
 fn what_is_tracked_in_a_directory_that_is_listed_in_part_is_not_listed() {
-    let (case, fixture) = (named("cache-tag"), Fixture::in_memory().dir("p"));
+    let (case, fixture) = (named("pip-cache"), Fixture::in_memory().dir("p"));
     // On tmpfs, the last one comes first.
     git(&fixture, &fixture.at("p"), &["init", "-q"]);
     let long = "x".repeat(200);
@@ -761,9 +765,9 @@ fn what_is_inside_of_another_counts_once() {
     named("npm-packages").make_in(&fixture.at("p/target/tmp/d"), "");
     let fixture = aged(fixture, 40);
     assert_eq!(found(&fixture), [("cargo-target".to_owned(), "./p/target".to_owned())].into());
-    // A root that is one is found as well.
+    // What is beside a root is not seen, so nothing proves who made it.
     let json = look("-j p/target", &fixture).run().json();
-    assert_eq!(json["reclaimable"]["found"][0]["path"], "p/target");
+    assert_eq!(json["reclaimable"]["others"][0]["path"], "p/target");
 }
 
 /// A store frees what nobody else has, and all of it with what is linked to it.

@@ -307,7 +307,7 @@ fn what_could_not_be_read_is_kept_as_incomplete_and_limits_nothing() {
     // It is the last scan. What was not read then is neither growth nor a reason to fail.
     fs::set_permissions(fixture.at("t/closed"), PermissionsExt::from_mode(0o755)).unwrap();
     let shown = run("-s t --since last");
-    assert_eq!(shown.code(), 0, "{}", shown.complaint());
+    assert_eq!(shown.code(), 1, "{}", shown.complaint());
     assert!(shown.complaint().contains("is incomplete: what is new in"), "{}", shown.complaint());
     let shown = run("-s t --since last --fail-growth 1b");
     assert_eq!(shown.code(), 2, "{}", shown.complaint());

@@ -109,7 +109,7 @@ fn read(file: &Path, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
         true => Box::new(io::stdin().lock()),
         false => Box::new(BufReader::new(sys::open_file(file)?)),
     };
-    let mut total = 0;
+    let (mut total, mut has_empty) = (0, false);
     loop {
         let mut path = Vec::new();
         let length = list.by_ref().take(LONGEST).read_until(end, &mut path)? as u64;
@@ -124,8 +124,10 @@ fn read(file: &Path, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
             return Err(io::Error::other("more than 1 GiB of paths, or more than 16 million"));
         }
         path.pop_if(|last| *last == end);
-        // No file has an empty name. Between NULs, one is a mistake, which is named as by du; an empty line is none.
-        if !path.is_empty() || end == 0 {
+        // No file has an empty name. Between NULs, one is a mistake, which is named, as by du, but once; an empty line is
+        // none.
+        let is_mistake = path.is_empty() && end == 0 && !mem::replace(&mut has_empty, true);
+        if !path.is_empty() || is_mistake {
             roots.push(sys::into_path(path).into());
         }
     }
