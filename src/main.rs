@@ -165,8 +165,9 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
     note(errors::remembered(outcome.remembered.as_ref(), messages.remembering), messages);
     note(errors::not_in_bulk(&outcome.stats.not_in_bulk), messages);
     note(errors::overlays(&outcome.stats.overlays), messages);
-    if !matches!(request.source, Input::Remote(..) | Input::History(_)) && has_all(request, outcome)
-    {
+    // A snapshot may have been saved with the same filters.
+    let has_entries = matches!(request.source, Input::Roots(_) | Input::List(..));
+    if has_entries && has_all(request, outcome) {
         note(errors::unmet(&request.walk.filter.typed), messages);
     }
     note(errors::seem_totals(outcome.stats.seem_totals), messages);

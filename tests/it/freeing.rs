@@ -1080,6 +1080,7 @@ fn all_of_why_something_is_kept_can_be_read() {
     let all = shown("", 40);
     assert!(all.contains("cannotremove") && all.contains("/tree/a:itcontainsentries"), "{all}");
     assert!(all.ends_with("longlong,…"), "{all}");
+    eprintln!("{}", view::screen(&mut screen.browser, (40, 8)));
     let (top, end) = (shown("", 8), shown("G", 8));
     assert!(all.contains(&top) && all.ends_with(&end), "{top} {end}");
     assert_ne!(shown("kkk", 8), end);
