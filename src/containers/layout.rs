@@ -105,8 +105,7 @@ fn owner_of(directory: Child<'_>) -> Option<&'static str> {
 /// Whose storage a directory is that has these directories in it.
 fn refusal_in(names: &[Vec<u8>]) -> Option<&'static str> {
     let is_there = |any: &&str| names.iter().any(|name| is_one_of(any, name));
-    let layout =
-        LAYOUTS.iter().find(|layout| layout.directories.iter().all(|any| is_there(&any)))?;
+    let layout = LAYOUTS.iter().find(|layout| layout.directories.iter().all(is_there))?;
     Some(layout.refusal)
 }
 

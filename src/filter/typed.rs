@@ -36,8 +36,9 @@ impl Typed {
             let (text, is_met) = (text.as_encoded_bytes().to_vec(), AtomicBool::new(false));
             TypedPattern { flag, text, pattern, is_met }
         };
-        let paths =
-            paths.iter().map(|path| typed(flag, path, TypedMatch::Path(Paths::new([path.clone()]))));
+        let paths = paths
+            .iter()
+            .map(|path| typed(flag, path, TypedMatch::Path(Paths::new([path.clone()]))));
         let globs =
             globs.iter().flat_map(|(flag, globs)| globs.iter().map(move |glob| (*flag, glob)));
         let globs = globs.filter_map(|(flag, glob)| {

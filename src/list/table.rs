@@ -330,7 +330,7 @@ mod tests {
             ("path,size\n", Some((b',', b'\n'))),
             ("\"Size\";\"other\";\"Key\"\r\n", Some((b';', b'\n'))),
             ("disk\tpath\n1\tx\0", Some((b'\t', b'\n'))),
-            ("disk\tpath\01\tx\n", Some((b'\t', 0))),
+            ("disk\tpath\x001\tx\n", Some((b'\t', 0))),
             ("4\tpath\n", None),
             ("4 a,size,path\n", None),
             ("path,name\n", None),

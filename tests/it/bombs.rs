@@ -592,9 +592,9 @@ fn roots_and_errors_are_found_at_once() {
         "-n 100000 --load many",
         "--load long",
         "--load slashes",
-        "--load many --since inner",
-        "--load long --since slashes",
-        "--load slashes --since long",
+        "--load many --since many",
+        "--load long --since long",
+        "--load slashes --since slashes",
     ] {
         let shown = hurried(&fixture, flags);
         assert_eq!(shown.code(), 1, "{flags}: {}", shown.complaint().len());

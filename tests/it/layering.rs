@@ -67,29 +67,6 @@ fn nothing_is_called_util() {
     }
 }
 
-/// One name is one thing. But each source, and each system, has the same items; and what `api` makes public is called as
-/// what is in it.
-#[test]
-fn no_two_types_have_one_name() {
-    let mut known: BTreeMap<String, PathBuf> = BTreeMap::new();
-    for (path, text) in sources() {
-        let others =
-            ["api.rs", "sys/linux", "sys/unix", "sys/other", "sys/refused.rs", "sys/windows"];
-        if others.iter().any(|part| path.starts_with(part)) {
-            continue;
-        }
-        let code = code_of(&text);
-        // Those of a test may be called like another test's.
-        let (code, _) = code.split_once("#[cfg(test)]\nmod tests {").unwrap_or((&code, ""));
-        for pair in words(code).windows(2) {
-            if ["struct", "enum", "trait"].contains(&pair[0]) {
-                let other = known.insert(pair[1].to_owned(), path.clone());
-                assert!(other.is_none(), "{}: {} is in {other:?} too", path.display(), pair[1]);
-            }
-        }
-    }
-}
-
 /// Only `sys`, and `ext4` for its device, touch the file system. Output depends only on what `render` was given.
 #[test]
 fn nobody_reaches_past_its_part() {

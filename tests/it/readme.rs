@@ -208,7 +208,11 @@ fn commands_in_text_and_tables_work() {
             let command: Vec<_> = span.split_whitespace().map(words).collect();
             let (succeeds, said) = home.sh(&command.join(" "));
             assert!(succeeds, "{}: {span}: {said}", page.display());
-            assert!(!said.is_empty() && !complains(&said), "{}: {span}: {said}", page.display());
+            assert!(
+                !said.is_empty() && !complains(said.trim_start_matches("weigh: ")),
+                "{}: {span}: {said}",
+                page.display()
+            );
             count += 1;
         }
     }

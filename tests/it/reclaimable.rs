@@ -667,6 +667,9 @@ fn what_is_tracked_in_a_directory_that_is_listed_in_part_is_not_listed() {
     git(&fixture, &fixture.at("p"), &["init", "-q"]);
     let long = "x".repeat(200);
     let fixture = (0..1_000).fold(fixture, |fixture, n| fixture.file(format!("p/{long}{n}"), 0));
+    let fixture = fixture.file("p/tracked", 1);
+    git(&fixture, &fixture.at("p"), &["add", "tracked"]);
+    git(&fixture, &fixture.at("p"), COMMIT);
     case.make_in(&fixture.at("p"), "");
     let fixture = aged(fixture, 40);
     let found = || {
@@ -680,6 +683,7 @@ fn what_is_tracked_in_a_directory_that_is_listed_in_part_is_not_listed() {
     };
     assert_eq!(found(), 1);
     git(&fixture, &fixture.at("p"), &["add", "-f", &case.payload()]);
+    git(&fixture, &fixture.at("p"), COMMIT);
     assert_eq!(found(), 0);
 }
 

@@ -704,11 +704,15 @@ fn a_path_without_an_answer_is_missing() {
         (line("f", &b, ""), &a),
         // Its own size is missing.
         (line("d", &a, "") + &line("f", &b, "y"), &b),
-        (String::new(), &a),
     ] {
         machine.script("rsh", &answer(&format!("find'; printf '{list}{end}'\n")));
         missing(&machine.weigh("-j", There::Find).args(&names).run(), path, &list);
     }
+    // Neither of them.
+    machine.script("rsh", &answer(&format!("find'; printf '{end}'\n")));
+    let shown = machine.weigh("-j", There::Find).args(&names).run();
+    let said = format!("weigh: 2 × cannot load: it does not list this: web:{a}, web:{b}\n");
+    assert_eq!((shown.code(), shown.complaint()), (1, said));
     // In another order, nothing is.
     let list = line("f", &b, "") + &line("d", &a, "");
     machine.script("rsh", &answer(&format!("find'; printf '{list}{end}'\n")));

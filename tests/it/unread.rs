@@ -123,7 +123,7 @@ fn each_way_through_a_file_keeps_all_marks() {
             assert!(said.contains("top/a/in/lost") && said.contains("lower bound"), "{said}");
         }
         // Beside a snapshot that is whole.
-        run(&fixture, "-q other --save saved/other.weigh");
+        run(&fixture, &format!("-q {flags} other --save saved/other.weigh"));
         let both = ["", "--save saved/both.weigh", "--save saved/both.json"];
         let joined = both.map(|save| {
             let flags = format!("{PICTURE} --load saved/x.weigh --load saved/other.weigh");
@@ -224,6 +224,7 @@ fn each_format_says_it() {
 fn what_can_be_made_again_is_a_lower_bound() {
     let fixture = Fixture::new()
         .file("top/web/node_modules/x/index.js", 50_000)
+        .file("top/web/node_modules/x/package.json", 2)
         .file("top/web/package.json", 2)
         .file("top/web/package-lock.json", 2)
         .unreadable("top/locked");
@@ -436,11 +437,12 @@ fn calls_that_fail_leave_marks_on_each_way() {
             let marked_in = |flags: &str| {
                 let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-P"].map(String::from);
                 let inject = format!("inject={call}:error={error}");
-                let strace = strace.into_iter().chain([
-                    fixture.at(at).display().to_string(),
-                    "-e".into(),
-                    inject,
-                ]);
+                // The path of a handle, or a name in the call.
+                let path = match call {
+                    "getdents64" => fixture.at(at).display().to_string(),
+                    _ => at.rsplit('/').next().unwrap().to_owned(),
+                };
+                let strace = strace.into_iter().chain([path, "-e".into(), inject]);
                 weigh(flags).arg(fixture.at("top")).within(fixture.path()).under(strace).run()
             };
             let place = format!("{}/", fixture.path().display());

@@ -1263,7 +1263,8 @@ fn what_cannot_be_put_back_keeps_no_other_in_the_trash() {
         assert_eq!(fixture.names("tree"), ["a", "b", "c"]);
         assert_eq!(fs::read(root.join(taken)).unwrap(), b"new");
         assert!(
-            said.starts_with("2 put back, 1 not: ") && said.contains(&format!("/{taken}: ")),
+            said.starts_with("1 not put back, 2 put back: ")
+                && said.contains(&format!("/{taken}: ")),
             "{said}"
         );
         fs::remove_file(root.join(taken)).unwrap();
@@ -1275,7 +1276,7 @@ fn what_cannot_be_put_back_keeps_no_other_in_the_trash() {
         fs::write(root.join("a"), "changed").unwrap();
         let said = types("t");
         assert!(
-            said.starts_with("nothing is moved into the trash; 1 kept; marks lost: 1 ("),
+            said.starts_with("1 kept; nothing is moved into the trash; marks lost: 1 ("),
             "{said}"
         );
     }
@@ -1300,7 +1301,7 @@ fn lost_marks_of_several_directories_are_one_number() {
     }
     assert_eq!(
         types('t'),
-        "nothing is moved into the trash; 3 kept; marks lost: 3 (gone, changed, or not to be marked)"
+        "3 kept; nothing is moved into the trash; marks lost: 3 (gone, changed, or not to be marked)"
     );
 }
 
