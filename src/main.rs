@@ -87,7 +87,7 @@ fn main() -> ExitCode {
     say(exceeded.iter().map(|it| bounds::message(it, &format, !weighed.is_complete())));
     ExitCode::from(match (&printed, unsaved) {
         (Err(_), _) => INCOMPLETE,
-        // Not if a snapshot is of a scan that was.
+        // An interrupted scan in a loaded snapshot does not count.
         _ if weighed.is_interrupted && request.interrupt.is_asked() => INTERRUPTED,
         (_, Some(problem)) => status_of(problem),
         _ if !other_files.is_empty() => INCOMPLETE,

@@ -1,5 +1,5 @@
-//! The tree of the commit that is checked out. An index lists what it tracks, but what was taken out of it and not yet
-//! committed is in no index. Comparing two ids finds that out: the index has the id of the tree that it was last
+//! The tree of the commit that is checked out. An index lists what it tracks, but HEAD still tracks files that
+//! were taken out of the index and not yet committed. Comparing two ids finds that out: the index has the id of the tree that it was last
 //! written as, as long as nothing was staged since (`index`).
 //!
 //! Of objects, only the start of one commit is read, loose or in a pack (gitformat-pack(5)).

@@ -251,7 +251,7 @@ impl ListPlace {
         Ok(())
     }
 
-    /// What came up. The lines of directories seem to have totals, though that was not said, if each is at least what is
+    /// What came up. The lines of directories seem to have totals, although --list-totals is missing, if each is at least what is
     /// in it, and all files are in directories with a line, except those that are beside the first of them (`du -a *`).
     fn findings(self) -> ListFindings {
         let seem_totals = !self.totals && self.has_lined && !self.has_less && self.unlined <= 1;

@@ -1,6 +1,6 @@
 //! What a rule expects in a directory. A marker proves which program made the directory, and not that nobody put
-//! something of their own there. So of the few directories that are found, the upper levels are listed once more, when
-//! the walk is over: during the walk this would have to be kept of every directory.
+//! something of their own there. So after the scan, weigh lists the upper levels of each
+//! directory that it found once more. Doing so during the scan would cost memory for every directory.
 
 use std::ffi::CString;
 use std::io;

@@ -45,7 +45,7 @@ pub struct Partial {
 struct Loss {
     /// The names in its path, each with a zero byte after it.
     names: Vec<u8>,
-    /// Whether only its content was not read. Nothing is missing of a file then: rules or a list of git's were in it.
+    /// Whether only its content was not read. A file then lacks nothing: it held ignore rules or a git index.
     is_content: bool,
 }
 

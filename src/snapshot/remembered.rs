@@ -196,7 +196,7 @@ impl Remembered {
                 _ => {}
             }
         }
-        // They were passed over, but the others made enough room.
+        // Other hosts' snapshots were skipped, but removing the rest freed enough.
         if length <= self.bound {
             expired.of_other_hosts = 0;
         }
