@@ -32,6 +32,11 @@ impl Weighed {
                 self.problems.push(Problem::too_large(directory.path()));
             }
         }
+        // Of several roots, and of groups.
+        let root = self.report.as_ref().map(Tree::root);
+        if self.problems.len() == before && root.is_some_and(|root| root.size() == u64::MAX) {
+            self.problems.push(Problem::too_large(b"(total)".to_vec()));
+        }
         // Those of a snapshot keep their order.
         if self.problems.len() > before {
             self.problems.sort_unstable();

@@ -131,19 +131,17 @@ impl Filter {
 
     /// The same, but for what is in another share.
     fn is_share_of_all(&self) -> bool {
-        !self.leaves_out_hidden
-            && self.paths.is_off()
-            && self.types.is_off()
-            && self.has_no_rules()
-            && self.regexes.is_off()
-            && self.times.is_off()
-            && !self.leaves_out_caches
-            && self.collapse.is_off()
+        !self.depends_on_place() && self.times.is_off() && self.collapse.is_off()
     }
 
-    /// Whether an entry may count in one directory and not in another, by its path or by what else is there.
+    /// Whether an entry may count in one directory and not in another: by its name, its path, or what else is there. An
+    /// overlay may show a file under another name than its layer.
     pub fn depends_on_place(&self) -> bool {
-        self.looks_at_paths() || self.paths.have_paths() || self.leaves_out_caches
+        self.leaves_out_hidden
+            || !self.paths.is_off()
+            || !self.types.is_off()
+            || self.looks_at_paths()
+            || self.leaves_out_caches
     }
 
     fn has_no_rules(&self) -> bool {

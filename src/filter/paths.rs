@@ -52,11 +52,6 @@ impl Paths {
         self.names.is_empty() && self.absolute.is_empty()
     }
 
-    /// Whether there are paths.
-    pub(super) fn have_paths(&self) -> bool {
-        !self.absolute.is_empty()
-    }
-
     /// Whether every entry called `name` is meant.
     pub(super) fn name(&self, name: &[u8]) -> bool {
         self.names.iter().any(|known| **known == *name)

@@ -87,8 +87,6 @@ impl Location {
 pub struct Overlay<'t> {
     /// The mount that shows all of it.
     pub mount: u64,
-    /// The mount that it is in.
-    pub parent: u64,
     /// Where it is mounted.
     pub point: &'t [u8],
     /// Its layers.
@@ -185,20 +183,7 @@ impl MountTable {
         let (id, whole) =
             same.or_else(|| self.mounts.iter().filter(is_all).min_by_key(|(id, _)| **id))?;
         let layers = layers(&whole.own_options)?;
-        Some(Overlay { mount: *id, parent: whole.parent, point: &whole.point, layers })
-    }
-
-    /// Whether `inner` is mounted in `outer`, perhaps in others between them, or is the same mount.
-    pub fn is_in(&self, mut inner: u64, outer: u64) -> bool {
-        // A mount that is its own parent would have no end.
-        for _ in 0..=self.mounts.len() {
-            match self.listed(inner) {
-                _ if inner == outer => return true,
-                Some(listed) => inner = listed.parent,
-                None => break,
-            }
-        }
-        false
+        Some(Overlay { mount: *id, point: &whole.point, layers })
     }
 
     /// The mount points of overlays.

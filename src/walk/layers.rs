@@ -34,19 +34,19 @@ struct Merged {
     layers: Vec<usize>,
 }
 
-/// Whether each of `layers`, the topmost first, is known to be a layer of the overlay with this `root`, or shows nothing
-/// there. None if one of them cannot be.
+/// Whether each of `layers`, the topmost first, is a layer of the overlay with this `root`, or shows nothing there. False
+/// in doubt.
 ///
 /// # Errors
 /// The system's.
-pub(super) fn compare(root: &Root, layers: &[Root], query: Query) -> io::Result<Option<Vec<bool>>> {
+pub(super) fn are_of(root: &Root, layers: &[Root], query: Query) -> io::Result<bool> {
     let device = layers.first().map(|top| top.stat.device);
     let are_on_one = layers.iter().all(|layer| Some(layer.stat.device) == device);
     let is_top = layers.first().is_some_and(|top| top.stat.inode == root.stat.inode);
     // Where the overlay covers one of its own layers, it is found there itself.
     let is_itself = layers.iter().any(|layer| layer.stat.device == root.stat.device);
     if is_itself || (are_on_one && !is_top) {
-        return Ok(None);
+        return Ok(false);
     }
     let mut are_known: Vec<_> = (0..layers.len()).map(|i| i == 0 && are_on_one).collect();
     let mut compared = Compared { query, are_on_one, are_known: &mut are_known, left: MOST };
@@ -55,7 +55,7 @@ pub(super) fn compare(root: &Root, layers: &[Root], query: Query) -> io::Result<
     let handles = layers.iter().map(open_root).collect::<io::Result<Vec<_>>>()?;
     while let Some(directory) = open.pop() {
         if !compared.directory(&shown, &handles, directory, &mut open)? {
-            return Ok(None);
+            return Ok(false);
         }
         if compared.left == 0 || compared.are_known.iter().all(|is_known| *is_known) {
             break;
@@ -63,7 +63,7 @@ pub(super) fn compare(root: &Root, layers: &[Root], query: Query) -> io::Result<
     }
     // If all that it shows was found, a layer that shows nothing does not matter.
     let is_all = open.is_empty() && compared.left > 0;
-    Ok(Some(if is_all { vec![true; layers.len()] } else { are_known }))
+    Ok(is_all || are_known.iter().all(|is_known| *is_known))
 }
 
 impl Compared<'_> {
@@ -112,7 +112,7 @@ impl Compared<'_> {
             self.are_known[numbers[0]] |= is_same;
             if !as_shown.is_directory() {
                 // A file that was copied up has the number that it had in a lower layer, perhaps under another name.
-                if numbers[0] > 0 && !is_same {
+                if !is_same && (numbers[0] > 0 || !self.is_copy(&shown, topmost, name)?) {
                     return Ok(false);
                 }
                 continue;
@@ -159,6 +159,19 @@ impl Compared<'_> {
             Err(error) if sys::is_vanished(&error) => Ok(None),
             stat => stat.map(Some),
         }
+    }
+
+    /// Whether a file that is shown is that of a layer, whatever its number. Somebody may write to it meanwhile.
+    fn is_copy(&self, shown: &Handle, layer: &Handle, name: &CStr) -> io::Result<bool> {
+        const TRIES: usize = 3;
+        for _ in 0..TRIES {
+            let [shown, stat] = [self.stat(shown, name)?, self.stat(layer, name)?];
+            let attributes = |it: Stat| (it.mode, it.length, it.modified, it.changed);
+            if shown.map(attributes) == stat.map(attributes) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether what is shown is what is in a layer. The upper bits of an inode number may say which layer that is.

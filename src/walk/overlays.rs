@@ -11,7 +11,7 @@ use super::roots::{self, Root};
 use super::{Walk, is_entered, layers, lock, nested};
 use crate::path;
 use crate::stats::OverlayStats;
-use crate::sys::{self, MountTable, Overlay, Query, Source, Symlinks};
+use crate::sys::{self, MountTable, Query, Source, Symlinks};
 use crate::tally::Tally;
 
 /// The overlays that a walk has met.
@@ -90,7 +90,10 @@ impl<T: Tally> Walk<T> {
             let base = &point[..end];
             let layers = paths.iter().map(|layer| self.layer(mounts, base, layer));
             let layers = layers.collect::<Option<Vec<_>>>();
-            found.extend(layers.filter(|layers| self.are_of(mounts, &overlay, &root, layers)));
+            // A later mount may have covered one.
+            let query = Query { times: true, ..self.options.query };
+            let are_of = |layers: &Vec<Root>| layers::are_of(&root, layers, query).unwrap_or(false);
+            found.extend(layers.filter(are_of));
         }
         let layers = found.pop().filter(|_| found.is_empty())?;
         let above = point.rsplitn(2, |byte| *byte == b'/').nth(1)?;
@@ -107,21 +110,6 @@ impl<T: Tally> Walk<T> {
             count if count == are_inside.len() && is_clear => Some(Layers::Weighed(first)),
             _ => None,
         }
-    }
-
-    /// Whether `layers` are those of the `overlay` with this `root`, as far as that can be told. A later mount may have
-    /// covered one: so each is known by what is in it, or lies on the mount that the overlay is in, or above that.
-    fn are_of(
-        &self,
-        mounts: &MountTable,
-        overlay: &Overlay<'_>,
-        root: &Root,
-        layers: &[Root],
-    ) -> bool {
-        let query = Query { times: true, ..self.options.query };
-        let Ok(Some(are_known)) = layers::compare(root, layers, query) else { return false };
-        let mut each = layers.iter().zip(are_known);
-        each.all(|(layer, is_known)| is_known || mounts.is_in(overlay.parent, layer.mount.id))
     }
 
     /// The `layer` with this path from the directory `base`, unless opening it might wait.

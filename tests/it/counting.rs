@@ -216,6 +216,13 @@ fn sums_saturate() {
         assert!(text.contains("≥16.0Ei") && shown.code() == 1, "{flags}: {text}");
         assert!(!text.contains("≥8.00Ei"), "{flags}: {text}");
     }
+    // The sum above several PATHs, of which each fits.
+    for flags in ["-s -c -w 80", "-s -c --by type"] {
+        let paths = ["top/a", "top/b", "top/c"].map(|path| fixture.at(path));
+        let shown = weigh(flags).args(paths).run();
+        let text = String::from_utf8_lossy(&shown.stdout);
+        assert!(text.contains("≥16.0Ei") && shown.code() == 1, "{flags}: {text}");
+    }
     // Each fits by itself, and so does what they take on disk.
     assert_eq!(run("-j").document().root().size, du(&["-sB1"], &fixture.at("top")));
     let one = weigh("-j -s").arg(fixture.at("top/a")).run().document();
