@@ -2,7 +2,6 @@
 
 use std::ffi::{CStr, CString};
 use std::iter;
-use std::path::Path;
 
 use crate::measure::Kind;
 use crate::sys::{Handle, Listing, Query, Source, Symlinks};
@@ -70,9 +69,12 @@ pub const LAYOUTS: [StorageLayout; 12] = [
     },
 ];
 
-/// Why `entry` of a scanned tree is not to be deleted, if an engine's storage lies around it.
+/// Why `entry` of a scanned tree is not to be deleted, if an engine's storage lies around it, as far as the scan tells at
+/// once. Before anything is removed, [`super::StorageSearch`] looks on disk.
 pub fn owner(entry: Child<'_>) -> Option<&'static str> {
-    iter::successors(entry.parent(), Child::parent).find_map(owner_of)
+    /// Marking all entries of a directory asks this once for each. Few storages have more directories at their top.
+    const MOST: usize = 256;
+    iter::successors(entry.parent(), Child::parent).find_map(|it| owner_of(it, MOST))
 }
 
 /// Whether an engine's storage is `directory`, or lies in it.
@@ -82,49 +84,53 @@ pub fn holds_storage(directory: Child<'_>) -> bool {
         first.any(|names| is_one_of(names, name))
     };
     let mut named = directory.all_directories().filter(|it| is_first(it.name()));
-    named.any(|it| it.parent().is_some_and(|parent| owner_of(parent).is_some()))
+    named.any(|it| it.parent().is_some_and(|parent| owner_of(parent, usize::MAX).is_some()))
 }
 
-/// The storage around the real path `path`, nearest first, and whose it is: for the directories above a root, which no
-/// scan has seen.
-pub fn storage_around(path: &Path) -> Option<&Path> {
-    path.ancestors().skip(1).find(|directory| {
-        let path = CString::new(directory.as_os_str().as_encoded_bytes());
-        path.is_ok_and(|path| refusal_in(&part_names(&path)).is_some())
-    })
+/// Whose storage the open `directory` is now, as its layout tells.
+pub fn refusal_of(directory: &Handle) -> Option<&'static str> {
+    refusal_in(&names_there(directory).0)
 }
 
-/// Whose storage `directory` is, as its layout tells. Its metadata need not be readable.
-fn owner_of(directory: Child<'_>) -> Option<&'static str> {
-    /// No storage has more directories at its top. Marking all entries of a directory asks this once for each.
-    const MOST: usize = 256;
-    let names = directory.directories().take(MOST).map(|it| it.name());
+/// Whose storage `directory` is, as its layout tells. Its metadata need not be readable. Looks at no more than `most`
+/// directories in it.
+fn owner_of(directory: Child<'_>, most: usize) -> Option<&'static str> {
+    let names = directory.directories().take(most).map(|it| it.name());
     refusal_in(&names.filter(|name| is_part(name)).map(<[u8]>::to_vec).collect::<Vec<_>>())
 }
 
 /// Whose storage a directory is that has these directories in it.
-fn refusal_in(names: &[Vec<u8>]) -> Option<&'static str> {
+pub(super) fn refusal_in(names: &[Vec<u8>]) -> Option<&'static str> {
     let is_there = |any: &&str| names.iter().any(|name| is_one_of(any, name));
     let layout = LAYOUTS.iter().find(|layout| layout.directories.iter().all(is_there))?;
     Some(layout.refusal)
 }
 
-/// The names in the directory at `path` that layouts ask for. Without leave to list it, each of them is looked for.
-fn part_names(path: &CStr) -> Vec<Vec<u8>> {
-    let listed = Source::default().open(path).ok().and_then(|directory| listed_parts(&directory));
-    listed.unwrap_or_else(|| {
-        let Ok(directory) = Source::default().look(path) else { return Vec::new() };
+/// The names in the directory at `path` that layouts ask for, and the number of all entries if it was listed. If not
+/// `may_list`, each of the names is looked for.
+pub(super) fn part_names(path: &CStr, may_list: bool) -> (Vec<Vec<u8>>, usize) {
+    let listed = if may_list { Source::default().open(path).ok() } else { None };
+    let directory = listed.map_or_else(|| Source::default().look(path), Ok);
+    directory.map_or_else(|_| (Vec::new(), 0), |directory| names_there(&directory))
+}
+
+/// The names in the open `directory` that layouts ask for, and the number of all entries if it can be listed. If not,
+/// each of the names is looked for.
+fn names_there(directory: &Handle) -> (Vec<Vec<u8>>, usize) {
+    listed_parts(directory).unwrap_or_else(|| {
         let all = LAYOUTS.iter().flat_map(|layout| layout.directories);
         let exact = all.flat_map(|any| any.split('|')).filter(|name| !name.ends_with('*'));
-        let there = exact.filter(|name| is_directory(&directory, name.as_bytes()));
-        there.map(|name| name.as_bytes().to_vec()).collect()
+        let there = exact.filter(|name| is_directory(directory, name.as_bytes()));
+        (there.map(|name| name.as_bytes().to_vec()).collect(), 0)
     })
 }
 
-fn listed_parts(directory: &Handle) -> Option<Vec<Vec<u8>>> {
-    let (mut buffer, mut listing, mut names) = (Vec::new(), Listing::default(), Vec::new());
+fn listed_parts(directory: &Handle) -> Option<(Vec<Vec<u8>>, usize)> {
+    let (mut buffer, mut listing) = (Vec::new(), Listing::default());
+    let (mut names, mut entries) = (Vec::new(), 0);
     loop {
         let is_more = directory.read(&mut buffer, &mut listing, None).ok()?;
+        entries += listing.iter().count();
         let parts = listing.iter().filter(|listed| is_part(listed.name.to_bytes()));
         let parts = parts.filter(|listed| match listed.kind {
             Some(kind) => kind == Kind::Directory,
@@ -133,7 +139,7 @@ fn listed_parts(directory: &Handle) -> Option<Vec<Vec<u8>>> {
         names.extend(parts.map(|listed| listed.name.to_bytes().to_vec()));
         listing.clear();
         if !is_more {
-            return Some(names);
+            return Some((names, entries));
         }
     }
 }
@@ -153,5 +159,27 @@ fn is_one_of(names: &str, name: &[u8]) -> bool {
     names.split('|').any(|one| match one.strip_suffix('*') {
         Some(start) => name.starts_with(start.as_bytes()),
         None => one.as_bytes() == name,
+    })
+}
+
+/// Where engines store, unless they are configured otherwise: those of the system, and those of a user, in the home
+/// directory. Beside the layouts, these paths tell a storage, whatever is in it.
+pub(super) const SYSTEM_PATHS: [&str; 3] =
+    ["/var/lib/docker", "/var/lib/containers/storage", "/var/lib/containerd"];
+pub(super) const PATHS_AT_HOME: [&str; 3] =
+    [".local/share/docker", ".local/share/containers/storage", ".local/share/containerd"];
+
+/// Whether `path`, from the top of a file system, leads into one of these storages, or to it. The file system may be
+/// mounted anywhere, and so begin with any name of them.
+pub(super) fn is_usual(path: &[u8]) -> bool {
+    const ENGINES: [&str; 3] = ["docker", "containers/storage", "containerd"];
+    let names: Vec<_> = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();
+    (0..names.len()).any(|start| {
+        let is_around = start == 0 || matches!(names[start - 1], b"lib" | b"share");
+        let mut engines = ENGINES.iter().map(|engine| engine.split('/').map(str::as_bytes));
+        is_around
+            && engines.any(|engine| {
+                names[start..].iter().copied().take(engine.clone().count()).eq(engine)
+            })
     })
 }

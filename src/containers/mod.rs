@@ -4,6 +4,7 @@
 //! What is found is a note for people. It may be missing or wrong, and no figure depends on it. All that is read is
 //! bounded, no symlink is followed, and of a container only its name and whether it runs are kept.
 
+mod around;
 mod docker;
 mod files;
 mod layout;
@@ -15,8 +16,9 @@ use std::mem;
 
 use crate::escape::escape;
 use crate::path;
+pub use around::{StorageAround, StorageSearch, usual_storages};
 use files::{Files, Room};
-pub use layout::{LAYOUTS, holds_storage, owner, storage_around};
+pub use layout::{LAYOUTS, holds_storage, owner, refusal_of};
 pub use users::{User, by_user};
 
 /// The directories of layers of which the engine's files tell more: those of Docker, podman and buildah.

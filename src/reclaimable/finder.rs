@@ -13,7 +13,7 @@ use super::command::command_for;
 use super::proof::{Proof, Proofs};
 use super::rule::{ReclaimRule, is_at, pattern};
 use super::{Reclaim, Search};
-use crate::containers::storage_around;
+use crate::containers::{StorageSearch, usual_storages};
 use crate::git::WorkTrees;
 use crate::measure::DAY;
 use crate::path;
@@ -39,6 +39,8 @@ pub(super) struct Finder<'a> {
     /// storage of a container engine. A root comes after all that is in it.
     real: BTreeMap<usize, Option<Vec<u8>>>,
     mounts: MountTable,
+    /// The storages of container engines that are known by their paths.
+    storages: Vec<Vec<u8>>,
     /// Whether the walk has seen every name that is in the roots.
     has_all_names: bool,
     work_trees: WorkTrees,
@@ -59,16 +61,16 @@ impl<'a> Finder<'a> {
                 parents[child] = Some(number);
             }
         }
+        let (mounts, mut around) = (MountTable::read(), StorageSearch::default());
         let real = tops(entries, 0, entries.len()).map(|root| {
-            let real = sys::real_path(&to_path(&entries[root].name), Symlinks::Follow);
-            (
-                root,
-                real.ok()
-                    .filter(|real| storage_around(real).is_none())
-                    .map(|it| path::with_slashes(&it)),
-            )
+            let real = sys::real_path(&to_path(&entries[root].name), Symlinks::Follow).ok();
+            let real = real.filter(|real| {
+                around.around(real.as_os_str().as_encoded_bytes(), 0, &mounts).is_none()
+            });
+            (root, real.map(|it| path::with_slashes(&it)))
         });
-        let (real, mounts): (BTreeMap<_, _>, _) = (real.collect(), MountTable::read());
+        let real: BTreeMap<_, _> = real.collect();
+        let storages = usual_storages(&sys::user_homes(), 0, &mounts);
         // What is mounted may be left out.
         let mut roots = real.values().flatten();
         let has_all_names =
@@ -81,6 +83,7 @@ impl<'a> Finder<'a> {
             parents,
             real,
             mounts,
+            storages,
             has_all_names,
             work_trees: WorkTrees::default(),
             patterns: HashMap::new(),
@@ -176,6 +179,10 @@ impl<'a> Finder<'a> {
         // With -x, what is mounted in it was not seen.
         let is_unknown = self.search.one_file_system && self.mounts.is_empty();
         if is_unknown || self.mounts.paths().any(|point| is_inside(point, &real)) {
+            return None;
+        }
+        let meets = |storage: &[u8]| path::is_within(&real, storage) || is_inside(storage, &real);
+        if self.storages.iter().any(|storage| meets(storage)) {
             return None;
         }
         let at = to_path(&real).into_owned();

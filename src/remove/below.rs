@@ -15,6 +15,7 @@ use super::protected::ProtectedLocations;
 use super::random::random_name;
 use super::removal::Removal;
 use super::target::Target;
+use crate::containers::refusal_of;
 use crate::filter::CACHE_TAG;
 use crate::path;
 use crate::sys::{ExactStat, HeldDirectory};
@@ -93,6 +94,7 @@ impl Below<'_, '_> {
         if !open.innermost()?.stat()?.is_same(stat) {
             return Err(because(REPLACED));
         }
+        ensure_no_storage(open.innermost()?)?;
         let mut traversal: Traversal<Child<'_>, Entered<'_>> = Traversal::new(root);
         let (mut has_rest, mut leaves_out) = (false, false);
         while let Some(step) = traversal.next() {
@@ -159,6 +161,7 @@ impl Below<'_, '_> {
         if let Some(refusal) = self.protected.refusal_of(stat.stat.identity()) {
             return Err(because(refusal));
         }
+        ensure_no_storage(&held)?;
         open.enter(held);
         Ok(stat)
     }
@@ -249,6 +252,12 @@ impl Below<'_, '_> {
         self.removal.outcome.add(path::join_all([self.around, path]), &error, message);
         Ok(true)
     }
+}
+
+/// Ensures that the directory is no container engine's storage now. Once its own content is being removed, nothing that
+/// is new in it is.
+fn ensure_no_storage(held: &HeldDirectory) -> Result<(), Stop> {
+    refusal_of(&held.to_list()?).map_or(Ok(()), |refusal| Err(because(refusal)))
 }
 
 const TAG_STAYS: &str = "it marks a cache, and content of that stays";

@@ -4,11 +4,12 @@
 use std::ffi::CString;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::explain::explain;
 use super::known::KnownEntry;
-use super::protected::{ProtectedLocations, ProtectedPaths};
+use super::protected::{ProtectedLocations, ProtectedPaths, Refusal};
+use crate::containers::StorageSearch;
 use crate::sys::{ExactStat, HeldDirectory};
 
 /// The topmost scanned directory of a mount. It is opened when it is first needed.
@@ -19,6 +20,9 @@ pub(super) struct HeldMount {
     paths: Arc<ProtectedPaths>,
     /// The result of opening it. The thread that removes opens it, because that may take long.
     opened: OnceLock<Result<OpenedMount, String>>,
+    /// What is known of the directories around targets. System calls are made under this lock: only one thread removes
+    /// at a time, or reviews.
+    storages: Mutex<StorageSearch>,
 }
 
 #[derive(Debug)]
@@ -32,7 +36,7 @@ pub(super) struct OpenedMount {
 impl HeldMount {
     /// The directory at `path`. `known` is from the scan, and `paths` are protected.
     pub(super) fn new(path: PathBuf, known: KnownEntry, paths: Arc<ProtectedPaths>) -> Self {
-        Self { path, known, paths, opened: OnceLock::new() }
+        Self { path, known, paths, opened: OnceLock::new(), storages: Mutex::default() }
     }
 
     /// Its path now, if it is open and the system tells, or else when it was scanned.
@@ -54,6 +58,18 @@ impl HeldMount {
         self.known.check_identity(&stat)?;
         let protected = self.paths.ask(Some(&stat))?;
         Ok(OpenedMount { held, stat, protected })
+    }
+
+    /// The reason why nothing in the directory at `path`, which is on this mount with the id `mount`, must be removed: it
+    /// is in a container engine's storage.
+    pub(super) fn refusal_around(
+        &self,
+        path: &[u8],
+        mount: u64,
+        protected: &ProtectedLocations,
+    ) -> Option<Refusal> {
+        let mut storages = self.storages.lock().unwrap_or_else(PoisonError::into_inner);
+        storages.around(path, mount, protected.mounts()).map(|storage| storage.refusal)
     }
 
     /// What is protected now.

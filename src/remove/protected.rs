@@ -7,7 +7,7 @@ use std::ffi::CString;
 use std::io;
 use std::path::PathBuf;
 
-use crate::containers;
+use crate::containers::{self, StorageSearch};
 use crate::inode::Identity;
 use crate::sys::{self, ExactStat, HeldDirectory, Location, MountTable};
 use crate::tree::{DirectoryId, Tree};
@@ -57,10 +57,9 @@ const WORKING: Protection = Protection {
 };
 const MOUNT_POINT: Protection =
     Protection { itself: "it is a mount point", around: "something is mounted in it" };
-const STORAGE: Protection = Protection {
-    itself: "it is in a container engine's storage",
-    around: "a container engine's storage lies in it",
-};
+const STORAGE: Protection =
+    Protection { itself: "it is in a container engine's storage", around: HOLDS_STORAGE };
+pub(super) const HOLDS_STORAGE: Refusal = "a container engine's storage lies in it";
 
 impl ProtectedPaths {
     /// Asks the system where these are, and the homes of other users. `top` is the topmost scanned directory of the
@@ -84,15 +83,23 @@ impl ProtectedPaths {
                 protected.add(real.as_os_str().as_encoded_bytes(), kind, true);
             }
         }
-        // What is in a root, the scan knows. What is around it was not scanned.
+        let mount = top.map_or(0, |top| top.mount);
+        let others = sys::user_homes();
+        let homes = self.homes.iter().chain(&others);
+        for storage in containers::usual_storages(homes, mount, &protected.mounts) {
+            protected.add_storage(&storage);
+        }
+        // The scan knows nothing of what is around a root. With a filter, it does not know all that is in it.
+        let mut search = StorageSearch::default();
         for root in &self.roots {
             let real = sys::real_path(root, sys::Symlinks::Follow).unwrap_or_else(|_| root.clone());
-            if let Some(storage) = containers::storage_around(&real) {
-                protected.add_storage(storage.as_os_str().as_encoded_bytes());
+            let real = real.as_os_str().as_encoded_bytes();
+            if let Some(storage) = search.around(real, 0, &protected.mounts) {
+                let path = storage.path.iter().map(|path| &**path);
+                path.chain([real]).for_each(|path| protected.add_storage(path));
             }
         }
-        let mount = top.map_or(0, |top| top.mount);
-        for home in sys::user_homes() {
+        for home in &others {
             let home = home.as_os_str().as_encoded_bytes();
             if let Some((path, may_touch)) = protected.mounts.near_path(home, mount) {
                 protected.add(&path, HOME_OF_OTHER, may_touch);
@@ -120,6 +127,11 @@ impl ProtectedLocations {
         let storages: Vec<_> = self.mounts.overlays().filter_map(storage_around).collect();
         storages.iter().for_each(|storage| self.add_storage(storage));
         Ok(())
+    }
+
+    /// What was mounted when that was asked last.
+    pub(super) fn mounts(&self) -> &MountTable {
+        &self.mounts
     }
 
     /// Protects the storage of a container engine at the real path `path`, and all that is in it.

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use super::explain::explain;
 use super::held::HeldMount;
 use super::known::{KnownEntry, checked, ensure_here, is_beside};
-use super::protected::ProtectedLocations;
+use super::protected::{HOLDS_STORAGE, ProtectedLocations};
 use super::relinked::Relinked;
+use crate::containers::refusal_of;
 use crate::path;
 use crate::sys::{ExactStat, HeldDirectory};
 use crate::tree::{Place, Tree};
@@ -100,6 +101,14 @@ impl Target {
         let path = path::join_all([&*directory.path, &*self.name]);
         if let Some(refusal) = protected.refusal(&path, &now) {
             return Err(io::Error::other(refusal));
+        }
+        // A scan may not have seen, or not any more, what is around.
+        if let Some(refusal) = self.mount.refusal_around(&directory.path, around.mount, protected) {
+            return Err(io::Error::other(refusal));
+        }
+        if now.is_directory() && refusal_of(&directory.held.descend(&[name])?.to_list()?).is_some()
+        {
+            return Err(io::Error::other(HOLDS_STORAGE));
         }
         // In an append-only directory, weigh could make a private directory but never remove it.
         let refusal = match (around, &now) {

@@ -7,7 +7,7 @@ use std::{io, iter};
 
 use super::held::HeldMount;
 use super::known::KnownEntry;
-use super::protected::ProtectedPaths;
+use super::protected::{HOLDS_STORAGE, ProtectedPaths};
 use super::target::Target;
 use crate::containers;
 use crate::path;
@@ -38,7 +38,7 @@ fn target(
         return Err(io::Error::other(owner));
     }
     if containers::holds_storage(child) {
-        return Err(io::Error::other("a container engine's storage lies in it"));
+        return Err(io::Error::other(HOLDS_STORAGE));
     }
     let ancestors: Vec<_> = iter::successors(above(&child), above).collect();
     let (Some(parent), Some(topmost)) = (ancestors.first(), ancestors.last()) else {

@@ -242,6 +242,27 @@ impl MountTable {
         Some(Location { file_system, path: path.strip_suffix(b"/").unwrap_or(&path).to_vec() })
     }
 
+    /// The paths by which other mounts show the directory at the real path `path`, which is reached through `mount`; if
+    /// that is 0, through the mount that is there. Something else may be mounted over them. Also returns the path in its
+    /// file system of the topmost directory around it that any mount shows: what is above that has no path.
+    pub fn ways_to(&self, mount: u64, path: &[u8]) -> (Vec<Vec<u8>>, Vec<u8>) {
+        let mount = if mount == 0 { self.mount_at(path) } else { mount };
+        let found = self.listed(mount).and_then(|listed| {
+            let inside = path::join_all([&*listed.root, path::below(path, &listed.point)?]);
+            Some((listed, inside))
+        });
+        let Some((here, inside)) = found else { return (Vec::new(), Vec::new()) };
+        let (mut ways, mut top) = (Vec::new(), &*here.root);
+        for (id, ListedMount { device, root, point, .. }) in &self.mounts {
+            let is_other = *id != mount && device.is_some() && *device == here.device;
+            if let Some(rest) = path::below(&inside, root).filter(|_| is_other) {
+                ways.push(path::join_all([&**point, rest]));
+                top = if root.len() < top.len() { root } else { top };
+            }
+        }
+        (ways, top.to_vec())
+    }
+
     /// The locations of all mount points: of the entries that something is mounted on.
     pub fn mount_points(&self) -> impl Iterator<Item = Location> {
         self.mounts.values().filter_map(|mount| self.location(mount.parent, &mount.point))

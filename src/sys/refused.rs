@@ -144,6 +144,7 @@ impl HeldDirectory {
         remove_link(&CStr) -> io::Result<Option<ExactStat>>;
         create(&CStr, &[u8]) -> io::Result<()>;
         waits_for_nfs() -> bool;
+        to_list() -> io::Result<Handle>;
         names(usize) -> io::Result<Vec<CString>>;
     }
 }

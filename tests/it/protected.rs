@@ -524,3 +524,65 @@ fn with_bind_mounts_in_every_place_only_what_was_confirmed_goes() {
     eprintln!("{deleted} deleted, {refused} kept");
     assert!(deleted > 20 && refused > 10);
 }
+
+/// Docker's storage in `D`, with a volume; and a home.
+fn docker() -> Fixture {
+    let parts = ["overlay2", "image", "containers", "network", "buildkit", "volumes/v/_data"];
+    let fixture = Fixture::new().dir("home").file("D/volumes/v/_data/db", 10);
+    parts.iter().fold(fixture, |fixture, part| fixture.dir(format!("D/{part}")))
+}
+
+/// Types `keys` to delete the volume's file, and asserts that it is refused, because it is in a storage.
+fn assert_kept(fixture: &Fixture, mounts: &str, arguments: &str, keys: &str) {
+    let mut terminal = Terminal::new();
+    let child = screen(fixture, mounts, Some("home"), arguments, &terminal);
+    terminal.wait_for("db");
+    terminal.type_in(keys.as_bytes());
+    terminal.type_until(b"", "'s storage");
+    terminal.type_in(b"D1\r\x1b\x1b\x1b");
+    quit(terminal, child);
+}
+
+/// Each was deleted.
+#[test]
+#[ignore = "needs root"]
+fn a_volume_is_kept_by_whatever_mount_it_is_reached() {
+    let keeps = |mounts: &str, arguments: &str| {
+        let fixture = docker().dir("m").dir("n").dir("old").file("m/unseen", 1);
+        assert_kept(&fixture, mounts, arguments, " d");
+        assert!(fixture.at("D/volumes/v/_data/db").exists(), "{mounts}");
+    };
+    keeps("mount --bind D/volumes/v/_data m", "m");
+    // The directories around the volume are on two file systems.
+    keeps(
+        "mount -t tmpfs none n; mkdir -p n/v/_data; touch n/v/_data/db; mount --bind n D/volumes; \
+         mount --bind n/v/_data m",
+        "m",
+    );
+    // Nothing but the path in its file system is left to tell.
+    keeps(
+        "mount -t tmpfs none old; d=old/var/lib/docker/volumes/v/_data; mkdir -p $d; touch $d/db; \
+         mount --bind $d m; umount old",
+        "m",
+    );
+    keeps(
+        "mount -t tmpfs none old; d=old/docker/volumes/v/_data; mkdir -p $d; touch $d/db; \
+         mount --bind $d m; umount old",
+        "m",
+    );
+}
+
+/// What only looks like one is no storage: homes are often mounted so.
+#[test]
+#[ignore = "needs root"]
+fn a_directory_of_which_only_a_part_is_mounted_is_deleted() {
+    let fixture = Fixture::new().dir("home").dir("old").dir("m");
+    let mut terminal = Terminal::new();
+    let mounts = "mount -t tmpfs none old; mkdir -p old/data/storage/u; \
+                  touch old/data/storage/u/db old/data/storage/u/other; \
+                  mount --bind old/data/storage/u m; umount old";
+    let child = screen(&fixture, mounts, Some("home"), "m", &terminal);
+    terminal.wait_for("other");
+    delete(&mut terminal, "db", "1 deleted");
+    quit(terminal, child);
+}

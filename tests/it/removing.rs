@@ -389,6 +389,57 @@ fn look_again(scanned: &Scanned, name: &str) -> std::io::Result<()> {
     look(&mut scanned.targets_at(&[scanned.place(name)]).remove(0)?)
 }
 
+/// A storage whose layout appears once its content, or what it is in, is marked: it was deleted.
+#[test]
+fn what_becomes_part_of_a_storage_after_the_review_is_kept() {
+    let new = || with_canary().file("tree/u/in/volumes/v/db", 9).file("tree/u/z", 1);
+    let becomes = |fixture: &Fixture| {
+        for part in ["overlay2", "image", "containers"] {
+            fs::create_dir(fixture.at(format!("tree/u/in/{part}"))).unwrap();
+        }
+    };
+    for name in ["u/in/volumes/v/db", "u/in/volumes/v", "u/in/volumes", "u/in", "u"] {
+        for is_late in [false, true] {
+            let fixture = new();
+            let scanned = Scanned::of(&fixture);
+            let targets = scanned.targets(&["d", name]);
+            if !is_late {
+                becomes(&fixture);
+            }
+            let removed = scanned.delete_with(&targets, |event| {
+                if is_late && matches!(event, RemovalEvent::Done { target: 0, .. }) {
+                    becomes(&fixture);
+                }
+                ControlFlow::Continue(())
+            });
+            assert!(fixture.at("tree/u/in/volumes/v/db").exists(), "{name}, {is_late}");
+            let why = &removed.outcomes[1].problems[0].message;
+            assert!(why.contains("'s storage"), "{name}, {is_late}: {why}");
+        }
+        if name != "u" {
+            let fixture = new();
+            let scanned = Scanned::of(&fixture);
+            let targets = scanned.targets(&[name]);
+            becomes(&fixture);
+            let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+            remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
+            assert!(fixture.at("tree/u/in/volumes/v/db").exists(), "{name}");
+        }
+    }
+}
+
+/// With more than 256 other directories in it, it was not known as a storage.
+#[test]
+fn a_storage_with_many_other_directories_is_refused() {
+    let fixture = (0..300).fold(with_canary(), |fixture, number| {
+        fixture.dir(format!("tree/u/in/a{number}")).dir(format!("tree/u/in/z{number}"))
+    });
+    let fixture = fixture.file("tree/u/in/volumes/v/db", 9).dir("tree/u/in/overlay2");
+    let scanned = Scanned::of(&fixture);
+    assert_refused(&scanned, "u/in", &["/volumes", "/volumes/v", "/volumes/v/db", "/a7"], "u");
+    assert!(look_again(&scanned, "u/in").unwrap_err().to_string().contains("'s storage"));
+}
+
 /// And where one has mounted a layer.
 #[test]
 #[ignore = "mounts"]

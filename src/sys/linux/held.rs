@@ -17,7 +17,7 @@ use super::file_systems;
 use super::listing::{self, convert, mount_id, open};
 use crate::measure::Kind;
 use crate::path;
-use crate::sys::{ExactStat, Listing, MOST_SYMLINKS, Stat, Storage, user_id};
+use crate::sys::{ExactStat, Handle, Listing, MOST_SYMLINKS, Stat, Storage, user_id};
 
 /// A directory that is held open. It stays the same directory even if it is moved or replaced.
 #[derive(Debug)]
@@ -326,6 +326,18 @@ impl HeldDirectory {
             thread::sleep(Duration::from_millis(10));
         }
         waits
+    }
+
+    /// The same directory, opened to list it if it may be listed.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn to_list(&self) -> io::Result<Handle> {
+        let fd = match open(&self.fd, c".", listing::DIRECTORY) {
+            Err(Errno::ACCESS) => self.fd.try_clone()?,
+            fd => fd?,
+        };
+        Ok(listing::Handle { fd }.into())
     }
 
     /// The names of at most `most` entries, without `.` and `..`.
