@@ -404,6 +404,12 @@ fn what_looks_like_it_is_not_listed() {
         ("npm-packages", "p/.svn/x", "x"),
         ("npm-packages", "p/.sl/x", "x"),
         ("npm-packages", "p/CVS/Entries", "D/node_modules////"),
+        ("npm-packages", "p/.got/x", "x"),
+        ("npm-packages", "p/_MTN/x", "x"),
+        ("npm-packages", ".p4config", "P4PORT=x"),
+        ("npm-packages", ".plastic/x", "x"),
+        ("npm-packages", ".repo/x", "x"),
+        ("npm-packages", "p/RCS/package.json,v", "x"),
         ("npm-packages", "p/_FOSSIL_", "x"),
         ("npm-packages", "p/.jj/repo/x", "x"),
         ("npm-packages", "p/.git/HEAD", ""),
@@ -1465,6 +1471,96 @@ fn a_repository_is_no_cache() {
         assert!(!finds(&aged(fixture, 40), case.rule), "{}: bare", case.rule);
     }
     let fixture = Fixture::in_memory();
+
+/// Of a new repository, nothing is tracked. Of an orphan branch the others may track everything.
+#[test]
+fn a_head_without_a_commit_is_doubt_unless_the_repository_is_new() {
+    let made = |how: &[&[&str]]| {
+        let fixture = named("npm-packages").made();
+        let top = fixture.at("p");
+        git(&fixture, &top, &["init", "-q", "-b", "main"]);
+        how.iter().for_each(|arguments| {
+            git(&fixture, &top, arguments);
+        });
+        fixture
+    };
+    let is_found = |fixture: Fixture| finds(&aged(fixture, 40), "npm-packages");
+    assert!(is_found(made(&[])), "before the first git add");
+    assert!(is_found(made(&[&["add", "package.json"]])));
+    let all: &[&str] = &["add", "-f", "."];
+    let orphan: &[&str] = &["checkout", "-q", "--orphan", "pages"];
+    let untrack: &[&str] = &["rm", "-rq", "--cached", "."];
+    assert!(!is_found(made(&[all, COMMIT, orphan, untrack])));
+    assert!(!is_found(made(&[all, COMMIT, &["pack-refs", "--all"], orphan, untrack])));
+    assert!(!is_found(made(&[all, COMMIT, orphan, untrack, &["branch", "-qD", "main"]])));
+    // A disk that failed took the branch.
+    let fixture = made(&[all, COMMIT, untrack]);
+    fs::remove_file(fixture.at("p/.git/refs/heads/main")).unwrap();
+    assert!(!is_found(fixture));
+    // And all that was written of it.
+    let fixture = made(&[all, COMMIT]);
+    for gone in ["refs/heads/main", "index", "logs/HEAD", "logs/refs/heads/main"] {
+        fs::remove_file(fixture.at("p/.git").join(gone)).unwrap();
+    }
+    assert!(!is_found(fixture));
+}
+
+/// A linked work tree has some refs in its own directory. Those of the first work tree were read.
+#[test]
+fn a_head_may_be_at_a_ref_of_its_work_tree_alone() {
+    let fixture = Fixture::in_memory();
+    let first = fixture.at("first");
+    write(&first.join("f"), "x");
+    git(&fixture, &first, &["init", "-q"]);
+    git(&fixture, &first, &["add", "f"]);
+    git(&fixture, &first, COMMIT);
+    git(&fixture, &first, &["worktree", "add", "-q", "../p"]);
+    named("npm-packages").make_in(fixture.path(), "");
+    let p = fixture.at("p");
+    git(&fixture, &first, &["update-ref", "refs/worktree/x", "HEAD"]);
+    git(&fixture, &p, &["update-ref", "refs/worktree/x", "HEAD"]);
+    git(&fixture, &p, &["symbolic-ref", "HEAD", "refs/worktree/x"]);
+    let fixture = aged(fixture, 40);
+    assert!(finds(&fixture, "npm-packages"));
+    git(&fixture, &p, &["add", "-f", "."]);
+    git(&fixture, &p, COMMIT);
+    git(
+        &fixture,
+        &p,
+        &["rm", "-rq", "--cached", "node_modules", "package.json", "package-lock.json"],
+    );
+    git(&fixture, &p, &["write-tree"]);
+    assert!(!finds(&aged(fixture, 40), "npm-packages"));
+}
+
+/// A repository of a submodule tells what is tracked there; without it, nobody does.
+#[test]
+fn a_submodule_without_its_repository_is_doubt() {
+    let fixture = named("npm-packages").made();
+    let p = fixture.at("p");
+    git(&fixture, &p, &["init", "-q"]);
+    git(&fixture, &p, &["add", "package.json"]);
+    git(&fixture, &p, COMMIT);
+    git(&fixture, fixture.path(), &["init", "-q"]);
+    git(&fixture, fixture.path(), &["add", "p"]);
+    git(&fixture, fixture.path(), COMMIT);
+    let fixture = aged(fixture, 40);
+    assert!(finds(&fixture, "npm-packages"));
+    fs::remove_dir_all(fixture.at("p/.git")).unwrap();
+    assert!(!finds(&aged(fixture, 40), "npm-packages"));
+}
+
+/// Beside a repository of git, jj tracks what it sees.
+#[test]
+fn a_work_tree_of_git_and_jj_is_doubt() {
+    let fixture = named("npm-packages").made();
+    git(&fixture, &fixture.at("p"), &["init", "-q"]);
+    git(&fixture, &fixture.at("p"), &["add", "package.json"]);
+    let fixture = aged(fixture, 40);
+    assert!(finds(&fixture, "npm-packages"));
+    write(&fixture.at("p/.jj/repo/x"), "x");
+    assert!(!finds(&aged(fixture, 40), "npm-packages"));
+}
     git(&fixture, fixture.path(), &["init", "-q"]);
     write(&fixture.at("f"), "x");
     git(&fixture, fixture.path(), &["add", "f"]);
