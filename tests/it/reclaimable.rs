@@ -135,11 +135,7 @@ const CASES: &[Case] = &[
     case("journal", "log/journal/1f", &[("log/journal/1f/system.journal", "x")]),
     case("core-dumps", "systemd/coredump", &[("systemd/coredump/core.sh.1", "x")]),
     case("core-dump", "p/core.17", &[("p/core.17", ELF)]),
-    case(
-        "trash",
-        ".local/share/Trash",
-        &[(".local/share/Trash/files/", ""), (".local/share/Trash/info/", "")],
-    ),
+    case("trash", ".local/share/Trash", &[(".local/share/Trash/files/", "")]),
 ];
 
 /// Rules that only know one place of the system, with what is there.
@@ -1475,6 +1471,31 @@ fn a_repository_is_no_cache() {
 /// Of a new repository, nothing is tracked. Of an orphan branch the others may track everything.
 #[test]
 fn a_head_without_a_commit_is_doubt_unless_the_repository_is_new() {
+
+/// What was put into a trash is found by looking there, wherever weigh begins.
+#[test]
+fn nothing_in_a_trash_is_listed_on_its_own() {
+    for trash in [
+        ".Trash/1000/files",
+        ".Trash-1000/files",
+        "data/Trash/files",
+        ".local/share/Trash/files",
+        ".Trash",
+        "Trash/expunged/1",
+    ] {
+        let fixture = Fixture::in_memory();
+        named("npm-packages").make_in(&fixture.at(trash), "");
+        let fixture = aged(fixture, 40);
+        assert!(!finds(&fixture, "npm-packages"), "{trash}");
+        for root in [trash.to_owned(), format!("{trash}/p")] {
+            let json = look("-j", &fixture).arg(fixture.at(root)).run().json();
+            assert_eq!(number_found(&json), 0, "{trash}");
+        }
+        if trash.ends_with("/files") {
+            assert!(finds(&fixture, "trash"), "{trash}");
+        }
+    }
+}
     let made = |how: &[&[&str]]| {
         let fixture = named("npm-packages").made();
         let top = fixture.at("p");
