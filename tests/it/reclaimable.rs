@@ -448,6 +448,13 @@ fn what_lies_in_an_engines_storage_is_not_listed() {
         ("k3s/agent/containerd/tmp/1", &["k3s/agent/containerd/io.containerd.content.v1.content"]),
         ("k3s/storage/pvc-1", &["k3s/agent", "k3s/data", "k3s/server"]),
         ("kubelet/pods/1/volumes/empty", &["kubelet/plugins_registry"]),
+        ("kubelet/pods/1/volumes/empty", &["kubelet/pod-resources"]),
+        ("kubelet/pods/1/volumes/empty", &["kubelet/device-plugins"]),
+        ("kubelet/pods/1/volumes/empty", &["kubelet/checkpoints"]),
+        ("storage/volumes/v/_data", &["storage/overlay", "storage/secrets"]),
+        ("buildkit/snapshots/1/fs", &["buildkit/content", "buildkit/net"]),
+        ("pool/containers/c/rootfs", &["pool/custom-snapshots"]),
+        ("pool/virtual-machines/v", &["pool/containers", "pool/images"]),
         (
             "nerdctl/1935/volumes/default/v/_data",
             &["nerdctl/1935/names", "nerdctl/1935/containers"],
