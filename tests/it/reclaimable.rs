@@ -213,7 +213,7 @@ impl Case {
             "gradle-distributions" => "gradle-8.5-bin/payload",
             "ccache" | "sccache" => "0/payload",
             "bazel" => "_bazel_me/payload",
-            "thumbnails" => "large/payload.png",
+            "thumbnails" => "large/0123456789abcdef0123456789abcdef.png",
             "pytest-cache" => "v/cache/payload",
             "mypy-cache" => "3.12/payload",
             "ruff-cache" => "0.4.1/payload",
@@ -400,16 +400,16 @@ fn what_looks_like_it_is_not_listed() {
         ("npm-packages", "p/.svn/x", "x"),
         ("npm-packages", "p/.sl/x", "x"),
         ("npm-packages", "p/CVS/Entries", "D/node_modules////"),
+        ("npm-packages", "p/_FOSSIL_", "x"),
+        ("npm-packages", "p/.jj/repo/x", "x"),
+        ("npm-packages", "p/.git/HEAD", ""),
+        ("npm-packages", ".hg/x", "x"),
         ("npm-packages", "p/.got/x", "x"),
         ("npm-packages", "p/_MTN/x", "x"),
         ("npm-packages", ".p4config", "P4PORT=x"),
         ("npm-packages", ".plastic/x", "x"),
         ("npm-packages", ".repo/x", "x"),
         ("npm-packages", "p/RCS/package.json,v", "x"),
-        ("npm-packages", "p/_FOSSIL_", "x"),
-        ("npm-packages", "p/.jj/repo/x", "x"),
-        ("npm-packages", "p/.git/HEAD", ""),
-        ("npm-packages", ".hg/x", "x"),
         ("npm-packages", "p/node_modules/in/.GIT", "gitdir: /elsewhere"),
         ("ccache", ".cache/ccache/ccache.conf", "max_size = 5G"),
         ("core-dump", "p/core.17", "\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0"),
@@ -1354,6 +1354,13 @@ fn what_a_rule_does_not_expect_is_named_and_in_no_sum() {
         ("cargo-target", "p/target/debug/results/measured.csv"),
         ("cargo-target", "p/target/debug/measured.csv"),
         ("cargo-target", "p/target/debug/deps/thesis.pdf"),
+        ("cargo-target", "p/target/release/measurements"),
+        ("cargo-target", "p/target/release/deps/measurements"),
+        ("cargo-target", "p/target/x86_64-unknown-linux-gnu/release/measurements"),
+        ("cargo-target", "p/target/debug/build/my-notes/x"),
+        ("cargo-target", "p/target/criterion/report/base.json"),
+        ("thumbnails", ".cache/thumbnails/large/holiday.png"),
+        ("bun-cache", ".bun/install/cache/mine/thesis.pdf"),
         ("cargo-target", "p/target/x86_64-unknown-linux-gnu/release/thesis.pdf"),
         ("npm-packages", "p/node_modules/mine/index.js"),
         ("npm-packages", "p/node_modules/@me/mine/index.js"),
@@ -1369,10 +1376,12 @@ fn what_a_rule_does_not_expect_is_named_and_in_no_sum() {
     let fixture = named("cargo-target").made();
     for name in [
         "debug/.fingerprint/a-1/x",
-        "debug/build/a-1/out/x.csv",
+        "debug/build/a-0123456789abcdef/out/x.csv",
+        "debug/deps/a.long-type-123.txt",
+        "nextest/default/junit.xml",
+        "llvm-cov-target/debug/a",
         "debug/deps/liba-1.rlib",
         "debug/a.d",
-        "debug/a",
         "debug/incremental/a-1/x",
         "debug/.cargo-lock",
         "release/liba.rlib",
@@ -1382,6 +1391,10 @@ fn what_a_rule_does_not_expect_is_named_and_in_no_sum() {
         "wasm32-wasip1/release/a.wasm",
     ] {
         write(&fixture.at("p/target").join(name), "x");
+    }
+    for name in ["debug/a", "release/deps/a-1", "x86_64-unknown-linux-gnu/release/examples/a"] {
+        write(&fixture.at("p/target").join(name), "x");
+        chmod(&fixture.at("p/target").join(name), 0o755);
     }
     assert_eq!(found_and_doubtful(&fixture), [vec!["cargo-target".to_owned()], Vec::new()]);
 }
@@ -1474,10 +1487,45 @@ fn a_repository_is_no_cache() {
         assert!(!finds(&aged(fixture, 40), case.rule), "{}: bare", case.rule);
     }
     let fixture = Fixture::in_memory();
+    git(&fixture, fixture.path(), &["init", "-q"]);
+    write(&fixture.at("f"), "x");
+    git(&fixture, fixture.path(), &["add", "f"]);
+    named("pip-cache").make_in(&fixture.at(".git/objects"), "");
+    assert_eq!(found(&aged(fixture, 40)), BTreeSet::new());
+}
 
-/// Of a new repository, nothing is tracked. Of an orphan branch the others may track everything.
+fn chmod(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Bun has a directory for each name, with a symlink for each version.
 #[test]
-fn a_head_without_a_commit_is_doubt_unless_the_repository_is_new() {
+fn a_cache_of_bun_has_symlinks_beside_its_packages() {
+    let fixture = named("bun-cache").made();
+    for at in ["is-odd", "@a/b"] {
+        fs::create_dir_all(fixture.at(".bun/install/cache").join(at)).unwrap();
+        let link = fixture.at(".bun/install/cache").join(at).join("3.0.1@@@1");
+        symlink("../a@1.0.0@@@1", link).unwrap();
+    }
+    assert_eq!(found_and_doubtful(&fixture), [vec!["bun-cache".to_owned()], Vec::new()]);
+}
+
+/// Archives and settings beside artifacts went with them.
+#[test]
+fn own_files_in_a_repository_of_maven_are_left_alone() {
+    for own in ["photos.zip", "settings.xml", "m2/a/1/work/dump.tar.gz", "my.properties"] {
+        let fixture = Fixture::in_memory();
+        named("maven-artifact").make_in(&fixture.at(".m2/repository"), "");
+        let fixture = aged(fixture, 40);
+        assert!(found(&fixture).iter().any(|(_, path)| path == "./.m2/repository"));
+        write(&fixture.at(".m2/repository").join(own), "mine");
+        for (_, path) in found(&aged(fixture, 40)) {
+            let rest = format!("./.m2/repository/{own}");
+            assert!(!rest.starts_with(&path), "{own}: {path}");
+        }
+    }
+}
 
 /// What was put into a trash is found by looking there, wherever weigh begins.
 #[test]
@@ -1503,6 +1551,10 @@ fn nothing_in_a_trash_is_listed_on_its_own() {
         }
     }
 }
+
+/// Of a new repository, nothing is tracked. Of an orphan branch the others may track everything.
+#[test]
+fn a_head_without_a_commit_is_doubt_unless_the_repository_is_new() {
     let made = |how: &[&[&str]]| {
         let fixture = named("npm-packages").made();
         let top = fixture.at("p");
@@ -1589,9 +1641,37 @@ fn a_work_tree_of_git_and_jj_is_doubt() {
     write(&fixture.at("p/.jj/repo/x"), "x");
     assert!(!finds(&aged(fixture, 40), "npm-packages"));
 }
-    git(&fixture, fixture.path(), &["init", "-q"]);
-    write(&fixture.at("f"), "x");
-    git(&fixture, fixture.path(), &["add", "f"]);
-    named("pip-cache").make_in(&fixture.at(".git/objects"), "");
-    assert_eq!(found(&aged(fixture, 40)), BTreeSet::new());
+
+/// What is mounted may be a part of a repository. Once, git tracked what was listed.
+#[test]
+#[ignore = "mounts directories"]
+fn a_mount_hides_what_is_around_it() {
+    let fixture = Fixture::new();
+    named("npm-packages").make_in(&fixture.at("R"), "");
+    named("npm-packages").make_in(&fixture.at("free"), "");
+    named("npm-packages").make_in(&fixture.at("proj"), "");
+    git(&fixture, &fixture.at("R"), &["init", "-q"]);
+    git(&fixture, &fixture.at("R"), &["add", "-f", "."]);
+    git(&fixture, &fixture.at("R"), COMMIT);
+    for directory in ["b", "c", "d", "o", "u", "w", "low"] {
+        fs::create_dir(fixture.at(directory)).unwrap();
+    }
+    named("npm-packages").make_in(&fixture.at("low"), "");
+    let script = "set -e; look() { \"$0\" --reclaimable --older 0 -j $1 >$2; }
+        look low low.before; look free/p free.before
+        mount --bind R/p b; look b bound
+        mount --bind free/p c; look c bound.free
+        mount --bind R/p/node_modules proj/p/node_modules; look proj mounted
+        umount proj/p/node_modules; mount -t tmpfs tmpfs proj/p/node_modules
+        mkdir proj/p/node_modules/x; echo {} >proj/p/node_modules/x/package.json; look proj point
+        mount -t tmpfs none u; mkdir u/u u/w; mount -t overlay -o lowerdir=R/p,upperdir=u/u,workdir=u/w none o
+        look o overlay; umount o
+        mkdir u/u2 u/w2; mount -t overlay -o lowerdir=low,upperdir=u/u2,workdir=u/w2 none o
+        look low low.after";
+    in_namespace(&fixture, script);
+    let found = |name: &str| number_found(&serde_json::from_str(&fixture.text(name)).unwrap());
+    assert_eq!(["low.before", "free.before", "bound.free"].map(found), [1, 1, 1]);
+    for name in ["bound", "mounted", "point", "overlay", "low.after"] {
+        assert_eq!(found(name), 0, "{name}");
+    }
 }
