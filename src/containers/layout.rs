@@ -25,7 +25,7 @@ const OF_KUBERNETES: &str = "it is in a Kubernetes node's storage: kubectl delet
 const OF_LXD: &str = "it is in the storage of LXD or Incus: lxc delete or incus delete frees space";
 
 /// All layouts. A layout with few names comes after the more exact ones.
-pub const LAYOUTS: [StorageLayout; 12] = [
+pub const LAYOUTS: [StorageLayout; 16] = [
     // containers/storage: podman, buildah and CRI-O.
     StorageLayout {
         refusal: OF_PODMAN,
@@ -37,6 +37,7 @@ pub const LAYOUTS: [StorageLayout; 12] = [
         ],
     },
     StorageLayout { refusal: OF_PODMAN, directories: &["libpod", "volumes|secrets|networks"] },
+    StorageLayout { refusal: OF_PODMAN, directories: &["overlay", "volumes", "secrets"] },
     // Docker, with a driver of its own.
     StorageLayout {
         refusal: OF_DOCKER,
@@ -60,12 +61,28 @@ pub const LAYOUTS: [StorageLayout; 12] = [
         directories: &["names", "volumes", "containers|etchosts"],
     },
     StorageLayout { refusal: OF_BUILDKIT, directories: &["executor", "content|snapshots"] },
+    StorageLayout { refusal: OF_BUILDKIT, directories: &["snapshots", "content", "net"] },
     // kubelet, and k3s with its volumes.
-    StorageLayout { refusal: OF_KUBERNETES, directories: &["plugins_registry", "pods"] },
+    StorageLayout {
+        refusal: OF_KUBERNETES,
+        directories: &["pods", "plugins_registry|pod-resources|device-plugins|checkpoints"],
+    },
     StorageLayout { refusal: OF_KUBERNETES, directories: &["storage", "agent", "data", "server"] },
     StorageLayout {
         refusal: OF_LXD,
         directories: &["storage-pools", "images|database|containers"],
+    },
+    // One of its pools.
+    StorageLayout {
+        refusal: OF_LXD,
+        directories: &[
+            "containers-snapshots|virtual-machines-snapshots|custom-snapshots",
+            "containers|virtual-machines|custom|images",
+        ],
+    },
+    StorageLayout {
+        refusal: OF_LXD,
+        directories: &["virtual-machines", "containers", "images|custom"],
     },
 ];
 

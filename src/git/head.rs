@@ -4,18 +4,20 @@
 //!
 //! Of objects, only the start of one commit is read, loose or in a pack (gitformat-pack(5)).
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 use flate2::read::ZlibDecoder;
 
 use super::repository::{c_within, ensure_absent, text_of};
-use super::{WorkTreeDirectory, invalid, resolve};
+use super::{EntryKind, WorkTreeDirectory, invalid, resolve};
 
 /// Refs that lead to refs (refs.c, SYMREF_MAXDEPTH).
 const DEEPEST: usize = 5;
 /// A file with a ref has no more bytes.
 const LONGEST: u64 = 4096;
+/// Each work tree has refs of its own with such names (gitrepository-layout(5)). They are never packed.
+const OWN_REFS: [&[u8]; 3] = [b"refs/bisect/", b"refs/rewritten/", b"refs/worktree/"];
 /// No more is read of a list of refs, in bytes.
 const MOST_REFS: u64 = 64 << 20;
 
@@ -24,9 +26,9 @@ const MOST_REFS: u64 = 64 << 20;
 ///
 /// # Errors
 /// If that is not known.
-pub(super) fn tree_of_head(
-    own: &impl WorkTreeDirectory,
-    common: &impl WorkTreeDirectory,
+pub(super) fn tree_of_head<D: WorkTreeDirectory>(
+    own: &D,
+    common: &D,
 ) -> io::Result<Option<Vec<u8>>> {
     if common.kind_at(c"reftable", false).is_some() {
         return Err(invalid("its refs are in tables"));
@@ -35,18 +37,47 @@ pub(super) fn tree_of_head(
     tree_of(common, &commit).map(Some)
 }
 
+/// Checks that a repository whose HEAD is no commit has none at all: neither the other branches of an orphan branch, nor
+/// commits whose branch was lost.
+///
+/// # Errors
+/// If there may be a commit.
+pub(super) fn ensure_new<D: WorkTreeDirectory>(
+    own: &D,
+    common: &D,
+    has_index: bool,
+) -> io::Result<()> {
+    ensure_absent(common, c"packed-refs")?;
+    // The first `git add` writes objects and an index, and the first commit a log.
+    let objects = if has_index { c"objects/pack" } else { c"objects" };
+    for (dir, name) in [(common, c"refs"), (own, c"refs"), (own, c"logs"), (common, objects)] {
+        ensure_no_file(dir, name, DEEPEST)?;
+    }
+    Ok(())
+}
+
+/// Checks that nothing but directories is at `path`, and below it.
+fn ensure_no_file<D: WorkTreeDirectory>(dir: &D, path: &CStr, levels: usize) -> io::Result<()> {
+    match dir.kind_at(path, false) {
+        None => return Ok(()),
+        Some(EntryKind::Directory) if levels > 0 => {}
+        Some(_) => return Err(invalid("it has commits, and none is checked out")),
+    }
+    for name in dir.names_at(path)? {
+        let inner = c_within(path.to_bytes(), name.as_bytes()).ok_or_else(lost)?;
+        ensure_no_file(dir, &inner, levels - 1)?;
+    }
+    Ok(())
+}
+
 /// The id of the commit.
-fn commit_of_head(
-    own: &impl WorkTreeDirectory,
-    common: &impl WorkTreeDirectory,
-) -> io::Result<Option<Vec<u8>>> {
-    let mut text = text_of(own, c"HEAD", LONGEST)?;
+fn commit_of_head<D: WorkTreeDirectory>(own: &D, common: &D) -> io::Result<Option<Vec<u8>>> {
+    let (mut text, mut dir) = (text_of(own, c"HEAD", LONGEST)?, own);
     let mut at = b"HEAD".to_vec();
     for _ in 0..DEEPEST {
         let Some(said) = text else {
             // A link may lead nowhere.
-            let dir_name = CString::new(&*at)?;
-            ensure_absent(common, &dir_name)?;
+            ensure_absent(dir, &CString::new(&*at)?)?;
             return packed_ref(common, &at);
         };
         let Some(next) = said.strip_prefix(b"ref:") else { return id_of(&said).map(Some) };
@@ -54,7 +85,8 @@ fn commit_of_head(
         if !at.starts_with(b"refs/") || at.windows(2).any(|two| two == b"..") {
             return Err(invalid("its HEAD leads elsewhere"));
         }
-        text = text_of(common, &CString::new(&*at)?, LONGEST)?;
+        dir = if OWN_REFS.iter().any(|start| at.starts_with(start)) { own } else { common };
+        text = text_of(dir, &CString::new(&*at)?, LONGEST)?;
     }
     Err(invalid("its HEAD leads nowhere"))
 }

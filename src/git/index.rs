@@ -80,11 +80,17 @@ impl Tracked {
         })
     }
 
-    /// Whether a directory around `path` is one entry, as in a sparse index: what is tracked in it is not known.
-    pub(super) fn has_around(&self, path: &[u8]) -> bool {
+    /// Whether a directory around `path` is one entry: then it is not known what is tracked in it. In a sparse index,
+    /// its name ends in a slash. A submodule's does not; if so many bytes of the path are the top of a work tree
+    /// (`is_top`), that one tells.
+    pub(super) fn has_around(&self, path: &[u8], is_top: impl Fn(usize) -> bool) -> bool {
         let path = &path[self.from..];
-        let mut around = (0..path.len()).filter(|at| path[*at] == b'/').map(|at| &path[..=at]);
-        around.any(|directory| self.index().is_none_or(|it| it.find(directory).is_some()))
+        let Some(index) = self.index() else { return true };
+        let mut around = (0..path.len()).filter(|at| path[*at] == b'/');
+        around.any(|at| {
+            let is_entry = index.find(&path[..at]).is_some() && !is_top(self.from + at);
+            is_entry || index.find(&path[..=at]).is_some()
+        })
     }
 
     /// Whether the directory at `path` is the work tree of a repository that this one tracks.

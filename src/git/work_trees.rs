@@ -6,14 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::config::work_tree_of;
-use super::head::tree_of_head;
+use super::head::{ensure_new, tree_of_head};
 use super::index::Tracked;
 use super::repository::Repository;
 use super::{WorkTreeDirectory, invalid, resolve};
 
-/// What version control keeps at the top of a work tree: first git and jj, whose repository mostly is one of git. What
-/// the others track is not known.
-pub const REPOSITORIES: [&CStr; 11] = [
+/// What version control keeps at the top of a work tree: first git. What the others track is not known.
+pub const REPOSITORIES: [&CStr; 17] = [
     c".git",
     c".jj",
     c".hg",
@@ -25,6 +24,12 @@ pub const REPOSITORIES: [&CStr; 11] = [
     c".pijul",
     c".fslckout",
     c"_FOSSIL_",
+    c"_MTN",
+    c".got",
+    c".p4config",
+    c".plastic",
+    c".repo",
+    c"RCS",
 ];
 
 /// The directories that were looked at: what is tracked there, if one is the top of a work tree; or why that is not
@@ -42,6 +47,8 @@ impl WorkTrees {
         is_directory: bool,
         mut tops: impl Iterator<Item = &'p Path>,
     ) -> bool {
+        // How many bytes of `path` lead to the top of each work tree around it that has a repository.
+        let mut inner = Vec::new();
         tops.any(|top| {
             match self.0.entry(top.to_owned()).or_insert_with(|| tracked_in::<D>(top)) {
                 Ok(Some(tracked)) => {
@@ -51,8 +58,13 @@ impl WorkTrees {
                     if names.first().is_some_and(|name| name.eq_ignore_ascii_case(b".git")) {
                         return true;
                     }
-                    let path = names.join(&b'/').to_ascii_lowercase();
-                    tracked.has(&path, is_directory) || tracked.has_around(&path)
+                    let below = names.join(&b'/').to_ascii_lowercase();
+                    let from = path.as_os_str().len() - below.len();
+                    let is_top = |length: usize| inner.contains(&(from + length));
+                    let is_doubtful =
+                        tracked.has(&below, is_directory) || tracked.has_around(&below, is_top);
+                    inner.push(top.as_os_str().len());
+                    is_doubtful
                 }
                 Ok(None) => false,
                 // It may track everything.
@@ -79,7 +91,8 @@ fn is_bare(dir: &impl WorkTreeDirectory) -> bool {
 fn tracked_in<D: WorkTreeDirectory>(top: &Path) -> io::Result<Option<Tracked>> {
     let dir = D::open(&CString::new(top.as_os_str().as_encoded_bytes())?)?;
     let is_there = |name: &&CStr| dir.kind_at(name, false).is_some();
-    let [git, jj, others @ ..] = &REPOSITORIES;
+    // Beside a repository of git, jj records files on its own.
+    let [git, others @ ..] = &REPOSITORIES;
     if others.iter().any(is_there) {
         return Err(invalid("another system may track it"));
     }
@@ -87,8 +100,8 @@ fn tracked_in<D: WorkTreeDirectory>(top: &Path) -> io::Result<Option<Tracked>> {
         return Err(invalid("it is a repository"));
     }
     let Some(repository) = Repository::of(&dir) else {
-        // Beside a repository of git, jj shares that.
-        return if is_there(git) || is_there(jj) {
+        let is_unreadable = is_there(git);
+        return if is_unreadable {
             Err(invalid("its repository cannot be read"))
         } else {
             Ok(None)
@@ -102,15 +115,17 @@ fn tracked_in<D: WorkTreeDirectory>(top: &Path) -> io::Result<Option<Tracked>> {
     let own = resolve(top.as_os_str().as_encoded_bytes(), &repository.own);
     let common = resolve(top.as_os_str().as_encoded_bytes(), &repository.common);
     let [own_dir, common_dir] = [D::open(&CString::new(&*own)?)?, D::open(&CString::new(common)?)?];
-    // Without an index git takes nothing for tracked, but HEAD may have it, or another index.
-    if own_dir.kind_at(c"index", true).is_none() {
-        return Err(invalid("it has no index"));
-    }
+    let has_index = own_dir.kind_at(c"index", true).is_some();
     let tracked = Tracked::new(own, 0, true);
     tracked.read::<D>()?;
-    let head = tree_of_head(&own_dir, &common_dir)?;
-    if head.is_some() && tracked.tree() != head.as_deref() {
-        return Err(invalid("its index is not what is checked out"));
+    match tree_of_head(&own_dir, &common_dir)? {
+        // Without an index git takes nothing for tracked, but a commit has it, or another index.
+        Some(_) if !has_index => return Err(invalid("it has no index")),
+        Some(head) if tracked.tree() != Some(&head) => {
+            return Err(invalid("its index is not what is checked out"));
+        }
+        None => ensure_new(&own_dir, &common_dir, has_index)?,
+        Some(_) => {}
     }
     Ok(Some(tracked))
 }

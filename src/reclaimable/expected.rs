@@ -22,6 +22,9 @@ pub(super) struct Expected {
 /// No more directories wait to be listed.
 const MOST_AHEAD: usize = 100_000;
 
+/// The end of a path that is a program.
+const PROGRAM: &str = "+x";
+
 /// A relative path.
 #[derive(Debug)]
 struct ExpectedPath {
@@ -31,6 +34,8 @@ struct ExpectedPath {
     is_out: bool,
     /// Whether it is a directory, with all that is in it; else it is a file.
     is_directory: bool,
+    /// Whether it is a program: a file that may be executed.
+    is_program: bool,
 }
 
 /// A directory that is to be listed.
@@ -44,11 +49,12 @@ impl Expected {
     pub(super) fn of(rule: &ReclaimRule) -> Self {
         let glob = |name: &str| Glob::new(name.as_bytes(), false);
         let path = |text: &String| ExpectedPath {
-            names: names_of(text.trim_start_matches('!'))
+            names: names_of(text.trim_start_matches('!').trim_end_matches(PROGRAM))
                 .map(|any| any.split('|').map(glob).collect())
                 .collect(),
             is_out: text.starts_with('!'),
             is_directory: text.ends_with('/'),
+            is_program: text.ends_with(PROGRAM),
         };
         Self {
             paths: rule.expects.iter().map(path).collect(),
@@ -68,22 +74,28 @@ impl Expected {
         let top = Source::default().open(&top)?;
         let mut ahead = vec![Ahead { names: Vec::new(), paths: (0..self.paths.len()).collect() }];
         while let Some(directory) = ahead.pop() {
-            let entries = listed(&top, &directory.names)?;
-            let is_whole = |(name, kind): &(Vec<u8>, Kind)| {
+            let asks_for_programs = directory.paths.iter().any(|path| {
+                let path = &self.paths[*path];
+                path.is_program && path.names.len() == directory.names.len() + 1
+            });
+            let entries = listed(&top, &directory.names, asks_for_programs)?;
+            let is_whole = |(name, kind, _): &(Vec<u8>, Kind, bool)| {
                 *kind == Kind::File && self.whole.iter().any(|one| one.is_match(name))
             };
             if !directory.names.is_empty() && entries.iter().any(is_whole) {
                 continue;
             }
             let level = directory.names.len();
-            for (name, kind) in entries {
+            for (name, kind, is_program) in entries {
                 let is_next = |path: &&usize| {
                     let next = self.paths[**path].names.get(level);
                     next.is_some_and(|any| any.iter().any(|one| one.is_match(&name)))
                 };
                 let paths: Vec<_> = directory.paths.iter().filter(is_next).copied().collect();
                 let mut ending = paths.iter().map(|path| &self.paths[*path]).filter(|path| {
-                    path.names.len() == level + 1 && path.is_directory == (kind == Kind::Directory)
+                    path.names.len() == level + 1
+                        && path.is_directory == (kind == Kind::Directory)
+                        && (is_program || !path.is_program)
                 });
                 if kind == Kind::Symlink || ending.next_back().is_some_and(|last| !last.is_out) {
                     continue;
@@ -104,8 +116,14 @@ impl Expected {
     }
 }
 
-/// The names in a directory below `top`, in their order, and what they are.
-fn listed(top: &Handle, names: &[Vec<u8>]) -> io::Result<Vec<(Vec<u8>, Kind)>> {
+/// The names in a directory below `top`, in their order, what they are, and if it `asks_for_programs`, whether they may be
+/// executed.
+fn listed(
+    top: &Handle,
+    names: &[Vec<u8>],
+    asks_for_programs: bool,
+) -> io::Result<Vec<(Vec<u8>, Kind, bool)>> {
+    const EXECUTABLE: u16 = 0o111;
     let mut below = None;
     for name in names {
         let around = below.as_ref().unwrap_or(top);
@@ -115,13 +133,16 @@ fn listed(top: &Handle, names: &[Vec<u8>]) -> io::Result<Vec<(Vec<u8>, Kind)>> {
     let (mut buffer, mut listing) = (Vec::new(), Listing::default());
     while directory.read(&mut buffer, &mut listing, None)? {}
     let entries = listing.iter().map(|listed| {
-        let kind = match listed.kind {
-            Some(kind) => kind,
-            None => directory.stat_at(listed.name, Symlinks::Stay, Query::default())?.mode.kind(),
-        };
-        Ok((listed.name.to_bytes().to_vec(), kind))
+        let name = listed.name.to_bytes().to_vec();
+        match listed.kind {
+            Some(kind) if !asks_for_programs => Ok((name, kind, false)),
+            _ => {
+                let mode = directory.stat_at(listed.name, Symlinks::Stay, Query::default())?.mode;
+                Ok((name, mode.kind(), mode.0 & EXECUTABLE != 0))
+            }
+        }
     });
     let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
-    entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    entries.sort_unstable_by(|(one, ..), (other, ..)| one.cmp(other));
     Ok(entries)
 }

@@ -41,6 +41,8 @@ pub(super) struct Finder<'a> {
     mounts: MountTable,
     /// The storages of container engines that are known by their paths.
     storages: Vec<Vec<u8>>,
+    /// The paths of the layers of overlays, which may be relative to an unknown directory.
+    layers: Vec<Vec<u8>>,
     /// Whether the walk has seen every name that is in the roots.
     has_all_names: bool,
     work_trees: WorkTrees,
@@ -75,7 +77,13 @@ impl<'a> Finder<'a> {
         let mut roots = real.values().flatten();
         let has_all_names =
             problems.is_empty() && !roots.any(|root| mounts.paths().any(|at| is_inside(at, root)));
+        let real_layer = |layer: Vec<u8>| match sys::real_path(&to_path(&layer), Symlinks::Follow) {
+            Ok(real) if layer.starts_with(b"/") => path::with_slashes(&real),
+            _ => layer,
+        };
+        let layers = mounts.layers().map(real_layer).collect();
         Self {
+            layers,
             proofs,
             entries,
             problems,
@@ -178,7 +186,12 @@ impl<'a> Finder<'a> {
         }
         // With -x, what is mounted in it was not seen.
         let is_unknown = self.search.one_file_system && self.mounts.is_empty();
-        if is_unknown || self.mounts.paths().any(|point| is_inside(point, &real)) {
+        if is_unknown || self.mounts.paths().any(|point| path::is_within(point, &real)) {
+            return None;
+        }
+        let whole = self.mounts.with_all_around(&real)?;
+        let is_in_trash = |path: &[u8]| !rule.is_final() && names_up(path).any(is_trash);
+        if is_in_trash(&real) || is_in_trash(&whole) || self.is_layer(&real) {
             return None;
         }
         let meets = |storage: &[u8]| path::is_within(&real, storage) || is_inside(storage, &real);
@@ -188,6 +201,15 @@ impl<'a> Finder<'a> {
         let at = to_path(&real).into_owned();
         if self.may_be_tracked(&at, number) {
             return None;
+        }
+        if whole != real {
+            let whole = to_path(&whole);
+            let tops = whole.ancestors().skip(1);
+            if storage_around(&whole).is_some()
+                || self.work_trees.may_track::<Handle>(&whole, entry.is_directory, tops)
+            {
+                return None;
+            }
         }
         let at = CString::new(at.into_os_string().into_encoded_bytes()).ok()?;
         let query = Query { owner: true, ..Query::default() };
@@ -227,6 +249,21 @@ impl<'a> Finder<'a> {
             is_known.is_none_or(|around| entries[around].evidence.may_be_repository(proofs))
         });
         work_trees.may_track::<Handle>(path, entries[number].is_directory, tops)
+    }
+
+    /// Whether the real path `path` may be in a layer of an overlay, or have one in it. Deleting anything there changes
+    /// what is mounted.
+    fn is_layer(&self, path: &[u8]) -> bool {
+        self.layers.iter().any(|layer| {
+            if layer.starts_with(b"/") {
+                return path::is_within(path, layer) || path::is_within(layer, path);
+            }
+            // From wherever it was mounted.
+            let is_name = |name: &&[u8]| !matches!(*name, b"." | b"..");
+            let names: Vec<_> = names_up(layer).filter(is_name).collect();
+            let around: Vec<_> = names_up(path).collect();
+            !names.is_empty() && around.windows(names.len()).any(|some| some == names)
+        })
     }
 
     /// When it was last written; none if that is too late. A project that is worked on needs what it makes.
@@ -306,6 +343,12 @@ fn tops(
 /// Whether `point` is below `directory`.
 fn is_inside(point: &[u8], directory: &[u8]) -> bool {
     path::below(point, directory).is_some_and(|below| !below.is_empty())
+}
+
+/// Whether a directory of this name is a trash: of the home, of a file system, or of macOS and Windows.
+fn is_trash(name: &[u8]) -> bool {
+    matches!(name, b"Trash" | b".Trash" | b".Trashes" | b"$RECYCLE.BIN")
+        || name.starts_with(b".Trash-")
 }
 
 /// The start of the regular file called `name` in `directory`, if it has at most `most` bytes.

@@ -40,8 +40,8 @@ pub struct ReclaimRule {
     pub(super) never: Vec<String>,
     pub(super) only: Vec<String>,
     /// All that is expected in it, if anything is said: relative paths of globs, with `|` between alternatives for a name.
-    /// With a slash at the end, it is a directory with all that is in it. With `!` at the start, it is taken out of
-    /// those before. With anything else in it, a directory is in doubt.
+    /// With a slash at the end, it is a directory with all that is in it; with `+x`, a file that may be executed. With `!`
+    /// at the start, it is taken out of those before. With anything else in it, a directory is in doubt.
     pub(super) expects: Vec<String>,
     /// A directory on the way to that is expected with all that is in it, if it has one of these files.
     pub(super) whole: Vec<String>,

@@ -1,6 +1,7 @@
 //! The mounts that the process can reach, as Linux lists them; empty on other systems.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::CString;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -190,6 +191,36 @@ impl MountTable {
     pub fn overlays(&self) -> impl Iterator<Item = &[u8]> {
         let overlays = self.mounts.values().filter(|mount| mount.kind == OVERLAY);
         overlays.map(|mount| &*mount.point)
+    }
+
+    /// The paths of the layers of all overlays, as whoever mounted them gave them.
+    pub fn layers(&self) -> impl Iterator<Item = Vec<u8>> {
+        let overlays = self.mounts.values().filter(|mount| mount.kind == OVERLAY);
+        overlays.filter_map(|mount| layers(&mount.own_options)).flat_map(|layers| layers.paths)
+    }
+
+    /// The path by which all directories around the real path `path` can be seen: on the mount of a directory of a file
+    /// system, where the whole is mounted. None if they cannot be seen: the whole is mounted nowhere, or it is one layer
+    /// of an overlay, and the directories around that layer are elsewhere.
+    pub fn with_all_around(&self, path: &[u8]) -> Option<Vec<u8>> {
+        let Some(listed) = self.listed(self.mount_at(path)) else { return Some(path.to_vec()) };
+        // Of a container, or a system that was started from a disc, all is on an overlay.
+        let is_of_system = listed.point == b"/" && listed.root == b"/";
+        if is_of_system || listed.root == b"/" && listed.kind != OVERLAY {
+            return Some(path.to_vec());
+        }
+        let below = path::join_all([&*listed.root, path::below(path, &listed.point)?]);
+        let wholes = self.mounts.iter().filter(|(_, whole)| {
+            let is_same = whole.device.is_some() && whole.device == listed.device;
+            is_same && whole.root == b"/" && whole.kind != OVERLAY
+        });
+        let mut visible = wholes.filter_map(|(id, whole)| {
+            let rest = below.strip_prefix(b"/").unwrap_or(&below);
+            let path = path::join_all([&*whole.point, rest]);
+            (self.mount_at(&path) == *id).then_some(path)
+        });
+        let is_subvolume = || listed.kind == b"btrfs" && is_top_of_subvolume(&listed.point);
+        visible.next().or_else(|| is_subvolume().then(|| path.to_vec()))
     }
 
     /// The mount point of each file system that has a device and is mounted at the real path `top` or below it, once:
@@ -447,6 +478,14 @@ fn between_colons(list: &[u8]) -> Vec<Vec<u8>> {
         }
     }
     names
+}
+
+/// Whether the directory at `point`, on btrfs, is the top of a subvolume (BTRFS_FIRST_FREE_OBJECTID in btrfs_tree.h).
+fn is_top_of_subvolume(point: &[u8]) -> bool {
+    const TOP: u64 = 256;
+    let path = CString::new(point).ok();
+    let top = path.and_then(|path| Source::default().look(&path).ok()?.mounted_identity().ok());
+    top.is_some_and(|top| top.number == TOP)
 }
 
 /// The names in `path`, the last one first.
