@@ -314,7 +314,13 @@ fn origin(snapshots: &[Snapshot], names: &[ByName<'_>], hosts: &[Vec<u8>]) -> Op
     })
 }
 
-/// The tree of all `roots` that are not inside another. With several `hosts`, each has a line.
+/// Whether a directory below the node above several roots is the line of a host, like `web1:`. Then its entries are
+/// roots, whose names are paths. It is no directory anywhere, and so has no size of its own.
+pub(super) fn is_line_of_host(name: &[u8], has_own_size: bool) -> bool {
+    name.ends_with(b":") && !has_own_size
+}
+
+/// The tree of all `roots` that are not inside another. With several `hosts`, each has a line ([`is_line_of_host`]).
 fn tree(
     mut trees: Vec<Option<Tree>>,
     roots: &[JoinedRoot],
