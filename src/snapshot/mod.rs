@@ -362,7 +362,7 @@ fn parse(
         Opened::Text(tokens) => tokens,
     };
     let snapshot = match tokens.peek()? {
-        b'[' => ncdu::read(&mut tokens, wanted.view(Measure::Disk, Measures::ALL), begin)?,
+        b'[' => ncdu::read(&mut tokens, wanted, begin)?,
         _ => schema::read(&mut tokens, wanted, begin, &mut *check)?,
     };
     tokens.end()?;
