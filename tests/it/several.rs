@@ -408,6 +408,41 @@ fn what_was_saved_in_several_measures_says_in_which_it_is_shown() {
     }
 }
 
+/// Exports do not say of which machine they are. Only the first of one root counted, and nothing said so.
+#[test]
+fn exports_of_one_root_are_refused_by_name() {
+    let fixture = Fixture::new().file("d/f", 5000);
+    let export = |name: &str, root: &str| {
+        let file = format!(r#"{{"name":"f{name}","asize":5,"dsize":{name}000}}"#);
+        let rest = format!(r#"{{"name":"{root}","dsize":0}},[{{"name":"sub"}},{file}]]"#);
+        fs::write(fixture.at(name), format!(r#"[1,2,{{"progname":"restic"}},[{rest}]"#)).unwrap();
+    };
+    for (name, root) in [("1", "/"), ("2", "/"), ("3", "/sub"), ("4", "/other")] {
+        export(name, root);
+    }
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    for (flags, file, root, other) in [
+        ("--load 1 --load 2", "2", "/", "1"),
+        ("--load 2 --load 4 --load 1", "1", "/", "2"),
+        ("--load 1 --load 3", "3", "/sub", "1"),
+        ("--load 3 --load 1", "3", "/sub", "1"),
+        ("-q --load 1 --load 2 --save both.weigh", "2", "/", "1"),
+    ] {
+        let shown = run(flags);
+        let said = shown.complaint();
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}: {said}");
+        let expected = format!(
+            "weigh: cannot show {file}: it does not say on which machine {root} is, and neither does {other}, which"
+        );
+        assert!(said.starts_with(&expected) && said.lines().count() == 1, "{said}");
+    }
+    assert!(!fixture.at("both.weigh").exists());
+    // Other roots are added up, and one of a host counts once.
+    assert_eq!(run("-j --load 1 --load 4").json()["size"], 5000);
+    run("-q --save a.weigh d").clean();
+    run("-q --load a.weigh --load a.weigh").clean();
+}
+
 #[test]
 fn what_does_not_go_together_is_refused_by_name() {
     let fixture = Fixture::new().file("a/f", 1000);
