@@ -202,6 +202,9 @@ impl Request {
         now: Option<&Origin>,
         origin: Option<&Origin>,
     ) -> io::Result<()> {
+        if let Some(message) = origin.and_then(|origin| snapshot::other_share(origin, now)) {
+            return Err(io::Error::other(message));
+        }
         if let (Some(now), Some(origin)) = (now, origin) {
             let options = now.options.as_deref();
             let differs = options.and_then(|options| {

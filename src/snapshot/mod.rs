@@ -43,6 +43,7 @@ pub use packed::{Digested, SavedListings};
 pub use remembered::{Day, Remembered, Remembering};
 pub use reweigh::reweigh;
 pub use several::{joined, load_all};
+pub use shares::other_share;
 pub use tokens::DEEPEST;
 pub(crate) use tokens::Tokens;
 
