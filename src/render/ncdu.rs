@@ -23,7 +23,13 @@ pub fn write(
     &schema::ExportOptions { known, time, .. }: &schema::ExportOptions,
 ) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
-    write!(out, r#"[1,2,{{"progname":"weigh","progver":"{version}","timestamp":{time}}}"#)?;
+    write!(out, r#"[1,2,{{"progname":"weigh","progver":"{version}","timestamp":{time}"#)?;
+    // ncdu takes a size that is missing for 0, and skips what it does not know here.
+    let sizes = [Measure::Disk, Measure::Apparent].map(|size| (size, known.contains(size)));
+    if let [(size, true), (_, false)] | [(_, false), (size, true)] = sizes {
+        write!(out, r#","measure":"{}""#, size.name())?;
+    }
+    out.write_all(b"}")?;
     let partial = Partial::of(weighed);
     let Some(tree) = &weighed.report else { return out.write_all(b"]\n") };
     let root = tree.root();

@@ -30,19 +30,14 @@ impl Request {
             return self.loaded_during(&earlier, &here, now);
         }
         let (mut snapshot, stats) = now(view)?;
-        let of = |since| self.earlier_file(since, &snapshot.origin.clone().unwrap_or_default());
-        let earlier = self.since.as_deref().map(of).transpose()?;
         let mut before = None;
-        if let Some(earlier) = earlier {
-            let view = snapshot.view;
-            // If no flag asks for a measure, that of the earlier snapshot will do.
-            let required =
-                self.measure.or((snapshot.known != Measures::ALL).then_some(view.measure));
-            let now = snapshot.origin.as_ref();
-            let mut loaded = self.earlier(&earlier, (view, required), now, |_| ())?;
-            ensure_same_roots(&earlier, &loaded, &snapshot)?;
-            snapshot.see_as(loaded.view);
-            loaded.name_roots_as(&snapshot);
+        if let Some(since) = &self.since {
+            let loaded = self.loaded_after(since, &mut snapshot);
+            let loaded = loaded.map_err(|problem| match &self.source {
+                // It lacks the roots of hosts that did not answer.
+                Input::Remote(..) => unanswered(&snapshot).unwrap_or(problem),
+                _ => problem,
+            })?;
             before = Some((loaded, None));
         }
         if let Some(options) = snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut()) {
@@ -51,6 +46,19 @@ impl Request {
             options.extend(self.options.iter().filter(|flag| !saved.contains(flag)).cloned());
         }
         Ok((snapshot, stats, before))
+    }
+
+    /// The snapshot that `since` stands for, for a comparison with `now`, which is seen as that from then on.
+    fn loaded_after(&self, since: &Path, now: &mut Snapshot) -> Result<Snapshot, Problem> {
+        let file = self.earlier_file(since, &now.origin.clone().unwrap_or_default())?;
+        let view = now.view;
+        // If no flag asks for a measure, that of the earlier snapshot will do.
+        let required = self.measure.or((now.known != Measures::ALL).then_some(view.measure));
+        let mut loaded = self.earlier(&file, (view, required), now.origin.as_ref(), |_| ())?;
+        ensure_same_roots(&file, &loaded, now)?;
+        now.see_as(loaded.view);
+        loaded.name_roots_as(now);
+        Ok(loaded)
     }
 
     /// Does the `walk`, and loads the snapshot to compare with, the file `earlier`, on a thread of its own. The walk
@@ -194,6 +202,9 @@ impl Request {
         now: Option<&Origin>,
         origin: Option<&Origin>,
     ) -> io::Result<()> {
+        if let Some(message) = origin.and_then(|origin| snapshot::other_share(origin, now)) {
+            return Err(io::Error::other(message));
+        }
         if let (Some(now), Some(origin)) = (now, origin) {
             let options = now.options.as_deref();
             let differs = options.and_then(|options| {
@@ -231,6 +242,15 @@ impl Request {
 fn ensure_same_roots(earlier: &Path, before: &Snapshot, now: &Snapshot) -> Result<(), Problem> {
     let Some(message) = snapshot::of_other_roots(before, now) else { return Ok(()) };
     Err(snapshot::problem(earlier, Operation::Compare, &io::Error::other(message)))
+}
+
+/// The problem of the first host that did not answer, with those of others.
+fn unanswered(now: &Snapshot) -> Option<Problem> {
+    let problems = now.weighed.problems.iter();
+    let mut problems = problems.filter(|problem| problem.operation == Operation::Load);
+    let first = problems.next()?.clone();
+    let message = problems.fold(first.message, |message, other| format!("{message}; {other}"));
+    Some(Problem { message, ..first })
 }
 
 /// What `thread` returns, or its panic.

@@ -227,7 +227,8 @@ impl Request {
             return Err(problem);
         }
         let only = snapshots.pop_if(|_| is_one);
-        let mut snapshot = only.unwrap_or_else(|| snapshot::joined(snapshots, inodes, false));
+        let mut snapshot =
+            only.unwrap_or_else(|| snapshot::joined(snapshots, inodes, !problems.is_empty()));
         if snapshot.origin.is_none() {
             snapshot.view = self.walk.view;
         }

@@ -43,6 +43,7 @@ pub use packed::{Digested, SavedListings};
 pub use remembered::{Day, Remembered, Remembering};
 pub use reweigh::reweigh;
 pub use several::{joined, load_all};
+pub use shares::other_share;
 pub use tokens::DEEPEST;
 pub(crate) use tokens::Tokens;
 
@@ -362,7 +363,7 @@ fn parse(
         Opened::Text(tokens) => tokens,
     };
     let snapshot = match tokens.peek()? {
-        b'[' => ncdu::read(&mut tokens, wanted.view(Measure::Disk, Measures::ALL), begin)?,
+        b'[' => ncdu::read(&mut tokens, wanted, begin)?,
         _ => schema::read(&mut tokens, wanted, begin, &mut *check)?,
     };
     tokens.end()?;

@@ -7,10 +7,11 @@
 
 use std::io;
 
+use super::several::is_line_of_host;
 use super::tokens::Tokens;
-use super::{Origin, Snapshot};
+use super::{Origin, Snapshot, Wanted};
 use crate::inode::{Identity, Links};
-use crate::measure::{Figures, Kind, Measures, Mode, View};
+use crate::measure::{Figures, Kind, Measure, Measures, Mode};
 use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::total::{AnyReplay, BeginReplay, Rules, Shown};
@@ -35,6 +36,8 @@ struct NcduMembers {
     /// Whether it counts elsewhere.
     is_repeat: bool,
     mode: Option<u16>,
+    /// Whether it is a line above roots ([`NcduMembers::is_total`], [`is_line_of_host`]), and no directory.
+    is_line: bool,
 }
 
 /// What is special in exports of gdu.
@@ -46,10 +49,10 @@ struct GduExport {
     hides_first_link: bool,
 }
 
-/// Reads an export into what `begin` makes, to be seen in a `view`.
+/// Reads an export into what `begin` makes, to be seen as `wanted`.
 pub(super) fn read(
     tokens: &mut Tokens,
-    view: View,
+    wanted: Wanted,
     begin: BeginReplay<'_>,
 ) -> io::Result<Snapshot> {
     tokens.is_lax = true;
@@ -65,11 +68,17 @@ pub(super) fn read(
         let what = format_args!("it is of ncdu's format {version}, and this weigh reads 1");
         return Err(tokens.error(what));
     }
-    let (mut origin, gdu) = read_header(tokens)?;
+    let (mut origin, known, gdu) = read_header(tokens)?;
+    let usual = if known.contains(Measure::Disk) { Measure::Disk } else { Measure::Apparent };
+    let view = wanted.view(usual, known);
     tokens.take(b',')?;
-    let replay = begin(view, 0, Some(Rules::default()));
+    tokens.take(b'[')?;
+    let root = NcduMembers::read(tokens, None)?;
+    let is_total = root.is_total();
+    let replay = begin(view, is_total.into(), Some(Rules::default()));
     let (open, problems) = (Vec::new(), Vec::new());
     let mut export = Export { tokens, replay, open, problems, length: 0 };
+    export.enter(root)?;
     let root = export.tree(gdu)?;
     let Export { tokens, mut replay, mut problems, .. } = export;
     if tokens.item()? {
@@ -77,9 +86,11 @@ pub(super) fn read(
     }
     origin.lacks_modes = root.mode.is_none();
     problems.sort_unstable();
-    let report = Some(replay.finish(&root.node()).seen_as(view));
+    // The node above several roots has no name.
+    let name = if is_total { &b""[..] } else { root.name.as_slice() };
+    let report = Some(replay.finish(&Node { name, ..root.node() }).seen_as(view));
     let weighed = Weighed { report, problems, ..Weighed::default() };
-    Ok(Snapshot { weighed, view, known: Measures::ALL, origin: Some(origin) })
+    Ok(Snapshot { weighed, view, known, origin: Some(origin) })
 }
 
 /// An export that is being read.
@@ -94,17 +105,20 @@ struct Export<'t> {
 }
 
 impl Export<'_> {
-    /// Reads the list of the root, except for what the root is itself, which it returns.
+    /// Reads what is in the list of the root after its own object. Returns the root.
     fn tree(&mut self, gdu: GduExport) -> io::Result<NcduMembers> {
-        self.open_directory()?;
         loop {
             if self.tokens.item()? {
+                let device = self.open.last().and_then(|directory| directory.device);
                 if self.tokens.peek()? == b'[' {
                     self.tokens.check_depth(self.open.len())?;
-                    self.open_directory()?;
+                    self.tokens.take(b'[')?;
+                    let directory = NcduMembers::read(self.tokens, device)?;
+                    self.enter(directory)?;
                     continue;
                 }
-                let mut members = self.members(Operation::Stat)?;
+                let mut members = NcduMembers::read(self.tokens, device)?;
+                self.check(&members, Operation::Stat)?;
                 members.is_repeat = members.is_linked && gdu.hides_first_link;
                 if !members.is_excluded {
                     self.replay.leaf(&members.node(), true);
@@ -116,36 +130,41 @@ impl Export<'_> {
                 if self.open.is_empty() {
                     return Ok(directory);
                 }
-                self.replay.close(&directory.node(), Shown::IfCounted);
+                let shown = if directory.is_line { Shown::Always } else { Shown::IfCounted };
+                self.replay.close(&directory.node(), shown);
             }
         }
     }
 
-    /// Takes the start of the list of a directory, and the directory's own object.
-    fn open_directory(&mut self) -> io::Result<()> {
-        self.tokens.take(b'[')?;
-        let mut members = self.members(Operation::Open)?;
-        members.is_directory = true;
+    /// Begins with a `directory` whose own object was read.
+    fn enter(&mut self, mut directory: NcduMembers) -> io::Result<()> {
+        self.check(&directory, Operation::Open)?;
+        directory.is_directory = true;
+        directory.is_line = match &self.open[..] {
+            [] => directory.is_total(),
+            [root] => root.is_line && is_line_of_host(&directory.name, directory.has_size()),
+            _ => false,
+        };
         self.replay.open();
-        self.open.push(members);
+        self.open.push(directory);
         Ok(())
     }
 
-    /// Reads the object of an entry in the innermost directory. If ncdu could not read it, that is a problem of this
-    /// `operation`.
-    fn members(&mut self, operation: Operation) -> io::Result<NcduMembers> {
+    /// Checks the name of an entry in the innermost directory. If ncdu could not read the entry, that is a problem of
+    /// this `operation`.
+    fn check(&mut self, members: &NcduMembers, operation: Operation) -> io::Result<()> {
         /// Enough for half a million of them. An export has only names, but each path repeats all names above. In a
         /// deep tree, the paths may be ten thousand times as large as the file.
         const MOST: usize = 64 << 20;
-        let device = self.open.last().and_then(|directory| directory.device);
-        let members = NcduMembers::read(self.tokens, device)?;
-        path::ensure_name(&members.name, self.open.is_empty())
-            .map_err(|what| self.tokens.error(what))?;
+        let is_root = self.open.last().is_none_or(|above| above.is_line);
+        path::ensure_name(&members.name, is_root).map_err(|what| self.tokens.error(what))?;
         if !members.is_unread {
-            return Ok(members);
+            return Ok(());
         }
-        let names = self.open.iter().chain([&members]);
-        let path = path::join_all(names.map(|entry| entry.name.as_slice()));
+        // Only the line above all others is in no path.
+        let above = self.open.iter().filter(|directory| !directory.is_total());
+        let names = above.chain([members]).map(|entry| entry.name.as_slice());
+        let path = path::join_all(names);
         self.length += path.len();
         if self.length > MOST {
             let what = "the paths of what could not be read take more than 64 MiB";
@@ -153,19 +172,25 @@ impl Export<'_> {
         }
         let message = "could not be read when it was exported".to_owned();
         self.problems.push(Problem { path, operation, code: None, message });
-        Ok(members)
+        Ok(())
     }
 }
 
-/// Reads the header, and what is special if gdu wrote it. ncdu does not read it, so others may write anything there.
-fn read_header(tokens: &mut Tokens) -> io::Result<(Origin, GduExport)> {
+/// Reads the header: where it comes from, what sizes it has, and what is special if gdu wrote it. ncdu does not read it,
+/// so others may write anything there.
+fn read_header(tokens: &mut Tokens) -> io::Result<(Origin, Measures, GduExport)> {
     let (mut origin, mut program, mut version) = (Origin::default(), Vec::new(), Vec::new());
+    let mut measure = Vec::new();
     tokens.object(|tokens| {
         match (tokens.text().to_vec().as_slice(), tokens.peek()?) {
             (b"timestamp", b'-' | b'0'..=b'9') => origin.time = tokens.time()?,
-            (key @ (b"progname" | b"progver"), b'"') => {
+            (key @ (b"progname" | b"progver" | b"measure"), b'"') => {
                 tokens.string()?;
-                let into = if key == b"progname" { &mut program } else { &mut version };
+                let into = match key {
+                    b"progname" => &mut program,
+                    b"progver" => &mut version,
+                    _ => &mut measure,
+                };
                 *into = tokens.text().to_vec();
             }
             _ => tokens.skip()?,
@@ -176,10 +201,27 @@ fn read_header(tokens: &mut Tokens) -> io::Result<(Origin, GduExport)> {
     let mut numbers = version.split('.').map_while(|number| number.parse::<u32>().ok());
     let is_old = numbers.next().zip(numbers.next()).is_some_and(|version| version < (5, 30));
     let is_of_gdu = program == b"gdu";
-    Ok((origin, GduExport { has_totals: is_of_gdu, hides_first_link: is_of_gdu && is_old }))
+    // weigh says it if it knows only one of both.
+    let unknown = match (&*program, &*measure) {
+        (b"weigh", b"apparent") => Some(Measure::Disk),
+        (b"weigh", b"disk") => Some(Measure::Apparent),
+        _ => None,
+    };
+    let known = Measure::ALL.into_iter().filter(|measure| Some(*measure) != unknown).collect();
+    let gdu = GduExport { has_totals: is_of_gdu, hides_first_link: is_of_gdu && is_old };
+    Ok((origin, known, gdu))
 }
 
 impl NcduMembers {
+    /// Whether it is what weigh writes above several roots, if nothing is around it.
+    fn is_total(&self) -> bool {
+        self.name == b"(total)" && !self.has_size()
+    }
+
+    fn has_size(&self) -> bool {
+        (self.disk, self.apparent) != (0, 0)
+    }
+
     /// Reads the object of an entry, which is on this `device` unless it has its own.
     fn read(tokens: &mut Tokens, device: Option<u64>) -> io::Result<Self> {
         let mut members = Self { device, ..Self::default() };
@@ -246,7 +288,7 @@ impl NcduMembers {
             name: &self.name,
             mode,
             // An excluded directory has a list, too.
-            own: (!self.is_excluded).then_some(figures),
+            own: (!self.is_excluded && !self.is_line).then_some(figures),
             sums: Sums::of(figures),
             inode,
             ..Node::default()

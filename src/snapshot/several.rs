@@ -18,6 +18,7 @@ use super::{
     GivenRoot, Glance, Origin, Snapshot, TOO_LITTLE, Wanted, difference, ensure_measure, glance,
     is_read_once, problem, read,
 };
+use crate::escape::escape;
 use crate::filter::Filter;
 use crate::inode::MountedDevice;
 use crate::measure::{Measure, Measures, Mode, View};
@@ -72,8 +73,22 @@ pub fn load_all(
     for (_, snapshot) in &mut fitting {
         snapshot.see_as(View { measure, ..snapshot.view });
     }
-    let snapshots = shares::united(fitting, inodes)?.into_iter().map(|(_, snapshot)| snapshot);
-    Ok((joined(snapshots.collect(), inodes, are_apart), differ))
+    let united = shares::united(fitting, inodes)?.into_iter();
+    let (files, mut snapshots): (Vec<_>, Vec<_>) = united.unzip();
+    let roots = all_roots(&mut snapshots);
+    for root in roots.iter().filter(|root| root.host.is_empty()) {
+        // It may be another machine's. Of weigh's own snapshots, both are of the same host.
+        if let Some(other) = root.around.filter(|other| *other != root.snapshot) {
+            let (given, other) = (escape(&root.given), files[other].display());
+            let message = format!(
+                "it does not say on which machine {given} is, and neither does {other}, which has it, too: load them one at a \
+                 time"
+            );
+            let file = files[root.snapshot];
+            return Err(problem(file, Operation::Show, &io::Error::other(message)));
+        }
+    }
+    Ok((join(snapshots, roots, inodes, are_apart, false), differ))
 }
 
 /// Whether each of the `files` has one root, and all of that, of another host. Then no inode has links in two of them.
@@ -111,8 +126,8 @@ struct JoinedRoot {
     at: Option<Place>,
     /// None if it is not a directory.
     directory: Option<DirectoryId>,
-    /// Whether it equals another root or is inside one.
-    is_inside: bool,
+    /// If it equals another root or is inside one, the number of the snapshot with that.
+    around: Option<usize>,
 }
 
 impl JoinedRoot {
@@ -122,16 +137,34 @@ impl JoinedRoot {
     }
 }
 
-/// Joins the `snapshots`, perhaps knowing that no inode has links in two of them.
-pub fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes, are_apart: bool) -> Snapshot {
-    let hosts: IndexSet<_> = snapshots.iter().map(host).collect();
-    let hosts: Vec<_> = hosts.into_iter().collect();
+/// Joins the `snapshots`. Perhaps there is none of other roots that were asked for (`lacks_roots`): then the line above
+/// several roots is there also above a single one, to be marked.
+pub fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes, lacks_roots: bool) -> Snapshot {
+    let roots = all_roots(&mut snapshots);
+    join(snapshots, roots, inodes, false, lacks_roots)
+}
+
+/// The roots of all `snapshots`, in which devices that differ have numbers that differ from then on.
+fn all_roots(snapshots: &mut [Snapshot]) -> Vec<JoinedRoot> {
     // In one snapshot, also one joined from shares, device numbers differ already.
     if snapshots.len() > 1 {
-        renumber(&mut snapshots);
+        renumber(snapshots);
     }
-    let mut roots = each_once(&snapshots);
+    each_once(snapshots)
+}
+
+/// Joins the `snapshots`, which have these `roots`, perhaps knowing that no inode has links in two of them.
+fn join(
+    mut snapshots: Vec<Snapshot>,
+    mut roots: Vec<JoinedRoot>,
+    inodes: Inodes,
+    are_apart: bool,
+    lacks_roots: bool,
+) -> Snapshot {
+    let hosts: IndexSet<_> = snapshots.iter().map(host).collect();
+    let hosts: Vec<_> = hosts.into_iter().collect();
     name(&mut roots, hosts.len() > 1);
+    let lacks_roots = lacks_roots || snapshots.iter().any(lacks_root);
 
     let follow = snapshots.iter().filter_map(|it| it.origin.as_ref()).any(Origin::follows);
     let view = snapshots.first().map_or(View::default(), |snapshot| snapshot.view);
@@ -141,7 +174,8 @@ pub fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes, are_apart: bool) -> 
     let (problems, origin) = (problems(&mut snapshots, &names), origin(&snapshots, &names, &hosts));
     let is_interrupted = snapshots.iter().any(|snapshot| snapshot.weighed.is_interrupted);
     let trees = snapshots.into_iter().map(|snapshot| snapshot.weighed.report).collect();
-    let report = tree(trees, &roots, &hosts, rules, inodes).map(|tree| tree.seen_as(view));
+    let report = tree(trees, (&roots, lacks_roots), &hosts, rules, inodes);
+    let report = report.map(|tree| tree.seen_as(view));
     Snapshot {
         weighed: Weighed { report, problems, is_interrupted, unfinished: None },
         view,
@@ -153,6 +187,15 @@ pub fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes, are_apart: bool) -> 
 /// The name of the machine on which a snapshot was made.
 pub(super) fn host(snapshot: &Snapshot) -> Vec<u8> {
     snapshot.origin.as_ref().map_or_else(Vec::new, |origin| origin.host.clone())
+}
+
+/// Whether a root was not found when it was made.
+fn lacks_root(snapshot: &Snapshot) -> bool {
+    let problems = snapshot.weighed.problems.iter();
+    let lost = problems.filter(|problem| problem.operation == Operation::Stat);
+    let lost: HashSet<_> = lost.map(|problem| &*problem.path).collect();
+    let mut given = snapshot.origin.iter().flat_map(|origin| &origin.roots);
+    given.any(|root| root.name.as_deref().is_some_and(|name| lost.contains(name)))
 }
 
 /// Gives the same device of the same host one number in all snapshots. Two mounts of a device are different if one
@@ -197,9 +240,8 @@ fn each_once(snapshots: &[Snapshot]) -> Vec<JoinedRoot> {
             let (given, place) = (root.name.to_vec(), root.place);
             let directory = root.node.id().filter(|_| root.node.is_directory());
             let (host, name, at) = (host(snapshot), given.clone(), root.node.place());
-            let (snapshot, is_inside) = (i, false);
-            let joined =
-                JoinedRoot { snapshot, host, given, name, place, at, directory, is_inside };
+            let (snapshot, around) = (i, None);
+            let joined = JoinedRoot { snapshot, host, given, name, place, at, directory, around };
             found.push((joined, root.node));
         }
     }
@@ -207,42 +249,41 @@ fn each_once(snapshots: &[Snapshot]) -> Vec<JoinedRoot> {
     order.sort_by_key(|i| found[*i].0.place.components().count());
     let mut known: HashMap<(&[u8], &Path), usize> = HashMap::new();
     // Finds the same directory under another path.
-    let mut directories = HashSet::new();
+    let mut directories = HashMap::new();
     let mut listings: Vec<Listings<'_>> = snapshots.iter().map(|_| Listings::default()).collect();
-    let mut inside = HashSet::new();
+    let mut inside = HashMap::new();
     for i in order {
         let (root, node) = &found[i];
         let inode =
             node.inode().filter(|_| node.is_directory()).map(|inode| inode.identity.on_any_mount());
-        let is_same = inode.is_some_and(|inode| directories.contains(&(&root.host, inode)));
+        let same = inode.and_then(|inode| directories.get(&(&root.host, inode)).copied());
         // Nothing can be at a path that is too long to open.
         let mut above = root.place.ancestors().filter(|above| above.as_os_str().len() <= LONGEST);
-        let is_inside = is_same
-            || above.any(|above| {
-                let outer = known.get(&(&*root.host, above)).map(|outer| &found[*outer]);
-                let there = outer.and_then(|(outer, outer_node)| {
-                    let way = root.place.strip_prefix(above).ok()?;
-                    let start = (&*outer.name, above, *outer_node);
-                    listings[outer.snapshot].follow(start, way, &all)
-                });
-                there.is_some_and(|(there, _)| there.is_directory() == node.is_directory())
-            });
-        if is_inside {
-            inside.insert(i);
+        let around = same.or_else(|| {
+            above.find_map(|above| {
+                let (outer, outer_node) = &found[*known.get(&(&*root.host, above))?];
+                let way = root.place.strip_prefix(above).ok()?;
+                let start = (&*outer.name, above, *outer_node);
+                let (there, _) = listings[outer.snapshot].follow(start, way, &all)?;
+                (there.is_directory() == node.is_directory()).then_some(outer.snapshot)
+            })
+        });
+        if let Some(around) = around {
+            inside.insert(i, around);
         } else {
             known.insert((&root.host, &root.place), i);
-            directories.extend(inode.map(|inode| (&root.host, inode)));
+            directories.extend(inode.map(|inode| ((&root.host, inode), root.snapshot)));
         }
     }
     let roots = found.into_iter().map(|(root, _)| root).enumerate();
-    roots.map(|(i, root)| JoinedRoot { is_inside: inside.contains(&i), ..root }).collect()
+    roots.map(|(i, root)| JoinedRoot { around: inside.get(&i).copied(), ..root }).collect()
 }
 
 /// Names the `roots`: by their given paths; if two have the same, by their real paths; with several hosts, by host
 /// and real path.
 fn name(roots: &mut [JoinedRoot], are_several_hosts: bool) {
     let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
-    for root in roots.iter().filter(|root| !root.is_inside) {
+    for root in roots.iter().filter(|root| root.around.is_none()) {
         *counts.entry(root.given.clone()).or_default() += 1;
     }
     for root in roots {
@@ -274,7 +315,7 @@ fn problems(snapshots: &mut [Snapshot], names: &[ByName<'_>]) -> Vec<Problem> {
         for mut problem in snapshot.weighed.problems.drain(..) {
             let root = path::splits(&problem.path).find_map(|(above, _)| names.get(above));
             if let Some(root) = root {
-                if root.is_inside {
+                if root.around.is_some() {
                     continue;
                 }
                 shares::rename(&mut problem, &root.given, &root.name);
@@ -314,17 +355,23 @@ fn origin(snapshots: &[Snapshot], names: &[ByName<'_>], hosts: &[Vec<u8>]) -> Op
     })
 }
 
-/// The tree of all `roots` that are not inside another. With several `hosts`, each has a line.
+/// Whether a directory below the node above several roots is the line of a host, like `web1:`. Then its entries are
+/// roots, whose names are paths. It is no directory anywhere, and so has no size of its own.
+pub(super) fn is_line_of_host(name: &[u8], has_own_size: bool) -> bool {
+    name.ends_with(b":") && !has_own_size
+}
+
+/// The tree of all `roots` that are not inside another. With several `hosts`, each has a line ([`is_line_of_host`]).
 fn tree(
     mut trees: Vec<Option<Tree>>,
-    roots: &[JoinedRoot],
+    (roots, lacks_roots): (&[JoinedRoot], bool),
     hosts: &[Vec<u8>],
     rules: Option<Rules>,
     inodes: Inodes,
 ) -> Option<Tree> {
-    let kept: Vec<_> = roots.iter().filter(|root| !root.is_inside).collect();
+    let kept: Vec<_> = roots.iter().filter(|root| root.around.is_none()).collect();
     let [first, others @ ..] = &kept[..] else { return None };
-    if others.is_empty() && hosts.len() == 1 {
+    if others.is_empty() && hosts.len() == 1 && !lacks_roots {
         let tree = &mut trees[first.snapshot];
         return match first.directory {
             Some(directory) => Some(tree.as_mut()?.detach(directory, &first.name)),

@@ -132,6 +132,19 @@ pub(super) fn missing(set: &[&Snapshot]) -> Option<Problem> {
     Some(Problem::new(path, Operation::Load, &io::Error::other(message)))
 }
 
+/// Why a snapshot cannot be compared with the result of `now`: it is one share of several, and not the same as that. All
+/// that is in the others would seem to be new.
+pub fn other_share(before: &Origin, now: Option<&Origin>) -> Option<String> {
+    let share = before.share.filter(|share| share.of > 1)?;
+    let Share { number, of, .. } = share;
+    let is_same = now.and_then(|now| now.share) == Some(share);
+    (!is_same).then(|| {
+        format!(
+            "it is share {number} of {of}: load all {of} with --load, save them as one with --save, and compare with that"
+        )
+    })
+}
+
 /// A directory in one or several shares, with its share and its id there.
 struct SharedDirectory {
     name: Vec<u8>,

@@ -219,7 +219,9 @@ impl Tokens {
                 None => {}
             }
             if self.text.len() > LONGEST_STRING {
-                return Err(self.error("a string without end"));
+                let what =
+                    format_args!("a name or another string of more than {LONGEST_STRING} bytes");
+                return Err(self.error(what));
             }
         }
     }

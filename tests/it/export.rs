@@ -81,6 +81,80 @@ fn what_weigh_exports_is_what_ncdu_loads() {
     }
 }
 
+/// The names of roots are paths. Any other name that is one is refused.
+#[test]
+fn exports_of_several_roots_are_read_again() {
+    let fixture = Fixture::new()
+        .file("x/a/f", 5000)
+        .file("x/b/g", 300)
+        .hard_link("x/b/g", "x/a/h")
+        .file("x/one", 20);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    let keep = |name: &str, written: Vec<u8>| fs::write(fixture.at(name), written).unwrap();
+    for (roots, counting) in
+        [("x/a x/b x/one", ""), ("x/a x/b", "-s"), ("x/one x/b", ""), ("x/one", "")]
+    {
+        let direct = run(&format!("-j {counting} {roots}"));
+        keep("ours", run(&format!("--as ncdu {counting} {roots}")).clean());
+        let loaded = run(&format!("-j {counting} --load ours")).clean();
+        if roots.contains(' ') {
+            assert_eq!(sizes(&loaded), sizes(&direct.clean()), "{roots}");
+        } else {
+            assert_eq!(direct.json()["size"], Document::parse(&loaded).root().size);
+        }
+        for saved in ["saved.weigh", "saved.json"] {
+            run(&format!("-q {counting} --load ours --save {saved}")).clean();
+            assert_eq!(run(&format!("-j {counting} --load {saved}")).clean(), loaded, "{saved}");
+        }
+        if ncdu(&["-f", "ours", "-o", "theirs"], fixture.path()).is_some() {
+            let again = run(&format!("-j {counting} --load theirs")).clean();
+            assert_eq!(Document::parse(&again).root().size, Document::parse(&loaded).root().size);
+        }
+    }
+    // Of several machines, each has a line.
+    for (host, root) in [("web1", "x/a"), ("web1", "x/b"), ("web2", "x/one")] {
+        let mut saved = run(&format!("--save - {root}")).json();
+        saved["host"] = host.into();
+        keep(&root.replace('/', "-"), saved.to_string().into());
+    }
+    let all = "--load x-a --load x-b --load x-one";
+    keep("ours", run(&format!("--as ncdu {all}")).clean());
+    assert_eq!(sizes(&run("-j --load ours").clean()), sizes(&run(&format!("-j {all}")).clean()));
+    for bad in [
+        r#"[1,0,{},[{"name":"(total)"},[{"name":"a"},{"name":"b/c"}]]]"#,
+        r#"[1,0,{},[{"name":"(total)","asize":1},{"name":"b/c"}]]"#,
+        r#"[1,0,{},[{"name":"(total)"},[{"name":"a:","dsize":1},{"name":"b/c"}]]]"#,
+        r#"[1,0,{},[{"name":"(total)"},[{"name":"a:"},[{"name":"b/c"},{"name":"b/c"}]]]]"#,
+    ] {
+        keep("bad", bad.into());
+        let shown = run("--load bad");
+        assert_eq!(shown.code(), 1, "{bad}");
+        assert!(shown.complaint().contains("a slash in its name, b/c"), "{}", shown.complaint());
+    }
+}
+
+/// A list of lengths came back as 0 bytes.
+#[test]
+fn an_export_of_one_size_is_shown_in_that() {
+    let fixture = Fixture::new();
+    fs::write(fixture.at("list"), "5000000\ta\n7000000\td/b\n").unwrap();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    let listed = run("--list list").text();
+    fs::write(fixture.at("export"), run("--list list --as ncdu").clean()).unwrap();
+    assert_eq!(run("--load export").text(), listed);
+    run("-q --load export --save saved.weigh").clean();
+    assert_eq!(run("--load saved.weigh").text(), listed);
+    let shown = run("--no-apparent-size --load export");
+    assert_eq!(shown.code(), 2);
+    assert!(shown.complaint().contains("no disk usage"), "{}", shown.complaint());
+    // The same for the other size.
+    fs::write(fixture.at("list"), "path,disk\na,8192\nd/b,4096\n").unwrap();
+    fs::write(fixture.at("export"), run("--list list --as ncdu").clean()).unwrap();
+    assert_eq!(run("--load export").text(), run("--list list").text());
+    let shown = run("-s --load export");
+    assert_eq!(shown.code(), 2, "{}", shown.complaint());
+}
+
 /// Its directories have the totals of what is in them, where ncdu's have their own sizes.
 #[test]
 fn what_gdu_exports_counts_once() {

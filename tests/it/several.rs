@@ -329,6 +329,58 @@ fn what_is_saved_of_several_is_what_they_were() {
     assert!(since.contains("+60B"), "{since}");
 }
 
+/// The names of roots are paths, also below the line of their host. Files in the .weigh format could not be read again,
+/// and in JSON two roots became one. Any other name that is a path is refused.
+#[test]
+fn roots_of_a_host_are_read_again_from_each_format() {
+    let fixture = Fixture::new()
+        .file("a/log/f", 5000)
+        .file("b/log/g", 3000)
+        .file("b/one", 100)
+        .file("c/h", 30)
+        .mode("a/log/f", 0o644);
+    for (name, root, host) in
+        [("1", "a/log", "web1"), ("2", "b/log", "web1"), ("3", "b/one", "web1"), ("4", "c", "web2")]
+    {
+        save_of_host(&fixture, root, host, name);
+    }
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    let all = "--load 1 --load 2 --load 3 --load 4";
+    let shown = ["-s -R -F", "-s -R -n 4", "-s -R -n 99", "-j", "--as csv", "-t"];
+    let expected = shown.map(|flags| run(&format!("{flags} {all}")).text());
+    for name in ["all.weigh", "all.json", "all.json.zst"] {
+        run(&format!("-q {all} --save {name}")).clean();
+        for (flags, expected) in shown.iter().zip(&expected) {
+            assert_eq!(run(&format!("{flags} --load {name}")).text(), *expected, "{name} {flags}");
+        }
+        let since = run(&format!("-s {all} --since {name}"));
+        assert_eq!((since.code(), since.complaint().as_str()), (0, ""), "{name}");
+    }
+    let written = run(&format!("-j -p {all}")).clean();
+    fs::write(fixture.at("paths"), &written).unwrap();
+    assert_eq!(run("-j -p --load paths").clean(), written);
+    // What changed below such a line is found.
+    let mut more: Value = fixture.json("1");
+    more["children"][0]["size"] = 9000.into();
+    more["size"] = (more["size"].as_u64().unwrap() + 4000).into();
+    fs::write(fixture.at("1"), more.to_string()).unwrap();
+    for name in ["all.weigh", "all.json"] {
+        let since = run(&format!("-s {all} --since {name}")).text();
+        assert!(since.contains("+4,000B") || since.contains("+3.91Ki"), "{since}");
+        assert!(!since.contains("gone") && !since.contains("new"), "{since}");
+    }
+    // Below a root, or a directory that is called like such a line, a name is not a path.
+    let saved = fixture.text("all.json");
+    let with_own = saved.replace(r#""name":"web1:""#, r#""own":5,"name":"web1:""#);
+    for bad in [saved.replace(r#""f""#, r#""/x/..""#), with_own.replace("/a/log\"", "/a/..\"")] {
+        assert!(bad.contains("/..\"") && bad != saved, "{bad}");
+        fs::write(fixture.at("bad"), bad).unwrap();
+        let shown = run("--load bad");
+        assert_eq!(shown.code(), 1);
+        assert!(shown.complaint().contains("as none can be"), "{}", shown.complaint());
+    }
+}
+
 /// They were shown in the measure of the first one, and nothing said so.
 #[test]
 fn what_was_saved_in_several_measures_says_in_which_it_is_shown() {
@@ -354,6 +406,41 @@ fn what_was_saved_in_several_measures_says_in_which_it_is_shown() {
         });
         assert_eq!((said.code(), said.complaint()), (0, expected), "{flags}");
     }
+}
+
+/// Exports do not say of which machine they are. Only the first of one root counted, and nothing said so.
+#[test]
+fn exports_of_one_root_are_refused_by_name() {
+    let fixture = Fixture::new().file("d/f", 5000);
+    let export = |name: &str, root: &str| {
+        let file = format!(r#"{{"name":"f{name}","asize":5,"dsize":{name}000}}"#);
+        let rest = format!(r#"{{"name":"{root}","dsize":0}},[{{"name":"sub"}},{file}]]"#);
+        fs::write(fixture.at(name), format!(r#"[1,2,{{"progname":"restic"}},[{rest}]"#)).unwrap();
+    };
+    for (name, root) in [("1", "/"), ("2", "/"), ("3", "/sub"), ("4", "/other")] {
+        export(name, root);
+    }
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    for (flags, file, root, other) in [
+        ("--load 1 --load 2", "2", "/", "1"),
+        ("--load 2 --load 4 --load 1", "1", "/", "2"),
+        ("--load 1 --load 3", "3", "/sub", "1"),
+        ("--load 3 --load 1", "3", "/sub", "1"),
+        ("-q --load 1 --load 2 --save both.weigh", "2", "/", "1"),
+    ] {
+        let shown = run(flags);
+        let said = shown.complaint();
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}: {said}");
+        let expected = format!(
+            "weigh: cannot show {file}: it does not say on which machine {root} is, and neither does {other}, which"
+        );
+        assert!(said.starts_with(&expected) && said.lines().count() == 1, "{said}");
+    }
+    assert!(!fixture.at("both.weigh").exists());
+    // Other roots are added up, and one of a host counts once.
+    assert_eq!(run("-j --load 1 --load 4").json()["size"], 5000);
+    run("-q --save a.weigh d").clean();
+    run("-q --load a.weigh --load a.weigh").clean();
 }
 
 #[test]

@@ -147,6 +147,36 @@ fn a_missing_share_is_said_and_the_others_are_shown() {
     check_partial(&weigh("--load some").within(fixture.path()).run(), "6 shares of 8 are missing");
 }
 
+/// All that is in the other shares seemed to be new, with status 0; or to have passed a limit.
+#[test]
+fn a_tree_is_not_compared_with_one_share_of_it() {
+    let fixture = saved(2);
+    weigh("-s -q --save 1.weigh --shard 1/2 t").within(fixture.path()).run().clean();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("-q --load 1 --save again.json").code();
+    for share in ["1", "1.weigh", "again.json"] {
+        for flags in ["", "-d0", "-j", "--fail-growth 1", "--by type", "-n 3", "-t"] {
+            let shown = run(&format!("-s t {flags} --since {share}"));
+            let said = shown.complaint();
+            assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}: {said}");
+            let expected =
+                format!("weigh: cannot compare with {share}: it is share 1 of 2: load all 2");
+            assert!(said.starts_with(&expected), "{said}");
+        }
+    }
+    // Each with itself, and all with all, can be compared.
+    assert!(!run("-s --load 1.weigh --since 1").complaint().contains("compare"));
+    run("-s -q --load 1 --load 2 --save all.weigh").clean();
+    run("-s t --since all.weigh").clean();
+    // What was saved of some says what it lacks.
+    let fixture = saved(3);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("-s -q --load 1 --load 2 --save some.weigh");
+    let shown = run("-s t --since some.weigh");
+    assert_eq!(shown.code(), 1);
+    assert!(shown.complaint().contains("what is new in"), "{}", shown.complaint());
+}
+
 #[test]
 fn a_share_that_is_there_twice_is_refused_by_name() {
     let fixture = saved(3);

@@ -155,8 +155,8 @@ impl ComparedPart {
         let mut is: Vec<_> = now.into_iter().flat_map(Child::directories).collect();
         is.sort_unstable_by_key(Child::name);
         let mut is = is.into_iter().peekable();
-        // What is above several roots shows all of them.
-        let are_roots = now.is_some_and(|now| now.is_total());
+        // All roots are shown.
+        let are_roots = listings.are_roots(both.was.numbers.start);
         let has_times = listings.has_times;
         let mut leaves = now.filter(|_| !are_roots).map(|now| Differing::new(now, has_times));
         let (mut below, mut compared) = (Vec::new(), Ok(()));

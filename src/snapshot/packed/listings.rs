@@ -14,6 +14,7 @@ use super::read::set_times;
 use crate::inode::Identity;
 use crate::measure::View;
 use crate::snapshot::compression::{MOST_TIMES, is_bomb};
+use crate::snapshot::several::is_line_of_host;
 use crate::tally::{Inodes, Limits, Show, Whole};
 use crate::total::{AnyReplay, Replay, Shown};
 use crate::tree::record;
@@ -51,6 +52,8 @@ pub struct SavedListings {
     pub(super) root: Directory,
     /// Whether the root is the node above several roots.
     pub(super) is_total: bool,
+    /// The numbers of directories whose entries are roots, in order.
+    have_roots: Arc<[u64]>,
     /// Whether entries have their times.
     pub(super) has_times: bool,
 }
@@ -110,14 +113,42 @@ impl SavedListings {
         let size = blocks.places.iter().map(|place| place.length).sum();
         let (cache, end, root) = Default::default();
         let (blocks, most_cached, cost, is_total) = (Arc::new(blocks), CACHED, 0, false);
-        let mut listings =
-            Self { blocks, cache, most_cached, cost, size, end, root, is_total, has_times };
+        let have_roots = Arc::default();
+        let mut listings = Self {
+            blocks,
+            cache,
+            most_cached,
+            cost,
+            size,
+            end,
+            root,
+            is_total,
+            have_roots,
+            has_times,
+        };
         let first = listings.block(0)?;
         let Record { mut node, .. } = take_root(&mut first.as_slice(), directories)?;
         listings.is_total = node.name.is_empty();
         set_times(&mut node, has_times);
         listings.root = Directory::new(0..directories, &node);
+        if listings.is_total {
+            listings.have_roots = [0].into();
+            let mut have_roots = vec![0];
+            listings.entries(0..directories, true, |listed| {
+                if let ListedEntry::Directory(node, numbers) = listed
+                    && is_line_of_host(node.name, node.own.is_some())
+                {
+                    have_roots.push(numbers.start);
+                }
+            })?;
+            listings.have_roots = have_roots.into();
+        }
         Ok(Some(listings))
+    }
+
+    /// Whether the entries of the directory with this `number` are roots, whose names are paths.
+    pub(super) fn are_roots(&self, number: u64) -> bool {
+        self.have_roots.binary_search(&number).is_ok()
     }
 
     /// The same, to read listings in their order, perhaps on another thread.
@@ -236,7 +267,7 @@ impl SavedListings {
         packed: bool,
         mut take: impl FnMut(ListedEntry<'_, '_>),
     ) -> io::Result<()> {
-        let (has_times, are_roots) = (self.has_times, self.is_total && numbers.start == 0);
+        let (has_times, are_roots) = (self.has_times, self.are_roots(numbers.start));
         let mut next = numbers.start + 1;
         self.pieces(numbers.start, |piece| {
             piece.each_directory(are_roots, |Record { mut node, below }| {

@@ -9,6 +9,7 @@ use super::listings::SavedListings;
 use super::pieces::{Piece, Record, ensure_depth, ensure_order, take_directory, take_root};
 use crate::measure::{Figures, View};
 use crate::parallel;
+use crate::snapshot::several::is_line_of_host;
 use crate::snapshot::{Origin, Snapshot, Wanted};
 use crate::sys::SnapshotFile;
 use crate::total::{AnyReplay, BeginReplay, Shown};
@@ -99,7 +100,7 @@ fn read_tree<R: Read>(
     let replay = begin(is_total.into());
     let mut reading = Reading { replay, has_times, is_total, open: Vec::new(), number: 0 };
     if directories > 0 {
-        reading.enter(root.below)?;
+        reading.enter(root.below, is_total)?;
     }
     reading.pieces(rest).map_err(|error| wrong(&first, &error))?;
     parallel::in_order(0, iter::from_fn(|| sections.block()), unpack, |block| {
@@ -141,6 +142,8 @@ struct Reading {
 
 /// A directory whose listing has begun.
 struct OpenListing {
+    /// Whether its entries are roots.
+    has_roots: bool,
     /// The records of its subdirectories so far.
     directories: Vec<u8>,
     /// Where the one begins whose turn it is, and where the next one.
@@ -163,12 +166,11 @@ impl Reading {
     fn pieces(&mut self, mut content: &[u8]) -> io::Result<()> {
         while !content.is_empty() {
             let piece = Piece::take(&mut content)?;
-            let are_roots = self.is_total && self.open.len() == 1;
             let Some(level) = self.open.last_mut() else {
                 return Err(damaged("a listing of no directory"));
             };
             level.directories.extend_from_slice(piece.directories);
-            piece.each_leaf(are_roots, |leaf| {
+            piece.each_leaf(level.has_roots, |leaf| {
                 set_times(leaf, self.has_times);
                 self.replay.leaf(leaf, true);
             })?;
@@ -187,15 +189,16 @@ impl Reading {
             let mut rest = level.directories.get(level.next..).unwrap_or_default();
             if !rest.is_empty() {
                 let before = level.directories.get(level.current..level.next).unwrap_or_default();
-                let is_root = self.is_total && depth == 1;
-                let Record { node, below } = take_directory(&mut rest, is_root)?;
+                let Record { node, below } = take_directory(&mut rest, level.has_roots)?;
                 ensure_order(record::name(before), node.name)?;
                 let left = below.checked_add(1).and_then(|taken| level.below.checked_sub(taken));
                 level.below = left.ok_or_else(|| damaged("more directories than it says"))?;
                 level.current = level.next;
                 level.next = level.directories.len() - rest.len();
                 self.number += 1;
-                return self.enter(below);
+                let has_roots =
+                    self.is_total && depth == 1 && is_line_of_host(node.name, node.own.is_some());
+                return self.enter(below, has_roots);
             }
             if level.below > 0 {
                 return Err(damaged("fewer directories than it says"));
@@ -211,10 +214,11 @@ impl Reading {
         Ok(())
     }
 
-    /// Enters a directory with so many `below`.
-    fn enter(&mut self, below: u64) -> io::Result<()> {
+    /// Enters a directory with so many `below`, whose entries may be roots.
+    fn enter(&mut self, below: u64, has_roots: bool) -> io::Result<()> {
         ensure_depth(self.open.len())?;
-        self.open.push(OpenListing { directories: Vec::new(), current: 0, next: 0, below });
+        let directories = Vec::new();
+        self.open.push(OpenListing { has_roots, directories, current: 0, next: 0, below });
         self.replay.open();
         Ok(())
     }

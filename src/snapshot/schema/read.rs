@@ -8,6 +8,7 @@ use super::{Header, usual};
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Measure, Measures, Mode, View};
 use crate::path;
+use crate::snapshot::several::is_line_of_host;
 use crate::snapshot::tokens::Tokens;
 use crate::snapshot::{Origin, Snapshot, Wanted};
 use crate::total::{AnyReplay, BeginReplay, Shown};
@@ -102,14 +103,20 @@ fn read_below(
             tokens.check_depth(open.len() + 1)?;
             open.push(Members { name: mem::take(&mut spare), ..Members::default() });
         }
-        let depth = open.len();
-        let Some(members) = open.last_mut() else { return Ok(()) };
+        let Some((members, around)) = open.split_last_mut() else { return Ok(()) };
         if members.read(tokens, Tokens::skip)? {
             replay.open();
             tokens.take(b'[')?;
             continue;
         }
-        let node = members.node(known, Some((root, depth)));
+        // Below the node above several roots, and below the line of a host there, names are paths.
+        let of_host = |host: &Members| is_line_of_host(&host.name, host.sizes[OWN].is_some());
+        let host = match around {
+            [] => Some(&b""[..]),
+            [host] if of_host(host) => Some(&*host.name),
+            _ => None,
+        };
+        let node = members.node(known, Some((root, host.filter(|_| root.is_total))));
         let node = node.map_err(|what| tokens.error(what))?;
         match node.mode.kind() {
             Kind::Directory => replay.close(&node, Shown::Always),
@@ -209,23 +216,24 @@ impl Members {
         figures.with(measure, size)
     }
 
-    /// The node that the members describe, below a `root` at a depth, with sizes that measure this, and with its time
-    /// if that is wanted. Without a known measure, a size is that of each. Directly below the node above several roots,
-    /// names are paths. An error says what is wrong.
+    /// The node that the members describe, below a `root`, with sizes that measure this, and with its time if that is
+    /// wanted. Without a known measure, a size is that of each. If it is a root that was given, the line of its host is
+    /// known, or empty: its name is a path. An error says what is wrong.
     fn node(
         &self,
         (measure, has_times): (Option<Measure>, bool),
-        root: Option<(&Self, usize)>,
+        root: Option<(&Self, Option<&[u8]>)>,
     ) -> Result<Node<'_>, String> {
-        let is_path = root.is_none_or(|(root, depth)| depth == 1 && root.is_total);
-        let root = root.map(|(root, _)| root);
+        let (root, host) = root.map_or((None, Some(&b""[..])), |(root, host)| (Some(root), host));
+        let is_path = host.is_some();
         let size = self.sizes[ALL].ok_or("a node without a size")?;
         let kind = self.kind.filter(|_| !self.is_total || root.is_none());
         let kind = kind.ok_or("a node without a kind")?;
-        let name = match is_path {
+        let name = match host {
             _ if self.is_total => b"",
-            true => &*self.name,
-            false => base_name(&self.name),
+            // With -p, it begins with the name of the host.
+            Some(host) => self.name.strip_prefix(host).unwrap_or(&self.name),
+            None => base_name(&self.name),
         };
         if !self.is_total {
             path::ensure_name(name, is_path)?;
