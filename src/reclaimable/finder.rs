@@ -203,11 +203,10 @@ impl<'a> Finder<'a> {
             return None;
         }
         if whole != real {
+            let is_stored = StorageSearch::default().around(&whole, 0, &self.mounts).is_some();
             let whole = to_path(&whole);
             let tops = whole.ancestors().skip(1);
-            if storage_around(&whole).is_some()
-                || self.work_trees.may_track::<Handle>(&whole, entry.is_directory, tops)
-            {
+            if is_stored || self.work_trees.may_track::<Handle>(&whole, entry.is_directory, tops) {
                 return None;
             }
         }
