@@ -1,5 +1,6 @@
 /* status.exe STATUS OUTPUT ERRORS PROGRAM ARGUMENT…: runs a program for Windows, and writes the status that it ends with
- * into the file STATUS, and its two streams into OUTPUT and ERRORS; `-` leaves a stream as it is.
+ * into the file STATUS, and its two streams into OUTPUT and ERRORS; `-` leaves a stream as it is. STATUS is there, and
+ * empty, from the moment on at which the program may run.
  *
  * The status that Wine itself ends with is not always the program's: on a busy machine, Wine kills a process that takes
  * over a second to end (server/process.c, start_sigkill_timer), long after the program has returned. Wine's own messages
@@ -24,7 +25,7 @@ static WCHAR *word(WCHAR **line) {
 }
 
 static HANDLE created(const WCHAR *path, DWORD std) {
-    SECURITY_ATTRIBUTES inherited = {sizeof inherited, NULL, TRUE};
+    SECURITY_ATTRIBUTES inherited = {sizeof inherited, NULL, std != 0};
     if (std && !wcscmp(path, L"-")) return GetStdHandle(std);
     HANDLE file = CreateFileW(path, GENERIC_WRITE, FILE_SHARE_READ, &inherited, CREATE_ALWAYS, 0, NULL);
     if (file == INVALID_HANDLE_VALUE) {
@@ -47,8 +48,11 @@ int main(void) {
     start.hStdOutput = created(output, STD_OUTPUT_HANDLE);
     start.hStdError = created(errors, STD_ERROR_HANDLE);
     PROCESS_INFORMATION process;
+    HANDLE file = created(status, 0);
     if (!CreateProcessW(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, &start, &process)) {
         fprintf(stderr, "status.exe: cannot start %ls: error %lu\n", line, GetLastError());
+        CloseHandle(file);
+        DeleteFileW(status);
         return 1;
     }
     DWORD code, written;
@@ -56,7 +60,6 @@ int main(void) {
     GetExitCodeProcess(process.hProcess, &code);
     char text[16];
     int length = sprintf(text, "%lu\n", code);
-    HANDLE file = created(status, 0);
     if (!WriteFile(file, text, length, &written, NULL) || !CloseHandle(file)) return 1;
     return 0;
 }

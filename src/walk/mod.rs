@@ -192,8 +192,6 @@ pub fn walk<T: Tally>(
 ) -> Walked {
     let before = sys::own_usage();
     let (roots, problems) = roots::resolve(roots, &options);
-    // If one is left of several, what is above them is marked.
-    let are_several = roots.len() > 1 || !problems.is_empty();
     let free = sys::free_handles();
     let candidates = prefetch::candidates(&roots, &options);
     let start = Instant::now();
@@ -211,7 +209,7 @@ pub fn walk<T: Tally>(
     let walk = Arc::new(walk);
     let monitor = Monitor::new(Arc::clone(&walk), candidates, read);
     let is_local = roots.iter().all(|root| root.mount.storage == Storage::Local);
-    walk.begin(roots, are_several);
+    walk.begin(roots);
     let stages = if walk.is_finished() {
         monitor.end()
     } else {
@@ -347,11 +345,11 @@ impl<T: Tally> Walk<T> {
     }
 
     /// Begins on the calling thread, and leaves the rest of the work on the stack.
-    fn begin(&self, roots: Vec<Root>, are_several: bool) {
+    fn begin(&self, roots: Vec<Root>) {
         // Nobody watches yet, and remote storage may not answer.
         let is_near = matches!(&roots[..], [root] if root.mount.storage == Storage::Local);
         let worker = Worker::on_the_stack(self, &self.workers.caller);
-        worker.begin(roots, are_several);
+        worker.begin(roots);
         if is_near && let Some(task) = self.pool.take_all().pop() {
             worker.look(task);
         }

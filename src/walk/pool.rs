@@ -227,7 +227,7 @@ mod tests {
         let options = WalkOptions::default();
         let (roots, problems) = roots::resolve(vec!["src/walk".into()], &options);
         let walk = Arc::new(Walk::new(options, tally, problems, 100));
-        Worker::on_the_stack(&*walk, &walk.workers.caller).begin(roots, false);
+        Worker::on_the_stack(&*walk, &walk.workers.caller).begin(roots);
         walk
     }
 

@@ -83,11 +83,11 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         Self { walk, slot, scope: None }
     }
 
-    /// Hands out the roots that are directories, and weighs the others. If they `are_several`, there is a node above them.
-    pub(super) fn begin(&self, mut roots: Vec<Root>, are_several: bool) {
+    /// Hands out the roots that are directories, and weighs the others.
+    pub(super) fn begin(&self, mut roots: Vec<Root>) {
         let (walk, filter, rules) = (self.walk, &self.walk.options.filter, self.walk.options.rules);
         let report = |path, error: &_| walk.report(path, Operation::Read, error);
-        if are_several && !roots.is_empty() {
+        if roots.len() > 1 {
             let mut above = Dir::above_roots();
             above.begin(&walk.tally);
             let above = Arc::new(above);

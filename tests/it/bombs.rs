@@ -106,8 +106,7 @@ fn push_directory(content: &mut Vec<u8>, name: &[u8], size: u64, below: u64) {
 
 /// What has this header, and the root's record, which says that so many directories are below it.
 fn rooted(directories: u64, below: u64) -> Parts {
-    let head =
-        r#"{"schema":1,"tool":"weigh","measure":"disk","complete":true,"time":1,"details":false"#;
+    let head = r#"{"schema":1,"tool":"weigh","measure":"disk","complete":true,"time":1,"host":"h","details":false"#;
     let head = format!(r#"{head},"format":1,"directories":{directories}}}"#);
     let mut content = vec![0];
     push_directory(&mut content, b"r", 9, below);
