@@ -1129,6 +1129,8 @@ fn a_screen_shows_what_arrives() {
     let terminal = &mut Terminal::new();
     let [web, gone] = ["web", "gone"].map(|host| machine.named(host, "top"));
     let child = machine.weigh("--ui", There::Weigh).args([&web, &gone]).on(terminal).spawn();
+    terminal.wait_for("1 unread");
+    terminal.type_in(b"\r");
     terminal.wait_for("only");
     for (keys, said) in [
         ("r", "another machine is asked only once"),
