@@ -488,6 +488,7 @@ fn the_screen_says_it() {
 #[cfg(target_os = "linux")]
 #[ignore = "needs strace"]
 fn calls_that_fail_leave_marks_on_each_way() {
+    native_only!("its calls have other paths");
     let whole = Kind { flags: "", hide: |fixture| fixture };
     let (deeper, secret) = ("top/a/in/lost/deeper", "top/a/in/lost/secret");
     for (call, at) in [("getdents64", deeper), ("openat", deeper), ("statx", secret)] {
