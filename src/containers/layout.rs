@@ -116,7 +116,7 @@ fn owner_of(directory: Child<'_>, most: usize) -> Option<&'static str> {
     refusal_in(&names.filter(|name| is_part(name)).map(<[u8]>::to_vec).collect::<Vec<_>>())
 }
 
-/// Whose storage a directory is that has these directories in it.
+/// The engine whose storage a directory is, if it has directories with these `names`: why only the engine deletes in it.
 pub(super) fn refusal_in(names: &[Vec<u8>]) -> Option<&'static str> {
     let is_there = |any: &&str| names.iter().any(|name| is_one_of(any, name));
     let layout = LAYOUTS.iter().find(|layout| layout.directories.iter().all(is_there))?;

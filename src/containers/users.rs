@@ -17,8 +17,8 @@ pub struct User {
 }
 
 /// A tree with a group for each of the largest `users` in `tree` that come to `least` or more, at most so many `lines`; and
-/// one group more for everything that none of these has, as what has no line in a tree is one line more. Removing a user
-/// frees what is not shared.
+/// one group more for all other files, also those of users without a line. Removing a user frees the files that nobody
+/// shares.
 pub fn by_user(tree: &Tree, users: &[User], lines: usize, least: u64) -> Tree {
     let view = tree.view();
     let mut paths: BTreeMap<Vec<u8>, Vec<usize>> = BTreeMap::new();

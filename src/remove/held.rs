@@ -20,7 +20,7 @@ pub(super) struct HeldMount {
     paths: Arc<ProtectedPaths>,
     /// The result of opening it. The thread that removes opens it, because that may take long.
     opened: OnceLock<Result<OpenedMount, String>>,
-    /// What is known of the directories around targets. System calls are made under this lock: only one thread removes
+    /// The directories around targets that were looked at. System calls are made under this lock: only one thread removes
     /// at a time, or reviews.
     storages: Mutex<StorageSearch>,
 }
