@@ -1315,6 +1315,54 @@ fn the_screen_marks_what_was_found() {
     assert_eq!(marked(&request), (0, String::new()));
 }
 
+/// `r` kept marks by name: also of what the rules did not find any more. A mark that you set stays.
+#[cfg(feature = "tui")]
+#[test]
+fn a_mark_of_the_rules_goes_when_they_find_its_entry_no_more() {
+    use crate::program::browse::BrowseOptions;
+    use crate::program::browse::browser::Browser;
+    use crate::program::browse::event::{Command, Event};
+    use crate::program::browse::keys::Key;
+    use weigh::internal::reclaimable::{ReclaimRule, Search};
+    let rule = "name = 'a'\nwhat = 'a'\nback = 'a'\nat = ['any']\nhas = ['made']\n";
+    let rule: ReclaimRule = toml::from_str(rule).unwrap();
+    let toggle = [Key::Home, Key::Down, Key::Char(' ')];
+    for (path, toggles, is_yours) in [
+        ("top/any", 0, false),
+        ("top/any", 1, false),
+        ("top/any", 2, true),
+        ("top/in/any", 0, false),
+        ("top/in/any", 2, true),
+    ] {
+        let fixture = Fixture::new().file("top/in/any/made", 9000).file("top/in/other", 100_000);
+        let fixture = fixture.file("top/any/made", 5000).file("top/z", 1);
+        let search =
+            Search { rules: vec![rule.clone().into()], now: now(), lines: 9, ..Search::default() };
+        let mut request = crate::browse::request([&*fixture.at("top")]);
+        request.walk.rules.time = Some(weigh::internal::measure::Time::Modified);
+        request.reclaimable = Some(search);
+        let mut browser = crate::browse::opened(&request, BrowseOptions::default(), 10);
+        assert_eq!(browser.marked().0, 2);
+        let enter = path.contains("/in/").then_some(Key::Right);
+        for key in enter.into_iter().chain(toggle.repeat(toggles)) {
+            browser.on(Event::Key(key));
+        }
+        let is_marked = |browser: &Browser| {
+            browser.marked_paths().iter().any(|marked| marked.ends_with(path.as_bytes()))
+        };
+        assert_eq!(is_marked(&browser), toggles != 1, "{path}");
+        fs::remove_file(fixture.at(path).join("made")).unwrap();
+        fs::write(fixture.at(path).join("somebodys"), "own").unwrap();
+        let mut commands = browser.on(Event::Key(Key::Char('r')));
+        while let Some(command) = commands.pop() {
+            let Command::Scan(request, _) = command else { panic!("{command:?}") };
+            let scanned = crate::browse::scanned(&request);
+            commands = browser.on(Event::Scanned(Ok(Box::new(scanned))));
+        }
+        assert_eq!(is_marked(&browser), is_yours, "{path}, {toggles}: {:?}", browser.said());
+    }
+}
+
 /// What lies in `found`, and in `others` with the entry that is not expected.
 fn found_and_doubtful(fixture: &Fixture) -> [Vec<String>; 2] {
     let json = look("-j --older 0", fixture).run().json();

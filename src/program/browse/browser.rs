@@ -3,7 +3,7 @@
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,6 +47,8 @@ pub struct Browser {
     /// Whether the walk was asked to stop.
     pub(super) is_stopping: bool,
     pub(super) scan: Scan,
+    /// The paths that the rules of `--reclaimable` marked and you did not, and whether the rules still find each.
+    pub(super) marked_by_rules: BTreeMap<Vec<u8>, bool>,
     /// The names on the path from the root (without its own) to the current directory.
     pub(super) way: Vec<Vec<u8>>,
     /// The chosen line, and the first line on the screen.

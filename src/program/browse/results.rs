@@ -73,6 +73,9 @@ impl Browser {
             (browsed.before, browsed.earlier) = (former.before, former.earlier);
             browsed.snapshot.known = browsed.snapshot.known.and(former.snapshot.known);
         }
+        for (path, is_found) in &mut self.marked_by_rules {
+            *is_found = found.contains_key(path);
+        }
         self.scan = Scan { listings, ..Scan::of(browsed) };
         match self.scan.listings {
             Some(_) => self.scan.marks.elsewhere = named,
@@ -83,8 +86,11 @@ impl Browser {
                 true => self.say("nothing marked: the scan was stopped"),
                 false => {
                     let what = format!(" that can be made or downloaded again{hint}");
+                    let yours = self.marked_paths();
                     let places = self.scan.tree.at_paths(&found).into_iter();
                     self.mark_places(places.map(|(place, ())| Ok(place)).collect(), &what);
+                    let by_rules = found.into_keys().filter(|it| yours.binary_search(it).is_err());
+                    self.marked_by_rules = by_rules.map(|path| (path, true)).collect();
                 }
             }
         }
@@ -103,12 +109,15 @@ impl Browser {
         self.next_rescan()
     }
 
-    /// Restores the marks of `named` that still exist, and reports how many are lost.
+    /// Restores the marks of `named` that still exist, and reports how many are lost. A mark that only rules set is lost
+    /// if they no longer find its entry.
     pub(super) fn mark_again(&mut self, named: NamedMarks) {
         self.forget_found();
-        let (tree, protected) = (&self.scan.tree, &self.protected);
-        let (marks, lost) =
-            Marks::find(tree, named, |child| protected.refusal(tree, child).is_none());
+        let (tree, protected, by_rules) = (&self.scan.tree, &self.protected, &self.marked_by_rules);
+        let (marks, lost) = Marks::find(tree, named, |child| {
+            protected.refusal(tree, child).is_none()
+                && (by_rules.is_empty() || by_rules.get(&child.path()) != Some(&false))
+        });
         self.scan.marks = marks;
         let lost = lost.len();
         if lost > 0 {
@@ -139,6 +148,9 @@ impl Browser {
         };
         if let Some(refusal) = refusal {
             return Err(refusal);
+        }
+        if !self.marked_by_rules.is_empty() {
+            self.marked_by_rules.remove(&child.path());
         }
         self.scan.marks.mark(&self.scan.tree, place);
         Ok(())
@@ -179,9 +191,11 @@ impl Browser {
         }
     }
 
-    /// Whether a change anywhere may change figures elsewhere: what files share, or what uses the file system.
+    /// Whether a change anywhere may change something elsewhere: what files share, what uses the file system, or what
+    /// rules find.
     pub(super) fn needs_all(&self) -> bool {
-        self.request.walk.rules.frees || self.request.file_systems
+        let Request { walk, file_systems, reclaimable, .. } = &self.request;
+        walk.rules.frees || *file_systems || reclaimable.is_some()
     }
 
     /// Scans everything again, in the measure that is shown.
