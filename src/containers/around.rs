@@ -6,7 +6,7 @@ use std::ffi::CString;
 use std::iter;
 use std::path::PathBuf;
 
-use super::layout::{PATHS_AT_HOME, SYSTEM_PATHS, is_usual, part_names, refusal_in};
+use super::layout::{USUAL_PATHS, is_usual, parts_at, refusal_in};
 use crate::sys::{self, MountTable, Query, Source, Symlinks, to_path};
 
 /// Looks for storages, and remembers which directories are none as long as they do not change.
@@ -69,7 +69,7 @@ impl StorageSearch {
         const LARGE: usize = 100;
         let name = CString::new(path).ok()?;
         let query = Query { times: true, ..Query::default() };
-        // Before the names are read: what changes meanwhile is read again.
+        // Before they are read: what changes meanwhile is read again.
         let stat = Source::default().stat(&name, Symlinks::Follow, query).ok()?;
         let state = (stat.device, stat.inode, stat.changed, stat.changed_nanos);
         let before = self.seen.get(path);
@@ -77,8 +77,8 @@ impl StorageSearch {
             return seen.refusal;
         }
         let was_large = before.is_some_and(|seen| seen.is_large);
-        let (names, entries) = part_names(&name, !was_large);
-        let refusal = refusal_in(&names);
+        let (parts, entries) = parts_at(&name, !was_large);
+        let refusal = refusal_in(&parts);
         let is_settled = stat.changed.saturating_add(1) < sys::now();
         let is_large = was_large || entries > LARGE;
         let seen = SeenDirectory { state, is_settled, refusal, is_large };
@@ -94,8 +94,9 @@ pub fn usual_storages<'h>(
     mount: u64,
     mounts: &MountTable,
 ) -> Vec<Vec<u8>> {
-    let of_users = homes.into_iter().flat_map(|home| PATHS_AT_HOME.map(|path| home.join(path)));
-    let all = SYSTEM_PATHS.map(PathBuf::from).into_iter().chain(of_users);
+    let of_users = homes.into_iter().map(|home| home.join(".local/share"));
+    let around = iter::once(PathBuf::from("/var/lib")).chain(of_users);
+    let all = around.flat_map(|around| USUAL_PATHS.map(|path| around.join(path)));
     let real = all.filter_map(|path| {
         let (real, may_touch) = mounts.near_path(path.as_os_str().as_encoded_bytes(), mount)?;
         let there = CString::new(&*real).ok().filter(|_| may_touch)?;
@@ -118,6 +119,8 @@ mod tests {
             ("/docker/volumes/v/_data", true),
             ("/@home/u/.local/share/containers/storage/x", true),
             ("/u/.local/share/docker", true),
+            ("/rancher/k3s/storage/pvc-1", true),
+            ("/var/lib/rancher", false),
             ("/@home", false),
             ("/home/docker", false),
             ("/docker-data/u", false),
@@ -128,7 +131,5 @@ mod tests {
         ] {
             assert_eq!(is_usual(path.as_bytes()), is_storage, "{path}");
         }
-        assert!(SYSTEM_PATHS.iter().all(|path| is_usual(path.as_bytes())));
-        assert!(PATHS_AT_HOME.iter().all(|path| is_usual(format!("/u/{path}").as_bytes())));
     }
 }

@@ -113,7 +113,8 @@ impl Markers {
         paths.split('|').filter_map(|path| self.path(path, of(path))).collect()
     }
 
-    fn path(&mut self, path: &str, of: Marked) -> Option<usize> {
+    /// The one at a relative path, if that has a name.
+    pub(super) fn path(&mut self, path: &str, of: Marked) -> Option<usize> {
         let mut names = names_of(path).rev();
         let last = self.name(names.next()?, of);
         Some(names.fold(last, |within, name| self.insert(name, Marked::Directory, Some(within))))

@@ -75,8 +75,14 @@ impl Proofs {
         let bare = bare.map(|(name, of)| markers.name(name, of));
         let mut storage = Vec::with_capacity(LAYOUTS.len());
         for layout in &LAYOUTS {
-            let any = layout.directories.iter().map(|any| any.split('|').collect::<Vec<_>>());
-            storage.push(any.map(|any| markers.names(&any, Marked::Directory)).collect());
+            let any_of = |any: &&str| {
+                let parts = any.split('|').flat_map(|part| match part.strip_prefix('=') {
+                    Some(file) => markers.path(file, Marked::File),
+                    None => markers.path(part, Marked::Directory),
+                });
+                parts.collect()
+            };
+            storage.push(layout.parts.iter().map(any_of).collect());
         }
         let mut all = Self {
             bare: (bare, markers.sign("bare")),

@@ -25,6 +25,7 @@ use crate::browse;
 use crate::dice::Dice;
 use crate::fixture::{Fixture, entries_at};
 use crate::pty::Terminal;
+use crate::removing::Scanned;
 use crate::rounds::rounds;
 use crate::run::weigh;
 
@@ -533,10 +534,10 @@ fn docker() -> Fixture {
 }
 
 /// Types `keys` to delete the volume's file, and asserts that it is refused, because it is in a storage.
-fn assert_kept(fixture: &Fixture, mounts: &str, arguments: &str, keys: &str) {
+fn assert_kept(fixture: &Fixture, mounts: &str, arguments: &str, (shown, keys): (&str, &str)) {
     let mut terminal = Terminal::new();
     let child = screen(fixture, mounts, Some("home"), arguments, &terminal);
-    terminal.wait_for("db");
+    terminal.wait_for(shown);
     terminal.type_in(keys.as_bytes());
     terminal.type_until(b"", "'s storage");
     terminal.type_in(b"D1\r\x1b\x1b\x1b");
@@ -549,7 +550,7 @@ fn assert_kept(fixture: &Fixture, mounts: &str, arguments: &str, keys: &str) {
 fn a_volume_is_kept_by_whatever_mount_it_is_reached() {
     let keeps = |mounts: &str, arguments: &str| {
         let fixture = docker().dir("m").dir("n").dir("old").file("m/unseen", 1);
-        assert_kept(&fixture, mounts, arguments, " d");
+        assert_kept(&fixture, mounts, arguments, ("db", " d"));
         assert!(fixture.at("D/volumes/v/_data/db").exists(), "{mounts}");
     };
     keeps("mount --bind D/volumes/v/_data m", "m");
@@ -585,4 +586,61 @@ fn a_directory_of_which_only_a_part_is_mounted_is_deleted() {
     terminal.wait_for("other");
     delete(&mut terminal, "db", "1 deleted");
     quit(terminal, child);
+}
+
+/// A filter, `-x` and many other directories hid the storage's layout: so each was deleted.
+#[test]
+#[ignore = "needs root"]
+fn a_volume_is_kept_if_the_scan_did_not_see_its_storage() {
+    let parts =
+        "for d in overlay2 image containers network buildkit; do mount -t tmpfs x D/$d; done";
+    for (mounts, arguments) in [
+        (":", "-e volumes/ D"),
+        (parts, "-x D"),
+        ("for i in `seq 300`; do mkdir D/a$i D/z$i; done", "-e volumes/ D"),
+        ("for i in `seq 300`; do mkdir D/a$i D/z$i; done", "D"),
+    ] {
+        let fixture = docker();
+        assert_kept(&fixture, mounts, arguments, ("volumes", " d"));
+        assert!(fixture.at("D/volumes/v/_data/db").exists(), "{mounts} {arguments}");
+    }
+}
+
+/// They are known by their paths, whatever is in them.
+#[test]
+#[ignore = "needs root"]
+fn the_usual_storages_are_kept() {
+    const STORAGES: [&str; 6] =
+        ["docker", "containers/storage", "containerd", "rancher/k3s", "lxc", "incus"];
+    for storage in STORAGES {
+        let (top, storage) = (storage.split('/').next().unwrap(), format!("/var/lib/{storage}"));
+        let fixture = Fixture::new().dir("home");
+        let mounts = format!(
+            "mount -t tmpfs x /var/lib; mkdir -p {storage}/odd; touch {storage}/odd/db {storage}/z"
+        );
+        let mut terminal = Terminal::new();
+        let child = screen(&fixture, &mounts, Some("home"), "/var/lib", &terminal);
+        terminal.wait_for(top);
+        terminal.type_until(b" ", "engine's storage");
+        quit(terminal, child);
+    }
+    let fixture = STORAGES
+        .iter()
+        .fold(Fixture::new().file("tree/u/.local/share/other/f", 1), |fixture, storage| {
+            fixture.file(format!("tree/u/.local/share/{storage}/odd/f"), 1)
+        });
+    let scanned = Scanned::new(&fixture.at("tree"), &fixture.at("tree/u"));
+    for storage in STORAGES {
+        for (name, why) in [
+            (format!("{storage}/odd"), "it is in a container engine's storage"),
+            (format!("{storage}/odd/f"), "it is in a container engine's storage"),
+            (storage.to_owned(), "it is in a container engine's storage"),
+        ] {
+            let mut targets = scanned.unreviewed(&[&*format!("u/.local/share/{name}")]);
+            assert_eq!(remove::look(&mut targets[0]).unwrap_err().to_string(), why, "{name}");
+        }
+    }
+    remove::look(&mut scanned.unreviewed(&["u/.local/share/other"])[0]).unwrap();
+    let why = remove::look(&mut scanned.unreviewed(&["u/.local/share"])[0]).unwrap_err();
+    assert_eq!(why.to_string(), "a container engine's storage lies in it");
 }

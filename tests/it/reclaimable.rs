@@ -463,6 +463,12 @@ fn what_lies_in_an_engines_storage_is_not_listed() {
         ("storage/zfs/graph/1f", &["storage/zfs-layers"]),
         ("storage/volumes/v/_data", &["storage/libpod"]),
         ("lxd/storage-pools/default/containers/c/rootfs", &["lxd/images"]),
+        ("k3s/storage/pvc-1", &["k3s/agent", "k3s/data"]),
+        ("copy/overlay2/1f/diff", &["copy/overlay2/l"]),
+        ("copy/overlay/1f/diff", &["copy/overlay/l"]),
+        ("copy/snapshots/1/fs", &["copy/metadata.db="]),
+        ("lxc/c/rootfs/home", &["lxc/c/config="]),
+        ("pool/containers/c/rootfs", &["pool/custom", "pool/images"]),
     ] {
         let fixture = Fixture::in_memory();
         let layer = fixture.at(layer);
@@ -475,7 +481,12 @@ fn what_lies_in_an_engines_storage_is_not_listed() {
             let known = places.each_ref().map(|place| found(place));
             assert_eq!(known, [1, 1, 0], "a lock file is beside it: {layer:?}");
         }
-        others.iter().for_each(|other| fs::create_dir_all(fixture.at(other)).unwrap());
+        for other in others {
+            match other.strip_suffix('=') {
+                Some(file) => write(&fixture.at(file), "x"),
+                None => fs::create_dir_all(fixture.at(other)).unwrap(),
+            }
+        }
         for place in places {
             assert_eq!(found(&place), 0, "{}", place.display());
         }
