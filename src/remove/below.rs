@@ -14,8 +14,8 @@ use super::outcome::RemovalStep;
 use super::protected::ProtectedLocations;
 use super::random::random_name;
 use super::removal::Removal;
+use super::storages::ensure_no_storage;
 use super::target::Target;
-use crate::containers::refusal_of;
 use crate::filter::CACHE_TAG;
 use crate::path;
 use crate::sys::{ExactStat, HeldDirectory};
@@ -47,13 +47,13 @@ struct Entered<'t> {
 
 /// The current directory and those above it, of which only the innermost are held open.
 #[derive(Debug, Default)]
-struct HeldPath(VecDeque<HeldDirectory>);
+pub(super) struct HeldPath(VecDeque<HeldDirectory>);
 
 impl HeldPath {
     /// However deep the tree is, no more are open.
     const MOST: usize = 32;
 
-    fn enter(&mut self, held: HeldDirectory) {
+    pub(super) fn enter(&mut self, held: HeldDirectory) {
         self.0.push_back(held);
         if self.0.len() > Self::MOST {
             self.0.pop_front();
@@ -61,7 +61,7 @@ impl HeldPath {
     }
 
     /// Returns from the innermost to its parent, which must be `around`.
-    fn leave(&mut self, around: &ExactStat) -> io::Result<()> {
+    pub(super) fn leave(&mut self, around: &ExactStat) -> io::Result<()> {
         let inner = self.0.pop_back();
         if let (Some(inner), true) = (inner, self.0.is_empty()) {
             let held = inner.up()?;
@@ -73,7 +73,7 @@ impl HeldPath {
         Ok(())
     }
 
-    fn innermost(&self) -> io::Result<&HeldDirectory> {
+    pub(super) fn innermost(&self) -> io::Result<&HeldDirectory> {
         self.0.back().ok_or_else(|| ErrorKind::NotFound.into())
     }
 }
@@ -252,12 +252,6 @@ impl Below<'_, '_> {
         self.removal.outcome.add(path::join_all([self.around, path]), &error, message);
         Ok(true)
     }
-}
-
-/// Ensures that the directory is no container engine's storage now. Once its own content is being removed, nothing that
-/// is new in it is.
-fn ensure_no_storage(held: &HeldDirectory) -> Result<(), Stop> {
-    refusal_of(&held.to_list()?).map_or(Ok(()), |refusal| Err(because(refusal)))
 }
 
 const TAG_STAYS: &str = "it marks a cache, and content of that stays";

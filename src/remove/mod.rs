@@ -24,7 +24,8 @@
 //!   `explain`: why something is not possible.
 //! * `aside`: the rule of 3 and 4 for one entry. Everything that is moved is moved by it.
 //! * `run`: the targets one by one. `parent`, `private`: their directory, and the private one in it. `below`: the
-//!   content of a directory. `relinked`: what removing one link changes for the others.
+//!   content of a directory. `storages`: what an engine made in it since. `relinked`: what removing one link changes for
+//!   the others.
 //! * `trash`: the freedesktop trash on the same mount. `log`: a line before each target, and one after. `directories`:
 //!   where both are.
 //! * `removal`, `outcome`: the state while it runs, and what came of it.
@@ -47,6 +48,7 @@ mod random;
 mod relinked;
 mod removal;
 mod run;
+mod storages;
 mod target;
 mod targets;
 mod trash;

@@ -16,6 +16,7 @@ use super::parent::Parent;
 use super::protected::ProtectedLocations;
 use super::random::random_name;
 use super::removal::Removal;
+use super::storages::ensure_no_storage_in;
 use super::target::Target;
 use super::trash::Trashed;
 use crate::path;
@@ -205,6 +206,9 @@ impl CheckedTarget<'_> {
         let directory = &parent.directory;
         if trash.is_in(&now) {
             return Err(because("it is the trash or contains it"));
+        }
+        if now.is_directory() {
+            ensure_no_storage_in(&directory.held, &name, removal)?;
         }
         let old_path = target.path();
         let noted = trash.note(&target.name, &old_path);

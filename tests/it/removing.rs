@@ -416,16 +416,39 @@ fn what_becomes_part_of_a_storage_after_the_review_is_kept() {
             let why = &removed.outcomes[1].problems[0].message;
             assert!(why.contains("'s storage"), "{name}, {is_late}: {why}");
         }
-        if name != "u" {
+        for deeper in ["", "new/one/"] {
             let fixture = new();
             let scanned = Scanned::of(&fixture);
             let targets = scanned.targets(&[name]);
-            becomes(&fixture);
+            let is_around = deeper.is_empty() || matches!(name, "u/in" | "u");
+            match deeper {
+                "" => becomes(&fixture),
+                _ => fs::create_dir_all(fixture.at("tree/u/in/new/one/io.containerd.x")).unwrap(),
+            }
             let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
-            remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
-            assert!(fixture.at("tree/u/in/volumes/v/db").exists(), "{name}");
+            let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
+            let is_there = fixture.at("tree/u/in/volumes/v/db").exists();
+            assert_eq!(is_there, is_around, "{name}: {removed:?}");
+            if is_around {
+                assert!(kept(removed).contains("'s storage"), "{name}");
+            }
         }
     }
+}
+
+/// The look for storages ends with few handles, however deep the tree is.
+#[test]
+fn a_deep_tree_goes_into_the_trash() {
+    let fixture = with_canary().dir("tree/u");
+    let mut at = fixture.at("tree/u");
+    for _ in 0..200 {
+        at.push("d");
+        fs::create_dir(&at).unwrap();
+        fs::write(at.join("f"), "x").unwrap();
+    }
+    let scanned = Scanned::of(&fixture);
+    scanned.trash("u");
+    assert!(!fixture.at("tree/u").exists());
 }
 
 /// With more than 256 other directories in it, it was not known as a storage.
