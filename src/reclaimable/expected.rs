@@ -2,9 +2,11 @@
 //! something of their own there. So after the scan, weigh lists the upper levels of each
 //! directory that it found once more. Doing so during the scan would cost memory for every directory.
 
+use std::collections::HashSet;
 use std::ffi::CString;
-use std::io;
+use std::io::{self, Read};
 
+use super::finder::LARGEST_TAG;
 use super::rule::{ReclaimRule, names_of};
 use crate::git::Glob;
 use crate::measure::Kind;
@@ -17,6 +19,11 @@ pub(super) struct Expected {
     paths: Vec<ExpectedPath>,
     /// A directory with one of these files in it is expected with all that is in it.
     whole: Vec<Glob>,
+    /// The ending of the files beside it that all files in it were made from; empty if nothing is said.
+    source: String,
+    /// The files in it that the `tag` must name.
+    named: Vec<Glob>,
+    tag: CString,
 }
 
 /// No more directories wait to be listed.
@@ -59,6 +66,9 @@ impl Expected {
         Self {
             paths: rule.expects.iter().map(path).collect(),
             whole: rule.whole.iter().map(|name| glob(name)).collect(),
+            source: rule.source.clone(),
+            named: rule.named.iter().map(|name| glob(name)).collect(),
+            tag: CString::new(&*rule.tag).unwrap_or_default(),
         }
     }
 
@@ -72,6 +82,8 @@ impl Expected {
         }
         let top = CString::new(to_path(top).as_os_str().as_encoded_bytes())?;
         let top = Source::default().open(&top)?;
+        let tag = self.text_of_tag(&top)?;
+        let named: HashSet<_> = tag.split(|byte| *byte == b'\n').filter_map(name_in).collect();
         let mut ahead = vec![Ahead { names: Vec::new(), paths: (0..self.paths.len()).collect() }];
         while let Some(directory) = ahead.pop() {
             let asks_for_programs = directory.paths.iter().any(|path| {
@@ -87,6 +99,12 @@ impl Expected {
             }
             let level = directory.names.len();
             for (name, kind, is_program) in entries {
+                let must_be_named = self.named.iter().any(|one| one.is_match(&name));
+                let is_known = (!must_be_named || named.contains(&*name))
+                    && (self.source.is_empty() || self.has_source(&top, &name));
+                if level == 0 && kind == Kind::File && !is_known {
+                    return Ok(Some(name));
+                }
                 let is_next = |path: &&usize| {
                     let next = self.paths[**path].names.get(level);
                     next.is_some_and(|any| any.iter().any(|one| one.is_match(&name)))
@@ -114,6 +132,31 @@ impl Expected {
         }
         Ok(None)
     }
+
+    fn text_of_tag(&self, top: &Handle) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        if !self.named.is_empty()
+            && let Some(file) = top.open_file_at(&self.tag, Symlinks::Stay, LARGEST_TAG)?
+        {
+            file.take(LARGEST_TAG).read_to_end(&mut text)?;
+        }
+        Ok(text)
+    }
+
+    /// Whether the source of the file called `name` in the directory `top` is beside that.
+    fn has_source(&self, top: &Handle, name: &[u8]) -> bool {
+        let dots = name.iter().enumerate().filter(|(_, byte)| **byte == b'.');
+        dots.map(|(end, _)| &name[..end]).any(|stem| {
+            let source = CString::new([b"../", stem, self.source.as_bytes()].concat());
+            let stat = source.map(|it| top.stat_at(&it, Symlinks::Follow, Query::default()));
+            stat.is_ok_and(|stat| stat.is_ok_and(|stat| stat.mode.kind() == Kind::File))
+        })
+    }
+}
+
+/// The name in a line of a tag that names files.
+fn name_in(line: &[u8]) -> Option<&[u8]> {
+    Some(&line[..line.iter().position(|byte| *byte == b'>')?])
 }
 
 /// The names in a directory below `top`, in their order, what they are, and if it `asks_for_programs`, whether they may be

@@ -22,7 +22,7 @@ use crate::sys::{self, Handle, MountTable, Query, Source, Symlinks, to_path};
 use crate::tree::Freeable;
 
 /// No tag that is larger is opened, in bytes; and of a file that is no tag, no more than the start is read.
-const LARGEST_TAG: u64 = 1 << 16;
+pub(super) const LARGEST_TAG: u64 = 1 << 16;
 const START: u64 = 64;
 
 /// Directories further below the place where a rule joins them stay apart.
@@ -109,7 +109,7 @@ impl<'a> Finder<'a> {
                 continue;
             }
             let Some(proof) = self.proof_of(number) else { continue };
-            let one = self.reclaim(proof, number);
+            let one = self.reclaim(proof, number).and_then(|one| self.looked_at(one, proof));
             // What makes a directory doubtful says nothing of what is proved on its own in it.
             if one.as_ref().is_none_or(|one| one.unexpected.is_none()) {
                 decided = number - self.entries[number].below;
@@ -117,6 +117,16 @@ impl<'a> Finder<'a> {
             found.extend(one);
         }
         self.joined(found)
+    }
+
+    /// Adds what is in `one` that its rule does not expect; none if nobody can tell.
+    fn looked_at(&self, mut one: Reclaim, proof: &Proof) -> Option<Reclaim> {
+        if one.is_directory {
+            one.unexpected = proof.expected.unexpected_in(&self.real_path(one.entry)?).ok()?;
+            // A command would remove that, too.
+            one.command = one.command.filter(|_| one.unexpected.is_none());
+        }
+        Some(one)
     }
 
     /// The first rule that matches.
@@ -215,12 +225,6 @@ impl<'a> Finder<'a> {
         let stat = Source::default().stat(&at, Symlinks::Stay, query).ok()?;
         let owner = (stat.owner != sys::user_id())
             .then(|| sys::user_name(stat.owner).unwrap_or_else(|| stat.owner.to_string()));
-        let unexpected = match entry.is_directory {
-            true => proof.expected.unexpected_in(&real).ok()?,
-            false => None,
-        };
-        // A command would remove that, too.
-        let command = if unexpected.is_none() { command_for(&rule.command, &real) } else { None };
         let freed = entry.freed();
         let alone = Freeable { least: freed, most: freed, extents: 0 };
         Some(Reclaim {
@@ -232,8 +236,8 @@ impl<'a> Finder<'a> {
             frees: entry.sums.frees.unwrap_or(alone),
             written,
             owner,
-            command,
-            unexpected,
+            command: command_for(&rule.command, &real),
+            unexpected: None,
             rule: rule.clone(),
         })
     }
@@ -292,7 +296,8 @@ impl<'a> Finder<'a> {
         let mut waiting: BTreeMap<(usize, usize), Vec<Reclaim>> = BTreeMap::new();
         loop {
             for one in ahead.drain(..) {
-                let may_be_joined = one.is_directory && !one.rule.join.is_empty();
+                let is_sure = one.is_directory && one.unexpected.is_none();
+                let may_be_joined = is_sure && !one.rule.join.is_empty();
                 match self.parents[one.entry].filter(|_| may_be_joined) {
                     Some(parent) => {
                         waiting.entry((parent, one.number)).or_default().push(one);
@@ -316,8 +321,7 @@ impl<'a> Finder<'a> {
         let is_joined = levels.any(|level| is_at(&proof.join, names_up(&real).skip(level)));
         let entry = &self.entries[directory];
         let is_all = entry.directories == inside.len() as u64 && proof.may_join(&entry.evidence);
-        let one = if is_joined && is_all { self.reclaim(proof, directory) } else { None };
-        one.filter(|one| one.unexpected.is_none())
+        if is_joined && is_all { self.reclaim(proof, directory) } else { None }
     }
 }
 

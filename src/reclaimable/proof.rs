@@ -26,6 +26,9 @@ pub(super) struct Proofs {
     repositories: MarkerSet,
     /// What a repository of git without a work tree has in it, and the sign of one.
     bare: ([usize; 3], usize),
+    /// For each rule that says where repositories may be: the names on the way there, each with the sign that what has such
+    /// names in it has a repository elsewhere.
+    git: Vec<Vec<(MarkerSet, usize)>>,
     /// What is in an engine's storage by any of its layouts (one of each), and the sign of one.
     storage: (Vec<Vec<MarkerSet>>, usize),
     /// The sign that directories are on several file systems.
@@ -48,6 +51,8 @@ pub(super) struct Proof {
     apart: MarkerSet,
     /// What must be nowhere below it.
     never: MarkerSet,
+    /// The sign of a repository where the rule allows none, if it allows any.
+    astray: Option<usize>,
     /// What may be in it.
     pub(super) expected: Expected,
 }
@@ -62,6 +67,8 @@ pub(super) struct Evidence {
     here: MarkerSet,
     /// All markers below it, and signs.
     below: MarkerSet,
+    /// The signs that a repository is not where a rule allows it, from this directory on.
+    astray: MarkerSet,
     /// Where it is, or a directory in it.
     device: Option<MountedDevice>,
 }
@@ -90,6 +97,7 @@ impl Proofs {
             storage: (storage, markers.sign("storage")),
             mounts: markers.sign("mounts"),
             only: Vec::new(),
+            git: Vec::new(),
             rules: Vec::new(),
             finding: Vec::new(),
             markers,
@@ -103,7 +111,15 @@ impl Proofs {
         let mut never = markers.names(&rule.never, Marked::Anything);
         never.insert(self.storage.1);
         never.insert(self.mounts);
-        if !rule.git {
+        let on_the_way = names_of(&rule.git).enumerate().map(|(level, any)| {
+            let names = any.split('|').collect::<Vec<_>>();
+            let sign = markers.sign(&format!("git {number} {level}"));
+            (markers.names(&names, Marked::Directory), sign)
+        });
+        let on_the_way: Vec<_> = on_the_way.collect();
+        let astray = on_the_way.first().map(|(_, sign)| *sign);
+        self.git.extend(astray.map(|_| on_the_way));
+        if astray.is_none() {
             never.add(&self.repositories);
             never.insert(self.bare.1);
         }
@@ -135,6 +151,7 @@ impl Proofs {
             lacks: markers.names(&rule.lacks, Marked::Anything),
             apart,
             never,
+            astray,
             expected: Expected::of(rule),
         });
     }
@@ -161,6 +178,18 @@ impl Proofs {
         }
         markers.iter().for_each(|marker| above.here.insert(*marker));
         above.below.add(&inside.below);
+        if inside.below.meets(&self.repositories) || inside.below.has(self.bare.1) {
+            for on_the_way in &self.git {
+                for (level, (names, sign)) in on_the_way.iter().enumerate() {
+                    let further = on_the_way.get(level + 1);
+                    let is_allowed = markers.iter().any(|marker| names.has(*marker))
+                        && further.is_none_or(|(_, sign)| !inside.astray.has(*sign));
+                    if !is_allowed {
+                        above.astray.insert(*sign);
+                    }
+                }
+            }
+        }
         self.finding(&markers, inside)
     }
 
@@ -202,6 +231,9 @@ impl Evidence {
         if self.is_storage(proofs) {
             self.below.insert(proofs.storage.1);
         }
+        if self.may_be_repository(proofs) {
+            proofs.git.iter().flatten().for_each(|(_, sign)| self.astray.insert(*sign));
+        }
         self.below.add(&self.here);
     }
 
@@ -223,6 +255,7 @@ impl Evidence {
     pub(super) fn merge(&mut self, other: &Self, proofs: &Proofs) {
         self.here.add(&other.here);
         self.below.add(&other.below);
+        self.astray.add(&other.astray);
         other.device.iter().for_each(|device| self.is_on(*device, proofs));
     }
 
@@ -250,8 +283,8 @@ impl Proof {
         !self.apart.meets(&inside.here)
     }
 
-    /// Whether no name `below` it speaks against it.
+    /// Whether no name below it speaks against it.
     pub(super) fn may_go(&self, inside: &Evidence) -> bool {
-        !self.never.meets(&inside.below)
+        !self.never.meets(&inside.below) && self.astray.is_none_or(|sign| !inside.astray.has(sign))
     }
 }

@@ -26,8 +26,9 @@ pub struct ReclaimRule {
     pub again: Option<bool>,
     /// Whether it is a file. Other rules find directories.
     pub(super) file: bool,
-    /// Whether git repositories may be in it.
-    pub(super) git: bool,
+    /// Where git repositories may be in it, if anywhere: a relative path of globs, with `|` between alternatives for a
+    /// name.
+    pub(super) git: String,
     /// Where it may be: one of these endings of its path.
     pub(super) at: Vec<String>,
     /// What must be beside it, and in it: relative paths of globs, with `|` between alternatives. With a slash at the end,
@@ -45,6 +46,11 @@ pub struct ReclaimRule {
     pub(super) expects: Vec<String>,
     /// A directory on the way to that is expected with all that is in it, if it has one of these files.
     pub(super) whole: Vec<String>,
+    /// The ending of the files beside it that all files in it were made from, if anything is said. The name of each file
+    /// begins with that of its source.
+    pub(super) source: String,
+    /// The files that are in doubt unless a line of the tag begins with their name and `>`.
+    pub(super) named: Vec<String>,
     /// Where a directory takes the place of all that is found in it, if nothing else is there.
     pub(super) join: Vec<String>,
     /// The file in it whose content proves it. Of a file, its own content does.

@@ -194,7 +194,7 @@ impl Case {
     /// A file in what is found.
     fn payload(&self) -> String {
         let name = match self.rule {
-            "python-bytecode" => "b.pyc",
+            "python-bytecode" => "a.cpython-312.pyc",
             "cargo-target" => "tmp/payload",
             "cargo-registry" => "index/in/payload",
             "cargo-git" => "db/a-1/payload",
@@ -218,7 +218,7 @@ impl Case {
             "mypy-cache" => "3.12/payload",
             "ruff-cache" => "0.4.1/payload",
             "fontconfig-cache" => "1f.cache-7",
-            "maven-artifact" => "in/a-1.jar",
+            "maven-artifact" => "a-1.jar",
             _ => "in/payload",
         };
         format!("{}/{name}", self.at)
@@ -1171,6 +1171,41 @@ fn a_bare_repository_is_not_listed() {
     }
 }
 
+/// Repositories lie where a tool puts them. Once they could be anywhere in its store.
+#[test]
+fn a_repository_in_a_store_is_listed_only_where_its_tool_has_some() {
+    let bare = |at: &str| ["HEAD", "objects/x", "refs/x"].map(|name| format!("{at}/{name}"));
+    let tree = |at: &str| [format!("{at}/.git/HEAD"), format!("{at}/f"), format!("{at}/g")];
+    for (rule, own, is_found) in [
+        ("go-modules", bare("cache/vcs/1f"), true),
+        ("go-modules", tree("m@v1"), false),
+        ("go-modules", bare("m@v1/vcs/1f"), false),
+        ("go-modules", tree("cache/download/m"), false),
+        ("go-modules", tree("cache"), false),
+        ("cargo-git", bare("db/a-1"), true),
+        ("cargo-git", tree("checkouts/a-1/1f"), true),
+        ("cargo-git", tree("checkouts/a-1/1f/sub/module"), true),
+        ("cargo-git", tree("mine"), false),
+        ("cargo-registry", tree("index/github.com-1"), true),
+        ("cargo-registry", tree("src/index/a-1"), false),
+        ("cargo-registry", tree("src/index.crates.io-1/a-1"), false),
+        ("uv-cache", tree("git-v0/checkouts/1f/2e"), true),
+        ("uv-cache", tree("archive-v0/1f"), false),
+        ("bazel", tree("_bazel_me/1f/external/a"), false),
+    ] {
+        let fixture = named(rule).made();
+        let at = named(rule).at;
+        own.iter().for_each(|name| write(&fixture.at(at).join(name), "ref: refs/heads/main"));
+        assert_eq!(finds(&aged(fixture, 40), rule), is_found, "{rule}: {own:?}");
+    }
+    // Elsewhere, nothing is allowed.
+    let fixture = named("npm-packages").made();
+    for name in bare("p/node_modules/in/pkg/mod/cache/vcs/1f") {
+        write(&fixture.at(name), "x");
+    }
+    assert!(!finds(&aged(fixture, 40), "npm-packages"));
+}
+
 /// The whole place counts, not only its last name.
 #[test]
 fn a_place_has_all_its_names() {
@@ -1431,7 +1466,39 @@ fn what_a_rule_does_not_expect_is_named_and_in_no_sum() {
         write(&fixture.at(own), &"w".repeat(50_000));
         assert_eq!(found_and_doubtful(&fixture)[0], Vec::<String>::new(), "{rule}: {own}");
     }
-    // What cargo makes.
+    // And what it does not make, in places where much is its own.
+    for (rule, own, text) in [
+        ("cargo-target", "p/target/doc/thesis.pdf", ""),
+        ("cargo-target", "p/target/doc/thesis.html", ""),
+        ("cargo-target", "p/target/doc/notes.txt", ""),
+        ("cargo-target", "p/target/doc/plan.svg", ""),
+        ("cargo-target", "p/target/doc/mine/thesis.html", ""),
+        ("cargo-target", "p/target/doc/src/mine/thesis.html", ""),
+        ("cargo-target", "p/target/x86_64-unknown-linux-gnu/doc/mine/thesis", ""),
+        ("cargo-target", "p/target/x86_64-unknown-linux-gnu/doc/thesis.html", ""),
+        ("cargo-target", "p/target/my-own-notes/doc/thesis", ""),
+        ("cargo-target", "p/target/mine/debug.d", ""),
+        ("python-bytecode", "p/__pycache__/gone.cpython-312.pyc", ""),
+        ("python-bytecode", "p/__pycache__/gone.cpython-312.opt-1.pyc", ""),
+        ("python-bytecode", "p/__pycache__/gone.pyc", ""),
+        ("python-bytecode", "p/__pycache__/d/a.pyc", ""),
+        ("maven-artifact", "m2/a/1/mine-1.jar", ""),
+        ("maven-artifact", "m2/a/1/mine.pom", ""),
+        ("maven-artifact", "m2/a/1/d/a-1.jar", ""),
+    ] {
+        let fixture = named(rule).made();
+        write(&fixture.at(own), &format!("{text}{}", "w".repeat(50_000)));
+        let [found, doubtful] = found_and_doubtful(&fixture);
+        assert_eq!(found, Vec::<String>::new(), "{rule}: {own}");
+        assert!(doubtful.iter().any(|one| one.starts_with(rule)), "{rule}: {own}: {doubtful:?}");
+    }
+    // What Python and cargo make.
+    let fixture = named("python-bytecode").made();
+    for name in ["a.cpython-312.opt-1.pyc", "a.cpython-312-pytest-8.1.pyc", "x.y.cpython-39.pyc"] {
+        write(&fixture.at("p/__pycache__").join(name), "x");
+    }
+    write(&fixture.at("p/x.y.py"), "x");
+    assert_eq!(found_and_doubtful(&fixture), [vec!["python-bytecode".to_owned()], Vec::new()]);
     let fixture = named("cargo-target").made();
     for name in [
         "debug/.fingerprint/a-1/x",
@@ -1445,7 +1512,14 @@ fn what_a_rule_does_not_expect_is_named_and_in_no_sum() {
         "debug/.cargo-lock",
         "release/liba.rlib",
         "doc/a/index.html",
+        "doc/a/sidebar-items1.95.0.js",
+        "doc/src/a/lib.rs.html",
         "doc/search.js",
+        "doc/help.html",
+        "doc/static.files/x.css",
+        "doc/trait.impl/core/clone.js",
+        "x86_64-unknown-linux-gnu/doc/a/sidebar-items.js",
+        "x86_64-unknown-linux-gnu/doc/a/struct.A.html",
         "x86_64-unknown-linux-gnu/debug/deps/a-1.d",
         "wasm32-wasip1/release/a.wasm",
     ] {
