@@ -124,7 +124,7 @@
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape
 //! walk       containers sys filter total tally tree inode measure problem path stats weighed
 //! filter     git sys invalid measure path
-//! containers sys sum tree measure path escape
+//! containers sys sum tree measure problem path escape
 //! total      tally sum sys tree inode measure
 //! tally      sum sys tree inode measure path
 //! sum        tree inode measure

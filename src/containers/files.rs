@@ -2,10 +2,12 @@
 //! and not elsewhere.
 
 use std::ffi::CString;
-use std::io::Read;
+use std::io::{self, ErrorKind, Read};
 
 use serde::de::DeserializeOwned;
 
+use crate::path;
+use crate::problem::{Operation, Problem};
 use crate::sys::{Handle, Listing, Source, Symlinks, to_path};
 
 /// No file is read that is larger, in bytes: 20,000 layers of containers/storage take less.
@@ -30,43 +32,56 @@ impl Room {
 /// The files of a storage.
 pub(super) struct Files<'a> {
     top: Handle,
-    top_length: usize,
+    path: &'a [u8],
     room: &'a mut Room,
     /// Whether all that was asked for was there and was read, and nothing is wrong with it.
     pub(super) is_complete: bool,
+    /// The first file that is there and could not be read.
+    pub(super) problem: Option<Problem>,
 }
 
 impl<'a> Files<'a> {
     /// Those in the storage at `path`; none if it cannot be opened.
-    pub(super) fn in_directory(path: &[u8], room: &'a mut Room) -> Option<Self> {
-        let top_length = path.len();
-        let path = CString::new(to_path(path).as_os_str().as_encoded_bytes()).ok()?;
-        let top = Source::default().open(&path).ok()?;
-        Some(Self { top, top_length, room, is_complete: true })
+    pub(super) fn in_directory(path: &'a [u8], room: &'a mut Room) -> Option<Self> {
+        let name = CString::new(to_path(path).as_os_str().as_encoded_bytes()).ok()?;
+        let top = Source::default().open(&name).ok()?;
+        Some(Self { top, path, room, is_complete: true, problem: None })
     }
 
     /// The directory at `path`, without following symlinks.
-    fn open(&self, path: &str) -> Option<Handle> {
-        let mut names = path.split('/').filter_map(|name| CString::new(name).ok());
-        let mut at = self.top.open_at(&names.next()?, Symlinks::Stay).ok()?;
-        for name in names {
-            at = at.open_at(&name, Symlinks::Stay).ok()?;
+    fn open(&self, path: &str) -> io::Result<Handle> {
+        let mut opened = None;
+        for name in path.split('/') {
+            let around = opened.as_ref().unwrap_or(&self.top);
+            opened = Some(around.open_at(&CString::new(name)?, Symlinks::Stay)?);
         }
-        Some(at)
+        opened.ok_or_else(|| ErrorKind::NotFound.into())
+    }
+
+    /// Notes that what is at `path` could not be read, unless nothing is there.
+    fn fail(&mut self, path: &str, error: &io::Error) {
+        if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
+            self.is_complete = false;
+            let path = path::join_all([self.path, path.as_bytes()]);
+            self.problem.get_or_insert_with(|| Problem::new(path, Operation::Read, error));
+        }
     }
 
     /// The names in the directory at `path`, as far as they are text.
     pub(super) fn names(&mut self, path: &str) -> Vec<String> {
         let (mut buffer, mut listing) = (Vec::new(), Listing::default());
-        let is_listed = self.open(path).is_some_and(|dir| {
-            loop {
-                match dir.read(&mut buffer, &mut listing, None) {
-                    Ok(true) if listing.len() < MOST_NAMES => {}
-                    listed => return matches!(listed, Ok(false)),
+        let listed = self.open(path).and_then(|dir| {
+            while dir.read(&mut buffer, &mut listing, None)? {
+                if listing.len() >= MOST_NAMES {
+                    return Err(io::Error::other("more than 100,000 names"));
                 }
             }
+            Ok(())
         });
-        self.is_complete &= is_listed;
+        if let Err(error) = listed {
+            self.is_complete = false;
+            self.fail(path, &error);
+        }
         let names = listing.iter().filter_map(|listed| listed.name.to_str().ok());
         names.map(str::to_owned).collect()
     }
@@ -80,29 +95,41 @@ impl<'a> Files<'a> {
     /// What is wanted of the JSON in the file called `name` in the directory at `path`. A missing file leaves the
     /// result incomplete.
     pub(super) fn json<T: DeserializeOwned>(&mut self, path: &str, name: &str) -> Option<T> {
-        let value = self.read(path, name).and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let value = self.read(path, name).and_then(|bytes| {
+            let value = serde_json::from_slice(&bytes).map_err(io::Error::other);
+            value.inspect_err(|error| self.fail(&format!("{path}/{name}"), error)).ok()
+        });
         self.is_complete &= value.is_some();
         value
     }
 
     fn read(&mut self, path: &str, name: &str) -> Option<Vec<u8>> {
         let most = LARGEST.min(self.room.bytes);
-        let name = CString::new(name).ok()?;
-        let opened = self.open(path)?.open_file_at(&name, Symlinks::Stay, most);
-        self.is_complete &= opened.is_ok();
-        let mut bytes = Vec::new();
-        let read = opened.ok()??.take(most).read_to_end(&mut bytes);
+        let read = self.try_read(path, name, most);
+        let read = read.inspect_err(|error| self.fail(&format!("{path}/{name}"), error));
+        let bytes = read.ok()??;
         self.room.bytes = self.room.bytes.saturating_sub(LEAST.max(bytes.len() as u64));
-        self.is_complete &= read.is_ok() && self.room.bytes > 0;
-        read.ok().map(|_| bytes)
+        self.is_complete &= self.room.bytes > 0;
+        Some(bytes)
+    }
+
+    fn try_read(&self, path: &str, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
+        let opened = self.open(path)?.open_file_at(&CString::new(name)?, Symlinks::Stay, most)?;
+        let read = opened.map(|file| {
+            let mut bytes = Vec::new();
+            file.take(most).read_to_end(&mut bytes).map(|_| bytes)
+        });
+        read.transpose()
     }
 
     /// Takes room for the paths of these `layers`. Returns whether there is any left; if not, the result is incomplete.
     pub(super) fn take_room_for(&mut self, layers: &[&str]) -> bool {
-        let bytes = layers.iter().map(|layer| (self.top_length + layer.len()) as u64).sum();
+        let bytes = layers.iter().map(|layer| (self.path.len() + layer.len()) as u64).sum();
         self.room.paths = self.room.paths.saturating_sub(bytes);
         let has_room = self.room.paths > 0;
-        self.is_complete &= has_room;
+        if !has_room {
+            self.fail("", &io::Error::other("its images have too many layers"));
+        }
         has_room
     }
 }

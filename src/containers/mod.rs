@@ -16,6 +16,7 @@ use std::mem;
 
 use crate::escape::escape;
 use crate::path;
+use crate::problem::Problem;
 pub use around::{StorageAround, StorageSearch, usual_storages};
 use files::{Files, Room};
 pub use layout::{LAYOUTS, holds_storage, owner, refusal_of};
@@ -52,6 +53,8 @@ pub struct ContainersFound {
     pub notes: BTreeMap<Vec<u8>, String>,
     /// All images and containers.
     pub users: Vec<User>,
+    /// What could not be read: the first file of each storage.
+    pub problems: Vec<Problem>,
 }
 
 /// An image.
@@ -79,6 +82,7 @@ pub fn look_at(directories: &[Vec<u8>]) -> ContainersFound {
             Some(driver) => storage::read(&mut files, &String::from_utf8_lossy(driver)),
             None => docker::read(&mut files),
         };
+        known.problems.extend(files.problem.take());
         let Some(mut storage) = storage else { continue };
         // What no image uses can be told only by one who knows all images.
         let is_complete = files.is_complete;

@@ -144,7 +144,7 @@ impl Request {
         let given = roots;
         let roots = roots.to_owned();
         options.interrupt = Arc::clone(&self.interrupt.is_asked);
-        let Walked { weighed, mut stats } = self.interrupt.put_off(|| {
+        let Walked { mut weighed, mut stats } = self.interrupt.put_off(|| {
             let walked = walk::walk(roots, options, tally, |progress| watch(Some(progress)));
             watch(None);
             walked
@@ -154,6 +154,11 @@ impl Request {
             && given.iter().any(|root| self.is_served(root));
         if !weighed.is_interrupted {
             stats.known = containers::look_at(&stats.storages);
+        }
+        // Without these files, an image has too few directories.
+        if matches!(self.keep, Keep::Groups(By::Image, _)) {
+            weighed.problems.append(&mut stats.known.problems);
+            weighed.problems.sort_unstable();
         }
         for OverlayStats { path, layer } in &stats.overlays {
             let note = layer.as_ref().map(|layer| format!("counts in {}", escape(layer)));

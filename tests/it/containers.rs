@@ -372,6 +372,52 @@ fn images_and_containers_have_their_own_and_what_they_share() {
     assert_eq!(of_podman.node("container wip").size, 9_000 + 1);
 }
 
+/// Without an engine's file, an image was smaller than it is, or had no line, and the status was 0.
+#[test]
+fn images_whose_files_cannot_be_read_are_lower_bounds() {
+    let image = "image/overlay2/imagedb/content/sha256";
+    for (name, lost) in [
+        ("d", "image/overlay2/repositories.json"),
+        ("d", "image/overlay2"),
+        ("d", image),
+        ("d", "image/overlay2/layerdb/sha256/c1/diff"),
+        ("d", "containers"),
+        ("s", "overlay-layers/layers.json"),
+        ("s", "overlay-images/images.json"),
+        ("s", "overlay-containers/containers.json"),
+        ("s", "overlay-images"),
+    ] {
+        for is_damaged in [false, true] {
+            let fixture = if name == "d" { docker() } else { podman() };
+            let at = format!("{name}/{lost}");
+            let fixture = match is_damaged {
+                true if !lost.ends_with(".json") => continue,
+                true => {
+                    fs::write(fixture.at(&at), "{").unwrap();
+                    fixture
+                }
+                false => fixture.unreadable(&at),
+            };
+            let shown = |flags: &str| {
+                weigh(flags).arg(name).within(fixture.path()).by_nobody(&fixture).run()
+            };
+            let picture = shown("--by image");
+            assert_eq!(picture.code(), 1, "{at}");
+            let text = String::from_utf8(picture.stdout.clone()).unwrap();
+            assert!(text.contains('≥'), "{at}: {text}");
+            assert!(picture.complaint().contains(&at), "{at}: {}", picture.complaint());
+            if is_damaged {
+                // Elsewhere, no figure depends on it.
+                assert_eq!(shown("-s").code(), 0, "{at}");
+            }
+        }
+    }
+    // What an engine need not have is no loss.
+    let fixture = podman();
+    fs::remove_dir_all(fixture.at("s/overlay-containers")).unwrap();
+    assert_eq!(weigh("--by image").arg(fixture.at("s")).run().code(), 0);
+}
+
 /// podman's driver vfs has its layers one level lower, each with all that is below it. All were 0 bytes.
 #[test]
 fn images_of_the_driver_vfs_have_sizes() {
