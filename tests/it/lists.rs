@@ -876,3 +876,17 @@ fn mutated_lists_are_trees_or_errors() {
         }
     });
 }
+
+/// Only the last one was shown.
+#[test]
+fn a_second_list_is_refused() {
+    let fixture = Fixture::new();
+    fs::write(fixture.at("one"), "100 a/x\n").unwrap();
+    fs::write(fixture.at("two"), "200 b/y\n").unwrap();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    let refused = run("--list one --list two");
+    assert_eq!(refused.code(), 2);
+    assert!(refused.complaint().contains("cat FILE…"), "{}", refused.complaint());
+    assert!(refused.stdout.is_empty());
+    assert_eq!(run("--list one").code(), 0);
+}

@@ -308,6 +308,21 @@ fn roots_from_a_list_are_added_to_those_given() {
     }
 }
 
+/// Only the last one counted.
+#[test]
+fn several_lists_of_roots_count_together() {
+    let fixture = two();
+    std::fs::write(fixture.at("one"), "a/sub\0").unwrap();
+    std::fs::write(fixture.at("other"), "b").unwrap();
+    let run = |flags: &str| start(&fixture, &format!("-j -s {flags}")).run().document();
+    for flag in ["--files-from", "--files0-from"] {
+        let end = if flag == "--files-from" { "a/sub\n" } else { "a/sub\0" };
+        std::fs::write(fixture.at("one"), end).unwrap();
+        let listed = run(&format!("{flag} one {flag} other"));
+        assert_eq!(listed.root().size, run("a/sub b").root().size, "{flag}");
+    }
+}
+
 #[test]
 fn roots_come_from_standard_input() {
     let fixture = two().file(raw(b"odd\n\xff/f"), 9);

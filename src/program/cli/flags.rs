@@ -518,7 +518,7 @@ pub(super) struct ListFlags {
     /// buckets and others.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = OF_WALKS.split(' '))]
     #[arg(conflicts_with = "load")]
-    pub(super) list: Option<PathBuf>,
+    pub(super) list: Vec<PathBuf>,
 
     /// With --list, the size of a directory is its total, as du prints it
     #[arg(long, conflicts_with_all = OF_WALKS.split(' '), conflicts_with_all = ["load", "history"])]

@@ -228,7 +228,7 @@ impl Flags {
         if !self.snapshots.load.is_empty() {
             return Ok(Input::Snapshots(self.snapshots.load.clone()));
         }
-        if self.lists.list.is_some() {
+        if !self.lists.list.is_empty() {
             return Ok(self.list());
         }
         if self.is_df_alone && !self.is_page() {

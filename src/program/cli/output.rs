@@ -39,6 +39,10 @@ impl Flags {
         let is_input_again = inputs > 1 || history.iter().flatten().any(|file| is_input(&file));
         let refused = [
             (
+                self.lists.list.len() > 1,
+                "--list reads one FILE: join several, as in cat FILE… | weigh --list -",
+            ),
+            (
                 is_input_again,
                 "standard input can be read only once: save what comes there in a file",
             ),

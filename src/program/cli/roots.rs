@@ -28,12 +28,12 @@ pub(super) struct RootFlags {
     /// Also weigh the PATHs in FILE, each ended by a NUL; - is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(conflicts_with = "files_from", help_heading = "What to weigh")]
-    files0_from: Option<PathBuf>,
+    files0_from: Vec<PathBuf>,
 
     /// Also weigh the PATHs in FILE, one per line; - is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(help_heading = "What to weigh")]
-    files_from: Option<PathBuf>,
+    files_from: Vec<PathBuf>,
 }
 
 impl RootFlags {
@@ -44,7 +44,7 @@ impl RootFlags {
 
     /// Whether a file names paths; it may be long.
     pub(super) fn are_listed(&self) -> bool {
-        self.files0_from.is_some() || self.files_from.is_some()
+        !self.files0_from.is_empty() || !self.files_from.is_empty()
     }
 
     /// Takes the paths that name other machines; an entry of that name here wins. Or says in one line why one of them
@@ -69,25 +69,25 @@ impl RootFlags {
         Ok(hosts)
     }
 
-    /// The roots: those on the command line and those in a file, or if there are neither and some `are_needed`, the
+    /// The roots: those on the command line and those in files, or if there are neither and some `are_needed`, the
     /// current directory. The error is one line that says why the file cannot be read, or that a path is empty.
-    pub(super) fn roots(self, are_needed: bool) -> Result<Vec<OsString>, String> {
-        let mut roots = self.paths;
+    pub(super) fn roots(mut self, are_needed: bool) -> Result<Vec<OsString>, String> {
+        let mut roots = mem::take(&mut self.paths);
         if roots.iter().any(|root| root.is_empty()) {
             let why = "it is empty; without a PATH, weigh shows the current directory";
             return Err(format!("invalid value '' for '[PATH]...': {why}"));
         }
-        let (file, end, flag) = match (&self.files0_from, &self.files_from) {
-            (Some(file), _) => (file, 0, "--files0-from <FILE>"),
-            (_, Some(file)) => (file, b'\n', "--files-from <FILE>"),
-            (None, None) => {
-                if roots.is_empty() && are_needed {
-                    roots.push(".".into());
-                }
-                return Ok(roots);
+        if roots.is_empty() && are_needed && !self.are_listed() {
+            roots.push(".".into());
+        }
+        for (files, end, flag) in [
+            (&self.files0_from, 0, "--files0-from <FILE>"),
+            (&self.files_from, b'\n', "--files-from <FILE>"),
+        ] {
+            for file in files {
+                read(file, end, &mut roots).map_err(|error| unreadable(file, flag, &error))?;
             }
-        };
-        read(file, end, &mut roots).map_err(|error| unreadable(file, flag, &error))?;
+        }
         Ok(roots)
     }
 }

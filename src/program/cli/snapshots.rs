@@ -24,7 +24,7 @@ impl SnapshotFlags {
 impl Flags {
     /// Whether it comes from a file or another machine, and not from a walk.
     pub(super) fn is_loaded(&self) -> bool {
-        !self.snapshots.load.is_empty() || self.lists.list.is_some() || !self.hosts.is_empty()
+        !self.snapshots.load.is_empty() || !self.lists.list.is_empty() || !self.hosts.is_empty()
     }
 
     /// The list to show.
@@ -36,7 +36,7 @@ impl Flags {
         };
         let totals = self.lists.list_totals;
         let options = ListOptions { totals, duplicates, ..ListOptions::default() };
-        Input::List(self.lists.list.clone().unwrap_or_default(), options)
+        Input::List(self.lists.list.first().cloned().unwrap_or_default(), options)
     }
 
     /// Where to save a snapshot, if anywhere; or one line that says why that is impossible.
