@@ -204,6 +204,11 @@ impl Tokens {
             let plain = copy_plain(ahead, &mut self.text);
             let (next, is_end) = (ahead.get(plain).copied(), ahead.is_empty());
             self.pass(plain + usize::from(next.is_some_and(|byte| byte >= b' ')));
+            if self.text.len() > LONGEST_STRING {
+                let what =
+                    format_args!("a name or another string of more than {LONGEST_STRING} bytes");
+                return Err(self.error(what));
+            }
             match next {
                 Some(b'"') if is_ascii || self.is_lax || str::from_utf8(&self.text).is_ok() => {
                     return Ok(());
@@ -217,11 +222,6 @@ impl Tokens {
                 Some(_) => return Err(self.error("a control character in a string")),
                 None if is_end => return Err(self.early_end()),
                 None => {}
-            }
-            if self.text.len() > LONGEST_STRING {
-                let what =
-                    format_args!("a name or another string of more than {LONGEST_STRING} bytes");
-                return Err(self.error(what));
             }
         }
     }

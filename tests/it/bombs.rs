@@ -45,6 +45,9 @@ fn pack(path: &Path, pieces: &[(&str, usize)]) {
     encoder.finish().unwrap();
 }
 
+/// A string may be so long.
+const LONGEST: usize = 16 << 20;
+
 const HEAD: (&str, usize) = (r#"{"schema":1,"measure":"disk","complete":true"#, 1);
 const ROOT: (&str, usize) = (r#","name":"r","kind":"file","size":5}"#, 1);
 
@@ -60,6 +63,10 @@ fn a_small_snapshot_takes_little_memory_or_is_refused() {
         ("a number or word without end", &[(r#","x":[{"y":1"#, 1), ("e", long)]),
         ("string of more than 16777216 bytes", &[(r#","x":""#, 1), ("x", long)]),
         ("string of more than 16777216 bytes", &[(r#",""#, 1), ("x", long)]),
+        (
+            "string of more than 16777216 bytes",
+            &[(r#","x":""#, 1), ("x", LONGEST + 1), ("\"", 1), ROOT],
+        ),
         ("a number or word without end", &[(r#","time":1"#, 1), ("1", long)]),
         ("deeper than", &[(r#","x":"#, 1), ("[", long)]),
         ("deeper than", &[(r#","x":"#, 1), (r#"{"a":"#, long / 5)]),
