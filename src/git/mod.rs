@@ -168,9 +168,13 @@ impl Git {
         mut report: impl FnMut(Vec<u8>, &io::Error),
     ) -> DirectoryRules {
         let mut rules = DirectoryRules::default();
-        let top = root
-            .ancestors()
-            .find(|path| opened::<D>(path).is_some_and(|dir| Repository::of(&dir).is_some()));
+        // Entering one that cannot be read reports it.
+        let top = root.ancestors().find(|path| {
+            opened::<D>(path).is_some_and(|dir| {
+                let mut is_unread = false;
+                Repository::of(&dir, &mut |_, _| is_unread = true).is_some() || is_unread
+            })
+        });
         // If the root is the top of a work tree, rules from above do not matter.
         let Some(top) = top.filter(|top| *top != root) else { return rules };
         let mut at = top.to_owned();
@@ -211,7 +215,7 @@ impl Git {
             return self.spared(above, dir);
         }
         let mut report = |name: &[u8], error: &io::Error| report(resolve(&path(), name), error);
-        let top = Repository::of(dir).map(|repository| {
+        let top = Repository::of(dir, &mut report).map(|repository| {
             let config = self.config.in_work_tree(dir, &repository, &mut report);
             (repository, config)
         });

@@ -15,13 +15,16 @@ pub(super) struct Repository {
 
 impl Repository {
     /// The repository of the work tree whose top is open as `dir`, if it is one. Like git, it asks for a valid HEAD,
-    /// and for objects and refs.
-    pub(super) fn of(dir: &impl WorkTreeDirectory) -> Option<Self> {
-        let own = match dir.kind_at(c".git", true)? {
+    /// and for objects and refs. If a file cannot be read, that is reported: then nobody can tell.
+    pub(super) fn of(
+        dir: &impl WorkTreeDirectory,
+        report: &mut impl FnMut(&[u8], &io::Error),
+    ) -> Option<Self> {
+        let own = match kind(dir, c".git", report)? {
             EntryKind::Directory => b".git".to_vec(),
             // In a linked work tree or a submodule, `.git` is a file that names the repository.
             EntryKind::File => {
-                let text = note(dir, c".git")?;
+                let text = note(dir, c".git", report)?;
                 without_newlines(text.strip_prefix(b"gitdir: ")?).to_vec()
             }
             EntryKind::Symlink | EntryKind::Other => return None,
@@ -29,15 +32,15 @@ impl Repository {
         let head = c_within(&own, b"HEAD")?;
         // Before 2005, HEAD was a symlink to a branch that need not exist yet.
         let is_symlink = dir.kind_at(&head, false)? == EntryKind::Symlink;
-        if !is_symlink && !is_head(&note(dir, &head)?) {
+        if !is_symlink && !is_head(&note(dir, &head, report)?) {
             return None;
         }
-        let common = match note(dir, &c_within(&own, b"commondir")?) {
+        let common = match note(dir, &c_within(&own, b"commondir")?, report) {
             Some(common) => resolve(&own, without_newlines(&common)),
             None => own.clone(),
         };
         for name in [&b"objects"[..], b"refs"] {
-            dir.kind_at(&c_within(&common, name)?, true)
+            kind(dir, &c_within(&common, name)?, report)
                 .filter(|it| *it == EntryKind::Directory)?;
         }
         Some(Self { own, common })
@@ -61,11 +64,35 @@ fn without_newlines(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// The content of a file of git's that names another path, if it can be read.
-fn note(dir: &impl WorkTreeDirectory, name: &CStr) -> Option<Vec<u8>> {
+/// The kind of what is at `path`, or where a symlink there leads. What cannot be examined is reported.
+fn kind(
+    dir: &impl WorkTreeDirectory,
+    path: &CStr,
+    report: &mut impl FnMut(&[u8], &io::Error),
+) -> Option<EntryKind> {
+    let kind = dir.kind_at(path, true)?;
+    if kind == EntryKind::Other {
+        note(dir, path, report);
+    }
+    Some(kind)
+}
+
+/// The content of a file of git's that names another path; none if there is no such file. If the system cannot read it,
+/// that is reported.
+fn note(
+    dir: &impl WorkTreeDirectory,
+    name: &CStr,
+    report: &mut impl FnMut(&[u8], &io::Error),
+) -> Option<Vec<u8>> {
     /// Git refuses a larger `.git` file (setup.c, read_gitfile_gently).
     const MOST: u64 = 1 << 20;
-    text_of(dir, name, MOST).ok()?
+    let text = text_of(dir, name, MOST);
+    let text = text.inspect_err(|error| {
+        if error.raw_os_error().is_some() {
+            report(name.to_bytes(), error);
+        }
+    });
+    text.ok()?
 }
 
 /// The content of the file at `path`, relative to `dir`, of at most `most` bytes; nothing if it is not a regular

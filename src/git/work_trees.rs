@@ -99,7 +99,7 @@ fn tracked_in<D: WorkTreeDirectory>(top: &Path) -> io::Result<Option<Tracked>> {
     if is_bare(&dir) {
         return Err(invalid("it is a repository"));
     }
-    let Some(repository) = Repository::of(&dir) else {
+    let Some(repository) = Repository::of(&dir, &mut |_, _| ()) else {
         let is_unreadable = is_there(git);
         return if is_unreadable {
             Err(invalid("its repository cannot be read"))

@@ -267,6 +267,34 @@ fn rules_outside_count_at_each_path() {
     assert_eq!(shown.code(), 1);
 }
 
+/// Rules hold below a repository. If that cannot be read, nobody knows what they leave out: it was as if there were none.
+#[test]
+fn a_repository_that_cannot_be_read_may_ignore_something() {
+    for lost in [".git", ".git/HEAD", ".git/info/exclude", ".gitignore"] {
+        let fixture = Fixture::new().file("top/a/f.o", 5000).file("top/a/f", 6);
+        said_by(Command::new("git").args(["init", "-q", "top"]), &fixture);
+        fs::write(fixture.at("top/.gitignore"), "*.o\n").unwrap();
+        assert_eq!(run(&fixture, "-s --gitignore top/a").code(), 0);
+        let fixture = fixture.unreadable(format!("top/{lost}"));
+        for path in ["top/a", "top"] {
+            let shown = run(&fixture, &format!("-F {PICTURE} --gitignore {path}"));
+            assert_eq!(shown.code(), 1, "{lost} {path}");
+            assert!(shown.complaint().contains(lost), "{lost} {path}: {}", shown.complaint());
+            assert!(marked(&lines(&shown)).contains(&path), "{lost} {path}");
+            let said = shown.complaint();
+            let once: std::collections::BTreeSet<_> = said.lines().collect();
+            assert_eq!(once.len(), said.lines().count(), "{said}");
+        }
+    }
+    // Git says that these are no repositories.
+    for text in ["", "gitdir: elsewhere", "x"] {
+        let fixture = Fixture::new().file("top/a/f.o", 5000);
+        fs::write(fixture.at("top/.git"), text).unwrap();
+        fs::write(fixture.at("top/.gitignore"), "*.o\n").unwrap();
+        assert_eq!(run(&fixture, "-s --gitignore top/a").code(), 0, "{text}");
+    }
+}
+
 /// A scan that was interrupted, in a file.
 fn interrupted(fixture: &Fixture, name: &str, errors: &serde_json::Value) {
     let mut snapshot = json!({
