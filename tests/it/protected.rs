@@ -534,10 +534,11 @@ fn docker() -> Fixture {
 }
 
 /// Types `keys` to delete the volume's file, and asserts that it is refused, because it is in a storage.
-fn assert_kept(fixture: &Fixture, mounts: &str, arguments: &str, (shown, keys): (&str, &str)) {
+fn assert_kept(fixture: &Fixture, mounts: &str, arguments: &str, keys: &str) {
     let mut terminal = Terminal::new();
     let child = screen(fixture, mounts, Some("home"), arguments, &terminal);
-    terminal.wait_for(shown);
+    // During the scan, an entry can be marked that then loses its mark.
+    terminal.wait_for("delete…");
     terminal.type_in(keys.as_bytes());
     terminal.type_until(b"", "'s storage");
     terminal.type_in(b"D1\r\x1b\x1b\x1b");
@@ -550,7 +551,7 @@ fn assert_kept(fixture: &Fixture, mounts: &str, arguments: &str, (shown, keys): 
 fn a_volume_is_kept_by_whatever_mount_it_is_reached() {
     let keeps = |mounts: &str, arguments: &str| {
         let fixture = docker().dir("m").dir("n").dir("old").file("m/unseen", 1);
-        assert_kept(&fixture, mounts, arguments, ("db", " d"));
+        assert_kept(&fixture, mounts, arguments, " d");
         assert!(fixture.at("D/volumes/v/_data/db").exists(), "{mounts}");
     };
     keeps("mount --bind D/volumes/v/_data m", "m");
@@ -601,7 +602,7 @@ fn a_volume_is_kept_if_the_scan_did_not_see_its_storage() {
         ("for i in `seq 300`; do mkdir D/a$i D/z$i; done", "D"),
     ] {
         let fixture = docker();
-        assert_kept(&fixture, mounts, arguments, ("volumes", " d"));
+        assert_kept(&fixture, mounts, arguments, " d");
         assert!(fixture.at("D/volumes/v/_data/db").exists(), "{mounts} {arguments}");
     }
 }
@@ -643,4 +644,40 @@ fn the_usual_storages_are_kept() {
     remove::look(&mut scanned.unreviewed(&["u/.local/share/other"])[0]).unwrap();
     let why = remove::look(&mut scanned.unreviewed(&["u/.local/share"])[0]).unwrap_err();
     assert_eq!(why.to_string(), "a container engine's storage lies in it");
+}
+
+/// `D` on what is around a storage: a filter leaves out the directories that tell it, or with `-x` they are mounted.
+#[test]
+#[ignore = "needs root"]
+fn a_storage_below_what_is_marked_is_kept_if_the_scan_did_not_see_it() {
+    let names = ["overlay2", "image", "containers", "network", "buildkit"];
+    let each = |flag: &str| names.map(|name| format!("{flag} {name} ")).concat();
+    for (mounts, arguments, number) in [
+        (":", each("-X"), Some(8)),
+        (":", each("--exclude"), Some(8)),
+        (":", "--exclude overlay2 --exclude image --exclude containers ".to_owned(), Some(10)),
+        ("mount --bind kept/D u/in", "-x ".to_owned(), None),
+        ("mount -t tmpfs none kept/D/volumes/v", "-x ".to_owned(), None),
+    ] {
+        let fixture = docker().dir("u/in").dir("kept").file("u/other", 10).file("z", 1);
+        let around = if mounts.contains("u/in") { "kept" } else { "u/in" };
+        fs::rename(fixture.at("D"), fixture.at(around).join("D")).unwrap();
+        let mounts = mounts.replace("kept/D/volumes", "u/in/D/volumes");
+        let mut terminal = Terminal::new();
+        let mut child =
+            screen(&fixture, &mounts, Some("home"), &format!("{arguments}."), &terminal);
+        terminal.wait_for("delete…");
+        match number {
+            None => mark(&mut terminal, "u", "something is mounted in it"),
+            Some(number) => {
+                terminal.type_in(b"+u\rd");
+                terminal.delete(number);
+                terminal.type_until(b"", "'s storage");
+            }
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(fixture.at(around).join("D/volumes/v/_data/db").exists(), "{mounts} {arguments}");
+        assert_eq!(fixture.at("u/other").exists(), number.is_none(), "{mounts} {arguments}");
+    }
 }
