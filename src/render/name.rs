@@ -46,20 +46,46 @@ pub fn shorten(text: &str, width: usize) -> String {
     [start, MARK, end].concat()
 }
 
-/// As many whole characters (UAX 29) of the start of `text` as fit into `width` cells.
+/// As many whole characters (UAX 29) and escapes of the start of `text` as fit into `width` cells.
 pub(super) fn start(text: &str, width: usize) -> &str {
     // Measures from the start each time, because the width of a character depends on those before it. Searches by
     // halves, because a name in a snapshot may have millions of characters of no width.
-    let ends: Vec<usize> = text.grapheme_indices(true).map(|(end, _)| end).collect();
+    let ends = starts(text);
     let fitting = ends.partition_point(|end| cells(&text[..*end]) <= width);
     &text[..fitting.checked_sub(1).map_or(0, |last| ends[last])]
 }
 
-/// As many whole characters of the end of `text` as fit into `width` cells.
+/// As many whole characters and escapes of the end of `text` as fit into `width` cells.
 pub(super) fn end(text: &str, width: usize) -> &str {
-    let starts: Vec<usize> = text.grapheme_indices(true).map(|(start, _)| start).collect();
+    let starts = starts(text);
     let fitting = starts.partition_point(|start| cells(&text[*start..]) > width);
     starts.get(fitting).map_or("", |start| &text[*start..])
+}
+
+/// Where characters and escapes start in `text`: half of an escape would be read as a name.
+fn starts(text: &str) -> Vec<usize> {
+    let mut end_of_escape = 0;
+    let starts = text.grapheme_indices(true).map(|(at, _)| at).filter(|at| {
+        let is_start = *at >= end_of_escape;
+        if is_start {
+            end_of_escape = at + length_of_escape(&text.as_bytes()[*at..]);
+        }
+        is_start
+    });
+    starts.collect()
+}
+
+/// How many bytes the escape takes with which `text` starts; 0 if there is none.
+fn length_of_escape(text: &[u8]) -> usize {
+    const LONGEST: usize = r"\u{10ffff}".len();
+    match text {
+        [b'\\', b'x', ..] => r"\xff".len(),
+        [b'\\', b'u', b'{', ..] => {
+            text.iter().take(LONGEST).position(|byte| *byte == b'}').map_or(0, |end| end + 1)
+        }
+        [b'\\', ..] => r"\n".len(),
+        _ => 0,
+    }
 }
 
 #[cfg(test)]
@@ -107,6 +133,16 @@ mod tests {
             ("abcdef👩\u{200d}👩\u{200d}👧", 5, "ab…👩\u{200d}👩\u{200d}👧"),
             ("abcd👋\u{1f3fd}", 4, "ab…"),
             ("ab👋\u{1f3fd}cdef", 6, "ab…def"),
+            // So are escapes.
+            (r"ab\x01\x02cdefgh", 9, r"ab…cdefgh"),
+            (r"abcdef\x01\x02gh", 9, r"abcd…gh"),
+            (r"abcdef\x01\x02gh", 13, r"abcdef…\x02gh"),
+            (r"\u{10ffff}abcdefgh", 12, r"…abcdefgh"),
+            (r"abcdefgh\u{200b}", 10, r"abcde…"),
+            (r"a\\\\bcdef", 7, r"a\\…def"),
+            (r"a\\\\bcdef", 6, r"a\\…ef"),
+            (r"a\\nbcdef", 4, r"a…ef"),
+            (r"\u{abcdefghijklmn", 8, r"\u{a…lmn"),
         ] {
             assert_eq!(shorten(text, width), expected, "{text} in {width}");
             assert!(cells(&shorten(text, width)) <= width);

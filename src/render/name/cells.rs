@@ -12,7 +12,9 @@ pub fn cells(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
     }
-    if text.contains(joins_emoji) {
+    // Scripts have joiners, too, and come before emoji.
+    let mut joined = text.split('\u{200d}').skip(1);
+    if text.contains(joins_emoji) || joined.any(|it| it.starts_with(|c| c > '\u{18af}')) {
         return text.width() + text.chars().map(missing).sum::<usize>();
     }
     text.chars().map(|c| c.width().unwrap_or(0) + missing(c)).sum()
@@ -20,7 +22,7 @@ pub fn cells(text: &str) -> usize {
 
 /// Whether `c` makes one emoji of several characters, or selects how one is drawn.
 fn joins_emoji(c: char) -> bool {
-    matches!(c, '\u{200d}' | '\u{fe0e}' | '\u{fe0f}' | '\u{1f1e6}'..='\u{1f1ff}' | '\u{1f3fb}'..='\u{1f3ff}')
+    matches!(c, '\u{fe0e}' | '\u{fe0f}' | '\u{1f1e6}'..='\u{1f1ff}' | '\u{1f3fb}'..='\u{1f3ff}')
 }
 
 /// How many cells a terminal draws for `c` beyond those that unicode-width counts.
