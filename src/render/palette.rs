@@ -62,8 +62,8 @@ impl Charset {
     /// only ASCII can be. The line is safe to print. Colours and links in it stay as they are.
     pub fn drawing(self, line: &str) -> Cow<'_, str> {
         /// The console lacks the first few.
-        const DRAWN: &str = "…●▀─│├┌└┴┬≥≤·↑↓←→";
-        const ASCII: &[u8; 17] = b"~*\"-||,`++><-^v<>";
+        const DRAWN: &str = "…●▀─│├┌└┴┬≥≤·↑↓←→×";
+        const ASCII: &[u8; 18] = b"~*\"-||,`++><-^v<>x";
         const LACKING: usize = 3;
         let drawn = |c| {
             let position = DRAWN.chars().position(|drawn| drawn == c)?;
