@@ -239,9 +239,12 @@ fn a_pipe_is_as_wide_as_columns_says() {
 #[test]
 fn a_terminal_that_cannot_draw_gets_no_screen() {
     let fixture = Fixture::new().file("top/a", 5000);
-    for (term, said) in
-        [(None, "TERM is not set"), (Some("dumb"), "TERM is dumb"), (Some(""), "TERM is not set")]
-    {
+    for (term, said) in [
+        (None, "TERM is not set"),
+        (Some("dumb"), "TERM is dumb"),
+        (Some("unknown"), "TERM is unknown"),
+        (Some(""), "TERM is not set"),
+    ] {
         let mut shown = weigh("-u").arg("top").within(fixture.path());
         if let Some(term) = term {
             shown = shown.env("TERM", term);
