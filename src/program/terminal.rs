@@ -91,12 +91,14 @@ pub fn lacks_screen() -> Option<String> {
     ))
 }
 
-/// What the background is, as COLORFGBG says: `15;0` is white on black. Some terminals set it.
+/// What the background is, as COLORFGBG says: `15;0` is white on black. Some terminals set it. Linux's own console does
+/// not, and is black.
 pub fn theme() -> Theme {
     let colors = env::var("COLORFGBG").unwrap_or_default();
     match colors.rsplit(';').next().unwrap_or_default().parse() {
         Ok(0..=6 | 8) => Theme::Dark,
         Ok(7 | 9..=15) => Theme::Light,
+        _ if is_linux_console() => Theme::Dark,
         _ => Theme::None,
     }
 }

@@ -101,8 +101,8 @@ mod tests {
             ("日本語", 5, "日本…"),
             ("🗂\u{fe0f}abc", 4, "🗂\u{fe0f}a…"),
             ("🗂\u{fe0f}abc", 2, "…"),
-            ("👩\u{200d}🚀abc", 4, "👩\u{200d}🚀a…"),
-            ("👩\u{200d}🚀👩\u{200d}🚀", 3, "👩\u{200d}🚀…"),
+            ("👩\u{200d}🚀abc", 6, "👩\u{200d}🚀a…"),
+            ("👩\u{200d}🚀👩\u{200d}🚀", 5, "👩\u{200d}🚀…"),
             ("abcdef", 2, "a…"),
             ("abcdef", 0, ""),
         ] {
@@ -124,13 +124,13 @@ mod tests {
             ("日本語日本語", 7, "日…本語"),
             ("abcde\u{301}f", 4, "ab…f"),
             ("abcdee\u{301}", 5, "ab…ee\u{301}"),
-            ("abcdef👩\u{200d}🚀", 5, "ab…👩\u{200d}🚀"),
+            ("abcdef👩\u{200d}🚀", 9, "abcd…👩\u{200d}🚀"),
             ("abcdef👩\u{200d}🚀", 4, "ab…"),
             // Flags, the family and the hand are characters of several parts.
             ("🇨🇭🇩🇪🇫🇷🇮🇹🇦🇹", 8, "🇨🇭🇩🇪…🇦🇹"),
             ("🇨🇭🇩🇪🇫🇷🇮🇹🇦🇹", 7, "🇨🇭…🇮🇹🇦🇹"),
-            ("👩\u{200d}👩\u{200d}👧abcdef", 5, "👩\u{200d}👩\u{200d}👧…ef"),
-            ("abcdef👩\u{200d}👩\u{200d}👧", 5, "ab…👩\u{200d}👩\u{200d}👧"),
+            ("👩\u{200d}👩\u{200d}👧abcdefgh", 13, "👩\u{200d}👩\u{200d}👧…cdefgh"),
+            ("abcdefgh👩\u{200d}👩\u{200d}👧", 13, "abcdef…👩\u{200d}👩\u{200d}👧"),
             ("abcd👋\u{1f3fd}", 4, "ab…"),
             ("ab👋\u{1f3fd}cdef", 6, "ab…def"),
             // So are escapes.
