@@ -2,6 +2,7 @@
 //!
 //! This part imports nothing, so that all others can use it.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -70,6 +71,34 @@ pub fn harmless(text: &[u8]) -> String {
     shown
 }
 
+/// A `text` in which terminals that go by single characters (wcwidth(3)) draw no other number of cells than those that
+/// know emoji of several characters: what makes one character of several, or another one, is escaped. Once is as good
+/// as twice.
+pub fn single(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return text.into();
+    }
+    let (mut single, mut before) = (String::with_capacity(text.len()), None);
+    for c in text.chars() {
+        let is_shown = match c {
+            // Selectors of a shape, the frame of a key, halves of flags, colours of skin.
+            '\u{fe0e}' | '\u{fe0f}' | '\u{20e3}' => false,
+            '\u{1f1e6}'..='\u{1f1ff}' | '\u{1f3fb}'..='\u{1f3ff}' => false,
+            // Marks that take cells of their own, how many is not agreed on.
+            '\u{302e}' | '\u{302f}' | '\u{16ff0}' | '\u{16ff1}' => false,
+            '\u{200d}' => before.is_some_and(has_joiners),
+            c => !is_dangerous(c),
+        };
+        if is_shown {
+            single.push(c)
+        } else {
+            push_escaped(&mut single, c)
+        }
+        before = Some(c);
+    }
+    single.into()
+}
+
 fn push_escaped(text: &mut String, c: char) {
     match c {
         '\n' => text.push_str("\\n"),
@@ -90,29 +119,28 @@ fn is_dangerous(c: char) -> bool {
 
 /// Whether people see that `c` stands between `before` and `after`, and what it is.
 fn is_seen(before: Option<char>, c: char, after: Option<char>) -> bool {
-    /// The first character of the scripts that join letters, or are written without blanks between words. Emoji, which
-    /// are joined too, come later.
-    const JOINED: char = '\u{590}';
-    let [joins_before, joins_after] = [before, after].map(|it| it >= Some(JOINED));
+    let are = |is: fn(char) -> bool| [before, after].into_iter().all(|it| it.is_some_and(is));
     match c {
         c if c < '\u{a0}' => true,
         // The blank of East Asia, as wide as its letters.
-        '\u{3000}' => joins_before && joins_after && ![before, after].contains(&Some(c)),
+        '\u{3000}' => are(|it| it >= '\u{590}' && it != '\u{3000}'),
         // Other blanks, and what is drawn as one.
         '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{2800}' => {
             false
         }
         // Joiners are part of a word, or of an emoji.
-        '\u{200c}' | '\u{200d}' => joins_before && joins_after && !before.is_some_and(is_joiner),
-        // So are the selectors of a shape; there is also one in `1️⃣`.
-        '\u{180b}'..='\u{180d}'
-        | '\u{180f}'
-        | '\u{fe00}'..='\u{fe0f}'
-        | '\u{e0100}'..='\u{e01ef}' => {
-            let is_after_letter =
-                joins_before && !before.is_some_and(|it| is_selector(it) || is_joiner(it));
-            is_after_letter || c == '\u{fe0f}' && after == Some('\u{20e3}') && before.is_some()
+        '\u{200c}' => are(has_joiners),
+        '\u{200d}' => {
+            let is_part = |it| is_emoji(it) || it == '\u{fe0f}';
+            are(has_joiners) || before.is_some_and(is_part) && after.is_some_and(is_emoji)
         }
+        // So are the selectors of a shape; there is also one in `1️⃣`.
+        '\u{180b}'..='\u{180d}' | '\u{180f}' => {
+            before.is_some_and(|it| matches!(it, '\u{1820}'..='\u{18aa}'))
+        }
+        '\u{fe0e}' => before.is_some_and(is_emoji),
+        '\u{fe0f}' => before.is_some_and(is_emoji) || after == Some('\u{20e3}') && before.is_some(),
+        '\u{fe00}'..='\u{fe0d}' | '\u{e0100}'..='\u{e01ef}' => before.is_some_and(is_han),
         // These take no cell (DerivedCoreProperties, Default_Ignorable_Code_Point).
         '\u{34f}'
         | '\u{115f}'
@@ -138,12 +166,23 @@ fn is_seen(before: Option<char>, c: char, after: Option<char>) -> bool {
     }
 }
 
-fn is_joiner(c: char) -> bool {
-    matches!(c, '\u{200c}' | '\u{200d}')
+/// Whether `c` is of a script in which joiners are part of words: from Arabic to Sinhala, and of Myanmar, Khmer and
+/// Mongolian.
+fn has_joiners(c: char) -> bool {
+    matches!(c, '\u{620}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{18af}')
 }
 
-fn is_selector(c: char) -> bool {
-    matches!(c, '\u{180b}'..='\u{180f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+/// Whether `c` may be an emoji, or what makes one of another colour.
+fn is_emoji(c: char) -> bool {
+    matches!(
+        c,
+        '\u{a9}' | '\u{ae}' | '\u{203c}'..='\u{2bff}' | '\u{3030}'..='\u{303d}' | '\u{3297}'..='\u{3299}'
+            | '\u{1f000}'..='\u{1faff}'
+    )
+}
+
+fn is_han(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// A member whose value is bytes: as text, and if they are not UTF-8, also exactly, in base64. `before` comes before the

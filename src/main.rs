@@ -57,7 +57,7 @@ fn main() -> ExitCode {
         Ok(outcome) => Box::leak(Box::new(outcome)),
         Err(problem) => {
             say([&problem]);
-            note(errors::taken_for_hosts(std::slice::from_ref(&problem)), &plan.messages);
+            note_hosts(request, std::slice::from_ref(&problem), &plan.messages);
             let is_asked = request.interrupt.is_asked();
             return ExitCode::from(if is_asked { INTERRUPTED } else { status_of(&problem) });
         }
@@ -108,7 +108,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
         Ok(ended) => ended,
         Err(problem) => {
             say([&problem]);
-            note(errors::taken_for_hosts(std::slice::from_ref(&problem)), messages);
+            note_hosts(request, std::slice::from_ref(&problem), messages);
             return ExitCode::from(status_of(&problem));
         }
     };
@@ -174,9 +174,7 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
     note(errors::no_blocks(outcome.stats.has_no_blocks), messages);
     let problems = &outcome.snapshot.weighed.problems;
     say(errors::summary(problems, print_errors, has_totals, may_need_root));
-    if matches!(request.source, Input::Remote(..)) {
-        note(errors::taken_for_hosts(problems), messages);
-    }
+    note_hosts(request, problems, messages);
     say(outcome.history.as_ref().and_then(errors::incomplete));
     if let Some(earlier) = &request.since {
         let earlier = earlier.as_os_str().as_encoded_bytes();
@@ -187,7 +185,14 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
     }
     note(messages.compared.clone(), messages);
     if messages.stats {
-        write(&stats::table(&outcome.stats.stages));
+        terminal::complain(&stats::table(&outcome.stats.stages));
+    }
+}
+
+/// Says which PATHs were taken for names of machines.
+fn note_hosts(request: &Request, problems: &[Problem], messages: &Messages) {
+    if let Input::Remote(remote, _) = &request.source {
+        note(errors::taken_for_hosts(remote.unreached(problems)), messages);
     }
 }
 
@@ -207,10 +212,5 @@ fn note(lines: impl IntoIterator<Item = String>, messages: &Messages) {
 /// Writes these lines to stderr, each with the name of the program.
 fn say(lines: impl IntoIterator<Item = impl Display>) {
     let lines = lines.into_iter().map(|line| format!("weigh: {line}\n"));
-    write(&lines.collect::<String>());
-}
-
-/// Writes to stderr. If that fails, there is nowhere left to say so.
-fn write(text: &str) {
-    let _ = io::stderr().write_all(text.as_bytes());
+    terminal::complain(&lines.collect::<String>());
 }

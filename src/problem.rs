@@ -29,11 +29,15 @@ pub struct Problem {
 
 impl Display for Problem {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let (attempt, path) = (self.attempt(), escape(&self.path));
-        let path = if path.is_empty() { "an empty name" } else { &path };
+        let (attempt, path) = (self.attempt(), named(&self.path));
         let space = if attempt.is_empty() { "" } else { " " };
         write!(f, "{attempt}{space}{path}: {}", harmless(self.message.as_bytes()))
     }
+}
+
+/// A `path` in a message, where an empty one would not be seen.
+pub(crate) fn named(path: &[u8]) -> String {
+    if path.is_empty() { "an empty name".to_owned() } else { escape(path) }
 }
 
 /// What weigh tried to do when a [`Problem`] came up, in the order in which the walk does it.

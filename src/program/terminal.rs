@@ -78,26 +78,27 @@ pub fn is_linux_console() -> bool {
 
 /// Why there can be no screen on the terminal, if that is so.
 pub fn lacks_screen() -> Option<String> {
-    let term = env::var_os("TERM").filter(|term| !term.is_empty());
-    let why = match term {
-        None if cfg!(windows) => return None,
-        None => "TERM is not set".to_owned(),
-        Some(term) if !is_capable_terminal() || term == "unknown" => {
-            format!("TERM is {}", term.to_string_lossy())
-        }
-        Some(_) => return None,
+    let term = env::var_os("TERM").unwrap_or_default();
+    let why = match &*term.to_string_lossy() {
+        // Consoles of Windows do without it, and without escape sequences.
+        "" if cfg!(windows) => return None,
+        _ if is_capable_terminal() => return None,
+        "" => "TERM is not set".to_owned(),
+        term => format!("TERM is {term}"),
     };
     Some(format!(
         "--ui needs a terminal that can draw a screen, and {why}: TERM=xterm weigh --ui tries it"
     ))
 }
 
-/// What the background is, as COLORFGBG says: `15;0` is white on black. Some terminals set it.
+/// What the background is, as COLORFGBG says: `15;0` is white on black. Some terminals set it. Linux's own console does
+/// not, and is black.
 pub fn theme() -> Theme {
     let colors = env::var("COLORFGBG").unwrap_or_default();
     match colors.rsplit(';').next().unwrap_or_default().parse() {
         Ok(0..=6 | 8) => Theme::Dark,
         Ok(7 | 9..=15) => Theme::Light,
+        _ if is_linux_console() => Theme::Dark,
         _ => Theme::None,
     }
 }
@@ -125,6 +126,11 @@ pub fn charset() -> Charset {
         true => Charset::Unicode,
         false => Charset::Ascii,
     }
+}
+
+/// Writes `text` to stderr, with what the locale can show. If that fails, there is nowhere left to say so.
+pub fn complain(text: &str) {
+    let _ = io::stderr().write_all(charset().drawing(text).as_bytes());
 }
 
 /// Whether somebody may read stderr now.

@@ -15,6 +15,9 @@ use super::host::Host;
 use super::script::{ANSWER, COMMAND, Way};
 use crate::sys::{self, SnapshotFile};
 
+/// How the message begins if the program that leads there cannot be started.
+pub(super) const NOT_STARTED: &str = "cannot start";
+
 /// How much of what is said on stderr is kept: thousands of lines.
 const MOST_SAID: usize = 1 << 20;
 
@@ -69,7 +72,7 @@ impl Connection {
         program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = program.spawn().map_err(|error| {
             let name = program.get_program().display();
-            io::Error::new(error.kind(), format!("cannot start {name}: {error}"))
+            io::Error::new(error.kind(), format!("{NOT_STARTED} {name}: {error}"))
         })?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (input, is_needed) = mpsc::channel();

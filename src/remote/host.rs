@@ -13,6 +13,8 @@ pub struct Host {
     pub(super) port: Option<u16>,
     /// The paths there.
     pub paths: IndexSet<Vec<u8>>,
+    /// The first of them, with its machine, as it was typed.
+    pub typed: Vec<u8>,
 }
 
 impl Host {
@@ -57,7 +59,8 @@ impl Host {
         };
         let paths = IndexSet::from([below]);
         let found = destination(authority, is_url);
-        Some(found.map(|(destination, port)| Self { prefix, destination, port, paths }))
+        let typed = path.to_vec();
+        Some(found.map(|(destination, port)| Self { prefix, destination, port, paths, typed }))
     }
 
     /// The path of its first root, as it is shown here.
@@ -138,7 +141,7 @@ mod tests {
     fn named(path: &str) -> Option<String> {
         Host::named(path.as_bytes()).map(|host| match host {
             Err(why) => why.to_owned(),
-            Ok(Host { prefix, destination, port, paths }) => {
+            Ok(Host { prefix, destination, port, paths, .. }) => {
                 let [prefix, destination, path] = [&prefix, &destination, &paths[0]]
                     .map(|bytes| String::from_utf8_lossy(bytes).into_owned());
                 format!("{destination} {} {prefix} {path}", port.unwrap_or(0))

@@ -82,6 +82,19 @@ impl Remote {
         Self { hosts: joined.into_values().collect(), rsh, flags, ..Self::default() }
     }
 
+    /// The paths, as they were typed, of machines that could not be reached, as the `problems` say, although the program
+    /// that leads there has started.
+    pub fn unreached<'r>(&'r self, problems: &'r [Problem]) -> impl Iterator<Item = &'r [u8]> {
+        let is_of = |host: &Host, problem: &Problem| {
+            problem.operation == Operation::Load
+                && problem.path == host.first()
+                && !problem.message.starts_with(connection::NOT_STARTED)
+        };
+        let hosts = self.hosts.iter();
+        let hosts = hosts.filter(move |host| problems.iter().any(|problem| is_of(host, problem)));
+        hosts.map(|host| &*host.typed)
+    }
+
     /// Waits until all machines answer, or fail. Programs that lead there may meanwhile ask for passwords on the
     /// terminal.
     pub fn call(&self) {

@@ -8,7 +8,7 @@ use crate::escape::{escape, harmless};
 use crate::filter::Typed;
 use crate::history::History;
 use crate::measure::Measure;
-use crate::problem::{Operation, Problem};
+use crate::problem::{Problem, named};
 use crate::snapshot::Remembering;
 use crate::stats::{NotInBulk, OverlayStats, SharingStats, Unasked};
 use crate::tree::{FEW_EXTENTS, LEAST_ASKED, MOST_EXTENTS, Tree};
@@ -77,7 +77,7 @@ fn several(count: usize, shown: &[&Problem]) -> String {
 /// The first few of so many `paths`, and whether there are more.
 pub(super) fn first_few<'p>(count: usize, paths: impl Iterator<Item = &'p [u8]>) -> String {
     let more = if count > SHOWN { ", …" } else { "" };
-    let shown: Vec<_> = paths.take(SHOWN).map(escape).collect();
+    let shown: Vec<_> = paths.take(SHOWN).map(named).collect();
     shown.join(", ") + more
 }
 
@@ -214,18 +214,20 @@ pub fn no_blocks(are_none: bool) -> Option<String> {
     are_none.then(|| line.to_owned())
 }
 
-/// The lines about machines that could not be asked for a PATH that may be a name with a colon.
-pub fn taken_for_hosts(problems: &[Problem]) -> Vec<String> {
-    let failed = problems.iter().filter(|problem| problem.operation == Operation::Load);
-    let names = failed.filter_map(|problem| {
-        let colon = problem.path.iter().position(|byte| *byte == b':')?;
-        let (host, rest) = (&problem.path[..colon], &problem.path[colon + 1..]);
-        let is_path = host.contains(&b'/') || rest.starts_with(b"/") || rest.starts_with(b"~");
-        (!is_path).then(|| (escape(host), escape(&problem.path)))
+/// The lines about PATHs that were taken for names of machines, none of which could be reached, if they may be names of
+/// files with a colon.
+pub fn taken_for_hosts<'p>(typed: impl Iterator<Item = &'p [u8]>) -> Vec<String> {
+    let names = typed.filter_map(|path| {
+        let colon = path.iter().position(|byte| *byte == b':')?;
+        let (host, rest) = (&path[..colon], &path[colon + 1..]);
+        let is_path = rest.starts_with(b"/") || rest.starts_with(b"~");
+        (!is_path).then(|| (escape(host), escape(path)))
     });
     names
-        .map(|(host, name)| {
-            format!("{name} is a path on the machine {host}: ./{name} is a file here")
+        .map(|(host, path)| {
+            format!(
+                "{path} was taken for a path on the machine {host}; for a file here, type ./{path}"
+            )
         })
         .collect()
 }
@@ -276,6 +278,7 @@ fn text_of(problem: &Problem) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::Operation;
 
     fn denied(path: &str) -> Problem {
         let error = std::io::Error::from_raw_os_error(13);

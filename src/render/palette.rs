@@ -62,8 +62,8 @@ impl Charset {
     /// only ASCII can be. The line is safe to print. Colours and links in it stay as they are.
     pub fn drawing(self, line: &str) -> Cow<'_, str> {
         /// The console lacks the first few.
-        const DRAWN: &str = "…●▀─│├┌└┴┬≥≤·↑↓←→";
-        const ASCII: &[u8; 17] = b"~*\"-||,`++><-^v<>";
+        const DRAWN: &str = "…●▀─│├┌└┴┬≥≤·↑↓←→×";
+        const ASCII: &[u8; 18] = b"~*\"-||,`++><-^v<>x";
         const LACKING: usize = 3;
         let drawn = |c| {
             let position = DRAWN.chars().position(|drawn| drawn == c)?;
@@ -202,11 +202,7 @@ impl Palette {
 
     /// Directories, headings, and whatever can be acted on.
     pub fn accent(self) -> Style {
-        let on_both = match self.depth {
-            Depth::Ansi => Color::Blue,
-            depth => RAMPS[3 * depth as usize + Theme::None as usize][0],
-        };
-        self.other(0).unwrap_or(on_both).bold()
+        self.other(0).unwrap_or(self.ramp_colors()[0]).bold()
     }
 
     /// Remarks, and what is not large.
@@ -233,12 +229,15 @@ impl Palette {
         }
     }
 
+    fn ramp_colors(self) -> [Color; 6] {
+        RAMPS[3 * self.depth as usize + self.theme as usize]
+    }
+
     fn ramp(self, part: u64, whole: u64) -> Color {
         if let Some(color) = self.own[SHARE] {
             return color;
         }
-        let (share, ramp) =
-            (percent(part, whole), RAMPS[3 * self.depth as usize + self.theme as usize]);
+        let (share, ramp) = (percent(part, whole), self.ramp_colors());
         let i = STOPS[1..5].partition_point(|stop| *stop <= share);
         let along = (share - STOPS[i]) / (STOPS[i + 1] - STOPS[i]);
         match (ramp[i], ramp[i + 1]) {
@@ -361,7 +360,7 @@ mod tests {
                 let track = palette.track().background.map(channels);
                 let band = palette.band().background.map(channels);
                 assert_eq!(track.is_some(), theme != Theme::None && depth != Depth::Ansi, "{what}");
-                if theme == Theme::None && depth != Depth::Ansi {
+                if theme == Theme::None {
                     let accent = palette.accent().foreground.expect("a colour");
                     for ground in grounds(theme, depth) {
                         ensure(accent, ground, 3.0, "bold text on any background");
@@ -380,10 +379,13 @@ mod tests {
                     let shares = (0..=100).filter_map(|share| palette.share(share, 100).foreground);
                     let mut texts: Vec<Color> = shares.collect();
                     assert_eq!(texts.is_empty(), theme == Theme::None, "{what}");
+                    if theme != Theme::None {
+                        texts.extend(palette.accent().foreground);
+                    }
                     if depth != Depth::Ansi && theme != Theme::None {
                         let [up, down] = [Ordering::Greater, Ordering::Less]
                             .map(|direction| palette.change(Some(direction)));
-                        let others = [palette.accent(), palette.aside(), up, down];
+                        let others = [palette.aside(), up, down];
                         texts.extend(others.map(|style| style.foreground.expect("a colour")));
                     }
                     for text in texts {

@@ -80,6 +80,7 @@ impl Tokens {
     pub(crate) fn error(&self, what: impl std::fmt::Display) -> io::Error {
         let message = match self.is_recognized {
             true => format!("{what}, at byte {}", self.read - self.source.buffer().len() as u64),
+            false if self.read == 0 => "it is empty".to_owned(),
             false => "it is not a snapshot".to_owned(),
         };
         io::Error::new(ErrorKind::InvalidData, message)

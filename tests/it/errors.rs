@@ -483,3 +483,21 @@ fn help_and_version_are_no_errors() {
     let version = weigh("--version").run().text();
     assert_eq!(version, format!("weigh {}\n", env!("CARGO_PKG_VERSION")));
 }
+
+/// In a locale that is not UTF-8, a message had bytes that the terminal cannot show.
+#[test]
+fn messages_are_ascii_where_only_that_can_be_shown() {
+    let fixture = Fixture::new().file("é", 10).file("list", 3);
+    let run = |flags: &str, locale: &str| {
+        let shown = weigh(flags).within(fixture.path()).env("LC_ALL", locale).run();
+        assert!(locale == "C.UTF-8" || shown.complaint().is_ascii(), "{}", shown.complaint());
+        shown.complaint()
+    };
+    assert_eq!(run("ü ö", "C.UTF-8"), "weigh: 2 × No such file or directory: ö, ü\n");
+    let said = "weigh: 2 x No such file or directory: \\xc3\\xb6, \\xc3\\xbc\n";
+    assert_eq!(run("ü ö", "C"), said);
+    assert_eq!(run("ü", "de_DE.ISO-8859-1"), "weigh: \\xc3\\xbc: No such file or directory\n");
+    for flags in ["-X ü .", "--depth ü", "--load é", "a b c d é", "--stats .", "--forget ü"] {
+        run(flags, "C");
+    }
+}

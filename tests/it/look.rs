@@ -468,15 +468,16 @@ fn esc_takes_the_message_away_and_then_asks() {
         let stops = commands.iter().any(|it| matches!(it, Command::StopScan));
         (text(&screen(&mut browser, (80, 20), "")).lines().last().unwrap().to_owned(), stops)
     };
-    let (last, _) = press(Key::Char('/'));
-    assert!(last.contains("once the scan is over"), "{last}");
+    let (last, _) = press(Key::Char('o'));
+    assert!(last.contains("you can do this when the scan is over"), "{last}");
     let (last, stops) = press(Key::Escape);
-    assert!(!stops && !last.contains("once") && !last.contains("stop the scan?"), "{last}");
+    assert!(!stops && !last.contains("you can") && !last.contains("stop scan?"), "{last}");
     let (last, stops) = press(Key::Escape);
-    assert!(!stops && last.contains("stop the scan?"), "{last}");
-    for other in [Key::Escape, Key::Char('q'), Key::Char('n'), Key::Down] {
+    assert!(!stops && last.contains("stop scan?"), "{last}");
+    // Enter stopped it, too.
+    for other in [Key::Escape, Key::Char('q'), Key::Char('n'), Key::Down, Key::Enter] {
         let (last, stops) = press(other);
-        assert!(!stops && !last.contains("stop the scan?"), "{last}");
+        assert!(!stops && !last.contains("stop scan?"), "{last}");
         press(Key::Escape);
     }
     assert!(press(Key::Char('y')).1);
@@ -505,4 +506,90 @@ fn the_last_line_answers() {
     browser.on(Event::OpenedOutside(Some("no".into())));
     assert!(last(shown(&mut browser, "")).contains("not opened: no"));
     assert!(!last(shown(&mut browser, "v")).contains("opened"));
+}
+
+fn walking(fixture: &Fixture) -> Browser {
+    Browser::new(crate::browse::request([&*fixture.at("tree")]), BrowseOptions::default())
+}
+
+fn last_line(browser: &mut Browser, size: (u16, u16), keys: &str) -> String {
+    text(&screen(browser, size, keys)).trim_end().lines().last().unwrap().to_owned()
+}
+
+/// On a small screen, the question had lost its keys; and Ctrl-C, which stops a scan, let it go on.
+#[test]
+fn the_question_whether_to_stop_names_its_keys_on_any_screen() {
+    let fixture = Fixture::new().file("tree/one", 30_000);
+    for size in [(20, 5), (40, 15), (80, 24)] {
+        for (key, stops) in [(Key::Interrupt, true), (Key::Char('y'), true), (Key::Enter, false)] {
+            let mut browser = walking(&fixture);
+            browser.on(Event::Key(Key::Escape));
+            let line = last_line(&mut browser, size, "");
+            assert!(line.contains("stop scan? y/Esc"), "{size:?}: {line}");
+            let commands = browser.on(Event::Key(key));
+            assert_eq!(commands.iter().any(|it| matches!(it, Command::StopScan)), stops, "{key:?}");
+        }
+    }
+}
+
+/// The question went away when the scan had ended, and the answer copied a path.
+#[test]
+fn an_answer_that_comes_too_late_does_nothing() {
+    let fixture = Fixture::new().file("tree/one", 30_000);
+    for key in [Key::Char('y'), Key::Escape, Key::Interrupt, Key::Char('D')] {
+        let mut browser = walking(&fixture);
+        browser.on(Event::Key(Key::Escape));
+        let request = crate::browse::request([&*fixture.at("tree")]);
+        crate::browse::show(&mut browser, crate::browse::scanned(&request));
+        let line = last_line(&mut browser, (40, 15), "");
+        assert!(line.contains("the scan is over"), "{line}");
+        assert!(browser.on(Event::Key(key)).is_empty(), "{key:?}");
+        let line = last_line(&mut browser, (40, 15), "");
+        assert!(!line.contains("is over") && !line.contains("copied"), "{line}");
+        assert!(!last_line(&mut browser, (80, 15), "y").contains("is over"));
+    }
+}
+
+/// Letters that were typed for a search marked, sorted and copied.
+#[test]
+fn what_is_typed_for_a_search_during_a_scan_is_searched_for_after_it() {
+    let fixture = Fixture::new().file("tree/a/sync", 30_000).file("tree/b/other", 60_000);
+    let mut browser = walking(&fixture);
+    for width in [40, 80] {
+        let line = last_line(&mut browser, (width, 15), "/ sy");
+        assert!(line.contains("scan is over; ") && line.ends_with(" sy"), "{line}");
+        assert!(browser.marked_paths().is_empty());
+        browser.on(Event::Key(Key::Enter));
+        let line = last_line(&mut browser, (width, 15), "");
+        assert!(line.contains("when the scan is over"), "{line}");
+        browser.on(Event::Key(Key::Escape));
+    }
+    last_line(&mut browser, (80, 15), "/sy");
+    let request = crate::browse::request([&*fixture.at("tree")]);
+    crate::browse::show(&mut browser, crate::browse::scanned(&request));
+    while browser.is_asking() {
+        browser.on(Event::Slice);
+    }
+    assert_eq!(browser.len(), 1);
+    let line = last_line(&mut browser, (80, 15), "\n");
+    assert!(line.contains("1 of 1: sy"), "{line}");
+}
+
+/// Of its second, the last question got only the rest: over a slow line, its answer came to the shell.
+#[test]
+fn the_last_question_has_a_second_of_its_own() {
+    let fixture = Fixture::new().file("tree/one", 30_000);
+    let mut terminal = Pty::new();
+    let child = weigh("-u tree").within(fixture.path()).on(&terminal).spawn();
+    terminal.wait_for("\x1b]11;?\x07");
+    std::thread::sleep(Duration::from_millis(700));
+    terminal.type_in(b"q");
+    terminal.wait_for("\x1b[c");
+    std::thread::sleep(Duration::from_millis(500));
+    terminal.type_in(b"\x1b]11;rgb:1e1e/1e1e/1e1e\x07\x1b[?62;22c");
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+    terminal.type_in(b"end\n");
+    let mut left = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(terminal.line()), &mut left).unwrap();
+    assert_eq!(left, "end\n");
 }

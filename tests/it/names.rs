@@ -255,7 +255,40 @@ fn escaped_names_can_be_read_back() {
     check(stacks.map(|(name, _)| name.to_owned()).collect(), "folded");
 }
 
-/// People read these, and no two look alike.
+/// Joiners and selectors that select nothing were printed as they are: two names looked alike.
+#[test]
+fn what_joins_nothing_is_shown() {
+    for (name, shown) in [
+        ("漢\u{200d}字", r"漢\u{200d}字"),
+        ("漢\u{200c}字", r"漢\u{200c}字"),
+        ("漢\u{fe0f}", r"漢\u{fe0f}"),
+        ("漢\u{fe0e}", r"漢\u{fe0e}"),
+        ("ש\u{200d}ל", r"ש\u{200d}ל"),
+        ("ש\u{200c}ל", r"ש\u{200c}ל"),
+        ("ש\u{fe0f}", r"ש\u{fe0f}"),
+        ("ש\u{fe00}", r"ש\u{fe00}"),
+        ("ไ\u{200d}ท", r"ไ\u{200d}ท"),
+        ("한\u{200d}국", r"한\u{200d}국"),
+        ("한\u{e0100}", r"한\u{e0100}"),
+        ("漢\u{180b}", r"漢\u{180b}"),
+        ("👩\u{200d}a", r"👩\u{200d}a"),
+        ("👩\u{200c}🚀", r"👩\u{200c}🚀"),
+        ("a\u{200d}👩", r"a\u{200d}👩"),
+        ("👩\u{200d}\u{200d}🚀", r"👩\u{200d}\u{200d}🚀"),
+        ("❤\u{fe0f}\u{fe0f}", "❤\u{fe0f}\\u{fe0f}"),
+        // In these, they are part of a word, of a name or of an emoji.
+        ("می\u{200c}خواهم", "می\u{200c}خواهم"),
+        ("क\u{94d}\u{200d}ष", "क\u{94d}\u{200d}ष"),
+        ("ක\u{dca}\u{200d}ර", "ක\u{dca}\u{200d}ර"),
+        ("葛\u{e0100}", "葛\u{e0100}"),
+        ("👩\u{200d}❤\u{fe0f}\u{200d}👨", "👩\u{200d}❤\u{fe0f}\u{200d}👨"),
+        ("🏳\u{fe0f}\u{200d}🌈", "🏳\u{fe0f}\u{200d}🌈"),
+    ] {
+        assert_eq!(weigh::internal::escape::escape(name.as_bytes()), shown);
+    }
+}
+
+/// People read these.
 #[test]
 fn ordinary_names_are_shown_as_they_are() {
     for name in [

@@ -146,7 +146,7 @@ impl Terminal {
         }
     }
 
-    fn stty(&self, args: &[&str]) -> String {
+    pub fn stty(&self, args: &[&str]) -> String {
         let output = Command::new("stty").args(args).stdin(self.line()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()

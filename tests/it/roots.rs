@@ -361,6 +361,10 @@ fn an_empty_name_between_nuls_is_a_problem() {
     }
     let shown = run("--files0-from -", b"\0");
     assert_eq!((shown.code(), shown.complaint().as_str()), (1, said));
+    // Among others, it was not to be seen.
+    let shown = run("-j -s --files0-from -", b"a/sub\0\0nope\0");
+    let several = "weigh: 2 × No such file or directory: an empty name, nope\n";
+    assert!(shown.complaint().starts_with(several), "{}", shown.complaint());
     // Its snapshot can be loaded.
     assert_eq!(run("--save saved --files0-from -", b"a/sub\0\0").code(), 1);
     let loaded = run("-j -s --load saved", b"");

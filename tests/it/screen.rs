@@ -116,6 +116,25 @@ fn printed_paths_cannot_command_the_terminal() {
     }
 }
 
+/// As names in the list are, where the locale is not UTF-8.
+#[test]
+fn printed_paths_are_ascii_where_only_that_can_be_shown() {
+    let fixture = Fixture::new().file("tree/é", 30_000);
+    for is_pipe in [false, true] {
+        let mut terminal = Terminal::new();
+        let weigh = weigh("-u tree").within(fixture.path()).env("LC_ALL", "C").on(&terminal);
+        let child = if is_pipe { weigh.into_pipe() } else { weigh }.spawn();
+        terminal.wait_for("xa9");
+        terminal.type_in(b" p");
+        let (out, status) = end(child);
+        assert_eq!(status.code(), Some(0));
+        assert_eq!(String::from_utf8(out).unwrap(), if is_pipe { "tree/é\n" } else { "" });
+        let screen = terminal.close();
+        assert!(screen.is_ascii(), "{}", String::from_utf8_lossy(&screen));
+        assert_eq!(screen.ends_with(b"tree/\\xc3\\xa9\r\n"), !is_pipe);
+    }
+}
+
 /// With q nothing is printed, whatever is marked.
 #[test]
 fn nothing_is_printed_without_being_asked() {
@@ -327,6 +346,28 @@ fn ctrl_z_stops_it_once() {
     terminal.wait_for("it ended: 0");
     end(child);
     assert_eq!(fixture.text("stopped"), before);
+    assert_eq!(terminal.settings(), before);
+}
+
+/// Nothing could restore the terminal before SIGSTOP, and after it the shell's modes stayed: keys came only with Enter.
+#[test]
+fn the_screen_comes_back_after_a_stop_that_it_cannot_see() {
+    let fixture = three_files();
+    let mut terminal = Terminal::new();
+    let before = terminal.settings();
+    let child = weigh("-u tree").within(fixture.path()).on(&terminal).spawn();
+    terminal.wait_for("three");
+    let raw = terminal.settings();
+    let pid = Pid::from_child(&child);
+    kill_process(pid, Signal::STOP).unwrap();
+    // As a shell does.
+    terminal.stty(&["sane", "cols", "72", "rows", "50"]);
+    kill_process(pid, Signal::CONT).unwrap();
+    terminal.wait_for("\x1b[?1049h");
+    terminal.wait_for("three");
+    assert_eq!(terminal.settings(), raw);
+    terminal.type_in(b"q");
+    assert_eq!(end(child).1.code(), Some(0));
     assert_eq!(terminal.settings(), before);
 }
 

@@ -553,15 +553,32 @@ fn a_name_with_a_colon_that_is_no_machine_has_a_way_out() {
         assert_eq!(shown.code(), 1, "{path}");
         shown.complaint()
     };
-    for path in ["a:b", "12:30.txt", "a:b/c"] {
+    // The hint has what was typed, and not what that comes to over there.
+    for (path, there) in [
+        ("a:b", "a:b"),
+        ("12:30.txt", "12:30.txt"),
+        ("a:b/c", "a:b/c"),
+        ("a:b:c", "a:./b:c"),
+        ("a:-b", "a:./-b"),
+        ("nope:", "nope:."),
+    ] {
         let host = path.split(':').next().unwrap();
-        let hint =
-            format!("weigh: {path} is a path on the machine {host}: ./{path} is a file here\n");
-        assert_eq!(said(path), format!("weigh: cannot load {path}: no such host\n{hint}"));
+        let hint = format!(
+            "weigh: {path} was taken for a path on the machine {host}; for a file here, type ./{path}\n"
+        );
+        assert_eq!(said(path), format!("weigh: cannot load {there}: no such host\n{hint}"));
     }
-    for path in ["a:/b", "ssh://a/b"] {
+    for path in ["a:/b", "a:~/b", "ssh://a/b"] {
         assert!(!said(path).contains("./"), "{}", said(path));
     }
+    // Something else is wrong: no machine was asked, or no PATH named it.
+    let shown = weigh("-j --rsh /nope a:b").run();
+    assert_eq!(
+        shown.complaint(),
+        "weigh: cannot load a:b: cannot start /nope: No such file or directory\n"
+    );
+    let shown = weigh("-j --load a:b").run();
+    assert!(!shown.complaint().contains("machine"), "{}", shown.complaint());
 }
 
 /// Once, it was waited for without end.

@@ -56,8 +56,8 @@ fn check_widths(look: &str) {
     }
 }
 
-/// Signs beside letters (Bengali, Tamil), letters that join (Arabic) and soft hyphens: programs that shape text draw
-/// fewer cells than terminals do, and lines that counted on that wrapped.
+/// Signs beside letters (Bengali, Tamil), letters that join (Arabic), joined emoji and soft hyphens: programs that shape
+/// text draw fewer cells than terminals do, and lines that counted on that wrapped.
 #[test]
 #[ignore = "needs tmux"]
 fn no_line_is_wrapped_by_a_terminal() {
@@ -69,11 +69,15 @@ fn no_line_is_wrapped_by_a_terminal() {
         "e\u{301}",
         "漢",
         "\u{3164}",
+        "👩\u{200d}👩\u{200d}👧",
+        "👍\u{1f3fd}",
+        "❤\u{fe0f}",
+        "🇩🇪",
     ];
     let fixture = names
         .iter()
         .zip(1..)
-        .flat_map(|(name, size)| [(name, size, 4), (name, 10 * size, 40)])
+        .flat_map(|(name, size)| [(name, size, 4), (name, 10 * size, 40.min(255 / name.len()))])
         .fold(Fixture::new(), |fixture, (name, size, times)| {
             fixture.sparse(format!("top/{}", name.repeat(times)), size)
         });
@@ -239,9 +243,12 @@ fn a_pipe_is_as_wide_as_columns_says() {
 #[test]
 fn a_terminal_that_cannot_draw_gets_no_screen() {
     let fixture = Fixture::new().file("top/a", 5000);
-    for (term, said) in
-        [(None, "TERM is not set"), (Some("dumb"), "TERM is dumb"), (Some(""), "TERM is not set")]
-    {
+    for (term, said) in [
+        (None, "TERM is not set"),
+        (Some("dumb"), "TERM is dumb"),
+        (Some("unknown"), "TERM is unknown"),
+        (Some(""), "TERM is not set"),
+    ] {
         let mut shown = weigh("-u").arg("top").within(fixture.path());
         if let Some(term) = term {
             shown = shown.env("TERM", term);
@@ -274,18 +281,25 @@ fn colours_are_those_of_ls() {
 #[test]
 fn directories_in_the_blue_of_ls_have_a_legible_one() {
     let fixture = Fixture::new().dir("top/dir");
-    for (ls_colors, theme, colour) in [
-        ("", "dark", "1;38;5;75m"),
-        ("di=01;34", "dark", "1;38;5;75m"),
-        ("di=01;34", "light", "1;38;5;25m"),
-        ("di=01;34", "none", "1;38;5;67m"),
-        ("di=34", "dark", "34m"),
-        ("di=01;36", "dark", "1;36m"),
+    for (ls_colors, term, theme, colour) in [
+        ("", "xterm-256color", "--theme dark", "1;38;5;75m"),
+        ("di=01;34", "xterm-256color", "--theme dark", "1;38;5;75m"),
+        ("di=01;34", "xterm-256color", "--theme light", "1;38;5;25m"),
+        ("di=01;34", "xterm-256color", "--theme none", "1;38;5;67m"),
+        ("di=34", "xterm-256color", "--theme dark", "34m"),
+        ("di=01;36", "xterm-256color", "--theme dark", "1;36m"),
+        // Of 16 colours, blue is legible only on white.
+        ("", "xterm", "--theme dark", "1;36m"),
+        ("", "xterm", "--theme light", "1;34m"),
+        ("", "xterm", "", "1;35m"),
+        // Linux's own console is black.
+        ("", "linux", "", "1;36m"),
+        ("", "linux", "--theme light", "1;34m"),
     ] {
-        let text = weigh("-C -s -b --theme").arg(theme).arg("top").within(fixture.path());
-        let text = text.env("LS_COLORS", ls_colors).env("TERM", "xterm-256color").run().text();
+        let text = weigh(&format!("-C -s -b {theme}")).arg("top").within(fixture.path());
+        let text = text.env("LS_COLORS", ls_colors).env("TERM", term).run().text();
         let line = text.lines().find(|line| line.contains("dir")).unwrap();
-        assert!(line.contains(&format!("\x1b[{colour}dir")), "{ls_colors}, {theme}: {line:?}");
+        assert!(line.contains(&format!("\x1b[{colour}dir")), "{term} {theme}: {line:?}");
     }
 }
 

@@ -80,7 +80,12 @@ fn a_terminal_has_colours_unless_told_otherwise() {
     assert!(!coloured("-P --color=auto", &[("NO_COLOR", "1")]));
     assert!(!coloured("-P", &[("NO_COLOR", "1")]));
     assert!(coloured("-P", &[("NO_COLOR", "")]), "an empty NO_COLOR says nothing");
-    assert!(!coloured("-P", &[("TERM", "dumb")]));
+    // These terminals get no screen either.
+    for term in ["dumb", "unknown", ""] {
+        assert!(!coloured("-P", &[("TERM", term)]), "{term}");
+        let shown = on_a_terminal(&fixture, "--hyperlink auto", &[("TERM", term)]);
+        assert!(!shown.contains('\x1b'), "{term}: {shown:?}");
+    }
 }
 
 #[test]

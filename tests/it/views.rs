@@ -534,6 +534,11 @@ fn what_is_typed_is_seen() {
     press(&mut browser, "/[");
     let shown = screen(&mut browser, (80, 24));
     assert!(shown.trim_end().ends_with("find ["), "{shown}");
+    // And what is wrong with it, also where little room is left.
+    for size in [(40, 15), (20, 5)] {
+        let line = foot(&mut browser, size);
+        assert!(line.ends_with('[') && line.contains("; fi"), "{line}");
+    }
 }
 
 /// As in fd, ripgrep and vi with smartcase.
@@ -570,13 +575,28 @@ fn esc_in_the_root_says_which_key_quits() {
     }
 }
 
-/// The reason was only in the list of errors.
+/// The screen was empty, with the reason only in the list of errors.
 #[test]
-fn a_path_that_is_not_there_says_so() {
-    let fixture = fixture();
-    let mut browser = browser(&fixture.at("gone"));
-    let shown = screen(&mut browser, (200, 24));
-    assert!(shown.contains("gone: No such file or directory"), "{shown}");
+fn where_nothing_can_be_shown_there_is_no_screen() {
+    let fixture = fixture().file("list", 3);
+    fs::write(fixture.at("list"), "no\0nope\0").unwrap();
+    for (flags, said) in [
+        ("-u gone", "weigh: gone: No such file or directory\r\n"),
+        ("-u gone lost", "weigh: 2 × No such file or directory: gone, lost\r\n"),
+        ("-u --files0-from list", "weigh: 2 × No such file or directory: no, nope\r\n"),
+    ] {
+        let terminal = Terminal::new();
+        let mut child = weigh(flags).within(fixture.path()).on(&terminal).spawn();
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{flags}");
+        let shown = String::from_utf8(terminal.close()).unwrap();
+        assert!(shown.ends_with(said), "{flags}: {shown:?}");
+    }
+    // What is there is shown, and what is not, is said in the end.
+    let mut terminal = Terminal::new();
+    let mut child = weigh("-u gone tree").within(fixture.path()).on(&terminal).spawn();
+    terminal.type_until(b"", "1 unread");
+    terminal.type_in(b"q");
+    assert_eq!(child.wait().unwrap().code(), Some(1));
 }
 
 /// Above several paths, the first line had no name.
@@ -863,7 +883,8 @@ fn keys_in_the_config_file() {
 #[test]
 fn paths_are_copied_without_control_characters() {
     let hostile = b"tree/\x1b]0;title\x07";
-    let fixture = Fixture::new().file("tree/漢字 \\ 'x'", 90_000).file(raw(hostile), 10);
+    let fixture = Fixture::new().file("tree/漢字 \\ 'x'", 90_000).file(raw(hostile), 9_000);
+    let fixture = fixture.file(raw(b"tree/\xff"), 10);
     let mut browser = browser(&fixture.at("tree"));
     let path = fixture.at("tree/漢字 \\ 'x'").into_os_string().into_string().unwrap();
     let commands = press(&mut browser, "y");
@@ -872,7 +893,12 @@ fn paths_are_copied_without_control_characters() {
     assert!(said(&browser).starts_with("copied /") && said(&browser).ends_with("漢字 \\\\ 'x'"));
     let commands = press(&mut browser, "↓y");
     assert!(commands.is_empty(), "{commands:?}");
-    assert!(said(&browser).starts_with("not copied"), "{}", said(&browser));
+    let said_of_it = said(&browser);
+    assert!(said_of_it.starts_with("not copied, because it has control"), "{said_of_it}");
+    // This one was said to have control characters.
+    assert!(press(&mut browser, "↓y").is_empty());
+    let said_of_it = said(&browser);
+    assert!(said_of_it.starts_with("not copied, because it is not UTF-8: /"), "{said_of_it}");
     press(&mut browser, "\t\ty");
     assert_eq!(said(&browser), "a group has no path");
 }
@@ -911,7 +937,7 @@ fn what_is_opened_in_another_program() {
         (root, "nothing is opened as root"),
         (read_only, "nothing is opened with --read-only"),
         (loaded, "nothing is opened: this was not scanned here"),
-        (walking, "once the scan is over"),
+        (walking, "you can do this when the scan is over"),
     ] {
         assert!(press(&mut browser, "o").is_empty(), "{why}");
         assert_eq!(said(&browser), why);
@@ -1357,4 +1383,145 @@ fn any_keys_delete_only_what_was_asked_for() {
     let removals = removals.into_inner();
     println!("{removals} removals");
     assert!(removals > 0);
+}
+
+/// Programs that go by single characters (wcwidth(3)) drew flags, families and hearts wider than the screen took them,
+/// and bits of a name stayed inside the next one.
+#[test]
+fn each_cell_has_one_character_of_its_width() {
+    use weigh::internal::render::name::cells;
+    const NAMES: [&str; 9] = [
+        "🇩🇪🇫🇷 flags",
+        "👩\u{200d}👩\u{200d}👧\u{200d}👦 family",
+        "❤\u{fe0f} heart",
+        "👍\u{1f3fd} thumb",
+        "1\u{fe0f}\u{20e3} key",
+        "\u{9ac}\u{9be}\u{982}\u{9b2}\u{9be}",
+        "\u{644}\u{627} lam alef",
+        "ภาษาไทย",
+        "क\u{94d}\u{200d}ष 漢字 🚀",
+    ];
+    let fixture = NAMES.iter().zip(1..).fold(Fixture::new(), |fixture, (name, size)| {
+        fixture.file(format!("tree/{name}/{name}"), 10_000 * size)
+    });
+    let mut browser = browser(&fixture.at("tree"));
+    for keys in ["", "↓↓", "A", "d", "\x1bU/🇩🇪", "\x1b→y", "i"] {
+        press(&mut browser, keys);
+        for width in [30, 80, 140] {
+            let mut terminal = ratatui_core::terminal::Terminal::new(
+                ratatui_core::backend::TestBackend::new(width, 22),
+            )
+            .unwrap();
+            view::fit(&mut browser, (width, 22));
+            terminal.draw(|frame| view::draw(&browser, frame)).unwrap();
+            let buffer = terminal.backend().buffer();
+            for y in 0..22 {
+                let mut x = 0;
+                while x < width {
+                    let symbol = buffer[(x, y)].symbol();
+                    let wide = symbol.chars().filter(|c| cells(&c.to_string()) > 0).count();
+                    let joined = ['\u{fe0f}', '\u{20e3}', '\u{1f3fd}', '🇩', '🇫'];
+                    assert!(wide == 1 && !symbol.contains(joined), "{keys:?} {width}: {symbol:?}");
+                    assert!(!symbol.contains("👩\u{200d}"), "{symbol:?}");
+                    x += u16::try_from(cells(symbol)).unwrap();
+                }
+                assert_eq!(x, width);
+            }
+        }
+    }
+}
+
+/// The screen in tmux is, after it was drawn over, as it is when it is drawn anew.
+#[test]
+#[ignore = "needs tmux"]
+fn nothing_of_a_name_stays_on_the_screen() {
+    let fixture = Fixture::new()
+        .file("tree/a/🇩🇪🇫🇷🇩🇪", 50_000)
+        .file("tree/a/👩\u{200d}👩\u{200d}👧\u{200d}👦👩\u{200d}🚀", 40_000)
+        .file("tree/a/❤\u{fe0f}❤\u{fe0f}❤\u{fe0f}", 30_000)
+        .file("tree/a/\u{9ac}\u{9be}\u{982}\u{9b2}\u{9be}", 25_000)
+        .file("tree/b/plain", 20_000);
+    let tmux = |args: &[&str]| {
+        let mut command = std::process::Command::new("tmux");
+        command.args(["-u", "-L", "names", "-f", "/dev/null"]).args(args);
+        command.env("LC_ALL", "C.UTF-8").env("TMUX_TMPDIR", fixture.path());
+        let output = command.current_dir(fixture.path()).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let wait_for = |text: &str| {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let screen = tmux(&["capture-pane", "-p"]);
+            if screen.contains(text) {
+                return;
+            }
+            assert!(Instant::now() < end, "no {text}: {screen}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let settled = || {
+        std::thread::sleep(Duration::from_millis(500));
+        tmux(&["capture-pane", "-p"])
+    };
+    let program = env!("CARGO_BIN_EXE_weigh");
+    let start = format!("{program} -u tree; echo end; sleep 60");
+    tmux(&["new-session", "-d", "-x", "60", "-y", "20", &start]);
+    wait_for(" a/");
+    tmux(&["send-keys", "Enter"]);
+    wait_for("tree/a");
+    tmux(&["send-keys", "Left"]);
+    wait_for(" b/");
+    let drawn_over = settled();
+    tmux(&["send-keys", "C-l"]);
+    let drawn_anew = settled();
+    tmux(&["kill-server"]);
+    assert_eq!(drawn_over, drawn_anew);
+}
+
+/// The number of entries, the wrong one of which was answered with nothing.
+#[test]
+fn a_wrong_number_is_called_so_on_any_screen() {
+    let fixture = fixture();
+    for size in [(20, 5), (40, 15), (80, 24)] {
+        let mut asked = reviewed(&fixture.at("tree"), "Ad");
+        press(&mut asked, "D");
+        assert!(!foot(&mut asked, size).contains("wrong"));
+        press(&mut asked, "77\n");
+        let line = foot(&mut asked, size);
+        assert!(line.contains("wrong number; d"), "{size:?}: {line}");
+        press(&mut asked, "1");
+        assert!(foot(&mut asked, size).ends_with('1') && said(&asked).is_empty());
+    }
+}
+
+/// `not opened: exit status: 3`
+#[test]
+fn another_program_that_fails_is_named() {
+    let fixture = Fixture::new().file("tree/one", 10_000).dir("bin");
+    let opener = fixture.at("bin/xdg-open");
+    let path = format!("{}:/usr/bin:/bin", fixture.at("bin").display());
+    for (script, said) in [
+        ("#!/bin/sh\nexit 3\n", "xdg-open found no program for it (status 3); y copies the path"),
+        ("#!/bin/sh\nexit 4\n", "xdg-open failed (status 4); y copies the path"),
+        ("", "cannot start xdg-open: No such file or directory; y copies the path"),
+    ] {
+        let _ = fs::remove_file(&opener);
+        if script.is_empty() && Path::new("/usr/bin/xdg-open").exists() {
+            continue;
+        }
+        if !script.is_empty() {
+            fs::write(&opener, script).unwrap();
+            fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let mut terminal = Terminal::new();
+        terminal.resize(120, 20);
+        let child = weigh("-u tree").within(fixture.path()).by_nobody(&fixture);
+        let mut child = child.env("PATH", &path).on(&terminal).spawn();
+        terminal.wait_for("delete");
+        terminal.type_in(b"o");
+        terminal.wait_for(&format!("not opened: {said}"));
+        terminal.type_in(b"q");
+        child.wait().unwrap();
+    }
 }

@@ -42,15 +42,17 @@ impl Background {
 
     /// Takes from the terminal what it still answers. What was typed meanwhile is lost.
     pub(super) fn drain(&mut self) {
-        let end = match mem::take(self) {
-            Self::Asked(at) => at + PATIENCE,
-            Self::Begun(_) => Instant::now() + PATIENCE,
+        match mem::take(self) {
             Self::Known => return,
-        };
+            Self::Asked(at) if at.elapsed() >= PATIENCE => return,
+            Self::Asked(_) | Self::Begun(_) => {}
+        }
         let ask = || sys::terminal()?.write_all(LAST_QUESTION.as_bytes());
-        if Instant::now() >= end || ask().is_err() {
+        if ask().is_err() {
             return;
         }
+        // From this question on, whose answer comes last.
+        let end = Instant::now() + PATIENCE;
         let mut answer = Vec::new();
         while let Some(left) = end.checked_duration_since(Instant::now())
             && let Ok(bytes @ [_, ..]) = sys::typed(left).as_deref()

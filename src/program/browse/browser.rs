@@ -19,7 +19,7 @@ use super::review::{Removals, Rescan};
 use super::scan::Scan;
 use super::sorting::Sorting;
 use super::views::{AnswerKey, NameSearch};
-use weigh::internal::escape::{escape, harmless};
+use weigh::internal::escape::{escape, harmless, single};
 use weigh::internal::measure::Measure;
 use weigh::internal::path;
 use weigh::internal::problem::Problem;
@@ -468,12 +468,12 @@ impl Browser {
 
     /// A name or a path as it is shown.
     pub(super) fn text(&self, name: &[u8]) -> String {
-        self.options.charset.text(escape(name))
+        self.options.charset.text(single(&escape(name)).into_owned())
     }
 
     /// A message, or what the user has typed, as it is shown.
     pub(super) fn message(&self, text: &str) -> String {
-        self.options.charset.text(harmless(text.as_bytes()))
+        self.options.charset.text(single(&harmless(text.as_bytes())).into_owned())
     }
 
     /// The absolute path of the current directory, as far as the system has told it.

@@ -31,12 +31,15 @@ impl Browser {
             return self.refuse("a group has no path");
         };
         let shown = self.text(&path);
-        let Some(text) = String::from_utf8(path).ok().filter(|text| !text.contains(is_control))
-        else {
-            return self.refuse(format!("not copied, because it has control characters: {shown}"));
+        let why = match String::from_utf8(path) {
+            Ok(text) if !text.contains(is_control) => {
+                self.say(format!("copied {shown}"));
+                return Some(Command::Copy(text));
+            }
+            Ok(_) => "has control characters",
+            Err(_) => "is not UTF-8",
         };
-        self.say(format!("copied {shown}"));
-        Some(Command::Copy(text))
+        self.refuse(format!("not copied, because it {why}: {shown}"))
     }
 
     /// Opens the chosen file or directory in another program.

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::browser::{Browser, Dialog, PendingWork, Question};
-use super::event::Command;
+use super::event::{Command, Ending};
 use super::marks::{Marks, NamedMarks, descend};
 use super::protected::Refusal;
 use super::review::Rescan;
 use super::scan::Scan;
+use super::update::AFTER_SCAN;
 use weigh::internal::git::{Git, Ignored};
 use weigh::internal::problem::Problem;
 use weigh::internal::render::size::Format;
@@ -48,19 +49,19 @@ impl Browser {
 
     /// Takes the result of a scan.
     pub(super) fn scanned(&mut self, browsed: Outcome) -> Option<Command> {
-        self.dialog.take_if(|dialog| matches!(dialog, Dialog::Prompt(Question::Stop, _)));
+        // The question whether to stop stays, so that its answer does nothing else.
         match self.end_work() {
             Some(PendingWork::Directory(directory)) => {
                 return self.replace(directory, browsed.snapshot.weighed);
             }
             Some(PendingWork::Ignored) => self.mark_ignored(browsed.snapshot.weighed),
-            _ => self.finish(browsed),
+            _ => return self.finish(browsed),
         }
         None
     }
 
     /// Shows the finished walk or the loaded snapshot. Marks and the chosen entry are kept, if they still exist.
-    fn finish(&mut self, mut browsed: Outcome) {
+    fn finish(&mut self, mut browsed: Outcome) -> Option<Command> {
         let is_first = self.scan.browsed.is_none();
         let is_stopped = browsed.snapshot.weighed.is_interrupted;
         let found = browsed.reclaimable.take().unwrap_or_default();
@@ -76,7 +77,15 @@ impl Browser {
         for (path, is_found) in &mut self.marked_by_rules {
             *is_found = found.contains_key(path);
         }
+        let is_nothing = is_first
+            && self.is_of_roots()
+            && !is_stopped
+            && browsed.snapshot.weighed.report.is_none();
         self.scan = Scan { listings, ..Scan::of(browsed) };
+        if is_nothing {
+            // What could not be read is said after the screen.
+            return self.end(Ending::Quit);
+        }
         match self.scan.listings {
             Some(_) => self.scan.marks.elsewhere = named,
             None => self.mark_again(named),
@@ -95,6 +104,12 @@ impl Browser {
             }
         }
         self.relist();
+        // What was typed meanwhile.
+        if let Some(Dialog::Prompt(Question::Search, text)) = &self.dialog {
+            let text = text.clone();
+            self.search(&text);
+        }
+        None
     }
 
     /// Replaces a directory by the result of its new scan. If the totals would be wrong, everything is scanned again.
@@ -181,7 +196,7 @@ impl Browser {
     /// Scans the current directory again.
     pub(super) fn again(&mut self) -> Option<Command> {
         if self.is_walking() || self.pending.is_some() {
-            return self.refuse("once the scan is over");
+            return self.refuse(AFTER_SCAN);
         }
         match self.path_to_walk() {
             Some(path) if !self.way.is_empty() && !self.needs_all() => {

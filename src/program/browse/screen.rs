@@ -125,6 +125,10 @@ impl Console for Screen {
             self.stop()?;
             return Ok(Some(Event::Redraw));
         }
+        if self.signals.is_continued.swap(false, Ordering::SeqCst) {
+            self.enter_again()?;
+            return Ok(Some(Event::Redraw));
+        }
         if !is_event {
             return Ok(None);
         }
@@ -169,6 +173,14 @@ impl Screen {
         self.background.drain();
         restore();
         signals::stop()?;
+        self.signals.is_continued.store(false, Ordering::SeqCst);
+        self.enter_again()
+    }
+
+    /// Takes over the terminal after others, such as the shell, had it.
+    fn enter_again(&mut self) -> io::Result<()> {
+        // crossterm would take it for raw, if it left it so.
+        disable_raw_mode()?;
         enter()?;
         self.clear()
     }

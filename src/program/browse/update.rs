@@ -20,7 +20,7 @@ use weigh::internal::sys;
 const LONGEST_TYPED: usize = 10_000;
 
 /// Why something is not done yet.
-pub(super) const AFTER_SCAN: &str = "once the scan is over";
+pub(super) const AFTER_SCAN: &str = "you can do this when the scan is over";
 
 impl Browser {
     /// Takes `event`, and returns what is to be done.
@@ -313,6 +313,11 @@ impl Browser {
 
     fn prompt(&mut self, question: Question, mut text: String, key: Key) -> Option<Command> {
         match key {
+            Key::Char('y') | Key::Interrupt if question == Question::Stop => {
+                return self.stop_scan();
+            }
+            // Also Enter: only what is named stops it.
+            _ if question == Question::Stop => return None,
             Key::Escape | Key::Interrupt => {
                 match question {
                     Question::Search => self.cancel_search(),
@@ -324,8 +329,6 @@ impl Browser {
                 }
                 return None;
             }
-            Key::Char('y') | Key::Enter if question == Question::Stop => return self.stop_scan(),
-            _ if question == Question::Stop => return None,
             Key::Backspace => drop(text.pop()),
             Key::Char(c) if text.len() < LONGEST_TYPED => text.push(c),
             Key::Enter => return self.answer(question, &text),
@@ -344,7 +347,8 @@ impl Browser {
         match question {
             Question::Stop => {}
             _ if text.is_empty() && question == Question::Mark => {}
-            Question::Search => self.accept_search(),
+            Question::Search if self.has_whole_tree() => self.accept_search(),
+            Question::Search => {}
             Question::Filter => {
                 match NamePattern::parse(text) {
                     Ok(pattern) => self.pattern = Some(pattern).filter(|_| !text.is_empty()),
@@ -486,7 +490,7 @@ impl Browser {
             return self.say("with --frees, sizes are disk usage");
         }
         let browsed = self.scan.browsed.as_ref().filter(|_| self.pending.is_none());
-        let Some(browsed) = browsed else { return self.say("once the scan is over") };
+        let Some(browsed) = browsed else { return self.say(AFTER_SCAN) };
         let measure = self.measure();
         let other = if measure == Measure::Disk { Measure::Apparent } else { Measure::Disk };
         if !browsed.snapshot.known.contains(other) {
@@ -518,7 +522,7 @@ impl Browser {
         for path in self.marked_paths() {
             match self.options.is_raw {
                 true => printed.extend(path),
-                false => printed.extend(escape(&path).into_bytes()),
+                false => printed.extend(self.options.charset.text(escape(&path)).into_bytes()),
             }
             printed.push(if self.options.print0 { b'\0' } else { b'\n' });
         }

@@ -262,12 +262,14 @@ fn fitting(parts: &[String], width: usize) -> String {
     text
 }
 
-fn asked(question: Question) -> String {
+fn asked(browser: &Browser, question: Question) -> String {
     match question {
         Question::Search => "find ".to_owned(),
         Question::Filter => "list only ".to_owned(),
         Question::Mark => "mark ".to_owned(),
-        Question::Stop => "stop the scan? What is not read yet stays unknown ".to_owned(),
+        // Its keys have room on every screen.
+        Question::Stop if browser.is_walking() => "stop scan? y/Esc ".to_owned(),
+        Question::Stop => "the scan is over ".to_owned(),
         Question::Delete(entries) => {
             format!("delete {} for ever? type how many: ", size::entries(entries))
         }
@@ -278,14 +280,17 @@ fn asked(question: Question) -> String {
 fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)>> {
     let (width, plain) = (canvas.width().saturating_sub(1), Style::new());
     if let Some(Dialog::Prompt(question, text)) = &browser.dialog {
-        let asked = asked(*question);
+        let asked = asked(browser, *question);
         // The end of what is typed stays visible, and so does the number that is asked for.
         let most = width.saturating_sub(cells(&asked).min(width / 2) + 1);
         let text = shorten(&browser.message(text), most);
-        let asked = shorten(&asked, width.saturating_sub(cells(&text) + 1));
-        let room = width.saturating_sub(cells(&text) + cells(&asked) + 1);
+        let room = width.saturating_sub(cells(&text) + 1);
+        // A message stays until the next key, and matters more than the question.
         let said = browser.said().map_or_else(String::new, |said| format!("{said}; "));
-        let said = if cells(&said) <= room { said } else { String::new() };
+        let said = canvas.charset.drawing(&said);
+        let said = shorten(&said, room.saturating_sub(cells(&asked).min(room / 4)));
+        let asked = shorten(&asked, room.saturating_sub(cells(&said)));
+        let room = room.saturating_sub(cells(&said) + cells(&asked));
         let help = match question {
             Question::Search => {
                 let found = match browser.is_searching() && !browser.is_asking() {
@@ -296,7 +301,10 @@ fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)
             }
             Question::Filter => "(Enter lists them, Esc goes back): ".to_owned(),
             Question::Mark => format!("({}): ", super::pattern::MarkedBy::EXAMPLES),
-            Question::Stop => "(y stops it, Esc goes on): ".to_owned(),
+            Question::Stop if browser.is_walking() => {
+                "(y stops it, and all that is not read yet stays unknown): ".to_owned()
+            }
+            Question::Stop => "(any key): ".to_owned(),
             Question::Delete(_) => String::new(),
         };
         let help = canvas.charset.drawing(&help);

@@ -94,7 +94,7 @@ impl Browser {
     }
 
     /// Whether everything can be searched; if not, says so.
-    fn has_whole_tree(&mut self) -> bool {
+    pub(super) fn has_whole_tree(&mut self) -> bool {
         if self.is_walking() {
             self.say(AFTER_SCAN);
         } else if !self.has_all() {
@@ -277,18 +277,20 @@ impl Browser {
         true
     }
 
-    /// Asks what to search for.
+    /// Asks what to search for, also if it is only searched for later: what is typed for it must do nothing else.
     pub(super) fn begin_search(&mut self) {
-        if self.has_whole_tree() {
-            self.search = None;
-            self.dialog = Some(Dialog::Prompt(Question::Search, String::new()));
-        }
+        self.has_whole_tree();
+        self.search = None;
+        self.dialog = Some(Dialog::Prompt(Question::Search, String::new()));
     }
 
     /// Searches for what has been typed so far.
     pub(super) fn search(&mut self, text: &str) {
         if text.is_empty() {
             return self.cancel_search();
+        }
+        if !self.has_whole_tree() {
+            return;
         }
         let pattern = match NamePattern::parse(text) {
             Ok(pattern) => pattern,

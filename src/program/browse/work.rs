@@ -21,7 +21,7 @@ use super::protected::Protected;
 use super::review::RemovalProgress;
 use crate::program::signals::TerminalSignals;
 use weigh::internal::interrupt::Interrupt;
-use weigh::internal::problem::{Operation, Problem};
+use weigh::internal::problem::{Operation, Problem, reason};
 use weigh::internal::remove::{self, Manner, Removed, Target, Trashed, UserDirectories};
 use weigh::internal::report::{self, Outcome, Request};
 use weigh::internal::sys;
@@ -291,10 +291,20 @@ fn open(path: &Path, fingerprint: u32) -> io::Result<()> {
     if sys::fingerprint(path)? != fingerprint {
         return Err(io::Error::other("it has changed since the scan: r scans it again"));
     }
-    match sys::open_outside(path)? {
-        status if status.success() => Ok(()),
-        status => Err(io::Error::other(status.to_string())),
-    }
+    let opener = sys::OPENER;
+    let why = match sys::open_outside(path) {
+        Ok(status) if status.success() => return Ok(()),
+        // As xdg-open(1) has it.
+        Ok(status) if status.code() == Some(3) => {
+            format!("{opener} found no program for it (status 3)")
+        }
+        Ok(status) => match status.code() {
+            Some(code) => format!("{opener} failed (status {code})"),
+            None => format!("{opener} failed ({status})"),
+        },
+        Err(error) => format!("cannot start {opener}: {}", reason(&error)),
+    };
+    Err(io::Error::other(format!("{why}; y copies the path")))
 }
 
 /// Looks at `targets` for the review, or says why one must not be removed.

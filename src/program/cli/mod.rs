@@ -104,8 +104,7 @@ pub fn parse() -> Plan {
             // An invalid value needs one line only.
             let most = if is_bad_value { 1 } else { usize::MAX };
             for line in error.render().to_string().lines().take(most) {
-                // If writing to stderr fails, there is nowhere left to say so.
-                let _ = writeln!(io::stderr(), "{}", harmless(line.as_bytes()));
+                terminal::complain(&(harmless(line.as_bytes()) + "\n"));
             }
             process::exit(error.exit_code())
         }
@@ -135,7 +134,7 @@ fn print(answer: &[u8]) -> ! {
     let mut out = io::stdout();
     let printed = unless_closed(out.write_all(answer).and_then(|()| out.flush()));
     if let Err(error) = &printed {
-        let _ = writeln!(io::stderr(), "weigh: {}", unprinted(error));
+        terminal::complain(&format!("weigh: {}\n", unprinted(error)));
     }
     process::exit(printed.is_err().into())
 }

@@ -9,6 +9,7 @@ use std::process;
 
 use super::flags::Flags;
 use super::screen::user_directories;
+use crate::program::terminal;
 use weigh::internal::escape::harmless;
 use weigh::internal::problem::reason;
 use weigh::internal::render::doubts;
@@ -157,15 +158,14 @@ impl Flags {
             );
             files.push(file);
         }
-        // If this cannot be written, there is nowhere left to say so.
         if others > 0 {
             let rest =
                 "of other hosts: --series HOST forgets those of one, weigh --forget everything";
-            let _ = writeln!(io::stderr(), "weigh: left {others} {rest}");
+            terminal::complain(&format!("weigh: left {others} {rest}\n"));
         }
         if files.is_empty() {
             let what = if are_named { "no scan of that" } else { "nothing" };
-            let _ = writeln!(io::stderr(), "weigh: {what} is remembered");
+            terminal::complain(&format!("weigh: {what} is remembered\n"));
             process::exit(0)
         }
         // They are said before they go.

@@ -34,6 +34,8 @@ pub struct TerminalSignals {
     pub ended: Arc<AtomicUsize>,
     /// Whether it is to stop until it is continued.
     pub is_stopped: Arc<AtomicBool>,
+    /// Whether it was stopped, also by a signal that it cannot see, and others used the terminal meanwhile.
+    pub is_continued: Arc<AtomicBool>,
 }
 
 impl TerminalSignals {

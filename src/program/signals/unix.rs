@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
 use signal_hook::{SigId, flag, low_level};
 use weigh::internal::interrupt::Interrupt;
 
@@ -33,12 +33,14 @@ pub fn outlive_size_limit() -> io::Result<()> {
     flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
 
-/// From now on, a signal that ends the program puts its number into `ended`, and Ctrl-Z sets `is_stopped`.
+/// From now on, a signal that ends the program puts its number into `ended`, Ctrl-Z sets `is_stopped`, and fg sets
+/// `is_continued`.
 ///
 /// # Errors
 /// The system's.
 pub fn listen_for_screen(signals: &TerminalSignals) -> io::Result<()> {
     flag::register_usize(SIGQUIT, Arc::clone(&signals.ended), SIGQUIT as usize)?;
+    flag::register(SIGCONT, Arc::clone(&signals.is_continued))?;
     // The log of what is deleted must not end the program.
     outlive_size_limit()?;
     record(signals)

@@ -1,37 +1,31 @@
 //! How many cells text takes on a terminal.
 //!
-//! unicode-width counts the cells of shaped text: letters that join are one cell (Arabic lam and alef), and signs
-//! beside a letter take none (Bengali aa). Terminals that go by single characters (wcwidth(3)), as xterm, tmux and
-//! VTE do, draw a cell for each. If a count is too low, lines wrap and the picture breaks; if it is too high, a blank
-//! is left over. So the higher count is used, except for emoji made of several characters.
+//! unicode-width counts the cells of shaped text: letters that join are one cell (Arabic lam and alef), signs beside a
+//! letter take none (Bengali aa), and joined emoji are two. Terminals that go by single characters (wcwidth(3)), as
+//! xterm, tmux and VTE do, draw cells for each. If a count is too low, lines wrap and the picture breaks; if it is too
+//! high, a blank is left over. So the higher count is used.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthChar;
 
 /// How many cells `text` takes on a terminal, at most.
 pub fn cells(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
     }
-    if text.contains(joins_emoji) {
-        return text.width() + text.chars().map(missing).sum::<usize>();
-    }
     text.chars().map(|c| c.width().unwrap_or(0) + missing(c)).sum()
-}
-
-/// Whether `c` makes one emoji of several characters, or selects how one is drawn.
-fn joins_emoji(c: char) -> bool {
-    matches!(c, '\u{200d}' | '\u{fe0e}' | '\u{fe0f}' | '\u{1f1e6}'..='\u{1f1ff}' | '\u{1f3fb}'..='\u{1f3ff}')
 }
 
 /// How many cells a terminal draws for `c` beyond those that unicode-width counts.
 fn missing(c: char) -> usize {
     match u32::from(c) {
         0x302e | 0x302f | 0x16ff0 | 0x16ff1 => 2,
+        // Some terminals widen the character before it, an emoji.
+        0xfe0f => 1,
         c => usize::from(ONE_MISSING.binary_search(&c).is_ok()),
     }
 }
 
-/// These characters and the four above are all up to U+2FFFF for which tmux 3.3a (glibc 2.36) draws more cells than
+/// These characters and those of two cells above are all up to U+2FFFF for which tmux 3.3a (glibc 2.36) draws more cells than
 /// unicode-width 0.2.3 counts. Most are signs beside a letter (general category Mc).
 const ONE_MISSING: [u32; 75] = [
     0x605, 0x70f, 0x890, 0x891, 0x8e2, 0x9be, 0x9d7, 0xb3e, 0xb57, 0xbbe, 0xbd7, 0xcc0, 0xcc2,
@@ -58,7 +52,9 @@ mod tests {
             ("\u{b95}\u{bbe}", 2),
             // Arabic lam and alef.
             ("\u{644}\u{627}", 2),
-            ("👩\u{200d}🚀", 2),
+            ("👩\u{200d}🚀", 4),
+            ("👍\u{1f3fd}", 4),
+            ("🇩🇪", 2),
             ("🗂\u{fe0f}", 2),
         ] {
             assert_eq!(cells(text), expected, "{text}");

@@ -131,7 +131,8 @@ pub fn user_id() -> u32 {
 
 /// Whether the terminal shows more than plain lines: TERM says so. Colours need no request.
 pub fn is_capable_terminal() -> bool {
-    env::var_os("TERM").is_none_or(|term| term != "dumb")
+    env::var_os("TERM")
+        .is_some_and(|term| !["", "dumb", "unknown"].contains(&&*term.to_string_lossy()))
 }
 
 /// Makes the directory at `path` and its parents, for its owner alone.
@@ -185,14 +186,16 @@ fn terminal_without_waiting() -> io::Result<File> {
     File::options().read(true).write(true).custom_flags(flags).open("/dev/tty")
 }
 
+/// The program that opens a file for the desktop.
+pub const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+
 /// Opens what is at `path`, which is absolute, in the program that the desktop has for it, and waits for what starts
 /// that. No shell reads the path.
 ///
 /// # Errors
 /// The system's, for example if there is no such program.
 pub fn open_outside(path: &Path) -> io::Result<ExitStatus> {
-    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let mut command = Command::new(opener);
+    let mut command = Command::new(OPENER);
     command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // In a process group of its own, it gets no Ctrl-C, and cannot take the terminal.
     command.process_group(0).status()

@@ -64,7 +64,7 @@ pub fn is_vanished(error: &io::Error) -> bool {
 pub fn is_capable_terminal() -> bool {
     match env::var_os("TERM") {
         // Emulators of a Unix terminal set it, and are no console for Windows.
-        Some(term) => term != "dumb",
+        Some(term) => !["", "dumb", "unknown"].contains(&&*term.to_string_lossy()),
         None => nu_ansi_term::enable_ansi_support().is_ok(),
     }
 }
@@ -100,6 +100,9 @@ pub fn read_keys_without_waiting() -> io::Result<()> {
 pub fn typed(_: Duration) -> io::Result<Vec<u8>> {
     Ok(Vec::new())
 }
+
+/// Nothing would be opened by it on Windows.
+pub const OPENER: &str = "explorer";
 
 /// Nothing is opened on Windows.
 ///

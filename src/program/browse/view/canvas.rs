@@ -9,6 +9,8 @@ use ratatui_core::style::{Color, Modifier, Style};
 
 use super::text::Line;
 use crate::program::browse::browser::Browser;
+use weigh::internal::escape::single;
+use weigh::internal::render::name::cells;
 use weigh::internal::render::palette::{Charset, Palette};
 
 /// What stands out.
@@ -33,7 +35,8 @@ impl<'a> Canvas<'a> {
     }
 
     /// Writes `text`, which is already escaped, from the column `x` of a line on, in at most `width` cells. Returns
-    /// the column after it.
+    /// the column after it. Each character gets cells of its own, as terminals draw it (`cells`); ratatui alone would
+    /// give some letters with a sign beside them one cell too few.
     pub(super) fn write(
         &mut self,
         (x, y): (usize, usize),
@@ -46,7 +49,29 @@ impl<'a> Canvas<'a> {
             return x;
         }
         let text = self.charset.drawing(text);
-        self.buffer.set_stringn(column, line, text, width, style).0.into()
+        let text = single(&text);
+        let end = x.saturating_add(width).min(self.area.width.into());
+        let mut next = x;
+        let starts = text.char_indices().map(|(at, c)| (at, cells(c.encode_utf8(&mut [0; 4]))));
+        let mut starts = starts.filter(|(_, cells)| *cells > 0).peekable();
+        while let Some((at, cells)) = starts.next() {
+            let symbol = &text[at..starts.peek().map_or(text.len(), |(after, _)| *after)];
+            if next + cells > end {
+                break;
+            }
+            for x in next..next + cells {
+                let Ok(column) = u16::try_from(x) else { return next };
+                if let Some(cell) = self.buffer.cell_mut((column, line)) {
+                    // The first one draws over the others.
+                    match x == next {
+                        true => _ = cell.set_symbol(symbol).set_style(style),
+                        false => cell.reset(),
+                    }
+                }
+            }
+            next += cells;
+        }
+        next
     }
 
     /// Writes the parts of a line.
