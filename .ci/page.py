@@ -39,7 +39,7 @@ def write(path, length):
 def page_of(place, *arguments, form="html"):
     path = os.path.join(place, f"page.{form}")
     with open(path, "wb") as file:
-        file.write(weigh("--as", form, *arguments))
+        file.write(weigh(*arguments, "--as", form))
     return "file://" + path
 
 
@@ -277,7 +277,7 @@ DIFFERENCE = """async pictures => {
 
 def docs(browser, place):
     """The pictures of the page in docs are those of today. Fonts may differ, so some pixels do."""
-    url = page_of(place, "--load", "tests/it/look.json")
+    url = page_of(place, "--load", "tests/it/look.weigh")
     for name, size, scheme in ("page", {"width": 1200, "height": 780}, "light"), ("page-phone", PHONE, "dark"):
         path = f"docs/{name}.png"
         opened = OpenPage(browser, url, size, scheme=scheme)
@@ -297,7 +297,7 @@ def compared(browser, place):
     weigh("--save", f"{place}/before", root)
     write(f"{root}/new/file", 9_000_000)
     os.unlink(f"{root}/src/d5/f7.rs")
-    for arguments in ["--since", f"{place}/before", root], ["--by", "size", root]:
+    for arguments in ["diff", f"{place}/before", root], ["--by", "size", root]:
         for scheme in "light", "dark":
             opened = OpenPage(browser, page_of(place, *arguments), scheme=scheme)
             opened.screenshot(arguments[0].strip("-") + "-" + scheme)

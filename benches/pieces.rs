@@ -158,7 +158,7 @@ mod rendering {
     use super::*;
     use serde::Serialize;
     use weigh::internal::render::tree;
-    use weigh::internal::snapshot::schema;
+    use weigh::internal::render::{ExportOptions, json};
     use weigh::internal::tally::{Limits, Top, Whole};
     use weigh::internal::tree::{Child, Order};
     use weigh::internal::weighed::Weighed;
@@ -194,7 +194,7 @@ mod rendering {
             .counter(BytesCount::of_slice(&out))
             .bench_local(|| {
                 out.clear();
-                schema::write(&mut out, &weighed, &schema::ExportOptions::default()).unwrap();
+                json::write(&mut out, &weighed, &ExportOptions::default()).unwrap();
             });
     }
 
@@ -222,7 +222,7 @@ mod rendering {
 
     fn ours(weighed: &Weighed) -> Vec<u8> {
         let mut out = Vec::new();
-        schema::write(&mut out, weighed, &schema::ExportOptions::default()).unwrap();
+        json::write(&mut out, weighed, &ExportOptions::default()).unwrap();
         out
     }
 

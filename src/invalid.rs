@@ -17,6 +17,9 @@ pub enum InvalidValue {
         "give a number of days, as in 0 (the last 24 hours), -7 (the last week), +365 (over a year ago)"
     )]
     Days,
+    /// It is no time.
+    #[error("a time is 12h, 7d, 2w, 3mo, 1y, yesterday, or a date as in 2026-11-01")]
+    Time,
     /// It is no share of a tree.
     #[error("a share is 1/8, 2/8 … or 8/8")]
     Share,

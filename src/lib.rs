@@ -23,7 +23,7 @@
 //! # use weigh::Problem;
 //! # fn main() -> Result<(), Problem> {
 //! # let directory = tempfile::tempdir().expect("a directory");
-//! # let [monday, friday] = ["monday.json", "friday.json"].map(|name| directory.path().join(name));
+//! # let [monday, friday] = ["monday.weigh", "friday.weigh"].map(|name| directory.path().join(name));
 //! # let tree = directory.path().join("tree");
 //! # std::fs::create_dir_all(tree.join("logs")).expect("a tree");
 //! # weigh::run(&Request::of([&tree]).save_to(&monday))?;
@@ -97,9 +97,9 @@
 //! * `cli` turns flags, and the config file below them, into a request and a form for the output.
 //! * `terminal` knows the terminal, and shows the progress on it. `signals` handles Ctrl-C and other signals.
 //! * `browse`, `cli`, `signals` and `terminal` are in `src/program`. They belong to the program, not to the library.
-//! * `inode`, `measure`, `invalid`, `weighed`, `problem`, `escape`, `bounds`, `parallel`, `path`, `stats` and
-//!   `interrupt` are what all of them share: which inode it is, measures and units, invalid values, results, errors,
-//!   escapes in text, limits, work on several cores, paths, what a walk did, and how to end it early.
+//! * `inode`, `measure`, `when`, `invalid`, `weighed`, `problem`, `escape`, `bounds`, `parallel`, `path`, `stats` and
+//!   `interrupt` are what all of them share: which inode it is, measures and units, points in time, invalid values,
+//!   results, errors, escapes in text, limits, work on several cores, paths, what a walk did, and how to end it early.
 //!
 //! # Imports run one way
 //!
@@ -108,12 +108,12 @@
 //! ```text
 //! main       cli browse signals report render terminal problem escape
 //! browse     containers signals remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt weighed escape
-//! cli        browse remove report reclaimable list remote snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
+//! cli        browse remove report reclaimable list remote snapshot walk tally tree render filter git sys measure problem path terminal interrupt when escape
 //! remove     containers filter tree sys inode measure problem path escape
 //! api        report filter sys tally tree interrupt invalid measure problem escape
 //! terminal   signals walk render sys interrupt
 //! signals    interrupt
-//! render     report history reclaimable snapshot filter tally tree inode invalid measure problem bounds path stats weighed escape
+//! render     report history reclaimable snapshot filter tally tree inode invalid measure parallel problem bounds path stats weighed escape
 //! report     causes containers diff history list filter reclaimable remote snapshot sys walk total tally tree measure parallel problem bounds interrupt stats weighed escape
 //! causes     snapshot walk tally tree sys inode measure problem path escape
 //! reclaimable containers git sys sum tally tree inode measure problem path weighed escape
@@ -121,7 +121,7 @@
 //! history    diff snapshot tally tree sys measure parallel problem
 //! diff       sys total tally tree inode measure parallel path
 //! list       snapshot sys total tally tree inode measure problem path weighed
-//! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape
+//! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed when escape
 //! walk       containers sys filter total tally tree inode measure problem path stats weighed
 //! filter     git sys invalid measure path
 //! containers sys sum tree measure problem path escape
@@ -137,6 +137,7 @@
 //! inode
 //! measure    invalid
 //! invalid
+//! when       invalid
 //! weighed    tree problem
 //! problem    sys escape
 //! parallel
@@ -204,6 +205,7 @@ mod total;
 mod tree;
 mod walk;
 mod weighed;
+mod when;
 
 pub use api::{Outcome, Request, TreeEntry, run};
 pub use interrupt::Interrupt;
@@ -225,6 +227,6 @@ pub mod internal {
 
     parts! {
         bounds containers diff escape filter git history inode interrupt list measure path problem
-        reclaimable remote remove render report snapshot stats sum sys tally total tree walk weighed
+        reclaimable remote remove render report snapshot stats sum sys tally total tree walk weighed when
     }
 }

@@ -175,6 +175,9 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
     let problems = &outcome.snapshot.weighed.problems;
     say(errors::summary(problems, print_errors, has_totals, may_need_root));
     note_hosts(request, problems, messages);
+    if let Some(hint) = cli::meant(problems) {
+        terminal::complain(&format!("hint: {hint}\n"));
+    }
     say(outcome.history.as_ref().and_then(errors::incomplete));
     if let Some(earlier) = &request.since {
         let earlier = earlier.as_os_str().as_encoded_bytes();

@@ -32,8 +32,7 @@ use crate::parallel;
 use crate::problem::{Operation, Problem};
 use crate::reclaimable::{self, MayGo, Reclaimable, Search};
 use crate::snapshot::{
-    self, Doubt, Expired, FileSystem, Origin, Remembering, SavedListings, Snapshot, SnapshotForm,
-    Wanted,
+    self, Doubt, Expired, FileSystem, Origin, Remembering, SavedListings, Snapshot, Wanted,
 };
 use crate::stats::WalkStats;
 use crate::tally::{By, Groups, Limits, Live, LiveDirectory, Show, Top, Whole};
@@ -169,11 +168,7 @@ pub fn run(
     let largest = largest.lock().unwrap_or_else(PoisonError::into_inner).take();
     let has_answer = snapshot.origin.is_some() || snapshot.weighed.report.is_some();
     let to = request.save.as_ref().filter(|_| has_answer);
-    let saved = to.map(|to| {
-        let form = request.save_as.unwrap_or(SnapshotForm::of(&to.path));
-        request.save(to, form, &mut snapshot)
-    });
-    let saved = saved.transpose();
+    let saved = to.map(|to| request.save(to, &mut snapshot)).transpose();
     let remembered = request.remember(&mut snapshot);
     // Even a complete walk is not shown then, because the user wants no more.
     if request.interrupt.is_asked() && !snapshot.weighed.is_interrupted {

@@ -155,8 +155,8 @@ impl Filter {
     /// The filters that work on a snapshot: none that read files (git's, and those of caches), and of times only the
     /// last modification, if it `has_times`.
     pub fn of_saved(&self, has_times: bool) -> Self {
-        let modified = self.times.modified.filter(|_| has_times);
-        let times = Times { modified, accessed: None, changed: None, ..self.times };
+        let times = if has_times { self.times } else { Times::default() };
+        let times = Times { accessed: None, changed: None, ..times };
         Self { git: Git::default(), leaves_out_caches: false, times, ..self.clone() }
     }
 

@@ -16,6 +16,10 @@ pub struct Times {
     pub accessed: Option<Days>,
     /// When it was last written to, renamed, linked, or changed in owner or mode.
     pub changed: Option<Days>,
+    /// It was last written to before this time, in seconds since the epoch.
+    pub older: Option<i64>,
+    /// It was last written to at this time, or since.
+    pub newer: Option<i64>,
 }
 
 /// An age in whole days, rounded down.
@@ -32,7 +36,12 @@ pub enum Days {
 impl Times {
     /// Whether every time counts.
     pub fn is_off(&self) -> bool {
-        self.modified.is_none() && self.accessed.is_none() && self.changed.is_none()
+        !self.are_of_modification() && self.accessed.is_none() && self.changed.is_none()
+    }
+
+    /// Whether times of modification decide.
+    pub fn are_of_modification(&self) -> bool {
+        self.modified.is_some() || self.older.is_some() || self.newer.is_some()
     }
 
     /// Whether an inode with these times counts.
@@ -45,6 +54,8 @@ impl Times {
         wanted
             .into_iter()
             .all(|(days, time)| days.is_none_or(|days| days.admit(self.now.saturating_sub(time))))
+            && self.older.is_none_or(|older| stat.modified < older)
+            && self.newer.is_none_or(|newer| stat.modified >= newer)
     }
 }
 

@@ -87,7 +87,7 @@ pub fn lacks_screen() -> Option<String> {
         term => format!("TERM is {term}"),
     };
     Some(format!(
-        "--ui needs a terminal that can draw a screen, and {why}: TERM=xterm weigh --ui tries it"
+        "ui needs a terminal that can draw a screen, and {why}\nTERM=xterm weigh ui tries it"
     ))
 }
 

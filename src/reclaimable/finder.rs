@@ -15,7 +15,6 @@ use super::rule::{ReclaimRule, is_at, pattern};
 use super::{Reclaim, Search};
 use crate::containers::{StorageSearch, usual_storages};
 use crate::git::WorkTrees;
-use crate::measure::DAY;
 use crate::path;
 use crate::problem::Problem;
 use crate::sys::{self, Handle, MountTable, Query, Source, Symlinks, to_path};
@@ -273,9 +272,8 @@ impl<'a> Finder<'a> {
     fn written(&self, rule: &ReclaimRule, number: usize) -> Option<i64> {
         let used = self.parents[number].filter(|_| !rule.beside.is_empty()).unwrap_or(number);
         let written = self.entries[used].sums.all.newest?;
-        let Search { now, older, .. } = *self.search;
-        let is_old = now.saturating_sub(i64::from(older) * DAY) >= written;
-        (older == 0 || rule.is_final() || is_old).then_some(written)
+        let is_old = self.search.older.is_none_or(|older| written <= older);
+        (rule.is_final() || is_old).then_some(written)
     }
 
     /// Whether something at `path` or below could not be read. Problems are sorted by path.

@@ -32,10 +32,8 @@ pub const BUILT_IN: &str = include_str!("rules.toml");
 pub struct Search {
     /// The rules. The first one that matches decides.
     pub rules: Vec<Arc<ReclaimRule>>,
-    /// How many days nothing in it must have been written.
-    pub older: u32,
-    /// Seconds since the epoch.
-    pub now: i64,
+    /// Nothing in it must have been written after this time, in seconds since the epoch.
+    pub older: Option<i64>,
     /// How many to list.
     pub lines: usize,
     /// How many bytes each of them frees at least.
@@ -57,14 +55,14 @@ pub struct Reclaimable {
     pub others: Vec<Reclaim>,
     /// How many of those are not listed.
     pub more_others: usize,
-    /// What was written in so many days was left out.
-    pub older: u32,
+    /// What was written after this time was left out, in seconds since the epoch.
+    pub older: Option<i64>,
 }
 
 impl Reclaimable {
     /// The end of a message that found nothing: the flag that finds more, if there is one.
     pub fn hint(&self) -> &'static str {
-        if self.older > 0 { ": --older 0 includes what was written lately" } else { "" }
+        if self.older.is_some() { ": --older 0h includes what was written lately" } else { "" }
     }
 }
 

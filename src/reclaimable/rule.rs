@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::command::COMMAND_PATHS;
 use crate::git::Glob;
 
-/// A rule, as it is written. docs/reclaimable.md explains its keys.
+/// A rule, as it is written. docs/clean.md explains its keys.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReclaimRule {

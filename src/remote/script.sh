@@ -18,7 +18,7 @@ case $(weigh --version 2>/dev/null) in
 "weigh {{version}}."*)
 echo; echo '{{answer}}weigh'
 eval "set -- $(printf %b "$f")"
-each_batch "printf '%s\\0'" 2>/dev/null 3<&- | weigh --config= -q --save=- --save-as=weigh "$@" --files0-from=- 3<&- &
+each_batch "printf '%s\\0'" 2>/dev/null 3<&- | weigh --config= -q --save=- "$@" --files0-from=- 3<&- &
 ;;
 *)
 LC_ALL=C; export LC_ALL

@@ -85,7 +85,7 @@ pub(super) fn first_few<'p>(count: usize, paths: impl Iterator<Item = &'p [u8]>)
 pub fn unmounted(roots: &[Vec<u8>]) -> Option<String> {
     let shown = first_few(roots.len(), roots.iter().map(Vec::as_slice));
     (!roots.is_empty()).then(|| {
-        format!("--df says nothing about {shown}: it is for mount points, which `weigh --df` lists")
+        format!("df says nothing about {shown}: it is no mount point, and `weigh df` lists those")
     })
 }
 
@@ -100,7 +100,7 @@ pub fn remembered(
             let kept = says_kept
                 .then(|| format!("remembered: {}", escape(file.as_os_str().as_encoded_bytes())));
             let over = (expired.of_other_hosts > 0).then(|| {
-                "scans of other hosts take more than --remember-bound allows, and stay: weigh --forget removes \
+                "scans of other hosts take more than --remember-bound allows, and stay: weigh history --forget removes \
                  all, and --series NAME makes one series of all hosts"
                     .to_owned()
             });

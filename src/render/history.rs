@@ -14,7 +14,7 @@ use crate::escape::{escape, json_bytes as bytes};
 use crate::history::{Filling, History, LEAST_SPAN, Trace};
 use crate::measure::{DAY, Measure};
 use crate::path;
-use crate::snapshot::schema;
+use crate::snapshot::header;
 
 /// Draws a history.
 ///
@@ -158,11 +158,11 @@ fn filling(one: &Filling, history: &History, options: &PictureOptions) -> Vec<St
 /// # Errors
 /// The writer's.
 pub fn json(out: &mut dyn Write, history: &History, measure: Measure) -> io::Result<()> {
-    schema::head(out, measure.into())?;
-    schema::list(out, r#","snapshots":"#, &history.moments, |out, moment| {
+    header::head(out, measure.into())?;
+    header::list(out, r#","snapshots":"#, &history.moments, |out, moment| {
         write!(out, r#"{{"time":{},"complete":{}}}"#, moment.time, moment.is_complete)
     })?;
-    schema::list(out, r#","directories":"#, &history.lines, |out, line| {
+    header::list(out, r#","directories":"#, &history.lines, |out, line| {
         let path = match line.depth {
             0 if line.name.is_empty() => b"(total)",
             0 => &line.name[..],
@@ -172,7 +172,7 @@ pub fn json(out: &mut dyn Write, history: &History, measure: Measure) -> io::Res
         let (sizes, rate) = (to_string(&line.sizes)?, to_string(&line.rate)?);
         write!(out, r#","depth":{},"sizes":{sizes},"rate":{rate}}}"#, line.depth)
     })?;
-    schema::list(out, r#","file_systems":"#, &history.file_systems, |out, one| {
+    header::list(out, r#","file_systems":"#, &history.file_systems, |out, one| {
         bytes(out, r#"{"path":"#, &one.root)?;
         bytes(out, r#","type":"#, &one.volume.kind)?;
         let (size, free) = (one.volume.size, one.volume.free);

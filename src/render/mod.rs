@@ -9,6 +9,7 @@ pub mod errors;
 pub mod file_systems;
 pub mod folded;
 pub mod history;
+pub mod json;
 mod lines;
 pub mod link;
 pub mod name;
@@ -35,7 +36,8 @@ pub mod tree;
 use std::io::{self, Write};
 
 use crate::report::Outcome;
-use crate::snapshot::{Doubt, Snapshot, schema};
+use crate::snapshot::{Doubt, Snapshot};
+pub use json::ExportOptions;
 use page::PageForm;
 use palette::Charset;
 use partial::Partial;
@@ -47,7 +49,7 @@ pub enum Output {
     /// For people on a terminal: as a picture, a list of what can go, or what changed over time.
     Picture(Box<tree::PictureOptions>),
     /// In a form for programs.
-    Form(Form, schema::ExportOptions),
+    Form(Form, ExportOptions),
     /// As a page.
     Page(Box<page::PageOptions>),
     /// As one line for each root.
@@ -149,16 +151,10 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
             let origin = origin.clone().filter(|_| form == Form::Parquet);
             let (view, known) = (*view, *known);
             let lacks_earlier = doubts.iter().any(Doubt::is_loss);
-            let options = schema::ExportOptions {
-                view,
-                known,
-                file_systems,
-                origin,
-                lacks_earlier,
-                ..options
-            };
+            let options =
+                ExportOptions { view, known, file_systems, origin, lacks_earlier, ..options };
             match (form, tree) {
-                (Form::Json, _) => schema::write(out, weighed, &options),
+                (Form::Json, _) => json::write(out, weighed, &options),
                 (Form::Ncdu, _) => ncdu::write(out, weighed, &options),
                 (Form::Prometheus, _) => prometheus::write(out, weighed, &options),
                 (Form::Csv, Some(tree)) => rows::csv(out, tree, options.order),

@@ -5,11 +5,11 @@
 
 use std::io::{self, Write};
 
+use super::ExportOptions;
 use super::partial::{Losses, Partial};
 use crate::escape::{is_control, is_plain};
 use crate::inode::Links;
 use crate::measure::{Kind, Measure};
-use crate::snapshot::schema;
 use crate::tree::{Inode, Node, Order, Step, Traversal};
 use crate::weighed::Weighed;
 
@@ -20,7 +20,7 @@ use crate::weighed::Weighed;
 pub fn write(
     out: &mut dyn Write,
     weighed: &Weighed,
-    &schema::ExportOptions { known, time, .. }: &schema::ExportOptions,
+    &ExportOptions { known, time, .. }: &ExportOptions,
 ) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     write!(out, r#"[1,2,{{"progname":"weigh","progver":"{version}","timestamp":{time}"#)?;

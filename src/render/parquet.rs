@@ -17,9 +17,9 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
+use super::ExportOptions;
 use super::rows::{self, Row};
 use crate::inode::Links;
-use crate::snapshot::schema::ExportOptions;
 use crate::tree::Tree;
 use column::{ParquetColumn, Value};
 

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use super::ExportOptions;
 use super::{partial, rows};
 use crate::escape::is_control;
 use crate::measure::Measure;
 use crate::path;
 use crate::snapshot::FileSystem;
-use crate::snapshot::schema::ExportOptions;
 use crate::tree::Tree;
 use crate::weighed::Weighed;
 

@@ -14,7 +14,7 @@ use crate::escape::{escape, json_bytes};
 use crate::measure::{Kind, Mode, View};
 use crate::path;
 use crate::reclaimable::{Reclaim, Reclaimable};
-use crate::snapshot::schema;
+use crate::snapshot::header;
 use crate::tree::Freeable;
 use crate::weighed::Weighed;
 
@@ -188,12 +188,12 @@ impl List<'_> {
 pub fn json(out: &mut dyn Write, reclaimable: &Reclaimable, weighed: &Weighed) -> io::Result<()> {
     let Reclaimable { found, more, frees, others, more_others, .. } = reclaimable;
     let Freeable { least, most, .. } = frees;
-    schema::head(out, View::default())?;
-    schema::list(out, r#","reclaimable":{"found":"#, found, json_entry)?;
+    header::head(out, View::default())?;
+    header::list(out, r#","reclaimable":{"found":"#, found, json_entry)?;
     write!(out, r#","more":{more},"frees_least":{least},"frees_most":{most}"#)?;
-    schema::list(out, r#","others":"#, others, json_entry)?;
+    header::list(out, r#","others":"#, others, json_entry)?;
     write!(out, r#","more_others":{more_others}}}"#)?;
-    schema::end(out, weighed)
+    header::end(out, &weighed.problems)
 }
 
 fn json_entry(out: &mut dyn Write, one: &Reclaim) -> io::Result<()> {

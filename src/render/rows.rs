@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use super::json;
 use crate::escape::{escape, json_bytes};
-use crate::snapshot::schema;
 use crate::tree::{Child, Order, Shape, Step, Traversal, Tree};
 
 /// A node as a row.
@@ -54,7 +54,7 @@ pub fn ndjson(out: &mut dyn Write, tree: &Tree, order: Order) -> io::Result<()> 
             None => {
                 write!(out, r#","size":{},"entries":{}"#, node.size(), node.totals().entries)?;
             }
-            Some(change) => schema::change(out, &change)?,
+            Some(change) => json::change(out, &change)?,
         }
         let note = node.node().note;
         if !note.is_empty() {

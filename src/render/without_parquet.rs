@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::snapshot::schema::ExportOptions;
+use super::ExportOptions;
 use crate::tree::Tree;
 
 /// Writes nothing.

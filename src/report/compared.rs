@@ -200,12 +200,12 @@ impl Request {
         &self,
         (seen, required): (View, Option<Measure>),
         now: Option<&Origin>,
-        origin: Option<&Origin>,
+        origin: &Origin,
     ) -> io::Result<()> {
-        if let Some(message) = origin.and_then(|origin| snapshot::other_share(origin, now)) {
+        if let Some(message) = snapshot::other_share(origin, now) {
             return Err(io::Error::other(message));
         }
-        if let (Some(now), Some(origin)) = (now, origin) {
+        if let Some(now) = now {
             let options = now.options.as_deref();
             let differs = options.and_then(|options| {
                 snapshot::difference(options, &self.options, origin, self.is_loaded())
@@ -214,7 +214,7 @@ impl Request {
                 return Err(io::Error::other(message));
             }
         }
-        self.ensure_enough(origin, (self.is_by_owner(), self.is_by_age()), false)?;
+        self.ensure_enough(Some(origin), (self.is_by_owner(), self.is_by_age()), false)?;
         snapshot::ensure_measure(seen.measure, required)
     }
 

@@ -10,7 +10,7 @@ use crate::list::ListOptions;
 use crate::measure::{Measure, Time};
 use crate::reclaimable::Search;
 use crate::remote::Remote;
-use crate::snapshot::{Destination, Origin, Remembered, SnapshotForm, Wanted};
+use crate::snapshot::{Destination, Origin, Remembered, Wanted};
 use crate::tally::{By, Inodes, Limits};
 use crate::walk;
 
@@ -31,8 +31,6 @@ pub struct Request {
     pub bytes_only: bool,
     /// Where to save a snapshot, if anywhere.
     pub save: Option<Destination>,
-    /// In which form to save it, if not in that of the destination's name.
-    pub save_as: Option<SnapshotForm>,
     /// How many dated snapshots to keep where this one is saved: the last of each of so many days, weeks and months.
     /// Without a number, all are kept.
     pub keep_saved: Option<NonZeroUsize>,
@@ -147,7 +145,7 @@ impl Request {
 
     /// Whether a snapshot must have the times when entries were last modified.
     pub(super) fn needs_times(&self) -> bool {
-        self.walk.view.by_time || self.is_by_age() || self.walk.filter.times.modified.is_some()
+        self.walk.view.by_time || self.is_by_age() || self.walk.filter.times.are_of_modification()
     }
 
     /// The time of which the newest is kept, if any. What is saved has it, so that it can be shown later.

@@ -6,15 +6,13 @@ use std::path::{Path, PathBuf};
 use super::Request;
 use crate::measure::View;
 use crate::problem::{Operation, Problem};
-use crate::snapshot::schema::ExportOptions;
-use crate::snapshot::{self, Destination, Expired, Origin, Remembering, Snapshot, SnapshotForm};
+use crate::snapshot::{self, Destination, Expired, Origin, Remembering, Snapshot};
 
 impl Request {
     /// Half a snapshot is not saved, because later it would be taken for a whole one.
     pub(super) fn save(
         &self,
         to: &Destination,
-        form: SnapshotForm,
         snapshot: &mut Snapshot,
     ) -> Result<PathBuf, Problem> {
         if snapshot.weighed.is_interrupted {
@@ -23,16 +21,8 @@ impl Request {
         }
         // It has sizes, the largest first, whatever is shown.
         let shown = snapshot.view;
-        let view = View { by_time: false, ..shown };
-        snapshot.see_as(view);
-        let options = ExportOptions {
-            view,
-            known: snapshot.known,
-            origin: snapshot.origin.clone(),
-            threads: self.walk.threads,
-            ..ExportOptions::default()
-        };
-        let saved = snapshot::save(to, form, &self.interrupt, &snapshot.weighed, &options);
+        snapshot.see_as(View { by_time: false, ..shown });
+        let saved = snapshot::save(to, &self.interrupt, snapshot, self.walk.threads);
         snapshot.see_as(shown);
         saved
     }
@@ -53,7 +43,7 @@ impl Request {
         let mut keep = || {
             let failed = |error| snapshot::problem(&remembered.directory, Operation::Save, &error);
             let to = remembered.destination(&origin).map_err(failed)?;
-            let saved = self.save(&to, SnapshotForm::Packed, snapshot)?;
+            let saved = self.save(&to, snapshot)?;
             let expired = remembered.thin(&saved, &origin).map_err(failed)?;
             Ok((saved, expired))
         };

@@ -270,17 +270,14 @@ impl Request {
         Ok(snapshot)
     }
 
-    /// Checks that a snapshot, perhaps from a list, contains what groups need, and has details and times if those are
-    /// needed.
+    /// Checks that a snapshot, perhaps from a list, has details and times if those are needed.
     pub(super) fn ensure_enough(
         &self,
         origin: Option<&Origin>,
         (details, times): (bool, bool),
         is_list: bool,
     ) -> io::Result<()> {
-        let is_grouped = matches!(self.keep, Keep::Groups(..));
         let missing = match origin {
-            None if details || times || is_grouped => snapshot::TOO_LITTLE,
             Some(origin) if details && !origin.has_details && is_list => NO_OWNERS_LISTED,
             Some(origin) if times && !origin.has_times && is_list => NO_TIMES_LISTED,
             Some(origin) if details && !origin.has_details => {

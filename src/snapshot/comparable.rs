@@ -73,7 +73,7 @@ fn in_order<'f>(name: &str, mut flags: Vec<&'f str>) -> Vec<&'f str> {
 }
 
 /// The flags whose globs make one list of rules, of which the last match decides.
-const RULES: &str = "--ignore-file";
+const RULES: &str = "--exclude-from";
 
 /// The name under which `flag` acts together with others.
 fn group(flag: &str, takes_back: bool) -> &str {
@@ -100,7 +100,9 @@ fn effect(name: &str) -> Option<Effect> {
         | "--ignore-all-in-file"
         | "--exclude"
         | "--type-not" => Some(Effect::Less),
-        "--filter" | "--include" | "--type" | "--mtime" | RULES => Some(Effect::More),
+        "--filter" | "--include" | "--type" | "--mtime" | "--older" | "--newer" | RULES => {
+            Some(Effect::More)
+        }
         _ => Some(Effect::Apart),
     }
 }
@@ -147,12 +149,12 @@ mod tests {
             ("--new=1 --new=2", "", "--new=2 --new=1", None),
             ("--exclude=a", "", "--exclude=b", Some(("--exclude=b", "--exclude=a"))),
             ("--exclude=a", "--exclude=b", "--exclude=b --exclude=a", None),
-            ("--ignore-file=f --exclude=a", "", "--ignore-file=f --exclude=a", None),
+            ("--exclude-from=f --exclude=a", "", "--exclude-from=f --exclude=a", None),
             (
-                "--ignore-file=f --ignore-file=g",
+                "--exclude-from=f --exclude-from=g",
                 "",
-                "--ignore-file=g --ignore-file=f",
-                Some(("--ignore-file=g --ignore-file=f", "--ignore-file=f --ignore-file=g")),
+                "--exclude-from=g --exclude-from=f",
+                Some(("--exclude-from=g --exclude-from=f", "--exclude-from=f --exclude-from=g")),
             ),
             ("--include=a --include=!b", "", "--include=a --include=!b", None),
             ("--files-from=x --apparent-size", "", "", None),

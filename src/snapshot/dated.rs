@@ -13,24 +13,25 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 
 use super::comparable::difference;
-use super::{
-    Destination, Glance, Origin, SnapshotForm, Wanted, glance, other_roots, problem, read,
-};
+use super::packed::blocks;
+use super::{Destination, Glance, Origin, glance, other_roots, problem};
 use crate::problem::{Operation, Problem};
 use crate::sys;
-use crate::tally::{Limits, Top};
 
 /// A name that sorts by time, and differs from those that people choose.
 const NAME: &str = "weigh-%Y-%m-%dT%H%M%SZ";
+
+/// What the names end in, after a dot.
+const ENDING: &str = "weigh";
 
 const NONE_SAVED: &str = "there is no snapshot in it that --save DIR/ wrote";
 const NONE_KEPT: &str = "there is no snapshot in it that --save DIR/ wrote, and no scan of it is remembered: \
     to begin, use --remember, or scan it with --save DIR/";
 
-/// A new file in this `form` in `directory`, named after the `time`, in seconds since the epoch.
-pub fn dated(directory: &Path, time: i64, form: SnapshotForm) -> Destination {
+/// A new file in `directory`, named after the `time`, in seconds since the epoch.
+pub fn dated(directory: &Path, time: i64) -> Destination {
     let time = Timestamp::from_second(time).unwrap_or(Timestamp::UNIX_EPOCH);
-    Destination::new_in(directory, &time.strftime(NAME).to_string(), form.ending())
+    Destination::new_in(directory, &time.strftime(NAME).to_string(), ENDING)
 }
 
 /// The time in the name of a file that may be from [`dated`], and the number that follows if the name was taken in the
@@ -43,8 +44,8 @@ fn time_and_number(path: &Path) -> Option<(&str, &str)> {
         Some(digits) => !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()),
         None => number.is_empty(),
     };
-    let is_ours = is_number && SnapshotForm::ALL.iter().any(|form| form.ending() == ending);
-    (is_ours && DateTime::strptime(NAME, time).is_ok()).then_some((time, number))
+    (is_number && ending == ENDING && DateTime::strptime(NAME, time).is_ok())
+        .then_some((time, number))
 }
 
 /// A dated file, and its header.
@@ -169,7 +170,7 @@ pub(super) fn newest_of(
     dated.sort_by_key(|(_, Glance { origin, .. })| {
         (difference(flags, given, origin, false).is_some(), origin.host != now.host)
     });
-    dated.into_iter().map(|(file, _)| file).find(|file| is_readable(file))
+    dated.into_iter().map(|(file, _)| file).find(|file| has_end(file))
 }
 
 /// What [`remove_old`] did.
@@ -237,7 +238,7 @@ pub(super) fn is_of_roots(one: &Origin, other: &Origin) -> bool {
 fn kept(series: &[Dated], count: usize) -> HashSet<&PathBuf> {
     let mut kept = of_days(series, count);
     let mut whole = series.iter().filter(|(_, glance)| glance.is_complete);
-    kept.extend(whole.find(|(file, _)| is_readable(file)).map(|(file, _)| file));
+    kept.extend(whole.find(|(file, _)| has_end(file)).map(|(file, _)| file));
     kept
 }
 
@@ -263,10 +264,9 @@ fn of_days(series: &[Dated], count: usize) -> HashSet<&PathBuf> {
     kept
 }
 
-/// Whether a snapshot can be read to its end. Its header does not show whether the rest was cut off.
-fn is_readable(file: &Path) -> bool {
-    let nothing = Limits { lines: 0, ..Limits::NONE };
-    read(file, Wanted::default(), |view| Top::new(view, nothing)).is_ok()
+/// Whether a snapshot was written to its end. Its header does not show whether the rest was cut off.
+fn has_end(file: &Path) -> bool {
+    sys::open_snapshot(file).and_then(|(file, _)| blocks::ensure_end(file)).is_ok()
 }
 
 #[cfg(test)]
@@ -275,19 +275,19 @@ mod tests {
 
     #[test]
     fn names_are_told_from_those_that_people_give() {
-        let to = dated(Path::new("d"), 1_700_000_000, SnapshotForm::Packed);
+        let to = dated(Path::new("d"), 1_700_000_000);
         assert_eq!(to.path, Path::new("d/weigh-2023-11-14T221320Z.weigh"));
         assert_eq!(time_and_number(&to.path), Some(("weigh-2023-11-14T221320Z", "")));
         for (name, expected) in [
-            ("weigh-2023-11-14T221320Z-2.json.zst", true),
-            ("weigh-2023-11-14T221320Z-.json.zst", false),
-            ("weigh-2023-11-14T221320Z-old.json.zst", false),
-            ("weigh-2023-13-14T221320Z.json.zst", false),
-            ("weigh-2023-11-14T221320Z.json", true),
+            ("weigh-2023-11-14T221320Z-2.weigh", true),
+            ("weigh-2023-11-14T221320Z-.weigh", false),
+            ("weigh-2023-11-14T221320Z-old.weigh", false),
+            ("weigh-2023-13-14T221320Z.weigh", false),
+            ("weigh-2023-11-14T221320Z.json", false),
             ("weigh-2023-11-14T221320Z.txt", false),
             ("weigh-2023-11-14T221320Z.old.weigh", false),
-            ("before-the-upgrade.json.zst", false),
-            ("weigh-Z.json.zst", false),
+            ("before-the-upgrade.weigh", false),
+            ("weigh-Z.weigh", false),
         ] {
             assert_eq!(time_and_number(Path::new(name)).is_some(), expected, "{name}");
         }

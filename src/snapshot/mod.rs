@@ -3,10 +3,8 @@
 //! A snapshot is fed to the tally while it is read, as in a walk, and nothing is kept except what the tally keeps. So
 //! everything that can be shown of a walk can be shown of a snapshot.
 //!
-//! * `compression`: zstd and gzip.
-//! * `tokens`: JSON, piece by piece.
-//! * `packed`: the `.weigh` format, written and read.
-//! * `schema`: schema 1, weigh's own format, written and read; `ncdu`: ncdu's export.
+//! * `packed`: the `.weigh` format, written and read; `header`: its header.
+//! * `ncdu`: ncdu's export, which is only read; `tokens`: JSON, piece by piece; `compression`: zstd and gzip.
 //! * `reweigh`: applies filters; `roots`: the roots for that.
 //! * `comparable`: whether two snapshots count the same things; `doubts`: what their comparison cannot tell.
 //! * `several`: loads several snapshots together; `shares`: those of one tree; `devices`: which devices are the same.
@@ -20,13 +18,13 @@ mod dated;
 mod devices;
 mod doubts;
 mod file_system;
+pub mod header;
 mod ncdu;
 mod origin;
 pub mod packed;
 mod remembered;
 mod reweigh;
 mod roots;
-pub mod schema;
 mod several;
 mod shares;
 mod tokens;
@@ -34,7 +32,6 @@ mod tokens;
 pub use crate::filter::Share;
 pub use crate::sys::Destination;
 pub use comparable::difference;
-pub use compression::SnapshotForm;
 pub use dated::{Expired, all_in, dated, newest, newest_like, remove_old};
 pub use doubts::{Doubt, doubts, of_other_roots, other_roots};
 pub use file_system::{Cause, FileSystem, Unseen, file_systems, mounted};
@@ -47,7 +44,8 @@ pub use shares::other_share;
 pub use tokens::DEEPEST;
 pub(crate) use tokens::Tokens;
 
-use std::io::{self, BufWriter, Read};
+use std::io::{self, BufWriter, Read, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use crate::interrupt::Interrupt;
@@ -57,12 +55,7 @@ use crate::sys::{self, Draft, SnapshotFile};
 use crate::tally::{Limits, Tally};
 use crate::total::{BeginReplay, replay_to};
 use crate::weighed::Weighed;
-use compression::Packer;
-use packed::blocks::{self, FileHeader, MAGIC, damaged};
-use schema::{ExportOptions, Header};
-
-/// The message for a snapshot that contains little more than sizes.
-pub const TOO_LITTLE: &str = "the output of -j lacks what that needs: load what --save wrote";
+use packed::blocks::{self, MAGIC, damaged};
 
 /// What a snapshot is to be seen by.
 #[derive(Clone, Copy, Debug, Default)]
@@ -130,27 +123,23 @@ fn ensure_replaceable(path: &Path) -> io::Result<()> {
     Err(io::Error::other(format!("{reason}: save to another file, or remove it first")))
 }
 
-/// Saves the result of a walk at `to`, in this `form`. A file that exists there stays until the new one is complete and
+/// Saves a `snapshot` at `to`, with so many threads. A file that exists there stays until the new one is complete and
 /// safely on the device. Returns its path.
 ///
 /// # Errors
 /// The system's, an interrupt, and an error if a file that is not a snapshot is there by now.
 pub fn save(
     to: &Destination,
-    form: SnapshotForm,
     interrupt: &Interrupt,
-    weighed: &Weighed,
-    options: &ExportOptions,
+    snapshot: &Snapshot,
+    threads: Option<NonZeroUsize>,
 ) -> Result<PathBuf, Problem> {
     ensure_savable(to)?;
     let mut operation = Operation::Save;
     let mut save = || {
-        let mut out = BufWriter::new(Packer::new(form, Draft::new(to)?, interrupt)?);
-        match form {
-            SnapshotForm::Packed => packed::write(&mut out, weighed, options)?,
-            _ => schema::write(&mut out, weighed, options)?,
-        }
-        let draft = out.into_inner()?.finish()?;
+        let mut out = BufWriter::new(Interruptible { out: Draft::new(to)?, interrupt });
+        packed::write(&mut out, snapshot, threads)?;
+        let draft = out.into_inner()?.out;
         check(interrupt, "interrupted")?;
         // Long after the first check: the file may have come in the meantime.
         operation = Operation::Replace;
@@ -171,6 +160,23 @@ pub fn save(
 fn check(interrupt: &Interrupt, message: &str) -> io::Result<()> {
     // Not of the kind `Interrupted`, which would be retried.
     if interrupt.is_asked() { Err(io::Error::other(message)) } else { Ok(()) }
+}
+
+/// Writes to `out`, and fails once an interrupt was requested.
+struct Interruptible<'a> {
+    out: Draft,
+    interrupt: &'a Interrupt,
+}
+
+impl Write for Interruptible<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        check(self.interrupt, "interrupted")?;
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 impl Wanted {
@@ -219,23 +225,14 @@ impl Snapshot {
 /// # Errors
 /// The system's, and an error if `--save` did not write the file.
 pub fn glance(path: &Path) -> Result<Glance, Problem> {
-    open(path).and_then(header).map_err(|error| problem(path, Operation::Load, &error))
-}
-
-fn header(opened: Opened) -> io::Result<Glance> {
-    let mut tokens = match opened {
-        Opened::Packed(file, size) => {
-            let (FileHeader { header, .. }, _) = blocks::header(file, size)?;
-            return header.glance().ok_or_else(|| damaged(TOO_LITTLE));
-        }
-        Opened::Text(tokens) => tokens,
-    };
-    let mut header = Header::default();
-    tokens.take(b'{')?;
-    while tokens.member()? && tokens.text() != b"children" {
-        header.read(&mut tokens)?;
-    }
-    header.glance().ok_or_else(|| tokens.error(TOO_LITTLE))
+    let read = open(path).and_then(|opened| match opened {
+        Opened::Packed(file, size) => Ok(blocks::header(file, size)?.0.glance()),
+        Opened::Text(mut tokens) => Err(damaged(match tokens.peek()? {
+            b'{' => what_json_is(&mut tokens)?,
+            _ => "it is not a snapshot from --save",
+        })),
+    });
+    read.map_err(|error| problem(path, Operation::Load, &error))
 }
 
 /// Loads the snapshot at `path`, saved by weigh or ncdu, to be seen as `wanted`: feeds it to the tally that `tally`
@@ -271,8 +268,7 @@ fn read<T: Tally>(
 }
 
 /// [`load`] without a look at other shares, and with another check: `check` gets the view and the origin before the
-/// tree is read, and once more when all is read, because in a file that weigh did not save they may come last. If it
-/// fails, the problem is one of this `operation`.
+/// tree is read, but of an export only when all is read. If it fails, the problem is one of this `operation`.
 ///
 /// # Errors
 /// The system's, those of an invalid file, and those of `check`.
@@ -281,11 +277,11 @@ pub fn load_after<T: Tally>(
     wanted: Wanted,
     tally: impl FnOnce(View) -> T + Send,
     operation: Operation,
-    check: impl Fn(View, Option<&Origin>) -> io::Result<()>,
+    check: impl FnOnce(View, &Origin) -> io::Result<()>,
 ) -> Result<Snapshot, Problem> {
     let mut failed = Operation::Load;
     let loaded = open(path).and_then(|opened| {
-        parse(opened, wanted, replay_to(tally), &mut |view, origin| {
+        parse(opened, wanted, replay_to(tally), |view, origin| {
             check(view, origin).inspect_err(|_| failed = operation)
         })
     });
@@ -301,7 +297,7 @@ pub fn load_after<T: Tally>(
 pub fn digested(
     path: &Path,
     wanted: Wanted,
-    check: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
+    check: impl FnOnce(View, &Origin) -> io::Result<()>,
 ) -> Result<Option<(Snapshot, Digested)>, Problem> {
     if is_read_once(path) {
         return Ok(None);
@@ -346,9 +342,7 @@ pub fn read_from(
     wanted: Wanted,
     begin: BeginReplay<'_>,
 ) -> io::Result<Snapshot> {
-    parse(opened(pipe, 0)?, wanted, begin, &mut |view, _| {
-        ensure_measure(view.measure, wanted.measure)
-    })
+    parse(opened(pipe, 0)?, wanted, begin, |view, _| ensure_measure(view.measure, wanted.measure))
 }
 
 /// [`load_after`], before its errors are problems, with a tally of any type.
@@ -356,19 +350,30 @@ fn parse(
     opened: Opened,
     wanted: Wanted,
     begin: BeginReplay<'_>,
-    check: &mut dyn FnMut(View, Option<&Origin>) -> io::Result<()>,
+    check: impl FnOnce(View, &Origin) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
     let mut tokens = match opened {
         Opened::Packed(file, size) => return packed::read(file, size, wanted, begin, check),
         Opened::Text(tokens) => tokens,
     };
-    let snapshot = match tokens.peek()? {
-        b'[' => ncdu::read(&mut tokens, wanted, begin)?,
-        _ => schema::read(&mut tokens, wanted, begin, &mut *check)?,
-    };
+    if tokens.peek()? == b'{' {
+        return Err(damaged(what_json_is(&mut tokens)?));
+    }
+    let snapshot = ncdu::read(&mut tokens, wanted, begin)?;
     tokens.end()?;
-    check(snapshot.view, snapshot.origin.as_ref())?;
+    check(snapshot.view, &snapshot.origin.clone().unwrap_or_default())?;
     Ok(snapshot)
+}
+
+/// What an object is that is no snapshot.
+fn what_json_is(tokens: &mut Tokens) -> io::Result<&'static str> {
+    tokens.take(b'{')?;
+    Ok(match tokens.member()? && tokens.text() == b"schema" {
+        true => {
+            "it is JSON from weigh, which is for other programs: weigh reads what --save FILE.weigh saves"
+        }
+        false => "it is not a snapshot",
+    })
 }
 
 /// The text of the file at `path`, standard input for `-`, unpacked if it is compressed.
@@ -402,7 +407,20 @@ fn opened(mut file: SnapshotFile, size: u64) -> io::Result<Opened> {
     if start == MAGIC {
         return Ok(Opened::Packed(file, size));
     }
+    if start == ncdu::BINARY_MAGIC {
+        return Err(damaged(ncdu::BINARY));
+    }
     compression::unpack(start, file, size).map(Tokens::new).map(Opened::Text)
+}
+
+/// The digest of no names.
+const DIGEST: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// The digest of some names, with one `more`: FNV-1a, which is the same in every version of weigh.
+fn digest(of: u64, more: &[u8]) -> u64 {
+    more.iter()
+        .chain(&[0])
+        .fold(of, |digest, byte| (digest ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 /// The problem that `error` is for the snapshot at `path`.

@@ -2,6 +2,8 @@
 //! the directory's own object. It has the size of every inode and no totals, so they are added up here as in a walk.
 //! Names are raw bytes, UTF-8 or not.
 //!
+//! Extended exports (`ncdu -e`) have times, owners and modes; those of gdu times, and those of restic all of it.
+//!
 //! Several programs write it, and each leaves out something else. As in ncdu, a size that is missing is 0, `dev` is that
 //! of the directory above, and what is known to have several links is a hard link, with `hlnkc` or without.
 
@@ -9,14 +11,21 @@ use std::io;
 
 use super::several::is_line_of_host;
 use super::tokens::Tokens;
-use super::{Origin, Snapshot, Wanted};
+use super::{DIGEST, Origin, Snapshot, Wanted, digest};
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Measure, Measures, Mode};
 use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::total::{AnyReplay, BeginReplay, Rules, Shown};
-use crate::tree::{Inode, Node, Sums};
+use crate::tree::{Details, Inode, Node, Sums};
 use crate::weighed::Weighed;
+
+/// The first bytes of the other format of ncdu (dev.yorhel.nl/ncdu/binfmt), which ncdu alone reads.
+pub(super) const BINARY_MAGIC: &[u8] = b"\xbfncduEX1";
+
+/// What is said of it.
+pub(super) const BINARY: &str =
+    "it is a binary export of ncdu: `ncdu -f FILE -o -` makes JSON of it, which weigh reads";
 
 /// An object's members.
 #[derive(Default)]
@@ -36,8 +45,32 @@ struct NcduMembers {
     /// Whether it counts elsewhere.
     is_repeat: bool,
     mode: Option<u16>,
+    modified: Option<i64>,
+    owner: Option<u32>,
+    group: Option<u32>,
+    /// The digest of its path.
+    path: u64,
     /// Whether it is a line above roots ([`NcduMembers::is_total`], [`is_line_of_host`]), and no directory.
     is_line: bool,
+}
+
+/// Whether something is known of entries: of one at least, and of all that are not directories. (That of the root is
+/// missing in exports of restic.)
+#[derive(Clone, Copy, Default)]
+struct Coverage {
+    is_said: bool,
+    is_missing: bool,
+}
+
+impl Coverage {
+    fn add(&mut self, is_said: bool, is_directory: bool) {
+        self.is_said |= is_said;
+        self.is_missing |= !is_said && !is_directory;
+    }
+
+    fn is_known(self) -> bool {
+        self.is_said && !self.is_missing
+    }
 }
 
 /// What is special in exports of gdu.
@@ -77,10 +110,22 @@ pub(super) fn read(
     let is_total = root.is_total();
     let replay = begin(view, is_total.into(), Some(Rules::default()));
     let (open, problems) = (Vec::new(), Vec::new());
-    let mut export = Export { tokens, replay, open, problems, length: 0 };
+    let [has_times, has_owners] = [Coverage::default(); 2];
+    let mut export = Export {
+        tokens,
+        replay,
+        times: wanted.times,
+        open,
+        has_times,
+        has_owners,
+        problems,
+        length: 0,
+    };
     export.enter(root)?;
     let root = export.tree(gdu)?;
-    let Export { tokens, mut replay, mut problems, .. } = export;
+    let Export { tokens, mut replay, has_times, has_owners, mut problems, .. } = export;
+    origin.has_times = has_times.is_known();
+    origin.has_details = origin.has_times && has_owners.is_known();
     if tokens.item()? {
         return Err(tokens.error("more than one tree"));
     }
@@ -88,7 +133,7 @@ pub(super) fn read(
     problems.sort_unstable();
     // The node above several roots has no name.
     let name = if is_total { &b""[..] } else { root.name.as_slice() };
-    let report = Some(replay.finish(&Node { name, ..root.node() }).seen_as(view));
+    let report = Some(replay.finish(&Node { name, ..root.node(wanted.times) }).seen_as(view));
     let weighed = Weighed { report, problems, ..Weighed::default() };
     Ok(Snapshot { weighed, view, known, origin: Some(origin) })
 }
@@ -97,8 +142,12 @@ pub(super) fn read(
 struct Export<'t> {
     tokens: &'t mut Tokens,
     replay: Box<dyn AnyReplay>,
+    /// Whether times are kept.
+    times: bool,
     /// The directories that have not ended.
     open: Vec<NcduMembers>,
+    has_times: Coverage,
+    has_owners: Coverage,
     /// The entries that ncdu could not read, and the total length of their paths, in bytes.
     problems: Vec<Problem>,
     length: usize,
@@ -109,19 +158,20 @@ impl Export<'_> {
     fn tree(&mut self, gdu: GduExport) -> io::Result<NcduMembers> {
         loop {
             if self.tokens.item()? {
-                let device = self.open.last().and_then(|directory| directory.device);
+                let above = self.open.last();
                 if self.tokens.peek()? == b'[' {
                     self.tokens.check_depth(self.open.len())?;
                     self.tokens.take(b'[')?;
-                    let directory = NcduMembers::read(self.tokens, device)?;
+                    let directory = NcduMembers::read(self.tokens, above)?;
                     self.enter(directory)?;
                     continue;
                 }
-                let mut members = NcduMembers::read(self.tokens, device)?;
+                let mut members = NcduMembers::read(self.tokens, above)?;
                 self.check(&members, Operation::Stat)?;
                 members.is_repeat = members.is_linked && gdu.hides_first_link;
                 if !members.is_excluded {
-                    self.replay.leaf(&members.node(), true);
+                    self.note(&members);
+                    self.replay.leaf(&members.node(self.times), true);
                 }
             } else if let Some(mut directory) = self.open.pop() {
                 if gdu.has_totals {
@@ -131,7 +181,7 @@ impl Export<'_> {
                     return Ok(directory);
                 }
                 let shown = if directory.is_line { Shown::Always } else { Shown::IfCounted };
-                self.replay.close(&directory.node(), shown);
+                self.replay.close(&directory.node(self.times), shown);
             }
         }
     }
@@ -145,9 +195,19 @@ impl Export<'_> {
             [root] => root.is_line && is_line_of_host(&directory.name, directory.has_size()),
             _ => false,
         };
+        self.note(&directory);
         self.replay.open();
         self.open.push(directory);
         Ok(())
+    }
+
+    /// Notes what is known of an entry. What could not be read has nothing, and a line above roots is none.
+    fn note(&mut self, members: &NcduMembers) {
+        let NcduMembers { modified, owner, is_directory, .. } = *members;
+        if !members.is_unread {
+            self.has_times.add(modified.is_some(), is_directory);
+            self.has_owners.add(owner.is_some(), is_directory);
+        }
     }
 
     /// Checks the name of an entry in the innermost directory. If ncdu could not read the entry, that is a problem of
@@ -222,8 +282,9 @@ impl NcduMembers {
         (self.disk, self.apparent) != (0, 0)
     }
 
-    /// Reads the object of an entry, which is on this `device` unless it has its own.
-    fn read(tokens: &mut Tokens, device: Option<u64>) -> io::Result<Self> {
+    /// Reads the object of an entry in the directory `above`, which is on the device of that unless it has its own.
+    fn read(tokens: &mut Tokens, above: Option<&Self>) -> io::Result<Self> {
+        let device = above.and_then(|above| above.device);
         let mut members = Self { device, ..Self::default() };
         tokens.object(|tokens| {
             match tokens.text() {
@@ -237,6 +298,9 @@ impl NcduMembers {
                 b"ino" => members.inode = Some(tokens.number()?),
                 b"nlink" => members.links = u32::try_from(tokens.number()?).unwrap_or(u32::MAX),
                 b"mode" => members.mode = u16::try_from(tokens.number()?).ok(),
+                b"mtime" => members.modified = Some(seconds(tokens)?),
+                b"uid" => members.owner = u32::try_from(tokens.number()?).ok(),
+                b"gid" => members.group = u32::try_from(tokens.number()?).ok(),
                 b"hlnkc" => members.is_linked = tokens.boolean()?,
                 b"notreg" => members.is_not_regular = tokens.boolean()?,
                 b"read_error" => members.is_unread = tokens.boolean()?,
@@ -248,12 +312,13 @@ impl NcduMembers {
             }
             Ok(())
         })?;
+        members.path = digest(above.map_or(DIGEST, |above| above.path), &members.name);
         Ok(members)
     }
 
-    /// The entry by itself. Only extended exports have modes, some without the type; the list says whether it is a
+    /// The entry by itself, with its time if it `has_times`. Some modes lack the type; the list says whether it is a
     /// directory. The inode's number is kept only if there are several links. The links of a directory do not count.
-    fn node(&self) -> Node<'_> {
+    fn node(&self, has_times: bool) -> Node<'_> {
         let kind = match (self.is_directory, self.is_not_regular) {
             (true, _) => Kind::Directory,
             (false, true) => Kind::Other,
@@ -268,9 +333,10 @@ impl NcduMembers {
         let mode = mode.filter(fits).unwrap_or(usual);
         // An entry with a length that is not a regular file is a symlink.
         let length = if mode.kind() == Kind::Directory { 0 } else { self.apparent };
+        let newest = self.modified.filter(|_| has_times);
         let figures = match self.is_repeat {
             true => Figures::default(),
-            false => Figures { disk: self.disk, length, ..Figures::counts_of(mode.kind()) },
+            false => Figures { disk: self.disk, length, newest, ..Figures::counts_of(mode.kind()) },
         };
         let links = match self.links {
             links @ 2.. => Links::Of(links),
@@ -278,11 +344,21 @@ impl NcduMembers {
             _ => Links::Alone,
         };
         let is_link = links.are_several() && !self.is_directory && !self.is_repeat;
-        let inode = self.inode.filter(|_| is_link);
-        let inode = inode.map(|number| Inode {
+        let details = self.modified.zip(self.owner);
+        let details = details.map(|(modified, owner)| Details {
+            modified,
+            changed: 0,
+            born: 0,
+            owner,
+            group: self.group,
+        });
+        // Without a number, the path tells an inode from others. An export does not say on which machine it is.
+        let known = self.inode.filter(|_| is_link);
+        let number = known.or(details.map(|_| self.path));
+        let inode = number.map(|number| Inode {
             identity: Identity { mount: 0, device: self.device.unwrap_or(0), number },
-            links,
-            details: None,
+            links: if known.is_some() { links } else { Links::Alone },
+            details,
         });
         Node {
             name: &self.name,
@@ -294,4 +370,12 @@ impl NcduMembers {
             ..Node::default()
         }
     }
+}
+
+/// Takes a number of seconds. Some programs write fractions.
+fn seconds(tokens: &mut Tokens) -> io::Result<i64> {
+    let word = tokens.word()?;
+    let text = str::from_utf8(&word).unwrap_or_default();
+    let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
+    whole.parse().map_err(|_| tokens.error("no number of seconds where one should be"))
 }

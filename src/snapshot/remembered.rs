@@ -14,9 +14,10 @@ use jiff::{Timestamp, ToSpan};
 
 use super::comparable::sets_apart;
 use super::dated::{self, Dated, Expired};
-use super::{Destination, Glance, Origin, SnapshotForm, glance, problem};
+use super::{DIGEST, Destination, Glance, Origin, digest, glance, problem};
 use crate::problem::{Operation, Problem};
 use crate::sys;
+use crate::when::{Unit, When};
 
 /// How many days, weeks and months have a snapshot of each series.
 const COUNT: usize = 7;
@@ -50,20 +51,24 @@ pub enum Day {
     Ago(u16),
     /// This day.
     On(Date),
+    /// This time, and not the end of its day.
+    Before(When),
 }
 
 impl Day {
-    /// The day that `text` names, if it does: `last`, `yesterday`, `7d` or `2026-11-01`.
+    /// The day or time that `text` names, if it does: `last`, `yesterday`, `7d`, `12h` or `2026-11-01`.
     pub fn named(text: &str) -> Option<Self> {
-        match (text, text.strip_suffix('d')) {
-            ("last", _) => Some(Day::Last),
-            ("yesterday", _) => Some(Day::Ago(1)),
-            // A number that is too large is before any scan.
-            (_, Some(days)) if !days.is_empty() && days.bytes().all(|it| it.is_ascii_digit()) => {
-                Some(Day::Ago(days.parse().unwrap_or(u16::MAX)))
-            }
-            _ => Date::strptime("%Y-%m-%d", text).ok().map(Day::On),
+        if text == "last" {
+            return Some(Day::Last);
         }
+        Some(match When::parse(text).ok()? {
+            // A number that is too large is before any scan.
+            When::Ago(days, Unit::Days) | When::DaysBefore(days) => {
+                Day::Ago(days.try_into().unwrap_or(u16::MAX))
+            }
+            When::On(date) => Day::On(date),
+            when @ When::Ago(..) => Day::Before(when),
+        })
     }
 
     /// The last second of the day that is not after `now`, in seconds since the epoch. None if there is no such time.
@@ -73,6 +78,7 @@ impl Day {
             Day::Last => today,
             Day::Ago(days) => today.checked_sub(i64::from(days).days()).ok()?,
             Day::On(date) => date,
+            Day::Before(when) => return Some(when.moment(now, zone)),
         };
         let next = date.tomorrow().ok()?.to_zoned_datetime(zone.clone()).ok()?;
         Some(now.min(next.timestamp().as_second() - 1))
@@ -84,11 +90,7 @@ impl Remembered {
     pub fn series(&self, origin: &Origin) -> PathBuf {
         let (paths, options) = kind(origin);
         let parts = [&*origin.host].into_iter().chain(paths).chain([&b""[..]]).chain(options);
-        // FNV-1a: the same in every version of weigh.
-        let bytes = parts.flat_map(|part| part.iter().chain(&[0]));
-        let digest = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {
-            (digest ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+        let digest = parts.fold(DIGEST, digest);
         self.directory.join(format!("{digest:016x}"))
     }
 
@@ -162,7 +164,7 @@ impl Remembered {
         }
         let series = self.series(origin);
         sys::make_private_directory(&series)?;
-        Ok(dated::dated(&series, origin.time, SnapshotForm::Packed).private())
+        Ok(dated::dated(&series, origin.time).private())
     }
 
     /// Removes what is expired, now that a walk from `origin` is in the file `saved`: of the same series as `--keep`

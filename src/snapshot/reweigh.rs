@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 
 use super::roots::{SavedRoot, roots};
-use super::{Origin, Snapshot, TOO_LITTLE};
+use super::{Origin, Snapshot};
 use crate::filter::{DirectoryFilter, Filter, Verdict};
 use crate::measure::Mode;
 use crate::path::{self, LONGEST};
@@ -24,15 +24,11 @@ use crate::tree::{Child, Content, Named, Node, Shape, Step, Traversal, Tree};
 /// # Errors
 /// If something is left out, and the snapshot does not contain enough to add up the rest.
 pub fn reweigh(snapshot: &mut Snapshot, filter: &Filter, keep: Inodes) -> io::Result<()> {
-    let Some(tree) = snapshot.weighed.report.as_ref().filter(|_| !filter.is_off()) else {
-        return Ok(());
-    };
-    let mut reweigher = Reweigher { filter, origin: snapshot.origin.as_ref(), is_less: false };
-    let roots = roots(tree, snapshot.origin.as_ref(), filter);
+    let tree = snapshot.weighed.report.as_ref().filter(|_| !filter.is_off());
+    let Some((tree, origin)) = tree.zip(snapshot.origin.as_ref()) else { return Ok(()) };
+    let mut reweigher = Reweigher { filter, origin, is_less: false };
+    let roots = roots(tree, origin, filter);
     let left = reweigher.tree(tree, &roots, keep);
-    let Some(origin) = &snapshot.origin else {
-        return if reweigher.is_less { Err(io::Error::other(TOO_LITTLE)) } else { Ok(()) };
-    };
     if reweigher.is_less && origin.follows() {
         let other_ways = "symlinks were followed, and may lead to what would be left out";
         return Err(io::Error::other(other_ways));
@@ -59,7 +55,7 @@ pub fn reweigh(snapshot: &mut Snapshot, filter: &Filter, keep: Inodes) -> io::Re
 /// Filters, and whether anything was left out.
 struct Reweigher<'s> {
     filter: &'s Filter,
-    origin: Option<&'s Origin>,
+    origin: &'s Origin,
     /// Whether something has been left out.
     is_less: bool,
 }
@@ -94,7 +90,7 @@ impl<'s> Reweigher<'s> {
         let above_roots = Node { mode: Mode::DIRECTORY, ..Node::default() };
         let above_roots = Content::default().finish(&above_roots, Shape::Directory);
         let are_several = root.is_total() || roots.len() > 1;
-        let follow = self.origin.is_some_and(Origin::follows);
+        let follow = self.origin.follows();
         let rules = Rules { follow, ..Rules::default() };
         let mut replay = Replay::new(Whole { inodes }, are_several.into(), Some(rules));
         if !root.is_directory() {
@@ -148,8 +144,7 @@ impl<'s> Reweigher<'s> {
         replay: &mut Replay<Whole>,
     ) -> Vec<SavedDirectory<'r, 't>> {
         // Unless it was left out before, a directory has, or may have, a size of its own.
-        self.is_less |= !dir.is_gathered
-            || !dir.is_counted && (dir.node.own().is_some() || self.origin.is_none());
+        self.is_less |= !dir.is_gathered || !dir.is_counted && dir.node.own().is_some();
         let mut ahead = Vec::new();
         if dir.name.is_empty() {
             for root @ SavedRoot { name, node, .. } in roots {

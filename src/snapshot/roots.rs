@@ -30,24 +30,19 @@ impl SavedRoot<'_> {
 }
 
 /// The roots of `tree`, and the inner roots that `filter` separates from them.
-pub(super) fn roots<'t>(
-    tree: &'t Tree,
-    origin: Option<&'t Origin>,
-    filter: &Filter,
-) -> Vec<SavedRoot<'t>> {
+pub(super) fn roots<'t>(tree: &'t Tree, origin: &'t Origin, filter: &Filter) -> Vec<SavedRoot<'t>> {
     /// So many outer roots are looked at for each, the innermost first. Only a forged header has more.
     const MOST_OUTER: usize = 16;
-    let given = origin.map_or(&[][..], |origin| &origin.roots);
-    let named = given.iter().filter_map(|root| Some((root.name.as_deref()?, root.place())));
+    let named = origin.roots.iter().filter_map(|root| Some((root.name.as_deref()?, root.place())));
     let places: HashMap<_, _> = named.clone().collect();
     let mut roots = Vec::new();
     for node in tree.roots() {
         let name = node.name();
-        let place = match (places.get(name), origin) {
-            (Some(place), _) => place.to_path_buf(),
+        let place = match places.get(name) {
+            Some(place) => place.to_path_buf(),
             // There is nothing below an entry that is not a directory.
-            (None, Some(origin)) if node.id().is_some() => origin.likely_place(name),
-            _ => PathBuf::new(),
+            None if node.id().is_some() => origin.likely_place(name),
+            None => PathBuf::new(),
         };
         roots.push(SavedRoot { name, place, node, was_inside: false });
     }

@@ -15,8 +15,8 @@ use super::devices::{self, devices};
 use super::roots::{Listings, roots};
 use super::shares::{self, Loaded};
 use super::{
-    GivenRoot, Glance, Origin, Snapshot, TOO_LITTLE, Wanted, difference, ensure_measure, glance,
-    is_read_once, problem, read,
+    GivenRoot, Glance, Origin, Snapshot, Wanted, difference, ensure_measure, glance, is_read_once,
+    problem, read,
 };
 use crate::escape::escape;
 use crate::filter::Filter;
@@ -107,8 +107,7 @@ fn are_apart(files: &[PathBuf]) -> bool {
 
 /// Why a snapshot cannot be joined with the first one.
 fn misfit(first: Option<&Snapshot>, other: &Snapshot) -> Option<String> {
-    let Some(origin) = &other.origin else { return Some(TOO_LITTLE.to_owned()) };
-    let first = first?;
+    let (first, origin) = (first?, other.origin.as_ref()?);
     let with = first.origin.as_ref()?.options.as_deref()?;
     difference(with, &[], origin, true)
 }
@@ -234,8 +233,9 @@ fn each_once(snapshots: &[Snapshot]) -> Vec<JoinedRoot> {
     let all = Filter::default();
     let (mut found, mut order) = (Vec::new(), Vec::new());
     for (i, snapshot) in snapshots.iter().enumerate() {
-        let Some(tree) = &snapshot.weighed.report else { continue };
-        for root in roots(tree, snapshot.origin.as_ref(), &all) {
+        let both = snapshot.weighed.report.as_ref().zip(snapshot.origin.as_ref());
+        let Some((tree, origin)) = both else { continue };
+        for root in roots(tree, origin, &all) {
             order.push(found.len());
             let (given, place) = (root.name.to_vec(), root.place);
             let directory = root.node.id().filter(|_| root.node.is_directory());

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Reads a .weigh file and prints it as JSON, as `weigh --save FILE.json` would. Written from docs/format.md alone, to
+"""Reads a .weigh file and prints it as JSON: its header, and beside it the nodes, as -j has them, with all that is
+known of each. Written from docs/format.md alone, to
 show that nothing is missing there: read.py FILE.weigh"""
 
 import base64

@@ -138,18 +138,18 @@ fn a_tag_that_cannot_be_read_is_reported() {
 fn snapshots_remember_it() {
     let fixture = tree();
     let quiet = |flags: &str| run(&fixture, flags).run().code();
-    assert_eq!(quiet("-j top --save all.json"), 0);
-    assert_eq!(quiet("-j top --save less.json --exclude-caches"), 0);
+    assert_eq!(quiet("-j top --save all.weigh"), 0);
+    assert_eq!(quiet("-j top --save less.weigh --exclude-caches"), 0);
     assert_eq!(
-        run(&fixture, "-j --load less.json").run().clean(),
+        run(&fixture, "-j --load less.weigh").run().clean(),
         run(&fixture, "-j top --exclude-caches").run().clean()
     );
-    assert_eq!(quiet("-j --load all.json --exclude-caches"), 2);
+    assert_eq!(quiet("-j --load all.weigh --exclude-caches"), 2);
     for (flags, code) in [
-        ("-j top --exclude-caches --since less.json", 0),
-        ("-j top --since all.json", 0),
-        ("-j top --exclude-caches --since all.json", 2),
-        ("-j top --since less.json", 2),
+        ("diff -j top --exclude-caches --since less.weigh", 0),
+        ("diff -j top --since all.weigh", 0),
+        ("diff -j top --exclude-caches --since all.weigh", 2),
+        ("diff -j top --since less.weigh", 2),
     ] {
         assert_eq!(quiet(flags), code, "{flags}");
     }

@@ -227,7 +227,7 @@ fn sums_saturate() {
     assert_eq!(run("-j").document().root().size, du(&["-sB1"], &fixture.at("top")));
     let one = weigh("-j -s").arg(fixture.at("top/a")).run().document();
     assert_eq!(one.root().size, longest);
-    for saved in ["saved.json", "saved.weigh"] {
+    for saved in ["saved.weigh"] {
         let saved = fixture.at(saved);
         assert_eq!(weigh("-s --save").arg(&saved).arg(fixture.at("top")).run().code(), 1);
         let shown = weigh("-s -c --load").arg(&saved).run();

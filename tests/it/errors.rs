@@ -132,7 +132,7 @@ fn an_empty_path_is_a_usage_error() {
     for arguments in [&[""][..], &["-d1", ""], &[".", ""]] {
         let shown = weigh("").args(arguments).run();
         assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{arguments:?}");
-        let said = "error: invalid value '' for '[PATH]...': it is empty; without a PATH, weigh shows \
+        let said = "weigh: error: invalid value '' for '[PATH]...': it is empty; without a PATH, weigh shows \
                     the current directory\n";
         assert_eq!(shown.complaint(), said);
     }
@@ -153,8 +153,9 @@ fn a_value_for_t_is_answered_with_the_flag_that_takes_it() {
         for flags in [format!("-t {value}"), format!("-t {value} d"), format!("d -t {value}")] {
             let shown = run(&flags);
             assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}");
-            let said =
-                format!("error: -t takes no value, because it is --by type: use {instead}\n");
+            let said = format!(
+                "weigh: error: -t takes no value, because it is --by type\nhint: use {instead}\n"
+            );
             assert_eq!(shown.complaint(), said, "{flags}");
         }
     }
@@ -187,10 +188,10 @@ fn quiet_leaves_only_errors() {
     assert_eq!(limit.code(), 3);
     assert!(limit.complaint().contains("--fail-over"), "{}", limit.complaint());
     assert_eq!(
-        run("--df top/g").complaint(),
-        "weigh: --df says nothing about top/g: it is for mount points, which `weigh --df` lists\n"
+        run("df top/g").complaint(),
+        "weigh: df says nothing about top/g: it is no mount point, and `weigh df` lists those\n"
     );
-    assert_eq!(run("--df -q top/g").complaint(), "");
+    assert_eq!(run("df -q top/g").complaint(), "");
 }
 
 /// A missing path is missing for root, too.
@@ -409,14 +410,14 @@ fn what_is_wrong_with_a_value_is_said_in_one_line() {
     std::fs::write(fixture.at("snapshot.zst"), zstd).unwrap();
     std::fs::write(fixture.at("snapshot.gz"), b"\x1f\x8bxxxxxxxxxxxxxxxxxxxx").unwrap();
     for (flags, said) in [
-        ("-T 0", "'0' for '--threads <NUMBER>': give 1 or more"),
-        ("--save x/ --keep 0", "'0' for '--keep <N>': give 1 or more"),
-        ("-T x", "'x' for '--threads <NUMBER>': give a whole number, as in 20"),
-        ("-n -1", "'-1' for '--number-of-lines <NUMBER>': give a whole number, as in 20"),
+        ("-T 0", "'0' for '--threads <NUMBER>'\nhint: give 1 or more"),
+        ("--save x/ --keep 0", "'0' for '--keep <N>'\nhint: give 1 or more"),
+        ("-T x", "'x' for '--threads <NUMBER>'\nhint: give a whole number, as in 20"),
+        ("-n -1", "'-1' for '--number-of-lines <NUMBER>'\nhint: give a whole number, as in 20"),
         ("-n 99999999999999999999999", "give a smaller number"),
-        ("-d 4294967296", "4294967296 is not in 0..=4294967295"),
-        ("-w 65536", "65536 is not in 1..=65535"),
-        ("--man top", "--man stands alone, without other flags and PATHs"),
+        ("-d 4294967296", "hint: 4294967296 is not in 0..=4294967295"),
+        ("-w 65536", "hint: 65536 is not in 1..=65535"),
+        ("help --man top", "--man stands alone, without other flags and PATHs"),
         ("-m m --time-style +%!", "+%! is no format of strftime(3)"),
         ("-m m --time-style +%s.%N", "+%s.%N has fractions of a second"),
         (
@@ -426,7 +427,7 @@ fn what_is_wrong_with_a_value_is_said_in_one_line() {
         ("--load snapshot.gz", "cannot load snapshot.gz: it is damaged, or takes too much memory"),
     ] {
         let complaint = weigh(flags).within(fixture.path()).run().complaint();
-        assert!(complaint.contains(said) && complaint.lines().count() == 1, "{flags}: {complaint}");
+        assert!(complaint.contains(said) && complaint.lines().count() <= 2, "{flags}: {complaint}");
     }
 }
 
@@ -434,13 +435,12 @@ fn what_is_wrong_with_a_value_is_said_in_one_line() {
 #[test]
 fn a_conflict_names_only_what_was_typed() {
     for (flags, said) in [
-        ("--load x top", "'--load <FILE>' cannot be used with '[PATH]...'"),
-        ("--list x --rsh y", "'--list <FILE>' cannot be used with '--rsh <COMMAND>'"),
-        ("top --history x", "'[PATH]...' cannot be used with '--history [<FILE>...]'"),
-        ("--history x -i", "'--history [<FILE>...]' cannot be used with '--ignore-hidden'"),
+        ("--load x top", "--load and PATH cannot be combined"),
+        ("--list x --rsh y", "--list and --rsh cannot be combined"),
+        ("history x -i", "-i does nothing in weigh history"),
     ] {
         let complaint = weigh(flags).run().complaint();
-        assert_eq!(complaint.lines().next(), Some(&*format!("error: the argument {said}")));
+        assert!(complaint.starts_with(&format!("weigh: error: {said}")), "{complaint}");
     }
 }
 
@@ -455,10 +455,12 @@ fn measures_and_kinds_exclude_each_other() {
 /// Once, the second one that read it said that the snapshot is none.
 #[test]
 fn standard_input_is_read_once() {
-    for flags in ["--load - --load -", "--load - --since -", "--history -", "--history - x"] {
+    for flags in ["--load - --load -", "diff --load - --since -", "history -", "history - x"] {
         let shown = weigh(flags).run();
         assert_eq!(shown.code(), 2, "weigh {flags}: {}", shown.complaint());
-        assert!(shown.complaint().starts_with("error: standard input can be read only once"));
+        assert!(
+            shown.complaint().starts_with("weigh: error: standard input can be read only once")
+        );
     }
 }
 
@@ -467,11 +469,7 @@ fn standard_input_is_read_once() {
 fn unique_sizes_are_not_for_ncdu() {
     let shown = weigh("--unique --as ncdu").run();
     assert_eq!(shown.code(), 2);
-    assert!(
-        shown.complaint().starts_with("error: --as ncdu adds up sizes"),
-        "{}",
-        shown.complaint()
-    );
+    assert!(shown.complaint().contains("--as ncdu adds up sizes"), "{}", shown.complaint());
 }
 
 #[test]
@@ -497,7 +495,8 @@ fn messages_are_ascii_where_only_that_can_be_shown() {
     let said = "weigh: 2 x No such file or directory: \\xc3\\xb6, \\xc3\\xbc\n";
     assert_eq!(run("ü ö", "C"), said);
     assert_eq!(run("ü", "de_DE.ISO-8859-1"), "weigh: \\xc3\\xbc: No such file or directory\n");
-    for flags in ["-X ü .", "--depth ü", "--load é", "a b c d é", "--stats .", "--forget ü"] {
+    for flags in ["-X ü .", "--depth ü", "--load é", "a b c d é", "--stats .", "history --forget ü"]
+    {
         run(flags, "C");
     }
 }

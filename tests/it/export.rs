@@ -56,7 +56,7 @@ fn what_ncdu_exports_is_what_weigh_weighs() {
             let direct = weigh(flags).arg(top).run().clean();
             assert_eq!(weigh(flags).arg("--load").arg(&file).run().clean(), direct);
         }
-        let saved = place.at("saved.zst");
+        let saved = place.at("saved.weigh");
         weigh("--load").arg(&file).arg("--save").arg(&saved).run().clean();
         let both = [&file, &saved].map(|file| weigh("-j --load").arg(file).run().clean());
         assert_eq!(both[0], both[1]);
@@ -102,10 +102,9 @@ fn exports_of_several_roots_are_read_again() {
         } else {
             assert_eq!(direct.json()["size"], Document::parse(&loaded).root().size);
         }
-        for saved in ["saved.weigh", "saved.json"] {
-            run(&format!("-q {counting} --load ours --save {saved}")).clean();
-            assert_eq!(run(&format!("-j {counting} --load {saved}")).clean(), loaded, "{saved}");
-        }
+        let saved = "saved.weigh";
+        run(&format!("-q {counting} --load ours --save {saved}")).clean();
+        assert_eq!(run(&format!("-j {counting} --load {saved}")).clean(), loaded, "{saved}");
         if ncdu(&["-f", "ours", "-o", "theirs"], fixture.path()).is_some() {
             let again = run(&format!("-j {counting} --load theirs")).clean();
             assert_eq!(Document::parse(&again).root().size, Document::parse(&loaded).root().size);
@@ -113,9 +112,9 @@ fn exports_of_several_roots_are_read_again() {
     }
     // Of several machines, each has a line.
     for (host, root) in [("web1", "x/a"), ("web1", "x/b"), ("web2", "x/one")] {
-        let mut saved = run(&format!("--save - {root}")).json();
-        saved["host"] = host.into();
-        keep(&root.replace('/', "-"), saved.to_string().into());
+        let file = root.replace('/', "-");
+        run(&format!("-q {root} --save {file}")).clean();
+        crate::saved::change(&fixture.at(file), |header| header["host"] = host.into());
     }
     let all = "--load x-a --load x-b --load x-one";
     keep("ours", run(&format!("--as ncdu {all}")).clean());
@@ -201,6 +200,43 @@ fn real_exports_come_to_what_du_says() {
         assert_eq!(sizes, [Some(disk), Some(length), Some(files)], "{name}");
         let largest = weigh("-d 0 -j").arg("--load").arg(&file).run().json();
         assert_eq!(largest["size"], disk, "{name}");
+        check_times_and_owners(&file, name);
+    }
+}
+
+/// All entries of the tree are of root, and were made in one second. gdu has times, extended exports of ncdu and those
+/// of restic owners as well, and others neither.
+fn check_times_and_owners(file: &Path, name: &str) {
+    const MADE: u64 = 1_795_877_439;
+    let has_times = !name.starts_with("ncdu") || name.contains("extended");
+    let has_owners = has_times && !name.starts_with("gdu");
+    let fixture = Fixture::new();
+    let saved = |more: &str| {
+        let run = weigh(&format!("-q {more} --save x --load")).arg(file);
+        run.within(fixture.path()).run();
+        fixture.at("x")
+    };
+    let run = |flags: &str, from: &Path| weigh(flags).arg("--load").arg(from).run();
+    for from in [file, &saved(if has_owners { "--details" } else { "" })] {
+        for (flags, has, why) in [
+            ("-m m -j", has_times, "it has no times"),
+            ("--by age -j", has_times, "it has no times"),
+            ("-M +0 -j", has_times, "it has no times"),
+            ("--by owner -j", has_owners, "without owners"),
+        ] {
+            let shown = run(flags, from);
+            let said = shown.complaint();
+            assert_eq!(shown.code(), if has { 0 } else { 2 }, "{name} {flags}: {said}");
+            assert!(has || said.contains(why), "{name} {flags}: {said}");
+        }
+        if has_times {
+            assert_eq!(run("-m m -j", from).json()["size"], MADE, "{name}");
+        }
+        if has_owners {
+            let groups = run("--by owner -j", from).json();
+            let groups = groups["children"].as_array().unwrap();
+            assert_eq!((groups.len(), &groups[0]["name"]), (1, &"root".into()), "{name}");
+        }
     }
 }
 
@@ -445,9 +481,9 @@ fn what_does_not_fit_a_form_is_said() {
     for flags in [
         "--as ncdu -n 5",
         "--as ncdu -f",
-        "--as ncdu --since x",
-        "--as folded --since x",
-        "--as prometheus --since x",
+        "diff --as ncdu --since x",
+        "diff --as folded --since x",
+        "diff --as prometheus --since x",
         "--as prometheus -m m",
         "--as csv -j",
         "--as x",

@@ -184,12 +184,12 @@ fn a_bad_pattern_is_named_in_one_line() {
         ),
         (
             &["-z", "1q"],
-            "invalid value '1q' for '--min-size <SIZE>': a size is a number and a unit, as in 512, 10k, 10KiB, 10kB, 1.5G",
+            "invalid value '1q' for '--min-size <SIZE>'\nhint: a size is a number and a unit, as in 512, 10k, 10KiB, 10kB, 1.5G",
         ),
     ] {
         let shown = flags.iter().fold(weigh(""), |run, flag| run.arg(flag));
         let shown = shown.within(fixture.path()).run();
-        assert_eq!(shown.complaint(), format!("error: {complaint}\n"));
+        assert_eq!(shown.complaint(), format!("weigh: error: {complaint}\n"));
         assert_eq!((shown.code(), shown.stdout.len()), (2, 0));
     }
 }
@@ -264,7 +264,8 @@ fn bad_days_are_named() {
     for flag in ["--mtime", "--atime", "--ctime"] {
         let shown = weigh(&format!("{flag} 1w")).run();
         let help = "give a number of days, as in 0 (the last 24 hours), -7 (the last week), +365 (over a year ago)";
-        let complaint = format!("error: invalid value '1w' for '{flag} <DAYS>': {help}\n");
+        let complaint =
+            format!("weigh: error: invalid value '1w' for '{flag} <DAYS>'\nhint: {help}\n");
         assert_eq!((shown.complaint(), shown.code()), (complaint, 2));
     }
 }
@@ -303,7 +304,7 @@ fn globs_are_those_of_gitignore_from_each_root_on() {
 fn an_ignore_file_comes_before_the_flags() {
     let fixture = project();
     std::fs::write(fixture.at("list"), "# nothing\n\n*.py\n/README.md  \r\n").unwrap();
-    let ignore = |flags: &[&str]| sum(&fixture, &[&["--ignore-file", "list"], flags].concat());
+    let ignore = |flags: &[&str]| sum(&fixture, &[&["--exclude-from", "list"], flags].concat());
     assert_eq!(ignore(&[]), 1_110_100);
     assert_eq!(ignore(&["--exclude", "!main.py"]), 1_110_110);
     // What is left out whole cannot be brought back from within.
@@ -350,12 +351,12 @@ fn a_bad_glob_or_type_is_named_in_one_line() {
         (["--exclude", "[a"], format!("invalid value '[a' for '--exclude <GLOB>': {unclosed}")),
         (["--include", "a\\"], format!("invalid value 'a\\' for '--include <GLOB>': {unclosed}")),
         (
-            ["--ignore-file", "list"],
-            format!("invalid line list:3 for '--ignore-file <FILE>': {unclosed}"),
+            ["--exclude-from", "list"],
+            format!("invalid line list:3 for '--exclude-from <FILE>': {unclosed}"),
         ),
         (
-            ["--ignore-file", "none"],
-            "cannot read 'none' for '--ignore-file <FILE>': No such file or directory".into(),
+            ["--exclude-from", "none"],
+            "cannot read 'none' for '--exclude-from <FILE>': No such file or directory".into(),
         ),
         (
             ["--type", "rusty"],
@@ -367,7 +368,7 @@ fn a_bad_glob_or_type_is_named_in_one_line() {
         ),
     ] {
         let shown = weigh("").arg(flags[0]).arg(flags[1]).within(fixture.path()).run();
-        assert_eq!(shown.complaint(), format!("error: {complaint}\n"));
+        assert_eq!(shown.complaint(), format!("weigh: error: {complaint}\n"));
         assert_eq!((shown.code(), shown.stdout.len()), (2, 0));
     }
 }
@@ -420,7 +421,7 @@ fn braces_in_globs_have_alternates() {
         (&["--include", "{d/,c}.txt"], 100),
         (&["--exclude", "/{a.{jpg,gif},d}"], 1100),
         (&["--exclude", r"*.\{jpg,png\}"], 111),
-        (&["--ignore-file", "lines"], 111),
+        (&["--exclude-from", "lines"], 111),
         (&["--gitignore"], 111),
     ] {
         let flags = [flags, &["--exclude", ".ignore"]].concat();

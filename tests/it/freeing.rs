@@ -939,21 +939,6 @@ fn what_is_scanned_again_is_compared_with_the_same_snapshot() {
     assert!(shown.contains("+104Ki since "), "{shown}");
 }
 
-/// A snapshot with one measure: after `r`, `a` compared with a measure that it lacks.
-#[test]
-fn what_is_scanned_again_is_compared_by_what_the_snapshot_has() {
-    let fixture = fixture();
-    let (root, saved) = (fixture.at("tree"), fixture.at("saved.json"));
-    fs::write(&saved, weigh("-j").arg(&root).run().clean()).unwrap();
-    let request = Request { since: Some(saved), ..browse::request([root.as_path()]) };
-    let mut screen = Screen::of(request, &fixture.at("home"), BrowseOptions::default());
-    screen.press("a");
-    let why = screen.said().to_owned();
-    assert_eq!(why, "it has only disk usage");
-    screen.press("ra");
-    assert_eq!(screen.said(), why);
-}
-
 /// What could not be read may be large and new: `<1M` and `older 1d` marked its directory.
 #[test]
 fn what_was_not_read_is_neither_small_nor_old() {

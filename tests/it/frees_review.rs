@@ -121,7 +121,7 @@ fn the_review_of_several_snapshots_has_two_bounds() {
             "roots": [{"path": format!("/{name}")}], "name": format!("/{name}"),
             "kind": "directory", "size": 9, "entries": 2, "own": 0, "inode": 1, "device": 1,
             "mount": 1, "frees_least": 0, "frees_most": 9, "children": [file]});
-        fs::write(fixture.at(name), snapshot.to_string()).unwrap();
+        crate::saved::save(&fixture.at(name), &snapshot);
         fixture.at(name)
     };
     let files = vec![snapshot("one"), snapshot("two")];

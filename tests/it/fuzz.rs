@@ -7,7 +7,6 @@ use std::sync::{Arc, LazyLock};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
 
 use crate::program::cli::config;
 use weigh::internal::filter::{Days, Filter, any_pattern};
@@ -16,7 +15,7 @@ use weigh::internal::render::name;
 use weigh::internal::render::size::Format;
 use weigh::internal::render::time::{Style, TimeFormat};
 use weigh::internal::render::tree::{self, Bars};
-use weigh::internal::snapshot::{self, Wanted, schema};
+use weigh::internal::snapshot::{self, Wanted, packed};
 use weigh::internal::tally::{Inodes, Limits, Show, Top, Whole};
 use weigh::internal::tree::{Order, Shape, Tree};
 
@@ -202,43 +201,45 @@ fn edge() -> impl Strategy<Value = u64> {
     prop_oneof![0..5_u64, 0..100_000_u64, Just(u64::MAX), Just(1 << 63), any::<u64>()]
 }
 
-/// A snapshot as weigh might have saved it, with numbers that no walk would have come to.
-fn document() -> impl Strategy<Value = Value> {
-    let kind = prop::sample::select(&["file", "symlink", "other"]);
-    let leaf = (named(), kind, edge()).prop_map(|(name, kind, size)| node(&name, kind, size));
-    let branch = |inner| {
-        (named(), edge(), edge(), edge(), vec(inner, 0..6)).prop_map(
-            |(name, size, entries, shared, children)| {
-                let mut node = node(&name, "directory", size);
-                node["entries"] = json!(entries);
-                node["shared"] = json!(shared);
-                node["children"] = Value::Array(children);
-                node
-            },
-        )
+/// An export as ncdu might have written it, with numbers that no walk would have come to.
+fn document() -> impl Strategy<Value = Vec<u8>> {
+    let links = prop_oneof![
+        Just(String::new()),
+        (edge(), any::<u32>()).prop_map(|(inode, links)| {
+            format!(r#","ino":{inode},"nlink":{links},"hlnkc":true"#)
+        })
+    ];
+    let extended = prop_oneof![
+        Just(String::new()),
+        (any::<i64>(), any::<u32>(), any::<u16>()).prop_map(|(time, owner, mode)| {
+            format!(r#","mtime":{time},"uid":{owner},"gid":{owner},"mode":{mode}"#)
+        })
+    ];
+    let node = (named(), edge(), edge(), links, extended).prop_map(
+        |(name, disk, length, links, extended)| {
+            let mut node = b"{\"name\":\"".to_vec();
+            for byte in name {
+                match byte {
+                    b'"' | b'\\' => node.extend([b'\\', byte]),
+                    ..b' ' => node.extend(format!("\\u{byte:04x}").into_bytes()),
+                    _ => node.push(byte),
+                }
+            }
+            node.extend(format!(r#"","dsize":{disk},"asize":{length}{links}{extended}}}"#).bytes());
+            node
+        },
+    );
+    let node = node.boxed();
+    let leaf = node.clone();
+    let branch = move |inner| {
+        (node.clone(), vec(inner, 0..6)).prop_map(|(node, children): (_, Vec<Vec<u8>>)| {
+            let parts: Vec<_> = [node].into_iter().chain(children).collect();
+            [b"[", &*parts.join(&b","[..]), b"]"].concat()
+        })
     };
-    let links = (any::<bool>(), edge(), any::<u32>(), any::<i64>());
-    (leaf.prop_recursive(6, 40, 6, branch), links).prop_map(|(mut root, (is_linked, inode, links, time))| {
-        if is_linked {
-            root["inode"] = json!(inode);
-            root["links"] = json!(links);
-            root["modified"] = json!(time);
-        }
-        let header = json!({
-            "schema": 1, "tool": "weigh", "version": "0", "measure": "disk", "unit": "bytes", "complete": true,
-            "details": true,
-        });
-        let Value::Object(mut all) = header else { unreachable!("it is an object") };
-        all.extend(root.as_object().cloned().unwrap_or_else(Map::new));
-        all.insert("errors".into(), json!([]));
-        Value::Object(all)
+    leaf.prop_recursive(6, 40, 6, branch).prop_map(|tree| {
+        [b"[1,2,{\"progname\":\"ncdu\"},[{\"name\":\"/r\"},", &*tree, b"]]"].concat()
     })
-}
-
-fn node(name: &[u8], kind: &str, size: u64) -> Value {
-    use base64::Engine as _;
-    let bytes = base64::engine::general_purpose::STANDARD.encode(name);
-    json!({"name": String::from_utf8_lossy(name), "name_bytes": bytes, "kind": kind, "size": size})
 }
 
 /// Damage to a file: bytes changed, removed or doubled, or the end cut off.
@@ -263,24 +264,20 @@ fn damaged(mut bytes: Vec<u8>, damage: &[(prop::sample::Index, u8, u8)]) -> Vec<
     bytes
 }
 
-/// Loads what `filter` leaves of what is at `path`; what `json` writes of it.
+/// Loads what `filter` leaves of what is at `path`; what is saved of it.
 fn load_and_write(path: &Path, filter: &Filter) -> Option<(Tree, Vec<u8>)> {
     let inodes = Inodes::ALL;
-    let mut loaded = snapshot::load(path, Wanted::default(), |_| Whole { inodes }).ok()?;
+    let wanted = Wanted { times: true, ..Wanted::default() };
+    let mut loaded = snapshot::load(path, wanted, |_| Whole { inodes }).ok()?;
     snapshot::reweigh(&mut loaded, filter, inodes).ok()?;
-    let options = schema::ExportOptions {
-        view: loaded.view,
-        origin: loaded.origin.take(),
-        ..Default::default()
-    };
-    let mut text = Vec::new();
-    schema::write(&mut text, &loaded.weighed, &options).unwrap();
-    Some((loaded.weighed.report?, text))
+    let mut saved = Vec::new();
+    packed::write(&mut saved, &loaded, None).unwrap();
+    Some((loaded.weighed.report?, saved))
 }
 
-/// What is taken is written as it was, and can be drawn whatever its numbers are.
+/// What is taken is saved as it was, and can be drawn whatever its numbers are.
 #[test]
-fn snapshots_are_taken_or_refused_and_what_is_taken_can_be_shown() {
+fn exports_are_taken_or_refused_and_what_is_taken_can_be_shown() {
     let fixture = Fixture::in_memory();
     let (one, two) = (fixture.at("one"), fixture.at("two"));
     let looks = (0..100_usize, 0..64_u8);
@@ -288,7 +285,7 @@ fn snapshots_are_taken_or_refused_and_what_is_taken_can_be_shown() {
     filter.globs.exclude.add(b"*e*").unwrap();
     filter.regexes.never = any_pattern(&[b"[0-9]$".to_vec()]).unwrap();
     throw(FILES, (document(), damage(), looks), |(document, damage, (width, look))| {
-        fs::write(&one, damaged(document.to_string().into_bytes(), &damage)).unwrap();
+        fs::write(&one, damaged(document, &damage)).unwrap();
         let limits = Limits {
             lines: width,
             depth: u32::from(look),
@@ -299,22 +296,13 @@ fn snapshots_are_taken_or_refused_and_what_is_taken_can_be_shown() {
         };
         let _ = snapshot::load(&one, Wanted::default(), |view| Top::new(view, limits));
         let all = Filter::default();
-        let Some((tree, text)) = load_and_write(&one, &all) else { return };
-        check_text(&text, "JSON");
-        fs::write(&two, &text).unwrap();
-        let again = load_and_write(&two, &all).map(|(_, text)| text);
-        assert_eq!(
-            again.as_deref().map(String::from_utf8_lossy),
-            Some(String::from_utf8_lossy(&text))
-        );
+        let Some((tree, saved)) = load_and_write(&one, &all) else { return };
+        fs::write(&two, &saved).unwrap();
+        assert!(load_and_write(&two, &all).map(|(_, again)| again) == Some(saved));
         // What filters leave, they leave again.
         if let Some((_, left)) = load_and_write(&one, &filter) {
             fs::write(&two, &left).unwrap();
-            let again = load_and_write(&two, &filter).map(|(_, text)| text);
-            assert_eq!(
-                again.as_deref().map(String::from_utf8_lossy),
-                Some(String::from_utf8_lossy(&left))
-            );
+            assert!(load_and_write(&two, &filter).map(|(_, again)| again) == Some(left));
         }
         let by_time = Wanted { by_time: true, times: true, ..Wanted::default() };
         let _ = snapshot::load(&one, by_time, |_| Whole { inodes: Inodes::ALL });

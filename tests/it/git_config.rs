@@ -45,7 +45,8 @@ fn by_git(fixture: &Fixture, dir: &str, env: Env) -> Output {
 /// files count as not ignored. Otherwise it is a usage error.
 fn agrees_with_git(fixture: &Fixture, env: Env, what: &str) {
     let git = by_git(fixture, "top", env);
-    let mut run = weigh("-j --ignored top").within(fixture.path()).env("HOME", fixture.at("home"));
+    let mut run =
+        weigh("-j --only-ignored top").within(fixture.path()).env("HOME", fixture.at("home"));
     run = run.env("GIT_CONFIG_SYSTEM", "");
     for (name, value) in env {
         run = run.env(name, value);
@@ -117,7 +118,7 @@ fn every_way_to_write_a_value() {
     }
     let said = {
         fs::write(fixture.at("home/.gitconfig"), "\n[core]\n\nexcludesFile\n").unwrap();
-        weigh("--ignored top").within(fixture.path()).env("HOME", fixture.at("home")).run()
+        weigh("--only-ignored top").within(fixture.path()).env("HOME", fixture.at("home")).run()
     };
     let name = fixture.at("home/.gitconfig");
     let expected = format!("cannot read git's file '{}': line 4 ", name.display());
@@ -265,7 +266,8 @@ fn what_is_included_is_bounded() {
         let text = format!("[include]\npath = {0}\npath = {0}\n", depth + 1);
         fs::write(fixture.at("home").join(name), text).unwrap();
     }
-    let shown = weigh("--ignored top").within(fixture.path()).env("HOME", fixture.at("home")).run();
+    let shown =
+        weigh("--only-ignored top").within(fixture.path()).env("HOME", fixture.at("home")).run();
     assert_eq!(shown.code(), 2);
     assert!(shown.complaint().contains("too many files are included"), "{}", shown.complaint());
 }
@@ -303,7 +305,7 @@ fn what_a_repository_says_for_itself() {
     // From a root inside, and in a work tree besides the first one, whose configuration is the first one's.
     fs::write(fixture.at("top/.git/config"), format!("{plain}\n[core]excludesFile=o")).unwrap();
     fs::remove_file(fixture.at("home/.gitconfig")).unwrap();
-    let seen = weighed(weigh("--ignored top/sub").within(fixture.path()), &fixture);
+    let seen = weighed(weigh("--only-ignored top/sub").within(fixture.path()), &fixture);
     assert_eq!(seen, [b"a.o".to_vec()].into());
     let identity = ["-c", "user.name=n", "-c", "user.email=e"];
     let commit = ["commit", "-q", "--allow-empty", "-m", "m"];
@@ -311,7 +313,7 @@ fn what_a_repository_says_for_itself() {
     git(&fixture, &fixture.at("top"), &["worktree", "add", "-q", "../second"]);
     let fixture = fixture.file("second/x.o", 0).file("second/y.c", 0);
     fs::write(fixture.at("second/o"), "*.c\n").unwrap();
-    let seen = weighed(weigh("--ignored second").within(fixture.path()), &fixture);
+    let seen = weighed(weigh("--only-ignored second").within(fixture.path()), &fixture);
     let expected = by_git(&fixture, "second", &[]).stdout;
     assert_eq!((seen, &*expected), ([b"y.c".to_vec()].into(), &b"y.c\0"[..]));
 }
@@ -322,8 +324,9 @@ fn what_a_repository_says_for_itself() {
 fn a_repository_that_is_set_up_badly() {
     let fixture = world().fifo("top/pipe").sparse("top/.git/large", 11 << 20);
     let config = fixture.at("top/.git/config");
-    let run =
-        || weigh("-j --ignored top").within(fixture.path()).env("HOME", fixture.at("home")).run();
+    let run = || {
+        weigh("-j --only-ignored top").within(fixture.path()).env("HOME", fixture.at("home")).run()
+    };
     for (text, file, message) in [
         ("[core]\nexcludesFile = o\nx = \"", "config", "line 3 is not valid"),
         ("[core]excludesFile=o\n[include]path=config", "config", "too many files are included"),
@@ -359,7 +362,8 @@ fn a_pipe_is_none_of_the_users_files() {
         if let Some(config) = config {
             fs::write(fixture.at("home/.gitconfig"), config).unwrap();
         }
-        let run = weigh("-j --ignored top").within(fixture.path()).env("HOME", fixture.at("home"));
+        let run =
+            weigh("-j --only-ignored top").within(fixture.path()).env("HOME", fixture.at("home"));
         let shown = run.run();
         assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0), "{pipe} {config:?}");
     }

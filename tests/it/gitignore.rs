@@ -89,7 +89,7 @@ pub fn compare(fixture: &Fixture, top: &str, nested: &[&str]) {
     };
     let top = fixture.at(top);
     assert_eq!(show(&run("--gitignore")), show(&listed(fixture, &top, NOT_IGNORED, nested)));
-    assert_eq!(show(&run("--ignored")), show(&listed(fixture, &top, IGNORED, nested)));
+    assert_eq!(show(&run("--only-ignored")), show(&listed(fixture, &top, IGNORED, nested)));
 }
 
 /// The output of a compiler is ignored, with exceptions.
@@ -236,15 +236,15 @@ fn roots_inside_a_work_tree() {
     let run = |flag, root| weighed(weigh(flag).arg(root).within(fixture.path()), &fixture);
     let set = |files: &[&str]| files.iter().map(|file| file.as_bytes().to_vec()).collect::<Files>();
     assert_eq!(run("--gitignore", "top/sub"), set(&[".gitignore", "deep/y", "y.o"]));
-    assert_eq!(run("--ignored", "top/sub/deep"), set(&["x", "z.c"]));
+    assert_eq!(run("--only-ignored", "top/sub/deep"), set(&["x", "z.c"]));
     assert_eq!(run("--gitignore", "top/built/in"), set(&[]));
-    assert_eq!(run("--ignored", "top/built/in"), set(&["f"]));
+    assert_eq!(run("--only-ignored", "top/built/in"), set(&["f"]));
     // What the outer root leaves out is weighed as the root that it is.
     let both = weigh("--gitignore").arg("top").arg("top/built").arg("-n1000");
     let both = both.arg("--inodes").arg("-b").within(fixture.path()).run().text();
     assert!(both.contains("top/built"), "{both}");
     // Inside the repository nothing is ignored.
-    let repository = run("--ignored", "top/.git");
+    let repository = run("--only-ignored", "top/.git");
     assert_eq!(repository, set(&[]));
     let git_dir = weigh("-j --gitignore --inodes top").within(fixture.path()).run().document();
     let alone = weigh("-j --inodes top/.git").within(fixture.path()).run().document();
@@ -264,12 +264,12 @@ fn ignore_files_hold_everywhere_and_gitignore_only_in_a_work_tree() {
     ];
     let fixture = checkout(Fixture::new(), "top", &files);
     let run = |flag| weighed(weigh(flag).arg("top").within(fixture.path()), &fixture).len();
-    assert_eq!((run("--gitignore"), run("--ignored")), (3, 2));
+    assert_eq!((run("--gitignore"), run("--only-ignored")), (3, 2));
     std::fs::remove_dir_all(fixture.at("top/.git")).unwrap();
-    assert_eq!((run("--gitignore"), run("--ignored")), (4, 0));
+    assert_eq!((run("--gitignore"), run("--only-ignored")), (4, 0));
     // An empty directory by that name is no repository.
     std::fs::create_dir(fixture.at("top/.git")).unwrap();
-    assert_eq!((run("--gitignore"), run("--ignored")), (4, 0));
+    assert_eq!((run("--gitignore"), run("--only-ignored")), (4, 0));
 }
 
 /// A repository has a HEAD that leads somewhere, objects and refs.
@@ -303,7 +303,7 @@ fn what_makes_a_repository() {
         }
         std::fs::write(fixture.at("top/inner/.git/HEAD"), head).unwrap();
         // The outer repository's rules hold in what is none.
-        let seen = weighed(weigh("--ignored top").within(fixture.path()), &fixture);
+        let seen = weighed(weigh("--only-ignored top").within(fixture.path()), &fixture);
         assert_eq!(seen.is_empty(), is_repository, "{head:?} {dirs:?}");
         // Git says of itself whether it takes it for one.
         let top = git(&fixture, &fixture.at("top/inner"), &["rev-parse", "--show-toplevel"]);
@@ -364,8 +364,8 @@ fn no_rule_speaks_of_a_repository() {
         run.run().document().root().size
     };
     assert_eq!(inodes("--gitignore top"), 1 + inodes("top/.git"));
-    assert_eq!(inodes("--ignored top"), 3);
-    assert_eq!(inodes("--ignored top/built"), 2);
+    assert_eq!(inodes("--only-ignored top"), 3);
+    assert_eq!(inodes("--only-ignored top/built"), 2);
 }
 
 #[test]
@@ -472,7 +472,7 @@ fn random_rules() {
         git(&fixture, &top, &["update-index", "--index-version", version]);
         git(&fixture, &top, &[&add[..], &["--pathspec-from-file=../tracked"]].concat());
         let run = |flag| weighed(weigh(flag).arg("top").within(fixture.path()), &fixture);
-        for (flag, flags) in [("--gitignore", NOT_IGNORED), ("--ignored", IGNORED)] {
+        for (flag, flags) in [("--gitignore", NOT_IGNORED), ("--only-ignored", IGNORED)] {
             let (seen, expected) = (run(flag), listed(&fixture, &top, flags, &[]));
             let odd: Vec<String> = seen
                 .symmetric_difference(&expected)

@@ -192,7 +192,7 @@ fn what_changed_is_shown() {
     weigh("-s --save before top").within(fixture.path()).run().clean();
     let fixture = fixture.file("top/new", 30_000);
     std::fs::remove_file(fixture.at("top/big")).unwrap();
-    let page = weigh("-s --as html --since before top").within(fixture.path()).run().text();
+    let page = weigh("diff -s --as html --since before top").within(fixture.path()).run().text();
     let rows = by_path(&page);
     assert_eq!(rows[&b"new"[..]].cells[..2], ["30000", "30000"]);
     assert_eq!(rows[&b"big"[..]].cells[..2], ["0", "-70000"]);
@@ -207,21 +207,21 @@ fn what_changed_is_shown() {
     // As from a snapshot.
     weigh("-s --save after top").within(fixture.path()).run().clean();
     let loaded =
-        weigh("-s --as html --since before --load after").within(fixture.path()).run().text();
+        weigh("diff -s --as html --since before --load after").within(fixture.path()).run().text();
     assert_eq!(
         by_path(&loaded).into_keys().collect::<Vec<_>>(),
         rows.into_keys().collect::<Vec<_>>()
     );
 }
 
-/// Times come from a walk or from what `--save` wrote. What `-j` prints has none.
+/// Times come from a walk or from what `--save` wrote. What `--as ncdu` prints has none.
 #[test]
 fn colours_say_kind_and_age_where_they_are_known() {
     let old = 1_000_000_000;
     let fixture = drawn().file("top/a.RS", 20_000).modified("top/a.RS", old);
     weigh("-s --save saved top").within(fixture.path()).run().clean();
-    let json = weigh("-s -j top").within(fixture.path()).run().text();
-    std::fs::write(fixture.at("printed"), json).unwrap();
+    let ncdu = weigh("-s --as ncdu top").within(fixture.path()).run().clean();
+    std::fs::write(fixture.at("printed"), ncdu).unwrap();
     let page = |flags: &str| weigh(&format!("-s {flags}")).within(fixture.path()).run().text();
     for flags in ["--as html top", "--as html --load saved"] {
         let page = page(flags);
@@ -289,20 +289,16 @@ fn a_chain_of_directories_is_drawn_as_one() {
 #[test]
 fn a_page_says_which_host_its_snapshot_is_of() {
     let fixture = drawn();
-    weigh("--save saved.json top").within(fixture.path()).run();
-    let json = fs::read_to_string(fixture.at("saved.json")).unwrap();
-    let (before, after) = json.split_once(r#""host":""#).unwrap();
-    let (_, after) = after.split_once('"').unwrap();
-    let other = format!(r#"{before}"host":"<other>\n"{after}"#);
-    fs::write(fixture.at("saved.json"), other).unwrap();
+    weigh("--save saved.weigh top").within(fixture.path()).run();
+    crate::saved::change(&fixture.at("saved.weigh"), |header| header["host"] = "<other>\n".into());
     let made = |flags: &str| {
         let page = weigh(&format!("--as html {flags}")).within(fixture.path()).run().text();
         page.lines().find(|line| line.contains("Made by weigh ")).unwrap().to_owned()
     };
     assert!(
-        made("--load saved.json").ends_with(r" on &lt;other&gt;\n.</p>"),
+        made("--load saved.weigh").ends_with(r" on &lt;other&gt;\n.</p>"),
         "{}",
-        made("--load saved.json")
+        made("--load saved.weigh")
     );
     assert!(!made("top").contains(" on &lt;"), "{}", made("top"));
 }

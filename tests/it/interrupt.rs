@@ -189,7 +189,7 @@ fn listens(pid: u32) -> bool {
 fn the_first_ctrl_c_ends_what_waits() {
     let fixture = Fixture::new().file("top/f", 1).fifo("pipe");
     let (reader, writer) = std::io::pipe().unwrap();
-    for flags in ["--load pipe", "--load -", "top --since pipe", "top --save pipe"] {
+    for flags in ["--load pipe", "--load -", "diff top --since pipe", "top --save pipe"] {
         let stdin = File::from(OwnedFd::from(reader.try_clone().unwrap()));
         let mut child = weigh(flags).within(fixture.path()).stdin(stdin).spawn();
         // Once it waits at the FIFO, it walks no more.
@@ -230,7 +230,7 @@ fn the_first_ctrl_c_ends_saving_and_leaves_no_draft() {
         &leaf[1..],
         leaf.repeat(200_000)
     );
-    fs::write(place.at("large"), snapshot).unwrap();
+    crate::saved::write(place.at("large"), &snapshot);
     let is_draft = || {
         let mut names = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name());
         names.any(|name| name.to_string_lossy().starts_with(".weigh-draft-of-"))
@@ -239,7 +239,7 @@ fn the_first_ctrl_c_ends_saving_and_leaves_no_draft() {
     let old = place.bytes("first");
     let mut reached = 0;
     let save = |file| weigh("--load large --save").arg(file).within(place.path());
-    for file in ["saved", "saved.zst", "saved.gz", "saved.weigh"] {
+    for file in ["saved", "saved.weigh"] {
         for _ in 0..RUNS {
             fs::write(place.at(file), &old).unwrap();
             let mut child = save(file).spawn();

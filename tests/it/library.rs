@@ -178,7 +178,7 @@ fn requests_and_entries_do_what_they_say() {
 #[test]
 fn a_snapshot_says_what_a_request_left_out() {
     let fixture = Fixture::in_memory().file("tree/kept", 10).file("tree/left.o", 20);
-    let (tree, saved) = (fixture.at("tree"), fixture.at("saved.json"));
+    let (tree, saved) = (fixture.at("tree"), fixture.at("saved.weigh"));
     let request = Request::of([&tree]).exclude("*.o").unwrap().one_file_system();
     weigh::run(&request.clone().save_to(&saved)).unwrap();
     let same = weigh::run(&request.since(&saved)).unwrap();

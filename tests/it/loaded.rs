@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use crate::dice::HOSTILE;
 use crate::fixture::Fixture;
 use crate::names::check_text;
+use crate::packed::sealed;
 use crate::run::weigh;
+use crate::saved;
 
 /// Everything that a terminal obeys, in one string of text, and what a forged line would say.
 const TEXT: &str = "a\x1b[2J\r\nweigh: forged\u{7f}\t\u{9b}31m\u{85}\u{2028}\u{202e}b\"\\";
@@ -41,14 +43,14 @@ const SHOWN: &[&str] = &[
     "--stats",
     "-X nothing",
     "--mtime +1",
-    "--save /dev/stdout",
 ];
 
 /// Runs weigh on `snapshots`, and looks at all that it prints. Colours are its own.
 fn is_harmless(place: &Fixture, flags: &str, snapshots: &[&str]) {
     let limits = if flags.contains("--as") { "" } else { "-n 1000" };
-    let mut run = weigh(limits).within(place.path()).env("LS_COLORS", "ex=32");
-    for arg in flags.split_whitespace().chain(snapshots.iter().copied()) {
+    let run = weigh(&format!("{limits} {flags}"));
+    let mut run = run.within(place.path()).env("LS_COLORS", "ex=32");
+    for arg in snapshots.iter().copied() {
         run = run.arg(arg);
     }
     let shown = run.run();
@@ -68,7 +70,7 @@ fn is_harmless(place: &Fixture, flags: &str, snapshots: &[&str]) {
 
 /// In JSON what is no text is replaced, and stands beside it in base64. In metrics it is only replaced.
 fn is_replaced(flags: &str) -> bool {
-    ["-j", "ndjson", "--save", "prometheus"].iter().any(|flag| flags.contains(flag))
+    ["-j", "ndjson", "prometheus"].iter().any(|flag| flags.contains(flag))
 }
 
 fn without_colours(text: &str) -> String {
@@ -161,13 +163,13 @@ fn no_string_of_a_snapshot_reaches_a_terminal_as_it_is() {
     let place = Fixture::new();
     for (number, bytes) in [None, Some(BYTES)].into_iter().enumerate() {
         let [one, two] = ["one", "two"].map(|name| format!("{name}{number}"));
-        fs::write(place.at(&one), snapshot(TEXT, bytes, 40).to_string()).unwrap();
-        fs::write(place.at(&two), snapshot(TEXT, bytes, 4000).to_string()).unwrap();
+        saved::save(&place.at(&one), &snapshot(TEXT, bytes, 40));
+        saved::save(&place.at(&two), &snapshot(TEXT, bytes, 4000));
         for flags in SHOWN {
             is_harmless(&place, flags, &["--load", &one]);
         }
         for flags in ["", "-p", "-C", "-j", "--as csv", "--as ndjson", "--print-errors"] {
-            is_harmless(&place, flags, &["--load", &two, "--since", &one]);
+            is_harmless(&place, &format!("diff {flags}"), &["--load", &two, "--since", &one]);
         }
     }
 }
@@ -189,20 +191,22 @@ fn no_string_of_an_export_reaches_a_terminal_as_it_is() {
 fn what_is_wrong_with_a_snapshot_is_said_in_one_line() {
     let place = Fixture::new();
     let text = Value::from(TEXT).to_string();
+    let header = |text: String| sealed(&[(b'H', text.into_bytes())], false);
     for wrong in [
-        format!("{{\"schema\":1,\"measure\":{text}}}"),
-        format!("{{\"schema\":1,\"kind\":{text}}}"),
-        format!("{{\"schema\":1,\"errors\":[{{\"operation\":{text}}}]}}"),
-        format!("{{\"schema\":1,{text}:{TEXT}}}"),
-        format!("{{\"schema\":{text}}}"),
-        format!("[{text}]"),
-        TEXT.to_owned(),
+        header(format!("{{\"schema\":1,\"measure\":{text}}}")),
+        header(format!("{{\"schema\":1,\"errors\":[{{\"operation\":{text}}}]}}")),
+        header(format!("{{\"schema\":1,{text}:{TEXT}}}")),
+        header(format!("{{\"schema\":{text}}}")),
+        format!("{{\"schema\":1,{text}:{TEXT}}}").into_bytes(),
+        format!("[{text}]").into_bytes(),
+        format!("[1,2,{{}},[{{\"name\":{text},{text}:{TEXT}").into_bytes(),
+        TEXT.as_bytes().to_vec(),
     ] {
         fs::write(place.at("wrong"), &wrong).unwrap();
         let shown = weigh("--load wrong").within(place.path()).run();
         assert_eq!(shown.code(), 1, "{wrong:?}");
         assert_eq!(shown.complaint().lines().count(), 1, "{}", shown.complaint());
-        check_text(&shown.stderr, &wrong);
+        check_text(&shown.stderr, &String::from_utf8_lossy(&wrong));
     }
 }
 
@@ -215,42 +219,11 @@ fn the_errors_of_a_snapshot_come_back_by_their_symbols() {
     let errors = given
         .map(|symbol| json!({"path": "p", "operation": "open", "error": symbol, "message": "m"}));
     let snapshot = json!({"schema": 1, "measure": "disk", "complete": false, "errors": errors});
-    fs::write(place.at("snapshot"), snapshot.to_string()).unwrap();
+    saved::save(&place.at("snapshot"), &snapshot);
     let shown = weigh("-j --load snapshot").within(place.path()).run();
     let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
     let symbols: Vec<_> = shown["errors"].as_array().unwrap().iter().map(|e| &e["error"]).collect();
     assert_eq!(symbols, expected);
-}
-
-/// Only a damaged or forged snapshot has such siblings. They changed places each time that it was saved again.
-#[test]
-fn siblings_of_one_name_and_size_keep_their_order() {
-    let fixture = Fixture::new();
-    let leaf = |name: &str, kind: &str| json!({"name": name, "kind": kind, "size": 3});
-    let directory = |name: &str, size: u64, children: &[Value]| {
-        let entries = 1 + children.len();
-        let children = children.to_vec();
-        json!({"name": name, "kind": "directory", "size": size, "entries": entries, "children": children})
-    };
-    // The third has directories in it, and there was a smaller one between it and the first.
-    let children = [
-        directory("a", 3, &[leaf("x", "file")]),
-        directory("b", 1, &[]),
-        directory("a", 3, &[directory("y", 3, &[])]),
-        directory("a", 3, &[leaf("z", "file")]),
-        leaf("a", "file"),
-        leaf("a", "symlink"),
-        leaf("a", "file"),
-    ];
-    let document = json!({"schema": 1, "measure": "disk", "unit": "bytes", "complete": true,
-        "name": "top", "kind": "directory", "size": 19, "entries": 11, "children": children});
-    fs::write(fixture.at("0"), document.to_string()).unwrap();
-    let saved = |from: &str, to: &str| {
-        let shown = weigh("--save").arg(to).arg("--load").arg(from).within(fixture.path()).run();
-        assert_eq!(shown.code(), 0, "{}", shown.complaint());
-        fixture.text(to)
-    };
-    assert_eq!(saved("0", "1"), saved("1", "2"));
 }
 
 /// The picture of one file seemed to be all that is in it.

@@ -1,5 +1,5 @@
 //! How the screen looks: the pictures of it in docs, the contrast of all its colours, and that none of them says
-//! anything alone. All from one snapshot, [`look.json`](look.json), as it would be seen at the time when it was made.
+//! anything alone. All from one snapshot, `look.weigh`, as it would be seen at the time when it was made.
 //!
 //! When a picture is to change: `UPDATE_GENERATED=1 cargo test --test it look::`, then look at `docs/screen-*.svg`.
 #![cfg(all(target_os = "linux", feature = "tui"))]
@@ -57,7 +57,7 @@ fn browser(palette: Option<Palette>) -> Browser {
     let colors = palette.map(|palette| Colors::new("", palette));
     let options = BrowseOptions { times: Some(times), colors, ..BrowseOptions::default() };
     let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
-    let source = Input::Snapshots(vec![Path::new(TOP).join("tests/it/look.json")]);
+    let source = Input::Snapshots(vec![Path::new(TOP).join("tests/it/look.weigh")]);
     let mut request = Request { keep, source, ..Request::default() };
     request.walk.rules.time = Some(Time::Modified);
     crate::browse::opened(&request, options, 1)
@@ -432,12 +432,12 @@ fn no_answer_is_left_for_the_shell() {
 /// A damaged snapshot ends it at once, before anything is asked.
 #[test]
 fn what_cannot_begin_asks_nothing() {
-    let fixture = Fixture::new().file("bad.json", 3);
+    let fixture = Fixture::new().file("bad.weigh", 3);
     let terminal = Pty::new();
-    let child = weigh("-u --load bad.json").within(fixture.path()).on(&terminal).spawn();
+    let child = weigh("-u --load bad.weigh").within(fixture.path()).on(&terminal).spawn();
     assert_ne!(child.wait_with_output().unwrap().status.code(), Some(0));
     let shown = String::from_utf8_lossy(&terminal.close()).into_owned();
-    assert!(shown.contains("bad.json") && !shown.contains("\x1b]11"), "{shown:?}");
+    assert!(shown.contains("bad.weigh") && !shown.contains("\x1b]11"), "{shown:?}");
 }
 
 /// Where there is no alternate screen, old text stood between the cells, and the prompt came between the lines.

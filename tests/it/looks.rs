@@ -6,6 +6,7 @@ use std::fs;
 use crate::fixture::{Fixture, raw};
 use crate::picture::cells;
 use crate::run::{Weigh, weigh};
+use crate::saved;
 
 /// Chains that end in a file, one of them with a little beside it, and directories that are no chains.
 fn project() -> Fixture {
@@ -153,16 +154,13 @@ fn without_links(text: &str) -> String {
 #[test]
 fn a_snapshot_has_links_only_to_what_is_here() {
     let fixture = project();
-    on(&fixture, "--save relative.json").run().clean();
-    let absolute = weigh("-s --save absolute.json").arg(fixture.at("top")).within(fixture.path());
+    on(&fixture, "--save relative.weigh").run().clean();
+    let absolute = weigh("-s --save absolute.weigh").arg(fixture.at("top")).within(fixture.path());
     absolute.run().clean();
-    let saved = fs::read_to_string(fixture.at("absolute.json")).unwrap();
-    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
-    let other = saved.replace(&format!("\"host\":\"{}\"", host.trim()), "\"host\":\"elsewhere\"");
-    assert_ne!(other, saved);
-    fs::write(fixture.at("other.json"), other).unwrap();
+    fs::copy(fixture.at("absolute.weigh"), fixture.at("other.weigh")).unwrap();
+    saved::change(&fixture.at("other.weigh"), |header| header["host"] = "elsewhere".into());
     for (file, has_links) in [("relative", false), ("absolute", true), ("other", false)] {
-        let flags = format!("-c --hyperlink always --load {file}.json");
+        let flags = format!("-c --hyperlink always --load {file}.weigh");
         let text = weigh(&flags).within(fixture.path()).run().text();
         assert_eq!(text.contains("\x1b]8"), has_links, "{file}");
     }
@@ -171,16 +169,14 @@ fn a_snapshot_has_links_only_to_what_is_here() {
 #[test]
 fn a_comparison_says_with_what_it_compares() {
     let fixture = project();
-    on(&fixture, "--save before.json").run().clean();
-    let saved = fs::read_to_string(fixture.at("before.json")).unwrap();
-    let (start, rest) = saved.split_once("\"time\":").unwrap();
-    let rest = rest.split_once(',').unwrap().1;
-    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
-    let rest = rest.replace(&format!("\"host\":\"{}\"", host.trim()), "\"host\":\"web\\u001b1\"");
-    fs::write(fixture.at("before.json"), format!("{start}\"time\":1000000000,{rest}")).unwrap();
+    on(&fixture, "--save before.weigh").run().clean();
+    saved::change(&fixture.at("before.weigh"), |header| {
+        header["time"] = 1_000_000_000.into();
+        header["host"] = "web\u{1b}1".into();
+    });
     let fixture = fixture.sparse("top/two/one", 25_000_000);
     let text = |flags: &str| {
-        on(&fixture, &format!("-c -w 80 --since before.json {flags}"))
+        on(&fixture, &format!("diff -c -w 80 --since before.weigh {flags}"))
             .env("TZ", "UTC0")
             .run()
             .text()
@@ -202,20 +198,16 @@ since 2001-09-09 01:46 on web\\x1b1
     assert!(text("-R").starts_with("since 2001-09-09 01:46 on web\\x1b1\n"));
     assert!(text("-w 50").lines().nth(1).unwrap().ends_with(" churn"), "{}", text("-w 50"));
     assert!(text("-r").starts_with("since 2001-09-09 01:46 on web\\x1b1\n"));
-    // The output of -j does not say when it was made.
-    let json = on(&fixture, "-j").run().clean();
-    fs::write(fixture.at("before.json"), json).unwrap();
-    assert!(text("").starts_with("since "), "{}", text(""));
 }
 
 /// There is nothing to compare with, and their own lines say it all.
 #[test]
 fn a_comparison_does_not_go_into_what_is_new_or_gone() {
     let fixture = project().dir("top/place");
-    on(&fixture, "--details --save before.json").run().clean();
+    on(&fixture, "--details --save before.weigh").run().clean();
     fs::remove_dir_all(fixture.at("top/two")).unwrap();
     let fixture = fixture.sparse("top/new/dir/file", 7_000_000).sparse("top/new/other", 300_000);
-    let text = |flags: &str| shown(&fixture, &format!("-c -b --since before.json {flags}"));
+    let text = |flags: &str| shown(&fixture, &format!("diff -c -b --since before.weigh {flags}"));
     let lines = text("");
     assert!(lines.contains("── new (new)\n") && lines.contains("── two (gone)\n"), "{lines}");
     assert_eq!(lines.lines().count(), 2 + 3, "{lines}");
@@ -223,7 +215,7 @@ fn a_comparison_does_not_go_into_what_is_new_or_gone() {
     assert!(deep.contains("other (new)") && deep.contains("one (gone)"), "{deep}");
     // A list of files has no line for a directory.
     assert!(text("-F").contains("new/dir/file (new)"), "{}", text("-F"));
-    let json = on(&fixture, "-j --since before.json").run().clean();
+    let json = on(&fixture, "diff -j --since before.weigh").run().clean();
     assert!(String::from_utf8(json).unwrap().contains("\"name\":\"other\""));
     // What was moved there is shown, because it is neither.
     fs::rename(fixture.at("top/chain"), fixture.at("top/new/dir/moved")).unwrap();
@@ -255,8 +247,7 @@ fn a_locale_without_unicode_gets_the_same_in_ascii() {
         }
     }
     on(&fixture, "--save saved").run().clean();
-    let history =
-        |locale| weigh("--history saved -w 30").within(fixture.path()).env("LANG", locale);
+    let history = |locale| weigh("history saved -w 30").within(fixture.path()).env("LANG", locale);
     let [plain, ascii] = ["C.UTF-8", "de_DE.ISO-8859-1"].map(|locale| history(locale).run().text());
     assert!(
         plain.contains('▁') && plain.ends_with("\nno rates: they need snapshots…\n"),

@@ -109,6 +109,7 @@ mod metrics;
 mod parquet;
 mod recording;
 mod reweighed;
+mod saved;
 mod saving;
 mod schema;
 mod screen;

@@ -166,8 +166,8 @@ fn errors_are_counted_at_each_path() {
     // What was interrupted did not read everything.
     let json = r#"{"schema":1,"tool":"weigh","measure":"apparent","complete":false,"name":"top","kind":"directory",
         "size":9,"entries":1,"children":[],"errors":[]}"#;
-    fs::write(fixture.at("interrupted.json"), json).unwrap();
-    let shown = weigh("-s --as prometheus --load interrupted.json").within(fixture.path()).run();
+    crate::saved::write(fixture.at("interrupted.weigh"), json);
+    let shown = weigh("-s --as prometheus --load interrupted.weigh").within(fixture.path()).run();
     let text = String::from_utf8(shown.stdout).unwrap();
     assert_eq!(paths(&text, "weigh_errors"), [("top".to_owned(), 1)]);
 }
@@ -199,8 +199,8 @@ fn metrics_have_labels_of_their_own() {
         r#"{{"schema":1,"tool":"weigh","measure":"apparent","complete":true,"name":"top","kind":"directory","size":9,
         "entries":25,"children":[{content}],"errors":[]}}"#
     );
-    fs::write(fixture.at("long.json"), json).unwrap();
-    let text = weigh("-s -z 0 --as prometheus --load long.json").within(fixture.path()).run();
+    crate::saved::write(fixture.at("long.weigh"), &json);
+    let text = weigh("-s -z 0 --as prometheus --load long.weigh").within(fixture.path()).run();
     let all = paths(&text.text(), "weigh_apparent_size_bytes");
     let (cut, figure) = all.last().unwrap();
     assert_eq!((all.len(), cut.len(), *figure), (22, 4096 + '\u{fffd}'.len_utf8(), 27));
@@ -217,7 +217,7 @@ fn metrics_have_labels_of_their_own() {
 fn known(fixture: &Fixture) -> BTreeSet<String> {
     let script = "mkdir m; mount -t tmpfs none m; exec 3>m/gone; echo x >&3; rm m/gone; echo x >m/f
         for measure in '' -s -f --inodes; do \"$0\" --as prometheus $measure m; done
-        \"$0\" --as prometheus --df m; \"$0\" --as prometheus --df";
+        \"$0\" df --as prometheus m; \"$0\" df --as prometheus ";
     let text = String::from_utf8(in_namespace(fixture, script).stdout).unwrap();
     let files = text.split_inclusive("# EOF\n").flat_map(samples);
     files.map(|(metric, ..)| metric).collect()

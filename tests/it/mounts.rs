@@ -6,6 +6,7 @@
 use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::run::{in_namespace, try_in_namespace, weigh};
+use crate::saved;
 use std::collections::BTreeSet;
 
 /// Runs `weigh FLAGS top` within `fixture` after the shell has done `mounts` there.
@@ -297,11 +298,11 @@ fn a_dos_name_is_no_link() {
         setfattr -n system.ntfs_dos_name -v LONGFI~1.TEX m/in/longfilename.text
         head -c 50000 /dev/zero > m/in/one; ln m/in/one m/two
         head -c 9000 /dev/zero > m/in/both; ln m/in/both m/in/again
-        stat -c %h m/in/longfilename.text m/in/one; \"$0\" -s --save - m/in";
+        stat -c %h m/in/longfilename.text m/in/one; \"$0\" -s --save s.weigh m/in >&2";
     let text = String::from_utf8(in_namespace(&fixture, script).stdout).unwrap();
     let mut lines = text.lines();
     assert_eq!([lines.next(), lines.next()], [Some("2"); 2], "the driver counts the name");
-    let saved: serde_json::Value = serde_json::from_str(lines.next().unwrap()).unwrap();
+    let saved = saved::read(&fixture.at("s.weigh"));
     let of = |name: &str, key: &str| {
         let children = saved["children"].as_array().unwrap();
         children.iter().find(|child| child["name"] == name).unwrap()[key].clone()

@@ -376,7 +376,7 @@ fn a_usage_error_holds_no_line_of_its_own() {
         let shown = weigh("").arg(arg).run();
         assert_eq!(shown.code(), 2);
         check_text(&shown.stderr, arg);
-        assert!(shown.complaint().lines().all(|line| !line.starts_with("weigh:")), "{arg}");
+        assert!(shown.complaint().lines().all(|line| !line.starts_with("weigh: all")), "{arg}");
     }
 }
 
@@ -507,12 +507,6 @@ fn a_name_that_no_entry_can_have_is_refused_with_the_file_and_the_name() {
         parts[0].1 = was.replace(name, &format!(r#""name":"{text}""#)).into();
         sealed(&parts, true)
     };
-    let json = |name: &str| {
-        let file = format!(r#"{{"kind":"file","size":5,{name}}}"#);
-        let head = r#"{"schema":1,"tool":"weigh","measure":"disk","complete":true,"time":1"#;
-        let root = r#""name":"top","kind":"directory","size":5,"entries":2,"children":"#;
-        format!("{head},{root}[{file}]}}").into_bytes()
-    };
     let ncdu = |entry: &str| format!(r#"[1,0,{{}},[{{"name":"/x"}},{entry}]]"#).into_bytes();
     let called = |name: &str| format!("an entry that is called {name}, as none can be");
     let slash = |name: &str| format!("an entry with a slash in its name, {name}");
@@ -528,14 +522,6 @@ fn a_name_that_no_entry_can_have_is_refused_with_the_file_and_the_name() {
         (replaced("top", b"top", b"t\0p"), nul("t\\x00p")),
         (nameless, none.clone()),
         (header("t\\u0000p"), nul("t\\x00p")),
-        (json(r#""name":"..""#), called("..")),
-        (json(r#""name":".""#), called(".")),
-        // With -p, names are paths.
-        (json(r#""name":"top/..""#), called("..")),
-        (json(r#""name":"""#), none.clone()),
-        (json(r#""name":"top/""#), none.clone()),
-        (json(r#""name":"x","name_bytes":"Li4=""#), called("..")),
-        (json(r#""name":"x\u0000""#), nul("x\\x00")),
         (ncdu(r#"{"name":".."}"#), called("..")),
         (ncdu(r#"[{"name":"."}]"#), called(".")),
         (ncdu(r#"{"name":"..","excluded":"pattern"}"#), called("..")),
@@ -549,7 +535,7 @@ fn a_name_that_no_entry_can_have_is_refused_with_the_file_and_the_name() {
         fs::write(fixture.at("bad"), bytes).unwrap();
         let run = |flags: &str| weigh(flags).within(fixture.path()).run();
         // Only with the root that its header says, the tree is read.
-        let since = ["top", "dir", "short"].map(|root| run(&format!("{root} --since bad")));
+        let since = ["top", "dir", "short"].map(|root| run(&format!("diff {root} --since bad")));
         let since = since.into_iter().find(|it| !it.complaint().contains("compare with")).unwrap();
         let loaded = ["-t --load bad", "-n 1 --load bad", "--load bad -j"].map(run);
         for shown in loaded.into_iter().chain([since]) {

@@ -1,4 +1,4 @@
-//! The `.weigh` format: what is saved in it and loaded again is the walk, JSON and it say the same, and whatever is
+//! The `.weigh` format: what is saved in it and loaded again is the walk, and whatever is
 //! wrong in a file is found.
 
 use std::fs;
@@ -14,10 +14,11 @@ use crate::fixture::{Fixture, raw};
 use crate::fuzz::throw;
 use crate::rounds::{for_seeds, rounds};
 use crate::run::weigh;
+use crate::saved;
 use crate::snapshots::same;
 use weigh::internal::snapshot::packed::blocks::{self, Blocks, FORMAT, LARGEST, MAGIC};
 use weigh::internal::snapshot::packed::pieces::{self, Piece};
-use weigh::internal::snapshot::{self, Wanted, packed, schema};
+use weigh::internal::snapshot::{self, Wanted, packed};
 use weigh::internal::tally::{Inodes, Limits, Top, Whole};
 use weigh::internal::tree::Tree;
 
@@ -141,41 +142,29 @@ fn a_random_tree_comes_back_in_every_form_of_output() {
     });
 }
 
-/// Saves `from` again in several forms, and looks at whether they say the same.
+/// Loads `from` and saves it again: what is saved of that is the same.
 fn check_same(place: &Fixture, from: &str, what: &str) {
     let save = |from: &str, to: &str| {
         let shown = weigh(&format!("--load {from} --save {to}")).within(place.path()).run();
         assert!(place.at(to).exists(), "{what}, to {to}: {}", shown.complaint());
     };
     // What is loaded and saved again may have lost what only the walk knew.
-    save(from, "1.json");
-    save("1.json", "2.weigh");
-    save("2.weigh", "3.json");
-    assert!(place.bytes("1.json") == place.bytes("3.json"), "{what}: JSON differs");
-    save("2.weigh", "4.weigh");
-    save("1.json", "5.json.zst");
-    save("5.json.zst", "6.weigh");
-    assert!(place.bytes("2.weigh") == place.bytes("4.weigh"), "{what}: it differs");
-    assert!(place.bytes("2.weigh") == place.bytes("6.weigh"), "{what}: it differs");
+    save(from, "1.weigh");
+    save("1.weigh", "2.weigh");
+    assert!(place.bytes("1.weigh") == place.bytes("2.weigh"), "{what}: it differs");
 }
 
 #[test]
-fn json_and_weigh_say_the_same_of_random_trees() {
+fn random_trees_are_saved_again_as_they_were() {
     for_seeds(rounds(TREES.0, TREES.1), |seed| {
         let ((fixture, roots), place) = (random(seed), Fixture::in_memory());
         let flags = ["", "--details", "-l", "-L", "--frees", "-s", "-f", "--shard 1/2"];
         let flags = flags[seed as usize % flags.len()];
         let roots = if flags.starts_with("--shard") { &["tree"][..] } else { roots };
-        for to in ["walked.json", "walked.weigh"] {
-            let run = weigh(&format!("{flags} --save")).arg(place.at(to)).args(roots);
-            let shown = run.within(fixture.path()).run();
-            assert!(place.at(to).exists(), "seed {seed}, {flags}: {}", shown.complaint());
-            check_same(&place, to, &format!("seed {seed}, {flags}, {to}"));
-        }
-        // Both of one walk: all but the free space is the same.
-        let trees = ["walked.json", "walked.weigh"]
-            .map(|from| weigh(&format!("-j --load {from}")).within(place.path()).run().stdout);
-        assert!(trees[0] == trees[1], "seed {seed}, {flags}");
+        let run = weigh(&format!("{flags} --save")).arg(place.at("walked.weigh")).args(roots);
+        let shown = run.within(fixture.path()).run();
+        assert!(place.at("walked.weigh").exists(), "seed {seed}, {flags}: {}", shown.complaint());
+        check_same(&place, "walked.weigh", &format!("seed {seed}, {flags}"));
     });
 }
 
@@ -199,27 +188,22 @@ fn nothing_is_lost_of_what_is_no_usual_tree() {
         &["."],
     ] {
         for flags in ["", "--details", "-x", "-X big"] {
-            for to in ["walked.weigh", "walked.json"] {
-                let what = format!("{flags} {roots:?} {to}");
-                let _ = fs::remove_file(fixture.at(to));
-                let run = weigh(flags).within(fixture.path()).by_nobody(&fixture);
-                let shown = run.args(roots).args(["--save", to]).run();
-                assert!(fixture.at(to).exists(), "{what}: {}", shown.complaint());
-                check_same(&fixture, to, &what);
-            }
+            let to = "walked.weigh";
+            let what = format!("{flags} {roots:?} {to}");
+            let _ = fs::remove_file(fixture.at(to));
+            let run = weigh(flags).within(fixture.path()).by_nobody(&fixture);
+            let shown = run.args(roots).args(["--save", to]).run();
+            assert!(fixture.at(to).exists(), "{what}: {}", shown.complaint());
+            check_same(&fixture, to, &what);
         }
     }
-    // What other programs, older versions and -j wrote.
-    let printed = weigh("-j top").within(fixture.path()).run().stdout;
-    fs::write(fixture.at("printed.json"), printed).unwrap();
+    // What other programs wrote.
     let ncdu = weigh("--as ncdu top").within(fixture.path()).run().stdout;
     fs::write(fixture.at("ncdu.json"), ncdu).unwrap();
-    weigh("top --save old.json").within(fixture.path()).run();
-    crate::snapshots::sizes_alone(&fixture.at("old.json"));
     // The modes say the opposite of the brackets.
     let forged = r#"[1,0,{},[{"name":"top","mode":16877},{"name":"f","asize":5,"mode":16877},[{"name":"d","mode":33188}]]]"#;
     fs::write(fixture.at("forged.json"), forged).unwrap();
-    for from in ["printed.json", "ncdu.json", "old.json", "forged.json"] {
+    for from in ["ncdu.json", "forged.json"] {
         check_same(&fixture, from, from);
     }
 }
@@ -343,16 +327,14 @@ fn what_is_saved_is_never_taken_for_a_bomb() {
         text += "]}";
     }
     text += r#"],"errors":[]}"#;
-    fs::write(place.at("a.json"), text).unwrap();
-    weigh("-n 1 --load a.json --save b.weigh").within(place.path()).run().clean();
-    let direct = weigh("-j -n 9 --load a.json").within(place.path()).run();
-    same(&weigh("-j -n 9 --load b.weigh").within(place.path()).run(), &direct, "a regular tree");
+    saved::write(place.at("b.weigh"), &text);
+    weigh("-j -n 9 --load b.weigh").within(place.path()).run().clean();
     let file = place.bytes("b.weigh");
     let unpacked: usize = sections(&file).iter().map(|(_, content)| content.len()).sum();
     assert!(unpacked < file.len() * 1_032, "{unpacked} {}", file.len());
 }
 
-/// Reads all that there is at `path`, in each way that there is, and returns it as JSON. What is taken can be shown and
+/// Reads all that there is at `path`, in each way that there is, and returns it as it is saved again. What is taken can be shown and
 /// saved.
 fn read(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
     let bytes = fs::read(path).unwrap();
@@ -382,24 +364,14 @@ fn read(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
     changed.expect("what is right from front to back is so by what has changed");
     by_block.expect("what is right from front to back is so by blocks");
     largest.expect("what is right from front to back is so by listings");
-    let options = schema::ExportOptions {
-        view: whole.view,
-        known: whole.known,
-        origin: whole.origin,
-        ..Default::default()
-    };
-    let mut json = Vec::new();
-    schema::write(&mut json, &whole.weighed, &options).unwrap();
+    let mut saved = Vec::new();
+    packed::write(&mut saved, &whole, None).unwrap();
+    fs::write(out, &saved).unwrap();
+    let same = snapshot::load(out, Wanted::default(), |_| Whole { inodes: Inodes::ALL }).unwrap();
     let mut again = Vec::new();
-    packed::write(&mut again, &whole.weighed, &options).unwrap();
-    fs::write(out, again).unwrap();
-    let mut same =
-        snapshot::load(out, Wanted::default(), |_| Whole { inodes: Inodes::ALL }).unwrap();
-    let mut again = Vec::new();
-    let options = schema::ExportOptions { origin: same.origin.take(), ..options };
-    schema::write(&mut again, &same.weighed, &options).unwrap();
-    assert!(json == again);
-    Ok(json)
+    packed::write(&mut again, &same, None).unwrap();
+    assert!(saved == again);
+    Ok(saved)
 }
 
 /// Reads every block by its place, and what is in it.
@@ -698,7 +670,10 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
             ("-t --load bad.weigh", expected),
             ("--load bad.weigh --load x.weigh", expected),
             // All that is there has changed.
-            ("top -n 1 --since bad.weigh", if by_index.is_empty() { expected } else { by_index }),
+            (
+                "diff top -n 1 --since bad.weigh",
+                if by_index.is_empty() { expected } else { by_index },
+            ),
         ] {
             let shown = weigh(flags).within(fixture.path()).run();
             let complaint = shown.complaint();
@@ -714,7 +689,7 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
         assert!(shown.complaint().contains("block 2 is wrong: "), "{}", shown.complaint());
     }
     let [twice, once] = ["bad.weigh", "x.weigh"].map(|file| {
-        let shown = weigh(&format!("top -n 30 --since {file}")).within(fixture.path()).run();
+        let shown = weigh(&format!("diff top -n 30 --since {file}")).within(fixture.path()).run();
         (shown.code(), shown.stdout)
     });
     assert_eq!(twice, once);
@@ -739,7 +714,7 @@ fn a_comparison_needs_no_digests_and_trusts_them_with_no_sizes() {
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     let since = |file: &[u8]| {
         fs::write(fixture.at("since.weigh"), file).unwrap();
-        run("top -n 30 --since since.weigh").clean()
+        run("diff top -n 30 --since since.weigh").clean()
     };
     run("top -n 1 --save x.weigh").clean();
     let unchanged = fixture.bytes("x.weigh");
@@ -768,67 +743,19 @@ fn a_comparison_needs_no_digests_and_trusts_them_with_no_sizes() {
     assert!(since(&sealed(&parts, true)) == grown, "with those of the tree as it is now");
 }
 
-/// All forms work together, whatever their names are: in a directory, joined, compared, and in a history.
+/// From a file, and through a pipe, which cannot be read twice.
 #[test]
-fn forms_may_be_mixed_and_misnamed() {
-    let fixture = Fixture::new().file("a/f", 5_000).file("b/g", 70_000).dir("s").dir("t");
-    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    let forms = ["weigh", "json", "json.zst", "json.gz"];
-    for form in forms {
-        run(&format!("a --save a-{form} --save-as {form}")).clean();
-        run(&format!("b --save b.txt-{form} --save-as {form}")).clean();
-        run(&format!("a --save s/ --save-as {form}")).clean();
-    }
-    run("a --save t/").clean();
-    assert!(fixture.names("t")[0].ends_with(".weigh"));
-    let starts = forms.map(|form| fixture.bytes(format!("a-{form}"))[..2].to_vec());
-    assert_eq!(starts, [vec![0x89, b'w'], b"{\"".to_vec(), vec![0x28, 0xb5], vec![0x1f, 0x8b]]);
-    let endings: Vec<_> = fixture.names("s");
-    assert!(
-        forms.iter().all(|form| endings.iter().any(|name| name.ends_with(form))),
-        "{endings:?}"
-    );
-    let both = run("-j a b").clean();
-    for one in forms {
-        assert_eq!(run(&format!("-j --load a-{one}")).clean(), run("-j a").clean());
-        for two in forms {
-            let joined = run(&format!("-j --load a-{one} --load b.txt-{two}")).clean();
-            assert_eq!(joined, both, "{one}, {two}");
-            let since = run(&format!("-j --load a-{one} --since a-{two}")).clean();
-            assert_eq!(since, run("-j a --since a-json").clean());
-        }
-    }
-    assert_eq!(run("-j --history s/").json()["snapshots"].as_array().map(Vec::len), Some(4));
-    run("-n 1 a --since s/").clean();
-    let kept = run("a --save s/ --keep 1");
-    assert!(kept.complaint().contains("--keep removed 4 snapshots"), "{}", kept.complaint());
-    assert_eq!(fixture.names("s").len(), 1);
-}
-
-/// The form that standard output gets, and what a flag or the config file says.
-#[test]
-fn a_flag_says_the_form() {
+fn a_snapshot_is_read_from_standard_input() {
     let fixture = Fixture::new().file("top/f", 5_000);
-    fs::write(fixture.at("config"), "save-as = \"json.gz\"\n").unwrap();
-    for (flags, start) in [
-        ("--save -", &b"{"[..]),
-        ("--save - --save-as weigh", MAGIC),
-        ("--save - --config config", &[0x1f, 0x8b]),
-        ("--save - --config config --save-as weigh", MAGIC),
-    ] {
-        let saved = weigh(&format!("top {flags}")).within(fixture.path()).run().clean();
-        assert!(saved.starts_with(start), "{flags}");
-        fs::write(fixture.at("x"), &saved).unwrap();
-        let piped = weigh("-j --load -").stdin(fs::File::open(fixture.at("x")).unwrap());
-        let direct = weigh("-j top").within(fixture.path()).run();
-        same(&piped.run(), &direct, flags);
-        // Through a pipe, which cannot be read twice.
-        let script = "cat x | \"$0\" \"$@\"";
-        let run = weigh("-j --load -").within(fixture.path()).under(["/bin/sh", "-c", script]);
-        same(&run.run(), &direct, flags);
-    }
-    weigh("top --config config").within(fixture.path()).run().clean();
-    assert_eq!(weigh("top --save x --save-as xml").within(fixture.path()).run().code(), 2);
+    let saved = weigh("top --save -").within(fixture.path()).run().clean();
+    assert!(saved.starts_with(MAGIC));
+    fs::write(fixture.at("x"), &saved).unwrap();
+    let piped = weigh("-j --load -").stdin(fs::File::open(fixture.at("x")).unwrap());
+    let direct = weigh("-j top").within(fixture.path()).run();
+    same(&piped.run(), &direct, "a file");
+    let script = "cat x | \"$0\" \"$@\"";
+    let run = weigh("-j --load -").within(fixture.path()).under(["/bin/sh", "-c", script]);
+    same(&run.run(), &direct, "a pipe");
 }
 
 /// A block of many small listings that are alike was as large as any, and such a file could not be loaded.
@@ -846,10 +773,8 @@ fn small_listings_that_are_alike_are_never_taken_for_a_bomb() {
            "children":[{}],"errors":[]}}"#,
         directories.join(",")
     );
-    fs::write(place.at("a.json"), text).unwrap();
-    weigh("-n 1 --load a.json --save b.weigh").within(place.path()).run().clean();
-    let direct = weigh("-j -n 9 --load a.json").within(place.path()).run();
-    same(&weigh("-j -n 9 --load b.weigh").within(place.path()).run(), &direct, "alike");
+    saved::write(place.at("b.weigh"), &text);
+    weigh("-j -n 9 --load b.weigh").within(place.path()).run().clean();
     let file = place.bytes("b.weigh");
     let unpacked: usize = sections(&file).iter().map(|(_, content)| content.len()).sum();
     assert!(unpacked < file.len() * 1_032, "{unpacked} {}", file.len());

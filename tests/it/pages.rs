@@ -37,9 +37,9 @@ fn is_checked_in(path: &str, flags: &str) {
 #[test]
 fn what_is_checked_in_is_what_is_printed() {
     for (shell, path) in SHELLS {
-        is_checked_in(path, &format!("--completions {shell}"));
+        is_checked_in(path, &format!("completions {shell}"));
     }
-    is_checked_in(MAN, "--man");
+    is_checked_in(MAN, "help --man");
 }
 
 /// Runs `program` if it is installed, which must succeed and have nothing to say.
@@ -68,10 +68,10 @@ fn completions_load() {
         script("bash")
     );
     succeeds_silently("bash", &["--norc", "--noprofile", "-c", &bash]);
-    // Counterparts of switches, types by name, and no file where a flag names none.
+    // No counterparts of switches, types by name, and no file where a flag names none.
     for (before, typed, found) in [
-        ("-r", "--no-rev", "--no-reverse"),
-        ("-r", "--colors", "--colors"),
+        ("-r", "--no-rev", ""),
+        ("-r", "--only-ig", "--only-ignored"),
         ("--type", "rus", "rust"),
         ("--type-not", "rus", "rust"),
         ("--threads", "Cargo.l", "Cargo.l"),

@@ -174,9 +174,12 @@ fn it_is_written_in_groups() {
 fn what_it_cannot_show_is_refused() {
     let fixture = Fixture::new().file("t/f", 1);
     weigh("t --save saved").within(fixture.path()).run().clean();
-    for flags in
-        ["t --as parquet --since saved", "t --as parquet -m m", "t --details", "t -j --details"]
-    {
+    for flags in [
+        "diff t --as parquet --since saved",
+        "t --as parquet -m m",
+        "t --details",
+        "t -j --details",
+    ] {
         let shown = weigh(flags).within(fixture.path()).run();
         assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}");
     }

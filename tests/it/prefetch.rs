@@ -64,7 +64,7 @@ fn what_is_read_ahead_need_not_be_asked_for() {
     let (fixture, _) = on_a_slow_device(
         r#"
         cold "$0" -j --stats top > ahead 2> ahead.stats; echo $reads > ahead.reads
-        cold "$0" -j --stats --no-prefetch top > never 2> never.stats; echo $reads > never.reads
+        cold "$0" -j --stats --read=walk top > never 2> never.stats; echo $reads > never.reads
         "$0" -j --stats top > warm 2> warm.stats
         du -s -B1 top > du
     "#,

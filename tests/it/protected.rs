@@ -668,7 +668,7 @@ fn a_storage_below_what_is_marked_is_kept_if_the_scan_did_not_see_it() {
             screen(&fixture, &mounts, Some("home"), &format!("{arguments}."), &terminal);
         terminal.wait_for("delete…");
         match number {
-            None => mark(&mut terminal, "u", "something is mounted in it"),
+            None => mark(&mut terminal, "u", "in it"),
             Some(number) => {
                 terminal.type_in(b"+u\rd");
                 terminal.delete(number);

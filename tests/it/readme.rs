@@ -40,7 +40,7 @@ fn readme() -> String {
 }
 
 /// Commands that these tests do not run: words in them, and the reason.
-const NOT_RUN: [(&str, &str); 13] = [
+const NOT_RUN: &[(&str, &str)] = &[
     ("* * * root ", "is a crontab: metrics:: runs what it calls"),
     ("cargo ", "builds: tests below do that for README, .ci/run for the others"),
     ("cp completions/", "changes a home: a test below does that"),
@@ -51,8 +51,7 @@ const NOT_RUN: [(&str, &str); 13] = [
     ("web1:", "needs another machine: ssh:: does that"),
     ("sudo ", "needs root, for a device or caches: bulk:: and benches"),
     ("weigh --frees vm", "needs XFS: frees::"),
-    ("weigh --ui", "needs a terminal: screen:: and recording::"),
-    ("weigh -u", "the same"),
+    ("weigh ui", "needs a terminal: screen:: and recording::"),
     ("jq ", "needs jq"),
 ];
 
@@ -118,8 +117,10 @@ impl Home {
             .unwrap();
         // A directory that stands for `/` is no mount point.
         let said = String::from_utf8(output.stdout).unwrap();
-        let said = said
-            .replace("weigh: --df says nothing about usr: it is for mount points, which `weigh --df` lists\n", "");
+        let said = said.replace(
+            "weigh: df says nothing about usr: it is no mount point, and `weigh df` lists those\n",
+            "",
+        );
         // The note of --remember names a file of this home.
         let is_other = |line: &&str| !line.starts_with("weigh: remembered: ");
         let said = said.split_inclusive('\n').filter(is_other).collect();
@@ -174,7 +175,7 @@ fn what_is_shown_is_what_is_printed() {
             } else {
                 // The others have tests of their own, those of queries and of text for their pages.
                 let is_query = ["sql", "python"].contains(&kind) && page.ends_with("scripting.md");
-                let own = ["counting.md", "format.md", "lists.md", "reclaimable.md"];
+                let own = ["counting.md", "format.md", "lists.md", "clean.md"];
                 let has_test = own.iter().any(|own| page.ends_with(own));
                 let is_text = kind == "text" && has_test;
                 let is_tested = is_query || is_text || ["sh", "toml", "json"].contains(&kind);

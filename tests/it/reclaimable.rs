@@ -235,7 +235,7 @@ fn write(path: &Path, text: &str) {
 }
 
 fn look(flags: &str, fixture: &Fixture) -> Weigh {
-    weigh("--reclaimable").args(flags.split_whitespace()).within(fixture.path())
+    weigh("clean").args(flags.split_whitespace()).within(fixture.path())
 }
 
 /// The rule and the path of each entry that is found, or cannot be made again.
@@ -474,7 +474,7 @@ fn what_lies_in_an_engines_storage_is_not_listed() {
         let layer = fixture.at(layer);
         named("npm-packages").make_in(&layer, "");
         let fixture = aged(fixture, 40);
-        let found = |place: &Path| number_found(&weigh("--reclaimable -j").arg(place).run().json());
+        let found = |place: &Path| number_found(&weigh("clean -j").arg(place).run().json());
         let places = [layer.clone(), layer.join("p"), layer.join("p/node_modules")];
         // The name of a directory of containerd's is enough.
         if !others.is_empty() {
@@ -647,7 +647,7 @@ fn what_is_tracked_in_a_directory_that_cannot_be_listed_is_not_listed() {
     case.make_in(&fixture.at("p"), "");
     let fixture = aged(fixture, 40).mode("p", 0o711).mode(".", 0o755);
     let found = || {
-        let run = weigh("--reclaimable -j").arg(fixture.at("p/any")).by_nobody(&fixture).run();
+        let run = weigh("clean -j").arg(fixture.at("p/any")).by_nobody(&fixture).run();
         number_found(&run.json())
     };
     assert_eq!(found(), 1);
@@ -668,7 +668,7 @@ fn what_may_be_tracked_where_nobody_can_tell_is_not_listed() {
         let inject = format!("inject=statx:error={error}");
         let strace = ["strace", "-qq", "-f", "-o", "/dev/null", "-e", &inject, "-P"];
         let strace = strace.map(OsString::from).into_iter().chain([fixture.at("p").into()]);
-        let run = weigh("--reclaimable -j").arg(fixture.at("p/any")).under(strace).run();
+        let run = weigh("clean -j").arg(fixture.at("p/any")).under(strace).run();
         number_found(&run.json())
     };
     assert_eq!(found("ENOENT"), 1);
@@ -696,7 +696,7 @@ fn what_is_tracked_in_a_directory_that_is_listed_in_part_is_not_listed() {
         let strace = ["strace", "-qq", "-f", "-o", "/dev/null", "-P"].map(OsString::from);
         let inject = ["-e", "inject=getdents64:error=EIO:when=2"].map(OsString::from);
         let strace = strace.into_iter().chain([fixture.at("p").into()]).chain(inject);
-        let run = weigh("-T 1 --reclaimable -j p").within(fixture.path()).under(strace).run();
+        let run = weigh("clean -T 1 -j p").within(fixture.path()).under(strace).run();
         assert_eq!(run.code(), 1, "it is listed in part");
         let json: Value = serde_json::from_slice(&run.stdout).unwrap();
         number_found(&json)
@@ -720,7 +720,7 @@ fn nothing_is_listed_after_an_interrupt() {
     let found = |when: &str| {
         let inject = format!("inject=getdents64:signal=SIGINT:when={when}");
         let strace = ["strace", "-qq", "-f", "-o", "/dev/null", "-e", &inject].map(OsString::from);
-        let run = weigh("-T 1 --reclaimable -j").within(fixture.path()).under(strace).run();
+        let run = weigh("clean -T 1 -j").within(fixture.path()).under(strace).run();
         let json: Value = serde_json::from_slice(&run.stdout).unwrap();
         number_found(&json)
     };
@@ -751,9 +751,9 @@ fn a_project_that_is_worked_on_is_left_alone() {
         write(&fixture.at("p/src/new"), "x");
         touch(&fixture.at("p/src/new"), 3_600);
         assert_eq!(found(&fixture), BTreeSet::new(), "{rule}");
-        let all = look("-j --older 0", &fixture).run().json();
+        let all = look("-j --older 0h", &fixture).run().json();
         assert_eq!(all["reclaimable"]["found"][0]["rule"], rule);
-        let none = look("-j --older 41", &aged(fixture, 40)).run().json();
+        let none = look("-j --older 41d", &aged(fixture, 40)).run().json();
         assert_eq!(none["reclaimable"]["found"], Value::Array(Vec::new()));
     }
 }
@@ -861,19 +861,19 @@ fn the_list_is_limited_and_its_sum_is_not() {
     ));
     assert_eq!(
         look("-c", &Fixture::new()).run().text(),
-        "found nothing that can be made or downloaded again: --older 0 includes what was written lately\n"
+        "found nothing that can be made or downloaded again: --older 0h includes what was written lately\n"
     );
     assert_eq!(
-        look("-c --older 0", &Fixture::new()).run().text(),
+        look("-c --older 0h", &Fixture::new()).run().text(),
         "found nothing that can be made or downloaded again\n"
     );
     // What cannot be made again was cut without a word.
     let fixture = Fixture::new().file("p/core.1", 0).file("p/core.2", 0).file("p/core.3", 0);
     (1..4).for_each(|number| write(&fixture.at(format!("p/core.{number}")), ELF));
-    let shown = look("-c -n 1 --older 0", &fixture).run().text();
+    let shown = look("-c -n 1 --older 0h", &fixture).run().text();
     assert!(shown.contains("and in no sum, with 2 that are not listed:\n"), "{shown}");
     assert_eq!(shown.matches("core dump").count(), 1, "{shown}");
-    let shown = look("-c -z 1G --older 0", &fixture).run().text();
+    let shown = look("-c -z 1G --older 0h", &fixture).run().text();
     assert!(shown.ends_with("and in no sum, with 3 that are not listed\n"), "{shown}");
     // Where nothing was read, no age would find more.
     let missing = look("-c missing", &Fixture::new()).run();
@@ -973,7 +973,7 @@ fn is_freed_as_predicted(top: &Path, free: impl Fn() -> u64) {
     for (path, _) in entries_at(top) {
         touch(&path, 40 * 86_400);
     }
-    let json = weigh("--reclaimable -j").arg(top).run().json();
+    let json = weigh("clean -j").arg(top).run().json();
     let (list, before) = (&json["reclaimable"], free());
     let found = list["found"].as_array().unwrap();
     // On tmpfs, directories alone free nothing.
@@ -1006,7 +1006,7 @@ fn the_system_has_places_of_its_own() {
             "set -e; mount -t tmpfs none /var/cache; mkdir -p $(dirname {at}/{file})
              head -c 100000 /dev/zero > {at}/{file}; mkdir -p copy/var/cache; cp -a {at} copy/var/cache
              find /var/cache copy -exec touch -d '40 days ago' {{}} +
-             \"$0\" --reclaimable -j /var/cache; \"$0\" --reclaimable -j copy"
+             \"$0\" clean -j /var/cache; \"$0\" clean -j copy"
         );
         let output = crate::run::in_namespace(&fixture, &script);
         let text = String::from_utf8(output.stdout).unwrap();
@@ -1020,14 +1020,14 @@ fn the_system_has_places_of_its_own() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     for flags in [
-        "--reclaimable -s",
-        "--reclaimable -e x",
-        "--reclaimable --load x",
-        "--older 1",
-        "--reclaimable --as ncdu",
-        "--reclaimable --save x",
-        "--reclaimable -d 1",
-        "--reclaimable --gitignore",
+        "clean -s",
+        "clean -e x",
+        "clean --load x",
+        "clean --older 1",
+        "clean --as ncdu",
+        "clean --save x",
+        "clean -d 1",
+        "clean --gitignore",
     ] {
         let run = weigh(flags).run();
         assert_eq!(run.code(), 2, "{flags}: {}", run.complaint());
@@ -1037,7 +1037,7 @@ fn what_makes_no_sense_is_refused() {
 /// The table of rules in the page is made from the rules.
 #[test]
 fn the_page_has_every_rule() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reclaimable.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/clean.md");
     let text = fs::read_to_string(&page).unwrap();
     const HEAD: &str = "| rule | it is | where | proved by | comes back by | command |\n|---|---|---|---|---|---|\n";
     let (before, after) = text.split_once(HEAD).unwrap();
@@ -1139,7 +1139,7 @@ fn a_place_in_which_something_else_lies_is_not_joined() {
             &fixture.at("c"),
             &format!("[[rule]]\nname = 'r'\nwhat = 'r'\nback = 'make'\n{rule}"),
         );
-        let run = look("-j --older 0 in", fixture).env("WEIGH_CONFIG_PATH", fixture.at("c")).run();
+        let run = look("-j --older 0h in", fixture).env("WEIGH_CONFIG_PATH", fixture.at("c")).run();
         let json = run.json();
         let found = json["reclaimable"]["found"].as_array().unwrap().iter();
         found.map(|one| one["path"].as_str().unwrap().to_owned()).collect()
@@ -1219,7 +1219,7 @@ fn a_place_has_all_its_names() {
     let config = fixture.at("config.toml");
     let look = |rule: &str| {
         fs::write(&config, rule).unwrap();
-        let run = weigh("--reclaimable --older 0 -j .").within(fixture.path());
+        let run = weigh("clean --older 0h -j .").within(fixture.path());
         run.env("WEIGH_CONFIG_PATH", &config).run()
     };
     let json = look(rule).json();
@@ -1245,7 +1245,7 @@ fn commands_are_shown_as_they_are_or_not_at_all() {
         case.make_in(&fixture.at(project), "");
     }
     let run = |locale: &str| {
-        let run = weigh("--reclaimable --older 0 -w 300 .").within(fixture.path());
+        let run = weigh("clean --older 0h -w 300 .").within(fixture.path());
         run.env("LC_ALL", locale).run().text()
     };
     assert_eq!(run("C.UTF-8").matches("rm -rf").count(), 2);
@@ -1261,22 +1261,22 @@ fn what_has_a_mount_in_it_is_not_listed() {
     let fixture = Fixture::new();
     case.make_in(fixture.path(), "");
     fs::create_dir_all(fixture.at("p/node_modules/mounted")).unwrap();
-    let script = "\"$0\" --reclaimable --older 0 -j . >before
+    let script = "\"$0\" clean --older 0h -j . >before
         mount -t tmpfs tmpfs p/node_modules/mounted
-        \"$0\" --reclaimable --older 0 -j . >with; \"$0\" -x --reclaimable --older 0 -j . >apart";
+        \"$0\" clean --older 0h -j . >with; \"$0\" clean -x --older 0h -j . >apart";
     in_namespace(&fixture, script);
     let found = |name: &str| fixture.text(name).contains("p/node_modules\"");
     assert!(found("before") && !found("with") && !found("apart"));
     // Where nothing says what is mounted, everything may be.
-    let script = "\"$0\" -x --reclaimable --older 0 -j . >apart
-        mount -t tmpfs tmpfs /proc; \"$0\" -x --reclaimable --older 0 -j . >unknown
-        \"$0\" --reclaimable --older 0 -j . >seen";
+    let script = "\"$0\" clean -x --older 0h -j . >apart
+        mount -t tmpfs tmpfs /proc; \"$0\" clean -x --older 0h -j . >unknown
+        \"$0\" clean --older 0h -j . >seen";
     in_namespace(&fixture, script);
     assert!(found("apart") && !found("unknown") && found("seen"));
     // Where it is alone, too.
     let script = "mkdir p/node_modules/in/alone; mount -t tmpfs tmpfs p/node_modules/in/alone
         mount -t tmpfs tmpfs /proc
-        \"$0\" --reclaimable --older 0 -j . >seen";
+        \"$0\" clean --older 0h -j . >seen";
     in_namespace(&fixture, script);
     assert!(!found("seen"));
 }
@@ -1306,10 +1306,10 @@ fn the_page_shows_what_is_printed() {
     }
     // The shared inode is last written when the project is.
     let fixture = fixture.modified("store", now() - 14 * 86_400 - 60);
-    let shown = weigh("--reclaimable -w 110 .").within(fixture.path()).run().text();
+    let shown = weigh("clean -w 110 .").within(fixture.path()).run().text();
     let home = fixture.path().to_str().unwrap();
     let shown = format!("```text\n{}```\n", shown.replace(home, "/home/me"));
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reclaimable.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/clean.md");
     let text = fs::read_to_string(&page).unwrap();
     let (before, rest) = text.split_once("```text\n").unwrap();
     let (_, after) = rest.split_once("```\n").unwrap();
@@ -1336,7 +1336,7 @@ fn the_screen_marks_what_was_found() {
     let rule: ReclaimRule = toml::from_str(rule).unwrap();
     rule.ensure_proves().unwrap();
     let fixture = named("cache-tag").made();
-    let search = Search { rules: vec![rule.into()], now: now(), lines: 9, ..Search::default() };
+    let search = Search { rules: vec![rule.into()], lines: 9, ..Search::default() };
     let mut request = crate::browse::request([fixture.path()]);
     request.walk.rules.time = Some(weigh::internal::measure::Time::Modified);
     request.reclaimable = Some(search);
@@ -1349,11 +1349,12 @@ fn the_screen_marks_what_was_found() {
     };
     assert_eq!(marked(&request), found(1, "1"));
     // Nothing was said. Then `d`, which reviews the line, seemed to review what was found.
-    request.reclaimable = Some(Search { now: now(), lines: 9, ..Search::default() });
+    request.reclaimable = Some(Search { lines: 9, ..Search::default() });
     assert_eq!(marked(&request), found(0, "nothing"));
-    request.reclaimable = Some(Search { older: 30, now: now(), lines: 9, ..Search::default() });
+    request.reclaimable =
+        Some(Search { older: Some(now() - 30 * 86_400), lines: 9, ..Search::default() });
     let (_, said) = found(0, "nothing");
-    assert_eq!(marked(&request), (0, said + ": --older 0 includes what was written lately"));
+    assert_eq!(marked(&request), (0, said + ": --older 0h includes what was written lately"));
     request.interrupt.is_asked.store(true, std::sync::atomic::Ordering::SeqCst);
     assert_eq!(marked(&request), (0, "nothing marked: the scan was stopped".to_owned()));
     request.interrupt.is_asked.store(false, std::sync::atomic::Ordering::SeqCst);
@@ -1382,8 +1383,7 @@ fn a_mark_of_the_rules_goes_when_they_find_its_entry_no_more() {
     ] {
         let fixture = Fixture::new().file("top/in/any/made", 9000).file("top/in/other", 100_000);
         let fixture = fixture.file("top/any/made", 5000).file("top/z", 1);
-        let search =
-            Search { rules: vec![rule.clone().into()], now: now(), lines: 9, ..Search::default() };
+        let search = Search { rules: vec![rule.clone().into()], lines: 9, ..Search::default() };
         let mut request = crate::browse::request([&*fixture.at("top")]);
         request.walk.rules.time = Some(weigh::internal::measure::Time::Modified);
         request.reclaimable = Some(search);
@@ -1411,7 +1411,7 @@ fn a_mark_of_the_rules_goes_when_they_find_its_entry_no_more() {
 
 /// What lies in `found`, and in `others` with the entry that is not expected.
 fn found_and_doubtful(fixture: &Fixture) -> [Vec<String>; 2] {
-    let json = look("-j --older 0", fixture).run().json();
+    let json = look("-j --older 0h", fixture).run().json();
     let text = |one: &Value| match one["unexpected"].as_str() {
         Some(unexpected) => format!("{} {unexpected}", one["rule"].as_str().unwrap()),
         None => one["rule"].as_str().unwrap().to_owned(),
@@ -1439,7 +1439,7 @@ fn what_a_rule_does_not_expect_is_named_and_in_no_sum() {
                 "{}: {own}: {doubtful:?}",
                 case.rule
             );
-            let json = look("-j --older 0", &fixture).run().json();
+            let json = look("-j --older 0h", &fixture).run().json();
             assert_eq!(json["reclaimable"]["frees_most"], 0, "{}: {own}", case.rule);
             assert!(json["reclaimable"]["others"][0]["command"].is_null());
         }
@@ -1790,7 +1790,7 @@ fn a_mount_hides_what_is_around_it() {
         fs::create_dir(fixture.at(directory)).unwrap();
     }
     named("npm-packages").make_in(&fixture.at("low"), "");
-    let script = "set -e; look() { \"$0\" --reclaimable --older 0 -j $1 >$2; }
+    let script = "set -e; look() { \"$0\" clean --older 0h -j $1 >$2; }
         look low low.before; look free/p free.before
         mount --bind R/p b; look b bound
         mount --bind free/p c; look c bound.free

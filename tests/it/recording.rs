@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -20,6 +21,7 @@ use crate::fixture::Fixture;
 use crate::look::{drawn, is_kept, picture, text};
 use crate::picture::cells;
 use crate::run::{PATIENCE, weigh};
+use crate::saved;
 
 /// The 8 colours that a terminal has names for, as pictures show them.
 const NAMED: [u32; 8] =
@@ -90,27 +92,27 @@ fn is_drawn(name: &str, flags: &str, fixture: &Fixture) {
     is_kept(name, &picture(size, Theme::Dark, &drawn(&buffer, Theme::Dark)), &text(&buffer));
 }
 
-const SNAPSHOT: &str = concat!("--load ", env!("CARGO_MANIFEST_DIR"), "/tests/it/look.json");
+/// The snapshot of the pictures.
+const LOOK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/look.weigh");
 
 #[test]
 fn a_tree_looks_like_that() {
-    is_drawn("picture.svg", &format!("{SNAPSHOT} -n 16"), &Fixture::new());
+    is_drawn("picture.svg", &format!("--load {LOOK} -n 16"), &Fixture::new());
 }
 
 /// Its age classes are those of the day when the snapshot was made, on any day.
 #[test]
 fn a_treemap_looks_like_that() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/look.json");
-    let saved = fs::read_to_string(file).unwrap();
+    let text = saved::text(Path::new(LOOK));
     let times = Regex::new(r#""(time|modified|newest)":(\d+)"#).unwrap();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
-    let made: u64 = times.captures(&saved).unwrap()[2].parse().unwrap();
-    let moved = times.replace_all(&saved, |time: &Captures<'_>| {
+    let made = saved::header(Path::new(LOOK))["time"].as_u64().unwrap();
+    let moved = times.replace_all(&text, |time: &Captures<'_>| {
         format!("\"{}\":{}", &time[1], time[2].parse::<u64>().unwrap() + now - made)
     });
     let fixture = Fixture::new();
-    fs::write(fixture.at("today.json"), &*moved).unwrap();
-    let map = weigh("--load today.json --as svg").within(fixture.path()).run().text();
+    saved::write(fixture.at("today.weigh"), &moved);
+    let map = weigh("--load today.weigh --as svg").within(fixture.path()).run().text();
     is_kept("map.svg", &map, "");
 }
 
@@ -124,7 +126,7 @@ fn growth_looks_like_that() {
         .sparse("srv/www/uploads/2025.tar", 1_200 * MI)
         .sparse("srv/www/cache/pages", 830 * MI)
         .sparse("srv/backup/monday.img", 1_500 * MI);
-    weigh("-s srv --save then.json").within(fixture.path()).run().clean();
+    weigh("-s srv --save then.weigh").within(fixture.path()).run().clean();
     let fixture = fixture
         .extended("srv/db/main.log", 3_400 * MI)
         .extended("srv/db/table.dat", 2_310 * MI)
@@ -132,16 +134,16 @@ fn growth_looks_like_that() {
         .sparse("srv/www/uploads/2026.tar", 640 * MI)
         .sparse("srv/backup/tuesday.img", 1_500 * MI);
     fs::remove_file(fixture.at("srv/backup/monday.img")).unwrap();
-    let mut then = fixture.json("then.json");
-    then["time"] = 1_795_356_120.into();
-    then["host"] = "web1".into();
-    fs::write(fixture.at("then.json"), then.to_string()).unwrap();
-    is_drawn("growth.svg", "-s srv --since then.json", &fixture);
+    saved::change(&fixture.at("then.weigh"), |header| {
+        header["time"] = 1_795_356_120.into();
+        header["host"] = "web1".into();
+    });
+    is_drawn("growth.svg", "diff -s srv --since then.weigh", &fixture);
 }
 
 /// What is typed, what it does, what the screen says then, and for how many seconds that is shown.
 const RECORDED: [(&[&str], &str, &[&str], u32); 6] = [
-    (&[], "$ weigh -s --ui ~/src", &["4.93Gi in", "photos.zip"], 3),
+    (&[], "$ weigh -s ui ~/src", &["4.93Gi in", "photos.zip"], 3),
     (&["Space"], "Space  mark", &["1 marked", "frees"], 2),
     (&["Down", "Space"], "↓ Space  mark another", &["2 marked", "frees"], 3),
     (&["d"], "d  review what is marked", &["t trash"], 3),
@@ -191,7 +193,7 @@ fn the_recording_is_what_happens() {
         String::from_utf8(command.output().unwrap().stdout).unwrap()
     };
     let _server = Server(&tmux);
-    let program = format!("{} -s --ui src --theme dark", env!("CARGO_BIN_EXE_weigh"));
+    let program = format!("{} ui -s src --theme dark", env!("CARGO_BIN_EXE_weigh"));
     let [columns, lines] = [SIZE.0, SIZE.1].map(|it| it.to_string());
     tmux(&["new-session", "-d", "-x", &columns, "-y", &lines, &program]);
     let mut frames = Vec::new();

@@ -13,12 +13,12 @@ use jiff::tz::TimeZone;
 
 use crate::dice::Dice;
 use crate::fixture::Fixture;
-use crate::history::with;
 use crate::interrupt::{interrupt, large};
 #[cfg(feature = "tui")]
 use crate::pty::Terminal;
 use crate::rounds::rounds;
 use crate::run::{Shown, Weigh, in_namespace, weigh};
+use crate::saved;
 
 const DAY: i64 = 86_400;
 /// 2026-01-01T12:00:00Z, a Thursday.
@@ -54,13 +54,10 @@ fn remembered(fixture: &Fixture) -> BTreeSet<PathBuf> {
 fn set_back(fixture: &Fixture, before: &BTreeSet<PathBuf>, time: i64) -> PathBuf {
     let new: Vec<_> = remembered(fixture).difference(before).cloned().collect();
     let [new] = &new[..] else { panic!("{new:?}") };
-    let text = weigh("--save - --load").arg(new).run().text();
-    let text = with(&text, "\"time\":", time);
-    fs::write(fixture.at("set.json"), text).unwrap();
-    fs::remove_file(new).unwrap();
+    saved::change(new, |header| header["time"] = time.into());
     let name = Timestamp::from_second(time).unwrap().strftime("weigh-%Y-%m-%dT%H%M%SZ.weigh");
     let set = new.with_file_name(name.to_string());
-    weigh("--load").arg(fixture.at("set.json")).arg("--save").arg(&set).run().clean();
+    fs::rename(new, &set).unwrap();
     set
 }
 
@@ -90,17 +87,19 @@ fn after_three_days_it_says_what_grew() {
     fs::write(fixture.at("t/log/access"), vec![1; 7_000]).unwrap();
     run("t").run().clean();
     fs::write(fixture.at("t/log/access"), vec![1; 15_000]).unwrap();
-    for (day, was) in [("last", 7_000), ("yesterday", 3_000), ("1d", 3_000), ("2d", 1_000)] {
+    for (day, was) in
+        [("last", 7_000), ("yesterday", 3_000), ("12h", 3_000), ("1d", 3_000), ("2d", 1_000)]
+    {
         // Before midnight, a day ago is yesterday; the walks were then, to the second.
-        let text = run(&format!("-s -c -o b -F t --since {day}")).run().text();
+        let text = run(&format!("diff -s -c -o b -F t --since {day}")).run().text();
         let line =
             text.lines().find(|line| line.contains("access")).unwrap_or_else(|| panic!("{text}"));
         assert!(line.contains(&format!("+{}", 15_000 - was)), "{day}: {text}");
         assert!(text.starts_with("since 20"), "{text}");
     }
-    let history = run("-c --history t").run().text();
+    let history = run("history -c t").run().text();
     assert!(history.contains("3 snapshots") && history.contains("log"), "{history}");
-    let here = run("-c --history").within(fixture.at("t")).run().text();
+    let here = run("history -c").within(fixture.at("t")).run().text();
     assert_eq!(here.lines().next(), history.lines().next());
 }
 
@@ -114,7 +113,7 @@ fn a_day_is_the_last_scan_until_its_end() {
     }
     file(10);
     let grown = |day: &str| {
-        let shown = at_home(&fixture, "-s -j t --since").arg(day).run();
+        let shown = at_home(&fixture, "diff -s -j t --since").arg(day).run();
         (shown.code() == 0).then(|| shown.json()["change"].as_i64().unwrap())
     };
     for (day, expected) in [
@@ -131,13 +130,17 @@ fn a_day_is_the_last_scan_until_its_end() {
         assert_eq!(grown(day), expected, "{day}");
     }
     for day in ["2025-12-31", "65536d", "99999999999999999999d"] {
-        let said = at_home(&fixture, "t --since").arg(day).run();
+        let said = at_home(&fixture, "diff t --since").arg(day).run();
         assert_eq!(said.code(), 2);
         assert!(said.complaint().contains("is of 2026-01-01 12:00"), "{}", said.complaint());
     }
     for word in ["+1d", "d", "2026-02-30", "yesterdays", "Last"] {
-        let said = at_home(&fixture, "t --since").arg(word).run();
-        assert!(said.complaint().contains("there is no such FILE"), "{word}: {}", said.complaint());
+        let said = at_home(&fixture, "diff t --since").arg(word).run();
+        assert!(
+            said.complaint().contains("is neither a file nor a time"),
+            "{word}: {}",
+            said.complaint()
+        );
     }
     // A walk that a wrong clock dated in the future is not the last one.
     file(20);
@@ -158,41 +161,39 @@ fn a_history_of_several_roots_goes_on_however_they_are_spelled() {
     at_home(&fixture, "-s --save s/ t u").run().clean();
     fs::write(fixture.at("u/f"), [0; 5]).unwrap();
     at_home(&fixture, "-s --save s/ ./t u/").run().clean();
-    let shown = at_home(&fixture, "-s --history s -j").run().text();
+    let shown = at_home(&fixture, "history -s s -j").run().text();
     assert!(shown.contains(r#","depth":1,"sizes":[1,5]"#), "{shown}");
 }
 
 #[test]
 fn what_is_missing_says_how_to_begin() {
     let fixture = Fixture::new().file("t/f", 1);
-    for flags in ["--since last t", "--history", "--history ."] {
+    for flags in ["diff --since last t", "history", "history ."] {
         let said = at_home(&fixture, flags).run();
         assert_ne!(said.code(), 0, "{flags}");
-        let begins = said.complaint().contains("--remember") && said.complaint().contains("-M -7");
-        assert!(begins || flags == "--history .", "{flags}: {}", said.complaint());
+        let begins =
+            said.complaint().contains("--remember") && said.complaint().contains("--newer 7d");
+        assert!(begins || flags == "history .", "{flags}: {}", said.complaint());
     }
     // Other flags count something else.
     keep(at_home(&fixture, "--remember t").run());
-    assert_eq!(at_home(&fixture, "-l --since last t").run().code(), 2);
-    assert_eq!(at_home(&fixture, "-s --exclude f --since last t").run().code(), 0);
-    assert_eq!(at_home(&fixture, "--since last .").run().code(), 2);
+    assert_eq!(at_home(&fixture, "diff -l --since last t").run().code(), 2);
+    assert_eq!(at_home(&fixture, "diff -s --exclude f --since last t").run().code(), 0);
+    assert_eq!(at_home(&fixture, "diff --since last .").run().code(), 2);
 }
 
 #[test]
 fn a_day_in_other_words_is_answered_by_those_there_are() {
     let fixture = Fixture::new().file("t/f", 1);
-    for day in ["2w", "monday", "2026-13-45", "\u{1b}[2J"] {
-        let said = at_home(&fixture, "t --since").arg(day).run();
+    for day in ["monday", "2026-13-45", "\u{1b}[2J"] {
+        let said = at_home(&fixture, "diff t --since").arg(day).run();
         let complaint = said.complaint();
         assert_eq!(said.code(), 2, "{day:?}: {complaint}");
-        assert!(
-            complaint.contains("a day is last, yesterday, 7d, or as in 2026-11-01"),
-            "{complaint}"
-        );
+        assert!(complaint.contains("is neither a file nor a time"), "{complaint}");
         assert!(!complaint.contains('\u{1b}'), "{complaint:?}");
     }
     for file in ["2w.weigh", "./2w", "saved/"] {
-        let said = at_home(&fixture, "t --since").arg(file).run();
+        let said = at_home(&fixture, "diff t --since").arg(file).run();
         assert_eq!(said.code(), 1, "{file}");
         assert!(said.complaint().starts_with("weigh: cannot load"), "{}", said.complaint());
     }
@@ -203,17 +204,17 @@ fn a_day_in_other_words_is_answered_by_those_there_are() {
 fn the_first_scan_has_nothing_to_compare_with_and_is_remembered() {
     for (day, days_ago) in [("last", 0), ("yesterday", 1), ("7d", 7)] {
         let fixture = Fixture::new().file("t/f", 1);
-        let flags = "-s -j --fail-growth 1b --remember t --since";
+        let flags = "diff -s -j --fail-growth 1b --remember t --since";
         let run = |day: &str| at_home(&fixture, flags).arg(day).run();
         // A date does not come again, and a scan with a filter begins nothing.
         assert_eq!(run("2026-01-01").code(), 2);
-        let filtered = at_home(&fixture, "--remember -X g t --since").arg(day).run();
+        let filtered = at_home(&fixture, "diff --remember -X g t --since").arg(day).run();
         assert_eq!((filtered.code(), remembered(&fixture).len()), (2, 0), "{day}");
 
         let first = run(day);
         let said = first.complaint();
         assert_eq!(first.code(), 0, "{day}: {said}");
-        let is_said = said.contains(&format!("--since {day}: nothing to compare with yet"));
+        let is_said = said.contains("nothing to compare with yet");
         assert!(is_said && said.lines().count() == 2, "{day}: {said}");
         let shown: serde_json::Value = serde_json::from_slice(&first.stdout).unwrap();
         assert!(shown.get("change").is_none() && shown["size"] == 1, "{day}: {shown}");
@@ -224,7 +225,7 @@ fn the_first_scan_has_nothing_to_compare_with_and_is_remembered() {
             assert!(second.complaint().contains("the oldest is of 20"), "{}", second.complaint());
             at_home(&fixture, flags).args([day, "-q"]).run().clean();
         }
-        at_home(&fixture, "--forget").run().text();
+        at_home(&fixture, "history --forget").run().text();
         walk_on(&fixture, now() - days_ago * DAY);
         fs::write(fixture.at("t/f"), [0; 5]).unwrap();
         let grown = run(day);
@@ -272,7 +273,6 @@ fn only_whole_walks_of_directories_are_kept() {
         ("--unique t", "--unique counts only a part"),
         ("t/f", "only scans of directories are"),
         ("--files-from list", "the PATHs are from a list"),
-        ("--df t", "with --df, it is of file systems"),
         ("--load s.weigh", "nothing is scanned here"),
     ] {
         let shown = at_home(&fixture, "--remember").args(flags.split(' ')).run();
@@ -309,17 +309,17 @@ fn what_could_not_be_read_is_kept_as_incomplete_and_limits_nothing() {
     assert_eq!(weigh("-j --load").arg(file).run().code(), 1);
     // It is the last scan. What was not read then is neither growth nor a reason to fail.
     fs::set_permissions(fixture.at("t/closed"), PermissionsExt::from_mode(0o755)).unwrap();
-    let shown = run("-s t --since last");
+    let shown = run("diff -s t --since last");
     assert_eq!(shown.code(), 1, "{}", shown.complaint());
     assert!(shown.complaint().contains("is incomplete: what is new in"), "{}", shown.complaint());
-    let shown = run("-s t --since last --fail-growth 1b");
+    let shown = run("diff -s t --since last --fail-growth 1b");
     assert_eq!(shown.code(), 2, "{}", shown.complaint());
     assert!(shown.complaint().contains("no complete scan of these PATHs"), "{}", shown.complaint());
-    let shown = run("-s t --remember --since last --fail-growth 1b");
+    let shown = run("diff -s t --remember --since last --fail-growth 1b");
     assert_eq!(shown.code(), 0, "{}", shown.complaint());
     assert!(shown.complaint().contains("nothing to compare with yet"), "{}", shown.complaint());
     fs::write(fixture.at("t/f"), [0; 500]).unwrap();
-    assert_eq!(run("-s t --since last --fail-growth 1b").code(), 3);
+    assert_eq!(run("diff -s t --since last --fail-growth 1b").code(), 3);
 }
 
 /// A trend counted what could not be read at one time as growth by the next.
@@ -329,13 +329,11 @@ fn a_trend_leaves_out_what_is_incomplete() {
     for (days, length, is_complete) in [(3, 1_000, true), (2, 0, false), (1, 2_000, true)] {
         fs::File::create(fixture.at("t/f")).unwrap().set_len(length).unwrap();
         let file = walk_on(&fixture, now() - days * DAY);
-        let text = weigh("--save - --load").arg(&file).run().text();
-        assert!(text.contains("\"complete\":true"), "{text}");
-        let text = text.replacen("\"complete\":true", &format!("\"complete\":{is_complete}"), 1);
-        fs::write(fixture.at("set.json"), text).unwrap();
-        weigh("--load").arg(fixture.at("set.json")).arg("--save").arg(&file).run();
+        saved::change(&file, |header| header["complete"] = is_complete.into());
     }
-    let shown = at_home(&fixture, "-s -j --history t").run().json();
+    let shown = at_home(&fixture, "history -s -j t").run();
+    assert_eq!(shown.code(), 1, "one is incomplete");
+    let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
     assert_eq!(shown["directories"][0]["sizes"], serde_json::json!([1_000, 0, 2_000]));
     let rate = shown["directories"][0]["rate"].as_f64().unwrap();
     assert!((rate - 500.0).abs() < 0.1, "{shown}");
@@ -366,13 +364,13 @@ fn what_another_host_saved_is_read_and_never_removed() {
         assert!(!save(host, "ci/ --keep 1 --series ci").contains("other hosts"));
         assert_eq!(fixture.names("ci").len(), 1, "{host}");
     }
-    let said = run("on web3 \"$0\" -s t --since keep/");
+    let said = run("on web3 \"$0\" diff -s t --since keep/");
     assert!(
         said.starts_with("weigh: compared with a scan of host web1, as web3 has none"),
         "{said}"
     );
-    assert_eq!(run("on web1 \"$0\" -s t --since keep/"), "");
-    assert_eq!(run("on web9 \"$0\" -s t --since ci/ --series ci"), "");
+    assert_eq!(run("on web1 \"$0\" diff -s t --since keep/"), "");
+    assert_eq!(run("on web9 \"$0\" diff -s t --since ci/ --series ci"), "");
 
     run("on web1 \"$0\" --remember t");
     let [first] = &remembered(&fixture).into_iter().collect::<Vec<_>>()[..] else { panic!() };
@@ -380,18 +378,18 @@ fn what_another_host_saved_is_read_and_never_removed() {
     let said = run(&format!("on web2 \"$0\" --remember --remember-bound {bound}b t"));
     assert!(said.contains("scans of other hosts take more than --remember-bound"), "{said}");
     assert!(first.exists() && remembered(&fixture).len() == 2);
-    let said = run("on web3 \"$0\" -s t --since last");
+    let said = run("on web3 \"$0\" diff -s t --since last");
     assert!(
         said.starts_with("weigh: compared with a scan of host web2, as web3 has none"),
         "{said}"
     );
-    let said = run("on web3 \"$0\" -s --history t");
+    let said = run("on web3 \"$0\" history -s t");
     assert!(said.contains("these are scans of 2 hosts"), "{said}");
     assert!(fixture.text("shown").contains("2 snapshots"), "{}", fixture.text("shown"));
-    let said = run("on web2 \"$0\" --forget t");
+    let said = run("on web2 \"$0\" history --forget t");
     assert!(said.contains("left 1 of other hosts"), "{said}");
     assert_eq!(remembered(&fixture), BTreeSet::from([first.clone()]));
-    run("on web2 \"$0\" --forget t --series web1");
+    run("on web2 \"$0\" history --forget t --series web1");
     assert_eq!(remembered(&fixture), BTreeSet::new());
 }
 
@@ -430,7 +428,7 @@ fn a_directory_that_others_can_change_is_not_used() {
     said(&tree().file("state/weigh", 1));
     let open = tree();
     keep(at_home(&open, "--remember t").run());
-    at_home(&open, "--forget").run();
+    at_home(&open, "history --forget").run();
     for series in fs::read_dir(open.at("state/weigh/snapshots")).unwrap() {
         fs::set_permissions(series.unwrap().path(), PermissionsExt::from_mode(0o770)).unwrap();
     }
@@ -565,7 +563,7 @@ fn files_of_others_in_its_directory_stay() {
     let shown = at_home(&fixture, "--remember --remember-bound 1k t").run();
     assert_eq!(shown.code(), 0);
     assert!(theirs.exists() && notes.exists());
-    at_home(&fixture, "--forget").run();
+    at_home(&fixture, "history --forget").run();
     assert!(theirs.exists() && notes.exists() && !old.exists());
 }
 
@@ -576,14 +574,14 @@ fn what_is_forgotten_is_named_and_gone() {
         keep(at_home(&fixture, "--remember").args(tree.split(' ')).run());
     }
     assert_eq!(remembered(&fixture).len(), 4);
-    let text = at_home(&fixture, "--forget t").run().text();
+    let text = at_home(&fixture, "history --forget t").run().text();
     assert_eq!(text.lines().count(), 2, "{text}");
     assert!(text.lines().all(|line| line.starts_with("20") && line.contains("/t")), "{text}");
     assert_eq!(remembered(&fixture).len(), 2);
-    let text = at_home(&fixture, "--forget").run().text();
+    let text = at_home(&fixture, "history --forget").run().text();
     assert!(!text.contains('\x1b') && text.lines().count() == 2, "{text}");
     assert_eq!(remembered(&fixture), BTreeSet::new());
-    let shown = at_home(&fixture, "--forget").run();
+    let shown = at_home(&fixture, "history --forget").run();
     assert_eq!((shown.code(), shown.stdout.len()), (0, 0));
     assert!(shown.complaint().contains("nothing is remembered"), "{}", shown.complaint());
     assert!(fixture.at("t/f").exists());
@@ -599,10 +597,8 @@ fn what_was_saved_beside_it_stays() {
         fs::set_permissions(fixture.at(path), PermissionsExt::from_mode(0o700)).unwrap();
     }
     keep(at_home(&fixture, "--remember --remember-bound 1k t").run());
-    at_home(&fixture, "--forget").run().clean();
+    at_home(&fixture, "history --forget").run().clean();
     assert_eq!(remembered(&fixture), saved);
-    let refused = at_home(&fixture, "--forget --history t").run();
-    assert_eq!(refused.code(), 2, "PATH would be taken for the FILE of --history");
 }
 
 #[test]
@@ -619,7 +615,7 @@ fn two_at_once_both_stay() {
         let files = remembered(&fixture);
         assert!((2..=3).contains(&files.len()), "{files:?}");
         for tree in ["t", "u"] {
-            at_home(&fixture, "--since last").arg(tree).run().clean();
+            at_home(&fixture, "diff --since last").arg(tree).run().clean();
         }
     }
 }
@@ -636,7 +632,7 @@ fn killed_at_any_moment_the_rest_stays() {
         thread::sleep(Duration::from_millis(round as u64 * 7 % 60));
         child.kill().unwrap();
         child.wait().unwrap();
-        at_home(&fixture, "--since last t").run().clean();
+        at_home(&fixture, "diff --since last t").run().clean();
     }
     keep(at_home(&fixture, "--remember t").run());
     let files = remembered(&fixture);
@@ -652,7 +648,7 @@ fn a_full_disk_costs_no_walk() {
         "export XDG_STATE_HOME=$PWD/state; mount -t tmpfs -o size=64k tmpfs state
         \"$0\" --remember t >shown && head -c 1M /dev/zero >state/filler 2>/dev/null
         \"$0\" --remember t >shown-full 2>said; echo $?
-        cmp shown shown-full && cat said && rm state/filler && \"$0\" t --since last",
+        cmp shown shown-full && cat said && rm state/filler && \"$0\" diff t --since last",
     );
     let printed = String::from_utf8(output.stdout).unwrap();
     let mut lines = printed.lines();

@@ -380,7 +380,7 @@ fn a_list_that_cannot_be_read_is_named() {
     for flag in ["--files-from", "--files0-from"] {
         let shown = start(&fixture, flag).arg("none\n").run();
         let complaint = format!(
-            "error: cannot read 'none\\n' for '{flag} <FILE>': No such file or directory\n"
+            "weigh: error: cannot read 'none\\n' for '{flag} <FILE>': No such file or directory\n"
         );
         assert_eq!((shown.complaint(), shown.code()), (complaint, 2));
     }

@@ -33,19 +33,6 @@ pub fn is_portable() -> bool {
     }
 }
 
-/// The variable that names the form of all snapshots that are saved, unless a flag or the name of the file says it.
-const FORM: &str = "WEIGH_TEST_FORM";
-
-/// What has to be added to `args` for that.
-fn form(args: &[OsString]) -> Option<[OsString; 2]> {
-    let form = std::env::var_os(FORM)?;
-    let saved = args.iter().position(|arg| arg == "--save")?;
-    let file = Path::new(args.get(saved + 1)?);
-    let is_said =
-        file == "-" || file.extension().is_some() || args.iter().any(|arg| arg == "--save-as");
-    (!is_said).then(|| ["--save-as".into(), form])
-}
-
 /// Ends a test that cannot hold on the portable source, and says `$why`.
 macro_rules! native_only {
     ($why:literal) => {
@@ -93,11 +80,16 @@ pub struct Shown {
     pub status: ExitStatus,
 }
 
-/// `weigh`, with the flags in `flags`, split at spaces.
+/// The commands, which come before all flags.
+const COMMANDS: [&str; 7] = ["ui", "clean", "diff", "history", "df", "help", "completions"];
+
+/// `weigh`, with the flags in `flags`, split at spaces. What several tests share may add flags before a command.
 pub fn weigh(flags: &str) -> Weigh {
+    let mut words: Vec<&str> = flags.split_whitespace().collect();
+    words.sort_by_key(|word| !COMMANDS.contains(word));
     Weigh {
         program: program(),
-        args: flags.split_whitespace().map(OsString::from).collect(),
+        args: words.into_iter().map(OsString::from).collect(),
         env: Vec::new(),
         dir: PathBuf::from("/"),
         under: Vec::new(),
@@ -223,9 +215,7 @@ impl Weigh {
     /// Starts it, with pipes to read from.
     pub fn spawn(self) -> Child {
         let (program, source) = ([self.program.into()], source().iter().map(OsString::from));
-        let form = form(&self.args).into_iter().flatten();
-        let mut words =
-            self.under.into_iter().chain(program).chain(source).chain(form).chain(self.args);
+        let mut words = self.under.into_iter().chain(program).chain(source).chain(self.args);
         let mut command = Command::new(words.next().expect("there is a program"));
         command.args(words).env_clear().envs(self.env);
         command.current_dir(&self.dir).stdin(self.stdin.map_or_else(Stdio::null, Stdio::from));

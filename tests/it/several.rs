@@ -11,7 +11,9 @@ use crate::fixture::{Fixture, raw};
 use crate::oracle::{self, Eyes};
 use crate::rounds::{for_seeds, rounds};
 use crate::run::weigh;
+use crate::saved;
 use crate::snapshots::same;
+use weigh::internal::snapshot::packed::blocks::MAGIC;
 
 const SEEDS: (usize, usize) = (60, 300);
 
@@ -76,7 +78,7 @@ fn loaded_together_they_are_a_walk_of_all() {
         let measure = *dice.of(&MEASURES);
         let details = if dice.below(2) == 0 { "--details" } else { "" };
         let saved: Vec<_> = (0..snapshots.len())
-            .map(|i| format!("{seed}-{i}.{}", ["json", "weigh"][(i + seed as usize) % 2]))
+            .map(|i| format!("{seed}-{i}.{}", ["txt", "weigh"][(i + seed as usize) % 2]))
             .collect();
         let place = Fixture::in_memory();
         for (roots, name) in snapshots.iter().zip(&saved) {
@@ -102,10 +104,8 @@ fn loaded_together_they_are_a_walk_of_all() {
 
 /// A snapshot of `root` in `fixture`, whose header says that it is of `host`.
 fn save_of_host(fixture: &Fixture, root: &str, host: &str, name: &str) {
-    let shown = weigh("-s --save -").within(fixture.path()).arg(root).run();
-    let mut snapshot: Value = serde_json::from_slice(&shown.clean()).unwrap();
-    snapshot["host"] = host.into();
-    fs::write(fixture.at(name), snapshot.to_string()).unwrap();
+    weigh("-q -s --save").arg(name).within(fixture.path()).arg(root).run().clean();
+    saved::change(&fixture.at(name), |header| header["host"] = host.into());
 }
 
 fn lines(shown: &Value) -> Vec<(String, u64)> {
@@ -156,12 +156,11 @@ fn what_a_host_could_not_read_is_marked() {
     let fixture =
         Fixture::new().file("a/d/f", 1000).file("a/d/g", 7).file("b/f", 500).file("c/f", 30);
     for (root, host) in [("a", "web1"), ("b", "web1"), ("c", "web2")] {
-        save_of_host(&fixture, root, host, &format!("{root}.json"));
+        save_of_host(&fixture, root, host, &format!("{root}.weigh"));
     }
-    let mut snapshot = fixture.json("a.json");
-    snapshot["errors"] = json!([{"path": "a/d/lost", "operation": "open", "message": "denied"}]);
-    fs::write(fixture.at("a.json"), snapshot.to_string()).unwrap();
-    let load = "-s -c --load a.json --load b.json --load c.json";
+    let lost = json!([{"path": "a/d/lost", "operation": "open", "message": "denied"}]);
+    saved::change(&fixture.at("a.weigh"), |header| header["errors"] = lost);
+    let load = "-s -c --load a.weigh --load b.weigh --load c.weigh";
     let shown = weigh(load).within(fixture.path()).run();
     let text = String::from_utf8(shown.stdout).unwrap();
     let marked: Vec<_> = text.lines().filter(|line| line.contains('≥')).collect();
@@ -177,14 +176,11 @@ fn what_a_host_could_not_read_is_marked() {
 fn paths_from_a_home_directory_have_lines_of_their_own() {
     let fixture = Fixture::new().file("a/f", 1000).file("b/g", 500).file("c/h", 30);
     for (name, host) in [("a", "web1"), ("b", "web1"), ("c", "web2")] {
-        let file = format!("{name}.json");
+        let file = format!("{name}.weigh");
         save_of_host(&fixture, name, host, &file);
-        let saved = fs::read_to_string(fixture.at(&file)).unwrap();
-        let mut snapshot: Value = serde_json::from_str(&saved).unwrap();
-        snapshot["roots"][0]["path"] = name.into();
-        fs::write(fixture.at(&file), snapshot.to_string()).unwrap();
+        saved::change(&fixture.at(&file), |header| header["roots"][0]["path"] = name.into());
     }
-    let flags = "-j --load a.json --load b.json --load c.json";
+    let flags = "-j --load a.weigh --load b.weigh --load c.weigh";
     let shown = weigh(flags).within(fixture.path()).run().clean();
     let names = lines(&serde_json::from_slice(&shown).unwrap());
     let expected = [("web1:a", 1000), ("web1:b", 500), ("web2:c", 30)];
@@ -203,9 +199,7 @@ fn of_several_hosts_only_what_is_shown_is_read() {
         }
     }
     for (root, host, name) in [("a", "web1", "1"), ("b", "web2", "2"), ("a", "web3", "3")] {
-        save_of_host(&fixture, root, host, name);
-        let save = weigh("-q --load").within(fixture.path()).arg(name);
-        save.arg("--save").arg(format!("{name}.weigh")).run().clean();
+        save_of_host(&fixture, root, host, &format!("{name}.weigh"));
     }
     for flags in
         ["-n 7", "-d 1 -n 99", "-F -n 5", "-D -n 20", "-s -n 3", "-m m -n 5", "-z 1100 -n 9"]
@@ -232,22 +226,18 @@ fn of_several_hosts_the_largest_by_one_measure_are_shown() {
         }
     }
     for (measure, host) in [("-s", "web1"), ("-f", "web2")] {
-        let saved = weigh(&format!("-q {measure} a --save {host}.json")).within(fixture.path());
+        let saved = weigh(&format!("-q {measure} a --save {host}.weigh")).within(fixture.path());
         saved.run().clean();
-        let text = fs::read_to_string(fixture.at(format!("{host}.json"))).unwrap();
-        let (start, rest) = text.split_once(r#""host":""#).unwrap();
-        let (_, end) = rest.split_once('"').unwrap();
-        let json = format!(r#"{start}"host":"{host}"{end}"#);
-        fs::write(fixture.at(format!("{host}.json")), json).unwrap();
-        let save = format!("-q --load {host}.json --save {host}.weigh");
-        weigh(&save).within(fixture.path()).run().clean();
+        let file = fixture.at(format!("{host}.weigh"));
+        saved::change(&file, |header| header["host"] = host.into());
     }
     for flags in ["-n 6", "-F -n 5", "-z 4k -n 9"] {
-        let load = |form: &str| {
-            let flags = format!("{flags} --load web1.{form} --load web2.{form}");
+        let load = |more: &str| {
+            let flags = format!("{flags} --load web1.weigh --load web2.weigh {more}");
             weigh(&format!("-q {flags}")).within(fixture.path()).run().clean()
         };
-        assert_eq!(load("weigh"), load("json"), "{flags}");
+        // What is saved needs all of both.
+        assert_eq!(load(""), load("--save both.weigh"), "{flags}");
     }
 }
 
@@ -257,14 +247,14 @@ fn a_mount_that_has_another_number_now_has_the_same_inodes() {
     native_only!("it cannot tell mounts");
     let fixture = Fixture::new().file("a/f", 1000).hard_link("a/f", "b/g");
     for (root, name) in [("a", "1"), ("b", "2")] {
-        let run = weigh("-s --save-as json").within(fixture.path()).arg(root);
+        let run = weigh("-s").within(fixture.path()).arg(root);
         run.arg("--save").arg(name).run().clean();
     }
-    let text = fs::read_to_string(fixture.at("2")).unwrap();
-    // The root says it for all that is below.
-    let (before, after) = text.split_once("\"mount\":").unwrap();
-    let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
-    fs::write(fixture.at("2"), format!("{before}\"mount\":987654{after}")).unwrap();
+    let mut other = saved::read(&fixture.at("2"));
+    for at in ["", "/children/0"] {
+        other.pointer_mut(at).unwrap()["mount"] = 987_654.into();
+    }
+    saved::save(&fixture.at("2"), &other);
     let shown = weigh("-j --load 1 --load 2").within(fixture.path()).run().clean();
     let shown: Value = serde_json::from_slice(&shown).unwrap();
     assert_eq!((&shown["size"], &shown["entries"]), (&1000.into(), &3.into()));
@@ -291,7 +281,7 @@ fn many_roots_with_many_problems_are_joined() {
     let fixture = Fixture::new().file("a/f", 1000).dir("b");
     save_of_host(&fixture, "a", "", "1");
     save_of_host(&fixture, "b", "", "2");
-    let mut many = fixture.json("2");
+    let mut many = saved::read(&fixture.at("2"));
     let (directories, files) = (0..COUNT, COUNT..2 * COUNT);
     let given =
         (0..2 * COUNT).map(|i| json!({"path": format!("/many/{i}"), "name": i.to_string()}));
@@ -306,7 +296,7 @@ fn many_roots_with_many_problems_are_joined() {
     for of_one in ["inode", "device", "mount", "own", "modified"] {
         many.as_object_mut().unwrap().remove(of_one);
     }
-    fs::write(fixture.at("2"), many.to_string()).unwrap();
+    saved::save(&fixture.at("2"), &many);
     let weigh = weigh("-s -j --load 1 --load 2").within(fixture.path()).limited("-t 5");
     let shown: Value = serde_json::from_slice(&weigh.run().stdout).unwrap();
     assert_eq!(shown["size"], 1000 + COUNT);
@@ -321,11 +311,11 @@ fn what_is_saved_of_several_is_what_they_were() {
     }
     let run = |flags: &str| weigh(flags).within(fixture.path()).run().text();
     let picture = run("-s a b");
-    assert_eq!(run("--load 1 --load 2 --save both.json.zst"), picture);
-    assert_eq!(run("--load both.json.zst"), picture);
-    assert_eq!(run("--load both.json.zst --load 1"), picture);
+    assert_eq!(run("--load 1 --load 2 --save both.weigh"), picture);
+    assert_eq!(run("--load both.weigh"), picture);
+    assert_eq!(run("--load both.weigh --load 1"), picture);
     fs::write(fixture.at("b/h"), [b'w'; 90]).unwrap();
-    let since = run("-s a b --since both.json.zst");
+    let since = run("diff -s a b --since both.weigh");
     assert!(since.contains("+60B"), "{since}");
 }
 
@@ -348,36 +338,31 @@ fn roots_of_a_host_are_read_again_from_each_format() {
     let all = "--load 1 --load 2 --load 3 --load 4";
     let shown = ["-s -R -F", "-s -R -n 4", "-s -R -n 99", "-j", "--as csv", "-t"];
     let expected = shown.map(|flags| run(&format!("{flags} {all}")).text());
-    for name in ["all.weigh", "all.json", "all.json.zst"] {
+    for name in ["all.weigh"] {
         run(&format!("-q {all} --save {name}")).clean();
         for (flags, expected) in shown.iter().zip(&expected) {
             assert_eq!(run(&format!("{flags} --load {name}")).text(), *expected, "{name} {flags}");
         }
-        let since = run(&format!("-s {all} --since {name}"));
+        let since = run(&format!("diff -s {all} --since {name}"));
         assert_eq!((since.code(), since.complaint().as_str()), (0, ""), "{name}");
     }
-    let written = run(&format!("-j -p {all}")).clean();
-    fs::write(fixture.at("paths"), &written).unwrap();
-    assert_eq!(run("-j -p --load paths").clean(), written);
     // What changed below such a line is found.
-    let mut more: Value = fixture.json("1");
+    let mut more = saved::read(&fixture.at("1"));
     more["children"][0]["size"] = 9000.into();
     more["size"] = (more["size"].as_u64().unwrap() + 4000).into();
-    fs::write(fixture.at("1"), more.to_string()).unwrap();
-    for name in ["all.weigh", "all.json"] {
-        let since = run(&format!("-s {all} --since {name}")).text();
-        assert!(since.contains("+4,000B") || since.contains("+3.91Ki"), "{since}");
-        assert!(!since.contains("gone") && !since.contains("new"), "{since}");
-    }
+    saved::save(&fixture.at("1"), &more);
+    let since = run(&format!("diff -s {all} --since all.weigh")).text();
+    assert!(since.contains("+4,000B") || since.contains("+3.91Ki"), "{since}");
+    assert!(!since.contains("gone") && !since.contains("new"), "{since}");
     // Below a root, or a directory that is called like such a line, a name is not a path.
-    let saved = fixture.text("all.json");
+    let saved = saved::text(&fixture.at("all.weigh"));
     let with_own = saved.replace(r#""name":"web1:""#, r#""own":5,"name":"web1:""#);
     for bad in [saved.replace(r#""f""#, r#""/x/..""#), with_own.replace("/a/log\"", "/a/..\"")] {
         assert!(bad.contains("/..\"") && bad != saved, "{bad}");
-        fs::write(fixture.at("bad"), bad).unwrap();
+        saved::write(fixture.at("bad"), &bad);
         let shown = run("--load bad");
         assert_eq!(shown.code(), 1);
-        assert!(shown.complaint().contains("as none can be"), "{}", shown.complaint());
+        assert!(shown.complaint().contains("a slash in its name"), "{}", shown.complaint());
     }
 }
 
@@ -387,15 +372,15 @@ fn what_was_saved_in_several_measures_says_in_which_it_is_shown() {
     let fixture = Fixture::new().file("a/f", 5000).file("b/g", 3000);
     for (measure, root) in [("-s", "a"), ("", "b")] {
         let save = weigh(measure).within(fixture.path()).arg(root);
-        save.arg("--save").arg(format!("{root}.json")).run().clean();
+        save.arg("--save").arg(format!("{root}.weigh")).run().clean();
     }
     for (flags, shown) in [
-        ("--load a.json --load b.json", Some("apparent sizes")),
-        ("--load b.json --load a.json", Some("disk usage")),
-        ("-s --load b.json --load a.json", None),
-        ("-f --load a.json --load b.json", None),
-        ("-q --load a.json --load b.json", None),
-        ("--load a.json --load a.json", None),
+        ("--load a.weigh --load b.weigh", Some("apparent sizes")),
+        ("--load b.weigh --load a.weigh", Some("disk usage")),
+        ("-s --load b.weigh --load a.weigh", None),
+        ("-f --load a.weigh --load b.weigh", None),
+        ("-q --load a.weigh --load b.weigh", None),
+        ("--load a.weigh --load a.weigh", None),
     ] {
         let said = weigh(flags).within(fixture.path()).run();
         let expected = shown.map_or_else(String::new, |shown| {
@@ -451,10 +436,10 @@ fn what_does_not_go_together_is_refused_by_name() {
     }
     let plain = weigh("-s -j a").within(fixture.path()).run().clean();
     fs::write(fixture.at("5"), plain).unwrap();
-    fs::write(fixture.at("6"), "{\"schema\":1,").unwrap();
+    fs::write(fixture.at("6"), MAGIC).unwrap();
     for (other, code, expected) in [
         ("3", 2, "cannot show 3: it was saved with -x"),
-        ("5", 2, "cannot show 5: the output of -j lacks what that needs"),
+        ("5", 1, "cannot load 5: it is JSON from weigh, which is for other programs"),
         ("6", 1, "cannot load 6: "),
         ("7", 1, "cannot load 7: No such file"),
     ] {

@@ -1,7 +1,6 @@
 //! The shares of a tree, loaded together, are the tree, to the byte, for any number of shares and machines. If one is
 //! missing, or there twice, weigh says so.
 
-use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
@@ -10,6 +9,7 @@ use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
 use crate::rounds::{for_seeds, rounds};
 use crate::run::{Shown, Weigh, weigh};
+use crate::saved;
 
 const SEEDS: (usize, usize) = (40, 300);
 
@@ -20,18 +20,15 @@ const SHOWN: [&str; 6] = ["", "-j", "-F -n 7", "-d 1 --sort count", "-t -j", "-e
 
 /// Saves share `number` of `of`, as a machine would whose devices have other numbers.
 fn save(place: &Path, root: &Path, flags: &str, (number, of): (usize, usize), machine: &str) {
-    let shown = weigh(&format!("{flags} --shard {number}/{of} --save -")).arg(root).run();
-    assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""));
-    let text = String::from_utf8(shown.stdout).unwrap();
-    let text = match machine {
-        "" => text,
-        machine => {
-            let text = text.replacen("\"host\":\"", &format!("\"host\":\"{machine}"), 1);
-            let text = text.replace("\"device\":", "\"device\":7");
-            text.replace("\"mount\":", "\"mount\":7")
-        }
-    };
-    fs::write(place.join(number.to_string()), text).unwrap();
+    let file = place.join(number.to_string());
+    let save = weigh(&format!("{flags} --shard {number}/{of} --save")).arg(&file).arg(root);
+    save.run().clean();
+    if !machine.is_empty() {
+        let text = saved::text(&file);
+        let text = text.replacen("\"host\":\"", &format!("\"host\":\"{machine}"), 1);
+        let text = text.replace("\"device\":", "\"device\":7");
+        saved::write(&file, &text.replace("\"mount\":", "\"mount\":7"));
+    }
 }
 
 fn loading(flags: &str, place: &Path, numbers: impl IntoIterator<Item = usize>) -> Weigh {
@@ -153,10 +150,10 @@ fn a_tree_is_not_compared_with_one_share_of_it() {
     let fixture = saved(2);
     weigh("-s -q --save 1.weigh --shard 1/2 t").within(fixture.path()).run().clean();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    run("-q --load 1 --save again.json").code();
-    for share in ["1", "1.weigh", "again.json"] {
+    run("-q --load 1 --save again.weigh").code();
+    for share in ["1", "1.weigh", "again.weigh"] {
         for flags in ["", "-d0", "-j", "--fail-growth 1", "--by type", "-n 3", "-t"] {
-            let shown = run(&format!("-s t {flags} --since {share}"));
+            let shown = run(&format!("diff -s t {flags} --since {share}"));
             let said = shown.complaint();
             assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}: {said}");
             let expected =
@@ -165,14 +162,14 @@ fn a_tree_is_not_compared_with_one_share_of_it() {
         }
     }
     // Each with itself, and all with all, can be compared.
-    assert!(!run("-s --load 1.weigh --since 1").complaint().contains("compare"));
+    assert!(!run("diff -s --load 1.weigh --since 1").complaint().contains("compare"));
     run("-s -q --load 1 --load 2 --save all.weigh").clean();
-    run("-s t --since all.weigh").clean();
+    run("diff -s t --since all.weigh").clean();
     // What was saved of some says what it lacks.
     let fixture = saved(3);
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     run("-s -q --load 1 --load 2 --save some.weigh");
-    let shown = run("-s t --since some.weigh");
+    let shown = run("diff -s t --since some.weigh");
     assert_eq!(shown.code(), 1);
     assert!(shown.complaint().contains("what is new in"), "{}", shown.complaint());
 }
@@ -214,7 +211,7 @@ fn a_share_is_of_one_tree_and_walked() {
     {
         let shown = weigh(flags).within(place.path()).run();
         assert_eq!(shown.code(), 2, "{flags}");
-        assert!(shown.complaint().starts_with("error: "), "{}", shown.complaint());
+        assert!(shown.complaint().starts_with("weigh: error: "), "{}", shown.complaint());
     }
 }
 

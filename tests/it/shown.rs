@@ -203,11 +203,11 @@ fn a_colour_has_one_meaning() {
         .sparse("top/shrinks/most", 90_000)
         .sparse("top/grows", 1_000)
         .sparse("top/stays", 5_000);
-    shown(&fixture, "-s --save before.json top");
+    shown(&fixture, "-s --save before.weigh top");
     let plain = shown(&fixture, "-s -C top");
     assert!(line(&plain, "most").starts_with("\x1b[1m"), "{plain:?}");
     let fixture = fixture.sparse("top/shrinks/most", 10).sparse("top/grows", 30_000);
-    let text = shown(&fixture, "-s -C --since before.json top");
+    let text = shown(&fixture, "diff -s -C --since before.weigh top");
     for (name, sign, colour, other) in [("grows", '+', "31m", "32m"), ("most", '-', "32m", "31m")] {
         let line = line(&text, name);
         assert!(line.contains(sign) && line.contains(colour) && !line.contains(other), "{line:?}");
@@ -282,8 +282,8 @@ fn what_is_hidden_is_counted_also_where_directories_do_not_count() {
     let text = shown(&fixture, "-s -c -b -o b -n 12 -e \\.py$ top");
     let hidden = rest(&text).unwrap();
     assert_eq!((hidden.count, hidden.size), (20, (0..20).map(|i| 100 + i).sum()), "{text}");
-    shown(&fixture, "-s --save top.json top");
-    assert_eq!(shown(&fixture, "-c -b -o b -n 12 -e \\.py$ --load top.json"), text);
+    shown(&fixture, "-s --save top.weigh top");
+    assert_eq!(shown(&fixture, "-c -b -o b -n 12 -e \\.py$ --load top.weigh"), text);
 }
 
 #[test]
@@ -295,12 +295,12 @@ fn changes_that_are_hidden_are_one_line_too() {
         fixture
     };
     let fixture = grow(Fixture::in_memory().sparse("top/same", 5), 0);
-    shown(&fixture, "-s --save before.json top");
+    shown(&fixture, "-s --save before.weigh top");
     let fixture = grow(fixture, 10);
-    let text = shown(&fixture, "-s -c -w 80 -n 4 --since before.json top");
+    let text = shown(&fixture, "diff -s -c -w 80 -n 4 --since before.weigh top");
     let first = text.lines().nth(2).unwrap();
     assert!(first.contains(" 15 smaller") && first.ends_with("  63%"), "{text}");
-    assert!(!shown(&fixture, "-s -c -n 40 --since before.json top").contains("smaller"));
+    assert!(!shown(&fixture, "diff -s -c -n 40 --since before.weigh top").contains("smaller"));
 }
 
 #[test]
@@ -345,14 +345,14 @@ fn every_root_that_is_given_has_its_line() {
     std::fs::write(fixture.at("list"), list).unwrap();
     assert_eq!(names("-n 5 --files-from list").len(), 6);
     // A snapshot shows what the walk does, and JSON what it did.
-    shown(&fixture, "-s --save saved.json root var alone");
+    shown(&fixture, "-s --save saved.weigh root var alone");
     assert_eq!(
-        shown(&fixture, "-c -b -n 14 --load saved.json"),
+        shown(&fixture, "-c -b -n 14 --load saved.weigh"),
         shown(&fixture, "-s -c -b -n 14 root var alone")
     );
     assert!(!shown(&fixture, "-s -j -n 3 root var alone").contains("\"root\""));
-    shown(&fixture, "-s --save before.json root var");
-    assert!(has("--since before.json root var", "root"));
+    shown(&fixture, "-s --save before.weigh root var");
+    assert!(has("diff --since before.weigh root var", "root"));
 }
 
 /// `du --time` shows both, and so does `-m`; sizes are those of the same picture without it.
@@ -398,9 +398,9 @@ fn times_stand_beside_sizes() {
         }
     }
     // A snapshot with details shows the same.
-    shown(&fixture, "--save top.json --details top");
-    assert_eq!(shown(&fixture, "-c -m m --load top.json"), shown(&fixture, "-c -m m top"));
-    assert_eq!(shown(&fixture, "-c -m m --save other.json top"), shown(&fixture, "-c -m m top"));
+    shown(&fixture, "--save top.weigh --details top");
+    assert_eq!(shown(&fixture, "-c -m m --load top.weigh"), shown(&fixture, "-c -m m top"));
+    assert_eq!(shown(&fixture, "-c -m m --save other.weigh top"), shown(&fixture, "-c -m m top"));
 }
 
 /// The hint agrees with what `find` says is left, whatever the tree.

@@ -13,7 +13,9 @@ use serde_json::Value;
 use crate::dice::{Dice, Names};
 use crate::document::exact;
 use crate::fixture::{Fixture, entries_at};
+use crate::packed::{sealed, sections};
 use crate::run::{Shown, weigh};
+use crate::saved;
 use crate::snapshots::sizes_alone;
 
 /// A project of which one file grows, one shrinks, a directory goes and another comes.
@@ -48,7 +50,7 @@ fn what_grew_and_what_shrank() {
     save(&fixture, "-s");
     let fixture = change(fixture);
     let run = |flags: &str| {
-        let run = weigh(&format!("-s -w 80 {flags} --since snapshot"));
+        let run = weigh(&format!("diff -s -w 80 {flags} --since snapshot"));
         let text = run.arg("top").within(fixture.path()).run().text();
         // It depends on the host and the time.
         let (since, rest) = text.split_once('\n').unwrap();
@@ -67,7 +69,7 @@ fn nothing_changed_is_the_root_alone() {
     // Below two lines of headings.
     let fixture = project();
     save(&fixture, "-s");
-    let run = weigh("-s -c -w 60 top --since snapshot").within(fixture.path());
+    let run = weigh("diff -s -c -w 60 top --since snapshot").within(fixture.path());
     assert_eq!(run.run().text().lines().count(), 2 + 1);
 }
 
@@ -76,9 +78,10 @@ fn nothing_changed_is_the_root_alone() {
 fn a_root_that_did_not_change_has_its_line_among_several() {
     let fixture = Fixture::new().file("same/below/f", 9_000).file("other/f", 9_000);
     let fixture = fixture.file("file", 5_000);
-    weigh("-s --save old.json same other file").within(fixture.path()).run().clean();
+    weigh("-s --save old.weigh same other file").within(fixture.path()).run().clean();
     let fixture = fixture.file("other/new", 90_000);
-    let run = weigh("-s -cP -w 60 --since old.json same other file").within(fixture.path()).run();
+    let run =
+        weigh("diff -s -cP -w 60 --since old.weigh same other file").within(fixture.path()).run();
     let picture = String::from_utf8(run.clean()).unwrap();
     for (root, change) in [("same", " 0B "), ("other", " +"), ("file", " 0B ")] {
         let mut lines = picture.lines().filter(|line| line.contains(&format!(" {root} ")));
@@ -94,8 +97,8 @@ fn a_snapshot_compared_with_a_snapshot_is_a_tree_compared_with_a_snapshot() {
     weigh("-s top --save later").within(fixture.path()).run().clean();
     for flags in ["-c", "-j", "-c -F"] {
         let run = |flags: &str| weigh(flags).within(fixture.path()).run().clean();
-        let direct = run(&format!("{flags} -s top --since snapshot"));
-        assert_eq!(run(&format!("{flags} --load later --since snapshot")), direct);
+        let direct = run(&format!("diff {flags} -s top --since snapshot"));
+        assert_eq!(run(&format!("diff {flags} --load later --since snapshot")), direct);
     }
 }
 
@@ -105,11 +108,11 @@ fn a_directory_that_moved_is_neither_gone_nor_new() {
     save(&fixture, "-s --details");
     fs::rename(fixture.at("top/deep/er"), fixture.at("top/other/er")).unwrap();
     let run = |flags: &str| weigh(flags).arg("top").within(fixture.path()).run();
-    let text = run("-s -c -w 100 --since snapshot").text();
+    let text = run("diff -s -c -w 100 --since snapshot").text();
     let line = text.lines().find(|line| line.contains("er (moved")).unwrap();
     assert!(line.contains("(moved from deep/er)") && !line.contains('+'), "{text}");
     assert!(!text.contains("(gone)") && !text.contains("(new)"), "{text}");
-    let json: Value = serde_json::from_slice(&run("-s -j --since snapshot").clean()).unwrap();
+    let json: Value = serde_json::from_slice(&run("diff -s -j --since snapshot").clean()).unwrap();
     let other = &json["children"][0];
     let moved = if other["name"] == "other" { other } else { &json["children"][1] };
     assert_eq!(moved["children"][0]["moved_from"], "deep/er", "{json}");
@@ -117,28 +120,28 @@ fn a_directory_that_moved_is_neither_gone_nor_new() {
     assert_eq!(moved["change"], 7_000_000);
     // Its own time stays what it was.
     run("-s --details --save later").clean();
-    let load = weigh("-s -c -w 100 --load later --since snapshot").within(fixture.path());
+    let load = weigh("diff -s -c -w 100 --load later --since snapshot").within(fixture.path());
     assert_eq!(load.run().text(), text);
 
     // Without details nobody can know.
     fs::rename(fixture.at("top/other/er"), fixture.at("top/deep/er")).unwrap();
     save(&fixture, "-s");
     fs::rename(fixture.at("top/deep/er"), fixture.at("top/other/er")).unwrap();
-    let text = run("-s -c -w 100 --since snapshot").text();
+    let text = run("diff -s -c -w 100 --since snapshot").text();
     assert!(text.contains("(gone)") && text.contains("(new)"), "{text}");
 }
 
 /// Makes the saved `snapshot` of what was at `was` say that it had the inode number of what is at `is`: as
 /// if the file system had used it anew at once. Numbers that are asked for are not to be had.
 fn reuse(fixture: &Fixture, (was, is): (u64, &str)) {
-    let file = fixture.at("snapshot.json");
-    let snapshot = fs::read_to_string(&file).unwrap();
+    let file = fixture.at("snapshot.weigh");
+    let snapshot = saved::text(&file);
     let inode = |number| format!("\"inode\":{number},");
     let is = number(fixture, is);
     let reused = snapshot.replace(&inode(was), &inode(is));
     // Now and then it is, without being asked.
     assert!(was == is || reused != snapshot);
-    fs::write(&file, reused).unwrap();
+    saved::write(&file, &reused);
 }
 
 fn number(fixture: &Fixture, path: &str) -> u64 {
@@ -153,7 +156,7 @@ fn what_is_gone_has_its_line_whatever_its_number_is_by_now() {
         .hard_link("top/a/gone", "top/b/gone too")
         .file("top/stays", 1);
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    run("-s top --save snapshot.json").clean();
+    run("-s top --save snapshot.weigh").clean();
     let was = number(&fixture, "top/a/gone");
     fs::remove_file(fixture.at("top/a/gone")).unwrap();
     fs::remove_file(fixture.at("top/b/gone too")).unwrap();
@@ -163,7 +166,7 @@ fn what_is_gone_has_its_line_whatever_its_number_is_by_now() {
     run("-s top --save later").clean();
     for from in ["top", "--load later"] {
         let lines = |flags: &str| {
-            let shown = run(&format!("{flags} -s {from} --since snapshot.json")).text();
+            let shown = run(&format!("diff {flags} -s {from} --since snapshot.weigh")).text();
             let is_line = |line: &&str| line.contains("gone") || line.contains("new");
             shown.lines().filter(is_line).map(str::to_owned).collect::<Vec<_>>()
         };
@@ -206,7 +209,8 @@ fn a_file_of_its_own_has_a_line_of_its_own() {
     }
     let fixture = fixture.file("top/cut", 0).hard_link("top/target", "top/parts/one");
     let fixture = fixture.hard_link("top/target", "top/parts/two");
-    let shown = weigh("-s -F --as csv top --since snapshot").within(fixture.path()).run().text();
+    let shown =
+        weigh("diff -s -F --as csv top --since snapshot").within(fixture.path()).run().text();
     let lines: Vec<_> = shown.lines().skip(2).collect();
     assert_eq!(
         lines,
@@ -231,27 +235,27 @@ fn what_was_in_a_directory_that_is_a_file_has_lines() {
     run("-s top --save file");
     for (from, flags, expected) in [
         (
-            "--load file --since directory",
+            "diff --load file --since directory",
             "",
             "top,directory,25700,800,-24900,0, top/d,file,25000,100,-24900,1, \
              top/d/a,file,20000,,-20000,2, top/d/e,directory,5000,,-5000,2, \
              top/d/e/x,file,5000,,-5000,3,",
         ),
         (
-            "--load file --since directory",
+            "diff --load file --since directory",
             "-F",
             "top,directory,25700,800,-24900,0, top/d/a,file,20000,,-20000,2, \
              top/d/e/x,file,5000,,-5000,3, top/d,file,,100,100,1,",
         ),
         (
-            "--load directory --since file",
+            "diff --load directory --since file",
             "",
             "top,directory,800,25700,24900,0, top/d,directory,100,25000,24900,1, \
              top/d/a,file,,20000,20000,2, top/d/e,directory,,5000,5000,2, \
              top/d/e/x,file,,5000,5000,3,",
         ),
         (
-            "--load directory --since file",
+            "diff --load directory --since file",
             "-F",
             "top,directory,800,25700,24900,0, top/d/a,file,,20000,20000,2, \
              top/d/e/x,file,,5000,5000,3, top/d,file,100,,-100,1,",
@@ -292,7 +296,7 @@ fn another_directory_of_the_same_number_and_size_has_not_moved() {
         let fixture = fill(Fixture::new().dir("top/stays"), "top/gone", gone);
         let fixture = fixture.modified("top/gone", 1_000_000_000);
         let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-        run("top --details --save snapshot.json").clean();
+        run("top --details --save snapshot.weigh").clean();
         let was = number(&fixture, "top/gone");
         fs::rename(fixture.at("top/gone"), fixture.at("aside")).unwrap();
         let fixture = fill(fixture, "top/stays/new", new);
@@ -301,7 +305,7 @@ fn another_directory_of_the_same_number_and_size_has_not_moved() {
         run("top --details --save later").clean();
         for load in loads {
             let from = if load.is_empty() { "top" } else { "--load later" };
-            let shown = run(&format!("--as csv {from} --since snapshot.json")).text();
+            let shown = run(&format!("diff --as csv {from} --since snapshot.weigh")).text();
             assert!(shown.contains("\n\"top/gone\",directory,"), "{gone:?} {new:?}: {shown}");
             assert!(shown.contains("\n\"top/stays/new\",directory,,"), "{gone:?} {new:?}: {shown}");
             assert!(!shown.contains(",gone\n"), "{gone:?} {new:?} moved: {shown}");
@@ -351,7 +355,7 @@ fn every_change_is_what_an_independent_script_says() {
         weigh("-s").arg(&top).arg("--save").arg(&once).run().clean();
         shake(&top, seed);
         list(&top, &place.at("now"));
-        let json = weigh("-s -l -j").arg(&top).arg("--since").arg(&file).run().clean();
+        let json = weigh("diff -s -l -j").arg(&top).arg("--since").arg(&file).run().clean();
         let root: Value = serde_json::from_slice(&json).unwrap();
         let script = Command::new("python3")
             .args(["-c", SCRIPT])
@@ -368,7 +372,7 @@ fn every_change_is_what_an_independent_script_says() {
 
         // What a directory comes to is another matter, where each inode counts once. Its links are all
         // there.
-        let json = weigh("-s -j").arg(&top).arg("--since").arg(&once).run().clean();
+        let json = weigh("diff -s -j").arg(&top).arg("--since").arg(&once).run().clean();
         let root: Value = serde_json::from_slice(&json).unwrap();
         let mut found = BTreeMap::new();
         collect(&root, &mut Vec::new(), &mut found);
@@ -403,7 +407,10 @@ fn what_is_read_of_a_snapshot_is_all_that_changed() {
         let flags = ["", "-s --details", "-l"][seed as usize % 3];
         let run = |more: &str| weigh(&format!("{flags} {more}")).within(place.path());
         run("-q --save a.weigh").args(roots).run();
-        weigh("-q --load a.weigh --save a.json").within(place.path()).run();
+        // Without digests, all of it is read.
+        let mut parts = sections(&place.bytes("a.weigh"));
+        parts.retain(|(kind, _)| *kind != b'C');
+        fs::write(place.at("b.weigh"), sealed(&parts, true)).unwrap();
         shake(top, seed);
         fs::rename(top.join("moved/from/here"), top.join("wide/here")).unwrap();
         fs::remove_dir_all(top.join("gone")).unwrap();
@@ -411,8 +418,8 @@ fn what_is_read_of_a_snapshot_is_all_that_changed() {
         for form in
             ["-n 12", "-n 1000 -c", "-d 2", "-F -n 20", "-D -n 20", "-j -n 30", "-z 5k", "-w 99"]
         {
-            let [packed, text] = ["a.weigh", "a.json"].map(|since| {
-                let run = run(&format!("{form} --since {since}")).args(roots).run();
+            let [packed, text] = ["a.weigh", "b.weigh"].map(|since| {
+                let run = run(&format!("diff {form} --since {since}")).args(roots).run();
                 (
                     run.code(),
                     String::from_utf8_lossy(&run.stdout).replace(since, ""),
@@ -428,23 +435,23 @@ fn what_is_read_of_a_snapshot_is_all_that_changed() {
 #[test]
 fn a_snapshot_that_is_damaged_far_behind_its_beginning_is_none() {
     let fixture = project();
-    let save = || weigh("--save old.json top").within(fixture.path()).run().clean();
+    let save = || weigh("--save old.weigh top").within(fixture.path()).run().clean();
     save();
-    let old = fs::read(fixture.at("old.json")).unwrap();
+    let old = fs::read(fixture.at("old.weigh")).unwrap();
     for (damaged, message) in [
-        (&old[..old.len() - 40], "it ends too early"),
-        (&[&*old, b"x"].concat(), "something after the end"),
+        (&old[..old.len() - 40], "its end does not say where the index is"),
+        (&[&*old, b"x"].concat(), "its end does not say where the index is"),
     ] {
-        fs::write(fixture.at("old.json"), damaged).unwrap();
-        let run = weigh("--since old.json --save old.json top").within(fixture.path()).run();
+        fs::write(fixture.at("old.weigh"), damaged).unwrap();
+        let run = weigh("diff --since old.weigh --save old.weigh top").within(fixture.path()).run();
         assert_eq!((run.code(), run.stdout.len()), (1, 0));
         let complaint = run.complaint();
-        assert!(complaint.contains("cannot load old.json"), "{complaint}");
+        assert!(complaint.contains("cannot load old.weigh"), "{complaint}");
         assert!(complaint.contains(message), "{complaint}");
-        assert_eq!(fs::read(fixture.at("old.json")).unwrap(), damaged);
+        assert_eq!(fs::read(fixture.at("old.weigh")).unwrap(), damaged);
     }
     save();
-    let run = weigh("-j --since old.json --save old.json top").within(fixture.path()).run();
+    let run = weigh("diff -j --since old.weigh --save old.weigh top").within(fixture.path()).run();
     assert_eq!(run.document().header["change"], 0);
 }
 
@@ -452,15 +459,15 @@ fn a_snapshot_that_is_damaged_far_behind_its_beginning_is_none() {
 #[test]
 fn what_cannot_be_compared_is_known_before_the_tree_is_read() {
     let fixture = project().fifo("pipe");
-    weigh("-s -x --save saved.json top").within(fixture.path()).run().clean();
-    sizes_alone(&fixture.at("saved.json"));
-    let saved = fs::read(fixture.at("saved.json")).unwrap();
-    let tree = saved.windows(11).position(|at| at == b"\"children\":").unwrap() + 13;
+    weigh("-s -x --save saved.weigh top").within(fixture.path()).run().clean();
+    sizes_alone(&fixture.at("saved.weigh"));
+    let saved = fs::read(fixture.at("saved.weigh")).unwrap();
+    let tree = saved.len() - 20;
     for (flags, code, message) in [
-        ("top -x -f --since pipe", 2, "it has apparent sizes, and no numbers of files"),
-        ("top -s --since pipe", 2, "--limit-filesystem"),
-        ("top -s -x --since pipe --by age", 2, "it has no times"),
-        ("top -s -x --since pipe --by owner", 2, "without --details"),
+        ("diff top -x -f --since pipe", 2, "it has apparent sizes, and no numbers of files"),
+        ("diff top -s --since pipe", 2, "--limit-filesystem"),
+        ("diff top -s -x --since pipe --by age", 2, "it has no times"),
+        ("diff top -s -x --since pipe --by owner", 2, "without --details"),
     ] {
         let mut child = weigh(flags).within(fixture.path()).spawn();
         let mut pipe = fs::OpenOptions::new().write(true).open(fixture.at("pipe")).unwrap();
@@ -568,11 +575,11 @@ fn tables_of_changes_are_what_json_says() {
         run("-s top --save snapshot");
         shake(top, seed);
         for limits in ["", "-F", "-n 5", "-D -d 2"] {
-            let json = run(&format!("-s -j {limits} top --since snapshot"));
+            let json = run(&format!("diff -s -j {limits} top --since snapshot"));
             let root: Value = serde_json::from_slice(&json).unwrap();
             let mut expected = BTreeMap::new();
             collect(&root, &mut vec!["top".to_owned()], &mut expected);
-            let lines = run(&format!("-s --as ndjson {limits} top --since snapshot"));
+            let lines = run(&format!("diff -s --as ndjson {limits} top --since snapshot"));
             let mut found = rows(&lines);
             if limits == "-F" {
                 // There, JSON has names and no paths.
@@ -582,7 +589,7 @@ fn tables_of_changes_are_what_json_says() {
                 assert_eq!(found, expected, "seed {seed}, {limits}");
             }
             let table =
-                String::from_utf8(run(&format!("-s --as csv {limits} top --since snapshot")));
+                String::from_utf8(run(&format!("diff -s --as csv {limits} top --since snapshot")));
             let mut table = table.unwrap();
             let header = "path,kind,before,size,change,depth,moved_from\n";
             assert!(table.starts_with(header), "{table}");
@@ -606,7 +613,7 @@ fn a_table_says_what_moved_and_where_from() {
     save(&fixture, "-s --details");
     fs::rename(fixture.at("top/deep/er"), fixture.at("top/other/er")).unwrap();
     let run = |form: &str| {
-        let flags = format!("-s --as {form} top --since snapshot");
+        let flags = format!("diff -s --as {form} top --since snapshot");
         weigh(&flags).within(fixture.path()).run().text()
     };
     let row = "\n\"top/other/er\",directory,,7000000,0,2,\"deep/er\"\n";
@@ -652,7 +659,7 @@ fn groups_grow_and_shrink_too() {
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     run("top --details --save later").clean();
     for from in ["top", "--load later", "top --save again", "--load later -X nowhere"] {
-        let json = run(&format!("-j -t {from} --since snapshot")).clean();
+        let json = run(&format!("diff -j -t {from} --since snapshot")).clean();
         let json: Value = serde_json::from_slice(&json).unwrap();
         let mut found = BTreeMap::new();
         for group in json["children"].as_array().unwrap() {
@@ -669,21 +676,21 @@ fn groups_grow_and_shrink_too() {
         assert_eq!(found, changed.collect(), "{from}");
         assert_eq!(json["size"].as_i64(), Some(now.values().sum()));
     }
-    let picture = run("-c -t -n 1 top --since snapshot").text();
+    let picture = run("diff -c -t -n 1 top --since snapshot").text();
     assert!(picture.contains("─ .rs") && picture.lines().count() == 2 + 3, "{picture}");
-    assert!(run("-c -t top --since snapshot").text().contains(".o (gone)"));
+    assert!(run("diff -c -t top --since snapshot").text().contains(".o (gone)"));
     assert!(
-        run("-c --as csv -t top --since snapshot")
+        run("diff -c --as csv -t top --since snapshot")
             .text()
             .contains("\n\"top/.py\",group,,8192,8192,1,\n")
     );
-    let owner = run("-j --by owner top --since snapshot").clean();
+    let owner = run("diff -j --by owner top --since snapshot").clean();
     let owner: Value = serde_json::from_slice(&owner).unwrap();
     assert_eq!(owner["children"][0]["change"], owner["change"]);
     run("top --save plain").clean();
-    assert!(run("--by owner top --since plain").complaint().contains("without --details"));
-    assert_eq!(run("--by age top --since plain").code(), 0);
-    assert_eq!(run("-t top --since plain").code(), 0);
+    assert!(run("diff --by owner top --since plain").complaint().contains("without --details"));
+    assert_eq!(run("diff --by age top --since plain").code(), 0);
+    assert_eq!(run("diff -t top --since plain").code(), 0);
 }
 
 /// Each root may have slashes in its name, and at its end.
@@ -695,7 +702,7 @@ fn files_below_several_roots_are_found_again() {
     fs::write(fixture.at("a/c/y"), vec![0; 25]).unwrap();
     fs::write(fixture.at("a/b/x"), vec![0; 7]).unwrap();
     for flags in ["", "-F"] {
-        let table = run(&format!("-s --as csv {flags} a/b a/c/ d --since snapshot")).text();
+        let table = run(&format!("diff -s --as csv {flags} a/b a/c/ d --since snapshot")).text();
         assert!(table.contains("\n\"a/c/y\",file,20,25,5,"), "{table}");
         assert!(table.contains("\n\"a/b/x\",file,10,7,-3,"), "{table}");
     }
@@ -705,22 +712,17 @@ fn files_below_several_roots_are_found_again() {
 #[test]
 fn several_roots_are_compared_however_they_are_spelled() {
     let fixture = Fixture::new().file("a/x", 10).file("b/y", 20).file("c", 30);
-    for form in ["weigh", "json"] {
-        let since = format!("snapshot.{form}");
-        weigh(&format!("-s a b c --save {since}")).within(fixture.path()).run().clean();
-    }
+    weigh("-s a b c --save snapshot.weigh").within(fixture.path()).run().clean();
     fs::write(fixture.at("b/y"), vec![0; 25]).unwrap();
     fs::write(fixture.at("c"), vec![0; 31]).unwrap();
     let run = |flags: &str| weigh(flags).within(fixture.at("a")).run();
     run("-s . ../b/ ../c --save ../now").clean();
-    for form in ["weigh", "json"] {
-        for now in [". ../b/ ../c", "-n 9 . ../b/ ../c", "--load ../now"] {
-            let table = run(&format!("-s --as csv --since ../snapshot.{form} {now}")).text();
-            assert!(table.contains("\n\"../b/y\",file,20,25,5,2,\n"), "{table}");
-            assert!(table.contains("\n\"../c\",file,30,31,1,1,\n"), "{table}");
-            // Besides them, the header, the total and the root above y.
-            assert_eq!(table.lines().count(), 5, "{table}");
-        }
+    for now in [". ../b/ ../c", "-n 9 . ../b/ ../c", "--load ../now"] {
+        let table = run(&format!("diff -s --as csv --since ../snapshot.weigh {now}")).text();
+        assert!(table.contains("\n\"../b/y\",file,20,25,5,2,\n"), "{table}");
+        assert!(table.contains("\n\"../c\",file,30,31,1,1,\n"), "{table}");
+        // Besides them, the header, the total and the root above y.
+        assert_eq!(table.lines().count(), 5, "{table}");
     }
 }
 
@@ -735,7 +737,8 @@ fn one_directory_of_many_files_is_compared_at_once() {
     for i in 0..60_000 {
         fixture = fixture.sparse(format!("top/{i}"), 3);
     }
-    let shown = weigh("-s -F --as csv top --since snapshot").within(fixture.path()).run().text();
+    let shown =
+        weigh("diff -s -F --as csv top --since snapshot").within(fixture.path()).run().text();
     assert_eq!(shown.matches(",file,1,3,2,1,\n").count(), 60_000);
 }
 
@@ -749,11 +752,11 @@ fn bounds_end_with_a_status_of_their_own() {
         ("--fail-over 141MB", 3),
         ("--fail-over 142MB", 0),
         ("-j --fail-over 1", 3),
-        ("--since snapshot --fail-growth 93MB", 3),
-        ("--since snapshot --fail-growth 95MB", 0),
-        ("--since snapshot --fail-growth 199%", 3),
-        ("--since snapshot --fail-growth 200.5%", 0),
-        ("--since snapshot --fail-over 141MB -j", 3),
+        ("diff --since snapshot --fail-growth 93MB", 3),
+        ("diff --since snapshot --fail-growth 95MB", 0),
+        ("diff --since snapshot --fail-growth 199%", 3),
+        ("diff --since snapshot --fail-growth 200.5%", 0),
+        ("diff --since snapshot --fail-over 141MB -j", 3),
         ("--save again --fail-over 141MB", 3),
     ] {
         let shown = weigh(&format!("-s top {flags}")).within(fixture.path()).run();
@@ -773,22 +776,24 @@ fn bounds_end_with_a_status_of_their_own() {
         format!("weigh: --fail-over 1000B is exceeded by {}B: it comes to {size}B\n", size - 1000)
     );
     assert_eq!(
-        said("--since snapshot --fail-growth 1kB"),
+        said("diff --since snapshot --fail-growth 1kB"),
         format!(
             "weigh: --fail-growth 1000B is exceeded by {}B: it grew by {grown}B, from {before}B to {size}B\n",
             grown - 1000
         )
     );
-    let percent = said("--since snapshot --fail-growth 100% --fail-over 141MB");
+    let percent = said("diff --since snapshot --fail-growth 100% --fail-over 141MB");
     assert!(percent.starts_with("weigh: --fail-over 141000000B is exceeded by "), "{percent}");
     let by = format!("\nweigh: --fail-growth 100% is exceeded by {}B: ", grown - before);
     assert!(percent.contains(&by), "{percent}");
     let times = weigh("-m m --fail-over 1 top").within(fixture.path()).run();
     assert_eq!(times.code(), 2, "a time is no size");
-    for flags in ["--fail-growth 5%", "--since x --fail-growth 5x", "--since x --fail-growth -5%"] {
+    for flags in
+        ["--fail-growth 5%", "diff --since x --fail-growth 5x", "diff --since x --fail-growth -5%"]
+    {
         assert_eq!(weigh(flags).run().code(), 2, "{flags}");
     }
-    let shrunk = weigh("-s top --since snapshot --fail-growth 0").within(fixture.path());
+    let shrunk = weigh("diff -s top --since snapshot --fail-growth 0").within(fixture.path());
     assert_eq!(shrunk.run().code(), 3);
 }
 
@@ -823,41 +828,39 @@ fn snapshots_of_other_directories_are_not_compared() {
         paths.collect::<Vec<_>>().join(", ")
     };
     for (roots, file) in [("top", "all"), ("other", "others"), ("top other", "both")] {
-        run(&format!("-s {roots} --save {file}.json")).clean();
         run(&format!("-s {roots} --save {file}.weigh")).clean();
         fs::create_dir(fixture.at(file)).unwrap();
         run(&format!("-s {roots} --save {file}/")).clean();
     }
     // The same root, whatever it is called, and in any order.
-    for same in ["top", "./top/", "other/../top", "link", "link/", "top top/log", "--load all.json"]
+    for same in
+        ["top", "./top/", "other/../top", "link", "link/", "top top/log", "--load all.weigh"]
     {
-        run(&format!("-s -c {same} --since all.weigh")).clean();
+        run(&format!("diff -s -c {same} --since all.weigh")).clean();
     }
-    run("-s -c other top --since both.weigh").clean();
-    run("-s -c --load others.json --load all.json --since both.weigh").clean();
-    // What -j printed knows its root only by the name that was given, as does ncdu's form.
-    keep(run("-s -j top"), "printed");
-    run("-s -c top --since printed").clean();
-    keep(run(&format!("-s -j {}", at(&["other"]))), "printed");
+    run("diff -s -c other top --since both.weigh").clean();
+    run("diff -s -c --load others.weigh --load all.weigh --since both.weigh").clean();
+    // An export knows its root only by the name that was given.
+    keep(run("-s --as ncdu top"), "ncdu");
+    run("diff -s -c top --since ncdu").clean();
     keep(run(&format!("--as ncdu {}", at(&["other"]))), "ncdu");
     for (flags, was, is) in [
-        ("other --since all", &["top"][..], &["other"][..]),
-        ("-n 3 other --since all", &["top"], &["other"]),
-        ("-t other --since all", &["top"], &["other"]),
-        ("--load others --since all", &["top"], &["other"]),
-        ("top/log --since all", &["top"], &["top/log"]),
-        ("top --since both", &["other", "top"], &["top"]),
-        ("top other --since all", &["top"], &["other", "top"]),
-        ("--load both --since others", &["other"], &["other", "top"]),
-        ("top --since printed", &["other"], &["top"]),
-        ("top --since ncdu", &["other"], &["top"]),
+        ("diff other --since all", &["top"][..], &["other"][..]),
+        ("diff -n 3 other --since all", &["top"], &["other"]),
+        ("diff -t other --since all", &["top"], &["other"]),
+        ("diff --load others --since all", &["top"], &["other"]),
+        ("diff top/log --since all", &["top"], &["top/log"]),
+        ("diff top --since both", &["other", "top"], &["top"]),
+        ("diff top other --since all", &["top"], &["other", "top"]),
+        ("diff --load both --since others", &["other"], &["other", "top"]),
+        ("diff top --since ncdu", &["other"], &["top"]),
     ] {
         let [was, is] = [was, is].map(at);
         let why = format!(
             "it is of {was}, and not of {is}: compare {was} with it, or save a snapshot of {is} first"
         );
-        let is_plain = ["printed", "ncdu"].iter().any(|name| flags.ends_with(name));
-        for form in if is_plain { &[""][..] } else { &[".json", ".weigh", "/"] } {
+        let is_plain = flags.ends_with("ncdu");
+        for form in if is_plain { &[""][..] } else { &[".weigh", "/"] } {
             let flags = match flags.strip_prefix("--load ").and_then(|it| it.split_once(' ')) {
                 Some((file, rest)) => format!("--load {file}.weigh {rest}{form}"),
                 None => format!("{flags}{form}"),
@@ -878,44 +881,44 @@ fn a_comparison_says_what_it_cannot_tell() {
         .file("top/f", 5000)
         .file("top/closed/g", 700)
         .file("top/shut/h", 700)
-        .file("other/f", 9000);
+        .file("other/f", 9000)
+        .dir("kept")
+        .mode("kept", 0o777);
     let root = |flags: &str| weigh(flags).within(fixture.path()).run();
     root("-s top --save all").clean();
     // The same root, whatever it is called.
     for same in ["top", "./top/", "other/../top"] {
-        root(&format!("-s -c {same} --since all")).clean();
+        root(&format!("diff -s -c {same} --since all")).clean();
     }
-    let keep = |shown: Shown, name: &str| fs::write(fixture.at(name), shown.stdout).unwrap();
-
     let by_nobody = |flags: &str| weigh(flags).within(fixture.path()).by_nobody(&fixture).run();
     let set =
         |mode| fs::set_permissions(fixture.at("top/closed"), fs::Permissions::from_mode(mode));
     set(0o000).unwrap();
-    keep(by_nobody("-s -j top"), "some");
+    by_nobody("-s -q top --save kept/some");
+    fs::rename(fixture.at("kept/some"), fixture.at("some")).unwrap();
     set(0o755).unwrap();
-    let complaint = root("-s -c ./top --since some").complaint();
+    let complaint = root("diff -s -c ./top --since some").complaint();
     set(0o000).unwrap();
     assert_eq!(
         complaint,
         "weigh: some is incomplete: what is new in top/closed may have been there before\n"
     );
     // On neither side.
-    let complaint = by_nobody("-s -c ./top --since some").complaint();
+    let complaint = by_nobody("diff -s -c ./top --since some").complaint();
     assert!(!complaint.contains("some"), "{complaint}");
-    let complaint = by_nobody("-s -c top --since all").complaint();
+    let complaint = by_nobody("diff -s -c top --since all").complaint();
     let said =
         "\nweigh: more could be read for all: what is gone in top/closed may still be there\n";
     assert!(complaint.contains(said), "{complaint}");
 
     set(0o755).unwrap();
-    let half = String::from_utf8(root("-s -j top").stdout).unwrap();
-    let half = half.replace("\"complete\":true", "\"complete\":false");
-    fs::write(fixture.at("half"), half).unwrap();
+    root("-s -q top --save half");
+    saved::change(&fixture.at("half"), |header| header["complete"] = false.into());
     assert_eq!(
-        root("-s -c top --since half").complaint(),
+        root("diff -s -c top --since half").complaint(),
         "weigh: half was interrupted: what is new may have been there before\n"
     );
-    let complaint = root("-s -c --load half --since all").complaint();
+    let complaint = root("diff -s -c --load half --since all").complaint();
     assert!(
         complaint.contains("weigh: interrupted: what is gone may still be there\n"),
         "{complaint}"
@@ -929,9 +932,9 @@ fn a_root_is_not_taken_for_a_directory_in_another_root() {
     let fixture = project();
     let run = |flags: &str| weigh(&format!("-s {flags}")).within(fixture.path());
     // Only what does not know where its roots are is compared with another root.
-    let printed = run("-j").args(["top/log", "top/src"]).run().clean();
-    fs::write(fixture.at("snapshot.json"), printed).unwrap();
-    let shown = run("-j --since snapshot.json").arg("top").run().stdout;
+    let printed = run("--as ncdu").args(["top/log", "top/src"]).run().clean();
+    fs::write(fixture.at("snapshot.weigh"), printed).unwrap();
+    let shown = run("diff -j --since snapshot.weigh").arg("top").run().stdout;
     let shown: Value = serde_json::from_slice(&shown).unwrap();
     let lines = shown["children"].as_array().unwrap();
     let of = |name: &str| lines.iter().find(|line| line["name"] == name).unwrap();
@@ -948,18 +951,18 @@ fn a_root_that_is_missing_is_gone() {
     fs::rename(fixture.at("b"), fixture.at("elsewhere")).unwrap();
     let missing = "weigh: b: No such file or directory\n\
                    weigh: totals are a lower bound\n";
-    let shown = run("-s -c a b --since both");
+    let shown = run("diff -s -c a b --since both");
     assert_eq!((shown.code(), shown.complaint().as_str()), (1, missing));
     let picture = String::from_utf8(shown.stdout).unwrap();
     assert!(!picture.contains("(new)") && !picture.contains("a (gone)"), "{picture}");
     assert!(picture.contains("b (gone)") && picture.contains("(total)"), "{picture}");
-    let shown = run("-s -c b --since one");
+    let shown = run("diff -s -c b --since one");
     assert_eq!(shown.complaint(), "weigh: b: No such file or directory\n");
     // The other way round: it was missing before, and is new.
     let mut shown = run("-s a b --save both");
     assert_eq!(shown.code(), 1);
     fs::rename(fixture.at("elsewhere"), fixture.at("b")).unwrap();
-    shown = run("-s -c a b --since both");
+    shown = run("diff -s -c a b --since both");
     assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""));
     let picture = String::from_utf8(shown.stdout).unwrap();
     assert!(picture.contains("b (new)") && !picture.contains("(gone)"), "{picture}");
@@ -971,6 +974,6 @@ fn a_chain_deeper_than_any_stack_is_compared() {
     let fixture = Fixture::in_memory().chain("d", 100_000, 10);
     weigh("-s d -n 1 --save snapshot").within(fixture.path()).run().clean();
     let fixture = fixture.chain("d/d/d/e", 1, 10);
-    let shown = weigh("-s d -j --since snapshot").within(fixture.path()).run();
+    let shown = weigh("diff -s d -j --since snapshot").within(fixture.path()).run();
     assert!(String::from_utf8(shown.clean()).unwrap().contains("\"e\""));
 }

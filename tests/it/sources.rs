@@ -55,7 +55,7 @@ fn a_source_that_is_unknown_is_named() {
     for (source, named) in [("elsewhere", "elsewhere"), ("", ""), ("a\x1b[2Jb", "a\\x1b[2Jb")] {
         let output = ended(&fixture, &[PROGRAM, "--source", source]);
         let complaint = String::from_utf8(output.stderr).unwrap();
-        let expected = format!("error: --source is native or portable, not {named}\n");
+        let expected = format!("weigh: error: --source is native or portable, not {named}\n");
         assert_eq!((output.status.code(), complaint), (Some(2), expected));
     }
 }

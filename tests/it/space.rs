@@ -27,7 +27,7 @@ fn what_is_used_and_in_no_file_is_what_df_has_more_than_du() {
     let fixture = Fixture::new().dir("m");
     let lines = mounted(
         &fixture,
-        "\"$0\" -j --df m; echo; \"$0\" -c -o b --df m -d 0; \"$0\" -cr -o b --df m -d 0",
+        "\"$0\" df -j m; echo; \"$0\" df -c -o b m -d 0; \"$0\" df -cr -o b m -d 0",
     );
     let numbers = |line: &str| -> Vec<u64> {
         line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
@@ -75,7 +75,7 @@ fn what_is_for_root_alone_is_what_root_can_write_when_others_cannot() {
         let fixture = Fixture::new().dir("m");
         let script = format!(
             "set -e; truncate -s 400M disk; {make} disk >&2; mount -o loop disk m; chmod 777 m; sync -f m
-             \"$0\" -c -o b --df -w 300 -d 0 m | grep available
+             \"$0\" df -c -o b -w 300 -d 0 m | grep available
              fill() {{ \"$@\" dd if=/dev/zero of=m/$f bs=64K || :; sync -f m; du -B1 m/$f; }}
              f=users; fill setpriv --reuid 65534 --regid 65534 --clear-groups
              f=roots; fill env"
@@ -101,7 +101,7 @@ fn what_is_for_root_alone_is_what_root_can_write_when_others_cannot() {
 fn names_are_escaped_where_only_ascii_can_be_shown() {
     let fixture = Fixture::new().dir("m").dir("t─");
     let held = "mount -t tmpfs none t─; exec 4>t─/a─b; head -c 1000000 /dev/zero >&4; rm t─/a─b";
-    let script = format!("{held}; LC_ALL=C \"$0\" -c --df -w 500 t─");
+    let script = format!("{held}; LC_ALL=C \"$0\" df -c -w 500 t─");
     let text = mounted(&fixture, &script).join("\n");
     assert!(text.contains(r"file system of t\xe2\x94\x80"), "{text}");
     assert!(text.contains(r"a\xe2\x94\x80b"), "{text}");
@@ -111,12 +111,12 @@ fn names_are_escaped_where_only_ascii_can_be_shown() {
 #[ignore = "needs root"]
 fn each_root_has_its_own_file_system() {
     let fixture = Fixture::new().dir("m").file("plain/f", 10);
-    let lines = mounted(&fixture, "\"$0\" -j --df m m/sub plain 2>&1");
+    let lines = mounted(&fixture, "\"$0\" df -j m m/sub plain 2>&1");
     let [said, json] = &lines[2..] else { panic!("{lines:#?}") };
     let (said, json) = if said.starts_with('{') { (json, said) } else { (said, json) };
     assert_eq!(
         said,
-        "weigh: --df says nothing about plain: it is for mount points, which `weigh --df` lists"
+        "weigh: df says nothing about plain: it is no mount point, and `weigh df` lists those"
     );
     let json: Value = serde_json::from_str(json).unwrap();
     let found: Vec<_> = json["file_systems"].as_array().unwrap().iter().collect();
@@ -131,9 +131,9 @@ fn each_root_has_its_own_file_system() {
 #[ignore = "needs root"]
 fn one_file_system_has_its_lines_once() {
     let fixture = Fixture::new().dir("m");
-    let once = mounted(&fixture, "\"$0\" -c -b --df m");
+    let once = mounted(&fixture, "\"$0\" df -c -b m");
     for roots in ["m m/", "m/ m", "m m ./m m/../m"] {
-        let lines = mounted(&fixture, &format!("\"$0\" -c -b --df {roots}"));
+        let lines = mounted(&fixture, &format!("\"$0\" df -c -b {roots}"));
         let count = |lines: &[String], words: &str| {
             lines.iter().filter(|line| line.contains(words)).count()
         };
@@ -146,13 +146,13 @@ fn one_file_system_has_its_lines_once() {
 #[test]
 fn what_is_no_mount_point_is_said_and_what_makes_no_sense_is_refused() {
     let fixture = Fixture::new().file("top/f", 10);
-    let shown = weigh("--df -c top").within(fixture.path()).run();
+    let shown = weigh("df -c top").within(fixture.path()).run();
     let said =
-        "weigh: --df says nothing about top: it is for mount points, which `weigh --df` lists\n";
+        "weigh: df says nothing about top: it is no mount point, and `weigh df` lists those\n";
     assert_eq!((shown.code(), shown.complaint().as_str()), (0, said));
     let plain = weigh("-c top").within(fixture.path()).run().clean();
     assert_eq!(shown.stdout, plain);
-    let json = String::from_utf8(weigh("--df -j top").within(fixture.path()).run().stdout).unwrap();
+    let json = String::from_utf8(weigh("df -j top").within(fixture.path()).run().stdout).unwrap();
     assert!(!json.contains("file_systems"), "{json}");
     for flags in [
         "-s",
@@ -164,9 +164,9 @@ fn what_is_no_mount_point_is_said_and_what_makes_no_sense_is_refused() {
         "--unique",
         "-L",
         "--as csv",
-        "--since x",
+        "diff --since x",
         "--load x",
     ] {
-        assert_eq!(weigh(&format!("--df {flags}")).run().code(), 2, "{flags}");
+        assert_eq!(weigh(&format!("df {flags}")).run().code(), 2, "{flags}");
     }
 }

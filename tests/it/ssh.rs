@@ -303,7 +303,7 @@ fn filters_leave_out_what_they_leave_out_here() {
         "-v it's".to_owned(),
         "--exclude *.o --exclude !b.o".to_owned(),
         "--include *.c".to_owned(),
-        format!("--ignore-file {rules}"),
+        format!("--exclude-from {rules}"),
         format!("-I {regexes}"),
         "--type c".to_owned(),
         "-M +100".to_owned(),
@@ -355,16 +355,15 @@ fn a_path_with_a_colon_names_no_host_there() {
 #[test]
 fn what_find_cannot_do_is_refused() {
     let machine = Machine::new(Fixture::new().file("top/a", 5));
-    for flag in ["--gitignore", "--ignored", "--exclude-caches", "-A +1", "-y +1", "-l", "-L"] {
+    for flag in ["--gitignore", "--only-ignored", "--exclude-caches", "-A +1", "-y +1", "-l", "-L"]
+    {
         let shown = machine.weigh(flag, There::Find).arg(machine.named("web", "top")).run();
         assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{flag}");
         assert!(shown.complaint().contains("needs weigh"), "{flag}: {}", shown.complaint());
         let shown = machine.weigh(flag, There::Weigh).arg(machine.named("web", "top")).run();
         assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""), "{flag}");
     }
-    for flag in
-        ["--df", "--frees", "--unique", "--reclaimable", "--shard 1/2", "--by image", "-m a"]
-    {
+    for flag in ["df", "--frees", "--unique", "clean", "--shard 1/2", "--by image", "-m a"] {
         let shown = machine.weigh(flag, There::Weigh).arg(machine.named("web", "top")).run();
         assert_eq!(shown.code(), 2, "{flag}: {}", shown.complaint());
         assert!(!shown.complaint().contains("--load"), "{flag}: {}", shown.complaint());
@@ -386,8 +385,11 @@ fn snapshots_of_other_machines_can_be_saved_and_compared() {
         let loaded = weigh("-j --load").arg(&saved).run().clean();
         let direct = machine.weigh("-j", there).arg(machine.named("web", "top")).run().clean();
         assert_eq!(loaded, direct, "{there:?}");
-        let since =
-            machine.weigh("-j", there).arg("--since").arg(&saved).arg(machine.named("web", "top"));
+        let since = machine
+            .weigh("diff -j", there)
+            .arg("--since")
+            .arg(&saved)
+            .arg(machine.named("web", "top"));
         assert_eq!(since.run().json()["change"], 0, "{there:?}");
     }
 }
@@ -672,7 +674,7 @@ fn many_filters_for_a_host_arrive() {
     let machine = Machine::new(Fixture::new().file("top/a", 5000).file("top/b", 5000));
     let rules: String = (0..20_000).map(|number| format!("name-{number}\n")).collect();
     fs::write(machine.fixture.at("rules"), rules + "a\n").unwrap();
-    let flags = format!("-f -j --ignore-file {}", machine.fixture.text_path("rules"));
+    let flags = format!("-f -j --exclude-from {}", machine.fixture.text_path("rules"));
     for there in [There::Weigh, There::Find, There::Plain] {
         let shown = machine.weigh(&flags, there).arg(machine.named("web", "top")).run();
         assert_eq!(shown.json()["size"], 1, "{there:?}");

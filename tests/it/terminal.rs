@@ -168,19 +168,19 @@ fn colours_are_for_a_terminal_that_wants_them() {
 fn colours_change_nothing_but_colours() {
     let fixture =
         various().dir("top/target").file("top/Cargo.toml", 1).file("top/target/CACHEDIR.TAG", 5000);
-    let saved = fixture.at("saved.json");
+    let saved = fixture.at("saved.weigh");
     weigh("-s --save").arg(&saved).arg("top").within(fixture.path()).run();
     let fixture = fixture.file("top/new", 3000);
-    let since = format!("-s -n 100 --since {}", saved.display());
-    let history = format!("--history {}", saved.display());
+    let since = format!("diff -s -n 100 --since {}", saved.display());
+    let history = format!("history {}", saved.display());
     let looks = LOOKS.map(|look| format!("-s -n 100 {look}")).into_iter();
-    let others = ["-s -R", "-s --by type", "--reclaimable", &since, &history].map(str::to_owned);
+    let others = ["-s -R", "-s --by type", "clean", &since, &history].map(str::to_owned);
     for look in looks.chain(others) {
         for (name, value) in
             [("LC_ALL", ""), ("LC_ALL", "C"), ("LANG", "de_DE.ISO-8859-1"), ("TERM", "linux")]
         {
             let text = |flag: &str| {
-                let roots = if look.starts_with("--history") { &[][..] } else { &["top"] };
+                let roots = if look.starts_with("history") { &[][..] } else { &["top"] };
                 let run = weigh(&format!("-w 100 {flag} {look}")).args(roots);
                 let run = run.within(fixture.path()).env(name, value).run();
                 String::from_utf8(run.stdout).unwrap()

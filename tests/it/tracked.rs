@@ -180,7 +180,7 @@ fn random_work_trees() {
         let mut nested = Vec::new();
         find_nested(&fixture, &top, "", &mut nested);
         let nested: Vec<&str> = nested.iter().map(String::as_str).collect();
-        for (flag, flags) in [("--gitignore", NOT_IGNORED), ("--ignored", IGNORED)] {
+        for (flag, flags) in [("--gitignore", NOT_IGNORED), ("--only-ignored", IGNORED)] {
             let seen = weighed(weigh(flag).arg("top").within(fixture.path()), &fixture);
             let expected = listed(&fixture, &top, flags, &nested);
             let odd: Vec<_> = seen.symmetric_difference(&expected).map(|path| raw(path)).collect();
@@ -281,7 +281,7 @@ fn roots_inside_what_is_ignored() {
     let fixture = fixture.symlink("top/ign/deep", "short");
     for root in ["top/ign", "top/ign/deep/er", "top/ign/deep-not", "top/sub/in", "short"] {
         let real = fixture.at(root).canonicalize().unwrap();
-        for (flag, flags) in [("--gitignore", NOT_IGNORED), ("--ignored", IGNORED)] {
+        for (flag, flags) in [("--gitignore", NOT_IGNORED), ("--only-ignored", IGNORED)] {
             let run = weigh(flag).arg(root).within(fixture.path());
             let from = real.strip_prefix(fixture.at("top")).unwrap();
             let all = listed(&fixture, &fixture.at("top"), flags, &[]);
@@ -293,7 +293,7 @@ fn roots_inside_what_is_ignored() {
         }
     }
     // A directory is ignored if nothing in it is tracked.
-    let inodes = |root| weigh("-j --inodes --ignored").arg(fixture.at(root)).run().document();
+    let inodes = |root| weigh("-j --inodes --only-ignored").arg(fixture.at(root)).run().document();
     assert_eq!(inodes("top/ign/deep/er").root().size, 1);
     assert_eq!(inodes("top/ign/deep-not").root().size, 2);
 }
@@ -344,7 +344,7 @@ fn an_index_that_cannot_be_read_is_a_problem() {
             let top = if root == "top" { "top".into() } else { fixture.at("top") };
             let said = format!("cannot read {}/.git/index: {message}\n", top.display());
             assert!(shown.complaint().contains(&said), "{}", shown.complaint());
-            for flag in ["--gitignore", "--ignored"] {
+            for flag in ["--gitignore", "--only-ignored"] {
                 let shown = weigh(flag).arg(root).within(fixture.path()).run();
                 let text = String::from_utf8(shown.stdout).unwrap();
                 assert!(text.contains('≥'), "{flag} {root}: {text}");
@@ -361,7 +361,7 @@ fn an_index_that_cannot_be_read_is_a_problem() {
         let files = document.by_path().into_iter().filter(|(_, node)| node.kind != "directory");
         let files = files.map(|(path, _)| path).filter(|path| !path.starts_with(b".git/"));
         assert_eq!(files.collect::<std::collections::BTreeSet<_>>(), untracked);
-        let shown = weigh("-j --ignored top").within(fixture.path()).run();
+        let shown = weigh("-j --only-ignored top").within(fixture.path()).run();
         assert_eq!(shown.code(), 1);
         let document = crate::document::Document::parse(&shown.stdout);
         let mut files = document.by_path().into_values().filter(|node| node.kind != "directory");
@@ -410,7 +410,7 @@ fn an_index_is_read_only_if_it_matters() {
     assert!(shown.complaint().contains("cannot read top/.git/index: "), "{}", shown.complaint());
     fs::write(fixture.at("top/sub/.gitignore"), "").unwrap();
     assert_eq!(run("-j --gitignore").code(), 0);
-    assert_eq!(run("-j --ignored").code(), 0);
+    assert_eq!(run("-j --only-ignored").code(), 0);
 }
 
 /// Bytes are changed, removed or inserted anywhere. The index is read or named, and nothing panics or hangs.

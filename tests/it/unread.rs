@@ -105,17 +105,14 @@ fn each_way_through_a_file_keeps_all_marks() {
         let expected = lines(&direct);
         assert_eq!(direct.code(), 1, "{flags}");
         assert_eq!(marked(&expected), PARTIAL, "{flags}: {expected:?}");
-        for name in ["x.weigh", "x.json", "x.json.zst"] {
-            run(&fixture, &format!("-q {flags} top --save saved/{name}"));
-        }
-        print(&fixture, &format!("-j -s {flags} top"), "saved/printed");
+        let name = "x.weigh";
+        run(&fixture, &format!("-q {flags} top --save saved/{name}"));
         print(&fixture, &format!("--as ncdu {flags} top"), "saved/ncdu");
         print(&fixture, "--as ncdu --load saved/x.weigh", "saved/x.ncdu");
-        print(&fixture, "-j -s --load saved/x.ncdu", "saved/x.printed");
         run(&fixture, "-q --load saved/x.ncdu --save saved/again.weigh");
-        run(&fixture, "-q --load saved/x.weigh --save saved/again.json");
+        run(&fixture, "-q --load saved/x.weigh --save saved/once-more.weigh");
         let files = fixture.names("saved");
-        assert_eq!(files.len(), 9, "{files:?}");
+        assert_eq!(files.len(), 5, "{files:?}");
         for name in files {
             let shown = run(&fixture, &format!("{PICTURE} --load saved/{name}"));
             assert_eq!((lines(&shown), shown.code()), (expected.clone(), 1), "{flags}: {name}");
@@ -124,13 +121,12 @@ fn each_way_through_a_file_keeps_all_marks() {
         }
         // Beside a snapshot that is whole.
         run(&fixture, &format!("-q {flags} other --save saved/other.weigh"));
-        let both = ["", "--save saved/both.weigh", "--save saved/both.json"];
+        let both = ["", "--save saved/both.weigh"];
         let joined = both.map(|save| {
             let flags = format!("{PICTURE} --load saved/x.weigh --load saved/other.weigh");
             run(&fixture, &format!("{flags} {save}"))
         });
-        let again = ["weigh", "json"]
-            .map(|form| run(&fixture, &format!("{PICTURE} --load saved/both.{form}")));
+        let again = [run(&fixture, &format!("{PICTURE} --load saved/both.weigh"))];
         for shown in joined.iter().chain(&again) {
             let lines = lines(shown);
             let mut all = vec!["(total)"];
@@ -203,10 +199,7 @@ fn each_format_says_it() {
     for kind in KINDS {
         let (fixture, flags) = (tree(&kind), kind.flags);
         run(&fixture, &format!("-q {flags} top --save saved/x.weigh"));
-        run(&fixture, &format!("-q {flags} top --save saved/x.json"));
-        for source in
-            [format!("{flags} top"), "--load saved/x.weigh".into(), "--load saved/x.json".into()]
-        {
+        for source in [format!("{flags} top"), "--load saved/x.weigh".into()] {
             for (format, says) in says {
                 let shown = run(&fixture, &format!("-q {format} {source}"));
                 let text = String::from_utf8_lossy(&shown.stdout);
@@ -228,7 +221,7 @@ fn what_can_be_made_again_is_a_lower_bound() {
         .file("top/web/package.json", 2)
         .file("top/web/package-lock.json", 2)
         .unreadable("top/locked");
-    let shown = run(&fixture, "-c --reclaimable --older 0 top");
+    let shown = run(&fixture, "clean -c --older 0h top");
     let text = String::from_utf8(shown.stdout.clone()).unwrap();
     assert!(text.contains("all together free ≥"), "{text}");
     assert_eq!(shown.code(), 1);
@@ -297,17 +290,14 @@ fn a_repository_that_cannot_be_read_may_ignore_something() {
 
 /// A scan that was interrupted, in a file.
 fn interrupted(fixture: &Fixture, name: &str, errors: &serde_json::Value) {
-    let mut snapshot = json!({
+    let snapshot = json!({
         "schema": 1, "tool": "weigh", "measure": "apparent", "complete": false, "name": name, "kind": "directory",
         "size": 9, "entries": 3, "errors": errors, "children": [
             {"name": "d", "kind": "directory", "size": 9, "entries": 1, "children": []},
             {"name": "f", "kind": "file", "size": 0}
         ]
     });
-    if errors[0].is_object() {
-        snapshot["interrupted"] = true.into();
-    }
-    fs::write(fixture.at(format!("saved/{name}")), snapshot.to_string()).unwrap();
+    crate::saved::save(&fixture.at(format!("saved/{name}")), &snapshot);
 }
 
 /// Nobody knows where an interrupted scan lacks something. The status was that of an interrupted run, once its output
@@ -316,32 +306,25 @@ fn interrupted(fixture: &Fixture, name: &str, errors: &serde_json::Value) {
 fn an_interrupted_scan_stays_one_in_each_format() {
     let fixture = Fixture::new().dir("saved").mode("saved", 0o777);
     interrupted(&fixture, "cut", &json!([]));
-    let error =
-        json!([{"path": "both/f", "operation": "stat", "error": "EACCES", "message": "no"}]);
-    interrupted(&fixture, "both", &error);
-    for name in ["cut", "both"] {
-        let run = |flags: &str| run(&fixture, &format!("-s {flags} --load saved/{name}"));
-        let direct = self::run(&fixture, &format!("{PICTURE} --load saved/{name}"));
-        let expected = lines(&direct);
-        let directory = format!("{name}/d");
-        assert!(marked(&expected).starts_with(&[name, &directory]), "{expected:?}");
-        assert_eq!(direct.code(), 1);
-        assert!(direct.complaint().contains("interrupted"), "{}", direct.complaint());
-        let printed = run("-j");
-        assert_eq!(Document::parse(&printed.stdout).header["interrupted"], true);
-        fs::write(fixture.at("saved/again"), printed.stdout).unwrap();
-        let again = self::run(&fixture, &format!("{PICTURE} --load saved/again"));
-        assert_eq!((lines(&again), again.code()), (expected, 1), "{name}");
-        fs::write(fixture.at("saved/ncdu"), run("--as ncdu").stdout).unwrap();
-        let again = self::run(&fixture, &format!("{PICTURE} --load saved/ncdu"));
-        assert_eq!((marked(&lines(&again))[0], again.code()), (name, 1));
-        let unsaved = run("--save saved/new.weigh");
-        assert_eq!(unsaved.code(), 1, "{}", unsaved.complaint());
-        for format in ["--as csv", "--as folded", "--as html", "--summarize", "-c -F"] {
-            let shown = run(format);
-            assert_eq!(shown.code(), 1, "{format}");
-            assert!(shown.complaint().contains("interrupted"), "{format}");
-        }
+    let name = "cut";
+    let run = |flags: &str| run(&fixture, &format!("-s {flags} --load saved/{name}"));
+    let direct = self::run(&fixture, &format!("{PICTURE} --load saved/{name}"));
+    let expected = lines(&direct);
+    let directory = format!("{name}/d");
+    assert!(marked(&expected).starts_with(&[name, &directory]), "{expected:?}");
+    assert_eq!(direct.code(), 1);
+    assert!(direct.complaint().contains("interrupted"), "{}", direct.complaint());
+    let printed = run("-j");
+    assert_eq!(Document::parse(&printed.stdout).header["interrupted"], true);
+    fs::write(fixture.at("saved/ncdu"), run("--as ncdu").stdout).unwrap();
+    let again = self::run(&fixture, &format!("{PICTURE} --load saved/ncdu"));
+    assert_eq!((marked(&lines(&again))[0], again.code()), (name, 1));
+    let unsaved = run("--save saved/new.weigh");
+    assert_eq!(unsaved.code(), 1, "{}", unsaved.complaint());
+    for format in ["--as csv", "--as folded", "--as html", "--summarize", "-c -F"] {
+        let shown = run(format);
+        assert_eq!(shown.code(), 1, "{format}");
+        assert!(shown.complaint().contains("interrupted"), "{format}");
     }
 }
 
@@ -362,8 +345,9 @@ fn a_comparison_is_as_complete_as_both_sides() {
         [("all", "some", 1), ("some", "all", 1), ("some", "some", 1), ("all", "all", 0)]
     {
         for format in ["-c", "-c -t", "-j", "--as csv", "--as html", "-c --fail-growth 1G"] {
-            let flags =
-                format!("-q -s {format} --load saved/{now}.weigh --since saved/{before}.weigh");
+            let flags = format!(
+                "diff -q -s {format} --load saved/{now}.weigh --since saved/{before}.weigh"
+            );
             let shown = run(&fixture, &flags);
             assert_eq!(shown.code(), code, "{flags}");
             assert_eq!(shown.complaint().contains("top/a/in/lost"), code == 1, "{flags}");
@@ -374,7 +358,7 @@ fn a_comparison_is_as_complete_as_both_sides() {
         }
     }
     let shown =
-        run(&fixture, "-c -s --load saved/all.weigh --since saved/some.weigh --fail-growth 1");
+        run(&fixture, "diff -c -s --load saved/all.weigh --since saved/some.weigh --fail-growth 1");
     assert_eq!(shown.code(), 3);
 }
 
@@ -383,20 +367,14 @@ fn a_comparison_is_as_complete_as_both_sides() {
 fn a_history_says_which_sizes_are_lower_bounds() {
     let fixture = twice();
     for (name, time) in [("some", 100_000), ("all", 200_000), ("some", 300_000)] {
-        let load = format!("--load saved/{name}.weigh --save saved/{time}.json");
+        let load = format!("--load saved/{name}.weigh --save saved/{time}.weigh");
         run(&fixture, &format!("-q {load}"));
-        let text = fixture.text(format!("saved/{time}.json"));
-        let (start, rest) = text.split_once("\"time\":").unwrap();
-        let (_, end) = rest.split_once(',').unwrap();
-        fs::write(
-            fixture.at(format!("saved/{time}.json")),
-            format!("{start}\"time\":{time},{end}"),
-        )
-        .unwrap();
+        let file = fixture.at(format!("saved/{time}.weigh"));
+        crate::saved::change(&file, |header| header["time"] = time.into());
     }
     let history = |times: &[u32]| {
         let files: Vec<_> =
-            times.iter().map(|time| format!("--history saved/{time}.json")).collect();
+            times.iter().map(|time| format!("history saved/{time}.weigh")).collect();
         run(&fixture, &format!("-c -s -p {}", files.join(" ")))
     };
     let last = history(&[200_000, 300_000]);
@@ -473,14 +451,16 @@ fn a_comparison_names_hosts_that_cannot_be_reached() {
         started(&fixture, &format!("-s {hosts} {flags}")).env("PATH", "/usr/bin:/bin").run()
     };
     run("-q --save saved/before.weigh").clean();
-    run("--since saved/before.weigh").clean();
+    run("diff --since saved/before.weigh").clean();
     rsh(
         &fixture,
         "case $* in *two*|*three*) exit 255; esac; for last do :; done; exec sh -c \"$last\"",
     );
-    for flags in
-        ["--since saved/before.weigh", "-j --since saved/before.weigh", "--since saved --by type"]
-    {
+    for flags in [
+        "diff --since saved/before.weigh",
+        "diff -j --since saved/before.weigh",
+        "diff --since saved --by type",
+    ] {
         let shown = run(flags);
         let said = shown.complaint();
         assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{flags}: {said}");
@@ -548,8 +528,7 @@ fn calls_that_fail_leave_marks_on_each_way() {
             );
             marked_in("-q --save saved/x.weigh");
             fs::write(fixture.at("saved/x.ncdu"), marked_in("--as ncdu").stdout).unwrap();
-            fs::write(fixture.at("saved/x.printed"), marked_in("-s -j").stdout).unwrap();
-            for name in ["x.weigh", "x.printed", "x.ncdu"] {
+            for name in ["x.weigh", "x.ncdu"] {
                 let shown = run(&fixture, &format!("{PICTURE} --load saved/{name}"));
                 assert_eq!((lines(&shown), shown.code()), (lines(&direct), 1), "{what} {name}");
             }

@@ -116,10 +116,10 @@ fn each_cause_is_what_was_planted(dice: &mut Dice, left: Left, mount: &str) {
         used > empty; : > gone
         {plant}
         mount -t tmpfs none m/cover; mount -t tmpfs none m/deep/cover
-        used > full; du -sxB1 m > seen; "$0" -j --df -d 0 m > json
+        used > full; du -sxB1 m > seen; "$0" df -j -d 0 m > json
         btrfs filesystem df -b m > btrfs 2>/dev/null || :
         lsof -w -Fn +aL1 "$PWD/m" | sed -n 's/^n//p' | sed 's/ (deleted)$//' | sort -u > lsof
-        "$0" -j --df -d 0 -X 'seen' m > filtered; du -sxB1 m/seen > left_out
+        "$0" df -j -d 0 -X 'seen' m > filtered; du -sxB1 m/seen > left_out
         kill $P || :; wait || :; P=
         wait_for killed $(($(cat full) - 512 * (0 $(sed 's/^/+ /' gone))))
         umount m/cover m/deep/cover; du -sxB1 m > all
@@ -198,7 +198,7 @@ fn a_file_deleted_from_an_overlay_takes_space_where_its_upper_directory_is() {
             exec 3>o/log; head -c 999000 /dev/zero >&3; exec 4<o/low; rm o/log o/low
             : > ready; exec sleep 1000' & P=$!
         wait_until_ready
-        "$0" -j --df -d 0 m > json; echo $P > pid"#
+        "$0" df -j -d 0 m > json; echo $P > pid"#
     );
     in_namespace(&fixture, &script);
     let one = &fixture.json("json")["file_systems"][0];
@@ -218,7 +218,7 @@ fn files_that_are_alike_are_always_in_the_same_order() {
     let script = format!(
         r#"{FUNCTIONS}
         mount -t tmpfs none m; for i in 1 2 3; do leave m/same 100000 1; done
-        for i in $(seq 10); do "$0" -j --df -d 0 m | sed 's/.*"file_systems"//'; done | sort -u > all"#
+        for i in $(seq 10); do "$0" df -j -d 0 m | sed 's/.*"file_systems"//'; done | sort -u > all"#
     );
     in_namespace(&fixture, &script);
     assert_eq!(fixture.text("all").lines().count(), 1, "{}", fixture.text("all"));
@@ -245,11 +245,11 @@ time.sleep(1000)"#;
         r#"{FUNCTIONS}
         mount -t tmpfs none m; cp "$(command -v sleep)" m/run; m/run 1000 & P="$P $!"
         python3 -c '{map}' & P="$P $!"; wait_until_ready; stat -c %b m/run > run; rm m/run
-        "$0" -j --df -d 0 m > json; "$0" -c --df -d 0 m > picture
+        "$0" df -j -d 0 m > json; "$0" df -c -d 0 m > picture
         cp "$(command -v "$0")" weigh; chmod 755 weigh; chmod 777 . m; rm ready m/there*
         setpriv --reuid 65534 --regid 65534 --clear-groups /usr/bin/python3 -c '{map}' & P="$P $!"
         wait_until_ready
-        setpriv --reuid 65534 --regid 65534 --clear-groups ./weigh -j --df -d 0 m > user"#
+        setpriv --reuid 65534 --regid 65534 --clear-groups ./weigh df -j -d 0 m > user"#
     );
     let fixture = fixture.mode(".", 0o777);
     in_namespace(&fixture, &script);
@@ -284,10 +284,10 @@ fn what_cannot_be_looked_at_is_said() {
         leave m/gone 50000 1
         mkdir m/locked; chmod 0 m/locked
         cp "$(command -v "$0")" weigh; chmod 755 . weigh
-        setpriv --reuid 65534 --regid 65534 --clear-groups ./weigh -c --df -d 0 m > user || :
-        unshare -Urm ./weigh -j --df -d 0 m > namespace
-        unshare -fpm --mount-proc ./weigh -j --df -d 0 m > container
-        mount -t tmpfs none /proc; ./weigh -j --df -d 0 m > without"#
+        setpriv --reuid 65534 --regid 65534 --clear-groups ./weigh df -c -d 0 m > user || :
+        unshare -Urm ./weigh df -j -d 0 m > namespace
+        unshare -fpm --mount-proc ./weigh df -j -d 0 m > container
+        mount -t tmpfs none /proc; ./weigh df -j -d 0 m > without"#
     );
     in_namespace(&fixture, &script);
     let user = fixture.text("user");
@@ -330,7 +330,7 @@ open('ready', 'w').close(); time.sleep(1000)";
         mount -t tmpfs none m; ulimit -n 8192; python3 -c "{hold}" & P="$P $!"
         wait_until_ready
         (while :; do true & wait; done) & P="$P $!"
-        for i in 1 2 3 4 5; do "$0" -j --df -d 0 m > "json$i"; done"#
+        for i in 1 2 3 4 5; do "$0" df -j -d 0 m > "json$i"; done"#
     );
     in_namespace(&fixture, &script);
     for i in 1..=5 {
@@ -358,7 +358,7 @@ fn quotas_of_ext4_are_metadata() {
         let script = format!(
             r#"{FUNCTIONS}
             truncate -s 300M disk; mkfs.ext4 -q -b 4096 -O {features} -d seen disk
-            mount -o loop,ro disk m; "$0" -j --df -d 0 m > json; used > used; rm disk"#
+            mount -o loop,ro disk m; "$0" df -j -d 0 m > json; used > used; rm disk"#
         );
         in_namespace(&fixture, &script);
         let json = fixture.json("json");
@@ -385,11 +385,11 @@ fn what_is_left_is_what_other_programs_know() {
         truncate -s 300M disk; mkfs.btrfs -q -m single disk; mount -o loop disk m
         btrfs -q subvolume create m/sub; fill m/sub/a 20000000; fill m/top 5000000
         btrfs -q subvolume snapshot m/sub m/snap; fill m/snap/b 3000000; rm m/sub/a; leave m/sub/gone 4000000 1
-        used > full; "$0" -j --df -d 0 m > btrfs; btrfs filesystem df -b m > df
+        used > full; "$0" df -j -d 0 m > btrfs; btrfs filesystem df -b m > df
         kill $P; wait || :; P=; umount m; rm disk
         truncate -s 400M disk; mkfs.xfs -q -m rmapbt=1 disk; mount -o loop disk m
         for i in $(seq 300); do fill m/$i 20000; done; leave m/gone 4000000 1; sync -f m
-        "$0" -j --df -d 0 m > xfs; rm disk
+        "$0" df -j -d 0 m > xfs; rm disk
         xfs_io -c fsmap m | sed -n 's/.*\]: //p' | awk '$1 == "inode" && $2 ~ /^[0-9]+$/ {{ sum += $NF }} END {{ print sum * 512 }}' > fsmap
         xfs_io -c fsmap m | sed -n 's/.*\]: //p' | awk '!/^free|^journal|^inode [0-9]/ {{ sum += $NF }} END {{ print sum * 512 }}' > metadata
         xfs_io -x -c resblks m | sed -n 's/^reserved blocks = //p' > reserve
@@ -437,7 +437,7 @@ fn what_clones_share_is_no_part_of_the_least_that_closing_frees() {
             head -c 4000000 /dev/urandom > m/whole; sync -f m; cp --reflink=always m/whole m/gone
             head -c 1000000 /dev/urandom >> m/gone; sync -f m; stat -c %b m/gone > gone
             exec 3< m/gone; rm m/gone; used > held
-            "$0" -j --df -d 0 m > json; "$0" -c --df -d 0 m > picture
+            "$0" df -j -d 0 m > json; "$0" df -c -d 0 m > picture
             exec 3<&-; wait_for closed $(($(cat held) - 900000)); rm disk"#
         );
         in_namespace(&fixture, &script);
@@ -458,15 +458,15 @@ fn what_clones_share_is_no_part_of_the_least_that_closing_frees() {
 #[test]
 #[ignore = "needs root"]
 fn alone_it_lists_what_is_mounted_and_walks_nothing() {
-    let fixture = Fixture::new().dir("m").dir("o").dir("t").file("config.toml", 0);
+    let fixture = Fixture::new().dir("m").dir("o").dir("t");
     let script = format!(
         r#"{FUNCTIONS}
         truncate -s 100M disk; mkfs.ext4 -q disk; mount -o loop disk m; mkdir m/sub; mount --bind m/sub o
-        mount -t tmpfs none t; leave m/gone 3000000 1; sync -f m; echo 'df = true' > config.toml
-        "$0" -j --df > json; "$0" -c -w 250 --df > table; df -B1 --output=size,used,avail m > df
-        "$0" -c --df m > walked; "$0" --df --as html m > page; cd t; echo > one
-        "$0" -c --config ../config.toml > ../config; "$0" -c --df -d 1 > ../depth
-        strace -f -q -o ../log -e trace=openat "$0" --df > /dev/null; cd ..; rm disk"#
+        mount -t tmpfs none t; leave m/gone 3000000 1; sync -f m
+        "$0" df -j > json; "$0" df -c -w 250 > table; df -B1 --output=size,used,avail m > df
+        "$0" df -c m > walked; "$0" df --as html m > page; cd t; echo > one
+        "$0" df -c -d 1 . > ../depth
+        strace -f -q -o ../log -e trace=openat "$0" df > /dev/null; cd ..; rm disk"#
     );
     in_namespace(&fixture, &script);
     let point = fixture.at("m").display().to_string();
@@ -492,13 +492,7 @@ fn alone_it_lists_what_is_mounted_and_walks_nothing() {
     assert!(line.contains("deleted but open: sleep ("), "{table}");
     let page = fixture.text("page");
     assert!(page.contains("<pre>") && page.contains("deleted but open"), "{page}");
-    for walk in ["config", "depth"] {
-        assert!(
-            fixture.text(walk).contains("one"),
-            "a walk of the directory: {}",
-            fixture.text(walk)
-        );
-    }
+    assert!(fixture.text("depth").contains("one"), "with a PATH, it walks");
     let log = fixture.text("log");
     let directories = log.lines().filter(|line| line.contains("O_DIRECTORY"));
     let walked: Vec<_> =
@@ -522,7 +516,7 @@ fn the_page_shows_what_is_said() {
         rm /srv/log/gc.log; exec 3>&-
         for i in 1 2 3; do head -c 10000000 /dev/zero > /srv/backup/$i; done
         mount -t tmpfs none /srv/backup; sync -f /srv; rm disk
-        "$0" --df -c -w 80 -d 1 /srv > shown; "$0" --df -c -w 300 > table"#
+        "$0" df -c -w 80 -d 1 /srv > shown; "$0" df -c -w 300 > table"#
     );
     in_namespace(&fixture, &script);
     let page = include_str!("../../docs/counting.md");
@@ -558,5 +552,5 @@ fn nobody_who_does_not_ask_pays_for_it() {
     let is_asking = |calls: &str| calls.contains("open_tree(") || calls.contains("/proc/1/");
     assert!(!is_asking(&calls("-j")), "{}", calls("-j"));
     // Nor where there is no mount point.
-    assert!(!is_asking(&calls("-j --df")), "{}", calls("-j --df"));
+    assert!(!is_asking(&calls("df -j")), "{}", calls("df -j"));
 }

@@ -24,10 +24,10 @@ use crate::run::weigh;
 
 /// A snapshot of what is at `tree` in `fixture`, which was at `/srv` when it was made.
 fn saved(fixture: &Fixture) -> std::path::PathBuf {
-    let (tree, file) = (fixture.at("tree"), fixture.at("saved.json"));
+    let (tree, file) = (fixture.at("tree"), fixture.at("saved.weigh"));
     weigh("-P --save").arg(&file).arg(&tree).run();
-    let text = fs::read_to_string(&file).unwrap();
-    fs::write(&file, text.replace(tree.to_str().unwrap(), "/srv")).unwrap();
+    let text = crate::saved::text(&file);
+    crate::saved::write(&file, &text.replace(tree.to_str().unwrap(), "/srv"));
     file
 }
 
@@ -182,8 +182,8 @@ fn partial_figures_say_so() {
     let fixture = Fixture::in_memory().file("tree/half/f", 40_960).unreadable("tree/half/closed");
     let fixture = fixture.file("tree/whole/f", 409_600).file("tree/half-whole", 4_096);
     let json = weigh("-P -j tree").within(fixture.path()).by_nobody(&fixture).run().stdout;
-    fs::write(fixture.at("saved.json"), json).unwrap();
-    let mut browser = browser(&fixture.at("saved.json"));
+    crate::saved::write(fixture.at("saved.weigh"), str::from_utf8(&json).unwrap());
+    let mut browser = browser(&fixture.at("saved.weigh"));
     let mut lines = |keys: &str, word: &str| {
         press(&mut browser, keys);
         let shown = screen(&mut browser, (80, 20));
@@ -224,8 +224,8 @@ fn the_way_back_from_the_end_of_a_text_begins_soon() {
         fixture = fixture.unreadable(format!("tree/{i}"));
     }
     let json = weigh("-P -j tree").within(fixture.path()).by_nobody(&fixture).run().stdout;
-    fs::write(fixture.at("saved.json"), json).unwrap();
-    let mut browser = browser(&fixture.at("saved.json"));
+    crate::saved::write(fixture.at("saved.weigh"), str::from_utf8(&json).unwrap());
+    let mut browser = browser(&fixture.at("saved.weigh"));
     screen(&mut browser, (80, 20));
     press(&mut browser, "eG");
     let end = screen(&mut browser, (80, 20));
@@ -271,8 +271,8 @@ fn what_is_partial_has_its_own_line() {
         ("tree/a/b/c/gone", "a/b/c/", true),
         ("tree/gone", "a/b/c/", false),
     ] {
-        fs::write(fixture.at("saved.json"), json.replace("tree/x/closed", lost)).unwrap();
-        let mut browser = browser(&fixture.at("saved.json"));
+        crate::saved::write(fixture.at("saved.weigh"), &json.replace("tree/x/closed", lost));
+        let mut browser = browser(&fixture.at("saved.weigh"));
         let shown = screen(&mut browser, (80, 20));
         let end = format!(" {joined}");
         let line = shown.lines().find(|line| line.ends_with(&end));
@@ -339,8 +339,8 @@ fn the_first_line_has_all_of_the_last_name() {
 fn a_directory_that_could_not_be_read_is_not_called_empty() {
     let fixture = Fixture::in_memory().file("tree/f", 9_000).unreadable("tree/closed");
     let json = weigh("-P -j tree").within(fixture.path()).by_nobody(&fixture).run().stdout;
-    fs::write(fixture.at("saved.json"), json).unwrap();
-    let mut browser = browser(&fixture.at("saved.json"));
+    crate::saved::write(fixture.at("saved.weigh"), str::from_utf8(&json).unwrap());
+    let mut browser = browser(&fixture.at("saved.weigh"));
     press(&mut browser, "j");
     let shown = screen(&mut browser, (120, 24));
     assert!(shown.contains("│ nothing found, but not all was read"), "{shown}");
@@ -448,7 +448,7 @@ fn a_percentage_is_that_of_the_picture() {
     }
 }
 
-/// What is not known is not made up: modes and inodes of a list, modes of what `-j` printed, and of what was saved from these.
+/// What is not known is not made up: modes and inodes of a list, and of what was saved from these.
 #[test]
 fn what_nobody_knows_is_not_shown() {
     let fixture = Fixture::in_memory().file("tree/a", 5000).file("list", 0);
@@ -460,11 +460,8 @@ fn what_nobody_knows_is_not_shown() {
     fs::write(fixture.at("plain.ncdu"), ncdu).unwrap();
     fs::write(fixture.at("extended.ncdu"), modes.replace(r#""a""#, r#""a","mode":33184"#)).unwrap();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run().text();
-    fs::write(fixture.at("printed.json"), run("-j tree")).unwrap();
-    for form in ["json", "weigh"] {
-        run(&format!("-q --list list --save of-list.{form}"));
-        run(&format!("-q tree --save walked.{form}"));
-    }
+    run("-q --list list --save of-list.weigh");
+    run("-q tree --save walked.weigh");
     let details = |source: Input| {
         let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
         let request = Request { keep, source, ..Request::default() };
@@ -473,10 +470,10 @@ fn what_nobody_knows_is_not_shown() {
         screen(&mut browser, (80, 20))
     };
     let saved = |name: &str| details(Input::Snapshots(vec![fixture.at(name)]));
-    for name in ["walked.json", "walked.weigh", "extended.ncdu"] {
+    for name in ["walked.weigh", "extended.ncdu"] {
         assert!(saved(name).contains(", mode 0"), "{name}: {}", saved(name));
     }
-    for name in ["of-list.json", "of-list.weigh", "printed.json", "plain.ncdu"] {
+    for name in ["of-list.weigh", "plain.ncdu"] {
         assert!(!saved(name).contains("mode"), "{name}: {}", saved(name));
     }
     let listed = |name: &str| details(Input::List(fixture.at(name), ListOptions::default()));

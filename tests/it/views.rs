@@ -483,8 +483,8 @@ fn enter_leads_to_what_could_not_be_read() {
     let fixture = Fixture::in_memory().file("tree/a/f", 9_000).unreadable("tree/a/closed");
     let fixture = fixture.file("tree/a/last", 20_000).file("tree/other", 1);
     let json = weigh("-P -j tree").within(fixture.path()).by_nobody(&fixture).run().stdout;
-    fs::write(fixture.at("saved.json"), json).unwrap();
-    let source = Input::Snapshots(vec![fixture.at("saved.json")]);
+    crate::saved::write(fixture.at("saved.weigh"), str::from_utf8(&json).unwrap());
+    let source = Input::Snapshots(vec![fixture.at("saved.weigh")]);
     let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
     let request = Request { keep, source, ..Request::default() };
     let mut browser = opened(&request, BrowseOptions::default(), 20);
@@ -860,9 +860,10 @@ fn keys_in_the_config_file() {
     let fixture = fixture();
     let run = |config: &str| {
         fs::write(fixture.at("config.toml"), config).unwrap();
-        weigh("-P --config").arg(fixture.at("config.toml")).arg(fixture.at("tree")).run()
+        weigh("ui -P --config").arg(fixture.at("config.toml")).arg(fixture.at("tree")).run()
     };
-    run("[keys]\ndelete = 'x'\nmark = ['m', 'Space']\n").clean();
+    let said = run("[keys]\ndelete = 'x'\nmark = ['m', 'Space']\n").complaint();
+    assert!(!said.contains("config.toml"), "{said}");
     for (config, line, why) in [
         ("[keys]\ndelete = 'x'\ndelet = 'y'\n", 3, "no action is called 'delet'"),
         ("reverse = true\n\n[keys]\nmark = ['m', 'Meta']\n", 4, "'Meta' is no key"),
@@ -985,7 +986,7 @@ fn another_program_gets_one_path() {
 #[test]
 fn the_name_of_what_is_gone_has_room() {
     let fixture = Fixture::new().file("tree/stays", 50_000).file("tree/empty/f", 90_000);
-    let saved = fixture.at("saved.json");
+    let saved = fixture.at("saved.weigh");
     weigh("-P --save").arg(&saved).arg(fixture.at("tree")).run().clean();
     fs::remove_dir_all(fixture.at("tree/empty")).unwrap();
     let request = Request { since: Some(saved), ..request([fixture.at("tree").as_path()]) };
@@ -1000,7 +1001,7 @@ fn the_name_of_what_is_gone_has_room() {
 #[test]
 fn a_comparison_shows_what_is_gone() {
     let fixture = fixture().file("tree/gone/f", 100_000).file("tree/old", 4_000).dir("home");
-    let saved = fixture.at("saved.json");
+    let saved = fixture.at("saved.weigh");
     weigh("-P --save").arg(&saved).arg(fixture.at("tree")).run().clean();
     fs::remove_dir_all(fixture.at("tree/gone")).unwrap();
     fs::remove_file(fixture.at("tree/old")).unwrap();

@@ -180,7 +180,7 @@ impl Browser {
             Act::ByTime | Act::Times if !self.has_times() => self.say(self.no_times()),
             Act::ByTime => self.sort(SortKey::Modified),
             Act::ByChange if self.scan.browsed.as_ref().is_none_or(|it| it.before.is_none()) => {
-                self.say("changes are shown with --since FILE");
+                self.say("weigh ui --since 7d shows changes");
             }
             Act::ByChange if self.is_flat() => self.say("changes are listed in the tree only"),
             Act::ByChange => self.sort(SortKey::Change),

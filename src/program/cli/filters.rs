@@ -17,6 +17,7 @@ use weigh::internal::filter::{
 };
 use weigh::internal::git::{Git, Ignored, rule_in};
 use weigh::internal::sys;
+use weigh::internal::when::When;
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What to leave out")]
@@ -62,15 +63,15 @@ pub(super) struct FilterFlags {
 
     /// Leave out what --exclude would, for each line of FILE
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(super) ignore_file: Vec<PathBuf>,
+    pub(super) exclude_from: Vec<PathBuf>,
 
-    /// Leave out what git ignores, and what .ignore files exclude
+    /// Leave out ignored files: by .gitignore, and by .ignore
     #[arg(long)]
     pub(super) gitignore: bool,
 
-    /// Count only what git ignores; --reclaimable lists only what can be made again
-    #[arg(long, conflicts_with = "gitignore")]
-    pub(super) ignored: bool,
+    /// Count only ignored files; weigh clean lists only what can be made again
+    #[arg(long)]
+    pub(super) only_ignored: bool,
 
     /// Leave out the content of directories that a CACHEDIR.TAG marks as caches
     ///
@@ -91,18 +92,26 @@ pub(super) struct FilterFlags {
     #[arg(long, exclusive = true)]
     pub(super) type_list: bool,
 
+    /// Count only entries that were not modified since TIME, as in 90d, 2w, 3mo, 1y, 2026-11-01
+    #[arg(long, value_name = "TIME", value_parser = When::parse)]
+    pub(super) older: Option<When>,
+
+    /// Count only entries that were modified since TIME, as in 12h, 7d, yesterday
+    #[arg(long, value_name = "TIME", value_parser = When::parse)]
+    pub(super) newer: Option<When>,
+
     /// Count only entries that were modified DAYS ago; -7: in the last week, +365: over a year ago
-    #[arg(short = 'M', long, value_name = "DAYS", value_parser = Days::parse)]
+    #[arg(short = 'M', long, hide = true, value_name = "DAYS", value_parser = Days::parse)]
     #[arg(allow_hyphen_values = true)]
     pub(super) mtime: Option<Days>,
 
     /// Count only entries that were accessed DAYS ago
-    #[arg(short = 'A', long, value_name = "DAYS", value_parser = Days::parse)]
+    #[arg(short = 'A', long, hide = true, value_name = "DAYS", value_parser = Days::parse)]
     #[arg(allow_hyphen_values = true)]
     pub(super) atime: Option<Days>,
 
     /// Count only entries whose status (such as owner or mode) changed DAYS ago
-    #[arg(short = 'y', long, value_name = "DAYS", value_parser = Days::parse)]
+    #[arg(short = 'y', long, hide = true, value_name = "DAYS", value_parser = Days::parse)]
     #[arg(allow_hyphen_values = true)]
     pub(super) ctime: Option<Days>,
 
@@ -114,6 +123,7 @@ pub(super) struct FilterFlags {
 impl FilterFlags {
     /// The filters, or one line that says what is wrong.
     pub(super) fn filter(&self) -> Result<Filter, String> {
+        let moment = |when: When| when.moment(sys::now(), &sys::time_zone());
         Ok(Filter {
             leaves_out_hidden: self.ignore_hidden,
             paths: Paths::new(self.ignore_directory.iter().cloned()),
@@ -130,6 +140,8 @@ impl FilterFlags {
                 modified: self.mtime,
                 accessed: self.atime,
                 changed: self.ctime,
+                older: self.older.map(moment),
+                newer: self.newer.map(moment),
             },
         })
     }
@@ -137,7 +149,7 @@ impl FilterFlags {
     /// The lines of files with patterns, as flags.
     pub(super) fn lines_of_files(&self) -> Result<Vec<OsString>, String> {
         let mut flags = Vec::new();
-        for line in lines(&self.ignore_file, IGNORE_FILE)? {
+        for line in lines(&self.exclude_from, EXCLUDE_FROM)? {
             flags.extend(
                 rule_in(&line.text).map(|rule| [&b"--exclude="[..], &escape_braces(rule)].concat()),
             );
@@ -163,7 +175,7 @@ impl FilterFlags {
 
     fn globs(&self) -> Result<Globs, String> {
         let mut globs = Globs::default();
-        for line in lines(&self.ignore_file, IGNORE_FILE)? {
+        for line in lines(&self.exclude_from, EXCLUDE_FROM)? {
             globs.exclude.add_line(&line.text).map_err(|bad| line.blame(&bad))?;
         }
         for glob in given(&self.exclude, "--exclude <GLOB>") {
@@ -176,7 +188,7 @@ impl FilterFlags {
     }
 
     fn git(&self) -> Result<Git, String> {
-        let ignored = match (self.gitignore, self.ignored) {
+        let ignored = match (self.gitignore, self.only_ignored) {
             (true, _) => Ignored::LeftOut,
             (_, true) => Ignored::Only,
             _ => return Ok(Git::default()),
@@ -193,7 +205,7 @@ impl FilterFlags {
 }
 
 /// The flags that name files with patterns.
-const IGNORE_FILE: &str = "--ignore-file <FILE>";
+const EXCLUDE_FROM: &str = "--exclude-from <FILE>";
 const IGNORE_ALL_IN_FILE: &str = "--ignore-all-in-file <FILE>";
 
 /// The types of files, one per line.

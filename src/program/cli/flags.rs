@@ -8,11 +8,11 @@ use std::sync::Arc;
 use clap::builder::{
     NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser,
 };
-use clap::{ArgAction, Args, Parser, ValueHint, value_parser};
-use clap_complete::Shell;
+use clap::{Args, Parser, ValueHint, value_parser};
 use nu_ansi_term::Color;
 
 use super::colors::parse as parse_color;
+use super::commands::CommandInfo;
 use super::filters::FilterFlags;
 use super::roots::RootFlags;
 use crate::program::browse::{Binding, SortKey};
@@ -24,17 +24,10 @@ use weigh::internal::render::palette::Theme;
 use weigh::internal::render::size::{Format, Unit};
 use weigh::internal::render::time::Style;
 use weigh::internal::report::Growth;
-use weigh::internal::snapshot::{Share, SnapshotForm};
+use weigh::internal::snapshot::Share;
 use weigh::internal::sys::Source;
 use weigh::internal::tally::By;
-
-/// What only a walk heeds. (If a group of flags stood here, clap's errors would name all in it.)
-const OF_WALKS: &str = "paths rsh files0_from files_from dereference_links count_links exact_links threads \
-    limit_filesystem overlays gitignore ignored exclude_caches atime ctime";
-
-/// What counts something else than disk usage, or counts it elsewhere.
-const OTHER_FIGURES: &str =
-    "apparent_size filecount inodes filetime count_links unique dereference_links";
+use weigh::internal::when::When;
 
 /// Show what uses the space on a disk, largest first.
 #[derive(Debug, Default, Parser)]
@@ -77,7 +70,11 @@ pub(super) struct Flags {
     #[arg(skip)]
     pub(super) hosts: Vec<Host>,
 
-    /// Whether --df was typed alone, without anything to weigh.
+    /// What to do.
+    #[arg(skip)]
+    pub(super) command: &'static CommandInfo,
+
+    /// Whether df has nothing to scan.
     #[arg(skip)]
     pub(super) is_df_alone: bool,
 
@@ -102,8 +99,11 @@ impl Flags {
     /// Whether to print something instead of weighing.
     pub(super) fn is_question(&self) -> bool {
         self.filters.type_list
-            || self.print.completions.is_some()
             || self.print.man
+            || self.print.help
+            || self.print.version
+            || self.lists.find_format
+            || matches!(self.command.name, "help" | "completions")
             || self.snapshots.forget
     }
 }
@@ -116,15 +116,15 @@ pub(super) struct CountFlags {
     pub(super) apparent_size: bool,
 
     /// Count regular files instead of bytes
-    #[arg(short, long, conflicts_with = "apparent_size")]
+    #[arg(short, long)]
     pub(super) filecount: bool,
 
     /// Count inodes of every kind instead of bytes
-    #[arg(long, conflicts_with_all = ["apparent_size", "filecount"])]
+    #[arg(long)]
     pub(super) inodes: bool,
 
     /// Show the newest time in each directory beside its size: a (access), c (change) or m (modification)
-    #[arg(short = 'm', long, value_name = "TIME", conflicts_with_all = ["filecount", "inodes"])]
+    #[arg(short = 'm', long, value_name = "TIME")]
     #[arg(value_parser = one_of(aliased(TIMES)), hide_possible_values = true)]
     pub(super) filetime: Option<Time>,
 
@@ -133,13 +133,13 @@ pub(super) struct CountFlags {
     pub(super) count_links: bool,
 
     /// On Windows, open every file to count it once, however many hard links it has
-    #[arg(long, conflicts_with = "count_links", hide = Source::LISTS_LINKS)]
+    #[arg(long, hide = Source::LISTS_LINKS)]
     pub(super) exact_links: bool,
 
     /// Count only files without hard links elsewhere; --frees also knows clones
     ///
     /// Where nothing is cloned and there are no snapshots of the file system, that is what deleting frees.
-    #[arg(long, conflicts_with_all = ["count_links", "dereference_links", "filetime", "save", "load", "list"])]
+    #[arg(long)]
     pub(super) unique: bool,
 
     /// Follow symlinks; each directory is still entered once
@@ -176,11 +176,10 @@ pub(super) struct ShowFlags {
 
     /// Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G
     #[arg(short = 'z', long, value_name = "SIZE", value_parser = parse_size)]
-    #[arg(conflicts_with = "filetime")]
     pub(super) min_size: Option<u64>,
 
     /// Show only directories
-    #[arg(short = 'D', long, conflicts_with = "only_file")]
+    #[arg(short = 'D', long)]
     pub(super) only_dir: bool,
 
     /// Show only files: a list of the largest
@@ -188,7 +187,7 @@ pub(super) struct ShowFlags {
     pub(super) only_file: bool,
 
     /// Show totals by file extension, like --by type
-    #[arg(short = 't', long, conflicts_with_all = ["depth", "only_dir", "unique"])]
+    #[arg(short = 't', long)]
     pub(super) file_types: bool,
 
     /// Show totals by group
@@ -196,13 +195,12 @@ pub(super) struct ShowFlags {
     /// The groups are file extensions, owners, ages (time since the last modification), sizes, or images
     /// and containers of Docker or podman. Every inode counts in one group, but for layers that several
     /// images share: these count in each of them.
-    #[arg(long, value_name = "WHAT", conflicts_with_all = ["depth", "only_dir", "file_types", "unique"])]
+    #[arg(long, value_name = "WHAT")]
     #[arg(value_parser = PossibleValuesParser::new(By::NAMES))]
     pub(super) by: Option<String>,
 
     /// Show directories with this name or path without their content
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
-    #[arg(conflicts_with_all = ["file_types", "by", "save"])]
     pub(super) collapse: Vec<OsString>,
 
     /// Set the order of entries in the same directory
@@ -215,19 +213,11 @@ pub(super) struct ShowFlags {
     /// Print only the total of each PATH, one per line, like du -sB1 PATH
     ///
     /// PATHs are in the order given. What several of them share counts in each. A PATH inside another has no line.
-    #[arg(long, conflicts_with_all = [
-        "number_of_lines", "depth", "min_size", "only_dir", "only_file", "file_types", "by", "collapse", "sort",
-        "skip_total", "filetime", "since", "output_json", "form",
-    ])]
+    #[arg(long)]
     pub(super) summarize: bool,
 
-    /// Also show why df reports more, for each PATH that is a mount point (implies -x); alone, list mount points
-    ///
-    /// That is the size of the file system, its free space, and what uses the rest: files that were seen, files that
-    /// are deleted but open, files hidden under mounts, and metadata. As root, weigh sees more of it. Without a PATH
-    /// and other flags, it lists the mounted file systems that have a device, and walks nothing.
-    #[arg(long, conflicts_with_all = OTHER_FIGURES.split(' '))]
-    #[arg(conflicts_with_all = ["save", "load", "list", "since", "summarize"])]
+    /// Also show space that only df sees; PATH has to be a mount point (implies -x)
+    #[arg(long, help_heading = "Browse")]
     pub(super) df: bool,
 
     /// Also show what deleting each entry frees, where hard links, clones or snapshots share its space
@@ -235,29 +225,17 @@ pub(super) struct ShowFlags {
     /// Two figures are a lower and an upper bound: the space that no other file uses, and that space with the shared
     /// space, if nothing outside the entry shares it. On btrfs the upper bound, or a single figure, is an estimate.
     /// weigh opens files that take 64 KiB or more on XFS and btrfs, and reads none of them.
-    #[arg(long, conflicts_with_all = OTHER_FIGURES.split(' '))]
-    #[arg(conflicts_with_all = ["load", "list", "since", "history", "summarize", "file_types", "by"])]
+    #[arg(long)]
     #[arg(help_heading = "What can go")]
     pub(super) frees: bool,
 
-    /// List what can be made or downloaded again, with what each frees, and the command that removes it
-    ///
-    /// Rules know build output, packages, caches and stores by what is in them and beside them. That git ignores
-    /// something (--ignored) is not enough. What git tracks is never listed, nor what was just written. The last line
-    /// is what all of it frees together. weigh deletes nothing here; with --ui, it marks what it found.
-    #[arg(long, conflicts_with_all = OTHER_FIGURES.split(' '), conflicts_with_all = [
-        "overlays", "ignore_hidden", "ignore_directory", "filter", "invert_filter", "ignore_all_in_file", "exclude",
-        "include", "ignore_file", "gitignore", "ignored", "exclude_caches", "only_type", "type_not", "mtime", "atime",
-        "ctime", "depth", "only_dir", "only_file", "file_types", "by", "collapse", "sort", "summarize", "df",
-        "skip_total", "save", "load", "list", "since", "history", "shard", "details", "fail_over",
-    ])]
-    #[arg(help_heading = "What can go")]
+    /// Mark the entries that weigh clean lists
+    #[arg(long = "clean", help_heading = "Browse")]
     pub(super) reclaimable: bool,
 
-    /// With --reclaimable, list only what nobody wrote to for DAYS days [default: 1]
-    #[arg(long, value_name = "DAYS", allow_negative_numbers = true)]
-    #[arg(help_heading = "What can go")]
-    pub(super) older: Option<u32>,
+    /// List only what nobody wrote to since.
+    #[arg(skip)]
+    pub(super) unused: Option<When>,
 
     /// Do not show the line of the root
     #[arg(long)]
@@ -276,7 +254,7 @@ pub(super) struct PrintFlags {
     /// Print a format for other programs: everything, like -j
     ///
     /// html and svg show the 5,000 largest entries, or as many as fit into 1 MB. -n shows another number.
-    #[arg(long = "as", value_name = "FORM", conflicts_with = "output_json")]
+    #[arg(long = "as", value_name = "FORM")]
     #[arg(value_parser = one_of(forms()))]
     pub(super) form: Option<Form>,
 
@@ -324,11 +302,11 @@ pub(super) struct PrintFlags {
     pub(super) no_colors: bool,
 
     /// Print colours even without a terminal
-    #[arg(short = 'C', long, conflicts_with = "no_colors")]
+    #[arg(short = 'C', long)]
     pub(super) force_colors: bool,
 
     /// Print colours: if the terminal can show them (auto, the default), always, or never
-    #[arg(long, value_name = "WHEN", conflicts_with_all = ["no_colors", "force_colors"])]
+    #[arg(long, value_name = "WHEN")]
     #[arg(hide_possible_values = true)]
     #[arg(value_parser = one_of(named(WHEN)))]
     pub(super) color: Option<Auto<bool>>,
@@ -372,58 +350,42 @@ pub(super) struct PrintFlags {
     #[arg(short = 'T', long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(super) threads: Option<NonZeroUsize>,
 
-    /// Do not read the inode tables of a slow ext4 disk before the walk
+    /// How to read ext4: walk, bulk (from its device, several times faster; needs root), or auto (the default)
     ///
-    /// As root, and if PATH is the mount point, weigh does that by default. It makes a walk on a slow disk many times
-    /// faster.
-    #[arg(long)]
-    pub(super) no_prefetch: bool,
-
-    /// Read an ext4 PATH from its device, which is several times faster; needs root
-    ///
-    /// PATH must be the mount point. Other file systems that are mounted below it are walked. If reading in bulk is not
-    /// possible, a message says why, and PATH is walked.
-    #[arg(long, conflicts_with_all = ["load", "list", "dereference_links"])]
-    pub(super) bulk: bool,
+    /// With auto, weigh as root reads the inode tables of a slow disk before the walk, if PATH is the mount point. bulk
+    /// reads nothing else, and walks other file systems that are mounted below PATH. If that is not possible, a message
+    /// says why, and PATH is walked. walk uses no device.
+    #[arg(long, value_name = "HOW", hide_possible_values = true)]
+    #[arg(value_parser = one_of(named(READS)))]
+    pub(super) read: Option<Read>,
 
     /// Read settings from FILE instead of ~/.config/weigh/config.toml
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) config: Option<OsString>,
-
-    /// Print the completions for a shell
-    #[arg(long, value_name = "SHELL", exclusive = true)]
-    pub(super) completions: Option<Shell>,
 
     /// Print the man page
     #[arg(long, exclusive = true)]
     pub(super) man: bool,
 
     /// Print help: -h what weigh can do, --help all flags
-    #[arg(short = 'h', long = "help", action = ArgAction::Help)]
-    _help: Option<bool>,
+    #[arg(short = 'h', long)]
+    pub(super) help: bool,
 
     /// Print the version
-    #[arg(short = 'V', long = "version", action = ArgAction::Version)]
-    _version: Option<bool>,
+    #[arg(short = 'V', long)]
+    pub(super) version: bool,
 }
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Snapshots")]
 pub(super) struct SnapshotFlags {
-    /// Also save a snapshot in FILE, in the form that its name ends in; - is standard output
+    /// Also save a snapshot in FILE, as in today.weigh; - is standard output
     ///
-    /// The name ends in .weigh, .json, .json.zst or .json.gz; otherwise the form is JSON. An existing FILE is replaced
-    /// only if it is empty or a snapshot from --save. If FILE is standard output, the snapshot is all that is printed.
+    /// An existing FILE is replaced only if it is empty or a snapshot from --save. If FILE is standard output, the
+    /// snapshot is all that is printed. -j prints JSON for other programs.
     /// If FILE ends in a slash, it is a directory, and the snapshot is a new .weigh file there, named after the time.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) save: Option<PathBuf>,
-
-    /// With --save, save in this form, whatever the name of FILE is
-    ///
-    /// weigh is the smallest and fastest. Other programs can read JSON.
-    #[arg(long, value_name = "FORM")]
-    #[arg(value_parser = one_of(SnapshotForm::ALL.map(|form| (form.ending().into(), form))))]
-    pub(super) save_as: Option<SnapshotForm>,
 
     /// With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others
     ///
@@ -440,41 +402,24 @@ pub(super) struct SnapshotFlags {
     ///
     /// Given several times, the snapshots are shown together, like a scan of all their PATHs. Each host has a line if
     /// they are of several. A directory stands for the newest snapshot in it that --save DIR/ wrote.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = OF_WALKS.split(' '))]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) load: Vec<PathBuf>,
 
     /// Weigh only one of N shares of PATH: the part numbered I, from 1 to N
     ///
     /// Saved on N machines that see the same PATH, and loaded together, the shares are the snapshot of one walk.
     #[arg(long, value_name = "I/N", value_parser = Share::parse)]
-    #[arg(conflicts_with_all = ["load", "list", "since", "df", "unique", "dereference_links", "files0_from", "files_from"])]
     pub(super) shard: Option<Share>,
 
-    /// Show what changed since the snapshot in FILE; or since last, yesterday, 7d, a date (see --remember)
-    ///
-    /// If FILE is a directory, it stands for the newest complete snapshot in it that --save DIR/ wrote of the same
-    /// PATHs; if there is none of this host, of another. If there is no such FILE, last, yesterday, 7d (or any other
-    /// number of days) and a date, as in 2026-11-01, stand for the last scan up to the end of that day that --remember
-    /// kept.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    #[arg(conflicts_with = "filetime")]
+    /// Show what changed since SINCE: last, 7d, 2026-11-01, a snapshot
+    #[arg(long, value_name = "SINCE", value_hint = ValueHint::FilePath, help_heading = "Browse")]
     pub(super) since: Option<PathBuf>,
 
-    /// Show how a tree grew, from the snapshots in each FILE, or those that --remember kept of it
-    ///
-    /// Shows the directories that changed most from the first snapshot to the last: their size now, their growth per
-    /// day, and their sizes as small bars; and when the file system will be full if it goes on like that.
-    /// A directory stands for all snapshots in it that --save DIR/ wrote; or if there are none, for those of it that
-    /// --remember kept. Without FILE, that is the current directory.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 0..)]
-    #[arg(conflicts_with_all = OF_WALKS.split(' '), conflicts_with_all = [
-        "ignore_hidden", "ignore_directory", "filter", "invert_filter", "ignore_all_in_file", "exclude", "include",
-        "ignore_file", "only_type", "type_not", "mtime", "load", "list", "since", "save", "shard", "details", "fail_over",
-        "fail_growth", "unique", "filetime", "summarize", "df", "by", "file_types", "only_file", "collapse", "sort", "ui",
-    ])]
+    /// The snapshots whose history to show.
+    #[arg(skip)]
     pub(super) history: Option<Vec<PathBuf>>,
 
-    /// Also keep this scan as a snapshot, for a later --since or --history
+    /// Also keep this scan as a snapshot, for a later weigh diff or weigh history
     ///
     /// It is kept in ~/.local/state/weigh/snapshots if it is a scan of directories without filters. The last scan of
     /// each of 7 days, 7 weeks and 7 months stays. A line on stderr says which file it is, or why it is not kept.
@@ -484,26 +429,23 @@ pub(super) struct SnapshotFlags {
     /// Keep snapshots in the series NAME, whatever this host is called (for containers and CI)
     ///
     /// A snapshot records NAME instead of the host name. --keep and --remember remove only snapshots of the same host or
-    /// series, and --since and --history prefer them. A container has another host name each time.
+    /// series, and diff and history prefer them. A container has another host name each time.
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    #[arg(conflicts_with_all = ["load", "list"])]
     pub(super) series: Option<String>,
 
     /// Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(super) remember_bound: Option<u64>,
 
-    /// Remove the snapshots that --remember kept of PATHs (without PATH: all), and print which
-    #[arg(long, conflicts_with_all = [
-        "history", "load", "list", "save", "since", "remember", "ui", "df", "reclaimable", "by", "shard",
-    ])]
+    /// Remove the scans that weigh kept of PATHs (without PATH: all), and print which
+    #[arg(long)]
     pub(super) forget: bool,
 
     /// Exit with status 3 if the total exceeds SIZE
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(super) fail_over: Option<u64>,
 
-    /// With --since, exit with status 3 if the total grew by more than SIZE, as in 500M or 20%
+    /// Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%
     #[arg(long, value_name = "SIZE", value_parser = Growth::parse)]
     pub(super) fail_growth: Option<Growth>,
 }
@@ -516,17 +458,15 @@ pub(super) struct ListFlags {
     /// Each line is a size in bytes, a blank, and a path; or FILE is CSV with a header that has path and size, or comes
     /// from find (--find-format). The order of lines does not matter. docs/lists.md has what to type for tar, zip, git,
     /// buckets and others.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = OF_WALKS.split(' '))]
-    #[arg(conflicts_with = "load")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) list: Vec<PathBuf>,
 
     /// With --list, the size of a directory is its total, as du prints it
-    #[arg(long, conflicts_with_all = OF_WALKS.split(' '), conflicts_with_all = ["load", "history"])]
+    #[arg(long)]
     pub(super) list_totals: bool,
 
     /// With --list, refuse a path that comes again, take its last line, or count all [default: error]
     #[arg(long, value_name = "HOW", value_parser = ["error", "last", "all"])]
-    #[arg(conflicts_with_all = OF_WALKS.split(' '), conflicts_with_all = ["load", "history"])]
     pub(super) list_duplicates: Option<String>,
 
     /// Print the format for find -printf that --list reads, with all that weigh wants to know
@@ -537,26 +477,19 @@ pub(super) struct ListFlags {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Browse")]
 pub(super) struct ScreenFlags {
-    /// Browse on the terminal, also during the scan; mark, see what that frees, delete, or trash with undo
-    ///
-    /// ? shows the keys. d reviews the marks; there t moves them into the trash, and D deletes them. With --load, it
-    /// shows a snapshot; with --since, also what changed.
-    #[arg(short = 'u', long, conflicts_with_all = [
-        "filetime", "count_links", "unique", "number_of_lines", "depth", "min_size", "only_dir",
-        "only_file", "file_types", "by", "collapse", "summarize", "save", "fail_over",
-        "fail_growth", "output_json", "form", "screen_reader",
-    ])]
+    /// The same as the command ui
+    #[arg(short = 'u', long, hide = true)]
     pub(super) ui: bool,
 
-    /// Turn off deleting in --ui
+    /// Turn off deleting
     #[arg(long)]
     pub(super) read_only: bool,
 
-    /// End paths that --ui prints with NUL instead of a newline
+    /// End the paths that p prints with NUL instead of a newline
     #[arg(long)]
     pub(super) print0: bool,
 
-    /// Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s
+    /// Give an action a key instead of its own, as in delete=x or search=Ctrl-s
     ///
     /// In the config file, a table [keys] has them.
     #[arg(long, value_name = "ACTION=KEY", value_parser = Binding::parse)]
@@ -584,6 +517,19 @@ const THEMES: [(&str, Auto<Theme>); 4] = [
     ("light", Some(Theme::Light)),
     ("none", Some(Theme::None)),
 ];
+
+/// How to read ext4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Read {
+    /// From directories, and on slow disks from the device first.
+    Auto,
+    /// From directories.
+    Walk,
+    /// From the device.
+    Bulk,
+}
+
+const READS: [(&str, Read); 3] = [("auto", Read::Auto), ("walk", Read::Walk), ("bulk", Read::Bulk)];
 
 /// In which order siblings are shown.
 const ORDERS: [(&str, SortKey); 4] = [

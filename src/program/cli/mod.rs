@@ -6,6 +6,7 @@
 //! [`report`]: weigh::internal::report
 
 mod colors;
+mod commands;
 pub mod config;
 mod elsewhere;
 mod filters;
@@ -16,6 +17,7 @@ mod options;
 mod output;
 mod pages;
 mod parse;
+mod refusals;
 mod remembered;
 mod remote;
 mod roots;
@@ -29,19 +31,19 @@ use std::io::{self, Write as _};
 use std::mem;
 use std::process;
 
-use clap::error::ErrorKind;
-
 use crate::program::browse::BrowseOptions;
 use crate::program::terminal;
 use flags::Flags;
 use weigh::internal::escape::harmless;
 use weigh::internal::interrupt::Interrupt;
-use weigh::internal::list::FIND_FORMAT;
-use weigh::internal::problem::{reason, unless_closed};
+use weigh::internal::problem::{Operation, Problem, reason, unless_closed};
 use weigh::internal::render::size::Format;
 use weigh::internal::render::{Form, Output};
 use weigh::internal::report::{Bounds, Input, Keep, Request};
 use weigh::internal::sys::{self, HOME};
+
+/// The status after a usage error.
+const MISTAKE: i32 = 2;
 
 /// What to do, and how to show it.
 #[derive(Debug)]
@@ -80,11 +82,23 @@ pub struct Messages {
 }
 
 /// Reads the command line, and the config file. Ends the process with status 2 after a usage error, and with 0 after
-/// `--help`, `--version` and `--type-list`.
+/// help and other answers.
 pub fn parse() -> Plan {
     let args: Vec<OsString> = env::args_os().collect();
+    let is_all = args.iter().any(|arg| arg == "--help");
     let plan = parse::flags(&args, |flags| {
-        if let Some(answer) = answer(&flags) {
+        let name = flags.command.name;
+        if !name.is_empty()
+            && !flags.print.quiet
+            && terminal::is_stderr()
+            && sys::exists(name.as_ref())
+        {
+            let _ = writeln!(
+                io::stderr(),
+                "weigh: note: {name} is a command here, and ./{name} the entry"
+            );
+        }
+        if let Some(answer) = commands::answer(flags.command, &flags, is_all)? {
             print(&answer);
         }
         if flags.snapshots.forget {
@@ -92,41 +106,25 @@ pub fn parse() -> Plan {
         }
         Plan::new(flags)
     });
-    match plan {
-        Ok(plan) => plan,
-        Err(error) if error.use_stderr() => {
-            // The message quotes arguments, which may come from a pattern of the shell. So it is made again from
-            // escaped arguments, which cannot forge a line.
-            let shown = |arg: &OsString| OsString::from(harmless(arg.as_encoded_bytes()));
-            let shown: Vec<OsString> = args.iter().map(shown).collect();
-            let error = parse::flags(&shown, |_| Ok(())).err().unwrap_or(error);
-            let is_bad_value = error.kind() == ErrorKind::ValueValidation;
-            // An invalid value needs one line only.
-            let most = if is_bad_value { 1 } else { usize::MAX };
-            for line in error.render().to_string().lines().take(most) {
-                terminal::complain(&(harmless(line.as_bytes()) + "\n"));
-            }
-            process::exit(error.exit_code())
-        }
-        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
-            print(pages::help(args.iter().any(|arg| arg == "--help")).as_bytes())
-        }
-        Err(version) => print(version.render().to_string().as_bytes()),
-    }
+    plan.unwrap_or_else(|error| {
+        // The message quotes arguments, which may come from a pattern of the shell. So it is made again from
+        // escaped arguments, which cannot forge a line.
+        let shown = |arg: &OsString| OsString::from(harmless(arg.as_encoded_bytes()));
+        let shown: Vec<OsString> = args.iter().map(shown).collect();
+        let error = parse::flags(&shown, |_| Ok(())).err().unwrap_or(error);
+        let mut lines = error.lines().map(|line| harmless(line.as_bytes()));
+        let wrong = lines.next().unwrap_or_default();
+        let hint: String = lines.map(|line| format!("hint: {line}\n")).collect();
+        terminal::complain(&format!("weigh: error: {wrong}\n{hint}"));
+        process::exit(MISTAKE)
+    })
 }
 
-/// The text to print instead of weighing, if a flag asks for one.
-fn answer(flags: &Flags) -> Option<Vec<u8>> {
-    if flags.filters.type_list {
-        return Some(filters::type_list().into());
-    }
-    if flags.print.man {
-        return Some(pages::man());
-    }
-    if flags.lists.find_format {
-        return Some(format!("{FIND_FORMAT}\n").into());
-    }
-    flags.print.completions.map(pages::completions)
+/// What may help with a PATH that is not there: a command that was meant.
+pub fn meant(problems: &[Problem]) -> Option<String> {
+    let missing = problems.iter().filter(|it| it.operation == Operation::Stat);
+    let mut words = missing.filter_map(|it| str::from_utf8(&it.path).ok());
+    words.find_map(commands::meant)
 }
 
 /// Prints it, and ends the process with 0 unless writing failed.
@@ -199,7 +197,6 @@ impl Plan {
                 details: flags.snapshots.details,
                 bytes_only: flags.form().is_some_and(Form::is_whole),
                 save: flags.destination()?,
-                save_as: flags.snapshots.save_as,
                 keep_saved: flags.snapshots.keep,
                 bounds: Bounds {
                     size: flags.snapshots.fail_over,
@@ -234,12 +231,6 @@ impl Flags {
             return Ok(Input::FileSystems);
         }
         let roots = mem::take(&mut self.roots).roots(remote.is_none())?;
-        let missing =
-            roots.iter().filter(|root| self.show.file_types && !sys::exists(root.as_ref()));
-        let mut missing = missing.filter_map(|root| root.to_str());
-        if let Some(instead) = missing.find_map(near::instead_of_value) {
-            return Err(format!("-t takes no value, because it is --by type: use {instead}"));
-        }
         Ok(match remote {
             None => Input::Roots(roots),
             Some(remote) => Input::Remote(remote, roots),

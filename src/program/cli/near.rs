@@ -25,42 +25,54 @@ pub(super) fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> 
     names.filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
 }
 
-/// `error` with our suggestion in place of clap's: a flag of `command`, or a value. Without clap's usage, which has
-/// flags that nobody typed.
-pub(super) fn suggest(mut error: Error, command: &Command) -> Error {
-    error.remove(ContextKind::Usage);
+/// What is wrong with the command line, in one line; and perhaps a second one with what to type instead: a flag of
+/// `command`, or a value.
+pub(super) fn explained(error: Error, command: &Command) -> String {
+    let typed = |kind| text(&error, kind);
     if let Some(wrong) = error.source().and_then(|source| source.downcast_ref::<ParseIntError>()) {
-        let (typed, flag) =
-            (text(&error, ContextKind::InvalidValue), text(&error, ContextKind::InvalidArg));
         let instead = match wrong.kind() {
             IntErrorKind::PosOverflow => "a smaller number",
             IntErrorKind::Zero => "1 or more",
             _ => "a whole number, as in 20",
         };
-        let message = format!("invalid value '{typed}' for '{flag}': give {instead}\n");
-        return Error::raw(ErrorKind::ValueValidation, message);
+        let (value, flag) = (typed(ContextKind::InvalidValue), typed(ContextKind::InvalidArg));
+        return format!("invalid value '{value}' for '{flag}'\ngive {instead}");
     }
-    if let Some(ContextValue::Strings(values)) = error.get(ContextKind::ValidValue) {
-        let typed = text(&error, ContextKind::InvalidValue);
-        let near = nearest(&typed, values.iter().map(String::as_str)).map(str::to_owned);
-        return with(error, ContextKind::SuggestedValue, near.map(ContextValue::String));
+    let flag = typed(ContextKind::InvalidArg);
+    let hint = match (error.kind(), error.get(ContextKind::ValidValue)) {
+        (_, Some(ContextValue::Strings(values))) => {
+            let typed = typed(ContextKind::InvalidValue);
+            match nearest(&typed, values.iter().map(String::as_str)) {
+                Some(near) => Some(format!("did you mean {near}?")),
+                None => Some(format!("use one of {}", values.join(", "))),
+            }
+        }
+        (ErrorKind::UnknownArgument, _) => {
+            elsewhere::instead(&flag).map(str::to_owned).or_else(|| {
+                let names = command.get_arguments().flat_map(names);
+                let near = flag.strip_prefix("--").and_then(|typed| nearest(typed, names))?;
+                Some(format!("did you mean --{near}?"))
+            })
+        }
+        // clap does not name another.
+        (ErrorKind::ArgumentConflict, _) => {
+            return format!("{flag} stands alone, without other flags and PATHs");
+        }
+        _ => None,
+    };
+    let message = error.render().to_string();
+    let message = message.lines().next().unwrap_or_default();
+    let message = message.strip_prefix("error: ").unwrap_or(message);
+    // The values are in the hint.
+    let message = message.split(" [possible values").next().unwrap_or(message);
+    match (hint, message.split_once(": ")) {
+        (Some(hint), _) => format!("{message}\n{hint}"),
+        // Most reasons say what a valid value looks like.
+        (None, Some((wrong, reason))) if wrong.starts_with("invalid value") => {
+            format!("{wrong}\n{reason}")
+        }
+        (None, _) => message.to_owned(),
     }
-    // This flag cannot be used with any other. clap does not name one.
-    if matches!(error.get(ContextKind::PriorArg), Some(ContextValue::None)) {
-        let flag = text(&error, ContextKind::InvalidArg);
-        let message = format!("{flag} stands alone, without other flags and PATHs\n");
-        return Error::raw(ErrorKind::ArgumentConflict, message);
-    }
-    if error.kind() != ErrorKind::UnknownArgument {
-        return error;
-    }
-    let typed = text(&error, ContextKind::InvalidArg);
-    let instead = elsewhere::instead(&typed);
-    let near = typed.strip_prefix("--").filter(|_| instead.is_none());
-    let near = near.and_then(|typed| nearest(typed, command.get_arguments().flat_map(names)));
-    let near = near.map(|near| ContextValue::String(format!("--{near}")));
-    let instead = instead.map(|instead| ContextValue::StyledStrs(vec![instead.into()]));
-    with(with(error, ContextKind::Suggested, instead), ContextKind::SuggestedArg, near)
 }
 
 /// What to type instead of `-t VALUE`, where no file is called `value`: here -t takes none.
@@ -85,15 +97,6 @@ fn text(error: &Error, context: ContextKind) -> String {
         Some(ContextValue::String(text)) => text.clone(),
         _ => String::new(),
     }
-}
-
-/// `error` with `value` as its only `context` of that kind.
-fn with(mut error: Error, context: ContextKind, value: Option<ContextValue>) -> Error {
-    error.remove(context);
-    if let Some(value) = value {
-        error.insert(context, value);
-    }
-    error
 }
 
 /// The long names of a flag.

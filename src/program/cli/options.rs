@@ -3,7 +3,7 @@
 use std::env;
 use std::sync::{Arc, LazyLock};
 
-use super::flags::{Flags, PrintFlags};
+use super::flags::{Flags, PrintFlags, Read};
 use super::rules;
 use crate::program::browse::SortKey;
 use crate::program::terminal;
@@ -22,6 +22,7 @@ use weigh::internal::report::Keep;
 use weigh::internal::sys;
 use weigh::internal::tally::{By, Inodes, Limits, Show};
 use weigh::internal::tree::Order;
+use weigh::internal::when::When;
 
 use weigh::internal::walk;
 
@@ -48,8 +49,8 @@ impl Flags {
             // Other file systems do not belong to what this one holds.
             one_file_system: self.filters.limit_filesystem || self.show.df,
             overlays: count.overlays,
-            prefetch: !self.print.no_prefetch,
-            bulk: self.print.bulk,
+            prefetch: self.print.read != Some(Read::Walk),
+            bulk: self.print.read == Some(Read::Bulk),
             source: if needs_links { self.source.with_links() } else { self.source },
             filter,
             ..walk::WalkOptions::default()
@@ -192,8 +193,12 @@ impl Flags {
         let usual = if is_all { usize::MAX } else { default_lines(terminal).div_ceil(2) };
         Ok(Some(Search {
             rules: self.rules.iter().cloned().chain(built_in).collect(),
-            older: self.show.older.unwrap_or(1),
-            now: sys::now(),
+            // All that is there was written before now, but for a clock that was wrong.
+            older: self
+                .show
+                .unused
+                .filter(|when| !matches!(when, When::Ago(0, _)))
+                .map(|when| when.moment(sys::now(), &sys::time_zone())),
             lines: self.show.number_of_lines.unwrap_or(usual),
             min_size: self.show.min_size.unwrap_or(0),
             one_file_system: self.filters.limit_filesystem,

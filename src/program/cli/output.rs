@@ -7,9 +7,8 @@ use crate::program::terminal;
 use weigh::internal::measure::Time;
 use weigh::internal::render::page::{self, PageOptions};
 use weigh::internal::render::size::{Format, Unit};
-use weigh::internal::render::{Form, Output, summary};
+use weigh::internal::render::{ExportOptions, Form, Output, summary};
 use weigh::internal::report::{Input, Keep};
-use weigh::internal::snapshot::schema;
 use weigh::internal::sys;
 use weigh::internal::tally::By;
 
@@ -19,16 +18,14 @@ impl Flags {
         self.print.output_json.then_some(Form::Json).or(self.print.form)
     }
 
-    /// Checks whether the form can show what is asked for, and says in one line why not. What depends on flags alone is
-    /// in `conflicts_with`; here it depends on a flag's value, as `--sort time` does, or on what several flags come to.
+    /// Checks whether the format can show what is asked for, and says in one line why not. Pairs of flags are in
+    /// `refusals`; here it depends on the terminal, on what several flags come to, or on what is in a file.
     pub(super) fn ensure_fit(&self, keep: &Keep) -> Result<(), String> {
-        let is_bytes = self.is_in_bytes();
         let is_by_time = self.filetime().is_some();
         let is_history = self.snapshots.history.is_some();
         let is_shown = matches!(self.form(), None | Some(Form::Json));
         let shows_df =
             matches!(self.form(), Some(Form::Page(page::PageForm::Html) | Form::Prometheus));
-        let shows_details = self.screen.ui || self.form().is_some_and(Form::shows_details);
         let is_saved = self.is_loaded() || self.snapshots.save.is_some();
         let is_unsaved = is_saved && is_by_time && self.filetime() != Some(Time::Modified);
         let SnapshotFlags { load, since, history, .. } = &self.snapshots;
@@ -48,57 +45,37 @@ impl Flags {
             ),
             (
                 self.screen.ui && inputs > 0 && terminal::is_stdin(),
-                "--ui takes keys from standard input, which is a terminal: name a file, or use a pipe",
-            ),
-            (
-                self.count.unique && self.form() == Some(Form::Ncdu),
-                "--as ncdu adds up sizes, and those of --unique do not add up: leave out one of them",
+                "ui takes keys from standard input, which is a terminal\nname a file, or use a pipe",
             ),
             (is_unsaved, "a snapshot has only times of modification: use -m m, not -m a or -m c"),
             (
-                self.snapshots.fail_over.is_some() && is_by_time,
-                "--fail-over limits sizes, not times: leave out -m and --sort time",
-            ),
-            (
                 self.snapshots.since.is_some() && is_by_time,
-                "--since compares sizes, not times: leave out -m and --sort time",
-            ),
-            (
-                matches!(keep, Keep::Groups(By::Size, _)) && !is_bytes,
-                "--by size needs sizes in bytes: leave out -f, --inodes and -m",
+                "diff compares sizes, not times\nleave out -m and --sort time",
             ),
             (
                 matches!(keep, Keep::Groups(By::Image, _))
                     && (self.snapshots.since.is_some()
                         || self.is_loaded() && self.hosts.is_empty()),
-                "--by image reads an engine's files: leave out --load, --list and --since",
+                "--by image reads an engine's files\nleave out --load, --list and --since",
             ),
-            (is_history && !is_shown, "--history is shown as a picture or with -j: leave out --as"),
-            (
-                self.show.frees && (!is_shown || is_by_time),
-                "--frees is shown with sizes, in a picture or with -j: leave out --sort time and --as",
-            ),
+            (is_history && !is_shown, "history prints a table or -j\nleave out --as"),
             (
                 self.show.df && (!is_shown && !shows_df || is_by_time),
-                "--df is shown with sizes, in a picture, with -j, --as html or --as prometheus: leave out -m, --sort time and other forms",
+                "df prints sizes, as a tree, with -j, --as html or --as prometheus\nleave out -m, --sort time and other formats",
             ),
             (
                 self.show.reclaimable
                     && !matches!(self.form(), None | Some(Form::Json | Form::Csv)),
-                "--reclaimable is a list, or -j, or --as csv: leave out other forms",
-            ),
-            (
-                self.snapshots.details && self.snapshots.save.is_none() && !shows_details,
-                "--details goes with --save, --ui, or --as parquet",
+                "clean prints a list, -j or --as csv\nleave out other formats",
             ),
         ];
         if let Some((_, why)) = refused.into_iter().find(|(is_refused, _)| *is_refused) {
             return Err(why.to_owned());
         }
-        self.form().map_or(Ok(()), |form| self.ensure_form_fits(form, keep))
+        self.form().map_or(Ok(()), |form| self.ensure_form_fits(form))
     }
 
-    fn ensure_form_fits(&self, form: Form, keep: &Keep) -> Result<(), String> {
+    fn ensure_form_fits(&self, form: Form) -> Result<(), String> {
         let name = Form::ALL.iter().find(|it| it.1 == form).map_or("", |it| it.0);
         if !form.is_for_terminals() && terminal::is_stdout() {
             return Err(format!(
@@ -106,16 +83,7 @@ impl Flags {
             ));
         }
         if !form.shows_changes() && self.snapshots.since.is_some() {
-            return Err("this format cannot show changes: use -j, --as csv or --as ndjson".into());
-        }
-        if form != Form::Json && self.count.filetime.is_some() {
-            return Err("this format cannot show times: leave out --as, or use -j".into());
-        }
-        if form.is_whole() && !matches!(keep, Keep::Everything(_)) {
-            return Err("this format shows everything: leave out limits and groups".into());
-        }
-        if form.is_whole() && !self.is_in_bytes() {
-            return Err(format!("--as {name} needs sizes in bytes: leave out -f, --inodes and -m"));
+            return Err("this format cannot show changes\nuse -j, --as csv or --as ndjson".into());
         }
         Ok(())
     }
@@ -137,14 +105,14 @@ impl Flags {
             }
             Some(form) => Output::Form(
                 form,
-                schema::ExportOptions {
+                ExportOptions {
                     full_paths: self.full_paths(),
                     order: self.order(),
                     threads: self.print.threads,
                     time: sys::now(),
                     host: sys::host(),
                     by: self.show.by.clone().or(self.show.file_types.then(|| "type".to_owned())),
-                    ..schema::ExportOptions::default()
+                    ..ExportOptions::default()
                 },
             ),
             None => Output::Picture(Box::new(self.picture(terminal))),

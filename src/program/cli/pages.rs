@@ -1,24 +1,19 @@
 //! Pages made from the flags: help, the man page, and completions for shells.
 
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, Command, CommandFactory, ValueHint};
+use clap::{Arg, Command, ValueHint};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
-use nu_ansi_term::Style;
 
-use super::config;
-use super::flags::Flags;
+use super::commands::{self, ALL, CommandInfo, TREE};
 use crate::program::terminal;
 use weigh::internal::filter::known_types;
 
-/// The output of `-h`: what weigh can do, by what a person wants, on 24 lines of 80 columns.
-const SHORT: &str = include_str!("../../../man/short-help.txt");
-
 /// The flags that `--help` and the man page have in their last group.
 const RARE: &str = "\
-    files0_from files_from exact_links overlays skip_total save_as shard remember_bound print0 key_of bars_on_right \
-    dim terminal_width theme color_of hyperlink print_errors stats threads no_prefetch bulk type_list rsh \
-    list_totals list_duplicates find_format config completions man _help _version";
+    files0_from files_from exact_links overlays skip_total shard remember_bound print0 key_of bars_on_right \
+    dim terminal_width theme color_of hyperlink print_errors stats threads read type_list rsh \
+    list_totals list_duplicates find_format config man help version";
 
 /// The date of the version, for the foot of the man page.
 const DATE: &str = "2026-11-23";
@@ -31,43 +26,34 @@ const SYNOPSIS: &str = r".SH SYNOPSIS
 /// The sections of the man page after the flags.
 const SECTIONS: &str = include_str!("../../../man/sections.roff");
 
-/// The output of `-h`, or of `--help` (`is_all`).
-pub(super) fn help(is_all: bool) -> String {
-    let wants_colors = terminal::wants_colors();
-    if is_all {
-        let help = grouped().override_usage("weigh [OPTIONS] [PATH]...").render_help();
-        return if wants_colors { help.ansi().to_string() } else { help.to_string() };
-    }
-    if !wants_colors {
-        return SHORT.to_owned();
-    }
-    let mut help = String::new();
-    for line in SHORT.lines() {
-        // The word before the first flag.
-        let (word, rest) = line.split_at(line.find("  ").unwrap_or(0));
-        let word = if word.is_empty() { word.into() } else { Style::new().bold().paint(word) };
-        help += &format!("{word}{rest}\n");
-    }
-    help
+/// All flags of the tree, and the commands.
+pub(super) fn all_flags() -> String {
+    let usage = "weigh [OPTION]... [PATH]...\n       weigh COMMAND [OPTION]... [PATH]...";
+    let commands = ALL.iter().filter(|command| !command.name.is_empty());
+    let commands = commands.map(|it| format!("  {:<12} {}\n", it.name, it.about));
+    let commands = format!("Commands (weigh help COMMAND):\n{}", commands.collect::<String>());
+    let help = grouped().override_usage(usage).after_help(commands).render_help();
+    if terminal::wants_colors() { help.ansi().to_string() } else { help.to_string() }
 }
 
 /// All flags, with rare ones last.
 fn grouped() -> Command {
-    let command = Flags::command();
+    let command = commands::flags();
     let about = command.get_about().cloned().unwrap_or_default();
     let is_usual = |arg: &Arg| RARE.split(' ').all(|rare| arg.get_id() != rare);
-    let (usual, rare): (Vec<_>, Vec<_>) = command.get_arguments().cloned().partition(is_usual);
+    let own = command.get_arguments().filter(|arg| TREE.takes(arg.get_id().as_str()));
+    let (usual, rare): (Vec<_>, Vec<_>) = own.cloned().partition(is_usual);
     let rare = rare.into_iter().map(|arg| arg.help_heading("Rarely needed"));
     let grouped = Command::new("weigh").disable_help_flag(true).disable_version_flag(true);
     let grouped = grouped.max_term_width(100).about(about).version(env!("CARGO_PKG_VERSION"));
-    grouped.groups(command.get_groups().cloned()).args(usual).args(rare)
+    grouped.args(usual).args(rare)
 }
 
-/// The completions for `shell`: flags and their counterparts, types by name, and files only for flags that take one.
+/// The completions for `shell`: commands, their flags, types by name, and files only for flags that take one.
 pub(super) fn completions(shell: Shell) -> Vec<u8> {
     let types: Vec<String> = known_types().into_iter().map(|(name, _)| name).collect();
     let types = PossibleValuesParser::new(types);
-    let mut command = config::with_counterparts(Flags::command()).mut_args(|arg| {
+    let flags = commands::flags().mut_args(|arg| {
         if matches!(arg.get_id().as_str(), "only_type" | "type_not") {
             return arg.value_parser(types.clone());
         }
@@ -78,6 +64,16 @@ pub(super) fn completions(shell: Shell) -> Vec<u8> {
             _ => arg,
         }
     });
+    let of = |info: &CommandInfo, command: Command| {
+        let own = flags.get_arguments().filter(|arg| info.takes(arg.get_id().as_str()));
+        let shown = own.filter(|arg| !arg.is_hide_set()).cloned();
+        let command = command.about(info.about).disable_help_flag(true).disable_version_flag(true);
+        command.args(shown)
+    };
+    let mut command = of(&TREE, Command::new("weigh")).disable_help_subcommand(true);
+    for info in ALL.into_iter().filter(|info| !info.name.is_empty()) {
+        command = command.subcommand(of(info, Command::new(info.name)));
+    }
     let mut script = Vec::new();
     generate(shell, &mut command, "weigh", &mut script);
     script
@@ -105,7 +101,7 @@ mod tests {
 
     #[test]
     fn rare_flags_are_flags() {
-        let command = Flags::command();
+        let command = commands::flags();
         for rare in RARE.split(' ') {
             assert!(command.get_arguments().any(|arg| arg.get_id() == rare), "{rare}");
         }

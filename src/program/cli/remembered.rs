@@ -18,8 +18,8 @@ use weigh::internal::snapshot::{self, Day, Glance, Origin, Remembered};
 use weigh::internal::sys;
 use weigh::internal::walk;
 
-const BEGIN: &str = ": to begin, use --remember, or put `remember = true` in the config file, which \
-    keep scans without filters; meanwhile, -M -7 shows what was modified in the last 7 days";
+const BEGIN: &str = "\nto begin, use --remember, or put `remember = true` in the config file, which keep scans \
+    without filters; meanwhile, --newer 7d shows what was modified in the last 7 days";
 
 /// How the times of scans are written.
 const MINUTES: &str = "%Y-%m-%d %H:%M";
@@ -35,7 +35,7 @@ impl Flags {
         let reasons = [
             (!matches!(source, Input::Roots(_)), "nothing is scanned here"),
             (are_listed, "the PATHs are from a list"),
-            (self.show.df, "with --df, it is of file systems"),
+            (self.show.df, "df is about file systems"),
             (walk.rules.unique, "--unique counts only a part"),
             (!walk.filter.is_off(), "a filter leaves something out"),
         ];
@@ -60,7 +60,7 @@ impl Flags {
         is_kept: bool,
     ) -> Result<(Option<PathBuf>, Option<String>), String> {
         const NO_DAY: &str =
-            "there is no such FILE, and a day is last, yesterday, 7d, or as in 2026-11-01";
+            "use last, yesterday, 12h, 7d, 2w, 2026-11-01, or the name of a snapshot";
         const NONE_THEN: &str = "no scan is remembered from then or before: the oldest is of";
         let Some(file) = self.snapshots.since.clone() else { return Ok((None, None)) };
         let name = file.to_str().filter(|_| !sys::exists(&file));
@@ -73,7 +73,10 @@ impl Flags {
             if is_file {
                 return Ok((Some(file), None));
             }
-            return Err(format!("--since {}: {NO_DAY}", harmless(name.as_bytes())));
+            return Err(format!(
+                "'{}' is neither a file nor a time\n{NO_DAY}",
+                harmless(name.as_bytes())
+            ));
         };
         let now = self.here(roots);
         // What was not read then would count as growth.
@@ -90,13 +93,12 @@ impl Flags {
                 (format!("no {complete}scan of these PATHs with these flags is remembered"), BEGIN)
             }
         };
-        let file = file.display();
         // A date does not come again.
         if !is_kept || matches!(day, Day::On(_)) {
-            return Err(format!("--since {file}: {why}{begin}"));
+            return Err(format!("{why}{begin}"));
         }
         self.snapshots.since = None;
-        Ok((None, Some(format!("--since {file}: nothing to compare with yet: {why}"))))
+        Ok((None, Some(format!("nothing to compare with yet: {why}"))))
     }
 
     /// What would be known of a walk that started now.
@@ -109,7 +111,7 @@ impl Flags {
     /// stand for what is remembered of them.
     pub(super) fn remembered_history(&self, files: Vec<PathBuf>) -> Result<Vec<PathBuf>, String> {
         if files.is_empty() {
-            let none = format!("--history: no scan of this directory is remembered{BEGIN}");
+            let none = format!("no scan of this directory is remembered{BEGIN}");
             return self.history_of(Path::new(".")).ok_or(none);
         }
         let mut all = Vec::new();
@@ -159,8 +161,7 @@ impl Flags {
             files.push(file);
         }
         if others > 0 {
-            let rest =
-                "of other hosts: --series HOST forgets those of one, weigh --forget everything";
+            let rest = "of other hosts: --series HOST forgets those of one, weigh history --forget everything";
             terminal::complain(&format!("weigh: left {others} {rest}\n"));
         }
         if files.is_empty() {

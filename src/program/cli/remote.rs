@@ -13,7 +13,7 @@ use weigh::internal::tally::By;
 /// The flags in `given`, arguments of `command`, that weigh gets on another machine.
 pub(super) fn passed(command: &Command, given: &ArgMatches) -> Vec<OsString> {
     /// Those that change how weigh works there, and not what counts.
-    const ALSO: [&str; 4] = ["bulk", "details", "no_prefetch", "threads"];
+    const ALSO: [&str; 3] = ["details", "read", "threads"];
     /// Those that are done here: views, files that are here, and the way there.
     const NOT: [&str; 9] = [
         "apparent_size",
@@ -22,7 +22,7 @@ pub(super) fn passed(command: &Command, given: &ArgMatches) -> Vec<OsString> {
         "files0_from",
         "files_from",
         "ignore_all_in_file",
-        "ignore_file",
+        "exclude_from",
         "inodes",
         "rsh",
     ];
@@ -41,8 +41,8 @@ impl Flags {
         let refused = [
             (self.count.unique, "--unique"),
             (self.show.frees, "--frees"),
-            (self.show.df, "--df"),
-            (self.show.reclaimable, "--reclaimable"),
+            (self.show.df, "df"),
+            (self.show.reclaimable, "clean"),
             (self.snapshots.shard.is_some(), "--shard"),
             (self.show.by.as_deref() == Some("image"), "--by image"),
         ];
@@ -63,7 +63,7 @@ impl Flags {
         let filters = &self.filters;
         let only_weigh = [
             (filters.gitignore, "--gitignore"),
-            (filters.ignored, "--ignored"),
+            (filters.only_ignored, "--only-ignored"),
             (filters.exclude_caches, "--exclude-caches"),
             (filters.atime.is_some(), "--atime"),
             (filters.ctime.is_some(), "--ctime"),

@@ -27,7 +27,7 @@ pub(super) struct RootFlags {
 
     /// Also weigh the PATHs in FILE, each ended by a NUL; - is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    #[arg(conflicts_with = "files_from", help_heading = "What to weigh")]
+    #[arg(help_heading = "What to weigh")]
     files0_from: Vec<PathBuf>,
 
     /// Also weigh the PATHs in FILE, one per line; - is standard input

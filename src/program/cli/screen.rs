@@ -32,13 +32,14 @@ impl Flags {
             return Ok(None);
         }
         if !browse::IS_BUILT {
-            return Err("--ui is not in this weigh: it was built without the feature tui".into());
+            return Err("ui is not in this weigh: it was built without the feature tui".into());
         }
+        let keys = Bindings::new(self.screen.key_of.clone())?;
         if let Some(why) = terminal::lacks_screen() {
             return Err(why);
         }
         if self.filetime().is_some() {
-            return Err("--ui sorts by time with the key M: leave out --sort time".into());
+            return Err("ui sorts by time with the key M\nleave out --sort time".into());
         }
         let is_compared = self.snapshots.since.is_some();
         let usual = if is_compared { SortKey::Change } else { SortKey::Size };
@@ -57,7 +58,7 @@ impl Flags {
             is_raw: !terminal::is_stdout(),
             read_only: self.screen.read_only,
             is_root: sys::is_root(),
-            keys: Bindings::new(self.screen.key_of.clone())?,
+            keys,
             directories: user_directories(),
             homes,
             ignored: Git { config: config.into(), ..Git::default() },

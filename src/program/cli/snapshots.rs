@@ -11,7 +11,7 @@ use crate::program::terminal;
 use weigh::internal::escape::harmless;
 use weigh::internal::list::{Duplicates, ListOptions};
 use weigh::internal::report::Input;
-use weigh::internal::snapshot::{self, Destination, SnapshotForm};
+use weigh::internal::snapshot::{self, Destination};
 use weigh::internal::sys;
 
 impl SnapshotFlags {
@@ -44,20 +44,25 @@ impl Flags {
         let Some(path) = &self.snapshots.save else { return Ok(None) };
         let is_directory = path.as_os_str().to_string_lossy().ends_with(path::is_separator);
         if is_directory {
-            let form = self.snapshots.save_as.unwrap_or(SnapshotForm::Packed);
-            return Ok(Some(snapshot::dated(path, sys::now(), form)));
+            return Ok(Some(snapshot::dated(path, sys::now())));
         }
         if self.snapshots.keep.is_some() {
             return Err("--keep goes with --save DIR/: end the name of the directory in a slash");
+        }
+        let ending = path.extension().unwrap_or_default();
+        if ["json", "gz", "zst"].iter().any(|other| ending.eq_ignore_ascii_case(other)) {
+            return Err(
+                "--save writes .weigh files, which are compressed already: end the name in .weigh\n\
+                weigh -j >FILE.json writes JSON for other programs",
+            );
         }
         let to = Destination::new(path.clone());
         if to.is_stdout && self.form().is_some() {
             return Err("--save to standard output excludes -j and --as: \
                 save to a file, or leave them out");
         }
-        let form = self.snapshots.save_as.unwrap_or(SnapshotForm::of(path));
-        if to.is_stdout && form != SnapshotForm::Json && terminal::is_stdout() {
-            return Err("compressed data is not written to a terminal: \
+        if to.is_stdout && terminal::is_stdout() {
+            return Err("a snapshot is not written to a terminal: \
                 save to a file, or redirect standard output");
         }
         Ok(Some(to))

@@ -10,7 +10,7 @@ use zstd::bulk::{Compressor, decompress};
 use zstd::zstd_safe::{compress_bound, find_frame_compressed_size, get_frame_content_size};
 
 use crate::snapshot::compression::is_bomb;
-use crate::snapshot::schema::Header;
+use crate::snapshot::header::Header;
 use crate::snapshot::tokens::Tokens;
 use crate::sys::{ReadFrom, SnapshotFile};
 use crate::tree::record::{push_number, take_number};
@@ -39,7 +39,7 @@ const END: u8 = b'E';
 const START: usize = 5;
 
 /// Compresses the content of a section. A package store of 5 million entries takes 76 MB with level 1, 72 with 2, and
-/// 68 with 3 (JSON: 77 MB); each level takes a fifth longer than the one before.
+/// 68 with 3; each level takes a fifth longer than the one before.
 ///
 /// # Errors
 /// If there is no memory.
@@ -104,7 +104,7 @@ impl<W: Write> Writer<W> {
     pub fn finish(mut self) -> io::Result<()> {
         let (index, begin) = (mem::take(&mut self.index), self.at);
         if index.len() > LONGEST_INDEX {
-            return Err(io::Error::other("it is too large for this form: save it as JSON"));
+            return Err(io::Error::other("it is too large for a .weigh file"));
         }
         for part in index.chunks(LARGEST) {
             self.section(INDEX, &pack(part)?)?;
@@ -358,47 +358,19 @@ fn early_end(error: io::Error) -> io::Error {
     if error.kind() == ErrorKind::UnexpectedEof { damaged("it ends too early") } else { error }
 }
 
-/// The header of a file, and how many directories it has.
-pub struct FileHeader {
-    /// What JSON has, too.
-    pub(in crate::snapshot) header: Header,
-    /// How many directories there are.
-    pub directories: u64,
-}
-
 /// Reads the header of `file`, of which the [`MAGIC`] bytes have been taken; what follows comes next.
 ///
 /// # Errors
 /// The system's, and those of an invalid header.
-pub fn header<R: Read + 'static>(file: R, size: u64) -> io::Result<(FileHeader, Sections<R>)> {
+pub fn header<R: Read + 'static>(file: R, size: u64) -> io::Result<(Header, Sections<R>)> {
     let sections = Rc::new(RefCell::new(Sections::new(file, size)));
     let text = SavedHeader { sections: Rc::clone(&sections), part: Cursor::default() };
     let mut tokens = Tokens::new(Box::new(text));
     tokens.is_recognized = true;
-    let (mut header, mut format, mut directories) = (Header::default(), None, None);
-    tokens.object(|tokens| {
-        match tokens.text() {
-            b"format" => {
-                let version = tokens.number()?;
-                if version > FORMAT {
-                    let what =
-                        format!("it has format {version}, and this weigh reads format {FORMAT}");
-                    return Err(tokens.error(what));
-                }
-                format = Some(version);
-            }
-            b"directories" => directories = Some(tokens.number()?),
-            _ => header.read(tokens)?,
-        }
-        Ok(())
-    })?;
-    tokens.end()?;
+    let header = Header::read(&mut tokens)?;
     drop(tokens);
     let sections = Rc::into_inner(sections).ok_or_else(|| io::Error::other("it is still read"))?;
-    let (Some(_), Some(_), Some(directories)) = (header.schema, format, directories) else {
-        return Err(damaged("a header without schema, format, or the number of directories"));
-    };
-    Ok((FileHeader { header, directories }, sections.into_inner()))
+    Ok((header, sections.into_inner()))
 }
 
 /// The text of a header, of which only one section is in memory.
@@ -418,6 +390,29 @@ impl<R: Read> Read for SavedHeader<R> {
             self.part = Cursor::new(section.unpack()?);
         }
     }
+}
+
+/// How long the end is.
+const END_LENGTH: u64 = 9;
+
+/// Checks that `file` was written to its end, which says where the index begins. Nothing is unpacked.
+///
+/// # Errors
+/// The system's, and an error if the end is missing.
+pub fn ensure_end(mut file: SnapshotFile) -> io::Result<()> {
+    let missing = || damaged("it ends too early");
+    let end = file.seek(SeekFrom::End(0))?.checked_sub(END_LENGTH).ok_or_else(missing)?;
+    let read = |at| ReadFrom { file: &file, at };
+    let (mut kind, mut index, mut first) = ([0], [0; 8], [0]);
+    read(end).read_exact(&mut kind)?;
+    read(end + 1).read_exact(&mut index)?;
+    let index = u64::from_le_bytes(index);
+    if kind != [END] || index > end {
+        return Err(missing());
+    }
+    // Without a tree, there is no index.
+    read(index).read_exact(&mut first)?;
+    if first == [INDEX] || index == end { Ok(()) } else { Err(missing()) }
 }
 
 /// The blocks of a file, each read by its place.
@@ -447,9 +442,7 @@ impl Blocks {
     ///
     /// # Errors
     /// The system's, and those of a file that is damaged there.
-    pub fn open(mut file: SnapshotFile) -> io::Result<(FileHeader, Self)> {
-        /// How long the end is.
-        const LENGTH: u64 = 9;
+    pub fn open(mut file: SnapshotFile) -> io::Result<(Header, Self)> {
         let size = file.seek(SeekFrom::End(0))?;
         file.rewind()?;
         let mut magic = [0; MAGIC.len()];
@@ -459,7 +452,7 @@ impl Blocks {
         }
         let (header, mut sections) = header(file, size)?;
         let begin = sections.at - u64::from(sections.next.take().is_some());
-        let end = size.checked_sub(LENGTH).filter(|end| *end >= begin);
+        let end = size.checked_sub(END_LENGTH).filter(|end| *end >= begin);
         let end = end.ok_or_else(|| damaged("it ends too early"))?;
         sections.at = sections.file.seek(SeekFrom::Start(end))?;
         let [kind] = sections.take()?;

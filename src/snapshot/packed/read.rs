@@ -3,7 +3,7 @@
 use std::io::{self, Read, Seek, SeekFrom};
 use std::iter;
 
-use super::blocks::{Blocks, FileHeader, MAGIC, Section, Sections, damaged, header};
+use super::blocks::{Blocks, MAGIC, Section, Sections, damaged, header};
 use super::changed::Digested;
 use super::listings::SavedListings;
 use super::pieces::{Piece, Record, ensure_depth, ensure_order, take_directory, take_root};
@@ -22,12 +22,12 @@ pub(in crate::snapshot) fn read(
     size: u64,
     wanted: Wanted,
     replay: BeginReplay<'_>,
-    check: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
+    check: impl FnOnce(View, &Origin) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
     let is_seekable = size > 0 && file.stream_position().is_ok_and(|at| at == MAGIC.len() as u64);
-    let (FileHeader { header, directories }, sections) = header(file.try_clone()?, size)?;
+    let (header, sections) = header(file.try_clone()?, size)?;
     let view = header.view(wanted);
-    check(view, header.known())?;
+    check(view, &header.origin)?;
     let begin = |depth| replay(view, depth, None);
     if let Some(limits) = wanted.limits.filter(|_| is_seekable) {
         let place = file.stream_position()?;
@@ -36,12 +36,12 @@ pub(in crate::snapshot) fn read(
             && let Some(read) = listings.leading(view, limits)?
         {
             let report = listings.replay(begin, &read, None)?;
-            return header.loaded(wanted, Some(report)).map_err(damaged);
+            return Ok(header.loaded(wanted, Some(report)));
         }
         file.seek(SeekFrom::Start(place))?;
     }
-    let report = read_tree(sections, directories, begin, wanted.times)?;
-    header.loaded(wanted, report).map_err(damaged)
+    let report = read_tree(sections, header.directories, begin, wanted.times)?;
+    Ok(header.loaded(wanted, report))
 }
 
 /// Opens `file` to read its listings one by one: what it says besides its tree, and the listings. None if there is no
@@ -53,11 +53,11 @@ pub(in crate::snapshot) fn listings(
     file: SnapshotFile,
     wanted: Wanted,
 ) -> io::Result<Option<(Snapshot, SavedListings)>> {
-    let (FileHeader { header, directories }, blocks) = Blocks::open(file)?;
-    let Some(listings) = SavedListings::of(blocks, directories, wanted.times)? else {
+    let (header, blocks) = Blocks::open(file)?;
+    let Some(listings) = SavedListings::of(blocks, header.directories, wanted.times)? else {
         return Ok(None);
     };
-    Ok(Some((header.loaded(wanted, None).map_err(damaged)?, listings)))
+    Ok(Some((header.loaded(wanted, None), listings)))
 }
 
 /// The same with the digests of all directories, to find out later what else is to be read. `check` gets the view and the
@@ -65,13 +65,13 @@ pub(in crate::snapshot) fn listings(
 pub(in crate::snapshot) fn digested(
     file: SnapshotFile,
     wanted: Wanted,
-    check: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
+    check: impl FnOnce(View, &Origin) -> io::Result<()>,
 ) -> io::Result<Option<(Snapshot, Digested)>> {
-    let (FileHeader { header, directories }, blocks) = Blocks::open(file)?;
-    check(header.view(wanted), header.known())?;
-    let digests = blocks.digests(directories)?;
-    let listings = SavedListings::of(blocks, directories, wanted.times)?;
-    let snapshot = header.loaded(wanted, None).map_err(damaged)?;
+    let (header, blocks) = Blocks::open(file)?;
+    check(header.view(wanted), &header.origin)?;
+    let digests = blocks.digests(header.directories)?;
+    let listings = SavedListings::of(blocks, header.directories, wanted.times)?;
+    let snapshot = header.loaded(wanted, None);
     Ok(listings.map(|listings| (snapshot, Digested { listings, digests })))
 }
 

@@ -7,14 +7,13 @@ use std::io::{self, Write};
 use std::mem;
 use std::num::NonZeroUsize;
 
-use super::blocks::{FORMAT, HeaderText, LARGEST, Writer, pack};
+use super::blocks::{HeaderText, LARGEST, Writer, pack};
 use super::pieces::Piece;
 use crate::parallel;
 use crate::snapshot::compression::MOST_TIMES;
-use crate::snapshot::schema::{self, ExportOptions};
+use crate::snapshot::{Snapshot, header};
 use crate::tree::record::{self, push_number};
 use crate::tree::{Child, DirectoryId, Node, Tree, digest};
-use crate::weighed::Weighed;
 
 /// A block is full once it has this many bytes. With half of it, a package store takes 4% more, and with twice as many
 /// 2% less.
@@ -23,23 +22,25 @@ const FULL: usize = 256 << 10;
 /// The same where compression is so good that the file would be taken for a bomb.
 const REGULAR: usize = 8 << 10;
 
-/// Writes the result of a walk.
+/// Writes a `snapshot`, with so many threads; by default one for each core.
 ///
 /// # Errors
 /// The writer's.
-pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -> io::Result<()> {
+pub fn write(
+    out: &mut impl Write,
+    snapshot: &Snapshot,
+    threads: Option<NonZeroUsize>,
+) -> io::Result<()> {
     let mut writer = Writer::new(out)?;
-    let tree = weighed.report.as_ref();
+    let tree = snapshot.weighed.report.as_ref();
     let root = tree.map(Tree::root);
     let directories =
         root.filter(Child::is_directory).map_or(0, |root| root.directories_below() + 1);
     let mut text = io::BufWriter::new(HeaderText(&mut writer));
-    schema::begin(&mut text, weighed, options)?;
-    write!(text, r#","format":{FORMAT},"directories":{directories}"#)?;
-    schema::end(&mut text, weighed)?;
+    header::write(&mut text, snapshot, directories)?;
     text.into_inner()?;
     if let Some(tree) = tree {
-        let threads = options.threads.map_or(0, NonZeroUsize::get);
+        let threads = threads.map_or(0, NonZeroUsize::get);
         let mut own = Vec::new();
         parallel::in_order(
             threads,

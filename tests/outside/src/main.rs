@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(tree.join("logs"))?;
     fs::write(tree.join("logs/old"), vec![b'x'; 300])?;
     fs::write(tree.join("kept"), vec![b'x'; 20])?;
-    let [before, after] = ["before.json", "after.json"].map(|name| directory.join(name));
+    let [before, after] = ["before.weigh", "after.weigh"].map(|name| directory.join(name));
     let request = Request::of([&tree]).measure(Measure::Apparent);
 
     weigh::run(&request.clone().save_to(&before))?;

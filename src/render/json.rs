@@ -1,4 +1,6 @@
-//! Writes schema 1, without recursion, because a tree may be deeper than any stack, and a large one by all cores.
+//! Schema 1, weigh's own JSON, which `-j` prints for other programs (docs/json.md): one object, the root node with the
+//! header beside it. It is written without recursion, because a tree may be deeper than any stack, and a large one by
+//! all cores.
 
 use std::io::{self, Write};
 use std::mem;
@@ -6,14 +8,13 @@ use std::num::NonZeroUsize;
 
 use serde::Serialize;
 
-use super::{header, usual};
-use crate::escape::json_bytes as bytes;
-use crate::inode::{Identity, Links};
-use crate::measure::{Change, Figures, Kind, Measure, Measures, Mode, View};
+use crate::escape::{json_bytes as bytes, json_string as string};
+use crate::measure::{Change, Measures, View};
 use crate::parallel;
 use crate::path::LONGEST;
-use crate::snapshot::{FileSystem, Origin};
-use crate::tree::{Child, Details, Inode, Node, Order, Step, Sums, Traversal, Tree};
+use crate::snapshot::header::{end, head, list};
+use crate::snapshot::{FileSystem, Origin, Unseen};
+use crate::tree::{Child, Node, Order, Step, Traversal, Tree};
 use crate::weighed::Weighed;
 
 /// What the header contains, and how names are written.
@@ -21,13 +22,13 @@ use crate::weighed::Weighed;
 pub struct ExportOptions {
     /// What the sizes are: a figure, or times.
     pub view: View,
-    /// The measures that are known of each node: a snapshot has them besides its size.
+    /// The measures that are known of each node.
     pub known: Measures,
     /// Whether `name` is a path, rather than a base name.
     pub full_paths: bool,
     /// In which order children come.
     pub order: Order,
-    /// Where the snapshot comes from, if this is one.
+    /// Where what is shown comes from, for forms that contain it.
     pub origin: Option<Origin>,
     /// How many threads may write; by default one for each core.
     pub threads: Option<NonZeroUsize>,
@@ -56,24 +57,18 @@ impl ExportOptions {
 /// # Errors
 /// The writer's.
 pub fn write(out: &mut dyn Write, weighed: &Weighed, options: &ExportOptions) -> io::Result<()> {
-    begin(out, weighed, options)?;
-    if let Some(tree) = &weighed.report {
-        out.write_all(b",")?;
-        NodeWriter { tree, at_root: None, options }.tree(out)?;
-    }
-    header::end(out, weighed)
-}
-
-/// Writes everything before the root's members.
-pub fn begin(out: &mut dyn Write, weighed: &Weighed, options: &ExportOptions) -> io::Result<()> {
-    header::head(out, options.view)?;
+    head(out, options.view)?;
     let is_complete = weighed.is_complete() && !options.lacks_earlier;
     write!(out, r#","complete":{is_complete}"#)?;
     if weighed.is_interrupted {
         out.write_all(br#","interrupted":true"#)?;
     }
-    header::space(out, &options.file_systems)?;
-    options.origin.as_ref().map_or(Ok(()), |origin| header::origin(out, origin, options.known))
+    space(out, &options.file_systems)?;
+    if let Some(tree) = &weighed.report {
+        out.write_all(b",")?;
+        NodeWriter { tree, options }.tree(out)?;
+    }
+    end(out, &weighed.problems)
 }
 
 /// So few directories cannot make long paths, however they are nested.
@@ -89,8 +84,6 @@ const LONG: usize = 64 << 10;
 /// Writes the nodes of a tree.
 struct NodeWriter<'a> {
     tree: &'a Tree,
-    /// The root's inode, below the root. Nodes on its device and mount do not repeat these.
-    at_root: Option<Inode>,
     options: &'a ExportOptions,
 }
 
@@ -112,11 +105,10 @@ impl<'a> NodeWriter<'a> {
         if !has_content(root) {
             return out.write_all(&text);
         }
-        let below = Self { at_root: root.inode(), ..self };
-        let content = OpenContent::begin(&below, &mut text, root);
+        let content = OpenContent::begin(&self, &mut text, root);
         out.write_all(&text)?;
-        let threads = below.options.threads.map_or(0, NonZeroUsize::get);
-        parallel::in_order(threads, content, |part| below.part(part), |text| out.write_all(&text))
+        let threads = self.options.threads.map_or(0, NonZeroUsize::get);
+        parallel::in_order(threads, content, |part| self.part(part), |text| out.write_all(&text))
     }
 
     /// The text of a `part`.
@@ -143,16 +135,15 @@ impl<'a> NodeWriter<'a> {
             let _ = change(text, &changed);
             return number(text, br#","churn":"#, changed.churn);
         }
-        let known = node.node();
-        let sums = &known.sums;
+        let Node { sums, note, .. } = node.node();
         let totals = sums.seen_as(self.options.view);
         // Seconds before or after the epoch; null for a directory in which nothing has a time.
         match self.options.view.by_time {
             false => number(text, br#","size":"#, totals.size),
             true => number(text, br#","size":"#, totals.newest),
         }
-        if !known.note.is_empty() {
-            let _ = bytes(text, r#","note":"#, known.note.as_bytes());
+        if !note.is_empty() {
+            let _ = bytes(text, r#","note":"#, note.as_bytes());
         }
         if let Some(frees) = sums.frees {
             number(text, br#","frees_least":"#, frees.least);
@@ -166,100 +157,19 @@ impl<'a> NodeWriter<'a> {
             if totals.shared > 0 {
                 number(text, br#","shared":"#, totals.shared);
             }
-        } else if self.options.origin.is_some() {
-            self.kept(text, &known);
         }
     }
 
     /// Writes the members that only a directory has, up to its children.
     fn open(&self, text: &mut Vec<u8>, directory: Child<'_>) {
         if directory.change().is_none() {
-            self.totals(text, directory);
+            let totals = directory.node().sums.seen_as(self.options.view);
+            number(text, br#","entries":"#, totals.entries);
+            if totals.shared > 0 {
+                number(text, br#","shared":"#, totals.shared);
+            }
         }
         text.extend_from_slice(br#","children":["#);
-    }
-
-    fn totals(&self, text: &mut Vec<u8>, directory: Child<'_>) {
-        let Node { own, sums, .. } = directory.node();
-        let view = self.options.view;
-        let totals = sums.seen_as(view);
-        number(text, br#","entries":"#, totals.entries);
-        if totals.shared > 0 {
-            number(text, br#","shared":"#, totals.shared);
-        }
-        if self.options.origin.is_some() {
-            self.figures(text, "shared_", &sums.shared, &Figures::default());
-            if let Some(own) = own {
-                number(text, br#","own":"#, view.size(&own));
-                self.figures(text, "own_", &own, &Figures::counts_of(Kind::Directory));
-            }
-        }
-    }
-
-    /// Writes those `figures` of a snapshot that are not the size, and not as `usual`. Their members begin with
-    /// `whose`.
-    fn figures(&self, text: &mut Vec<u8>, whose: &str, figures: &Figures, usual: &Figures) {
-        let ExportOptions { view, known, .. } = self.options;
-        for measure in Measure::ALL {
-            let figure = figures.get(measure);
-            let is_other = measure != view.measure && known.contains(measure);
-            if is_other && figure != usual.get(measure) {
-                for part in [",\"", whose, measure.name()] {
-                    text.extend_from_slice(part.as_bytes());
-                }
-                number(text, b"\":", figure);
-            }
-        }
-    }
-
-    /// What a snapshot keeps of a node besides its size: its other figures, unusual permissions, and the inode, with
-    /// device and mount if they differ from those at the root; and its times, as far as they are kept.
-    fn kept(&self, text: &mut Vec<u8>, node: &Node<'_>) {
-        let Node { mode, sums: Sums { all, entries, .. }, inode, .. } = *node;
-        self.figures(text, "", &all, &usual(mode.kind(), entries));
-        if mode != Mode::usual(mode.kind()) {
-            number(text, br#","mode":"#, mode.0);
-        }
-        if let Some(Inode { identity: Identity { mount, device, number: inode }, links, .. }) =
-            inode
-        {
-            number(text, br#","inode":"#, inode);
-            if self.at_root.is_none_or(|root| root.identity.device != device) {
-                number(text, br#","device":"#, device);
-            }
-            if self.at_root.is_none_or(|root| root.identity.mount != mount) {
-                number(text, br#","mount":"#, mount);
-            }
-            match links {
-                Links::Alone => {}
-                Links::Of(links) => number(text, br#","links":"#, links),
-                Links::Unknown => number(text, br#","links":"#, 0),
-            }
-        }
-        let modified = node.modified();
-        if let Some(modified) = modified {
-            number(text, br#","modified":"#, modified);
-        }
-        // Of a file it is the same. What is in a directory may not be in the snapshot.
-        if mode.kind() == Kind::Directory
-            && all.newest != modified
-            && let Some(newest) = all.newest
-        {
-            number(text, br#","newest":"#, newest);
-        }
-        let Some(Details { changed, born, owner, group, .. }) = inode.and_then(|it| it.details)
-        else {
-            return;
-        };
-        for (field, time) in [(br#","changed":"#.as_slice(), changed), (br#","born":"#, born)] {
-            if time != 0 {
-                number(text, field, time);
-            }
-        }
-        number(text, br#","owner":"#, owner);
-        if let Some(group) = group {
-            number(text, br#","group":"#, group);
-        }
     }
 }
 
@@ -337,6 +247,54 @@ pub fn change(out: &mut dyn Write, change: &Change<'_>) -> io::Result<()> {
         .map(|size| size.map_or_else(|| "null".to_owned(), |size| size.to_string()));
     write!(out, r#","before":{before},"size":{now},"change":{}"#, change.difference())?;
     change.moved_from.map_or(Ok(()), |origin| bytes(out, r#","moved_from":"#, origin))
+}
+
+/// What file systems hold besides the files that the walk saw.
+fn space(out: &mut dyn Write, file_systems: &[FileSystem]) -> io::Result<()> {
+    if file_systems.is_empty() {
+        return Ok(());
+    }
+    list(out, r#","file_systems":"#, file_systems, |out, one| {
+        bytes(out, r#"{"path":"#, &one.root)?;
+        let space = &one.space;
+        let [size, free, available] = [space.size, space.free, space.available];
+        write!(out, r#","size":{size},"free":{free},"available":{available}"#)?;
+        if let Some((unseen, unexplained)) = one.unseen().zip(one.unexplained()) {
+            write!(out, r#","unseen":{unseen},"unexplained":{unexplained}"#)?;
+        }
+        list(out, r#","causes":"#, &one.causes, |out, cause| {
+            let name = cause.name.replace(' ', "_");
+            write!(out, r#"{{"cause":"{name}","size":{}"#, cause.size)?;
+            if cause.shared > 0 {
+                write!(out, r#","shared":{}"#, cause.shared)?;
+            }
+            if let Some(files) = cause.files {
+                write!(out, r#","files":{files}"#)?;
+            }
+            list(out, r#","parts":"#, &cause.parts, part)?;
+            out.write_all(b"}")
+        })?;
+        list(out, r#","not_in_df":"#, &one.left_out, part)?;
+        list(out, r#","not_looked_at":"#, &one.unknown, |out, what| string(out, what))?;
+        out.write_all(b"}")
+    })
+}
+
+/// A part of what is in no file that was seen.
+fn part(out: &mut dyn Write, Unseen { size, name, holders, held_by }: &Unseen) -> io::Result<()> {
+    bytes(out, r#"{"name":"#, name)?;
+    if let Some(size) = size {
+        write!(out, r#","size":{size}"#)?;
+    }
+    if *held_by > 0 {
+        write!(out, r#","held_by":{held_by}"#)?;
+        list(out, r#","holders":"#, holders, |out, holder| {
+            write!(out, r#"{{"pid":{}"#, holder.pid)?;
+            bytes(out, r#","command":"#, &holder.command)?;
+            out.write_all(b"}")
+        })?;
+    }
+    out.write_all(b"}")
 }
 
 /// How many entries a directory has. A file may claim fewer.

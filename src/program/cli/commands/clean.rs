@@ -1,0 +1,29 @@
+//! `weigh clean`: build output and caches, and what removes them.
+
+use super::{CommandInfo, PRINTED, WORK};
+use weigh::internal::when::{Unit, When};
+
+pub(super) const CLEAN: CommandInfo = CommandInfo {
+    name: "clean",
+    about: "Find build output and caches, and the commands that remove them",
+    operands: "[PATH]...",
+    examples: &[
+        ("weigh clean ~", "list caches and build output; nothing is removed"),
+        ("weigh clean --older 3mo ~", "only what nobody wrote to for three months"),
+        ("weigh clean --older 0h ~", "also what was written today"),
+    ],
+    own: &["older limit_filesystem min_size output_json"],
+    also: &[
+        "number_of_lines",
+        PRINTED,
+        WORK,
+        "remember remember_bound paths rsh frees files_from files0_from terminal_width full_paths screen_reader",
+    ],
+    take: |flags| {
+        flags.show.reclaimable = true;
+        // What was written in the last day may be in use.
+        let older = flags.filters.older.take().unwrap_or(When::Ago(1, Unit::Days));
+        flags.show.unused = Some(older);
+        Ok(())
+    },
+};

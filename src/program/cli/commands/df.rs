@@ -1,0 +1,28 @@
+//! `weigh df`: why df reports more than du.
+
+use super::{CommandInfo, DRAWN, FILTERS, LIMITS, PRINTED, WORK};
+
+pub(super) const DF: CommandInfo = CommandInfo {
+    name: "df",
+    about: "Explain why df reports more than du",
+    operands: "[PATH]...",
+    examples: &[
+        ("weigh df", "the file systems, with what deleted files still hold"),
+        ("weigh df /", "scan one, and name what the scan did not see"),
+        ("sudo weigh df -d 1 /", "as root, weigh sees more of it"),
+    ],
+    own: &["depth number_of_lines output_json"],
+    also: &[
+        FILTERS,
+        LIMITS,
+        DRAWN,
+        "paths files_from files0_from rsh frees overlays fail_over by file_types collapse",
+        PRINTED,
+        WORK,
+    ],
+    take: |flags| {
+        flags.show.df = true;
+        flags.is_df_alone = !flags.roots.are_named();
+        Ok(())
+    },
+};

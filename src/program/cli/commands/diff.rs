@@ -1,0 +1,90 @@
+//! `weigh diff`: what grew since the last scan, a time, or a snapshot.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::{
+    COUNT, CommandInfo, DRAWN, FILTERS, Flags, LIMITS, MEASURES, PRINTED, SAVED, SOURCES, WORK,
+};
+use weigh::internal::escape::harmless;
+use weigh::internal::snapshot::{self, Day};
+use weigh::internal::sys;
+
+pub(super) const DIFF: CommandInfo = CommandInfo {
+    name: "diff",
+    about: "Show what grew since the last scan, a time, or a snapshot",
+    operands: "[SINCE] [PATH]...",
+    examples: &[
+        ("weigh diff ~", "what grew in your home since the last scan that weigh kept"),
+        ("weigh diff 7d ~", "since a week ago; also 12h, yesterday, 2026-11-01"),
+        ("weigh diff old.weigh new.weigh", "between two snapshots of weigh --save"),
+    ],
+    own: &["number_of_lines depth only_file by remember fail_growth output_json"],
+    also: &[
+        "since",
+        SOURCES,
+        MEASURES,
+        COUNT,
+        FILTERS,
+        LIMITS,
+        "file_types collapse fail_over unique",
+        DRAWN,
+        SAVED,
+        PRINTED,
+        WORK,
+    ],
+    take,
+};
+
+/// SINCE is a day or a snapshot, or left out; two snapshots are the old one and the new one.
+fn take(flags: &mut Flags) -> Result<(), String> {
+    if flags.snapshots.since.is_some() {
+        return Ok(());
+    }
+    let is_given = !flags.snapshots.load.is_empty() || !flags.lists.list.is_empty();
+    let paths = &mut flags.roots.paths;
+    let Some(first) = paths.first().filter(|first| is_given || is_since(first)) else {
+        if let Some(word) = paths.first().and_then(|first| first.to_str())
+            && !sys::exists(word.as_ref())
+        {
+            let word = harmless(word.as_bytes());
+            return Err(format!(
+                "'{word}' is neither a file nor a time\nuse last, yesterday, 12h, 7d, 2w, 2026-11-01, or the name of a snapshot"
+            ));
+        }
+        if let [one, other] = &**paths
+            && [one, other].iter().all(|path| sys::is_directory(path.as_ref()))
+            && flags.snapshots.load.is_empty()
+        {
+            let [one, other] = [one, other].map(|path| harmless(path.as_encoded_bytes()));
+            return Err(format!(
+                "diff compares two times of one directory, and not {one} with {other}\n\
+                 weigh -d 1 {one} {other} shows both"
+            ));
+        }
+        flags.snapshots.since = Some("last".into());
+        return Ok(());
+    };
+    flags.snapshots.since = Some(PathBuf::from(first));
+    paths.remove(0);
+    if let [now] = &**paths
+        && is_snapshot(now.as_ref())
+    {
+        flags.snapshots.load.push(PathBuf::from(paths.remove(0)));
+    }
+    Ok(())
+}
+
+/// Whether an argument is SINCE, and not a PATH.
+fn is_since(word: &OsString) -> bool {
+    let path = Path::new(word);
+    let is_day = || word.to_str().is_some_and(|word| Day::named(word).is_some());
+    // As a rule, a snapshot has an ending, and its error says more than that it is not there.
+    let is_missing = || !sys::exists(path) && path.extension().is_some();
+    word == "-" || is_day() && !sys::exists(path) || is_snapshot(path) || is_missing()
+}
+
+/// Whether a snapshot may be at `path`, or dated ones in it.
+fn is_snapshot(path: &Path) -> bool {
+    sys::exists(path) && (!sys::is_directory(path) || snapshot::all_in(path).is_ok())
+}

@@ -1,0 +1,32 @@
+//! `weigh history`: how a tree grew.
+
+use std::mem;
+use std::path::PathBuf;
+
+use super::{CommandInfo, MEASURES, PRINTED, WORK};
+
+pub(super) const HISTORY: CommandInfo = CommandInfo {
+    name: "history",
+    about: "Show growth per day and when the disk is full",
+    operands: "[PATH]...",
+    examples: &[
+        ("weigh history ~", "from the scans of your home that weigh kept"),
+        ("weigh history snapshots/", "from the snapshots of weigh --save snapshots/"),
+        ("weigh history --forget ~", "remove the scans that weigh kept of your home"),
+    ],
+    own: &["number_of_lines series forget output_json"],
+    also: &[
+        "depth min_size",
+        MEASURES,
+        "paths only_dir full_paths reverse screen_reader terminal_width no_percent_bars remember_bound",
+        PRINTED,
+        WORK,
+    ],
+    take: |flags| {
+        if !flags.snapshots.forget {
+            let paths = mem::take(&mut flags.roots.paths);
+            flags.snapshots.history = Some(paths.into_iter().map(PathBuf::from).collect());
+        }
+        Ok(())
+    },
+};

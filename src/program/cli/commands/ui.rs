@@ -1,0 +1,31 @@
+//! `weigh ui`: browse, mark and remove.
+
+use super::{COUNT, CommandInfo, FILTERS, MEASURES, SOURCES, WORK};
+use weigh::internal::when::{Unit, When};
+
+pub(super) const UI: CommandInfo = CommandInfo {
+    name: "ui",
+    about: "Browse; mark, move to the trash with undo, delete",
+    operands: "[PATH]...",
+    examples: &[
+        ("weigh ui ~", "browse your home, also while it is scanned; ? shows the keys"),
+        ("weigh ui --clean ~", "the same, with build output and caches marked"),
+        ("weigh ui root@web1:/", "another machine, over ssh; nothing is installed there"),
+    ],
+    own: &["since reclaimable frees df sort read_only print0"],
+    also: &[
+        SOURCES,
+        MEASURES,
+        COUNT,
+        FILTERS,
+        "details remember remember_bound key_of output_format time_style color no_colors force_colors theme color_of \
+         hyperlink terminal_width ui",
+        WORK,
+    ],
+    take: |flags| {
+        flags.screen.ui = true;
+        // As weigh clean.
+        flags.show.unused = flags.show.reclaimable.then_some(When::Ago(1, Unit::Days));
+        Ok(())
+    },
+};

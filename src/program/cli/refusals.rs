@@ -1,0 +1,267 @@
+//! Flags that cannot be combined, with the reason and the way out.
+
+use clap::{ArgMatches, Command};
+
+use super::commands::{CommandInfo, shown};
+use super::config::Setting;
+use super::parse::is_typed;
+
+/// A flag, or with `=` one of its values, or with `!` any value but these.
+type Use = &'static str;
+
+/// Uses of flags, uses of others that do not go with them, why, and what to do instead.
+const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
+    (
+        &["apparent_size"],
+        &["filecount", "inodes"],
+        "a tree counts one thing: lengths (-s), files (-f) or inodes (--inodes)",
+        "choose one",
+    ),
+    (&["filecount"], &["inodes"], "a tree counts files (-f) or inodes (--inodes)", "choose one"),
+    (
+        &["filetime"],
+        &["filecount", "inodes"],
+        "-m shows times beside sizes, and not beside numbers of files",
+        "leave out -m, or show sizes",
+    ),
+    (
+        &["filetime"],
+        &["min_size"],
+        "-m shows times, which -z does not limit",
+        "use --newer or --older",
+    ),
+    (
+        &["exact_links"],
+        &["count_links"],
+        "-l counts each link, and --exact-links each file once",
+        "choose one",
+    ),
+    (
+        &["gitignore"],
+        &["only_ignored"],
+        "--gitignore leaves out ignored files, and --only-ignored counts only them",
+        "choose one",
+    ),
+    (&["only_dir"], &["only_file"], "-F shows only files and -D only directories", "choose one"),
+    (&["file_types"], &["by"], "-t is --by type", "choose one"),
+    (
+        &["file_types", "by"],
+        &["depth", "only_dir", "collapse", "unique"],
+        "groups have totals, and no levels or directories",
+        "leave out -d, -D and --collapse, or --by and -t",
+    ),
+    (
+        &["collapse"],
+        &["save"],
+        "a saved scan contains everything",
+        "use --collapse when you show it",
+    ),
+    (
+        &["summarize"],
+        &[
+            "number_of_lines",
+            "depth",
+            "min_size",
+            "only_dir",
+            "only_file",
+            "file_types",
+            "by",
+            "collapse",
+            "sort",
+            "skip_total",
+            "filetime",
+            "output_json",
+            "form",
+        ],
+        "--summarize prints one line for each PATH, and nothing else",
+        "leave one of them out",
+    ),
+    (
+        &["frees"],
+        &[
+            "apparent_size",
+            "filecount",
+            "inodes",
+            "filetime",
+            "count_links",
+            "unique",
+            "dereference_links",
+        ],
+        "--frees counts disk blocks, because deleting frees blocks, not lengths, files or links",
+        "leave one of them out",
+    ),
+    (
+        &["frees"],
+        &["load", "list", "since", "summarize", "file_types", "by"],
+        "--frees looks at the files of a tree",
+        "leave one of them out",
+    ),
+    (
+        &["frees"],
+        &["sort=time", "form!json"],
+        "--frees is shown with sizes, as a tree or with -j",
+        "leave out --sort time and --as",
+    ),
+    (
+        &["unique"],
+        &["count_links", "dereference_links", "filetime", "save", "load", "list"],
+        "--unique counts only files without other links, while they are scanned",
+        "leave one of them out",
+    ),
+    (
+        &["form=ncdu"],
+        &["number_of_lines", "depth", "min_size", "only_dir", "only_file", "file_types", "by"],
+        "--as ncdu exports everything",
+        "leave out limits and groups",
+    ),
+    (
+        &["form=ncdu"],
+        &["filecount", "inodes", "filetime"],
+        "ncdu knows sizes in bytes",
+        "leave out -f, --inodes and -m",
+    ),
+    (&["form!json"], &["filetime"], "only a tree and JSON show times", "use -j, or leave out -m"),
+    (
+        &["unique"],
+        &["form=ncdu"],
+        "--as ncdu adds up sizes, and those of --unique do not add up",
+        "leave out one of them",
+    ),
+    (&["output_json"], &["form"], "-j is --as json", "choose one"),
+    (&["no_colors"], &["force_colors", "color"], "-c is --color never", "choose one"),
+    (&["force_colors"], &["color"], "-C is --color always", "choose one"),
+    (
+        &["load", "list"],
+        &[
+            "rsh",
+            "files0_from",
+            "files_from",
+            "dereference_links",
+            "count_links",
+            "exact_links",
+            "threads",
+            "limit_filesystem",
+            "overlays",
+            "gitignore",
+            "only_ignored",
+            "exclude_caches",
+            "atime",
+            "ctime",
+            "read",
+            "shard",
+            "series",
+        ],
+        "a snapshot or a list contains what was scanned, and is not scanned again",
+        "give this flag when you save it",
+    ),
+    (
+        &["load", "list"],
+        &["paths"],
+        "--load and --list show FILE instead of a PATH",
+        "leave out PATH; to compare with it: weigh diff FILE PATH",
+    ),
+    (
+        &["read=bulk"],
+        &["dereference_links"],
+        "--read bulk follows no symlinks",
+        "leave out one of them",
+    ),
+    (
+        &["load"],
+        &["list"],
+        "a tree comes from a snapshot (--load) or a list (--list)",
+        "choose one",
+    ),
+    (
+        &["shard"],
+        &["since", "unique", "dereference_links", "files0_from", "files_from"],
+        "--shard scans a part of one PATH, as it is",
+        "leave one of them out",
+    ),
+    (&["files0_from"], &["files_from"], "PATHs come from one file", "choose one"),
+    (
+        &["fail_over"],
+        &["filetime", "sort=time"],
+        "--fail-over limits sizes, not times",
+        "leave out -m and --sort time",
+    ),
+    (
+        &["by=size"],
+        &["filecount", "inodes", "filetime"],
+        "--by size needs sizes in bytes",
+        "leave out -f, --inodes and -m",
+    ),
+];
+
+/// Why the flags in `given`, and a pair of them that cannot be combined: an error, and what to do instead.
+pub(super) fn refused(
+    info: &CommandInfo,
+    command: &Command,
+    given: &ArgMatches,
+) -> Result<(), String> {
+    let shown = |id: Use| {
+        let id = name(id);
+        let arg = command.get_arguments().find(|arg| arg.get_id() == id);
+        arg.map_or_else(|| id.to_owned(), shown)
+    };
+    for (ones, others, why, instead) in REFUSED {
+        // The word SINCE is no PATH.
+        let is_since = |id: &Use| info.name == "diff" && *id == "paths";
+        let used = |ids: &[Use]| ids.iter().copied().find(|id| is_used(id, given) && !is_since(id));
+        if let (Some(one), Some(other)) = (used(ones), used(others)) {
+            return Err(format!(
+                "{} and {} cannot be combined: {why}\n{instead}",
+                shown(one),
+                shown(other)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a setting of the config file cannot be combined with what is typed. Then it says nothing in this run.
+pub(super) fn gives_way(setting: &Setting, typed: &ArgMatches) -> bool {
+    let values = || setting.arguments.iter().filter_map(|it| Some(it.split_once('=')?.1));
+    let is_set = |used: &Use| name(used) == setting.flag && is_among(used, values());
+    REFUSED.iter().any(|(ones, others, ..)| {
+        let meets = |these: &[Use], those: &[Use]| {
+            these.iter().any(is_set) && those.iter().any(|it| is_used(it, typed))
+        };
+        meets(ones, others) || meets(others, ones)
+    })
+}
+
+fn name(used: Use) -> &'static str {
+    used.split(['=', '!']).next().unwrap_or(used)
+}
+
+fn is_used(used: Use, given: &ArgMatches) -> bool {
+    let id = name(used);
+    if !matches!(given.try_contains_id(id), Ok(true)) || !is_typed(id, given) {
+        return false;
+    }
+    is_among(used, given.get_raw(id).into_iter().flatten().filter_map(|value| value.to_str()))
+}
+
+/// Whether `values` of a flag are used so.
+fn is_among<'v>(used: Use, mut values: impl Iterator<Item = &'v str>) -> bool {
+    match (used.split_once('='), used.split_once('!')) {
+        (Some((_, wanted)), _) => values.any(|value| value.eq_ignore_ascii_case(wanted)),
+        (_, Some((_, not))) => values.any(|value| !value.eq_ignore_ascii_case(not)),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::cli::commands::flags;
+
+    #[test]
+    fn each_use_is_of_a_flag() {
+        let flags = flags();
+        for used in REFUSED.iter().flat_map(|(ones, others, ..)| ones.iter().chain(*others)) {
+            assert!(flags.get_arguments().any(|arg| arg.get_id() == name(used)), "{used}");
+        }
+    }
+}

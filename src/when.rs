@@ -1,0 +1,139 @@
+//! Points in time as people write them: `12h`, `7d`, `2w`, `3mo`, `1y`, `2026-11-01`, `yesterday`.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, ToSpan};
+
+use crate::invalid::InvalidValue;
+
+/// A point in time, before or at the time now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// So much time before now.
+    Ago(u32, Unit),
+    /// When the day began that was so many days before today.
+    DaysBefore(u32),
+    /// When this day began.
+    On(Date),
+}
+
+/// A unit of time. Months and years are those of the calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// An hour.
+    Hours,
+    /// 24 hours.
+    Days,
+    /// Seven days.
+    Weeks,
+    /// A month.
+    Months,
+    /// A year.
+    Years,
+}
+
+impl When {
+    /// Reads a time.
+    ///
+    /// # Errors
+    /// What a valid one looks like.
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+        match text {
+            "today" => return Ok(When::DaysBefore(0)),
+            "yesterday" => return Ok(When::DaysBefore(1)),
+            _ => {}
+        }
+        let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(0));
+        let unit = match unit {
+            "h" => Unit::Hours,
+            "d" => Unit::Days,
+            "w" => Unit::Weeks,
+            "mo" => Unit::Months,
+            "y" => Unit::Years,
+            // Nothing was written so long ago, so no unit is needed.
+            "" | "0" if text == "0" => return Ok(When::Ago(0, Unit::Hours)),
+            _ => return Date::strptime("%Y-%m-%d", text).map(When::On).or(Err(InvalidValue::Time)),
+        };
+        let is_number = !number.is_empty();
+        // A number that is too large is before any file.
+        is_number
+            .then(|| When::Ago(number.parse().unwrap_or(u32::MAX), unit))
+            .ok_or(InvalidValue::Time)
+    }
+
+    /// Its seconds since the epoch, if it is `now` in this time zone; [`i64::MIN`] if that is before any calendar.
+    pub fn moment(self, now: i64, zone: &TimeZone) -> i64 {
+        self.checked(now, zone).unwrap_or(i64::MIN)
+    }
+
+    fn checked(self, now: i64, zone: &TimeZone) -> Option<i64> {
+        let now = Timestamp::from_second(now).ok()?.to_zoned_datetime(zone.clone());
+        let time = match self {
+            When::Ago(number, unit) => now.checked_sub(unit.times(number)?).ok()?,
+            When::DaysBefore(days) => now
+                .date()
+                .checked_sub(i64::from(days).days())
+                .ok()?
+                .to_zoned_datetime(zone.clone())
+                .ok()?,
+            When::On(date) => date.to_zoned_datetime(zone.clone()).ok()?,
+        };
+        Some(time.timestamp().as_second())
+    }
+}
+
+impl Unit {
+    fn times(self, number: u32) -> Option<Span> {
+        let (span, number) = (Span::new(), i64::from(number));
+        match self {
+            Unit::Hours => span.try_hours(number),
+            Unit::Days => span.try_hours(number * 24),
+            Unit::Weeks => span.try_hours(number * 24 * 7),
+            Unit::Months => span.try_months(number),
+            Unit::Years => span.try_years(number),
+        }
+        .ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 86_400;
+    /// 2026-03-31 12:00 UTC.
+    const NOW: i64 = 1_774_958_400;
+
+    #[test]
+    fn times_are_counted_back_from_now() {
+        for (text, before) in [
+            ("0", 0),
+            ("0h", 0),
+            ("12h", DAY / 2),
+            ("7d", 7 * DAY),
+            ("2w", 14 * DAY),
+            // To the last day of February.
+            ("1mo", 31 * DAY),
+            ("1y", 365 * DAY),
+            ("today", DAY / 2),
+            ("yesterday", DAY + DAY / 2),
+            ("2026-03-01", 30 * DAY + DAY / 2),
+        ] {
+            let when = When::parse(text).expect(text);
+            assert_eq!(NOW - when.moment(NOW, &TimeZone::UTC), before, "{text}");
+        }
+        for text in ["99999999999h", "4294967295d", "99999y"] {
+            let when = When::parse(text).expect(text);
+            assert_eq!(when.moment(NOW, &TimeZone::UTC), i64::MIN, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time() {
+        for text in
+            ["", "d", "7", "-7d", "7 d", "7D", "1.5d", "7m", "last", "2026-13-01", "0x", "é"]
+        {
+            assert!(When::parse(text).is_err(), "{text}");
+        }
+    }
+}
