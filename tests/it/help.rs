@@ -46,6 +46,20 @@ fn the_short_help_fits_a_screen_and_has_what_makes_weigh_weigh() {
 }
 
 #[test]
+fn each_command_has_a_screen_of_help_that_begins_with_lines_to_type() {
+    for command in ["ui", "clean", "diff", "history", "df", "help", "completions"] {
+        let help = weigh(&format!("help {command}")).run().text();
+        assert_eq!(weigh(&format!("{command} -h")).run().text(), help, "{command}");
+        assert!(help.lines().count() <= 40, "{help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+        let third = help.lines().nth(2).unwrap();
+        assert!(third.trim_start().starts_with("weigh "), "{help}");
+        let all = weigh(&format!("{command} --help")).run().text();
+        assert!(all.lines().count() + 8 >= help.lines().count(), "{all}");
+    }
+}
+
+#[test]
 fn the_long_help_has_all_flags_in_groups_and_rare_ones_last() {
     let long = weigh("--help").run().text();
     let headings = [

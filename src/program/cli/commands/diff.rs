@@ -15,9 +15,9 @@ pub(super) const DIFF: CommandInfo = CommandInfo {
     about: "Show what grew since the last scan, a time, or a snapshot",
     operands: "[SINCE] [PATH]...",
     examples: &[
-        ("weigh diff ~", "what grew in your home since the last scan that weigh kept"),
-        ("weigh diff 7d ~", "since a week ago; also 12h, yesterday, 2026-11-01"),
-        ("weigh diff old.weigh new.weigh", "between two snapshots of weigh --save"),
+        ("weigh diff ~", "what grew since the last scan that weigh kept"),
+        ("weigh diff 7d ~", "since a week ago; also 12h or 2026-11-01"),
+        ("weigh diff old.weigh new.weigh", "between two snapshots"),
     ],
     own: &["number_of_lines depth only_file by remember fail_growth output_json"],
     also: &[

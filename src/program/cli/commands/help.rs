@@ -141,10 +141,10 @@ fn of(command: &CommandInfo, is_all: bool) -> String {
     let options = if explained.is_empty() { "" } else { " [OPTION]..." };
     text += &format!("\nUsage: {typed}{options} {operands}\n");
     if !explained.is_empty() {
-        let explained = explained
-            .into_iter()
-            .cloned()
-            .map(|arg| arg.help_heading("Options").hide_possible_values(!is_all));
+        let explained = explained.into_iter().cloned().map(|arg| {
+            let hides = arg.get_action().takes_values() && !is_all;
+            arg.help_heading("Options").hide_possible_values(hides)
+        });
         let only = Command::new("weigh").disable_help_flag(true).max_term_width(if is_all {
             100
         } else {

@@ -8,9 +8,9 @@ pub(super) const UI: CommandInfo = CommandInfo {
     about: "Browse; mark, move to the trash with undo, delete",
     operands: "[PATH]...",
     examples: &[
-        ("weigh ui ~", "browse your home, also while it is scanned; ? shows the keys"),
+        ("weigh ui ~", "browse your home; ? shows the keys"),
         ("weigh ui --clean ~", "the same, with build output and caches marked"),
-        ("weigh ui root@web1:/", "another machine, over ssh; nothing is installed there"),
+        ("weigh ui root@web1:/", "another machine, over ssh"),
     ],
     own: &["since reclaimable frees df sort read_only print0"],
     also: &[
