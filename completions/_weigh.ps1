@@ -235,6 +235,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--number-of-lines', '--number-of-lines', [CompletionResultType]::ParameterName, 'Show the NUMBER largest [default: what fits]')
             [CompletionResult]::new('-z', '-z', [CompletionResultType]::ParameterName, 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G')
             [CompletionResult]::new('--min-size', '--min-size', [CompletionResultType]::ParameterName, 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G')
+            [CompletionResult]::new('--series', '--series', [CompletionResultType]::ParameterName, 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)')
             [CompletionResult]::new('--remember-bound', '--remember-bound', [CompletionResultType]::ParameterName, 'Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]')
             [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Print a format for other programs: everything, like -j')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Print sizes in powers of 1000 (si), or all in one unit')

@@ -486,7 +486,7 @@ _weigh() {
             return 0
             ;;
         weigh__subcmd__clean)
-            opts="-x -n -z -j -p -R -o -w -c -C -P -q -T -h -V --rsh --files0-from --files-from --one-file-system --limit-filesystem --older --number-of-lines --min-size --frees --remember --remember-bound --output-json --as --full-paths --screen-reader --output-format --time-style --terminal-width --no-colors --force-colors --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --help --version"
+            opts="-x -n -z -j -p -R -o -w -c -C -P -q -T -h -V --rsh --files0-from --files-from --one-file-system --limit-filesystem --older --number-of-lines --min-size --frees --remember --series --remember-bound --output-json --as --full-paths --screen-reader --output-format --time-style --terminal-width --no-colors --force-colors --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -558,6 +558,13 @@ _weigh() {
                     return 0
                     ;;
                 -z)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --series)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace

@@ -230,6 +230,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --number-of-lines 'Show the NUMBER largest [default: what fits]'
             cand -z 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G'
             cand --min-size 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G'
+            cand --series 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)'
             cand --remember-bound 'Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]'
             cand --as 'Print a format for other programs: everything, like -j'
             cand -o 'Print sizes in powers of 1000 (si), or all in one unit'

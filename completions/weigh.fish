@@ -1156,6 +1156,7 @@ complete -c weigh -n "__fish_weigh_using_subcommand clean" -l files-from -d 'Als
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -l older -d 'Count only entries that were not modified since TIME, as in 90d, 2w, 3mo, 1y, 2026-11-01' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -s n -l number-of-lines -d 'Show the NUMBER largest [default: what fits]' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -s z -l min-size -d 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G' -r -f
+complete -c weigh -n "__fish_weigh_using_subcommand clean" -l series -d 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -l remember-bound -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -l as -d 'Print a format for other programs: everything, like -j' -r -f -a "json\t'The same as -j'
 csv\t'A table, one line per entry: path, kind, size, entries, depth'

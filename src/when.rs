@@ -52,7 +52,11 @@ impl When {
             "y" => Unit::Years,
             // Nothing was written so long ago, so no unit is needed.
             "" | "0" if text == "0" => return Ok(When::Ago(0, Unit::Hours)),
-            _ => return Date::strptime("%Y-%m-%d", text).map(When::On).or(Err(InvalidValue::Time)),
+            _ => {
+                // A year has four digits.
+                let date = Date::strptime("%Y-%m-%d", text).ok().filter(|_| text.len() >= 10);
+                return date.map(When::On).ok_or(InvalidValue::Time);
+            }
         };
         let is_number = !number.is_empty();
         // A number that is too large is before any file.

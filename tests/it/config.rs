@@ -131,6 +131,8 @@ fn a_mistake_is_one_line_that_says_where_and_what() {
             ":3: invalid value '(' for '--filter <REGEX>'",
         ),
         ("config = 'x'", ":1: unknown key config"),
+        ("help = true", ":1: unknown key help"),
+        ("since = '7d'", ":1: unknown key since"),
         ("as = 'cvs'", ":1: invalid value 'cvs' for '--as <FORM>'\nhint: did you mean csv?"),
         // Also where nothing is near.
         (

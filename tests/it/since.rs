@@ -977,3 +977,41 @@ fn a_chain_deeper_than_any_stack_is_compared() {
     let shown = weigh("diff -s d -j --since snapshot").within(fixture.path()).run();
     assert!(String::from_utf8(shown.clean()).unwrap().contains("\"e\""));
 }
+
+/// Of two snapshots, flags that only a scan can heed showed all that they leave out as gone; a list was dropped, and so
+/// was a word too many.
+#[test]
+fn two_snapshots_take_only_what_works_on_them() {
+    let fixture = Fixture::new().file("top/f", 5000);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("top --save old.weigh").clean();
+    run("top --save new.weigh").clean();
+    fs::write(fixture.at("list"), "5 top/f\n").unwrap();
+    assert!(run("diff old.weigh new.weigh").clean().starts_with(b"since "));
+    for (flags, said) in [
+        ("diff --only-ignored old.weigh new.weigh", "--load and --only-ignored cannot be combined"),
+        ("diff -x old.weigh new.weigh", "--load and -x cannot be combined"),
+        ("diff --load new.weigh old.weigh top", "--load and --list take the place of PATH"),
+        ("diff --list list old.weigh new.weigh", "--load and --list take the place of PATH"),
+        ("diff --load new.weigh 7d", "kept scans are of PATHs here"),
+        ("df -d 1", "-d needs a PATH"),
+    ] {
+        let shown = run(flags);
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}");
+        assert!(
+            shown.complaint().starts_with(&format!("weigh: error: {said}")),
+            "{flags}: {}",
+            shown.complaint()
+        );
+    }
+    // A word that is nearly a command cannot forge a line.
+    for word in ["diff\nx", "dif\u{1b}", "df\u{9b}"] {
+        let shown = weigh("").arg(word).within(fixture.path()).run();
+        let said = shown.complaint();
+        assert!(
+            said.lines().all(|line| line.starts_with("weigh: ") || line.starts_with("hint: ")),
+            "{said}"
+        );
+        assert!(!said.contains(['\u{1b}', '\u{9b}']), "{said:?}");
+    }
+}

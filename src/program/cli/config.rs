@@ -111,7 +111,10 @@ pub fn counterpart(long: &str) -> String {
 fn is_setting(arg: &Arg) -> bool {
     let is_built_in =
         !matches!(arg.get_action(), ArgAction::Set | ArgAction::Append | ArgAction::SetTrue);
-    let is_once = matches!(arg.get_long(), Some("config" | "forget" | "print0" | "rsh" | "ui"));
+    let is_once = matches!(
+        arg.get_long(),
+        Some("config" | "forget" | "help" | "print0" | "rsh" | "since" | "ui" | "version")
+    );
     !is_built_in && !arg.is_exclusive_set() && !is_once
 }
 

@@ -104,7 +104,6 @@ impl Flags {
             || self.print.version
             || self.lists.find_format
             || matches!(self.command.name, "help" | "completions")
-            || self.snapshots.forget
     }
 }
 

@@ -40,10 +40,15 @@ pub(super) fn explained(error: Error, command: &Command) -> String {
     }
     let flag = typed(ContextKind::InvalidArg);
     let hint = match (error.kind(), error.get(ContextKind::ValidValue)) {
-        (_, Some(ContextValue::Strings(values))) => {
+        (_, Some(ContextValue::Strings(values))) if !values.is_empty() => {
             let typed = typed(ContextKind::InvalidValue);
             match nearest(&typed, values.iter().map(String::as_str)) {
                 Some(near) => Some(format!("did you mean {near}?")),
+                // As in ncdu and sort.
+                None if flag.starts_with("--output-format") && typed.contains(['.', '/']) => Some(
+                    "-o is the unit of sizes; --save FILE.weigh keeps a scan, and -j prints JSON"
+                        .into(),
+                ),
                 None => Some(format!("use one of {}", values.join(", "))),
             }
         }

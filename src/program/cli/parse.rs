@@ -99,7 +99,8 @@ fn with_flags(info: &'static CommandInfo, args: &[OsString]) -> Result<Flags, St
         // It may be a counterpart. They are added only now, because there is one for each switch, and they are rarely
         // used.
         Err(error) if error.kind() == ErrorKind::UnknownArgument => {
-            matches(&config::with_counterparts(commands::flags()), args.to_vec())?
+            let twins = config::with_counterparts(commands::flags());
+            return interpret(info, &twins, matches(&twins, args.to_vec())?);
         }
         matches => matches.map_err(|error| near::explained(error, command))?,
     };
@@ -135,7 +136,9 @@ fn interpret(
     let is_screen = info.name.is_empty() && is_typed("ui", &matches);
     let info = if is_screen { commands::named("ui") } else { info };
     info.ensure_takes(command, &matches)?;
-    refusals::refused(info, command, &matches)?;
+    refusals::refused(info, command, &matches, None)?;
+    // The second of two snapshots is loaded.
+    let typed = (info.name == "diff").then(|| matches.clone());
     for (flag, others, needed) in NEEDS {
         // Other commands have them for something else.
         let is_met = info.name == "ui" && others.iter().any(|(other, _)| *other == "ui")
@@ -157,6 +160,9 @@ fn interpret(
     let flags = Flags::from_arg_matches_mut(&mut matches).map_err(|error| error.to_string())?;
     let mut flags = Flags { command: info, counting, passed, is_disk, ..flags };
     (info.take)(&mut flags)?;
+    if let Some(typed) = typed.filter(|_| !flags.snapshots.load.is_empty()) {
+        refusals::refused(info, command, &typed, Some("load"))?;
+    }
     Ok(flags)
 }
 
@@ -225,7 +231,8 @@ fn over<T>(
     let given = matches(command, args.to_vec())?;
     let mut standing: Vec<&Setting> = settings
         .iter()
-        .filter(|setting| info.takes(&setting.flag) && !is_overridden(setting, &given, command))
+        .filter(|setting| info.takes_beside(&setting.flag, &given))
+        .filter(|setting| !is_overridden(setting, &given, command))
         .collect();
     let others = standing.clone();
     standing.retain(|setting| !is_idle(setting, info, &others, &given));

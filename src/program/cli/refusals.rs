@@ -198,6 +198,7 @@ pub(super) fn refused(
     info: &CommandInfo,
     command: &Command,
     given: &ArgMatches,
+    also: Option<Use>,
 ) -> Result<(), String> {
     let shown = |id: Use| {
         let id = name(id);
@@ -207,7 +208,11 @@ pub(super) fn refused(
     for (ones, others, why, instead) in REFUSED {
         // The word SINCE is no PATH.
         let is_since = |id: &Use| info.name == "diff" && *id == "paths";
-        let used = |ids: &[Use]| ids.iter().copied().find(|id| is_used(id, given) && !is_since(id));
+        let used = |ids: &[Use]| {
+            ids.iter()
+                .copied()
+                .find(|id| (is_used(id, given) || also == Some(*id)) && !is_since(id))
+        };
         if let (Some(one), Some(other)) = (used(ones), used(others)) {
             return Err(format!(
                 "{} and {} cannot be combined: {why}\n{instead}",

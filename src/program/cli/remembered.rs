@@ -65,6 +65,11 @@ impl Flags {
         let Some(file) = self.snapshots.since.clone() else { return Ok((None, None)) };
         let name = file.to_str().filter(|_| !sys::exists(&file));
         let (Some(name), Input::Roots(roots)) = (name, source) else {
+            if name.is_some_and(|name| Day::named(name).is_some()) {
+                return Err(
+                    "kept scans are of PATHs here\nname a snapshot: weigh diff OLD NEW".to_owned()
+                );
+            }
             return Ok((Some(file), None));
         };
         let Some(day) = Day::named(name) else {

@@ -67,6 +67,12 @@ fn take(flags: &mut Flags) -> Result<(), String> {
     };
     flags.snapshots.since = Some(PathBuf::from(first));
     paths.remove(0);
+    if is_given {
+        return match paths.is_empty() {
+            true => Ok(()),
+            false => Err("--load and --list take the place of PATH\nleave out PATH".to_owned()),
+        };
+    }
     if let [now] = &**paths
         && is_snapshot(now.as_ref())
     {

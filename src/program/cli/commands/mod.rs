@@ -20,6 +20,7 @@ use super::{config, elsewhere};
 pub(super) use help::answer;
 use help::{COMPLETIONS, HELP};
 pub(super) use tree::TREE;
+use weigh::internal::escape::harmless;
 
 /// Something that weigh does.
 #[derive(Debug)]
@@ -81,6 +82,17 @@ impl CommandInfo {
         is_usual(self.own) || is_usual(self.also) || ASKED.split(' ').any(|it| it == id)
     }
 
+    /// Whether it takes a flag beside what is `given`: without a PATH, `df` scans nothing.
+    pub(super) fn takes_beside(&self, id: &str, given: &ArgMatches) -> bool {
+        const OF_LISTS: [&str; 3] = [PRINTED, WORK, "terminal_width"];
+        let has_paths =
+            ["paths", "files_from", "files0_from"].iter().any(|name| is_typed(name, given));
+        let is_list = self.name == "df" && !has_paths;
+        let is_of_list =
+            || OF_LISTS.iter().chain(&[ASKED]).any(|ids| ids.split(' ').any(|it| it == id));
+        self.takes(id) && (!is_list || is_of_list())
+    }
+
     /// Whether its help explains a flag.
     fn explains(&self, id: &str) -> bool {
         self.own.iter().any(|ids| ids.split(' ').any(|it| it == id))
@@ -100,11 +112,16 @@ impl CommandInfo {
             all.get_arguments().find(|it| long.is_some() && it.get_long() == long.as_deref())
         };
         let is_taken = |arg: &Arg| {
-            self.takes(arg.get_id().as_str())
-                || undone(arg).is_some_and(|arg| self.takes(arg.get_id().as_str()))
+            let takes = |arg: &Arg| self.takes_beside(arg.get_id().as_str(), given);
+            takes(arg) || undone(arg).is_some_and(takes)
         };
         let Some(other) = typed.into_iter().find(|arg| !is_taken(arg)) else { return Ok(()) };
         let (name, id) = (shown(other), other.get_id().as_str());
+        if self.takes(id) {
+            return Err(format!(
+                "{name} needs a PATH: without one, df lists file systems\nname one, as in weigh df {name} /"
+            ));
+        }
         if let Some(instead) =
             elsewhere::instead(&format!("--{}", other.get_long().unwrap_or_default()))
         {
@@ -116,7 +133,7 @@ impl CommandInfo {
         let others: Vec<_> =
             ALL.iter().filter(|it| it.takes(id)).map(|command| command.typed()).collect();
         let only = match &*others {
-            [] => "set it in the config file".to_owned(),
+            [] => "leave it out".to_owned(),
             [only] => format!("{only} takes it; here, leave it out"),
             [..] => "leave it out".to_owned(),
         };
@@ -152,6 +169,7 @@ pub(super) fn meant(word: &str) -> Option<String> {
         "i" | "interactive" | "a" => Some("ui"),
         _ => names().find(|name| *name == word).or_else(|| nearest(word, names())),
     }?;
+    let word = harmless(word.as_bytes());
     Some(format!("a command comes first: weigh {instead}; a PATH of this name is ./{word}"))
 }
 

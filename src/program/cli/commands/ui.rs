@@ -10,7 +10,7 @@ pub(super) const UI: CommandInfo = CommandInfo {
     examples: &[
         ("weigh ui ~", "browse your home; ? shows the keys"),
         ("weigh ui --clean ~", "the same, with build output and caches marked"),
-        ("weigh ui root@web1:/", "another machine, over ssh"),
+        ("weigh ui root@web1:/", "look at another machine, over ssh"),
     ],
     own: &["since reclaimable frees df sort read_only print0"],
     also: &[
