@@ -134,7 +134,7 @@ def filters(tree):
         (["-v", "a/b/one"], whole - 1),
         (["-e", r"\.txt$"], 2),
         (["--gitignore"], whole - 1),
-        (["--ignored"], 1),
+        (["--only-ignored"], 1),
         (["-i"], 7),
         (["-d", "1"], whole),
     ):
@@ -161,6 +161,7 @@ def scans(tree):
         assert said in changes, (said, changes)
     left = sorted(os.listdir(os.path.dirname(tree)))
     assert not [name for name in left if "draft" in name], left
+    run("-s", "--save", windows(saved), windows(tree))
     streamed = subprocess.run(
         [PROGRAM, "--load", "-"], input=open(saved, "rb").read(),
         capture_output=True, timeout=PATIENCE,
