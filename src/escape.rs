@@ -72,8 +72,8 @@ pub fn harmless(text: &[u8]) -> String {
 }
 
 /// A `text` in which terminals that go by single characters (wcwidth(3)) draw no other number of cells than those that
-/// know emoji of several characters: what makes one character of several, or another one, is escaped. Once is as good
-/// as twice.
+/// know emoji of several characters: characters that join others, or change them, are escaped. A second time changes
+/// nothing.
 pub fn single(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return text.into();
@@ -172,7 +172,7 @@ fn has_joiners(c: char) -> bool {
     matches!(c, '\u{620}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{18af}')
 }
 
-/// Whether `c` may be an emoji, or what makes one of another colour.
+/// Whether `c` may be an emoji, or a colour of one.
 fn is_emoji(c: char) -> bool {
     matches!(
         c,

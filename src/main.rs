@@ -7,7 +7,7 @@ use std::process::ExitCode;
 mod program;
 
 use crate::program::browse::{self, BrowseOptions};
-use crate::program::cli::{self, Messages};
+use crate::program::cli::{self, MISTAKE, Messages};
 use crate::program::signals::{self, SIGNALLED, SecondCtrlC};
 use crate::program::terminal::{self, Lines, ProgressLine};
 use weigh::internal::escape::escape;
@@ -22,8 +22,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Something was not read, or could not be written.
 const INCOMPLETE: u8 = 1;
-/// A usage error.
-const MISTAKE: u8 = 2;
 /// A bound is exceeded.
 const OVER: u8 = 3;
 /// Ended by Ctrl-C: 128 + SIGINT.

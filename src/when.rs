@@ -41,28 +41,27 @@ impl When {
         match text {
             "today" => return Ok(When::DaysBefore(0)),
             "yesterday" => return Ok(When::DaysBefore(1)),
+            // No time needs no unit.
+            "0" => return Ok(When::Ago(0, Unit::Hours)),
             _ => {}
         }
-        let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(0));
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, unit) = text.split_at(digits);
         let unit = match unit {
+            _ if number.is_empty() => return Err(InvalidValue::Time),
             "h" => Unit::Hours,
             "d" => Unit::Days,
             "w" => Unit::Weeks,
             "mo" => Unit::Months,
             "y" => Unit::Years,
-            // Nothing was written so long ago, so no unit is needed.
-            "" | "0" if text == "0" => return Ok(When::Ago(0, Unit::Hours)),
             _ => {
                 // A year has four digits.
                 let date = Date::strptime("%Y-%m-%d", text).ok().filter(|_| text.len() >= 10);
                 return date.map(When::On).ok_or(InvalidValue::Time);
             }
         };
-        let is_number = !number.is_empty();
         // A number that is too large is before any file.
-        is_number
-            .then(|| When::Ago(number.parse().unwrap_or(u32::MAX), unit))
-            .ok_or(InvalidValue::Time)
+        Ok(When::Ago(number.parse().unwrap_or(u32::MAX), unit))
     }
 
     /// Its seconds since the epoch, if it is `now` in this time zone; [`i64::MIN`] if that is before any calendar.

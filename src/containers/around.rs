@@ -1,5 +1,5 @@
-//! Looks on disk for an engine's storage around a directory. What a scan has seen is not enough: it may have left
-//! directories out, it began somewhere, and it is over.
+//! Looks on disk for an engine's storage around a directory. A scan is not enough: it may have left directories out, it
+//! began somewhere, and it is over.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -58,7 +58,7 @@ impl StorageSearch {
                 }
             }
         }
-        // Nothing shows what is around the directory. All that tells is its path in its file system.
+        // No mount shows the directories around this one. Only its path in its file system tells.
         let refusal = "it is in a container engine's storage";
         is_usual(&hidden).then_some(StorageAround { path: None, refusal })
     }

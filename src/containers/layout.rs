@@ -12,8 +12,8 @@ use crate::tree::Child;
 pub struct StorageLayout {
     /// Why only its engine deletes anything in it, and how that does it.
     pub refusal: &'static str,
-    /// What is in it, mostly directories: one of each, with `|` between alternatives. A `*` at the end stands for any rest. `a/b` is
-    /// `b` in the directory `a`, and `=a` is a file.
+    /// Its entries, mostly directories: one of each item, with `|` between alternatives. A `*` at the end stands for any
+    /// rest. `a/b` is `b` in the directory `a`, and `=a` is a file.
     pub parts: &'static [&'static str],
 }
 

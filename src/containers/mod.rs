@@ -53,7 +53,7 @@ pub struct ContainersFound {
     pub notes: BTreeMap<Vec<u8>, String>,
     /// All images and containers.
     pub users: Vec<User>,
-    /// What could not be read: the first file of each storage.
+    /// The first file of each storage that could not be read.
     pub problems: Vec<Problem>,
 }
 

@@ -64,7 +64,8 @@ fn without_newlines(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// The kind of what is at `path`, or where a symlink there leads. What cannot be examined is reported.
+/// The kind of the entry at `path`, or of the one that a symlink there leads to. An entry that cannot be examined is
+/// reported.
 fn kind(
     dir: &impl WorkTreeDirectory,
     path: &CStr,

@@ -11,7 +11,8 @@ use super::index::Tracked;
 use super::repository::Repository;
 use super::{WorkTreeDirectory, invalid, resolve};
 
-/// What version control keeps at the top of a work tree: first git. What the others track is not known.
+/// The entries that version control keeps at the top of a work tree: first git's. Which files the others track is not
+/// known.
 pub const REPOSITORIES: [&CStr; 17] = [
     c".git",
     c".jj",

@@ -91,7 +91,7 @@ pub fn lacks_screen() -> Option<String> {
     ))
 }
 
-/// What the background is, as COLORFGBG says: `15;0` is white on black. Some terminals set it. Linux's own console does
+/// The background, as COLORFGBG says: `15;0` is white on black. Some terminals set it. Linux's own console does
 /// not, and is black.
 pub fn theme() -> Theme {
     let colors = env::var("COLORFGBG").unwrap_or_default();

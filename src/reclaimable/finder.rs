@@ -118,7 +118,7 @@ impl<'a> Finder<'a> {
         self.joined(found)
     }
 
-    /// Adds what is in `one` that its rule does not expect; none if nobody can tell.
+    /// Adds the entry in `one` that its rule does not expect; none if nobody can tell.
     fn looked_at(&self, mut one: Reclaim, proof: &Proof) -> Option<Reclaim> {
         if one.is_directory {
             one.unexpected = proof.expected.unexpected_in(&self.real_path(one.entry)?).ok()?;

@@ -55,7 +55,7 @@ pub struct Reclaimable {
     pub others: Vec<Reclaim>,
     /// How many of those are not listed.
     pub more_others: usize,
-    /// What was written after this time was left out, in seconds since the epoch.
+    /// Entries that were written after this time are left out, in seconds since the epoch.
     pub older: Option<i64>,
 }
 

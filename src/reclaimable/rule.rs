@@ -47,7 +47,7 @@ pub struct ReclaimRule {
     /// A directory on the way to that is expected with all that is in it, if it has one of these files.
     pub(super) whole: Vec<String>,
     /// The ending of the files beside it that all files in it were made from, if anything is said. The name of each file
-    /// begins with that of its source.
+    /// begins with the name of its source.
     pub(super) source: String,
     /// The files that are in doubt unless a line of the tag begins with their name and `>`.
     pub(super) named: Vec<String>,

@@ -89,7 +89,7 @@ impl ProtectedPaths {
         for storage in containers::usual_storages(homes, mount, &protected.mounts) {
             protected.add_storage(&storage);
         }
-        // The scan knows nothing of what is around a root. With a filter, it does not know all that is in it.
+        // The scan knows no directory around a root. With a filter, it does not know all directories in it.
         let mut search = StorageSearch::default();
         for root in &self.roots {
             let real = sys::real_path(root, sys::Symlinks::Follow).unwrap_or_else(|_| root.clone());
@@ -129,7 +129,7 @@ impl ProtectedLocations {
         Ok(())
     }
 
-    /// What was mounted when that was asked last.
+    /// The mounts when they were last read.
     pub(super) fn mounts(&self) -> &MountTable {
         &self.mounts
     }

@@ -1,5 +1,5 @@
-//! Looks for storages of container engines in what is about to go. The scan may not have seen them: a filter left them
-//! out, or an engine made them since.
+//! Looks for storages of container engines in a directory that is about to go. The scan may not have seen them: a filter
+//! left them out, or an engine made them since.
 
 use std::ffi::{CStr, CString};
 use std::io::{

@@ -102,7 +102,7 @@ impl Target {
         if let Some(refusal) = protected.refusal(&path, &now) {
             return Err(io::Error::other(refusal));
         }
-        // A scan may not have seen, or not any more, what is around.
+        // A scan may not have seen the directories around it, or they changed.
         if let Some(refusal) = self.mount.refusal_around(&directory.path, around.mount, protected) {
             return Err(io::Error::other(refusal));
         }

@@ -21,7 +21,7 @@ use crate::sys;
 /// A name that sorts by time, and differs from those that people choose.
 const NAME: &str = "weigh-%Y-%m-%dT%H%M%SZ";
 
-/// What the names end in, after a dot.
+/// The ending of the names, after a dot.
 const ENDING: &str = "weigh";
 
 const NONE_SAVED: &str = "there is no snapshot in it that --save DIR/ wrote";

@@ -92,13 +92,12 @@ impl Header {
             return Err(damaged("a header without schema, format or directories"));
         };
         let (Some(measure), Some(is_complete)) = (measure, is_complete) else {
-            let what = "a snapshot that does not say what was measured, and whether all";
-            return Err(damaged(what));
+            return Err(damaged("a snapshot without measure or complete"));
         };
         Ok(Self { measure, is_complete, directories, ..header })
     }
 
-    /// What it says.
+    /// Its origin, and whether the scan is complete.
     pub(super) fn glance(self) -> Glance {
         Glance { origin: self.origin, is_complete: self.is_complete }
     }
@@ -111,7 +110,7 @@ impl Header {
     /// The snapshot that it is with this tree.
     pub(super) fn loaded(self, wanted: Wanted, report: Option<Tree>) -> Snapshot {
         let view = self.view(wanted);
-        // If it does not say what is missing, much may be.
+        // Without an error that names a loss, much may be missing.
         let is_interrupted = !self.is_complete && !self.problems.iter().any(Problem::is_loss);
         let report = report.map(|tree| tree.seen_as(view));
         let weighed = Weighed { report, problems: self.problems, is_interrupted, unfinished: None };

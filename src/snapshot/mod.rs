@@ -228,7 +228,7 @@ pub fn glance(path: &Path) -> Result<Glance, Problem> {
     let read = open(path).and_then(|opened| match opened {
         Opened::Packed(file, size) => Ok(blocks::header(file, size)?.0.glance()),
         Opened::Text(mut tokens) => Err(damaged(match tokens.peek()? {
-            b'{' => what_json_is(&mut tokens)?,
+            b'{' => refusal_of_json(&mut tokens)?,
             _ => "it is not a snapshot from --save",
         })),
     });
@@ -357,7 +357,7 @@ fn parse(
         Opened::Text(tokens) => tokens,
     };
     if tokens.peek()? == b'{' {
-        return Err(damaged(what_json_is(&mut tokens)?));
+        return Err(damaged(refusal_of_json(&mut tokens)?));
     }
     let snapshot = ncdu::read(&mut tokens, wanted, begin)?;
     tokens.end()?;
@@ -365,12 +365,12 @@ fn parse(
     Ok(snapshot)
 }
 
-/// What an object is that is no snapshot.
-fn what_json_is(tokens: &mut Tokens) -> io::Result<&'static str> {
+/// Why a JSON object is refused.
+fn refusal_of_json(tokens: &mut Tokens) -> io::Result<&'static str> {
     tokens.take(b'{')?;
     Ok(match tokens.member()? && tokens.text() == b"schema" {
         true => {
-            "it is JSON from weigh, which is for other programs: weigh reads what --save FILE.weigh saves"
+            "it is JSON from weigh, which is for other programs: weigh reads snapshots of --save FILE.weigh"
         }
         false => "it is not a snapshot",
     })

@@ -23,7 +23,7 @@ use crate::weighed::Weighed;
 /// The first bytes of the other format of ncdu (dev.yorhel.nl/ncdu/binfmt), which ncdu alone reads.
 pub(super) const BINARY_MAGIC: &[u8] = b"\xbfncduEX1";
 
-/// What is said of it.
+/// The error for it.
 pub(super) const BINARY: &str =
     "it is a binary export of ncdu: `ncdu -f FILE -o -` makes JSON of it, which weigh reads";
 

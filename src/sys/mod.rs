@@ -33,6 +33,7 @@
 //! or read in bulk, or asked what it needs for itself; and the system's own tables ([`MountTable`]). Errors are the
 //! system's own.
 
+use std::ffi::OsStr;
 use std::fs;
 pub use std::fs::File;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -259,6 +260,11 @@ impl Stat {
     pub fn is_directory(&self) -> bool {
         self.mode.kind() == Kind::Directory
     }
+}
+
+/// Whether the name of a terminal in TERM says that it shows plain lines only.
+fn is_plain_terminal(term: &OsStr) -> bool {
+    ["", "dumb", "unknown"].iter().any(|plain| term == *plain)
 }
 
 fn too_large(most: u64) -> io::Error {

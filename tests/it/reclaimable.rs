@@ -1188,7 +1188,7 @@ fn a_repository_in_a_store_is_listed_only_where_its_tool_has_some() {
         ("cargo-git", tree("mine"), false),
         ("cargo-registry", tree("index/github.com-1"), true),
         ("cargo-registry", tree("src/index/a-1"), false),
-        ("cargo-registry", tree("src/index.crates.io-1/a-1"), false),
+        ("cargo-registry", tree("src/registry-1/a-1"), false),
         ("uv-cache", tree("git-v0/checkouts/1f/2e"), true),
         ("uv-cache", tree("archive-v0/1f"), false),
         ("bazel", tree("_bazel_me/1f/external/a"), false),
@@ -1647,7 +1647,7 @@ fn a_cache_of_bun_has_symlinks_beside_its_packages() {
 /// Archives and settings beside artifacts went with them.
 #[test]
 fn own_files_in_a_repository_of_maven_are_left_alone() {
-    for own in ["photos.zip", "settings.xml", "m2/a/1/work/dump.tar.gz", "my.properties"] {
+    for own in ["photos.zip", "settings.xml", "m2/a/1/own/dump.tar.gz", "my.properties"] {
         let fixture = Fixture::in_memory();
         named("maven-artifact").make_in(&fixture.at(".m2/repository"), "");
         let fixture = aged(fixture, 40);

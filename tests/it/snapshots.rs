@@ -402,7 +402,7 @@ fn what_weigh_does_not_read_says_what_to_do() {
     for (file, why) in [
         (
             "x.json",
-            "it is JSON from weigh, which is for other programs: weigh reads what --save FILE.weigh saves",
+            "it is JSON from weigh, which is for other programs: weigh reads snapshots of --save FILE.weigh",
         ),
         ("other.json", "it is not a snapshot"),
         (
@@ -426,8 +426,8 @@ fn a_name_of_another_format_is_refused() {
     let fixture = varied();
     for name in ["x.json", "x.json.zst", "x.JSON.GZ", "place/x.gz"] {
         let shown = weigh("top --save").arg(name).within(fixture.path()).run();
-        let expected = "weigh: error: --save writes .weigh files, which are compressed already: end the name in .weigh\n\
-            hint: weigh -j >FILE.json writes JSON for other programs\n";
+        let expected = "weigh: error: --save writes .weigh files, which are compressed already\n\
+            hint: end the name in .weigh; weigh -j >FILE.json writes JSON for other programs\n";
         assert_eq!((shown.code(), shown.complaint().as_str()), (2, expected), "{name}");
         assert!(!fixture.at(name).exists());
     }

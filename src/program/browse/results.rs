@@ -83,7 +83,7 @@ impl Browser {
             && browsed.snapshot.weighed.report.is_none();
         self.scan = Scan { listings, ..Scan::of(browsed) };
         if is_nothing {
-            // What could not be read is said after the screen.
+            // The errors are printed after the screen.
             return self.end(Ending::Quit);
         }
         match self.scan.listings {
@@ -104,7 +104,7 @@ impl Browser {
             }
         }
         self.relist();
-        // What was typed meanwhile.
+        // Searches for the text that was typed during the scan.
         if let Some(Dialog::Prompt(Question::Search, text)) = &self.dialog {
             let text = text.clone();
             self.search(&text);

@@ -316,7 +316,7 @@ impl Browser {
             Key::Char('y') | Key::Interrupt if question == Question::Stop => {
                 return self.stop_scan();
             }
-            // Also Enter: only what is named stops it.
+            // Also Enter: only the keys in the question stop it.
             _ if question == Question::Stop => return None,
             Key::Escape | Key::Interrupt => {
                 match question {

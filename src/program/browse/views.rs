@@ -277,7 +277,7 @@ impl Browser {
         true
     }
 
-    /// Asks what to search for, also if it is only searched for later: what is typed for it must do nothing else.
+    /// Asks for the text to search, also if the search comes later: its letters must do nothing else.
     pub(super) fn begin_search(&mut self) {
         self.has_whole_tree();
         self.search = None;

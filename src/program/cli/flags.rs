@@ -70,7 +70,7 @@ pub(super) struct Flags {
     #[arg(skip)]
     pub(super) hosts: Vec<Host>,
 
-    /// What to do.
+    /// The command.
     #[arg(skip)]
     pub(super) command: &'static CommandInfo,
 
@@ -93,18 +93,6 @@ pub(super) struct Flags {
     /// The source of listings.
     #[arg(skip)]
     pub(super) source: Source,
-}
-
-impl Flags {
-    /// Whether to print something instead of weighing.
-    pub(super) fn is_question(&self) -> bool {
-        self.filters.type_list
-            || self.print.man
-            || self.print.help
-            || self.print.version
-            || self.lists.find_format
-            || matches!(self.command.name, "help" | "completions")
-    }
 }
 
 #[derive(Debug, Default, Args)]
@@ -232,7 +220,7 @@ pub(super) struct ShowFlags {
     #[arg(long = "clean", help_heading = "Browse")]
     pub(super) reclaimable: bool,
 
-    /// List only what nobody wrote to since.
+    /// List only entries that nobody wrote to since this time.
     #[arg(skip)]
     pub(super) unused: Option<When>,
 
@@ -356,7 +344,7 @@ pub(super) struct PrintFlags {
     /// says why, and PATH is walked. walk uses no device.
     #[arg(long, value_name = "HOW", hide_possible_values = true)]
     #[arg(value_parser = one_of(named(READS)))]
-    pub(super) read: Option<Read>,
+    pub(super) read: Option<Auto<Read>>,
 
     /// Read settings from FILE instead of ~/.config/weigh/config.toml
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -517,18 +505,17 @@ const THEMES: [(&str, Auto<Theme>); 4] = [
     ("none", Some(Theme::None)),
 ];
 
-/// How to read ext4.
+/// How to read ext4. By default, weigh reads directories, and on a slow disk first from the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read {
-    /// From directories, and on slow disks from the device first.
-    Auto,
-    /// From directories.
+    /// From directories alone.
     Walk,
     /// From the device.
     Bulk,
 }
 
-const READS: [(&str, Read); 3] = [("auto", Read::Auto), ("walk", Read::Walk), ("bulk", Read::Bulk)];
+const READS: [(&str, Auto<Read>); 3] =
+    [("auto", None), ("walk", Some(Read::Walk)), ("bulk", Some(Read::Bulk))];
 
 /// In which order siblings are shown.
 const ORDERS: [(&str, SortKey); 4] = [

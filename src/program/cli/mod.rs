@@ -33,6 +33,7 @@ use std::process;
 
 use crate::program::browse::BrowseOptions;
 use crate::program::terminal;
+use commands::CommandInfo;
 use flags::Flags;
 use weigh::internal::escape::harmless;
 use weigh::internal::interrupt::Interrupt;
@@ -42,8 +43,8 @@ use weigh::internal::render::{Form, Output};
 use weigh::internal::report::{Bounds, Input, Keep, Request};
 use weigh::internal::sys::{self, HOME};
 
-/// The status after a usage error.
-const MISTAKE: i32 = 2;
+/// The exit status after a usage error.
+pub const MISTAKE: u8 = 2;
 
 /// What to do, and how to show it.
 #[derive(Debug)]
@@ -86,41 +87,34 @@ pub struct Messages {
 pub fn parse() -> Plan {
     let args: Vec<OsString> = env::args_os().collect();
     let is_all = args.iter().any(|arg| arg == "--help");
-    let plan = parse::flags(&args, |flags| {
-        let name = flags.command.name;
-        if !name.is_empty()
-            && !flags.print.quiet
-            && terminal::is_stderr()
-            && sys::exists(name.as_ref())
-        {
-            let _ = writeln!(
-                io::stderr(),
-                "weigh: note: {name} is a command here, and ./{name} the entry"
-            );
+    let answer = |flags: &Flags| {
+        let CommandInfo { name, .. } = flags.command;
+        let is_shadowed = || !name.is_empty() && sys::exists(name.as_ref());
+        if !flags.print.quiet && terminal::is_stderr() && is_shadowed() {
+            let note = format!("{name} is a command here, and ./{name} the entry");
+            terminal::complain(&format!("weigh: note: {note}\n"));
         }
-        if let Some(answer) = commands::answer(flags.command, &flags, is_all)? {
-            print(&answer);
-        }
-        if flags.snapshots.forget {
-            return flags.forget().map(|never| match never {});
-        }
-        Plan::new(flags)
+        commands::answer(flags.command, flags, is_all)?.map_or(Ok(()), |text| print(&text))
+    };
+    let plan = parse::flags(&args, answer, |flags| match flags.snapshots.forget {
+        true => flags.forget().map(|never| match never {}),
+        false => Plan::new(flags),
     });
     plan.unwrap_or_else(|error| {
         // The message quotes arguments, which may come from a pattern of the shell. So it is made again from
         // escaped arguments, which cannot forge a line.
         let shown = |arg: &OsString| OsString::from(harmless(arg.as_encoded_bytes()));
         let shown: Vec<OsString> = args.iter().map(shown).collect();
-        let error = parse::flags(&shown, |_| Ok(())).err().unwrap_or(error);
+        let error = parse::flags(&shown, |_| Ok(()), |_| Ok(())).err().unwrap_or(error);
         let mut lines = error.lines().map(|line| harmless(line.as_bytes()));
         let wrong = lines.next().unwrap_or_default();
         let hint: String = lines.map(|line| format!("hint: {line}\n")).collect();
         terminal::complain(&format!("weigh: error: {wrong}\n{hint}"));
-        process::exit(MISTAKE)
+        process::exit(MISTAKE.into())
     })
 }
 
-/// What may help with a PATH that is not there: a command that was meant.
+/// A hint for a missing PATH that may be meant as a command.
 pub fn meant(problems: &[Problem]) -> Option<String> {
     let missing = problems.iter().filter(|it| it.operation == Operation::Stat);
     let mut words = missing.filter_map(|it| str::from_utf8(&it.path).ok());
@@ -149,7 +143,7 @@ impl Plan {
         flags.hosts = flags.roots.hosts()?;
         if flags.snapshots.series.is_some() && !flags.hosts.is_empty() {
             return Err(
-                "--series names what is scanned here: another machine has a series of its own name"
+                "--series names scans made here, and another machine has a series of its own\nleave it out"
                     .into(),
             );
         }
@@ -172,7 +166,10 @@ impl Plan {
             flags.is_loaded() || flags.snapshots.history.is_some() || since.is_some();
         if matches!(&source, Input::Roots(roots) if flags.snapshots.shard.is_some() && roots.len() > 1)
         {
-            return Err("--shard takes one PATH: each share is of one tree".into());
+            return Err(
+                "--shard takes one PATH, because each share is of one tree\nleave out the others"
+                    .into(),
+            );
         }
         Ok(Self {
             browse: flags.browse(compared.as_deref())?,

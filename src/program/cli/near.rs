@@ -25,8 +25,8 @@ pub(super) fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> 
     names.filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
 }
 
-/// What is wrong with the command line, in one line; and perhaps a second one with what to type instead: a flag of
-/// `command`, or a value.
+/// The mistake in the command line, in one line; and perhaps a second one with the way out: a flag of `command`, or a
+/// value.
 pub(super) fn explained(error: Error, command: &Command) -> String {
     let typed = |kind| text(&error, kind);
     if let Some(wrong) = error.source().and_then(|source| source.downcast_ref::<ParseIntError>()) {

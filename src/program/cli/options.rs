@@ -35,6 +35,7 @@ impl Flags {
         let may_show_times = self.screen.ui || self.is_page() || self.show.reclaimable;
         // Symlinks lead to an inode more than once, too.
         let needs_links = count.exact_links || count.unique || count.dereference_links;
+        let read = self.print.read.flatten();
         Ok(walk::WalkOptions {
             view: self.view(),
             rules: walk::Rules {
@@ -49,8 +50,8 @@ impl Flags {
             // Other file systems do not belong to what this one holds.
             one_file_system: self.filters.limit_filesystem || self.show.df,
             overlays: count.overlays,
-            prefetch: self.print.read != Some(Read::Walk),
-            bulk: self.print.read == Some(Read::Bulk),
+            prefetch: read != Some(Read::Walk),
+            bulk: read == Some(Read::Bulk),
             source: if needs_links { self.source.with_links() } else { self.source },
             filter,
             ..walk::WalkOptions::default()
@@ -193,7 +194,7 @@ impl Flags {
         let usual = if is_all { usize::MAX } else { default_lines(terminal).div_ceil(2) };
         Ok(Some(Search {
             rules: self.rules.iter().cloned().chain(built_in).collect(),
-            // All that is there was written before now, but for a clock that was wrong.
+            // With `--older 0h`, also files of the future count: a clock was wrong.
             older: self
                 .show
                 .unused

@@ -18,8 +18,8 @@ impl Flags {
         self.print.output_json.then_some(Form::Json).or(self.print.form)
     }
 
-    /// Checks whether the format can show what is asked for, and says in one line why not. Pairs of flags are in
-    /// `refusals`; here it depends on the terminal, on what several flags come to, or on what is in a file.
+    /// Refuses requests that the format cannot show. Pairs of flags are in `refusals`; these here depend on the terminal, on
+    /// several flags together, or on standard input.
     pub(super) fn ensure_fit(&self, keep: &Keep) -> Result<(), String> {
         let is_by_time = self.filetime().is_some();
         let is_history = self.snapshots.history.is_some();
@@ -37,17 +37,14 @@ impl Flags {
         let refused = [
             (
                 self.lists.list.len() > 1,
-                "--list reads one FILE: join several, as in cat FILE… | weigh --list -",
+                "--list reads one FILE\njoin several: cat FILE… | weigh --list -",
             ),
-            (
-                is_input_again,
-                "standard input can be read only once: save what comes there in a file",
-            ),
+            (is_input_again, "standard input can be read only once\nsave it in a file first"),
             (
                 self.screen.ui && inputs > 0 && terminal::is_stdin(),
                 "ui takes keys from standard input, which is a terminal\nname a file, or use a pipe",
             ),
-            (is_unsaved, "a snapshot has only times of modification: use -m m, not -m a or -m c"),
+            (is_unsaved, "a snapshot has only times of modification\nuse -m m, not -m a or -m c"),
             (
                 self.snapshots.since.is_some() && is_by_time,
                 "diff compares sizes, not times\nleave out -m and --sort time",
@@ -79,7 +76,7 @@ impl Flags {
         let name = Form::ALL.iter().find(|it| it.1 == form).map_or("", |it| it.0);
         if !form.is_for_terminals() && terminal::is_stdout() {
             return Err(format!(
-                "--as {name} is not written to a terminal: redirect standard output"
+                "--as {name} is not written to a terminal\nredirect standard output"
             ));
         }
         if !form.shows_changes() && self.snapshots.since.is_some() {

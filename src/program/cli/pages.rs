@@ -1,11 +1,12 @@
 //! Pages made from the flags: help, the man page, and completions for shells.
 
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, Command, ValueHint};
+use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 
-use super::commands::{self, ALL, CommandInfo, TREE};
+use super::commands::{ALL, CommandInfo, TREE};
+use super::flags::Flags;
 use crate::program::terminal;
 use weigh::internal::filter::known_types;
 
@@ -38,7 +39,7 @@ pub(super) fn all_flags() -> String {
 
 /// All flags, with rare ones last.
 fn grouped() -> Command {
-    let command = commands::flags();
+    let command = Flags::command();
     let about = command.get_about().cloned().unwrap_or_default();
     let is_usual = |arg: &Arg| RARE.split(' ').all(|rare| arg.get_id() != rare);
     let own = command.get_arguments().filter(|arg| TREE.takes(arg.get_id().as_str()));
@@ -53,7 +54,7 @@ fn grouped() -> Command {
 pub(super) fn completions(shell: Shell) -> Vec<u8> {
     let types: Vec<String> = known_types().into_iter().map(|(name, _)| name).collect();
     let types = PossibleValuesParser::new(types);
-    let flags = commands::flags().mut_args(|arg| {
+    let flags = Flags::command().mut_args(|arg| {
         if matches!(arg.get_id().as_str(), "only_type" | "type_not") {
             return arg.value_parser(types.clone());
         }
@@ -101,7 +102,7 @@ mod tests {
 
     #[test]
     fn rare_flags_are_flags() {
-        let command = commands::flags();
+        let command = Flags::command();
         for rare in RARE.split(' ') {
             assert!(command.get_arguments().any(|arg| arg.get_id() == rare), "{rare}");
         }

@@ -8,7 +8,7 @@ use std::{io, iter};
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgAction, ArgMatches, Command, FromArgMatches};
+use clap::{ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
 
 use super::commands::{self, CommandInfo};
 use super::config::{self, Mistake, Setting};
@@ -20,34 +20,51 @@ use weigh::internal::escape::harmless;
 use weigh::internal::problem::reason;
 use weigh::internal::sys::{self, Source};
 
-/// A flag, those that it needs with what their values end in, and how that is said.
-type Need = (&'static str, &'static [(&'static str, &'static str)], &'static str);
+/// A flag that does nothing without another one.
+struct Need {
+    flag: &'static str,
+    /// The others, each with the end that its value must have.
+    others: &'static [(&'static str, &'static str)],
+    /// The others, as an error names them.
+    said: &'static str,
+}
 
 const NEEDS: [Need; 4] = [
-    (
-        "details",
-        &[("save", ""), ("remember", ""), ("ui", ""), ("form", "parquet")],
-        "--save, weigh ui or --as parquet",
-    ),
-    ("keep", &[("save", "/")], "--save DIR/, with a slash at its end"),
-    ("list_duplicates", &[("list", "")], "--list"),
-    ("list_totals", &[("list", "")], "--list"),
+    Need {
+        flag: "details",
+        others: &[("save", ""), ("remember", ""), ("ui", ""), ("form", "parquet")],
+        said: "--save, weigh ui or --as parquet",
+    },
+    Need { flag: "keep", others: &[("save", "/")], said: "--save DIR/, with a slash at its end" },
+    Need { flag: "list_duplicates", others: &[("list", "")], said: "--list" },
+    Need { flag: "list_totals", others: &[("list", "")], said: "--list" },
 ];
 
-/// Calls `make` with the flags in `args`, which begin with the program's name, and in the config file. An error is a
-/// line, and perhaps a second one that says what to do.
+impl Need {
+    /// Whether one of the others is typed or set, or the command itself is one.
+    fn is_met(&self, info: &CommandInfo, settings: &[&Setting], given: &ArgMatches) -> bool {
+        self.others.iter().any(|(other, end)| {
+            info.name == *other
+                || values(other, settings, given).any(|value| value.ends_with(end.as_bytes()))
+        })
+    }
+}
+
+/// Calls `make` with the flags in `args`, which begin with the program's name, and in the config file; before that file is
+/// read, calls `answer` with those in `args`. An error is a line, and perhaps a second one with the way out.
 pub(super) fn flags<T>(
     args: &[OsString],
+    answer: impl Fn(&Flags) -> Result<(), String>,
     make: impl Fn(Flags) -> Result<T, String>,
 ) -> Result<T, String> {
     let (source, args) = source(args)?;
     let command = CommandInfo::of(&args);
-    let is_named = !command.name.is_empty();
-    let args: Vec<OsString> = match is_named {
-        true => args.iter().take(1).chain(args.iter().skip(2)).cloned().collect(),
-        false => args.into_owned(),
-    };
+    let mut args = args.into_owned();
+    if !command.name.is_empty() {
+        args.remove(1);
+    }
     let flags = parse(command, &args)?;
+    answer(&flags)?;
     // Not if the config file says so.
     let is_remember_typed = flags.snapshots.remember;
     let typed = flags.filters.as_typed();
@@ -55,9 +72,6 @@ pub(super) fn flags<T>(
         let filters = FilterFlags { typed: typed.clone(), ..flags.filters };
         make(Flags { source, is_remember_typed, filters, ..flags })
     };
-    if flags.is_question() {
-        return make(flags);
-    }
     match file(flags.print.config.as_deref())? {
         None => make(flags),
         Some((path, text)) => over(flags.command, &args, (&path, &text), make),
@@ -94,12 +108,12 @@ fn parse(info: &'static CommandInfo, args: &[OsString]) -> Result<Flags, String>
 
 fn with_flags(info: &'static CommandInfo, args: &[OsString]) -> Result<Flags, String> {
     // Not dropped, because that is a tenth of the time to start.
-    let command = Box::leak(Box::new(commands::flags()));
+    let command = Box::leak(Box::new(Flags::command()));
     let matches = match command.try_get_matches_from_mut(args) {
         // It may be a counterpart. They are added only now, because there is one for each switch, and they are rarely
         // used.
         Err(error) if error.kind() == ErrorKind::UnknownArgument => {
-            let twins = config::with_counterparts(commands::flags());
+            let twins = config::with_counterparts(Flags::command());
             return interpret(info, &twins, matches(&twins, args.to_vec())?);
         }
         matches => matches.map_err(|error| near::explained(error, command))?,
@@ -134,23 +148,17 @@ fn interpret(
 ) -> Result<Flags, String> {
     // -u is from before there were commands.
     let is_screen = info.name.is_empty() && is_typed("ui", &matches);
-    let info = if is_screen { commands::named("ui") } else { info };
+    let info = if is_screen { &commands::UI } else { info };
     info.ensure_takes(command, &matches)?;
-    refusals::refused(info, command, &matches, None)?;
-    // The second of two snapshots is loaded.
-    let typed = (info.name == "diff").then(|| matches.clone());
-    for (flag, others, needed) in NEEDS {
-        // Other commands have them for something else.
-        let is_met = info.name == "ui" && others.iter().any(|(other, _)| *other == "ui")
-            || others.iter().any(|(other, end)| {
-                let values = matches.get_raw(other).into_iter().flatten();
-                is_typed(other, &matches)
-                    && values
-                        .map(OsStr::as_encoded_bytes)
-                        .any(|value| value.ends_with(end.as_bytes()))
-            });
-        if is_typed(flag, &matches) && !is_met {
-            return Err(format!("--{} needs {needed}", flag.replace('_', "-")));
+    let mut used = refusals::used(&matches);
+    if info.is(&commands::DIFF) {
+        // The word SINCE is no PATH.
+        used.retain(|used| *used != "paths");
+    }
+    refusals::refuse(command, &used)?;
+    for need in &NEEDS {
+        if is_typed(need.flag, &matches) && !need.is_met(info, &[], &matches) {
+            return Err(format!("--{} needs {}", need.flag.replace('_', "-"), need.said));
         }
     }
     let counting = snapshots::counting(command, &matches);
@@ -160,8 +168,10 @@ fn interpret(
     let flags = Flags::from_arg_matches_mut(&mut matches).map_err(|error| error.to_string())?;
     let mut flags = Flags { command: info, counting, passed, is_disk, ..flags };
     (info.take)(&mut flags)?;
-    if let Some(typed) = typed.filter(|_| !flags.snapshots.load.is_empty()) {
-        refusals::refused(info, command, &typed, Some("load"))?;
+    if !flags.snapshots.load.is_empty() && !used.contains(&"load") {
+        // The second of two snapshots is loaded.
+        used.push("load");
+        refusals::refuse(command, &used)?;
     }
     Ok(flags)
 }
@@ -219,7 +229,7 @@ fn over<T>(
     (path, text): (&Path, &str),
     make: impl Fn(Flags) -> Result<T, String>,
 ) -> Result<T, String> {
-    let command = &config::with_counterparts(commands::flags());
+    let command = &config::with_counterparts(Flags::command());
     let wrong = |mistake: Mistake| at(path, mistake.line, &mistake.message);
     let settings = config::read(text, command).map_err(wrong)?;
     let rules = rules::read(text).map_err(wrong)?;
@@ -235,7 +245,11 @@ fn over<T>(
         .filter(|setting| !is_overridden(setting, &given, command))
         .collect();
     let others = standing.clone();
-    standing.retain(|setting| !is_idle(setting, info, &others, &given));
+    // A setting that needs others does nothing in a run without them.
+    standing.retain(|setting| {
+        let mut needs = NEEDS.iter().filter(|need| need.flag == setting.flag);
+        needs.all(|need| need.is_met(info, &others, &given))
+    });
     let message = match made(arguments(name, &standing, typed)) {
         Err(message) => message,
         made => return made,
@@ -291,23 +305,6 @@ fn is_overridden(setting: &Setting, given: &ArgMatches, command: &Command) -> bo
     // A limit that says nothing would not be noticed.
     let is_limit = matches!(&*setting.flag, "fail_over" | "fail_growth");
     is_typed_too || !is_limit && refusals::gives_way(setting, given)
-}
-
-/// Whether the setting needs other flags, none of which is there. Such a run is not concerned.
-fn is_idle(
-    setting: &Setting,
-    info: &CommandInfo,
-    settings: &[&Setting],
-    given: &ArgMatches,
-) -> bool {
-    let Some((_, others, _)) = NEEDS.iter().find(|(flag, ..)| *flag == setting.flag) else {
-        return false;
-    };
-    let is_in_screen = info.name == "ui" && others.iter().any(|(other, _)| *other == "ui");
-    !is_in_screen
-        && !others.iter().any(|(flag, end)| {
-            values(flag, settings, given).any(|value| value.ends_with(end.as_bytes()))
-        })
 }
 
 /// The values of a flag on the command line, and in the file.

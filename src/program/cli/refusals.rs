@@ -2,14 +2,14 @@
 
 use clap::{ArgMatches, Command};
 
-use super::commands::{CommandInfo, shown};
+use super::commands::shown;
 use super::config::Setting;
 use super::parse::is_typed;
 
 /// A flag, or with `=` one of its values, or with `!` any value but these.
-type Use = &'static str;
+pub(super) type Use = &'static str;
 
-/// Uses of flags, uses of others that do not go with them, why, and what to do instead.
+/// Uses of flags, uses of others that cannot be combined with them, the reason, and the way out.
 const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
     (
         &["apparent_size"],
@@ -151,7 +151,7 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
             "shard",
             "series",
         ],
-        "a snapshot or a list contains what was scanned, and is not scanned again",
+        "a snapshot or a list is shown as it was saved",
         "give this flag when you save it",
     ),
     (
@@ -193,38 +193,29 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
     ),
 ];
 
-/// Why the flags in `given`, and a pair of them that cannot be combined: an error, and what to do instead.
-pub(super) fn refused(
-    info: &CommandInfo,
-    command: &Command,
-    given: &ArgMatches,
-    also: Option<Use>,
-) -> Result<(), String> {
-    let shown = |id: Use| {
-        let id = name(id);
-        let arg = command.get_arguments().find(|arg| arg.get_id() == id);
-        arg.map_or_else(|| id.to_owned(), shown)
+/// The uses in the table that are among the flags in `given`.
+pub(super) fn used(given: &ArgMatches) -> Vec<Use> {
+    let all = REFUSED.iter().flat_map(|(ones, others, ..)| ones.iter().chain(*others)).copied();
+    all.filter(|used| is_used(used, given)).collect()
+}
+
+/// Refuses a pair of uses that cannot be combined, with the way out.
+pub(super) fn refuse(command: &Command, used: &[Use]) -> Result<(), String> {
+    let shown = |used: Use| {
+        let arg = command.get_arguments().find(|arg| arg.get_id() == name(used));
+        arg.map_or_else(|| used.to_owned(), shown)
     };
     for (ones, others, why, instead) in REFUSED {
-        // The word SINCE is no PATH.
-        let is_since = |id: &Use| info.name == "diff" && *id == "paths";
-        let used = |ids: &[Use]| {
-            ids.iter()
-                .copied()
-                .find(|id| (is_used(id, given) || also == Some(*id)) && !is_since(id))
-        };
-        if let (Some(one), Some(other)) = (used(ones), used(others)) {
-            return Err(format!(
-                "{} and {} cannot be combined: {why}\n{instead}",
-                shown(one),
-                shown(other)
-            ));
+        let first = |these: &[Use]| these.iter().copied().find(|it| used.contains(it));
+        if let (Some(one), Some(other)) = (first(ones), first(others)) {
+            let (one, other) = (shown(one), shown(other));
+            return Err(format!("{one} and {other} cannot be combined: {why}\n{instead}"));
         }
     }
     Ok(())
 }
 
-/// Whether a setting of the config file cannot be combined with what is typed. Then it says nothing in this run.
+/// Whether a setting of the config file cannot be combined with the typed flags. Then it does nothing in this run.
 pub(super) fn gives_way(setting: &Setting, typed: &ArgMatches) -> bool {
     let values = || setting.arguments.iter().filter_map(|it| Some(it.split_once('=')?.1));
     let is_set = |used: &Use| name(used) == setting.flag && is_among(used, values());
@@ -259,12 +250,14 @@ fn is_among<'v>(used: Use, mut values: impl Iterator<Item = &'v str>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
-    use crate::program::cli::commands::flags;
+    use crate::program::cli::flags::Flags;
 
     #[test]
     fn each_use_is_of_a_flag() {
-        let flags = flags();
+        let flags = Flags::command();
         for used in REFUSED.iter().flat_map(|(ones, others, ..)| ones.iter().chain(*others)) {
             assert!(flags.get_arguments().any(|arg| arg.get_id() == name(used)), "{used}");
         }

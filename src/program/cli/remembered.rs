@@ -7,6 +7,7 @@ use std::mem;
 use std::path::{Path, PathBuf, is_separator};
 use std::process;
 
+use super::commands::neither;
 use super::flags::Flags;
 use super::screen::user_directories;
 use crate::program::terminal;
@@ -59,8 +60,6 @@ impl Flags {
         source: &Input,
         is_kept: bool,
     ) -> Result<(Option<PathBuf>, Option<String>), String> {
-        const NO_DAY: &str =
-            "use last, yesterday, 12h, 7d, 2w, 2026-11-01, or the name of a snapshot";
         const NONE_THEN: &str = "no scan is remembered from then or before: the oldest is of";
         let Some(file) = self.snapshots.since.clone() else { return Ok((None, None)) };
         let name = file.to_str().filter(|_| !sys::exists(&file));
@@ -78,10 +77,7 @@ impl Flags {
             if is_file {
                 return Ok((Some(file), None));
             }
-            return Err(format!(
-                "'{}' is neither a file nor a time\n{NO_DAY}",
-                harmless(name.as_bytes())
-            ));
+            return Err(neither(name));
         };
         let now = self.here(roots);
         // What was not read then would count as growth.

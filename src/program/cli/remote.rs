@@ -48,7 +48,7 @@ impl Flags {
         ];
         if let Some((_, flag)) = refused.into_iter().find(|(is_given, _)| *is_given) {
             return Err(format!(
-                "{flag} looks at file systems here: run weigh on the other machine"
+                "{flag} looks at file systems here\nrun weigh on the other machine"
             ));
         }
         let mut flags = self.filters.lines_of_files()?;

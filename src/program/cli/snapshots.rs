@@ -47,22 +47,20 @@ impl Flags {
             return Ok(Some(snapshot::dated(path, sys::now())));
         }
         if self.snapshots.keep.is_some() {
-            return Err("--keep goes with --save DIR/: end the name of the directory in a slash");
+            return Err("--keep goes with --save DIR/\nend the name of the directory in a slash");
         }
         let ending = path.extension().unwrap_or_default();
         if ["json", "gz", "zst"].iter().any(|other| ending.eq_ignore_ascii_case(other)) {
-            return Err(
-                "--save writes .weigh files, which are compressed already: end the name in .weigh\n\
-                weigh -j >FILE.json writes JSON for other programs",
-            );
+            return Err("--save writes .weigh files, which are compressed already\n\
+                end the name in .weigh; weigh -j >FILE.json writes JSON for other programs");
         }
         let to = Destination::new(path.clone());
         if to.is_stdout && self.form().is_some() {
-            return Err("--save to standard output excludes -j and --as: \
+            return Err("--save to standard output excludes -j and --as\n\
                 save to a file, or leave them out");
         }
         if to.is_stdout && terminal::is_stdout() {
-            return Err("a snapshot is not written to a terminal: \
+            return Err("a snapshot is not written to a terminal\n\
                 save to a file, or redirect standard output");
         }
         Ok(Some(to))

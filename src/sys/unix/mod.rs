@@ -131,8 +131,7 @@ pub fn user_id() -> u32 {
 
 /// Whether the terminal shows more than plain lines: TERM says so. Colours need no request.
 pub fn is_capable_terminal() -> bool {
-    env::var_os("TERM")
-        .is_some_and(|term| !["", "dumb", "unknown"].contains(&&*term.to_string_lossy()))
+    env::var_os("TERM").is_some_and(|term| !crate::sys::is_plain_terminal(&term))
 }
 
 /// Makes the directory at `path` and its parents, for its owner alone.

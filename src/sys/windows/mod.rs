@@ -64,7 +64,7 @@ pub fn is_vanished(error: &io::Error) -> bool {
 pub fn is_capable_terminal() -> bool {
     match env::var_os("TERM") {
         // Emulators of a Unix terminal set it, and are no console for Windows.
-        Some(term) => !["", "dumb", "unknown"].contains(&&*term.to_string_lossy()),
+        Some(term) => !crate::sys::is_plain_terminal(&term),
         None => nu_ansi_term::enable_ansi_support().is_ok(),
     }
 }

@@ -1,4 +1,4 @@
-//! `weigh clean`: build output and caches, and what removes them.
+//! `weigh clean`: build output and caches, and the commands that remove them.
 
 use super::{CommandInfo, PRINTED, WORK};
 use weigh::internal::when::{Unit, When};
@@ -9,8 +9,8 @@ pub(super) const CLEAN: CommandInfo = CommandInfo {
     operands: "[PATH]...",
     examples: &[
         ("weigh clean ~", "list caches and build output; nothing is removed"),
-        ("weigh clean --older 3mo ~", "only what nobody wrote to for three months"),
-        ("weigh clean --older 0h ~", "also what was written today"),
+        ("weigh clean --older 3mo ~", "only entries that nobody wrote to for three months"),
+        ("weigh clean --older 0h ~", "also entries that were written today"),
     ],
     own: &["older limit_filesystem min_size output_json"],
     also: &[
@@ -21,7 +21,7 @@ pub(super) const CLEAN: CommandInfo = CommandInfo {
     ],
     take: |flags| {
         flags.show.reclaimable = true;
-        // What was written in the last day may be in use.
+        // Entries that were written in the last day may be in use.
         let older = flags.filters.older.take().unwrap_or(When::Ago(1, Unit::Days));
         flags.show.unused = Some(older);
         Ok(())

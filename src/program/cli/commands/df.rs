@@ -7,8 +7,8 @@ pub(super) const DF: CommandInfo = CommandInfo {
     about: "Explain why df reports more than du",
     operands: "[PATH]...",
     examples: &[
-        ("weigh df", "the file systems, with what deleted files still hold"),
-        ("weigh df /", "scan one, and name what the scan did not see"),
+        ("weigh df", "the file systems, with deleted files that are still open"),
+        ("weigh df /", "scan one, and explain the rest"),
         ("sudo weigh df -d 1 /", "as root, weigh sees more of it"),
     ],
     own: &["depth number_of_lines output_json"],

@@ -10,7 +10,7 @@ use weigh::internal::escape::harmless;
 use weigh::internal::snapshot::{self, Day};
 use weigh::internal::sys;
 
-pub(super) const DIFF: CommandInfo = CommandInfo {
+pub(in crate::program::cli) const DIFF: CommandInfo = CommandInfo {
     name: "diff",
     about: "Show what grew since the last scan, a time, or a snapshot",
     operands: "[SINCE] [PATH]...",
@@ -36,42 +36,22 @@ pub(super) const DIFF: CommandInfo = CommandInfo {
     take,
 };
 
-/// SINCE is a day or a snapshot, or left out; two snapshots are the old one and the new one.
+/// SINCE is a time or a snapshot, or left out; of two snapshots, the first is the old one.
 fn take(flags: &mut Flags) -> Result<(), String> {
     if flags.snapshots.since.is_some() {
         return Ok(());
     }
     let is_given = !flags.snapshots.load.is_empty() || !flags.lists.list.is_empty();
     let paths = &mut flags.roots.paths;
-    let Some(first) = paths.first().filter(|first| is_given || is_since(first)) else {
-        if let Some(word) = paths.first().and_then(|first| first.to_str())
-            && !sys::exists(word.as_ref())
-        {
-            let word = harmless(word.as_bytes());
-            return Err(format!(
-                "'{word}' is neither a file nor a time\nuse last, yesterday, 12h, 7d, 2w, 2026-11-01, or the name of a snapshot"
-            ));
-        }
-        if let [one, other] = &**paths
-            && [one, other].iter().all(|path| sys::is_directory(path.as_ref()))
-            && flags.snapshots.load.is_empty()
-        {
-            let [one, other] = [one, other].map(|path| harmless(path.as_encoded_bytes()));
-            return Err(format!(
-                "diff compares two times of one directory, and not {one} with {other}\n\
-                 weigh -d 1 {one} {other} shows both"
-            ));
-        }
+    let has_since = paths.first().is_some_and(|first| is_given || is_since(first));
+    if !has_since {
+        ensure_one_tree(paths)?;
         flags.snapshots.since = Some("last".into());
         return Ok(());
-    };
-    flags.snapshots.since = Some(PathBuf::from(first));
-    paths.remove(0);
-    if is_given {
-        return match paths.is_empty() {
-            true => Ok(()),
-            false => Err("--load and --list take the place of PATH\nleave out PATH".to_owned()),
-        };
+    }
+    flags.snapshots.since = Some(PathBuf::from(paths.remove(0)));
+    if is_given && !paths.is_empty() {
+        return Err("--load and --list take the place of PATH\nleave out PATH".to_owned());
     }
     if let [now] = &**paths
         && is_snapshot(now.as_ref())
@@ -79,6 +59,34 @@ fn take(flags: &mut Flags) -> Result<(), String> {
         flags.snapshots.load.push(PathBuf::from(paths.remove(0)));
     }
     Ok(())
+}
+
+/// Ensures that these `paths`, without a SINCE, can be compared with an earlier scan of them.
+fn ensure_one_tree(paths: &[OsString]) -> Result<(), String> {
+    if let Some(word) = paths.first().and_then(|first| first.to_str())
+        && !sys::exists(word.as_ref())
+    {
+        return Err(neither(word));
+    }
+    match paths {
+        [one, other] if [one, other].iter().all(|path| sys::is_directory(path.as_ref())) => {
+            let [one, other] = [one, other].map(|path| harmless(path.as_encoded_bytes()));
+            Err(format!(
+                "diff compares two times of one directory, and not {one} with {other}\n\
+                 weigh -d 1 {one} {other} shows both"
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The error for a `word` that should be a SINCE.
+pub(in crate::program::cli) fn neither(word: &str) -> String {
+    format!(
+        "'{}' is neither a file nor a time\n\
+         use last, yesterday, 12h, 7d, 2w, 2026-11-01, or the name of a snapshot",
+        harmless(word.as_bytes())
+    )
 }
 
 /// Whether an argument is SINCE, and not a PATH.

@@ -1,10 +1,10 @@
 //! `weigh help`, `weigh completions`, and the help of each command.
 
-use clap::{Arg, Command};
+use clap::{Arg, Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
 use nu_ansi_term::Style;
 
-use super::{ALL, CommandInfo, TREE, flags, shown};
+use super::{ASKED, CommandInfo, TREE, has, named, names, shown};
 use crate::program::cli::flags::Flags;
 use crate::program::cli::near::nearest;
 use crate::program::cli::{filters, pages};
@@ -17,7 +17,7 @@ pub(in crate::program::cli) const HELP: CommandInfo = CommandInfo {
     about: "Show help for a command; with --man, the man page",
     operands: "[COMMAND]",
     examples: &[
-        ("weigh help", "what to type, on one screen"),
+        ("weigh help", "lines to type, on one screen"),
         ("weigh help diff", "one command, on one screen"),
         ("weigh help --man | man -l -", "the man page"),
     ],
@@ -36,10 +36,10 @@ pub(in crate::program::cli) const COMPLETIONS: CommandInfo = CommandInfo {
     take: |_| Ok(()),
 };
 
-/// The output of `-h`: what to type, on 24 lines of 80 columns.
+/// The output of `-h`: lines to type, 24 of 80 columns.
 const SHORT: &str = include_str!("../../../../man/short-help.txt");
 
-/// The text to print instead of a scan, if the `command` or a flag asks for one; or a mistake.
+/// The text to print instead of a scan, if the `command` or a flag asks for one; or the error.
 pub(in crate::program::cli) fn answer(
     command: &CommandInfo,
     flags: &Flags,
@@ -60,38 +60,48 @@ pub(in crate::program::cli) fn answer(
     if flags.print.man {
         return Ok(Some(pages::man()));
     }
-    let words: Vec<_> =
-        flags.roots.paths.iter().map(|word| harmless(word.as_encoded_bytes())).collect();
-    let words: Vec<&str> = words.iter().map(|word| &**word).collect();
-    if command.name == HELP.name {
-        return match &*words {
-            [] | ["weigh"] => Ok(Some(help(&TREE, false).into())),
-            [word] => match ALL.into_iter().find(|it| it.name == *word) {
-                Some(command) => Ok(Some(help(command, false).into())),
-                None => Err(unknown("command", word, ALL.map(|it| it.name).into_iter())),
-            },
-            [..] => Err("help takes one command\nweigh help diff".to_owned()),
-        };
+    let words = flags.roots.paths.iter().map(|word| harmless(word.as_encoded_bytes()));
+    let words: Vec<String> = words.collect();
+    if command.is(&HELP) {
+        return help_for(&words).map(|text| Some(text.into()));
     }
-    if command.name == COMPLETIONS.name {
-        return match &*words {
-            [word] => match word.parse::<Shell>() {
-                Ok(shell) => Ok(Some(pages::completions(shell))),
-                Err(_) => Err(unknown("shell", word, SHELLS.into_iter())),
-            },
-            _ => Err("completions needs the name of a shell\nweigh completions bash".to_owned()),
-        };
+    if command.is(&COMPLETIONS) {
+        return completions_for(&words).map(Some);
     }
     Ok(None)
 }
 
-fn unknown<'n>(what: &str, word: &str, names: impl Iterator<Item = &'n str> + Clone) -> String {
-    let names: Vec<_> = names.filter(|name| !name.is_empty()).collect();
+fn help_for(words: &[String]) -> Result<String, String> {
+    match words {
+        [] => Ok(help(&TREE, false)),
+        [word] if word == "weigh" => Ok(help(&TREE, false)),
+        [word] => match named(word) {
+            Some(command) => Ok(help(command, false)),
+            None => Err(unknown("command", word, names())),
+        },
+        [..] => Err("help takes one command\nweigh help diff".to_owned()),
+    }
+}
+
+fn completions_for(words: &[String]) -> Result<Vec<u8>, String> {
+    let [word] = words else {
+        return Err("completions needs the name of a shell\nweigh completions bash".to_owned());
+    };
+    let shell = Shell::from_str(word, false);
+    shell.map(pages::completions).map_err(|_| {
+        let shells: Vec<_> = Shell::value_variants().iter().map(Shell::to_string).collect();
+        unknown("shell", word, shells.iter().map(String::as_str))
+    })
+}
+
+/// An error for a `word` that is none of these `names` of a kind.
+fn unknown<'n>(kind: &str, word: &str, names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<_> = names.collect();
     let hint = match nearest(word, names.iter().copied()) {
         Some(near) => format!("did you mean {near}?"),
         None => names.join(", "),
     };
-    format!("there is no {what} '{word}'\n{hint}")
+    format!("there is no {kind} '{word}'\n{hint}")
 }
 
 /// The help of a command: on one screen, or all of it.
@@ -101,60 +111,54 @@ pub(in crate::program::cli) fn help(command: &CommandInfo, is_all: bool) -> Stri
         ("", true) => return pages::all_flags(),
         _ => of(command, is_all),
     };
-    if !terminal::wants_colors() {
-        return text;
+    match terminal::wants_colors() {
+        true => text.lines().map(with_bold_start).collect(),
+        false => text,
     }
-    let bold = |line: &str| {
-        let is_line_to_type = line.trim_start().starts_with("weigh") && line.contains("  ");
-        let end = line.trim_start().find("  ").filter(|_| is_line_to_type);
-        let is_title = line.ends_with(':') && !line.starts_with(' ');
-        let length = match end {
-            Some(end) => line.len() - line.trim_start().len() + end,
-            None if is_title => line.len(),
-            None => 0,
-        };
-        let (start, rest) = line.split_at(length);
-        match start.is_empty() {
-            true => format!("{line}\n"),
-            false => format!("{}{rest}\n", Style::new().bold().paint(start)),
-        }
-    };
-    text.lines().map(bold).collect()
 }
 
+/// A line of help, with its newline. Lines to type and titles begin bold.
+fn with_bold_start(line: &str) -> String {
+    let typed = line.trim_start();
+    let indent = line.len() - typed.len();
+    let bold = match typed.find("  ") {
+        Some(end) if typed.starts_with("weigh") => indent + end,
+        _ if indent == 0 && line.ends_with(':') => line.len(),
+        _ => return format!("{line}\n"),
+    };
+    let (start, rest) = line.split_at(bold);
+    format!("{}{rest}\n", Style::new().bold().paint(start))
+}
+
+/// The help of a command other than the tree.
 fn of(command: &CommandInfo, is_all: bool) -> String {
-    let CommandInfo { about, operands, examples, .. } = command;
-    let typed = command.typed();
+    let CommandInfo { about, operands, examples, own, .. } = command;
     let widest = examples.iter().map(|(line, _)| line.chars().count()).max().unwrap_or(0);
     let mut text = format!("{about}\n\n");
-    for (line, what) in *examples {
-        text += format!("  {line:widest$}  {what}").trim_end();
+    for (line, effect) in *examples {
+        text += format!("  {line:widest$}  {effect}").trim_end();
         text.push('\n');
     }
-    let flags = flags();
-    let takes = |arg: &&Arg| command.takes(arg.get_id().as_str()) && !arg.is_positional();
-    let (explained, others): (Vec<&Arg>, Vec<&Arg>) = flags
-        .get_arguments()
-        .filter(takes)
-        .filter(|arg| !arg.is_hide_set())
-        .partition(|arg| is_all || command.explains(arg.get_id().as_str()));
+    let flags = Flags::command();
+    let taken = flags.get_arguments().filter(|arg| {
+        command.takes(arg.get_id().as_str()) && !arg.is_positional() && !arg.is_hide_set()
+    });
+    let (explained, others): (Vec<&Arg>, Vec<&Arg>) =
+        taken.partition(|arg| is_all || has(own, arg.get_id().as_str()));
     let options = if explained.is_empty() { "" } else { " [OPTION]..." };
-    text += &format!("\nUsage: {typed}{options} {operands}\n");
+    text += &format!("\nUsage: {}{options} {operands}\n", command.typed());
     if !explained.is_empty() {
         let explained = explained.into_iter().cloned().map(|arg| {
             let hides = arg.get_action().takes_values() && !is_all;
             arg.help_heading("Options").hide_possible_values(hides)
         });
-        let only = Command::new("weigh").disable_help_flag(true).max_term_width(if is_all {
-            100
-        } else {
-            80
-        });
+        let width = if is_all { 100 } else { 80 };
+        let only = Command::new("weigh").disable_help_flag(true).max_term_width(width);
         let help = only.args(explained).help_template("{options}").render_help().to_string();
         text += &format!("\nOptions:\n{}\n", help.trim_end());
     }
-    let is_asked = |arg: &&Arg| matches!(arg.get_id().as_str(), "help" | "version");
-    let others: Vec<String> = others.into_iter().filter(|arg| !is_asked(arg)).map(shown).collect();
+    let others = others.into_iter().filter(|arg| !has(&[ASKED], arg.get_id().as_str()));
+    let others: Vec<String> = others.map(shown).collect();
     if !others.is_empty() {
         text += "\nAlso (weigh --help explains them):\n";
         text += &wrapped(&others);
@@ -176,6 +180,3 @@ fn wrapped(words: &[String]) -> String {
     }
     lines.into_iter().map(|line| line + "\n").collect()
 }
-
-/// The shells that completions can be made for.
-const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];

@@ -1,5 +1,5 @@
-//! What weigh does: a command is the first word, and shows the tree if there is none. Each has a file, which says
-//! what it takes.
+//! The commands. A command is the first word; without one, weigh shows the tree. Each command has a file, which lists the
+//! flags that it takes.
 
 mod clean;
 mod df;
@@ -11,15 +11,17 @@ mod ui;
 
 use std::ffi::OsString;
 
-use clap::{Arg, ArgMatches, Command, CommandFactory};
+use clap::{Arg, ArgMatches, Command};
 
 use super::flags::Flags;
 use super::near::nearest;
 use super::parse::is_typed;
 use super::{config, elsewhere};
+pub(super) use diff::{DIFF, neither};
 pub(super) use help::answer;
 use help::{COMPLETIONS, HELP};
 pub(super) use tree::TREE;
+pub(super) use ui::UI;
 use weigh::internal::escape::harmless;
 
 /// Something that weigh does.
@@ -27,11 +29,11 @@ use weigh::internal::escape::harmless;
 pub(super) struct CommandInfo {
     /// Its word; empty for the tree.
     pub(super) name: &'static str,
-    /// What it is for, in one line without a full stop.
+    /// Its purpose, in one line without a full stop.
     pub(super) about: &'static str,
-    /// What can follow its word and flags.
+    /// The words that can follow its name and flags.
     pub(super) operands: &'static str,
-    /// Lines to type, each with what it does.
+    /// Lines to type, each with its effect.
     pub(super) examples: &'static [(&'static str, &'static str)],
     /// The flags that its help explains: groups of ids, separated by spaces.
     pub(super) own: &'static [&'static str],
@@ -43,27 +45,27 @@ pub(super) struct CommandInfo {
 
 /// The commands, in the order of help.
 pub(super) const ALL: [&CommandInfo; 8] =
-    [&TREE, &ui::UI, &clean::CLEAN, &diff::DIFF, &history::HISTORY, &df::DF, &HELP, &COMPLETIONS];
+    [&TREE, &UI, &clean::CLEAN, &DIFF, &history::HISTORY, &df::DF, &HELP, &COMPLETIONS];
 
-/// Groups of flags, which commands share: where entries come from.
+/// Groups of flags, which commands share. These say where entries come from.
 const SOURCES: &str =
     "paths load list list_totals list_duplicates files_from files0_from rsh series";
-/// What sizes are.
+/// These choose the measure.
 const MEASURES: &str = "apparent_size filecount inodes";
-/// What counts.
+/// These change which links and layers count.
 const COUNT: &str = "count_links exact_links dereference_links overlays";
-/// What is left out.
+/// These leave entries out.
 const FILTERS: &str = "limit_filesystem ignore_hidden ignore_directory filter invert_filter ignore_all_in_file exclude \
     include exclude_from gitignore only_ignored exclude_caches only_type type_not older newer mtime atime ctime";
-/// How many entries are shown, and which.
+/// These limit the entries that are shown.
 const LIMITS: &str = "number_of_lines depth min_size only_dir only_file";
-/// What is saved.
+/// These save the scan.
 const SAVED: &str = "save keep details remember remember_bound";
-/// How lines are drawn.
+/// These draw lines.
 const DRAWN: &str = "full_paths reverse no_percent_bars bars_on_right dim screen_reader terminal_width skip_total sort";
-/// How text is printed.
+/// These choose the format and the colours.
 const PRINTED: &str = "output_json form output_format time_style color no_colors force_colors theme color_of hyperlink";
-/// How weigh works and what it says on the way.
+/// These are about the work, and messages on the way.
 const WORK: &str = "threads read config no_progress quiet print_errors stats";
 /// Questions that any command answers.
 const ASKED: &str = "help version";
@@ -72,30 +74,27 @@ impl CommandInfo {
     /// The command that the first of `args` after the program's name is; the tree if it is none.
     pub(super) fn of(args: &[OsString]) -> &'static Self {
         let word = args.get(1).and_then(|word| word.to_str());
-        let found = ALL.into_iter().find(|command| word == Some(command.name));
-        found.filter(|command| !command.name.is_empty()).unwrap_or(&TREE)
+        word.and_then(named).unwrap_or(&TREE)
+    }
+
+    /// Whether it is the same command as `other`.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.name == other.name
     }
 
     /// Whether it takes a flag.
     pub(super) fn takes(&self, id: &str) -> bool {
-        let is_usual = |groups: &[&str]| groups.iter().any(|ids| ids.split(' ').any(|it| it == id));
-        is_usual(self.own) || is_usual(self.also) || ASKED.split(' ').any(|it| it == id)
+        has(self.own, id) || has(self.also, id) || has(&[ASKED], id)
     }
 
     /// Whether it takes a flag beside what is `given`: without a PATH, `df` scans nothing.
     pub(super) fn takes_beside(&self, id: &str, given: &ArgMatches) -> bool {
-        const OF_LISTS: [&str; 3] = [PRINTED, WORK, "terminal_width"];
-        let has_paths =
-            ["paths", "files_from", "files0_from"].iter().any(|name| is_typed(name, given));
-        let is_list = self.name == "df" && !has_paths;
-        let is_of_list =
-            || OF_LISTS.iter().chain(&[ASKED]).any(|ids| ids.split(' ').any(|it| it == id));
-        self.takes(id) && (!is_list || is_of_list())
-    }
-
-    /// Whether its help explains a flag.
-    fn explains(&self, id: &str) -> bool {
-        self.own.iter().any(|ids| ids.split(' ').any(|it| it == id))
+        let is_list = || {
+            let paths = ["paths", "files_from", "files0_from"];
+            self.is(&df::DF) && !paths.iter().any(|name| is_typed(name, given))
+        };
+        let is_of_lists = has(&[PRINTED, WORK, ASKED, "terminal_width"], id);
+        self.takes(id) && (is_of_lists || !is_list())
     }
 
     /// It, as one types it.
@@ -103,42 +102,44 @@ impl CommandInfo {
         format!("weigh {}", self.name).trim_end().to_owned()
     }
 
-    /// Refuses the first flag in `given` that it does not take: an error, and what to type instead.
+    /// Refuses the first flag in `given` that it does not take, with a line to type instead.
     pub(super) fn ensure_takes(&self, all: &Command, given: &ArgMatches) -> Result<(), String> {
-        let typed = all.get_arguments().filter(|arg| is_typed(arg.get_id().as_str(), given));
-        // What undoes a flag stands for it.
+        let takes = |arg: &Arg| self.takes_beside(arg.get_id().as_str(), given);
+        // A flag that undoes another is taken where that is.
         let undone = |arg: &Arg| {
             let long = arg.get_long().map(config::counterpart);
             all.get_arguments().find(|it| long.is_some() && it.get_long() == long.as_deref())
         };
-        let is_taken = |arg: &Arg| {
-            let takes = |arg: &Arg| self.takes_beside(arg.get_id().as_str(), given);
-            takes(arg) || undone(arg).is_some_and(takes)
-        };
-        let Some(other) = typed.into_iter().find(|arg| !is_taken(arg)) else { return Ok(()) };
-        let (name, id) = (shown(other), other.get_id().as_str());
-        if self.takes(id) {
-            return Err(format!(
-                "{name} needs a PATH: without one, df lists file systems\nname one, as in weigh df {name} /"
-            ));
-        }
-        if let Some(instead) =
-            elsewhere::instead(&format!("--{}", other.get_long().unwrap_or_default()))
-        {
-            return Err(format!("{name} does nothing in {}\n{instead}", self.typed()));
-        }
-        if other.is_positional() {
-            return Err(format!("{} takes no PATH\nleave it out", self.typed()));
-        }
-        let others: Vec<_> =
-            ALL.iter().filter(|it| it.takes(id)).map(|command| command.typed()).collect();
-        let only = match &*others {
-            [] => "leave it out".to_owned(),
-            [only] => format!("{only} takes it; here, leave it out"),
-            [..] => "leave it out".to_owned(),
-        };
-        Err(format!("{name} does nothing in {}\n{only}", self.typed()))
+        let mut typed = all.get_arguments().filter(|arg| is_typed(arg.get_id().as_str(), given));
+        let other = typed.find(|arg| !takes(arg) && !undone(arg).is_some_and(takes));
+        other.map_or(Ok(()), |other| Err(self.refusal_of(other)))
     }
+
+    /// The reason why it does not take a flag, and the way out.
+    fn refusal_of(&self, flag: &Arg) -> String {
+        let (name, id, typed) = (shown(flag), flag.get_id().as_str(), self.typed());
+        if self.takes(id) {
+            return format!(
+                "{name} needs a PATH: without one, df lists file systems\nname one, as in weigh df {name} /"
+            );
+        }
+        if flag.is_positional() {
+            return format!("{typed} takes no PATH\nleave it out");
+        }
+        let long = format!("--{}", flag.get_long().unwrap_or_default());
+        let others: Vec<_> = ALL.into_iter().filter(|it| it.takes(id)).collect();
+        let instead = match (elsewhere::instead(&long), &*others) {
+            (Some(instead), _) => instead.to_owned(),
+            (None, [only]) => format!("{} takes it; here, leave it out", only.typed()),
+            (None, _) => "leave it out".to_owned(),
+        };
+        format!("{name} does nothing in {typed}\n{instead}")
+    }
+}
+
+/// Whether a flag is in one of these `groups`.
+fn has(groups: &[&str], id: &str) -> bool {
+    groups.iter().any(|ids| ids.split(' ').any(|it| it == id))
 }
 
 impl Default for &CommandInfo {
@@ -147,9 +148,9 @@ impl Default for &CommandInfo {
     }
 }
 
-/// The command with a name.
-pub(super) fn named(name: &str) -> &'static CommandInfo {
-    ALL.into_iter().find(|command| command.name == name).unwrap_or(&TREE)
+/// The command called `name`; the tree has no name.
+fn named(name: &str) -> Option<&'static CommandInfo> {
+    ALL.into_iter().find(|command| command.name == name && !name.is_empty())
 }
 
 /// A flag as one types it.
@@ -161,30 +162,31 @@ pub(super) fn shown(arg: &Arg) -> String {
     }
 }
 
-/// What to type instead of `word`, which is not there and was taken for a PATH, if it is or nearly is a command.
+/// A hint for a missing PATH called `word` that is, or nearly is, the name of a command.
 pub(super) fn meant(word: &str) -> Option<String> {
-    let names = || ALL.into_iter().map(|command| command.name).filter(|name| !name.is_empty());
     let instead = match word {
         // As in dua and gdu.
-        "i" | "interactive" | "a" => Some("ui"),
-        _ => names().find(|name| *name == word).or_else(|| nearest(word, names())),
-    }?;
+        "i" | "interactive" | "a" => UI.name,
+        _ => nearest(word, names())?,
+    };
     let word = harmless(word.as_bytes());
     Some(format!("a command comes first: weigh {instead}; a PATH of this name is ./{word}"))
 }
 
-/// All flags, each once, with those that nobody needs to find hidden.
-pub(super) fn flags() -> Command {
-    Flags::command()
+/// The names of all commands.
+fn names() -> impl Iterator<Item = &'static str> {
+    ALL.into_iter().map(|command| command.name).filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]
     fn each_flag_is_one_and_has_a_command() {
-        let flags = flags();
+        let flags = Flags::command();
         let ids = |groups: &[&'static str]| -> Vec<&'static str> {
             groups.iter().flat_map(|group| group.split_whitespace()).collect()
         };

@@ -3,7 +3,7 @@
 use super::{COUNT, CommandInfo, FILTERS, MEASURES, SOURCES, WORK};
 use weigh::internal::when::{Unit, When};
 
-pub(super) const UI: CommandInfo = CommandInfo {
+pub(in crate::program::cli) const UI: CommandInfo = CommandInfo {
     name: "ui",
     about: "Browse; mark, move to the trash with undo, delete",
     operands: "[PATH]...",
