@@ -112,7 +112,7 @@ fn a_flag_takes_the_place_of_one_it_excludes() {
 #[test]
 fn a_mistake_is_one_line_that_says_where_and_what() {
     for (config, expected) in [
-        ("\nrevers = true", ":2: unknown key revers: did you mean reverse?"),
+        ("\nrevers = true", ":2: unknown key revers\nhint: did you mean reverse?"),
         ("reverse = 1", ":1: reverse takes true or false, not a number"),
         ("depth = [1]", ":1: depth takes a string or a number, not a list"),
         ("depth = 1\nmin-size = 'x'", ":2: invalid value 'x' for '--min-size <SIZE>'"),
@@ -301,7 +301,9 @@ fn a_home_is_an_absolute_path() {
 #[test]
 fn a_letter_as_a_key_is_answered_by_its_long_name() {
     let complaint = refused("n = 30", "");
-    assert!(complaint.contains("unknown key n: use the long name of the flag, number-of-lines"));
+    assert!(
+        complaint.contains("unknown key n\nhint: use the long name of the flag, number-of-lines")
+    );
     assert!(!refused("nope = true", "").contains("did you mean"));
     assert!(refused("revers = true", "").contains("did you mean reverse?"));
 }

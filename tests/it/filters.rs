@@ -360,11 +360,11 @@ fn a_bad_glob_or_type_is_named_in_one_line() {
         ),
         (
             ["--type", "rusty"],
-            "invalid value 'rusty' for '--type <NAME>': did you mean 'rust'? --type-list lists the types".into(),
+            "invalid value 'rusty' for '--type <NAME>'\nhint: did you mean 'rust'? --type-list lists the types".into(),
         ),
         (
             ["--type-not", "x\ny"],
-            r"invalid value 'x\ny' for '--type-not <NAME>': --type-list lists the types".into(),
+            "invalid value 'x\\ny' for '--type-not <NAME>'\nhint: --type-list lists the types".into(),
         ),
     ] {
         let shown = weigh("").arg(flags[0]).arg(flags[1]).within(fixture.path()).run();

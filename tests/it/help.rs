@@ -112,7 +112,10 @@ fn an_unlike_word_gets_no_suggestion() {
     for typed in far {
         let complaint = weigh(typed).run().complaint();
         assert!(!complaint.contains("similar") && !complaint.contains("mean"), "{complaint}");
+        assert!(complaint.contains("\nhint: "), "{complaint}");
     }
+    let complaint = weigh("--nope").run().complaint();
+    assert!(complaint.ends_with("\nhint: weigh --help explains all flags\n"), "{complaint}");
 }
 
 /// Once, the error for `--quite` had "Usage: weigh --ui", and that for `--json` suggested `-- --json`.

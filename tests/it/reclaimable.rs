@@ -924,7 +924,7 @@ fn users_have_rules_of_their_own() {
     for (text, message) in [
         (
             rule.replace("beside", "besides"),
-            ":5: besides: a rule has no such key: did you mean beside?",
+            ":5: besides: a rule has no such key\nhint: did you mean beside?",
         ),
         (rule.replace("['dist.toml']", "'dist.toml'"), ":5: beside: it takes a list of strings"),
         (rule.replace("'make'", "1"), ":6: back: it takes a string"),

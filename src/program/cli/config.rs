@@ -167,15 +167,15 @@ fn unknown(key: &str, command: &Command) -> String {
         if let (Some(letter), Some(long)) = (flag.get_short(), flag.get_long())
             && key == letter.to_string()
         {
-            return format!("unknown key {key}: use the long name of the flag, {long}");
+            return format!("unknown key {key}\nuse the long name of the flag, {long}");
         }
     }
     if command.get_arguments().any(|flag| flag.get_long() == Some(key)) {
         return format!("unknown key {key}: it is only for the command line");
     }
     match nearest(key, flags.into_iter().flat_map(names)) {
-        Some(near) => format!("unknown key {key}: did you mean {near}?"),
-        None => format!("unknown key {key}: keys are the long names of flags"),
+        Some(near) => format!("unknown key {key}\ndid you mean {near}?"),
+        None => format!("unknown key {key}\nkeys are the long names of flags"),
     }
 }
 
@@ -228,10 +228,10 @@ mod tests {
     #[test]
     fn mistakes_say_where_and_what() {
         for (text, line, message) in [
-            ("\nrevers = true", 2, "unknown key revers: did you mean reverse?"),
-            ("xyz = true", 1, "unknown key xyz: keys are the long names of flags"),
-            ("d = 1", 1, "unknown key d: use the long name of the flag, depth"),
-            ("n = 1", 1, "unknown key n: keys are the long names of flags"),
+            ("\nrevers = true", 2, "unknown key revers\ndid you mean reverse?"),
+            ("xyz = true", 1, "unknown key xyz\nkeys are the long names of flags"),
+            ("d = 1", 1, "unknown key d\nuse the long name of the flag, depth"),
+            ("n = 1", 1, "unknown key n\nkeys are the long names of flags"),
             ("config = 'a'", 1, "unknown key config: it is only for the command line"),
             ("man = true", 1, "unknown key man: it is only for the command line"),
             ("reverse = 1", 1, "reverse takes true or false, not a number"),

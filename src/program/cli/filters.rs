@@ -214,7 +214,7 @@ pub(super) fn type_list() -> String {
     types.map(|(name, globs)| format!("{name}: {}\n", globs.join(", "))).collect()
 }
 
-/// One line that says that a `flag` names no type, and which may be meant.
+/// The error for a `flag` that names no type, with the type that may be meant.
 fn unknown_type(flag: &str, name: &str) -> String {
     let types = known_types();
     let glob = format!("*.{}", name.trim_start_matches(['*', '.']));
@@ -223,7 +223,7 @@ fn unknown_type(flag: &str, name: &str) -> String {
     let near = of_glob.or(nearest(name, types.iter().map(|(known, _)| known.as_str())));
     let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
     let name = harmless(name.as_bytes());
-    format!("invalid value '{name}' for '{flag} <NAME>': {near}--type-list lists the types")
+    format!("invalid value '{name}' for '{flag} <NAME>'\n{near}--type-list lists the types")
 }
 
 /// A pattern, and words that say where it comes from.

@@ -25,8 +25,8 @@ pub(super) fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> 
     names.filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
 }
 
-/// The mistake in the command line, in one line; and perhaps a second one with the way out: a flag of `command`, or a
-/// value.
+/// The mistake in the command line, in one line, and in a second one the way out: a flag of `command`, a value, or the
+/// help.
 pub(super) fn explained(error: Error, command: &Command) -> String {
     let typed = |kind| text(&error, kind);
     if let Some(wrong) = error.source().and_then(|source| source.downcast_ref::<ParseIntError>()) {
@@ -76,7 +76,7 @@ pub(super) fn explained(error: Error, command: &Command) -> String {
         (None, Some((wrong, reason))) if wrong.starts_with("invalid value") => {
             format!("{wrong}\n{reason}")
         }
-        (None, _) => message.to_owned(),
+        (None, _) => format!("{message}\nweigh --help explains all flags"),
     }
 }
 

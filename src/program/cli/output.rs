@@ -44,7 +44,10 @@ impl Flags {
                 self.screen.ui && inputs > 0 && terminal::is_stdin(),
                 "ui takes keys from standard input, which is a terminal\nname a file, or use a pipe",
             ),
-            (is_unsaved, "a snapshot has only times of modification\nuse -m m, not -m a or -m c"),
+            (
+                is_unsaved,
+                "-m a and -m c need a scan: a snapshot has only times of modification\nuse -m m",
+            ),
             (
                 self.snapshots.since.is_some() && is_by_time,
                 "diff compares sizes, not times\nleave out -m and --sort time",

@@ -43,7 +43,7 @@ fn explained(key: &str, message: &str) -> String {
     if message.starts_with("unknown field") {
         // All that it expects are in backticks, after the one that it found.
         let known = message.split('`').skip(3).step_by(2);
-        let near = nearest(key, known).map(|near| format!(": did you mean {near}?"));
+        let near = nearest(key, known).map(|near| format!("\ndid you mean {near}?"));
         return format!("a rule has no such key{}", near.unwrap_or_default());
     }
     let takes = match message.rsplit_once("expected ") {
