@@ -41,6 +41,7 @@ mod follow;
 mod git_config;
 mod gitignore;
 mod groups;
+mod mistyped;
 mod mounts;
 #[cfg(target_os = "linux")]
 mod overlays;

@@ -4,7 +4,7 @@
 /// dust.
 const FLAGS: &str = include_str!("elsewhere.txt");
 
-/// Each line: the names of a flag, a colon, and what to use instead.
+/// Each line: the names of a flag, or a flag and a value as in `--by=user`, a colon, and the way out.
 fn flags() -> impl Iterator<Item = (&'static str, &'static str)> {
     FLAGS.lines().filter_map(|line| line.split_once(": "))
 }

@@ -221,9 +221,17 @@ fn unknown_type(flag: &str, name: &str) -> String {
     let of_glob = types.iter().find(|(_, globs)| globs.contains(&glob));
     let of_glob = of_glob.map(|(known, _)| known.as_str());
     let near = of_glob.or(nearest(name, types.iter().map(|(known, _)| known.as_str())));
-    let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
+    let instead = match near {
+        Some(near) => format!("did you mean '{near}'?"),
+        None if name.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+            let glob = if flag == "--type" { "--include" } else { "--exclude" };
+            format!("for an extension, use {glob} '*.{name}';")
+        }
+        None => String::new(),
+    };
     let name = harmless(name.as_bytes());
-    format!("invalid value '{name}' for '{flag} <NAME>'\n{near}--type-list lists the types")
+    let hint = format!("{instead} --type-list lists the types");
+    format!("invalid value '{name}' for '{flag} <NAME>'\n{}", hint.trim_start())
 }
 
 /// A pattern, and words that say where it comes from.

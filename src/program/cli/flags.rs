@@ -242,7 +242,7 @@ pub(super) struct PrintFlags {
     ///
     /// html and svg show the 5,000 largest entries, or as many as fit into 1 MB. -n shows another number.
     #[arg(long = "as", value_name = "FORM")]
-    #[arg(value_parser = one_of(forms()))]
+    #[arg(ignore_case = true, value_parser = one_of(forms()))]
     pub(super) form: Option<Form>,
 
     /// Show paths instead of names
@@ -433,7 +433,7 @@ pub(super) struct SnapshotFlags {
     pub(super) fail_over: Option<u64>,
 
     /// Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%
-    #[arg(long, value_name = "SIZE", value_parser = Growth::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = Growth::parse, allow_hyphen_values = true)]
     pub(super) fail_growth: Option<Growth>,
 }
 

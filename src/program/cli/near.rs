@@ -42,8 +42,11 @@ pub(super) fn explained(error: Error, command: &Command) -> String {
     let hint = match (error.kind(), error.get(ContextKind::ValidValue)) {
         (_, Some(ContextValue::Strings(values))) if !values.is_empty() => {
             let typed = typed(ContextKind::InvalidValue);
-            match nearest(&typed, values.iter().map(String::as_str)) {
-                Some(near) => Some(format!("did you mean {near}?")),
+            let name = flag.split(' ').next().unwrap_or_default();
+            let near = || nearest(&typed, values.iter().map(String::as_str));
+            match elsewhere::instead(&format!("{name}={typed}")) {
+                Some(instead) => Some(instead.to_owned()),
+                None if let Some(near) = near() => Some(format!("did you mean {near}?")),
                 // As in ncdu and sort.
                 None if flag.starts_with("--output-format") && typed.contains(['.', '/']) => Some(
                     "-o is the unit of sizes; --save FILE.weigh keeps a scan, and -j prints JSON"
@@ -74,10 +77,20 @@ pub(super) fn explained(error: Error, command: &Command) -> String {
         (Some(hint), _) => format!("{message}\n{hint}"),
         // Most reasons say what a valid value looks like.
         (None, Some((wrong, reason))) if wrong.starts_with("invalid value") => {
-            format!("{wrong}\n{reason}")
+            match reason.split_once(" is not in ").and_then(|(value, all)| bound(value, all)) {
+                Some(bound) => format!("{wrong}\ngive {bound}"),
+                None => format!("{wrong}\n{reason}"),
+            }
         }
         (None, _) => format!("{message}\nweigh --help explains all flags"),
     }
+}
+
+/// The bound of a range of numbers, as in `1..=9`, that `value` passes.
+fn bound(value: &str, range: &str) -> Option<String> {
+    let (least, most) = range.split_once("..=")?;
+    let is_less = value.parse::<i64>().ok()? < least.parse().ok()?;
+    Some(if is_less { format!("{least} or more") } else { format!("{most} or less") })
 }
 
 /// What to type instead of `-t VALUE`, where no file is called `value`: here -t takes none.
@@ -90,6 +103,8 @@ pub(super) fn instead_of_value(value: &str) -> Option<String> {
         _ if By::NAMES.contains(&value) => format!("--by {value}"),
         // As in ripgrep.
         _ if is_type() => format!("--type {value}"),
+        // As in gdu.
+        _ if value.parse::<u16>().is_ok() => format!("-F -n {value}"),
         // As in du.
         _ if parse_size(value).is_ok() => format!("-z {value}"),
         _ => return None,

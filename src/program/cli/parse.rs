@@ -158,7 +158,8 @@ fn interpret(
     refusals::refuse(command, &used)?;
     for need in &NEEDS {
         if is_typed(need.flag, &matches) && !need.is_met(info, &[], &matches) {
-            return Err(format!("--{} needs {}", need.flag.replace('_', "-"), need.said));
+            let flag = format!("--{}", need.flag.replace('_', "-"));
+            return Err(format!("{flag} needs {}\nadd it, or leave out {flag}", need.said));
         }
     }
     let counting = snapshots::counting(command, &matches);

@@ -1,0 +1,46 @@
+//! Wrong command lines, each with its answer, in one table: `mistyped.txt`. To add one, add its line and nothing below it.
+//! After a change of a message: `UPDATE_GENERATED=1 cargo test mistyped`, then read the difference.
+
+use std::path::Path;
+
+use crate::fixture::Fixture;
+use crate::run::weigh;
+
+const TABLE: &str = "tests/it/mistyped.txt";
+
+/// The words of a line, split at spaces, but not between single quotes.
+fn words(line: &str) -> Vec<String> {
+    let parts = line.split('\'').enumerate();
+    let words = parts.flat_map(|(index, part)| match index % 2 {
+        0 => part.split_whitespace().map(str::to_owned).collect(),
+        _ => vec![part.to_owned()],
+    });
+    words.collect()
+}
+
+#[test]
+fn each_wrong_line_is_answered_with_the_way_out() {
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join(TABLE);
+    let kept = std::fs::read_to_string(&table).unwrap();
+    let fixture = Fixture::new().file("ann/src/f", 100_000).file("bob/g", 1).dir("home");
+    weigh("--save").arg("old.weigh").arg("ann").within(fixture.path()).run().clean();
+    let (mut answered, mut without_way_out) = (String::new(), Vec::new());
+    for line in kept.lines().filter_map(|line| line.strip_prefix("$ weigh ")) {
+        let run = weigh("").args(words(line)).env("HOME", fixture.at("home"));
+        let shown = run.within(fixture.path()).run();
+        let complaint = shown.complaint().replace(fixture.path().to_str().unwrap(), "HERE");
+        let is_mistake = complaint.starts_with("weigh: error: ");
+        if is_mistake && (!shown.stdout.is_empty() || !complaint.contains("\nhint: ")) {
+            without_way_out.push(line.to_owned());
+        }
+        answered += &format!("$ weigh {line}\n{complaint}[{}]\n\n", shown.code());
+    }
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
+        std::fs::write(&table, &answered).unwrap();
+    }
+    assert_eq!(without_way_out, [""; 0]);
+    assert!(
+        kept == answered,
+        "{TABLE} differs; to see how: UPDATE_GENERATED=1 cargo test mistyped"
+    );
+}
