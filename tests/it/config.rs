@@ -220,6 +220,18 @@ fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
     assert_eq!(run("-j top").json()["name"], "top");
 }
 
+/// A counterpart is for the command line; in the file, there is `false`.
+#[test]
+fn a_counterpart_is_no_key() {
+    for flags in ["", "-r", "--no-dim"] {
+        let complaint = refused("no-reverse = true", flags);
+        assert!(
+            complaint.contains("unknown key no-reverse\nhint: did you mean reverse?"),
+            "{complaint}"
+        );
+    }
+}
+
 /// A comparison that finds no snapshot is not made without the settings that say what counts.
 #[test]
 fn a_setting_stays_where_the_snapshot_is_missing() {
