@@ -10,7 +10,7 @@ use std::process;
 use super::commands::neither;
 use super::flags::Flags;
 use super::screen::user_directories;
-use crate::program::terminal;
+use crate::program::terminal::{Message, say};
 use weigh::internal::escape::harmless;
 use weigh::internal::problem::reason;
 use weigh::internal::render::doubts;
@@ -161,13 +161,17 @@ impl Flags {
             );
             files.push(file);
         }
-        if others > 0 {
-            let rest = "of other hosts: --series HOST forgets those of one, weigh history --forget everything";
-            terminal::complain(&format!("weigh: left {others} {rest}\n"));
-        }
+        let what = if are_named { "no scan of that" } else { "nothing" };
+        let notes = [
+            (others > 0).then(|| {
+                format!(
+                    "left {others} of other hosts\n--series HOST forgets those of one, weigh history --forget everything"
+                )
+            }),
+            files.is_empty().then(|| format!("{what} is remembered")),
+        ];
+        say(Message::Note, notes.into_iter().flatten().filter(|_| !self.print.quiet));
         if files.is_empty() {
-            let what = if are_named { "no scan of that" } else { "nothing" };
-            terminal::complain(&format!("weigh: {what} is remembered\n"));
             process::exit(0)
         }
         // They are said before they go.
