@@ -192,6 +192,11 @@ fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
         ("--keep 1 -d 0", "--keep needs --save DIR/"),
         ("--read-only -n 3", "--read-only does nothing in weigh\n"),
         ("clean --print0", "--print0 does nothing in weigh clean\n"),
+        ("clean --rsh ssh", "--rsh does nothing in weigh clean\nhint: leave it out\n"),
+        ("clean -p", "-p does nothing in weigh clean\nhint: leave it out\n"),
+        ("history -D", "-D does nothing in weigh history\nhint: leave it out\n"),
+        ("history -r", "-r does nothing in weigh history\nhint: leave it out\n"),
+        ("history -b", "-b does nothing in weigh history\nhint: leave it out\n"),
         ("--list-totals -d 0", "--list-totals needs --list"),
         ("--list-duplicates last -d 0", "--list-duplicates needs --list"),
     ] {

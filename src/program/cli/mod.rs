@@ -7,6 +7,7 @@
 
 mod colors;
 mod commands;
+mod completions;
 pub mod config;
 mod elsewhere;
 mod filters;

@@ -95,6 +95,17 @@ impl CommandInfo {
         self.takes(id) && (!is_list || is_of_lists())
     }
 
+    /// The flags among `all` that its help explains, or all that it takes; and the others that it takes, but for those
+    /// that any command answers.
+    pub(super) fn flags<'c>(&self, all: &'c Command, is_all: bool) -> (Vec<&'c Arg>, Vec<&'c Arg>) {
+        let id = |arg: &Arg| arg.get_id().to_string();
+        let taken = all.get_arguments().filter(|arg| self.takes(&id(arg)));
+        let taken = taken.filter(|arg| !arg.is_positional() && !arg.is_hide_set());
+        let (own, others): (Vec<_>, Vec<_>) =
+            taken.partition(|arg| is_all || has(self.own, &id(arg)));
+        (own, others.into_iter().filter(|arg| !has(&[ASKED], &id(arg))).collect())
+    }
+
     /// It, as one types it.
     pub(super) fn typed(&self) -> String {
         format!("weigh {}", self.name).trim_end().to_owned()
