@@ -184,7 +184,7 @@ fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
     let run = |flags: &str| within(&fixture, flags).run();
     assert_eq!(run("diff --since one.weigh").code(), 3, "fail-growth is for it");
     // What is typed is meant.
-    for flags in ["--keep 1", "--keep 1 --save x", "--fail-growth 1", "--read-only", "--details"] {
+    for flags in ["--keep 1", "--keep 1 --save x", "--fail-growth 1B", "--read-only", "--details"] {
         refused("", flags);
     }
     for (flags, said) in [

@@ -151,7 +151,7 @@ fn a_tree_is_not_compared_with_one_share_of_it() {
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     run("-q --load 1 --save again.weigh").code();
     for share in ["1", "1.weigh", "again.weigh"] {
-        for flags in ["", "-d0", "-j", "--fail-growth 1", "--by type", "-n 3", "-t"] {
+        for flags in ["", "-d0", "-j", "--fail-growth 1B", "--by type", "-n 3", "-t"] {
             let shown = run(&format!("diff -s t {flags} --since {share}"));
             let said = shown.complaint();
             assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}: {said}");

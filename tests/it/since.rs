@@ -1021,3 +1021,47 @@ fn two_snapshots_take_only_what_works_on_them() {
         assert!(!said.contains(['\u{1b}', '\u{9b}']), "{said:?}");
     }
 }
+
+/// A directory called `today` was taken for a PATH, and a file that is no snapshot for SINCE.
+#[test]
+fn a_time_comes_before_an_entry_and_a_file_can_be_path() {
+    let fixture = Fixture::new().file("today/f", 10).file("7d/f", 10).file("notes.txt", 100);
+    let run = |flags: &str| {
+        let state = fixture.at("state");
+        weigh(flags).within(fixture.path()).env("XDG_STATE_HOME", state).run()
+    };
+    let none = "weigh: error: no scan of these PATHs with these flags is remembered\n";
+    for flags in ["diff today", "diff 7d", "diff today today", "diff notes.txt", "diff ./7d"] {
+        let shown = run(flags);
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}");
+        assert!(shown.complaint().starts_with(none), "{flags}: {}", shown.complaint());
+    }
+    run("-s -q --remember .");
+    run("-s -q --remember today");
+    assert_eq!(run("diff -s today").code(), 0);
+    assert!(run("diff -s today today").text().contains("today"));
+    assert!(run("diff -s ./today").text().contains("./today"));
+    // Damaged, or not to be read: an error says so.
+    fs::write(fixture.at("bad.weigh"), "x").unwrap();
+    for flags in ["diff bad.weigh .", "diff gone.weigh ."] {
+        let shown = run(flags);
+        assert_eq!(shown.code(), 2, "{flags}");
+        let said = shown.complaint();
+        assert!(said.starts_with("weigh: error: cannot load "), "{flags}: {said}");
+    }
+}
+
+/// `--fail-growth 10` was ten bytes, which everybody read as percent.
+#[test]
+fn a_growth_has_a_unit() {
+    let fixture = Fixture::new().file("t/f", 10);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("-s t --save s").clean();
+    run("-f t --save f").clean();
+    let refused = run("diff s t --fail-growth 10");
+    let said = "weigh: error: --fail-growth 10: 10 what?\nhint: as in 10% or 10M\n";
+    assert_eq!((refused.code(), &*refused.complaint()), (2, said));
+    for flags in ["s -s t --fail-growth 0", "s -s t --fail-growth 10B", "f -f t --fail-growth 10"] {
+        assert_eq!(run(&format!("diff {flags}")).code(), 0, "{flags}");
+    }
+}

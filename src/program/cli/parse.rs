@@ -191,6 +191,7 @@ fn interpret(
         used.retain(|used| *used != "paths");
     }
     refusals::refuse(command, &used)?;
+    ensure_unit(given)?;
     for need in &NEEDS {
         if given.has(need.flag) && !need.is_met(info, &[], given) {
             return Err(format!("--{} needs {}", need.flag.replace('_', "-"), need.said));
@@ -209,6 +210,18 @@ fn interpret(
         refusals::refuse(command, &used)?;
     }
     Ok(flags)
+}
+
+/// Refuses a growth in bytes without a unit, which may be meant in percent. Files and inodes have no unit.
+fn ensure_unit(given: &Given) -> Result<(), String> {
+    let limit = given.values("fail_growth").and_then(|values| values.last()?.to_str());
+    let is_bare = |limit: &&str| limit.bytes().all(|byte| byte.is_ascii_digit()) && *limit != "0";
+    match limit.filter(is_bare).filter(|_| !given.has("filecount") && !given.has("inodes")) {
+        Some(limit) => {
+            Err(format!("--fail-growth {limit}: {limit} what?\nas in {limit}% or {limit}M"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The path and the text of the config file, if there is one: the one on the command line, or in the environment
