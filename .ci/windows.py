@@ -204,7 +204,7 @@ def statuses(tree):
     run("-l", "--exact-links", windows(tree), status=2)
     run("--fail-over", "1k", windows(tree), status=3)
     run("--save", windows(tree), windows(tree), status=1)
-    run("--load", windows(tree) + "\\a", status=1)
+    run("--load", windows(tree) + "\\a", status=2)
 
 
 def listens(session):

@@ -1,531 +1,568 @@
-# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
-function __fish_weigh_global_optspecs
-    string join \n rsh= files0-from= files-from= s/apparent-size f/filecount inodes m/filetime= l/count-links unique L/dereference-links overlays x/limit-filesystem i/ignore-hidden X/ignore-directory= e/filter= v/invert-filter= I/ignore-all-in-file= exclude= include= exclude-from= gitignore only-ignored exclude-caches type= type-not= type-list older= newer= n/number-of-lines= d/depth= z/min-size= D/only-dir F/only-file t/file-types by= collapse= sort= summarize frees skip-total save= keep= details load= shard= remember series= remember-bound= fail-over= list= list-totals list-duplicates= find-format j/output-json as= p/full-paths r/reverse b/no-percent-bars B/bars-on-right dim R/screen-reader o/output-format= time-style= w/terminal-width= c/no-colors C/force-colors color= theme= color-of= hyperlink= P/no-progress q/quiet print-errors stats T/threads= read= config= man h/help V/version
+function __weigh_is -d 'Whether the command is one of these'
+    set -l words (commandline -opc)
+    set -l command tree
+    contains -- "$words[2]" ui clean diff history df help completions; and set command $words[2]
+    contains -- $command $argv
 end
 
-function __fish_weigh_needs_command
-    # Figure out if the current invocation already has a command.
-    set -l cmd (commandline -opc)
-    set -e cmd[1]
-    argparse -s (__fish_weigh_global_optspecs) -- $cmd 2>/dev/null
-    or return
-    if set -q argv[1]
-        # Also print the command, so this can be used to figure out what it is.
-        echo $argv[1]
-        return 1
-    end
-    return 0
+function __weigh_is_first -d 'Whether the first word is typed'
+    test (count (commandline -opc)) = 1
 end
 
-function __fish_weigh_using_subcommand
-    set -l cmd (__fish_weigh_needs_command)
-    test -z "$cmd"
-    and return 1
-    contains -- $cmd[1] $argv
+function __weigh_times -d 'Times to compare with'
+    # Only the first word after diff may be one.
+    test (count (string match -v -- '-*' (commandline -opc))) -gt 2; and return
+    string split ' ' 'last yesterday 12h 7d 2w 3mo 1y'
+    set -l state $HOME/.local/state
+    set -q XDG_STATE_HOME; and set state $XDG_STATE_HOME
+    set -l kept $state/weigh/snapshots/*/weigh-*.weigh
+    string replace -r '.*/weigh-([^T]*)T.*' '$1' -- $kept | sort -u
 end
 
-complete -c weigh -n "__fish_weigh_needs_command" -l rsh -d 'Reach other machines with COMMAND instead of ssh' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -l files0-from -d 'Also weigh the PATHs in FILE, each ended by a NUL; - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_needs_command" -l files-from -d 'Also weigh the PATHs in FILE, one per line; - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_needs_command" -s m -l filetime -d 'Show the newest time in each directory beside its size: a (access), c (change) or m (modification)' -r -f -a "a\t''
-c\t''
-m\t''"
-complete -c weigh -n "__fish_weigh_needs_command" -s X -l ignore-directory -d 'Leave out entries of exactly this name or path; --exclude and -v take patterns' -r -F
-complete -c weigh -n "__fish_weigh_needs_command" -s e -l filter -d 'Count only entries whose path matches, as in -e \'\\.png$\'' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -s v -l invert-filter -d 'Leave out entries if REGEX matches any part of their path, as in -v \'/tmp[0-9]+/\'' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -s I -l ignore-all-in-file -d 'Leave out what -v would, for each line of FILE' -r -F
-complete -c weigh -n "__fish_weigh_needs_command" -l exclude -d 'Leave out entries that match, as in .gitignore: \'*.o\', /build, tmp/' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -l include -d 'Count only entries that match, and what is in them' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -l exclude-from -d 'Leave out what --exclude would, for each line of FILE' -r -F
-complete -c weigh -n "__fish_weigh_needs_command" -l type -d 'Count only files of this type; --type-list shows the types' -r -f -a "ada\t''
-agda\t''
-aidl\t''
-alire\t''
-amake\t''
-asciidoc\t''
-asm\t''
-asp\t''
-ats\t''
-avro\t''
-awk\t''
-bat\t''
-batch\t''
-bazel\t''
-bitbake\t''
-boxlang\t''
-brotli\t''
-buildstream\t''
-bzip2\t''
-c\t''
-c3\t''
-cabal\t''
-candid\t''
-carp\t''
-cbor\t''
-ceylon\t''
-cfml\t''
-clojure\t''
-cmake\t''
-cmd\t''
-cml\t''
-coffeescript\t''
-config\t''
-container\t''
-coq\t''
-cpp\t''
-creole\t''
-crystal\t''
-cs\t''
-csharp\t''
-cshtml\t''
-csproj\t''
-css\t''
-csv\t''
-cuda\t''
-cython\t''
-d\t''
-dart\t''
-devicetree\t''
-dhall\t''
-diff\t''
-dita\t''
-docker\t''
-dockercompose\t''
-dts\t''
-dvc\t''
-ebuild\t''
-edn\t''
-elisp\t''
-elixir\t''
-elm\t''
-erb\t''
-erlang\t''
-fennel\t''
-fidl\t''
-fish\t''
-flatbuffers\t''
-fortran\t''
-fsharp\t''
-fut\t''
-gap\t''
-gdscript\t''
-gleam\t''
-gn\t''
-go\t''
-gprbuild\t''
-gradle\t''
-graphql\t''
-groovy\t''
-gzip\t''
-h\t''
-haml\t''
-hare\t''
-haskell\t''
-hbs\t''
-hs\t''
-html\t''
-hurl\t''
-hy\t''
-idris\t''
-janet\t''
-java\t''
-jinja\t''
-jl\t''
-js\t''
-json\t''
-jsonl\t''
-julia\t''
-jupyter\t''
-k\t''
-kconfig\t''
-kotlin\t''
-lean\t''
-less\t''
-license\t''
-lilypond\t''
-lisp\t''
-llvm\t''
-lock\t''
-log\t''
-lua\t''
-lz4\t''
-lzma\t''
-m4\t''
-make\t''
-mako\t''
-man\t''
-markdown\t''
-matlab\t''
-md\t''
-meson\t''
-minified\t''
-mint\t''
-mk\t''
-ml\t''
-mojo\t''
-motoko\t''
-msbuild\t''
-nim\t''
-ninja\t''
-nix\t''
-objc\t''
-objcpp\t''
-ocaml\t''
-org\t''
-pants\t''
-pascal\t''
-pdf\t''
-perl\t''
-php\t''
-pkgbuild\t''
-po\t''
-pod\t''
-postscript\t''
-powershell\t''
-prolog\t''
-proto\t''
-protobuf\t''
-ps\t''
-puppet\t''
-purs\t''
-pwsh\t''
-py\t''
-python\t''
-qmake\t''
-qml\t''
-qrc\t''
-qui\t''
-r\t''
-racket\t''
-raku\t''
-rdoc\t''
-readme\t''
-reasonml\t''
-red\t''
-rego\t''
-rescript\t''
-robot\t''
-rocq\t''
-rst\t''
-ruby\t''
-rust\t''
-sass\t''
-scala\t''
-scdoc\t''
-scheme\t''
-seed7\t''
-sh\t''
-slim\t''
-smarty\t''
-sml\t''
-solidity\t''
-soy\t''
-spark\t''
-spec\t''
-sql\t''
-ssa\t''
-stylus\t''
-sv\t''
-svelte\t''
-svg\t''
-swift\t''
-swig\t''
-systemd\t''
-taskpaper\t''
-tcl\t''
-tex\t''
-texinfo\t''
-textile\t''
-tf\t''
-thrift\t''
-toit\t''
-toml\t''
-ts\t''
-twig\t''
-txt\t''
-typescript\t''
-typoscript\t''
-typst\t''
-usd\t''
-v\t''
-vala\t''
-vb\t''
-vcl\t''
-verilog\t''
-vhdl\t''
-vim\t''
-vimscript\t''
-vue\t''
-webidl\t''
-wgsl\t''
-wiki\t''
-xml\t''
-xz\t''
-yacc\t''
-yaml\t''
-yang\t''
-z\t''
-zig\t''
-zsh\t''
-zstd\t''"
-complete -c weigh -n "__fish_weigh_needs_command" -l type-not -d 'Leave out files of this type' -r -f -a "ada\t''
-agda\t''
-aidl\t''
-alire\t''
-amake\t''
-asciidoc\t''
-asm\t''
-asp\t''
-ats\t''
-avro\t''
-awk\t''
-bat\t''
-batch\t''
-bazel\t''
-bitbake\t''
-boxlang\t''
-brotli\t''
-buildstream\t''
-bzip2\t''
-c\t''
-c3\t''
-cabal\t''
-candid\t''
-carp\t''
-cbor\t''
-ceylon\t''
-cfml\t''
-clojure\t''
-cmake\t''
-cmd\t''
-cml\t''
-coffeescript\t''
-config\t''
-container\t''
-coq\t''
-cpp\t''
-creole\t''
-crystal\t''
-cs\t''
-csharp\t''
-cshtml\t''
-csproj\t''
-css\t''
-csv\t''
-cuda\t''
-cython\t''
-d\t''
-dart\t''
-devicetree\t''
-dhall\t''
-diff\t''
-dita\t''
-docker\t''
-dockercompose\t''
-dts\t''
-dvc\t''
-ebuild\t''
-edn\t''
-elisp\t''
-elixir\t''
-elm\t''
-erb\t''
-erlang\t''
-fennel\t''
-fidl\t''
-fish\t''
-flatbuffers\t''
-fortran\t''
-fsharp\t''
-fut\t''
-gap\t''
-gdscript\t''
-gleam\t''
-gn\t''
-go\t''
-gprbuild\t''
-gradle\t''
-graphql\t''
-groovy\t''
-gzip\t''
-h\t''
-haml\t''
-hare\t''
-haskell\t''
-hbs\t''
-hs\t''
-html\t''
-hurl\t''
-hy\t''
-idris\t''
-janet\t''
-java\t''
-jinja\t''
-jl\t''
-js\t''
-json\t''
-jsonl\t''
-julia\t''
-jupyter\t''
-k\t''
-kconfig\t''
-kotlin\t''
-lean\t''
-less\t''
-license\t''
-lilypond\t''
-lisp\t''
-llvm\t''
-lock\t''
-log\t''
-lua\t''
-lz4\t''
-lzma\t''
-m4\t''
-make\t''
-mako\t''
-man\t''
-markdown\t''
-matlab\t''
-md\t''
-meson\t''
-minified\t''
-mint\t''
-mk\t''
-ml\t''
-mojo\t''
-motoko\t''
-msbuild\t''
-nim\t''
-ninja\t''
-nix\t''
-objc\t''
-objcpp\t''
-ocaml\t''
-org\t''
-pants\t''
-pascal\t''
-pdf\t''
-perl\t''
-php\t''
-pkgbuild\t''
-po\t''
-pod\t''
-postscript\t''
-powershell\t''
-prolog\t''
-proto\t''
-protobuf\t''
-ps\t''
-puppet\t''
-purs\t''
-pwsh\t''
-py\t''
-python\t''
-qmake\t''
-qml\t''
-qrc\t''
-qui\t''
-r\t''
-racket\t''
-raku\t''
-rdoc\t''
-readme\t''
-reasonml\t''
-red\t''
-rego\t''
-rescript\t''
-robot\t''
-rocq\t''
-rst\t''
-ruby\t''
-rust\t''
-sass\t''
-scala\t''
-scdoc\t''
-scheme\t''
-seed7\t''
-sh\t''
-slim\t''
-smarty\t''
-sml\t''
-solidity\t''
-soy\t''
-spark\t''
-spec\t''
-sql\t''
-ssa\t''
-stylus\t''
-sv\t''
-svelte\t''
-svg\t''
-swift\t''
-swig\t''
-systemd\t''
-taskpaper\t''
-tcl\t''
-tex\t''
-texinfo\t''
-textile\t''
-tf\t''
-thrift\t''
-toit\t''
-toml\t''
-ts\t''
-twig\t''
-txt\t''
-typescript\t''
-typoscript\t''
-typst\t''
-usd\t''
-v\t''
-vala\t''
-vb\t''
-vcl\t''
-verilog\t''
-vhdl\t''
-vim\t''
-vimscript\t''
-vue\t''
-webidl\t''
-wgsl\t''
-wiki\t''
-xml\t''
-xz\t''
-yacc\t''
-yaml\t''
-yang\t''
-z\t''
-zig\t''
-zsh\t''
-zstd\t''"
-complete -c weigh -n "__fish_weigh_needs_command" -l older -d 'Count only entries that were not modified since TIME, as in 90d, 2w, 3mo, 1y, 2026-11-01' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -l newer -d 'Count only entries that were modified since TIME, as in 12h, 7d, yesterday' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -s n -l number-of-lines -d 'Show the NUMBER largest [default: what fits]' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -s d -l depth -l max-depth -d 'Show DEPTH levels below each PATH' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -s z -l min-size -d 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -l by -d 'Show totals by group' -r -f -a "type\t''
-owner\t''
-age\t''
-size\t''
-image\t''"
-complete -c weigh -n "__fish_weigh_needs_command" -l collapse -d 'Show directories with this name or path without their content' -r -F
-complete -c weigh -n "__fish_weigh_needs_command" -l sort -d 'Set the order of entries in the same directory' -r -f -a "size\t''
-name\t''
-count\t''
-time\t''"
-complete -c weigh -n "__fish_weigh_needs_command" -l save -d 'Also save a snapshot in FILE, as in today.weigh; - is standard output' -r -F
-complete -c weigh -n "__fish_weigh_needs_command" -l keep -d 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -l load -d 'Show the snapshot in FILE instead of a PATH; - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_needs_command" -l shard -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -l series -d 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -l remember-bound -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -l list -d 'Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit); - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_needs_command" -l list-duplicates -d 'With --list, refuse a path that comes again, take its last line, or count all [default: error]' -r -f -a "error\t''
-last\t''
-all\t''"
-complete -c weigh -n "__fish_weigh_needs_command" -l as -d 'Print a format for other programs: everything, like -j' -r -f -a "json\t'The same as -j'
+complete -c weigh -n __weigh_is_first -a ui -d 'Browse; mark, move to the trash with undo, delete'
+complete -c weigh -n __weigh_is_first -a clean -d 'Find build output and caches, and the commands that remove them'
+complete -c weigh -n __weigh_is_first -a diff -d 'Show what grew since the last scan, a time, or a snapshot'
+complete -c weigh -n __weigh_is_first -a history -d 'Show growth per day and when the disk is full'
+complete -c weigh -n __weigh_is_first -a df -d 'Explain why df reports more than du'
+complete -c weigh -n __weigh_is_first -a help -d 'Show help for a command; with --man, the man page'
+complete -c weigh -n '__weigh_is help' -f -a 'ui clean diff history df help completions'
+complete -c weigh -n __weigh_is_first -a completions -d 'Print the completions for a shell: bash, elvish, fish, powershell or zsh'
+complete -c weigh -n '__weigh_is completions' -f -a 'bash elvish fish powershell zsh'
+complete -c weigh -n '__weigh_is diff' -a '(__weigh_times)'
+complete -c weigh -n '__weigh_is tree ui diff df' -l rsh -x -d 'Reach other machines with COMMAND instead of ssh'
+complete -c weigh -n '__weigh_is tree ui clean diff df' -l files0-from -r -F -d 'Also weigh the PATHs in FILE, each ended by a NUL; - is standard input'
+complete -c weigh -n '__weigh_is tree ui clean diff df' -l files-from -r -F -d 'Also weigh the PATHs in FILE, one per line; - is standard input'
+complete -c weigh -n '__weigh_is tree ui diff history' -s s -l apparent-size -d 'Count file lengths instead of disk blocks'
+complete -c weigh -n '__weigh_is tree ui diff history' -s f -l filecount -d 'Count regular files instead of bytes'
+complete -c weigh -n '__weigh_is tree ui diff history' -l inodes -d 'Count inodes of every kind instead of bytes'
+complete -c weigh -n '__weigh_is tree' -s m -l filetime -x -a "a
+c
+m" -d 'Show the newest time in each directory beside its size: a (access), c (change) or m (modification)'
+complete -c weigh -n '__weigh_is tree ui diff' -s l -l count-links -d 'Count a file once for each of its hard links'
+complete -c weigh -n '__weigh_is tree diff' -l unique -d 'Count only files without hard links elsewhere; --frees also knows clones'
+complete -c weigh -n '__weigh_is tree ui diff' -s L -l dereference-links -d 'Follow symlinks; each directory is still entered once'
+complete -c weigh -n '__weigh_is tree ui diff df' -l overlays -d 'Count what overlays show, as du does, and not only their layers'
+complete -c weigh -n '__weigh_is tree ui clean diff df' -s x -l limit-filesystem -l one-file-system -d 'Stay on the file system of each PATH'
+complete -c weigh -n '__weigh_is tree ui diff df' -s i -l ignore-hidden -d 'Leave out names that begin with a dot'
+complete -c weigh -n '__weigh_is tree ui diff df' -s X -l ignore-directory -r -F -d 'Leave out entries of exactly this name or path; --exclude and -v take patterns'
+complete -c weigh -n '__weigh_is tree ui diff df' -s e -l filter -x -d 'Count only entries whose path matches, as in -e \'\\.png$\''
+complete -c weigh -n '__weigh_is tree ui diff df' -s v -l invert-filter -x -d 'Leave out entries if REGEX matches any part of their path, as in -v \'/tmp[0-9]+/\''
+complete -c weigh -n '__weigh_is tree ui diff df' -s I -l ignore-all-in-file -r -F -d 'Leave out what -v would, for each line of FILE'
+complete -c weigh -n '__weigh_is tree ui diff df' -l exclude -x -d 'Leave out entries that match, as in .gitignore: \'*.o\', /build, tmp/'
+complete -c weigh -n '__weigh_is tree ui diff df' -l include -x -d 'Count only entries that match, and what is in them'
+complete -c weigh -n '__weigh_is tree ui diff df' -l exclude-from -r -F -d 'Leave out what --exclude would, for each line of FILE'
+complete -c weigh -n '__weigh_is tree ui diff df' -l gitignore -d 'Leave out ignored files: by .gitignore, and by .ignore'
+complete -c weigh -n '__weigh_is tree ui diff df' -l only-ignored -d 'Count only ignored files; weigh clean lists only what can be made again'
+complete -c weigh -n '__weigh_is tree ui diff df' -l exclude-caches -d 'Leave out the content of directories that a CACHEDIR.TAG marks as caches'
+complete -c weigh -n '__weigh_is tree ui diff df' -l type -x -a "ada
+agda
+aidl
+alire
+amake
+asciidoc
+asm
+asp
+ats
+avro
+awk
+bat
+batch
+bazel
+bitbake
+boxlang
+brotli
+buildstream
+bzip2
+c
+c3
+cabal
+candid
+carp
+cbor
+ceylon
+cfml
+clojure
+cmake
+cmd
+cml
+coffeescript
+config
+container
+coq
+cpp
+creole
+crystal
+cs
+csharp
+cshtml
+csproj
+css
+csv
+cuda
+cython
+d
+dart
+devicetree
+dhall
+diff
+dita
+docker
+dockercompose
+dts
+dvc
+ebuild
+edn
+elisp
+elixir
+elm
+erb
+erlang
+fennel
+fidl
+fish
+flatbuffers
+fortran
+fsharp
+fut
+gap
+gdscript
+gleam
+gn
+go
+gprbuild
+gradle
+graphql
+groovy
+gzip
+h
+haml
+hare
+haskell
+hbs
+hs
+html
+hurl
+hy
+idris
+janet
+java
+jinja
+jl
+js
+json
+jsonl
+julia
+jupyter
+k
+kconfig
+kotlin
+lean
+less
+license
+lilypond
+lisp
+llvm
+lock
+log
+lua
+lz4
+lzma
+m4
+make
+mako
+man
+markdown
+matlab
+md
+meson
+minified
+mint
+mk
+ml
+mojo
+motoko
+msbuild
+nim
+ninja
+nix
+objc
+objcpp
+ocaml
+org
+pants
+pascal
+pdf
+perl
+php
+pkgbuild
+po
+pod
+postscript
+powershell
+prolog
+proto
+protobuf
+ps
+puppet
+purs
+pwsh
+py
+python
+qmake
+qml
+qrc
+qui
+r
+racket
+raku
+rdoc
+readme
+reasonml
+red
+rego
+rescript
+robot
+rocq
+rst
+ruby
+rust
+sass
+scala
+scdoc
+scheme
+seed7
+sh
+slim
+smarty
+sml
+solidity
+soy
+spark
+spec
+sql
+ssa
+stylus
+sv
+svelte
+svg
+swift
+swig
+systemd
+taskpaper
+tcl
+tex
+texinfo
+textile
+tf
+thrift
+toit
+toml
+ts
+twig
+txt
+typescript
+typoscript
+typst
+usd
+v
+vala
+vb
+vcl
+verilog
+vhdl
+vim
+vimscript
+vue
+webidl
+wgsl
+wiki
+xml
+xz
+yacc
+yaml
+yang
+z
+zig
+zsh
+zstd" -d 'Count only files of this type; --type-list shows the types'
+complete -c weigh -n '__weigh_is tree ui diff df' -l type-not -x -a "ada
+agda
+aidl
+alire
+amake
+asciidoc
+asm
+asp
+ats
+avro
+awk
+bat
+batch
+bazel
+bitbake
+boxlang
+brotli
+buildstream
+bzip2
+c
+c3
+cabal
+candid
+carp
+cbor
+ceylon
+cfml
+clojure
+cmake
+cmd
+cml
+coffeescript
+config
+container
+coq
+cpp
+creole
+crystal
+cs
+csharp
+cshtml
+csproj
+css
+csv
+cuda
+cython
+d
+dart
+devicetree
+dhall
+diff
+dita
+docker
+dockercompose
+dts
+dvc
+ebuild
+edn
+elisp
+elixir
+elm
+erb
+erlang
+fennel
+fidl
+fish
+flatbuffers
+fortran
+fsharp
+fut
+gap
+gdscript
+gleam
+gn
+go
+gprbuild
+gradle
+graphql
+groovy
+gzip
+h
+haml
+hare
+haskell
+hbs
+hs
+html
+hurl
+hy
+idris
+janet
+java
+jinja
+jl
+js
+json
+jsonl
+julia
+jupyter
+k
+kconfig
+kotlin
+lean
+less
+license
+lilypond
+lisp
+llvm
+lock
+log
+lua
+lz4
+lzma
+m4
+make
+mako
+man
+markdown
+matlab
+md
+meson
+minified
+mint
+mk
+ml
+mojo
+motoko
+msbuild
+nim
+ninja
+nix
+objc
+objcpp
+ocaml
+org
+pants
+pascal
+pdf
+perl
+php
+pkgbuild
+po
+pod
+postscript
+powershell
+prolog
+proto
+protobuf
+ps
+puppet
+purs
+pwsh
+py
+python
+qmake
+qml
+qrc
+qui
+r
+racket
+raku
+rdoc
+readme
+reasonml
+red
+rego
+rescript
+robot
+rocq
+rst
+ruby
+rust
+sass
+scala
+scdoc
+scheme
+seed7
+sh
+slim
+smarty
+sml
+solidity
+soy
+spark
+spec
+sql
+ssa
+stylus
+sv
+svelte
+svg
+swift
+swig
+systemd
+taskpaper
+tcl
+tex
+texinfo
+textile
+tf
+thrift
+toit
+toml
+ts
+twig
+txt
+typescript
+typoscript
+typst
+usd
+v
+vala
+vb
+vcl
+verilog
+vhdl
+vim
+vimscript
+vue
+webidl
+wgsl
+wiki
+xml
+xz
+yacc
+yaml
+yang
+z
+zig
+zsh
+zstd" -d 'Leave out files of this type'
+complete -c weigh -n '__weigh_is tree' -l type-list -d 'List the types of files and their globs'
+complete -c weigh -n '__weigh_is tree ui clean diff df' -l older -x -d 'Count only entries that were not modified since TIME, as in 90d, 2w, 3mo, 1y, 2026-11-01'
+complete -c weigh -n '__weigh_is tree ui diff df' -l newer -x -d 'Count only entries that were modified since TIME, as in 12h, 7d, yesterday'
+complete -c weigh -n '__weigh_is tree clean diff history df' -s n -l number-of-lines -x -d 'Show the NUMBER largest [default: what fits]'
+complete -c weigh -n '__weigh_is tree diff history df' -s d -l depth -l max-depth -x -d 'Show DEPTH levels below each PATH'
+complete -c weigh -n '__weigh_is tree clean diff history df' -s z -l min-size -x -d 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G'
+complete -c weigh -n '__weigh_is tree diff df' -s D -l only-dir -d 'Show only directories'
+complete -c weigh -n '__weigh_is tree diff df' -s F -l only-file -d 'Show only files: a list of the largest'
+complete -c weigh -n '__weigh_is tree diff df' -s t -l file-types -d 'Show totals by file extension, like --by type'
+complete -c weigh -n '__weigh_is tree diff df' -l by -x -a "type
+owner
+age
+size
+image" -d 'Show totals by group'
+complete -c weigh -n '__weigh_is tree diff df' -l collapse -r -F -d 'Show directories with this name or path without their content'
+complete -c weigh -n '__weigh_is tree ui diff df' -l sort -x -a "size
+name
+count
+time" -d 'Set the order of entries in the same directory'
+complete -c weigh -n '__weigh_is tree' -l summarize -d 'Print only the total of each PATH, one per line, like du -sB1 PATH'
+complete -c weigh -n '__weigh_is ui' -l df -d 'Also show space that only df sees; PATH has to be a mount point (implies -x)'
+complete -c weigh -n '__weigh_is tree ui clean df' -l frees -d 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space'
+complete -c weigh -n '__weigh_is ui' -l clean -d 'Mark the entries that weigh clean lists'
+complete -c weigh -n '__weigh_is tree diff df' -l skip-total -d 'Do not show the line of the root'
+complete -c weigh -n '__weigh_is tree diff' -l save -r -F -d 'Also save a snapshot in FILE, as in today.weigh; - is standard output'
+complete -c weigh -n '__weigh_is tree diff' -l keep -x -d 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others'
+complete -c weigh -n '__weigh_is tree ui diff' -l details -d 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
+complete -c weigh -n '__weigh_is tree ui diff' -l load -r -F -d 'Show the snapshot in FILE instead of a PATH; - is standard input'
+complete -c weigh -n '__weigh_is tree' -l shard -x -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N'
+complete -c weigh -n '__weigh_is ui diff' -l since -r -F -d 'Show what changed since SINCE: last, 7d, 2026-11-01, a snapshot'
+complete -c weigh -n '__weigh_is tree ui clean diff' -l remember -d 'Also keep this scan as a snapshot, for a later weigh diff or weigh history'
+complete -c weigh -n '__weigh_is tree ui clean diff history' -l series -x -d 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)'
+complete -c weigh -n '__weigh_is tree ui clean diff history' -l remember-bound -x -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]'
+complete -c weigh -n '__weigh_is history' -l forget -d 'Remove the scans that weigh kept of PATHs (without PATH: all), and print which'
+complete -c weigh -n '__weigh_is tree diff df' -l fail-over -x -d 'Exit with status 3 if the total exceeds SIZE'
+complete -c weigh -n '__weigh_is diff' -l fail-growth -x -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%'
+complete -c weigh -n '__weigh_is tree ui diff' -l list -r -F -d 'Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit); - is standard input'
+complete -c weigh -n '__weigh_is tree ui diff' -l list-totals -d 'With --list, the size of a directory is its total, as du prints it'
+complete -c weigh -n '__weigh_is tree ui diff' -l list-duplicates -x -a "error
+last
+all" -d 'With --list, refuse a path that comes again, take its last line, or count all [default: error]'
+complete -c weigh -n '__weigh_is tree' -l find-format -d 'Print the format for find -printf that --list reads, with all that weigh wants to know'
+complete -c weigh -n '__weigh_is ui' -l read-only -d 'Turn off deleting'
+complete -c weigh -n '__weigh_is ui' -l print0 -d 'End the paths that p prints with NUL instead of a newline'
+complete -c weigh -n '__weigh_is ui' -l key-of -x -d 'Give an action a key instead of its own, as in delete=x or search=Ctrl-s'
+complete -c weigh -n '__weigh_is tree clean diff history df' -s j -l output-json -d 'Print everything as JSON'
+complete -c weigh -n '__weigh_is tree clean diff history df' -l as -x -a "json\t'The same as -j'
 csv\t'A table, one line per entry: path, kind, size, entries, depth'
 ndjson\t'The same table as JSON, one object per line'
 ncdu\t'The export format of ncdu, for ncdu -f'
@@ -533,1865 +570,47 @@ folded\t'Stacks for flame graphs'
 prometheus\t'Metrics of the PATHs; with -d, -n or -z, of more'
 parquet\t'A table for DuckDB, Spark and pandas; more columns with --details'
 html\t'A page with a map and a table, in one file'
-svg\t'The map alone'"
-complete -c weigh -n "__fish_weigh_needs_command" -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
-b\t''
-k\t''
-m\t''
-g\t''
-t\t''
-kb\t''
-mb\t''
-gb\t''
-tb\t''"
-complete -c weigh -n "__fish_weigh_needs_command" -l time-style -d 'Print times as full-iso, long-iso, iso, relative, or +FORMAT' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -s w -l terminal-width -d 'Draw for a terminal that is WIDTH columns wide' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -l color -d 'Print colours: if the terminal can show them (auto, the default), always, or never' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c weigh -n "__fish_weigh_needs_command" -l theme -d 'Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)' -r -f -a "auto\t''
-dark\t''
-light\t''
-none\t''"
-complete -c weigh -n "__fish_weigh_needs_command" -l color-of -d 'Draw something in a colour: accent, aside, grown, shrunk, track, band or share' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -l hyperlink -d 'Make names links to their entries: on a terminal (auto, the default), always, or never' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c weigh -n "__fish_weigh_needs_command" -s T -l threads -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -l read -d 'How to read ext4: walk, bulk (from its device, several times faster; needs root), or auto (the default)' -r -f -a "auto\t''
-walk\t''
-bulk\t''"
-complete -c weigh -n "__fish_weigh_needs_command" -l config -d 'Read settings from FILE instead of ~/.config/weigh/config.toml' -r -F
-complete -c weigh -n "__fish_weigh_needs_command" -s s -l apparent-size -d 'Count file lengths instead of disk blocks'
-complete -c weigh -n "__fish_weigh_needs_command" -s f -l filecount -d 'Count regular files instead of bytes'
-complete -c weigh -n "__fish_weigh_needs_command" -l inodes -d 'Count inodes of every kind instead of bytes'
-complete -c weigh -n "__fish_weigh_needs_command" -s l -l count-links -d 'Count a file once for each of its hard links'
-complete -c weigh -n "__fish_weigh_needs_command" -l unique -d 'Count only files without hard links elsewhere; --frees also knows clones'
-complete -c weigh -n "__fish_weigh_needs_command" -s L -l dereference-links -d 'Follow symlinks; each directory is still entered once'
-complete -c weigh -n "__fish_weigh_needs_command" -l overlays -d 'Count what overlays show, as du does, and not only their layers'
-complete -c weigh -n "__fish_weigh_needs_command" -s x -l limit-filesystem -l one-file-system -d 'Stay on the file system of each PATH'
-complete -c weigh -n "__fish_weigh_needs_command" -s i -l ignore-hidden -d 'Leave out names that begin with a dot'
-complete -c weigh -n "__fish_weigh_needs_command" -l gitignore -d 'Leave out ignored files: by .gitignore, and by .ignore'
-complete -c weigh -n "__fish_weigh_needs_command" -l only-ignored -d 'Count only ignored files; weigh clean lists only what can be made again'
-complete -c weigh -n "__fish_weigh_needs_command" -l exclude-caches -d 'Leave out the content of directories that a CACHEDIR.TAG marks as caches'
-complete -c weigh -n "__fish_weigh_needs_command" -l type-list -d 'List the types of files and their globs'
-complete -c weigh -n "__fish_weigh_needs_command" -s D -l only-dir -d 'Show only directories'
-complete -c weigh -n "__fish_weigh_needs_command" -s F -l only-file -d 'Show only files: a list of the largest'
-complete -c weigh -n "__fish_weigh_needs_command" -s t -l file-types -d 'Show totals by file extension, like --by type'
-complete -c weigh -n "__fish_weigh_needs_command" -l summarize -d 'Print only the total of each PATH, one per line, like du -sB1 PATH'
-complete -c weigh -n "__fish_weigh_needs_command" -l frees -d 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space'
-complete -c weigh -n "__fish_weigh_needs_command" -l skip-total -d 'Do not show the line of the root'
-complete -c weigh -n "__fish_weigh_needs_command" -l details -d 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
-complete -c weigh -n "__fish_weigh_needs_command" -l remember -d 'Also keep this scan as a snapshot, for a later weigh diff or weigh history'
-complete -c weigh -n "__fish_weigh_needs_command" -l list-totals -d 'With --list, the size of a directory is its total, as du prints it'
-complete -c weigh -n "__fish_weigh_needs_command" -l find-format -d 'Print the format for find -printf that --list reads, with all that weigh wants to know'
-complete -c weigh -n "__fish_weigh_needs_command" -s j -l output-json -d 'Print everything as JSON'
-complete -c weigh -n "__fish_weigh_needs_command" -s p -l full-paths -d 'Show paths instead of names'
-complete -c weigh -n "__fish_weigh_needs_command" -s r -l reverse -d 'Print the root at the top, and the largest entries next to it'
-complete -c weigh -n "__fish_weigh_needs_command" -s b -l no-percent-bars -d 'Print no bars and no percentages'
-complete -c weigh -n "__fish_weigh_needs_command" -s B -l bars-on-right -d 'Draw the bars from the right'
-complete -c weigh -n "__fish_weigh_needs_command" -l dim -d 'Draw the bars in grey, if there are colours'
-complete -c weigh -n "__fish_weigh_needs_command" -s R -l screen-reader -d 'Print columns of words instead of a tree, for screen readers'
-complete -c weigh -n "__fish_weigh_needs_command" -s c -l no-colors -d 'Print no colours'
-complete -c weigh -n "__fish_weigh_needs_command" -s C -l force-colors -d 'Print colours even without a terminal'
-complete -c weigh -n "__fish_weigh_needs_command" -s P -l no-progress -d 'Show no progress'
-complete -c weigh -n "__fish_weigh_needs_command" -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
-complete -c weigh -n "__fish_weigh_needs_command" -l print-errors -d 'Print a line for each path that could not be read'
-complete -c weigh -n "__fish_weigh_needs_command" -l stats -d 'Print what the walk did on stderr: threads, time, system calls'
-complete -c weigh -n "__fish_weigh_needs_command" -l man -d 'Print the man page'
-complete -c weigh -n "__fish_weigh_needs_command" -s h -l help -d 'Print help: -h what weigh can do, --help all flags'
-complete -c weigh -n "__fish_weigh_needs_command" -s V -l version -d 'Print the version'
-complete -c weigh -n "__fish_weigh_needs_command" -a "ui" -d 'Browse; mark, move to the trash with undo, delete'
-complete -c weigh -n "__fish_weigh_needs_command" -a "clean" -d 'Find build output and caches, and the commands that remove them'
-complete -c weigh -n "__fish_weigh_needs_command" -a "diff" -d 'Show what grew since the last scan, a time, or a snapshot'
-complete -c weigh -n "__fish_weigh_needs_command" -a "history" -d 'Show growth per day and when the disk is full'
-complete -c weigh -n "__fish_weigh_needs_command" -a "df" -d 'Explain why df reports more than du'
-complete -c weigh -n "__fish_weigh_needs_command" -a "help" -d 'Show help for a command; with --man, the man page'
-complete -c weigh -n "__fish_weigh_needs_command" -a "completions" -d 'Print the completions for a shell: bash, elvish, fish, powershell or zsh'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l rsh -d 'Reach other machines with COMMAND instead of ssh' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l files0-from -d 'Also weigh the PATHs in FILE, each ended by a NUL; - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l files-from -d 'Also weigh the PATHs in FILE, one per line; - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s X -l ignore-directory -d 'Leave out entries of exactly this name or path; --exclude and -v take patterns' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s e -l filter -d 'Count only entries whose path matches, as in -e \'\\.png$\'' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s v -l invert-filter -d 'Leave out entries if REGEX matches any part of their path, as in -v \'/tmp[0-9]+/\'' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s I -l ignore-all-in-file -d 'Leave out what -v would, for each line of FILE' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l exclude -d 'Leave out entries that match, as in .gitignore: \'*.o\', /build, tmp/' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l include -d 'Count only entries that match, and what is in them' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l exclude-from -d 'Leave out what --exclude would, for each line of FILE' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l type -d 'Count only files of this type; --type-list shows the types' -r -f -a "ada\t''
-agda\t''
-aidl\t''
-alire\t''
-amake\t''
-asciidoc\t''
-asm\t''
-asp\t''
-ats\t''
-avro\t''
-awk\t''
-bat\t''
-batch\t''
-bazel\t''
-bitbake\t''
-boxlang\t''
-brotli\t''
-buildstream\t''
-bzip2\t''
-c\t''
-c3\t''
-cabal\t''
-candid\t''
-carp\t''
-cbor\t''
-ceylon\t''
-cfml\t''
-clojure\t''
-cmake\t''
-cmd\t''
-cml\t''
-coffeescript\t''
-config\t''
-container\t''
-coq\t''
-cpp\t''
-creole\t''
-crystal\t''
-cs\t''
-csharp\t''
-cshtml\t''
-csproj\t''
-css\t''
-csv\t''
-cuda\t''
-cython\t''
-d\t''
-dart\t''
-devicetree\t''
-dhall\t''
-diff\t''
-dita\t''
-docker\t''
-dockercompose\t''
-dts\t''
-dvc\t''
-ebuild\t''
-edn\t''
-elisp\t''
-elixir\t''
-elm\t''
-erb\t''
-erlang\t''
-fennel\t''
-fidl\t''
-fish\t''
-flatbuffers\t''
-fortran\t''
-fsharp\t''
-fut\t''
-gap\t''
-gdscript\t''
-gleam\t''
-gn\t''
-go\t''
-gprbuild\t''
-gradle\t''
-graphql\t''
-groovy\t''
-gzip\t''
-h\t''
-haml\t''
-hare\t''
-haskell\t''
-hbs\t''
-hs\t''
-html\t''
-hurl\t''
-hy\t''
-idris\t''
-janet\t''
-java\t''
-jinja\t''
-jl\t''
-js\t''
-json\t''
-jsonl\t''
-julia\t''
-jupyter\t''
-k\t''
-kconfig\t''
-kotlin\t''
-lean\t''
-less\t''
-license\t''
-lilypond\t''
-lisp\t''
-llvm\t''
-lock\t''
-log\t''
-lua\t''
-lz4\t''
-lzma\t''
-m4\t''
-make\t''
-mako\t''
-man\t''
-markdown\t''
-matlab\t''
-md\t''
-meson\t''
-minified\t''
-mint\t''
-mk\t''
-ml\t''
-mojo\t''
-motoko\t''
-msbuild\t''
-nim\t''
-ninja\t''
-nix\t''
-objc\t''
-objcpp\t''
-ocaml\t''
-org\t''
-pants\t''
-pascal\t''
-pdf\t''
-perl\t''
-php\t''
-pkgbuild\t''
-po\t''
-pod\t''
-postscript\t''
-powershell\t''
-prolog\t''
-proto\t''
-protobuf\t''
-ps\t''
-puppet\t''
-purs\t''
-pwsh\t''
-py\t''
-python\t''
-qmake\t''
-qml\t''
-qrc\t''
-qui\t''
-r\t''
-racket\t''
-raku\t''
-rdoc\t''
-readme\t''
-reasonml\t''
-red\t''
-rego\t''
-rescript\t''
-robot\t''
-rocq\t''
-rst\t''
-ruby\t''
-rust\t''
-sass\t''
-scala\t''
-scdoc\t''
-scheme\t''
-seed7\t''
-sh\t''
-slim\t''
-smarty\t''
-sml\t''
-solidity\t''
-soy\t''
-spark\t''
-spec\t''
-sql\t''
-ssa\t''
-stylus\t''
-sv\t''
-svelte\t''
-svg\t''
-swift\t''
-swig\t''
-systemd\t''
-taskpaper\t''
-tcl\t''
-tex\t''
-texinfo\t''
-textile\t''
-tf\t''
-thrift\t''
-toit\t''
-toml\t''
-ts\t''
-twig\t''
-txt\t''
-typescript\t''
-typoscript\t''
-typst\t''
-usd\t''
-v\t''
-vala\t''
-vb\t''
-vcl\t''
-verilog\t''
-vhdl\t''
-vim\t''
-vimscript\t''
-vue\t''
-webidl\t''
-wgsl\t''
-wiki\t''
-xml\t''
-xz\t''
-yacc\t''
-yaml\t''
-yang\t''
-z\t''
-zig\t''
-zsh\t''
-zstd\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l type-not -d 'Leave out files of this type' -r -f -a "ada\t''
-agda\t''
-aidl\t''
-alire\t''
-amake\t''
-asciidoc\t''
-asm\t''
-asp\t''
-ats\t''
-avro\t''
-awk\t''
-bat\t''
-batch\t''
-bazel\t''
-bitbake\t''
-boxlang\t''
-brotli\t''
-buildstream\t''
-bzip2\t''
-c\t''
-c3\t''
-cabal\t''
-candid\t''
-carp\t''
-cbor\t''
-ceylon\t''
-cfml\t''
-clojure\t''
-cmake\t''
-cmd\t''
-cml\t''
-coffeescript\t''
-config\t''
-container\t''
-coq\t''
-cpp\t''
-creole\t''
-crystal\t''
-cs\t''
-csharp\t''
-cshtml\t''
-csproj\t''
-css\t''
-csv\t''
-cuda\t''
-cython\t''
-d\t''
-dart\t''
-devicetree\t''
-dhall\t''
-diff\t''
-dita\t''
-docker\t''
-dockercompose\t''
-dts\t''
-dvc\t''
-ebuild\t''
-edn\t''
-elisp\t''
-elixir\t''
-elm\t''
-erb\t''
-erlang\t''
-fennel\t''
-fidl\t''
-fish\t''
-flatbuffers\t''
-fortran\t''
-fsharp\t''
-fut\t''
-gap\t''
-gdscript\t''
-gleam\t''
-gn\t''
-go\t''
-gprbuild\t''
-gradle\t''
-graphql\t''
-groovy\t''
-gzip\t''
-h\t''
-haml\t''
-hare\t''
-haskell\t''
-hbs\t''
-hs\t''
-html\t''
-hurl\t''
-hy\t''
-idris\t''
-janet\t''
-java\t''
-jinja\t''
-jl\t''
-js\t''
-json\t''
-jsonl\t''
-julia\t''
-jupyter\t''
-k\t''
-kconfig\t''
-kotlin\t''
-lean\t''
-less\t''
-license\t''
-lilypond\t''
-lisp\t''
-llvm\t''
-lock\t''
-log\t''
-lua\t''
-lz4\t''
-lzma\t''
-m4\t''
-make\t''
-mako\t''
-man\t''
-markdown\t''
-matlab\t''
-md\t''
-meson\t''
-minified\t''
-mint\t''
-mk\t''
-ml\t''
-mojo\t''
-motoko\t''
-msbuild\t''
-nim\t''
-ninja\t''
-nix\t''
-objc\t''
-objcpp\t''
-ocaml\t''
-org\t''
-pants\t''
-pascal\t''
-pdf\t''
-perl\t''
-php\t''
-pkgbuild\t''
-po\t''
-pod\t''
-postscript\t''
-powershell\t''
-prolog\t''
-proto\t''
-protobuf\t''
-ps\t''
-puppet\t''
-purs\t''
-pwsh\t''
-py\t''
-python\t''
-qmake\t''
-qml\t''
-qrc\t''
-qui\t''
-r\t''
-racket\t''
-raku\t''
-rdoc\t''
-readme\t''
-reasonml\t''
-red\t''
-rego\t''
-rescript\t''
-robot\t''
-rocq\t''
-rst\t''
-ruby\t''
-rust\t''
-sass\t''
-scala\t''
-scdoc\t''
-scheme\t''
-seed7\t''
-sh\t''
-slim\t''
-smarty\t''
-sml\t''
-solidity\t''
-soy\t''
-spark\t''
-spec\t''
-sql\t''
-ssa\t''
-stylus\t''
-sv\t''
-svelte\t''
-svg\t''
-swift\t''
-swig\t''
-systemd\t''
-taskpaper\t''
-tcl\t''
-tex\t''
-texinfo\t''
-textile\t''
-tf\t''
-thrift\t''
-toit\t''
-toml\t''
-ts\t''
-twig\t''
-txt\t''
-typescript\t''
-typoscript\t''
-typst\t''
-usd\t''
-v\t''
-vala\t''
-vb\t''
-vcl\t''
-verilog\t''
-vhdl\t''
-vim\t''
-vimscript\t''
-vue\t''
-webidl\t''
-wgsl\t''
-wiki\t''
-xml\t''
-xz\t''
-yacc\t''
-yaml\t''
-yang\t''
-z\t''
-zig\t''
-zsh\t''
-zstd\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l older -d 'Count only entries that were not modified since TIME, as in 90d, 2w, 3mo, 1y, 2026-11-01' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l newer -d 'Count only entries that were modified since TIME, as in 12h, 7d, yesterday' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l sort -d 'Set the order of entries in the same directory' -r -f -a "size\t''
-name\t''
-count\t''
-time\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l load -d 'Show the snapshot in FILE instead of a PATH; - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l since -d 'Show what changed since SINCE: last, 7d, 2026-11-01, a snapshot' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l series -d 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l remember-bound -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l list -d 'Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit); - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l list-duplicates -d 'With --list, refuse a path that comes again, take its last line, or count all [default: error]' -r -f -a "error\t''
-last\t''
-all\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l key-of -d 'Give an action a key instead of its own, as in delete=x or search=Ctrl-s' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
-b\t''
-k\t''
-m\t''
-g\t''
-t\t''
-kb\t''
-mb\t''
-gb\t''
-tb\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l time-style -d 'Print times as full-iso, long-iso, iso, relative, or +FORMAT' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s w -l terminal-width -d 'Draw for a terminal that is WIDTH columns wide' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l color -d 'Print colours: if the terminal can show them (auto, the default), always, or never' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l theme -d 'Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)' -r -f -a "auto\t''
-dark\t''
-light\t''
-none\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l color-of -d 'Draw something in a colour: accent, aside, grown, shrunk, track, band or share' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l hyperlink -d 'Make names links to their entries: on a terminal (auto, the default), always, or never' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s T -l threads -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l read -d 'How to read ext4: walk, bulk (from its device, several times faster; needs root), or auto (the default)' -r -f -a "auto\t''
-walk\t''
-bulk\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l config -d 'Read settings from FILE instead of ~/.config/weigh/config.toml' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s s -l apparent-size -d 'Count file lengths instead of disk blocks'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s f -l filecount -d 'Count regular files instead of bytes'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l inodes -d 'Count inodes of every kind instead of bytes'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s l -l count-links -d 'Count a file once for each of its hard links'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s L -l dereference-links -d 'Follow symlinks; each directory is still entered once'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l overlays -d 'Count what overlays show, as du does, and not only their layers'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s x -l limit-filesystem -l one-file-system -d 'Stay on the file system of each PATH'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s i -l ignore-hidden -d 'Leave out names that begin with a dot'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l gitignore -d 'Leave out ignored files: by .gitignore, and by .ignore'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l only-ignored -d 'Count only ignored files; weigh clean lists only what can be made again'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l exclude-caches -d 'Leave out the content of directories that a CACHEDIR.TAG marks as caches'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l df -d 'Also show space that only df sees; PATH has to be a mount point (implies -x)'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l frees -d 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l clean -d 'Mark the entries that weigh clean lists'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l details -d 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l remember -d 'Also keep this scan as a snapshot, for a later weigh diff or weigh history'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l list-totals -d 'With --list, the size of a directory is its total, as du prints it'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l read-only -d 'Turn off deleting'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l print0 -d 'End the paths that p prints with NUL instead of a newline'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s c -l no-colors -d 'Print no colours'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s C -l force-colors -d 'Print colours even without a terminal'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s P -l no-progress -d 'Show no progress'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l print-errors -d 'Print a line for each path that could not be read'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l stats -d 'Print what the walk did on stderr: threads, time, system calls'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s h -l help -d 'Print help: -h what weigh can do, --help all flags'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s V -l version -d 'Print the version'
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l rsh -d 'Reach other machines with COMMAND instead of ssh' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l files0-from -d 'Also weigh the PATHs in FILE, each ended by a NUL; - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l files-from -d 'Also weigh the PATHs in FILE, one per line; - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l older -d 'Count only entries that were not modified since TIME, as in 90d, 2w, 3mo, 1y, 2026-11-01' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s n -l number-of-lines -d 'Show the NUMBER largest [default: what fits]' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s z -l min-size -d 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l series -d 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l remember-bound -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l as -d 'Print a format for other programs: everything, like -j' -r -f -a "json\t'The same as -j'
-csv\t'A table, one line per entry: path, kind, size, entries, depth'
-ndjson\t'The same table as JSON, one object per line'
-ncdu\t'The export format of ncdu, for ncdu -f'
-folded\t'Stacks for flame graphs'
-prometheus\t'Metrics of the PATHs; with -d, -n or -z, of more'
-parquet\t'A table for DuckDB, Spark and pandas; more columns with --details'
-html\t'A page with a map and a table, in one file'
-svg\t'The map alone'"
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
-b\t''
-k\t''
-m\t''
-g\t''
-t\t''
-kb\t''
-mb\t''
-gb\t''
-tb\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l time-style -d 'Print times as full-iso, long-iso, iso, relative, or +FORMAT' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s w -l terminal-width -d 'Draw for a terminal that is WIDTH columns wide' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l color -d 'Print colours: if the terminal can show them (auto, the default), always, or never' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l theme -d 'Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)' -r -f -a "auto\t''
-dark\t''
-light\t''
-none\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l color-of -d 'Draw something in a colour: accent, aside, grown, shrunk, track, band or share' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l hyperlink -d 'Make names links to their entries: on a terminal (auto, the default), always, or never' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s T -l threads -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l read -d 'How to read ext4: walk, bulk (from its device, several times faster; needs root), or auto (the default)' -r -f -a "auto\t''
-walk\t''
-bulk\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l config -d 'Read settings from FILE instead of ~/.config/weigh/config.toml' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s x -l limit-filesystem -l one-file-system -d 'Stay on the file system of each PATH'
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l frees -d 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space'
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l remember -d 'Also keep this scan as a snapshot, for a later weigh diff or weigh history'
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s j -l output-json -d 'Print everything as JSON'
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s p -l full-paths -d 'Show paths instead of names'
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s R -l screen-reader -d 'Print columns of words instead of a tree, for screen readers'
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s c -l no-colors -d 'Print no colours'
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s C -l force-colors -d 'Print colours even without a terminal'
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s P -l no-progress -d 'Show no progress'
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l print-errors -d 'Print a line for each path that could not be read'
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -l stats -d 'Print what the walk did on stderr: threads, time, system calls'
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s h -l help -d 'Print help: -h what weigh can do, --help all flags'
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s V -l version -d 'Print the version'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l rsh -d 'Reach other machines with COMMAND instead of ssh' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l files0-from -d 'Also weigh the PATHs in FILE, each ended by a NUL; - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l files-from -d 'Also weigh the PATHs in FILE, one per line; - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s X -l ignore-directory -d 'Leave out entries of exactly this name or path; --exclude and -v take patterns' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s e -l filter -d 'Count only entries whose path matches, as in -e \'\\.png$\'' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s v -l invert-filter -d 'Leave out entries if REGEX matches any part of their path, as in -v \'/tmp[0-9]+/\'' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s I -l ignore-all-in-file -d 'Leave out what -v would, for each line of FILE' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l exclude -d 'Leave out entries that match, as in .gitignore: \'*.o\', /build, tmp/' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l include -d 'Count only entries that match, and what is in them' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l exclude-from -d 'Leave out what --exclude would, for each line of FILE' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l type -d 'Count only files of this type; --type-list shows the types' -r -f -a "ada\t''
-agda\t''
-aidl\t''
-alire\t''
-amake\t''
-asciidoc\t''
-asm\t''
-asp\t''
-ats\t''
-avro\t''
-awk\t''
-bat\t''
-batch\t''
-bazel\t''
-bitbake\t''
-boxlang\t''
-brotli\t''
-buildstream\t''
-bzip2\t''
-c\t''
-c3\t''
-cabal\t''
-candid\t''
-carp\t''
-cbor\t''
-ceylon\t''
-cfml\t''
-clojure\t''
-cmake\t''
-cmd\t''
-cml\t''
-coffeescript\t''
-config\t''
-container\t''
-coq\t''
-cpp\t''
-creole\t''
-crystal\t''
-cs\t''
-csharp\t''
-cshtml\t''
-csproj\t''
-css\t''
-csv\t''
-cuda\t''
-cython\t''
-d\t''
-dart\t''
-devicetree\t''
-dhall\t''
-diff\t''
-dita\t''
-docker\t''
-dockercompose\t''
-dts\t''
-dvc\t''
-ebuild\t''
-edn\t''
-elisp\t''
-elixir\t''
-elm\t''
-erb\t''
-erlang\t''
-fennel\t''
-fidl\t''
-fish\t''
-flatbuffers\t''
-fortran\t''
-fsharp\t''
-fut\t''
-gap\t''
-gdscript\t''
-gleam\t''
-gn\t''
-go\t''
-gprbuild\t''
-gradle\t''
-graphql\t''
-groovy\t''
-gzip\t''
-h\t''
-haml\t''
-hare\t''
-haskell\t''
-hbs\t''
-hs\t''
-html\t''
-hurl\t''
-hy\t''
-idris\t''
-janet\t''
-java\t''
-jinja\t''
-jl\t''
-js\t''
-json\t''
-jsonl\t''
-julia\t''
-jupyter\t''
-k\t''
-kconfig\t''
-kotlin\t''
-lean\t''
-less\t''
-license\t''
-lilypond\t''
-lisp\t''
-llvm\t''
-lock\t''
-log\t''
-lua\t''
-lz4\t''
-lzma\t''
-m4\t''
-make\t''
-mako\t''
-man\t''
-markdown\t''
-matlab\t''
-md\t''
-meson\t''
-minified\t''
-mint\t''
-mk\t''
-ml\t''
-mojo\t''
-motoko\t''
-msbuild\t''
-nim\t''
-ninja\t''
-nix\t''
-objc\t''
-objcpp\t''
-ocaml\t''
-org\t''
-pants\t''
-pascal\t''
-pdf\t''
-perl\t''
-php\t''
-pkgbuild\t''
-po\t''
-pod\t''
-postscript\t''
-powershell\t''
-prolog\t''
-proto\t''
-protobuf\t''
-ps\t''
-puppet\t''
-purs\t''
-pwsh\t''
-py\t''
-python\t''
-qmake\t''
-qml\t''
-qrc\t''
-qui\t''
-r\t''
-racket\t''
-raku\t''
-rdoc\t''
-readme\t''
-reasonml\t''
-red\t''
-rego\t''
-rescript\t''
-robot\t''
-rocq\t''
-rst\t''
-ruby\t''
-rust\t''
-sass\t''
-scala\t''
-scdoc\t''
-scheme\t''
-seed7\t''
-sh\t''
-slim\t''
-smarty\t''
-sml\t''
-solidity\t''
-soy\t''
-spark\t''
-spec\t''
-sql\t''
-ssa\t''
-stylus\t''
-sv\t''
-svelte\t''
-svg\t''
-swift\t''
-swig\t''
-systemd\t''
-taskpaper\t''
-tcl\t''
-tex\t''
-texinfo\t''
-textile\t''
-tf\t''
-thrift\t''
-toit\t''
-toml\t''
-ts\t''
-twig\t''
-txt\t''
-typescript\t''
-typoscript\t''
-typst\t''
-usd\t''
-v\t''
-vala\t''
-vb\t''
-vcl\t''
-verilog\t''
-vhdl\t''
-vim\t''
-vimscript\t''
-vue\t''
-webidl\t''
-wgsl\t''
-wiki\t''
-xml\t''
-xz\t''
-yacc\t''
-yaml\t''
-yang\t''
-z\t''
-zig\t''
-zsh\t''
-zstd\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l type-not -d 'Leave out files of this type' -r -f -a "ada\t''
-agda\t''
-aidl\t''
-alire\t''
-amake\t''
-asciidoc\t''
-asm\t''
-asp\t''
-ats\t''
-avro\t''
-awk\t''
-bat\t''
-batch\t''
-bazel\t''
-bitbake\t''
-boxlang\t''
-brotli\t''
-buildstream\t''
-bzip2\t''
-c\t''
-c3\t''
-cabal\t''
-candid\t''
-carp\t''
-cbor\t''
-ceylon\t''
-cfml\t''
-clojure\t''
-cmake\t''
-cmd\t''
-cml\t''
-coffeescript\t''
-config\t''
-container\t''
-coq\t''
-cpp\t''
-creole\t''
-crystal\t''
-cs\t''
-csharp\t''
-cshtml\t''
-csproj\t''
-css\t''
-csv\t''
-cuda\t''
-cython\t''
-d\t''
-dart\t''
-devicetree\t''
-dhall\t''
-diff\t''
-dita\t''
-docker\t''
-dockercompose\t''
-dts\t''
-dvc\t''
-ebuild\t''
-edn\t''
-elisp\t''
-elixir\t''
-elm\t''
-erb\t''
-erlang\t''
-fennel\t''
-fidl\t''
-fish\t''
-flatbuffers\t''
-fortran\t''
-fsharp\t''
-fut\t''
-gap\t''
-gdscript\t''
-gleam\t''
-gn\t''
-go\t''
-gprbuild\t''
-gradle\t''
-graphql\t''
-groovy\t''
-gzip\t''
-h\t''
-haml\t''
-hare\t''
-haskell\t''
-hbs\t''
-hs\t''
-html\t''
-hurl\t''
-hy\t''
-idris\t''
-janet\t''
-java\t''
-jinja\t''
-jl\t''
-js\t''
-json\t''
-jsonl\t''
-julia\t''
-jupyter\t''
-k\t''
-kconfig\t''
-kotlin\t''
-lean\t''
-less\t''
-license\t''
-lilypond\t''
-lisp\t''
-llvm\t''
-lock\t''
-log\t''
-lua\t''
-lz4\t''
-lzma\t''
-m4\t''
-make\t''
-mako\t''
-man\t''
-markdown\t''
-matlab\t''
-md\t''
-meson\t''
-minified\t''
-mint\t''
-mk\t''
-ml\t''
-mojo\t''
-motoko\t''
-msbuild\t''
-nim\t''
-ninja\t''
-nix\t''
-objc\t''
-objcpp\t''
-ocaml\t''
-org\t''
-pants\t''
-pascal\t''
-pdf\t''
-perl\t''
-php\t''
-pkgbuild\t''
-po\t''
-pod\t''
-postscript\t''
-powershell\t''
-prolog\t''
-proto\t''
-protobuf\t''
-ps\t''
-puppet\t''
-purs\t''
-pwsh\t''
-py\t''
-python\t''
-qmake\t''
-qml\t''
-qrc\t''
-qui\t''
-r\t''
-racket\t''
-raku\t''
-rdoc\t''
-readme\t''
-reasonml\t''
-red\t''
-rego\t''
-rescript\t''
-robot\t''
-rocq\t''
-rst\t''
-ruby\t''
-rust\t''
-sass\t''
-scala\t''
-scdoc\t''
-scheme\t''
-seed7\t''
-sh\t''
-slim\t''
-smarty\t''
-sml\t''
-solidity\t''
-soy\t''
-spark\t''
-spec\t''
-sql\t''
-ssa\t''
-stylus\t''
-sv\t''
-svelte\t''
-svg\t''
-swift\t''
-swig\t''
-systemd\t''
-taskpaper\t''
-tcl\t''
-tex\t''
-texinfo\t''
-textile\t''
-tf\t''
-thrift\t''
-toit\t''
-toml\t''
-ts\t''
-twig\t''
-txt\t''
-typescript\t''
-typoscript\t''
-typst\t''
-usd\t''
-v\t''
-vala\t''
-vb\t''
-vcl\t''
-verilog\t''
-vhdl\t''
-vim\t''
-vimscript\t''
-vue\t''
-webidl\t''
-wgsl\t''
-wiki\t''
-xml\t''
-xz\t''
-yacc\t''
-yaml\t''
-yang\t''
-z\t''
-zig\t''
-zsh\t''
-zstd\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l older -d 'Count only entries that were not modified since TIME, as in 90d, 2w, 3mo, 1y, 2026-11-01' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l newer -d 'Count only entries that were modified since TIME, as in 12h, 7d, yesterday' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s n -l number-of-lines -d 'Show the NUMBER largest [default: what fits]' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s d -l depth -l max-depth -d 'Show DEPTH levels below each PATH' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s z -l min-size -d 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l by -d 'Show totals by group' -r -f -a "type\t''
-owner\t''
-age\t''
-size\t''
-image\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l collapse -d 'Show directories with this name or path without their content' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l sort -d 'Set the order of entries in the same directory' -r -f -a "size\t''
-name\t''
-count\t''
-time\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l save -d 'Also save a snapshot in FILE, as in today.weigh; - is standard output' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l keep -d 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l load -d 'Show the snapshot in FILE instead of a PATH; - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l since -d 'Show what changed since SINCE: last, 7d, 2026-11-01, a snapshot' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l series -d 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l remember-bound -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l fail-growth -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l list -d 'Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit); - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l list-duplicates -d 'With --list, refuse a path that comes again, take its last line, or count all [default: error]' -r -f -a "error\t''
-last\t''
-all\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l as -d 'Print a format for other programs: everything, like -j' -r -f -a "json\t'The same as -j'
-csv\t'A table, one line per entry: path, kind, size, entries, depth'
-ndjson\t'The same table as JSON, one object per line'
-ncdu\t'The export format of ncdu, for ncdu -f'
-folded\t'Stacks for flame graphs'
-prometheus\t'Metrics of the PATHs; with -d, -n or -z, of more'
-parquet\t'A table for DuckDB, Spark and pandas; more columns with --details'
-html\t'A page with a map and a table, in one file'
-svg\t'The map alone'"
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
-b\t''
-k\t''
-m\t''
-g\t''
-t\t''
-kb\t''
-mb\t''
-gb\t''
-tb\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l time-style -d 'Print times as full-iso, long-iso, iso, relative, or +FORMAT' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s w -l terminal-width -d 'Draw for a terminal that is WIDTH columns wide' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l color -d 'Print colours: if the terminal can show them (auto, the default), always, or never' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l theme -d 'Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)' -r -f -a "auto\t''
-dark\t''
-light\t''
-none\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l color-of -d 'Draw something in a colour: accent, aside, grown, shrunk, track, band or share' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l hyperlink -d 'Make names links to their entries: on a terminal (auto, the default), always, or never' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s T -l threads -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l read -d 'How to read ext4: walk, bulk (from its device, several times faster; needs root), or auto (the default)' -r -f -a "auto\t''
-walk\t''
-bulk\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l config -d 'Read settings from FILE instead of ~/.config/weigh/config.toml' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s s -l apparent-size -d 'Count file lengths instead of disk blocks'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s f -l filecount -d 'Count regular files instead of bytes'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l inodes -d 'Count inodes of every kind instead of bytes'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s l -l count-links -d 'Count a file once for each of its hard links'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l unique -d 'Count only files without hard links elsewhere; --frees also knows clones'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s L -l dereference-links -d 'Follow symlinks; each directory is still entered once'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l overlays -d 'Count what overlays show, as du does, and not only their layers'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s x -l limit-filesystem -l one-file-system -d 'Stay on the file system of each PATH'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s i -l ignore-hidden -d 'Leave out names that begin with a dot'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l gitignore -d 'Leave out ignored files: by .gitignore, and by .ignore'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l only-ignored -d 'Count only ignored files; weigh clean lists only what can be made again'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l exclude-caches -d 'Leave out the content of directories that a CACHEDIR.TAG marks as caches'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s D -l only-dir -d 'Show only directories'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s F -l only-file -d 'Show only files: a list of the largest'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s t -l file-types -d 'Show totals by file extension, like --by type'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l skip-total -d 'Do not show the line of the root'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l details -d 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l remember -d 'Also keep this scan as a snapshot, for a later weigh diff or weigh history'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l list-totals -d 'With --list, the size of a directory is its total, as du prints it'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s j -l output-json -d 'Print everything as JSON'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s p -l full-paths -d 'Show paths instead of names'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s r -l reverse -d 'Print the root at the top, and the largest entries next to it'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s b -l no-percent-bars -d 'Print no bars and no percentages'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s B -l bars-on-right -d 'Draw the bars from the right'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l dim -d 'Draw the bars in grey, if there are colours'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s R -l screen-reader -d 'Print columns of words instead of a tree, for screen readers'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s c -l no-colors -d 'Print no colours'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s C -l force-colors -d 'Print colours even without a terminal'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s P -l no-progress -d 'Show no progress'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l print-errors -d 'Print a line for each path that could not be read'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l stats -d 'Print what the walk did on stderr: threads, time, system calls'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s h -l help -d 'Print help: -h what weigh can do, --help all flags'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s V -l version -d 'Print the version'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s n -l number-of-lines -d 'Show the NUMBER largest [default: what fits]' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s d -l depth -l max-depth -d 'Show DEPTH levels below each PATH' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s z -l min-size -d 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand history" -l series -d 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand history" -l remember-bound -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand history" -l as -d 'Print a format for other programs: everything, like -j' -r -f -a "json\t'The same as -j'
-csv\t'A table, one line per entry: path, kind, size, entries, depth'
-ndjson\t'The same table as JSON, one object per line'
-ncdu\t'The export format of ncdu, for ncdu -f'
-folded\t'Stacks for flame graphs'
-prometheus\t'Metrics of the PATHs; with -d, -n or -z, of more'
-parquet\t'A table for DuckDB, Spark and pandas; more columns with --details'
-html\t'A page with a map and a table, in one file'
-svg\t'The map alone'"
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
-b\t''
-k\t''
-m\t''
-g\t''
-t\t''
-kb\t''
-mb\t''
-gb\t''
-tb\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand history" -l time-style -d 'Print times as full-iso, long-iso, iso, relative, or +FORMAT' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s w -l terminal-width -d 'Draw for a terminal that is WIDTH columns wide' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand history" -l color -d 'Print colours: if the terminal can show them (auto, the default), always, or never' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand history" -l theme -d 'Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)' -r -f -a "auto\t''
-dark\t''
-light\t''
-none\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand history" -l color-of -d 'Draw something in a colour: accent, aside, grown, shrunk, track, band or share' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand history" -l hyperlink -d 'Make names links to their entries: on a terminal (auto, the default), always, or never' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s T -l threads -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand history" -l read -d 'How to read ext4: walk, bulk (from its device, several times faster; needs root), or auto (the default)' -r -f -a "auto\t''
-walk\t''
-bulk\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand history" -l config -d 'Read settings from FILE instead of ~/.config/weigh/config.toml' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s s -l apparent-size -d 'Count file lengths instead of disk blocks'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s f -l filecount -d 'Count regular files instead of bytes'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -l inodes -d 'Count inodes of every kind instead of bytes'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s D -l only-dir -d 'Show only directories'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -l forget -d 'Remove the scans that weigh kept of PATHs (without PATH: all), and print which'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s j -l output-json -d 'Print everything as JSON'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s p -l full-paths -d 'Show paths instead of names'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s r -l reverse -d 'Print the root at the top, and the largest entries next to it'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s b -l no-percent-bars -d 'Print no bars and no percentages'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s R -l screen-reader -d 'Print columns of words instead of a tree, for screen readers'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s c -l no-colors -d 'Print no colours'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s C -l force-colors -d 'Print colours even without a terminal'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s P -l no-progress -d 'Show no progress'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -l print-errors -d 'Print a line for each path that could not be read'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -l stats -d 'Print what the walk did on stderr: threads, time, system calls'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s h -l help -d 'Print help: -h what weigh can do, --help all flags'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s V -l version -d 'Print the version'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l rsh -d 'Reach other machines with COMMAND instead of ssh' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l files0-from -d 'Also weigh the PATHs in FILE, each ended by a NUL; - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l files-from -d 'Also weigh the PATHs in FILE, one per line; - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s X -l ignore-directory -d 'Leave out entries of exactly this name or path; --exclude and -v take patterns' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s e -l filter -d 'Count only entries whose path matches, as in -e \'\\.png$\'' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s v -l invert-filter -d 'Leave out entries if REGEX matches any part of their path, as in -v \'/tmp[0-9]+/\'' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s I -l ignore-all-in-file -d 'Leave out what -v would, for each line of FILE' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l exclude -d 'Leave out entries that match, as in .gitignore: \'*.o\', /build, tmp/' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l include -d 'Count only entries that match, and what is in them' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l exclude-from -d 'Leave out what --exclude would, for each line of FILE' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l type -d 'Count only files of this type; --type-list shows the types' -r -f -a "ada\t''
-agda\t''
-aidl\t''
-alire\t''
-amake\t''
-asciidoc\t''
-asm\t''
-asp\t''
-ats\t''
-avro\t''
-awk\t''
-bat\t''
-batch\t''
-bazel\t''
-bitbake\t''
-boxlang\t''
-brotli\t''
-buildstream\t''
-bzip2\t''
-c\t''
-c3\t''
-cabal\t''
-candid\t''
-carp\t''
-cbor\t''
-ceylon\t''
-cfml\t''
-clojure\t''
-cmake\t''
-cmd\t''
-cml\t''
-coffeescript\t''
-config\t''
-container\t''
-coq\t''
-cpp\t''
-creole\t''
-crystal\t''
-cs\t''
-csharp\t''
-cshtml\t''
-csproj\t''
-css\t''
-csv\t''
-cuda\t''
-cython\t''
-d\t''
-dart\t''
-devicetree\t''
-dhall\t''
-diff\t''
-dita\t''
-docker\t''
-dockercompose\t''
-dts\t''
-dvc\t''
-ebuild\t''
-edn\t''
-elisp\t''
-elixir\t''
-elm\t''
-erb\t''
-erlang\t''
-fennel\t''
-fidl\t''
-fish\t''
-flatbuffers\t''
-fortran\t''
-fsharp\t''
-fut\t''
-gap\t''
-gdscript\t''
-gleam\t''
-gn\t''
-go\t''
-gprbuild\t''
-gradle\t''
-graphql\t''
-groovy\t''
-gzip\t''
-h\t''
-haml\t''
-hare\t''
-haskell\t''
-hbs\t''
-hs\t''
-html\t''
-hurl\t''
-hy\t''
-idris\t''
-janet\t''
-java\t''
-jinja\t''
-jl\t''
-js\t''
-json\t''
-jsonl\t''
-julia\t''
-jupyter\t''
-k\t''
-kconfig\t''
-kotlin\t''
-lean\t''
-less\t''
-license\t''
-lilypond\t''
-lisp\t''
-llvm\t''
-lock\t''
-log\t''
-lua\t''
-lz4\t''
-lzma\t''
-m4\t''
-make\t''
-mako\t''
-man\t''
-markdown\t''
-matlab\t''
-md\t''
-meson\t''
-minified\t''
-mint\t''
-mk\t''
-ml\t''
-mojo\t''
-motoko\t''
-msbuild\t''
-nim\t''
-ninja\t''
-nix\t''
-objc\t''
-objcpp\t''
-ocaml\t''
-org\t''
-pants\t''
-pascal\t''
-pdf\t''
-perl\t''
-php\t''
-pkgbuild\t''
-po\t''
-pod\t''
-postscript\t''
-powershell\t''
-prolog\t''
-proto\t''
-protobuf\t''
-ps\t''
-puppet\t''
-purs\t''
-pwsh\t''
-py\t''
-python\t''
-qmake\t''
-qml\t''
-qrc\t''
-qui\t''
-r\t''
-racket\t''
-raku\t''
-rdoc\t''
-readme\t''
-reasonml\t''
-red\t''
-rego\t''
-rescript\t''
-robot\t''
-rocq\t''
-rst\t''
-ruby\t''
-rust\t''
-sass\t''
-scala\t''
-scdoc\t''
-scheme\t''
-seed7\t''
-sh\t''
-slim\t''
-smarty\t''
-sml\t''
-solidity\t''
-soy\t''
-spark\t''
-spec\t''
-sql\t''
-ssa\t''
-stylus\t''
-sv\t''
-svelte\t''
-svg\t''
-swift\t''
-swig\t''
-systemd\t''
-taskpaper\t''
-tcl\t''
-tex\t''
-texinfo\t''
-textile\t''
-tf\t''
-thrift\t''
-toit\t''
-toml\t''
-ts\t''
-twig\t''
-txt\t''
-typescript\t''
-typoscript\t''
-typst\t''
-usd\t''
-v\t''
-vala\t''
-vb\t''
-vcl\t''
-verilog\t''
-vhdl\t''
-vim\t''
-vimscript\t''
-vue\t''
-webidl\t''
-wgsl\t''
-wiki\t''
-xml\t''
-xz\t''
-yacc\t''
-yaml\t''
-yang\t''
-z\t''
-zig\t''
-zsh\t''
-zstd\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l type-not -d 'Leave out files of this type' -r -f -a "ada\t''
-agda\t''
-aidl\t''
-alire\t''
-amake\t''
-asciidoc\t''
-asm\t''
-asp\t''
-ats\t''
-avro\t''
-awk\t''
-bat\t''
-batch\t''
-bazel\t''
-bitbake\t''
-boxlang\t''
-brotli\t''
-buildstream\t''
-bzip2\t''
-c\t''
-c3\t''
-cabal\t''
-candid\t''
-carp\t''
-cbor\t''
-ceylon\t''
-cfml\t''
-clojure\t''
-cmake\t''
-cmd\t''
-cml\t''
-coffeescript\t''
-config\t''
-container\t''
-coq\t''
-cpp\t''
-creole\t''
-crystal\t''
-cs\t''
-csharp\t''
-cshtml\t''
-csproj\t''
-css\t''
-csv\t''
-cuda\t''
-cython\t''
-d\t''
-dart\t''
-devicetree\t''
-dhall\t''
-diff\t''
-dita\t''
-docker\t''
-dockercompose\t''
-dts\t''
-dvc\t''
-ebuild\t''
-edn\t''
-elisp\t''
-elixir\t''
-elm\t''
-erb\t''
-erlang\t''
-fennel\t''
-fidl\t''
-fish\t''
-flatbuffers\t''
-fortran\t''
-fsharp\t''
-fut\t''
-gap\t''
-gdscript\t''
-gleam\t''
-gn\t''
-go\t''
-gprbuild\t''
-gradle\t''
-graphql\t''
-groovy\t''
-gzip\t''
-h\t''
-haml\t''
-hare\t''
-haskell\t''
-hbs\t''
-hs\t''
-html\t''
-hurl\t''
-hy\t''
-idris\t''
-janet\t''
-java\t''
-jinja\t''
-jl\t''
-js\t''
-json\t''
-jsonl\t''
-julia\t''
-jupyter\t''
-k\t''
-kconfig\t''
-kotlin\t''
-lean\t''
-less\t''
-license\t''
-lilypond\t''
-lisp\t''
-llvm\t''
-lock\t''
-log\t''
-lua\t''
-lz4\t''
-lzma\t''
-m4\t''
-make\t''
-mako\t''
-man\t''
-markdown\t''
-matlab\t''
-md\t''
-meson\t''
-minified\t''
-mint\t''
-mk\t''
-ml\t''
-mojo\t''
-motoko\t''
-msbuild\t''
-nim\t''
-ninja\t''
-nix\t''
-objc\t''
-objcpp\t''
-ocaml\t''
-org\t''
-pants\t''
-pascal\t''
-pdf\t''
-perl\t''
-php\t''
-pkgbuild\t''
-po\t''
-pod\t''
-postscript\t''
-powershell\t''
-prolog\t''
-proto\t''
-protobuf\t''
-ps\t''
-puppet\t''
-purs\t''
-pwsh\t''
-py\t''
-python\t''
-qmake\t''
-qml\t''
-qrc\t''
-qui\t''
-r\t''
-racket\t''
-raku\t''
-rdoc\t''
-readme\t''
-reasonml\t''
-red\t''
-rego\t''
-rescript\t''
-robot\t''
-rocq\t''
-rst\t''
-ruby\t''
-rust\t''
-sass\t''
-scala\t''
-scdoc\t''
-scheme\t''
-seed7\t''
-sh\t''
-slim\t''
-smarty\t''
-sml\t''
-solidity\t''
-soy\t''
-spark\t''
-spec\t''
-sql\t''
-ssa\t''
-stylus\t''
-sv\t''
-svelte\t''
-svg\t''
-swift\t''
-swig\t''
-systemd\t''
-taskpaper\t''
-tcl\t''
-tex\t''
-texinfo\t''
-textile\t''
-tf\t''
-thrift\t''
-toit\t''
-toml\t''
-ts\t''
-twig\t''
-txt\t''
-typescript\t''
-typoscript\t''
-typst\t''
-usd\t''
-v\t''
-vala\t''
-vb\t''
-vcl\t''
-verilog\t''
-vhdl\t''
-vim\t''
-vimscript\t''
-vue\t''
-webidl\t''
-wgsl\t''
-wiki\t''
-xml\t''
-xz\t''
-yacc\t''
-yaml\t''
-yang\t''
-z\t''
-zig\t''
-zsh\t''
-zstd\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l older -d 'Count only entries that were not modified since TIME, as in 90d, 2w, 3mo, 1y, 2026-11-01' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l newer -d 'Count only entries that were modified since TIME, as in 12h, 7d, yesterday' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s n -l number-of-lines -d 'Show the NUMBER largest [default: what fits]' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s d -l depth -l max-depth -d 'Show DEPTH levels below each PATH' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s z -l min-size -d 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l by -d 'Show totals by group' -r -f -a "type\t''
-owner\t''
-age\t''
-size\t''
-image\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l collapse -d 'Show directories with this name or path without their content' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l sort -d 'Set the order of entries in the same directory' -r -f -a "size\t''
-name\t''
-count\t''
-time\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l as -d 'Print a format for other programs: everything, like -j' -r -f -a "json\t'The same as -j'
-csv\t'A table, one line per entry: path, kind, size, entries, depth'
-ndjson\t'The same table as JSON, one object per line'
-ncdu\t'The export format of ncdu, for ncdu -f'
-folded\t'Stacks for flame graphs'
-prometheus\t'Metrics of the PATHs; with -d, -n or -z, of more'
-parquet\t'A table for DuckDB, Spark and pandas; more columns with --details'
-html\t'A page with a map and a table, in one file'
-svg\t'The map alone'"
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
-b\t''
-k\t''
-m\t''
-g\t''
-t\t''
-kb\t''
-mb\t''
-gb\t''
-tb\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l time-style -d 'Print times as full-iso, long-iso, iso, relative, or +FORMAT' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s w -l terminal-width -d 'Draw for a terminal that is WIDTH columns wide' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l color -d 'Print colours: if the terminal can show them (auto, the default), always, or never' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l theme -d 'Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)' -r -f -a "auto\t''
-dark\t''
-light\t''
-none\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l color-of -d 'Draw something in a colour: accent, aside, grown, shrunk, track, band or share' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l hyperlink -d 'Make names links to their entries: on a terminal (auto, the default), always, or never' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s T -l threads -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l read -d 'How to read ext4: walk, bulk (from its device, several times faster; needs root), or auto (the default)' -r -f -a "auto\t''
-walk\t''
-bulk\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l config -d 'Read settings from FILE instead of ~/.config/weigh/config.toml' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l overlays -d 'Count what overlays show, as du does, and not only their layers'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s x -l limit-filesystem -l one-file-system -d 'Stay on the file system of each PATH'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s i -l ignore-hidden -d 'Leave out names that begin with a dot'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l gitignore -d 'Leave out ignored files: by .gitignore, and by .ignore'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l only-ignored -d 'Count only ignored files; weigh clean lists only what can be made again'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l exclude-caches -d 'Leave out the content of directories that a CACHEDIR.TAG marks as caches'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s D -l only-dir -d 'Show only directories'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s F -l only-file -d 'Show only files: a list of the largest'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s t -l file-types -d 'Show totals by file extension, like --by type'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l frees -d 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l skip-total -d 'Do not show the line of the root'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s j -l output-json -d 'Print everything as JSON'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s p -l full-paths -d 'Show paths instead of names'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s r -l reverse -d 'Print the root at the top, and the largest entries next to it'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s b -l no-percent-bars -d 'Print no bars and no percentages'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s B -l bars-on-right -d 'Draw the bars from the right'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l dim -d 'Draw the bars in grey, if there are colours'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s R -l screen-reader -d 'Print columns of words instead of a tree, for screen readers'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s c -l no-colors -d 'Print no colours'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s C -l force-colors -d 'Print colours even without a terminal'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s P -l no-progress -d 'Show no progress'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l print-errors -d 'Print a line for each path that could not be read'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l stats -d 'Print what the walk did on stderr: threads, time, system calls'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s h -l help -d 'Print help: -h what weigh can do, --help all flags'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s V -l version -d 'Print the version'
-complete -c weigh -n "__fish_weigh_using_subcommand help" -l man -d 'Print the man page'
-complete -c weigh -n "__fish_weigh_using_subcommand help" -s h -l help -d 'Print help: -h what weigh can do, --help all flags'
-complete -c weigh -n "__fish_weigh_using_subcommand help" -s V -l version -d 'Print the version'
-complete -c weigh -n "__fish_weigh_using_subcommand completions" -s h -l help -d 'Print help: -h what weigh can do, --help all flags'
-complete -c weigh -n "__fish_weigh_using_subcommand completions" -s V -l version -d 'Print the version'
+svg\t'The map alone'" -d 'Print a format for other programs: everything, like -j'
+complete -c weigh -n '__weigh_is tree diff history df' -s p -l full-paths -d 'Show paths instead of names'
+complete -c weigh -n '__weigh_is tree diff df' -s r -l reverse -d 'Print the root at the top, and the largest entries next to it'
+complete -c weigh -n '__weigh_is tree diff df' -s b -l no-percent-bars -d 'Print no bars and no percentages'
+complete -c weigh -n '__weigh_is tree diff df' -s B -l bars-on-right -d 'Draw the bars from the right'
+complete -c weigh -n '__weigh_is tree diff df' -l dim -d 'Draw the bars in grey, if there are colours'
+complete -c weigh -n '__weigh_is tree clean diff history df' -s R -l screen-reader -d 'Print columns of words instead of a tree, for screen readers'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -s o -l output-format -x -a "si
+b
+k
+m
+g
+t
+kb
+mb
+gb
+tb" -d 'Print sizes in powers of 1000 (si), or all in one unit'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -l time-style -x -d 'Print times as full-iso, long-iso, iso, relative, or +FORMAT'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -s w -l terminal-width -x -d 'Draw for a terminal that is WIDTH columns wide'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -s c -l no-colors -d 'Print no colours'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -s C -l force-colors -d 'Print colours even without a terminal'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -l color -x -a "auto
+always
+never" -d 'Print colours: if the terminal can show them (auto, the default), always, or never'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -l theme -x -a "auto
+dark
+light
+none" -d 'Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -l color-of -x -d 'Draw something in a colour: accent, aside, grown, shrunk, track, band or share'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -l hyperlink -x -a "auto
+always
+never" -d 'Make names links to their entries: on a terminal (auto, the default), always, or never'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -s P -l no-progress -d 'Show no progress'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -l print-errors -d 'Print a line for each path that could not be read'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -l stats -d 'Print what the walk did on stderr: threads, time, system calls'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -s T -l threads -x -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -l read -x -a "auto
+walk
+bulk" -d 'How to read ext4: walk, bulk (from its device, several times faster; needs root), or auto (the default)'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -l config -r -F -d 'Read settings from FILE instead of ~/.config/weigh/config.toml'
+complete -c weigh -n '__weigh_is tree help' -l man -d 'Print the man page'
+complete -c weigh -n '__weigh_is tree ui clean diff history df help completions' -s h -l help -d 'Print help: -h what weigh can do, --help all flags'
+complete -c weigh -n '__weigh_is tree ui clean diff history df help completions' -s V -l version -d 'Print the version'

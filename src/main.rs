@@ -1,6 +1,5 @@
 //! The program: parse, report, render, exit status.
 
-use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
@@ -9,7 +8,7 @@ mod program;
 use crate::program::browse::{self, BrowseOptions};
 use crate::program::cli::{self, MISTAKE, Messages};
 use crate::program::signals::{self, SIGNALLED, SecondCtrlC};
-use crate::program::terminal::{self, Lines, ProgressLine};
+use crate::program::terminal::{self, Lines, Message, ProgressLine, say};
 use weigh::internal::escape::escape;
 use weigh::internal::problem::{Operation, Problem, unless_closed};
 use weigh::internal::render::{self, Output, bounds, doubts, errors, stats};
@@ -34,10 +33,11 @@ fn main() -> ExitCode {
         return look_around(request, browse, &plan.messages);
     }
     let second = signals::listen(&request.interrupt, INTERRUPTED);
-    say(second.as_ref().err().map(|error| format!("cannot listen for Ctrl-C: {error}")));
     // If this fails, weigh ends like any other program.
     let _ = signals::outlive_size_limit();
     let messages = &plan.messages;
+    let deaf = second.as_ref().err();
+    note(deaf.map(|error| format!("cannot listen for Ctrl-C: {error}")), messages);
     let roots = match &request.source {
         Input::Roots(roots) if request.walk.filter.is_off() => roots.clone(),
         _ => Vec::new(),
@@ -54,21 +54,25 @@ fn main() -> ExitCode {
         // Not dropped, because to take a tree of millions apart at the end takes time for nothing.
         Ok(outcome) => Box::leak(Box::new(outcome)),
         Err(problem) => {
-            say([&problem]);
+            say(Message::Error, [&problem]);
             note_hosts(request, std::slice::from_ref(&problem), &plan.messages);
             let is_asked = request.interrupt.is_asked();
-            return ExitCode::from(if is_asked { INTERRUPTED } else { status_of(&problem) });
+            return ExitCode::from(if is_asked {
+                INTERRUPTED
+            } else {
+                status_of(request, &problem)
+            });
         }
     };
     let printed = unless_closed(print(request, outcome, plan.output, second.ok()));
     let Outcome { unsaved, other_files, exceeded, stats, .. } = outcome;
     let weighed = &outcome.snapshot.weighed;
-    say(unsaved.iter().chain(other_files));
+    say(Message::Error, unsaved.iter().chain(other_files));
     note(errors::removed("--keep", &outcome.removed), messages);
     note(errors::of_other_hosts(outcome.of_other_hosts), messages);
     let hosts = outcome.history.as_ref().map_or(&[][..], |history| &history.hosts);
     note(errors::several_hosts(hosts), messages);
-    say(printed.as_ref().err().map(cli::unprinted));
+    say(Message::Error, printed.as_ref().err().map(cli::unprinted));
     note(errors::sharing(stats.sharing), messages);
     let measure = outcome.snapshot.view.measure;
     if let Input::Roots(_) = request.source {
@@ -79,15 +83,16 @@ fn main() -> ExitCode {
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
     say_how_it_went(request, outcome, has_totals, messages);
     if weighed.is_interrupted {
-        say(["interrupted; totals are a lower bound"]);
+        say(Message::Error, ["interrupted; totals are a lower bound"]);
     }
     let format = messages.format.of(measure);
-    say(exceeded.iter().map(|it| bounds::message(it, &format, !weighed.is_complete())));
+    let exceeded_by = |it| bounds::message(it, &format, !weighed.is_complete());
+    say(Message::Error, exceeded.iter().map(exceeded_by));
     ExitCode::from(match (&printed, unsaved) {
         (Err(_), _) => INCOMPLETE,
         // An interrupted scan in a loaded snapshot does not count.
         _ if weighed.is_interrupted && request.interrupt.is_asked() => INTERRUPTED,
-        (_, Some(problem)) => status_of(problem),
+        (_, Some(problem)) => status_of(request, problem),
         _ if !other_files.is_empty() => INCOMPLETE,
         // Also if the figure is a lower bound, because the rest can only add to it.
         _ if !exceeded.is_empty() => OVER,
@@ -105,22 +110,22 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     let ended = match browse::run(request, options) {
         Ok(ended) => ended,
         Err(problem) => {
-            say([&problem]);
+            say(Message::Error, [&problem]);
             note_hosts(request, std::slice::from_ref(&problem), messages);
-            return ExitCode::from(status_of(&problem));
+            return ExitCode::from(status_of(request, &problem));
         }
     };
     let mut out = io::stdout().lock();
     let printed = ended.printed.map_or(Ok(()), |paths| out.write_all(&paths));
     let printed = unless_closed(printed.and_then(|()| out.flush()));
-    say(printed.as_ref().err().map(cli::unprinted));
-    say(errors::summary(&ended.kept, true, false, false));
+    say(Message::Error, printed.as_ref().err().map(cli::unprinted));
+    say(Message::Error, errors::losses(&ended.kept, true, false));
     if ended.unfinished {
         let log = escape(log.as_os_str().as_encoded_bytes());
         let message = "a delete did not finish: the last lines of";
-        say([format!("{message} {log} say where the entries are")]);
+        say(Message::Error, [format!("{message} {log} say where the entries are")]);
     }
-    say(&ended.failure);
+    say(Message::Error, &ended.failure);
     if let Some(browsed) = &ended.browsed {
         say_how_it_went(request, browsed, false, messages);
     }
@@ -148,9 +153,12 @@ fn print(
     out.flush()
 }
 
-fn status_of(problem: &Problem) -> u8 {
+/// The status after a `problem` that ended weigh. A file that cannot be used is a mistake in a flag.
+fn status_of(request: &Request, problem: &Problem) -> u8 {
+    let is_of_file = !matches!(request.source, Input::Remote(..) | Input::FileSystems);
     match problem.operation {
         Operation::Compare | Operation::Replace | Operation::Show => MISTAKE,
+        Operation::Load if is_of_file => MISTAKE,
         _ => INCOMPLETE,
     }
 }
@@ -171,18 +179,22 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
     note(errors::seem_totals(outcome.stats.seem_totals), messages);
     note(errors::no_blocks(outcome.stats.has_no_blocks), messages);
     let problems = &outcome.snapshot.weighed.problems;
-    say(errors::summary(problems, print_errors, has_totals, may_need_root));
-    note_hosts(request, problems, messages);
-    if let Some(hint) = cli::meant(problems) {
-        terminal::complain(&format!("hint: {hint}\n"));
+    note(errors::cycles(problems), messages);
+    let mut losses = errors::losses(problems, print_errors, may_need_root);
+    if let (Some(last), Some(hint)) = (losses.last_mut(), cli::meant(problems)) {
+        *last += &format!("\n{hint}");
     }
-    say(outcome.history.as_ref().and_then(errors::incomplete));
+    say(Message::Error, &losses);
+    let is_less = has_totals && !losses.is_empty();
+    note(is_less.then(|| "totals are a lower bound".to_owned()), messages);
+    note_hosts(request, problems, messages);
+    say(Message::Error, outcome.history.as_ref().and_then(errors::incomplete));
     if let Some(earlier) = &request.since {
         let earlier = earlier.as_os_str().as_encoded_bytes();
         let (losses, others): (Vec<_>, Vec<_>) =
             outcome.doubts.iter().partition(|doubt| doubt.is_loss());
         note(doubts::summary(others, earlier), messages);
-        say(doubts::summary(losses, earlier));
+        say(Message::Error, doubts::summary(losses, earlier));
     }
     note(messages.compared.clone(), messages);
     if messages.stats {
@@ -206,12 +218,6 @@ fn has_all(request: &Request, outcome: &Outcome) -> bool {
 /// Says what is no error, unless only errors are to be said.
 fn note(lines: impl IntoIterator<Item = String>, messages: &Messages) {
     if messages.notes {
-        say(lines);
+        say(Message::Note, lines);
     }
-}
-
-/// Writes these lines to stderr, each with the name of the program.
-fn say(lines: impl IntoIterator<Item = impl Display>) {
-    let lines = lines.into_iter().map(|line| format!("weigh: {line}\n"));
-    terminal::complain(&lines.collect::<String>());
 }

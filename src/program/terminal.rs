@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::io::{self, IsTerminal, StdoutLock, Write};
 use std::mem;
 use std::process;
@@ -125,6 +126,29 @@ pub fn charset() -> Charset {
         true if is_linux_console() => Charset::Console,
         true => Charset::Unicode,
         false => Charset::Ascii,
+    }
+}
+
+/// What a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// The reason for an exit status other than 0.
+    Error,
+    /// Anything else.
+    Note,
+}
+
+/// Writes messages to stderr, a line each. The part of a message after a newline is the way out, on a line of its own.
+pub fn say(message: Message, texts: impl IntoIterator<Item = impl Display>) {
+    let kind = match message {
+        Message::Error => "error",
+        Message::Note => "note",
+    };
+    let texts = texts.into_iter().map(|text| text.to_string().replace('\n', "\nhint: "));
+    let lines: String = texts.map(|text| format!("weigh: {kind}: {text}\n")).collect();
+    // Most often, there is nothing to say.
+    if !lines.is_empty() {
+        complain(&lines);
     }
 }
 

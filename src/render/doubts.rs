@@ -32,7 +32,7 @@ fn line(doubt: &Doubt, earlier: &str) -> String {
 pub fn other_host(before: &[u8], now: &[u8]) -> String {
     let [before, now] = [before, now].map(escape);
     format!(
-        "compared with a scan of host {before}, as {now} has none: --series NAME makes one series of all hosts"
+        "compared with a scan of host {before}, as {now} has none\n--series NAME makes one series of all hosts"
     )
 }
 

@@ -16,20 +16,17 @@ use crate::tree::{FEW_EXTENTS, LEAST_ASKED, MOST_EXTENTS, Tree};
 /// How many paths a line names at most.
 pub(super) const SHOWN: usize = 3;
 
-/// A line for each kind of loss, or for each loss if `is_every`; and a line for each directory that is its own
-/// ancestor. The last line says what this means for the totals, if any were shown (`has_totals`), and what to do
-/// about it. It advises sudo only if root could read more (`may_need_root`). Empty if there is no problem.
-pub fn summary(
-    problems: &[Problem],
-    is_every: bool,
-    has_totals: bool,
-    may_need_root: bool,
-) -> Vec<String> {
+/// A line for each directory that is its own ancestor.
+pub fn cycles(problems: &[Problem]) -> Vec<String> {
+    let cycles = problems.iter().filter(|problem| !problem.is_loss());
+    cycles.map(|cycle| format!("{} {}", escape(&cycle.path), text_of(cycle))).collect()
+}
+
+/// A line for each kind of loss, or for each loss if `is_every`. After the last line, in a line of its own, stands what
+/// to do about them: it advises sudo only if root could read more (`may_need_root`). Empty if there is no loss.
+pub fn losses(problems: &[Problem], is_every: bool, may_need_root: bool) -> Vec<String> {
     let losses = problems.iter().filter(|problem| problem.is_loss());
-    let mut lines = Vec::new();
-    for cycle in problems.iter().filter(|problem| !problem.is_loss()) {
-        lines.push(format!("{} {}", escape(&cycle.path), text_of(cycle)));
-    }
+    let mut lines: Vec<String> = Vec::new();
     let mut remedies = Vec::new();
     if is_every {
         lines.extend(losses.clone().map(ToString::to_string));
@@ -48,19 +45,12 @@ pub fn summary(
         }
         lines.extend(kinds.into_values().map(|(count, shown)| several(count, &shown)));
     }
-    let mut denied = losses.clone().map(Problem::symbol);
+    let mut denied = losses.map(Problem::symbol);
     if may_need_root && denied.any(|symbol| symbol == "EACCES" || symbol == "EPERM") {
         remedies.push("sudo weigh may read more");
     }
-    let mut last = Vec::new();
-    if has_totals && losses.clone().next().is_some() {
-        last.push("totals are a lower bound".to_owned());
-    }
-    if !remedies.is_empty() {
-        last.push(remedies.join(", and "));
-    }
-    if !last.is_empty() {
-        lines.push(last.join(": "));
+    if let (Some(last), false) = (lines.last_mut(), remedies.is_empty()) {
+        *last += &format!("\n{}", remedies.join(", and "));
     }
     lines
 }
@@ -85,7 +75,7 @@ pub(super) fn first_few<'p>(count: usize, paths: impl Iterator<Item = &'p [u8]>)
 pub fn unmounted(roots: &[Vec<u8>]) -> Option<String> {
     let shown = first_few(roots.len(), roots.iter().map(Vec::as_slice));
     (!roots.is_empty()).then(|| {
-        format!("df says nothing about {shown}: it is no mount point, and `weigh df` lists those")
+        format!("df says nothing about {shown}: it is no mount point\n`weigh df` lists those")
     })
 }
 
@@ -100,8 +90,8 @@ pub fn remembered(
             let kept = says_kept
                 .then(|| format!("remembered: {}", escape(file.as_os_str().as_encoded_bytes())));
             let over = (expired.of_other_hosts > 0).then(|| {
-                "scans of other hosts take more than --remember-bound allows, and stay: weigh history --forget removes \
-                 all, and --series NAME makes one series of all hosts"
+                "scans of other hosts take more than --remember-bound allows, and stay\n\
+                 weigh history --forget removes all, and --series NAME makes one series of all hosts"
                     .to_owned()
             });
             let lines = kept.into_iter().chain(removed("--remember-bound", &expired.files));
@@ -123,8 +113,8 @@ pub fn of_other_hosts(count: usize) -> Option<String> {
     let plural = if count == 1 { "" } else { "s" };
     (count > 0).then(|| {
         format!(
-            "--keep left {count} snapshot{plural} of other hosts: --series NAME makes one series of all hosts, and \
-             a DIR for each host keeps them apart"
+            "--keep left {count} snapshot{plural} of other hosts\n\
+             --series NAME makes one series of all hosts, and a DIR for each host keeps them apart"
         )
     })
 }
@@ -134,7 +124,7 @@ pub fn several_hosts(hosts: &[Vec<u8>]) -> Option<String> {
     let shown = first_few(hosts.len(), hosts.iter().map(Vec::as_slice));
     (hosts.len() > 1).then(|| {
         format!(
-            "these are scans of {} hosts, as each has only one: {shown} (--series NAME makes one series of them)",
+            "these are scans of {} hosts, as each has only one: {shown}\n--series NAME makes one series of them",
             hosts.len()
         )
     })
@@ -186,13 +176,13 @@ pub fn unmet(typed: &Typed) -> Vec<String> {
     let lines = typed.unmet().map(|(flag, text)| {
         let is_glob = text.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{'));
         let hint = match flag {
-            "-X" if is_glob => ": it takes names and paths, and --exclude takes globs".to_owned(),
+            "-X" if is_glob => "\n-X takes names and paths, and --exclude takes globs".to_owned(),
             _ if text.contains(&b',') && !text.contains(&b'{') => {
-                format!(": repeat {flag} for each of several")
+                format!("\nrepeat {flag} for each of several")
             }
             "-X" => String::new(),
             _ if text.starts_with(b"/") => {
-                ": a glob that begins with a slash begins at each PATH".to_owned()
+                "\na glob that begins with a slash begins at each PATH".to_owned()
             }
             _ => String::new(),
         };
@@ -210,7 +200,7 @@ pub fn seem_totals(are_any: bool) -> Option<String> {
 
 /// The line about a file system that reports no blocks.
 pub fn no_blocks(are_none: bool) -> Option<String> {
-    let line = "all sizes are 0, because the file system reports no disk blocks: -s counts lengths";
+    let line = "all sizes are 0, because the file system reports no disk blocks\n-s counts lengths";
     are_none.then(|| line.to_owned())
 }
 
@@ -226,7 +216,7 @@ pub fn taken_for_hosts<'p>(typed: impl Iterator<Item = &'p [u8]>) -> Vec<String>
     names
         .map(|(host, path)| {
             format!(
-                "{path} was taken for a path on the machine {host}; for a file here, type ./{path}"
+                "{path} was taken for a path on the machine {host}\nfor a file here, type ./{path}"
             )
         })
         .collect()
@@ -243,7 +233,7 @@ pub fn not_loaded(tree: Option<&Tree>) -> Option<String> {
 pub fn measures(differ: bool, shown: Measure) -> Option<String> {
     let saved = "the snapshots were saved in different measures, and show";
     let flags = "-s, --no-apparent-size, -f or --inodes shows another";
-    differ.then(|| format!("{saved} {} here: {flags}", shown.noun()))
+    differ.then(|| format!("{saved} {} here\n{flags}", shown.noun()))
 }
 
 /// The lines about what is not known of shared space.
@@ -289,18 +279,14 @@ mod tests {
     fn a_line_for_many_and_one_for_what_to_do() {
         let problems: Vec<_> = ["/a", "/b", "/c\n", "/d"].map(denied).into();
         let all = "4 × cannot open: Permission denied: /a, /b, /c\\n, …";
-        let bound = "totals are a lower bound: --print-errors names every path";
+        let names = "\n--print-errors names every path";
         assert_eq!(
-            summary(&problems, false, true, true),
-            [all, &format!("{bound}, and sudo weigh may read more")]
+            losses(&problems, false, true),
+            [format!("{all}{names}, and sudo weigh may read more")]
         );
-        assert_eq!(
-            summary(&problems, false, false, true),
-            [all, "--print-errors names every path, and sudo weigh may read more"]
-        );
-        assert_eq!(summary(&problems, true, true, true).len(), 5);
-        assert!(!summary(&problems, false, true, false).concat().contains("sudo"));
-        assert!(summary(&[], false, true, true).is_empty());
+        assert_eq!(losses(&problems, false, false), [format!("{all}{names}")]);
+        assert_eq!(losses(&problems, true, true).len(), 4);
+        assert!(losses(&[], false, true).is_empty());
     }
 
     #[test]
@@ -309,18 +295,15 @@ mod tests {
         problems[0].message = "another\x1b".to_owned();
         let expected = [
             "2 × cannot open: Permission denied: /a, /b",
-            "cannot open /c: another\\x1b",
-            "sudo weigh may read more",
+            "cannot open /c: another\\x1b\nsudo weigh may read more",
         ];
-        assert_eq!(summary(&problems, false, false, true), expected);
+        assert_eq!(losses(&problems, false, true), expected);
     }
 
     #[test]
     fn a_cycle_is_no_loss() {
         let problems = [Problem::cycle(b"/a/b".to_vec())];
-        assert_eq!(
-            summary(&problems, false, true, true),
-            ["/a/b is its own ancestor; not entered again"]
-        );
+        assert!(losses(&problems, false, true).is_empty());
+        assert_eq!(cycles(&problems), ["/a/b is its own ancestor; not entered again"]);
     }
 }

@@ -387,6 +387,14 @@ pub fn text(path: &Path) -> io::Result<Box<dyn Read>> {
     compression::unpack(start, file, size)
 }
 
+/// Whether the file at `path` begins as a snapshot or an export does, perhaps a damaged one.
+pub fn is_begun(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = text(path).and_then(|text| text.take(MAGIC.len() as u64).read_to_end(&mut start));
+    let starts = [MAGIC, ncdu::BINARY_MAGIC, b"[", b"{"];
+    read.is_ok() && starts.into_iter().any(|it| start.starts_with(it))
+}
+
 /// A snapshot that was opened, in its form.
 enum Opened {
     /// After the first bytes, with the size of the file.

@@ -267,7 +267,7 @@ fn what_is_mounted_in_it_is_walked_and_put_in_place() {
         mkdir other; cd top/c; "$0" -j .. . ../../other > ../../walked
         "$0" -j --read=bulk --stats .. . ../../other > ../../bulk 2> ../../said; cd ../..
         cmp walked bulk >&2; grep -q '^    bulk ' said
-        [ "$(grep -c 'was walked, not read in bulk' said)" = 1 ]; grep -q '^weigh: ../../other was walked' said
+        [ "$(grep -c 'was walked, not read in bulk' said)" = 1 ]; grep -q '^weigh: note: ../../other was walked' said
     "#;
     in_namespace(&fixture, script);
 }
@@ -335,9 +335,12 @@ fn where_it_cannot_be_done_it_is_walked_and_said_why() {
     let lines: Vec<_> = said.lines().collect();
     assert_eq!(lines.len(), 3, "{said}");
     let no_mount = "was walked, not read in bulk: no ext2, ext3 or ext4 is mounted there";
-    assert_eq!(lines[0], format!("weigh: top/sub {no_mount}"));
-    assert_eq!(lines[1], format!("weigh: memory {no_mount}"));
-    assert!(lines[2].starts_with("weigh: top was walked, not read in bulk: /dev/loop"), "{said}");
+    assert_eq!(lines[0], format!("weigh: note: top/sub {no_mount}"));
+    assert_eq!(lines[1], format!("weigh: note: memory {no_mount}"));
+    assert!(
+        lines[2].starts_with("weigh: note: top was walked, not read in bulk: /dev/loop"),
+        "{said}"
+    );
     assert!(lines[2].ends_with(": Permission denied"), "{said}");
 }
 
@@ -394,7 +397,7 @@ fn in_a_container_it_is_walked_and_only_bulk_says_why() {
     ] {
         let said = fixture.text(format!("{name}.said"));
         let [line] = said.lines().collect::<Vec<_>>()[..] else { panic!("{name}: {said}") };
-        let start = format!("weigh: {root} was walked, not read in bulk: {reason}");
+        let start = format!("weigh: note: {root} was walked, not read in bulk: {reason}");
         assert!(line.starts_with(&start) && line.ends_with(end), "{name}: {line}");
     }
 }
@@ -405,7 +408,7 @@ fn without_a_file_system_of_its_own_it_is_a_walk() {
     let run = |flags: &str| weigh(flags).arg("top").within(fixture.path()).run();
     let (bulk, walked) = (run("-b --read=bulk"), run("-b"));
     assert_eq!((bulk.code(), &bulk.stdout), (0, &walked.stdout));
-    assert!(bulk.complaint().starts_with("weigh: top was walked, not read in bulk: "));
+    assert!(bulk.complaint().starts_with("weigh: note: top was walked, not read in bulk: "));
     assert_eq!(run("--read=bulk -L").code(), 2);
 }
 

@@ -184,7 +184,7 @@ fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
     let run = |flags: &str| within(&fixture, flags).run();
     assert_eq!(run("diff --since one.weigh").code(), 3, "fail-growth is for it");
     // What is typed is meant.
-    for flags in ["--keep 1", "--keep 1 --save x", "--fail-growth 1", "--read-only", "--details"] {
+    for flags in ["--keep 1", "--keep 1 --save x", "--fail-growth 1B", "--read-only", "--details"] {
         refused("", flags);
     }
     for (flags, said) in [
@@ -192,6 +192,11 @@ fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
         ("--keep 1 -d 0", "--keep needs --save DIR/"),
         ("--read-only -n 3", "--read-only does nothing in weigh\n"),
         ("clean --print0", "--print0 does nothing in weigh clean\n"),
+        ("clean --rsh ssh", "--rsh does nothing in weigh clean\nhint: leave it out\n"),
+        ("clean -p", "-p does nothing in weigh clean\nhint: leave it out\n"),
+        ("history -D", "-D does nothing in weigh history\nhint: leave it out\n"),
+        ("history -r", "-r does nothing in weigh history\nhint: leave it out\n"),
+        ("history -b", "-b does nothing in weigh history\nhint: leave it out\n"),
         ("--list-totals -d 0", "--list-totals needs --list"),
         ("--list-duplicates last -d 0", "--list-duplicates needs --list"),
     ] {
@@ -218,6 +223,18 @@ fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
         .unwrap();
     assert_eq!(run("-j").json()["size"], 8);
     assert_eq!(run("-j top").json()["name"], "top");
+}
+
+/// A counterpart is for the command line; in the file, there is `false`.
+#[test]
+fn a_counterpart_is_no_key() {
+    for flags in ["", "-r", "--no-dim"] {
+        let complaint = refused("no-reverse = true", flags);
+        assert!(
+            complaint.contains("unknown key no-reverse\nhint: did you mean reverse?"),
+            "{complaint}"
+        );
+    }
 }
 
 /// A comparison that finds no snapshot is not made without the settings that say what counts.

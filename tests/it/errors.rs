@@ -110,20 +110,24 @@ fn a_kind_of_error_has_a_line_and_the_last_one_says_what_to_do() {
         weigh(flags).args(["top", "none"]).within(fixture.path()).by_nobody(&fixture).run()
     };
     let expected = "\
-        weigh: none: No such file or directory\n\
-        weigh: cannot stat top/listed/f: Permission denied\n\
-        weigh: 9 × cannot open: Permission denied: top/0, top/1, top/2, …\n";
-    let what_to_do = "weigh: totals are a lower bound: --print-errors names every path, and sudo weigh may read more\n";
+        weigh: error: none: No such file or directory\n\
+        weigh: error: cannot stat top/listed/f: Permission denied\n\
+        weigh: error: 9 × cannot open: Permission denied: top/0, top/1, top/2, …\n";
     let complaint = run("-c").complaint();
     let mut lines: Vec<_> = complaint.split_inclusive('\n').collect();
+    assert_eq!(lines.pop(), Some("weigh: note: totals are a lower bound\n"));
+    let what_to_do = "hint: --print-errors names every path, and sudo weigh may read more\n";
     assert_eq!(lines.pop(), Some(what_to_do));
     lines.sort_unstable();
     let mut expected: Vec<_> = expected.split_inclusive('\n').collect();
     expected.sort_unstable();
     assert_eq!(lines, expected);
     let all = run("-c --print-errors").complaint();
-    assert_eq!(all.lines().count(), 12, "{all}");
-    assert!(all.ends_with("weigh: totals are a lower bound: sudo weigh may read more\n"), "{all}");
+    assert_eq!(all.lines().count(), 13, "{all}");
+    assert!(
+        all.ends_with("\nhint: sudo weigh may read more\nweigh: note: totals are a lower bound\n"),
+        "{all}"
+    );
 }
 
 /// The message was once "cannot stat : No such file or directory".
@@ -161,8 +165,8 @@ fn a_value_for_t_is_answered_with_the_flag_that_takes_it() {
     }
     // There is a file of that name, or no such value.
     run("-t size").clean();
-    assert_eq!(run("-t nope").complaint(), "weigh: nope: No such file or directory\n");
-    assert_eq!(run("age").complaint(), "weigh: age: No such file or directory\n");
+    assert_eq!(run("-t nope").complaint(), "weigh: error: nope: No such file or directory\n");
+    assert_eq!(run("age").complaint(), "weigh: error: age: No such file or directory\n");
 }
 
 /// As `du` and `ls` say it; several have one line.
@@ -170,10 +174,10 @@ fn a_value_for_t_is_answered_with_the_flag_that_takes_it() {
 fn a_missing_path_is_named_with_the_reason_alone() {
     let fixture = Fixture::new().file("d/f", 10);
     let run = |flags: &str| weigh(flags).within(fixture.path()).run().complaint();
-    assert_eq!(run("nope"), "weigh: nope: No such file or directory\n");
-    assert_eq!(run("one two"), "weigh: 2 × No such file or directory: one, two\n");
+    assert_eq!(run("nope"), "weigh: error: nope: No such file or directory\n");
+    assert_eq!(run("one two"), "weigh: error: 2 × No such file or directory: one, two\n");
     // It is there, and a file.
-    assert_eq!(run("d/f/x"), "weigh: cannot stat d/f/x: Not a directory\n");
+    assert_eq!(run("d/f/x"), "weigh: error: cannot stat d/f/x: Not a directory\n");
 }
 
 /// Errors are still printed, and notes are not.
@@ -189,7 +193,7 @@ fn quiet_leaves_only_errors() {
     assert!(limit.complaint().contains("--fail-over"), "{}", limit.complaint());
     assert_eq!(
         run("df top/g").complaint(),
-        "weigh: df says nothing about top/g: it is no mount point, and `weigh df` lists those\n"
+        "weigh: note: df says nothing about top/g: it is no mount point\nhint: `weigh df` lists those\n"
     );
     assert_eq!(run("df -q top/g").complaint(), "");
 }
@@ -201,8 +205,8 @@ fn sudo_is_suggested_only_for_denied_paths() {
     let complaint =
         |flags: &str| weigh(flags).within(fixture.path()).by_nobody(&fixture).run().complaint();
     assert!(complaint("top").contains("sudo"), "{}", complaint("top"));
-    let expected = "weigh: none: No such file or directory\n\
-                    weigh: totals are a lower bound\n";
+    let expected = "weigh: error: none: No such file or directory\n\
+                    weigh: note: totals are a lower bound\n";
     assert_eq!(complaint("none top/g"), expected);
 }
 
@@ -491,10 +495,13 @@ fn messages_are_ascii_where_only_that_can_be_shown() {
         assert!(locale == "C.UTF-8" || shown.complaint().is_ascii(), "{}", shown.complaint());
         shown.complaint()
     };
-    assert_eq!(run("ü ö", "C.UTF-8"), "weigh: 2 × No such file or directory: ö, ü\n");
-    let said = "weigh: 2 x No such file or directory: \\xc3\\xb6, \\xc3\\xbc\n";
+    assert_eq!(run("ü ö", "C.UTF-8"), "weigh: error: 2 × No such file or directory: ö, ü\n");
+    let said = "weigh: error: 2 x No such file or directory: \\xc3\\xb6, \\xc3\\xbc\n";
     assert_eq!(run("ü ö", "C"), said);
-    assert_eq!(run("ü", "de_DE.ISO-8859-1"), "weigh: \\xc3\\xbc: No such file or directory\n");
+    assert_eq!(
+        run("ü", "de_DE.ISO-8859-1"),
+        "weigh: error: \\xc3\\xbc: No such file or directory\n"
+    );
     for flags in ["-X ü .", "--depth ü", "--load é", "a b c d é", "--stats .", "history --forget ü"]
     {
         run(flags, "C");

@@ -127,7 +127,7 @@ fn exports_of_several_roots_are_read_again() {
     ] {
         keep("bad", bad.into());
         let shown = run("--load bad");
-        assert_eq!(shown.code(), 1, "{bad}");
+        assert_eq!(shown.code(), 2, "{bad}");
         assert!(shown.complaint().contains("a slash in its name, b/c"), "{}", shown.complaint());
     }
 }
@@ -347,7 +347,7 @@ fn what_ncdu_could_not_read_is_remembered() {
     ] {
         fs::write(&file, bad).unwrap();
         let shown = weigh("--load").arg(&file).run();
-        assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{bad}");
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{bad}");
         assert!(shown.complaint().contains(said), "{}", shown.complaint());
     }
 }
@@ -501,8 +501,10 @@ fn counts_that_were_saved_are_no_bytes_for_ncdu() {
     for counting in ["-f", "--inodes"] {
         weigh(counting).arg("--save").arg(&file).arg(fixture.at("top")).run().clean();
         let shown = weigh("--as ncdu --load").arg(&file).run();
-        let expected =
-            format!("weigh: cannot show {}: what is asked for needs bytes, and ", file.display());
+        let expected = format!(
+            "weigh: error: cannot show {}: what is asked for needs bytes, and ",
+            file.display()
+        );
         assert!(shown.complaint().starts_with(&expected), "{}", shown.complaint());
         assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{counting}");
         assert!(!weigh("--as csv --load").arg(&file).run().clean().is_empty());

@@ -440,17 +440,20 @@ fn a_name_or_glob_that_matches_nothing_is_named() {
     for (flags, said) in [
         (
             &["-X", "*modules"][..],
-            "-X '*modules' matched nothing: it takes names and paths, and --exclude takes globs",
+            "-X '*modules' matched nothing\nhint: -X takes names and paths, and --exclude takes globs",
         ),
         (
             &["--exclude", "node_modules,target"],
-            "--exclude 'node_modules,target' matched nothing: repeat --exclude for each of several",
+            "--exclude 'node_modules,target' matched nothing\nhint: repeat --exclude for each of several",
         ),
-        (&["-X", "src,target"], "-X 'src,target' matched nothing: repeat -X for each of several"),
+        (
+            &["-X", "src,target"],
+            "-X 'src,target' matched nothing\nhint: repeat -X for each of several",
+        ),
         (&["--include", "*.rs", "--include", "*.py"], "--include '*.rs' matched nothing"),
         (
             &["--exclude", "/top/src"],
-            "--exclude '/top/src' matched nothing: a glob that begins with a slash begins at each PATH",
+            "--exclude '/top/src' matched nothing\nhint: a glob that begins with a slash begins at each PATH",
         ),
         (&["-X", "a\tb"], r"-X 'a\tb' matched nothing"),
         // All of these match.
@@ -474,7 +477,7 @@ fn a_name_or_glob_that_matches_nothing_is_named() {
     ] {
         let run = flags.iter().fold(weigh("-c -s"), |run, flag| run.arg(flag));
         let shown = run.arg("top").within(fixture.path()).run();
-        let line = if said.is_empty() { String::new() } else { format!("weigh: {said}\n") };
+        let line = if said.is_empty() { String::new() } else { format!("weigh: note: {said}\n") };
         assert_eq!((shown.code(), shown.complaint()), (0, line), "{flags:?}");
     }
     // The config file is for all trees.

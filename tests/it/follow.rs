@@ -152,15 +152,14 @@ fn links_that_lead_round_and_round_are_a_problem() {
     let du = du.args(["-L", "top"]).current_dir(fixture.path()).output().unwrap();
     assert_eq!(du.status.code(), Some(1));
     let shown = weigh("-j -s -L top").within(fixture.path()).run();
-    let said =
-        "weigh: 3 × cannot stat: Too many levels of symbolic links: top/a, top/b, top/link\n";
+    let said = "weigh: error: 3 × cannot stat: Too many levels of symbolic links: top/a, top/b, top/link\n";
     assert_eq!(shown.code(), 1);
     assert!(shown.complaint().starts_with(said), "{}", shown.complaint());
     let document = crate::document::Document::parse(&shown.stdout);
     assert_eq!((document.root().size, &document.header["complete"]), (5000, &false.into()));
     // As a root, too; without -L it is itself.
     let shown = weigh("-j -s -L top/link").within(fixture.path()).run();
-    let said = "weigh: cannot stat top/link: Too many levels of symbolic links\n";
+    let said = "weigh: error: cannot stat top/link: Too many levels of symbolic links\n";
     assert_eq!((shown.code(), shown.complaint().as_str()), (1, said));
     weigh("-j -s top/link").within(fixture.path()).run().clean();
 }
@@ -176,7 +175,7 @@ fn a_target_that_cannot_be_examined_is_a_problem() {
         let shown = weigh.run();
         assert_eq!(shown.code(), 1, "{flags} {root}");
         let complaint = shown.complaint();
-        let expected = "weigh: cannot stat top/link: Permission denied\n";
+        let expected = "weigh: error: cannot stat top/link: Permission denied\n";
         assert!(complaint.starts_with(expected), "{flags} {root}: {complaint}");
     }
 }

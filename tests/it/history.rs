@@ -314,7 +314,7 @@ fn a_snapshot_that_cannot_be_read_has_a_line_and_the_others_are_shown() {
             let complaint = shown.complaint();
             assert_eq!((shown.code(), complaint.lines().count()), (1, 1), "{complaint}");
             assert!(
-                complaint.starts_with(&format!("weigh: cannot load {broken}: ")),
+                complaint.starts_with(&format!("weigh: error: cannot load {broken}: ")),
                 "{complaint}"
             );
             let shown = json(shown);
@@ -338,10 +338,11 @@ fn a_snapshot_with_an_absurd_time_is_named() {
         for flags in ["--load s", "diff t --since s", "history whole s"] {
             let shown = weigh(flags).within(fixture.path()).run();
             let said = shown.complaint();
-            let begin =
-                format!("weigh: cannot load {absurd}: a time before 1970, or after the year 9999");
+            let begin = format!(
+                "weigh: error: cannot load {absurd}: a time before 1970, or after the year 9999"
+            );
             assert!(said.starts_with(&begin) && said.lines().count() == 1, "{time}: {said}");
-            assert_eq!(shown.code(), 1, "{time}: {flags}");
+            assert_eq!(shown.code(), 2, "{time}: {flags}");
         }
     }
 }
@@ -362,13 +363,13 @@ fn a_snapshot_dated_in_the_future_or_not_at_all_is_named_and_left_out() {
     let mut said: Vec<_> = shown.complaint().lines().map(str::to_owned).collect();
     said.sort();
     let expected = [
-        "weigh: cannot load later: it is dated in the future",
-        "weigh: cannot load never: it does not say when it was made",
+        "weigh: error: cannot load later: it is dated in the future",
+        "weigh: error: cannot load never: it does not say when it was made",
     ];
     assert_eq!((shown.code(), said), (1, expected.map(str::to_owned).to_vec()));
     assert_eq!(line(&json(shown), "t")["sizes"], serde_json::json!([1_000, 1_000]));
     let alone = history("", fixture.path(), &names[1..2]);
-    assert_eq!((alone.code(), alone.stdout.len()), (1, 0));
+    assert_eq!((alone.code(), alone.stdout.len()), (2, 0));
     assert_eq!(alone.complaint().trim_end(), expected[0]);
 }
 
@@ -474,7 +475,7 @@ fn the_last_of_days_weeks_and_months_are_kept_and_what_others_made() {
     let (named, count) = (&all[2..], all.len() - kept);
     let named: Vec<_> = named.iter().filter(|name| !left.contains(*name)).take(3).collect();
     let expected = format!(
-        "weigh: --keep removed {count} snapshots: s/{}, s/{}, s/{}, …\n",
+        "weigh: note: --keep removed {count} snapshots: s/{}, s/{}, s/{}, …\n",
         named[0], named[1], named[2]
     );
     assert_eq!((shown.code(), shown.complaint()), (0, expected));
@@ -563,7 +564,7 @@ fn several_at_once_do_not_disturb_each_other() {
             let output = child.wait_with_output().unwrap();
             let complaint = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(0), "{complaint}");
-            assert!(complaint.lines().all(|line| line.starts_with("weigh: --keep removed ")));
+            assert!(complaint.lines().all(|line| line.starts_with("weigh: note: --keep removed ")));
         }
         assert!(snapshots(&fixture).iter().any(|name| !name.starts_with("weigh-2020")));
     }
@@ -576,10 +577,10 @@ fn a_directory_is_its_newest_snapshot_or_all_of_them() {
     let fixture = fixture.file("s/weigh-2020-01-01T000000Z.txt", 10).dir("none");
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     for (flags, code, message) in [
-        ("--load none", 1, "cannot load none: there is no snapshot in it that --save DIR/ wrote"),
+        ("--load none", 2, "cannot load none: there is no snapshot in it that --save DIR/ wrote"),
         (
             "history none",
-            1,
+            2,
             "cannot load none: there is no snapshot in it that --save DIR/ wrote, and no scan of it is remembered: \
              to begin, use --remember, or scan it with --save DIR/",
         ),
@@ -590,7 +591,7 @@ fn a_directory_is_its_newest_snapshot_or_all_of_them() {
         ),
     ] {
         let shown = run(flags);
-        assert_eq!((shown.code(), shown.complaint()), (code, format!("weigh: {message}\n")));
+        assert_eq!((shown.code(), shown.complaint()), (code, format!("weigh: error: {message}\n")));
         assert!(shown.stdout.is_empty());
     }
     let size = |bytes: u64| {
@@ -666,7 +667,7 @@ fn what_cannot_be_removed_is_said() {
     }
     assert_eq!(shown.code(), 1);
     for name in [name, another] {
-        let expected = format!("weigh: cannot remove s/{name}: Operation not permitted\n");
+        let expected = format!("weigh: error: cannot remove s/{name}: Operation not permitted\n");
         assert!(shown.complaint().contains(&expected), "{}", shown.complaint());
     }
     assert_eq!(snapshots(&fixture).len(), 3);

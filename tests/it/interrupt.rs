@@ -89,7 +89,7 @@ fn it_says_that_it_is_partial_where_nobody_reads_it() {
         let mut complaint = String::new();
         child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
         let code = child.wait().unwrap().code();
-        let is_said = complaint == "weigh: interrupted; totals are a lower bound\n";
+        let is_said = complaint == "weigh: error: interrupted; totals are a lower bound\n";
         assert!(code == Some(0) && complaint.is_empty() || is_said, "{code:?}: {complaint}");
         codes.push(code);
     }

@@ -204,7 +204,7 @@ fn what_is_wrong_with_a_snapshot_is_said_in_one_line() {
     ] {
         fs::write(place.at("wrong"), &wrong).unwrap();
         let shown = weigh("--load wrong").within(place.path()).run();
-        assert_eq!(shown.code(), 1, "{wrong:?}");
+        assert_eq!(shown.code(), 2, "{wrong:?}");
         assert_eq!(shown.complaint().lines().count(), 1, "{}", shown.complaint());
         check_text(&shown.stderr, &String::from_utf8_lossy(&wrong));
     }
@@ -232,7 +232,10 @@ fn a_snapshot_that_is_given_as_path_says_how_it_is_loaded() {
     let fixture = Fixture::new().file("top/f", 5000);
     weigh("--save x.weigh top").within(fixture.path()).run().clean();
     let said = |flags: &str| weigh(flags).within(fixture.path()).run().complaint();
-    assert_eq!(said("x.weigh"), "weigh: x.weigh is a file: --load shows the snapshot in it\n");
+    assert_eq!(
+        said("x.weigh"),
+        "weigh: note: x.weigh is a file: --load shows the snapshot in it\n"
+    );
     for flags in ["-q x.weigh", "top/f", "--load x.weigh", "."] {
         assert_eq!(said(flags), "", "{flags}");
     }

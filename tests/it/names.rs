@@ -540,8 +540,11 @@ fn a_name_that_no_entry_can_have_is_refused_with_the_file_and_the_name() {
         let loaded = ["-t --load bad", "-n 1 --load bad", "--load bad -j"].map(run);
         for shown in loaded.into_iter().chain([since]) {
             let said = shown.complaint();
-            assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{what}: {said}");
-            assert!(said.starts_with("weigh: cannot load bad: ") && said.contains(&what), "{said}");
+            assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{what}: {said}");
+            assert!(
+                said.starts_with("weigh: error: cannot load bad: ") && said.contains(&what),
+                "{said}"
+            );
         }
     }
     for (list, what) in [

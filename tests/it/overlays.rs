@@ -116,8 +116,7 @@ fn the_line_of_an_overlay_says_where_it_counts() {
     native_only!("mounts cannot be told apart there");
     let (_, mounts) = ONCE[0];
     let (document, complaint, _) = weighed(mounts, "", "-x");
-    let said =
-        "weigh: 1 × overlay not entered, because its layers count (--overlays enters it): top/m\n";
+    let said = "weigh: note: 1 × overlay not entered, because its layers count (--overlays enters it): top/m\n";
     assert_eq!(complaint, said);
     let overlay = document.by_path()[b"m".as_slice()];
     assert_eq!((overlay.size, overlay.note.as_deref()), (0, Some("counts in u")));

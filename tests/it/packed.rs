@@ -677,9 +677,9 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
         ] {
             let shown = weigh(flags).within(fixture.path()).run();
             let complaint = shown.complaint();
-            assert!(complaint.starts_with("weigh: cannot load bad.weigh: "), "{complaint}");
+            assert!(complaint.starts_with("weigh: error: cannot load bad.weigh: "), "{complaint}");
             assert!(complaint.contains(expected), "{flags}, {expected}: {complaint}");
-            assert_eq!((shown.code(), complaint.lines().count()), (1, 1), "{complaint}");
+            assert_eq!((shown.code(), complaint.lines().count()), (2, 1), "{complaint}");
         }
     }
     // By the index, the second one is as good as the first.
@@ -725,7 +725,7 @@ fn a_comparison_needs_no_digests_and_trusts_them_with_no_sizes() {
     let digests = sections(&unchanged).iter().find(|(kind, _)| *kind == b'C').unwrap().1.len();
     damaged[last - digests - 1_000] ^= 1;
     assert!(since(&damaged) == expected, "what is unchanged was read");
-    assert_eq!(run("-t --load since.weigh").code(), 1, "it is damaged");
+    assert_eq!(run("-t --load since.weigh").code(), 2, "it is damaged");
 
     fs::write(fixture.at("top/3/4/new"), [b'x'; 70_000]).unwrap();
     run("top -n 1 --save y.weigh").clean();

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::fixture::Fixture;
 use crate::run::weigh;
 
 /// The shell, and the file that its completions are looked for in by that shell.
@@ -54,46 +55,106 @@ fn succeeds_silently(program: &str, args: &[&str]) {
     assert!(output.status.success() && said.is_empty(), "{program} {args:?}: {said}");
 }
 
-/// Loads the completions, and asks for those of `weigh --rev`: a script that loads may yet be
-/// for another program.
-#[test]
-fn completions_load() {
-    let script = |shell| {
-        let (_, path) = SHELLS.into_iter().find(|(name, _)| *name == shell).unwrap();
-        at(path).to_str().unwrap().to_owned()
+/// What `shell` offers where `typed` ends, in a directory with the file `file`, the directory `tree` and the snapshot
+/// `kept.weigh`; sorted. None if the shell is not installed.
+fn offered(shell: &str, typed: &str) -> Option<Vec<String>> {
+    let fixture =
+        Fixture::new().file("here/file", 1).file("here/tree/f", 1).file("here/kept.weigh", 1);
+    let fixture = fixture.file("state/weigh/snapshots/0/weigh-2026-11-01T120000Z.weigh", 1);
+    let (_, path) = SHELLS.into_iter().find(|(name, _)| *name == shell).unwrap();
+    let script = at(path);
+    let here = fixture.at("here");
+    let mut command = Command::new(shell);
+    match shell {
+        // Where it offers nothing itself, readline completes paths, unless the function forbids it.
+        "bash" => command.args(["--norc", "--noprofile", "-c"]).arg(
+            "compopt() { [[ $1 == +o ]] && default=; return 0; }
+            default=yes; source \"$1\"; cur=${2##*[ =]}
+            read -ra COMP_WORDS <<< \"${2//=/ = }\"; [[ $2 == *[\\ =] ]] && COMP_WORDS+=('')
+            COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _weigh
+            printf '%s\n' \"${COMPREPLY[@]}\"
+            [[ -n $default && -z ${COMPREPLY[*]} ]] && compgen -f -- \"$cur\"; true",
+        ),
+        "zsh" => command.arg("-f").arg(at("tests/complete.zsh")),
+        _ => command.args(["--no-config", "-c"]).arg("source $argv[1]; complete -C $argv[2]"),
     };
-    let bash = format!(
-        "set -u; source '{}'; COMP_WORDS=(weigh --rev); COMP_CWORD=1; \
-         _weigh weigh --rev weigh; [[ \"${{COMPREPLY[*]}}\" == --reverse ]]",
-        script("bash")
-    );
-    succeeds_silently("bash", &["--norc", "--noprofile", "-c", &bash]);
-    // No counterparts of switches, types by name, and no file where a flag names none.
-    for (before, typed, found) in [
-        ("-r", "--no-rev", ""),
-        ("-r", "--only-ig", "--only-ignored"),
-        ("--type", "rus", "rust"),
-        ("--type-not", "rus", "rust"),
-        ("--threads", "Cargo.l", "Cargo.l"),
-        ("--save", "Cargo.l", "Cargo.lock"),
-    ] {
-        let bash = format!(
-            "compopt() {{ :; }}; source '{}'; COMP_WORDS=(weigh {before} {typed}); COMP_CWORD=2; \
-             _weigh weigh {typed} {before}; [[ \"${{COMPREPLY[*]}}\" == '{found}' ]] || echo \"${{COMPREPLY[*]}}\"",
-            script("bash")
-        );
-        succeeds_silently("bash", &["--norc", "--noprofile", "-c", &bash]);
+    match shell {
+        "bash" => command.arg("bash").arg(&script).arg(typed),
+        "zsh" => command.arg(&script).arg(&here).arg(typed),
+        _ => command.arg(&script).arg(typed),
+    };
+    let run = command.current_dir(&here).env("XDG_STATE_HOME", fixture.at("state"));
+    let Ok(output) = run.env("HOME", fixture.path()).stdin(Stdio::null()).output() else {
+        eprintln!("{shell} is not installed");
+        return None;
+    };
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.is_empty(), "{shell}: {said}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    // fish has a description after a tab, and a slash after a directory.
+    let word = |line: &str| line.split('\t').next().unwrap().trim_end_matches('/').to_owned();
+    let mut words: Vec<_> = text.lines().map(word).filter(|word| !word.is_empty()).collect();
+    words.sort_unstable();
+    words.dedup();
+    Some(words)
+}
+
+/// Once, bash and fish offered flags before commands, and zsh no paths.
+#[test]
+fn shells_offer_commands_and_paths_and_flags_only_after_a_dash() {
+    const COMMANDS: [&str; 7] = ["clean", "completions", "df", "diff", "help", "history", "ui"];
+    const PATHS: [&str; 3] = ["file", "kept.weigh", "tree"];
+    const TIMES: [&str; 8] = ["12h", "1y", "2026-11-01", "2w", "3mo", "7d", "last", "yesterday"];
+    let together = |some: &[&[&'static str]]| {
+        let mut all = some.concat();
+        all.sort_unstable();
+        all
+    };
+    let all = together(&[&COMMANDS, &PATHS]);
+    let times = together(&[&TIMES, &PATHS]);
+    for shell in ["bash", "zsh", "fish"] {
+        for (typed, expected) in [
+            ("weigh ", &all[..]),
+            ("weigh ui ", &PATHS),
+            ("weigh tree ", &PATHS),
+            ("weigh -r ", &PATHS),
+            ("weigh clean tr", &["tree"]),
+            ("weigh cl", &["clean"]),
+            ("weigh diff ", &times),
+            ("weigh diff 2026", &["2026-11-01"]),
+            ("weigh diff -r ", &times),
+            ("weigh diff 7d ", &PATHS),
+            ("weigh help ", &COMMANDS),
+            ("weigh completions ", &["bash", "elvish", "fish", "powershell", "zsh"]),
+            ("weigh --rev", &["--reverse"]),
+            ("weigh --only-ig", &["--only-ignored"]),
+            ("weigh ui --read-", &["--read-only"]),
+            ("weigh history --forg", &["--forget"]),
+            // Not of that command, and no counterpart.
+            ("weigh ui --reverse", &[]),
+            ("weigh --no-rev", &[]),
+            ("weigh --sort ", &["count", "name", "size", "time"]),
+            ("weigh ui --sort ", &["count", "name", "size", "time"]),
+            ("weigh --as zzz", &[]),
+            ("weigh --as cs", &["csv"]),
+            ("weigh --type rus", &["rust"]),
+            ("weigh clean -o ", &["b", "g", "gb", "k", "kb", "m", "mb", "si", "t", "tb"]),
+            // A number.
+            ("weigh --threads ", &[]),
+            ("weigh --config ", &PATHS),
+        ] {
+            let Some(found) = offered(shell, typed) else { break };
+            // For a flag without values, fish lists the files that it would take for words.
+            assert_eq!(found, expected, "{shell}: {typed}");
+        }
+        let Some(flags) = offered(shell, "weigh -") else { continue };
+        assert!(flags.len() > 60 && flags.iter().all(|flag| flag.starts_with('-')), "{flags:?}");
+        let counterparts: Vec<_> = flags.iter().filter(|flag| flag.starts_with("--no-")).collect();
+        assert_eq!(counterparts, ["--no-colors", "--no-percent-bars", "--no-progress"], "{shell}");
     }
-    let zsh = format!(
-        "autoload -Uz compinit && compinit -D -u && source '{}' && [[ $_comps[weigh] == _weigh ]]",
-        script("zsh")
-    );
-    succeeds_silently("zsh", &["-f", "-c", &zsh]);
-    let fish = format!(
-        "source '{}'; and complete -C 'weigh --rev' | string match -q -- '--reverse*'",
-        script("fish")
-    );
-    succeeds_silently("fish", &["--no-config", "-c", &fish]);
+    // readline takes this for three words.
+    assert_eq!(offered("bash", "weigh --as=cs").unwrap(), ["csv"]);
+    assert_eq!(offered("bash", "weigh --sort=").unwrap(), ["count", "name", "size", "time"]);
 }
 
 #[test]
@@ -103,7 +164,25 @@ fn the_man_page_is_without_fault() {
     succeeds_silently("mandoc", &["-T", "lint", "-W", "warning", man]);
     succeeds_silently("groff", &["-ww", "-man", "-Tutf8", "-z", man]);
     let text = std::fs::read_to_string(man).unwrap();
-    for section in ["SYNOPSIS", "EXAMPLES", "\"EXIT STATUS\"", "ENVIRONMENT", "FILES"] {
+    for section in ["SYNOPSIS", "COMMANDS", "EXAMPLES", "\"EXIT STATUS\"", "ENVIRONMENT", "FILES"] {
         assert!(text.contains(&format!("\n.SH {section}\n")), "{section}");
+    }
+    // Each command has its lines to type, and its flags.
+    let (_, commands) = text.split_once(".SH COMMANDS\n").unwrap();
+    let (commands, _) = commands.split_once("\n.SH ").unwrap();
+    let sections: Vec<_> = commands.split(".SS ").skip(1).collect();
+    assert_eq!(sections.len(), 7);
+    for section in sections {
+        let name: String = section.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+        assert!(section.contains(&format!("\\fB{name}")), "{section}");
+    }
+    let section = |name: &str| commands.split(".SS ").find(|it| it.starts_with(name)).unwrap();
+    for (name, flag) in [
+        ("weigh ui", "read\\-only"),
+        ("weigh diff", "fail\\-growth"),
+        ("weigh clean", "older"),
+        ("weigh history", "forget"),
+    ] {
+        assert!(section(name).contains(&format!("\\fB\\-\\-{flag}\\fR")), "{name}: {flag}");
     }
 }

@@ -34,7 +34,7 @@ fn at_home(fixture: &Fixture, flags: &str) -> Weigh {
 fn keep(shown: Shown) -> PathBuf {
     let said = shown.complaint();
     assert_eq!((shown.code(), said.lines().count()), (0, 1), "{said}");
-    let path = said.trim_end().strip_prefix("weigh: remembered: ");
+    let path = said.trim_end().strip_prefix("weigh: note: remembered: ");
     let path = PathBuf::from(path.unwrap_or_else(|| panic!("{said}")));
     assert!(path.exists(), "{said}");
     path
@@ -147,11 +147,11 @@ fn a_day_is_the_last_scan_until_its_end() {
     walk_on(&fixture, now() + 9 * DAY);
     file(10);
     assert_eq!(grown("last"), Some(7));
-    // A file of that name wins over the word.
+    // The word wins over a file of that name.
     file(4);
     weigh("-s t --save last").within(fixture.path()).run().clean();
     file(10);
-    assert_eq!(grown("last"), Some(6));
+    assert_eq!((grown("last"), grown("./last")), (Some(7), Some(6)));
 }
 
 /// Once, a history of several roots began anew wherever they were typed in another way.
@@ -194,8 +194,8 @@ fn a_day_in_other_words_is_answered_by_those_there_are() {
     }
     for file in ["2w.weigh", "./2w", "saved/"] {
         let said = at_home(&fixture, "diff t --since").arg(file).run();
-        assert_eq!(said.code(), 1, "{file}");
-        assert!(said.complaint().starts_with("weigh: cannot load"), "{}", said.complaint());
+        assert_eq!(said.code(), 2, "{file}");
+        assert!(said.complaint().starts_with("weigh: error: cannot load"), "{}", said.complaint());
     }
 }
 
@@ -278,7 +278,7 @@ fn only_whole_walks_of_directories_are_kept() {
         let shown = at_home(&fixture, "--remember").args(flags.split(' ')).run();
         let said = shown.complaint();
         assert_eq!(shown.code(), 0, "{flags}: {said}");
-        assert!(said.contains(&format!("weigh: not remembered: {why}\n")), "{flags}: {said}");
+        assert!(said.contains(&format!("weigh: note: not remembered: {why}\n")), "{flags}: {said}");
         // Who has it in the config file is not told every time: this is no terminal.
         let shown = at_home(&fixture, flags).env("WEIGH_CONFIG_PATH", &config).run();
         assert!(!shown.complaint().contains("remembered"), "{flags}: {}", shown.complaint());
@@ -303,7 +303,7 @@ fn what_could_not_be_read_is_kept_as_incomplete_and_limits_nothing() {
     let shown = run("--remember t");
     let said = shown.complaint();
     assert_eq!(shown.code(), 1, "{said}");
-    assert!(said.contains("weigh: remembered: ") && said.contains("t/closed"), "{said}");
+    assert!(said.contains("weigh: note: remembered: ") && said.contains("t/closed"), "{said}");
     let kept = remembered(&fixture);
     let [file] = &kept.iter().collect::<Vec<_>>()[..] else { panic!("{kept:?}") };
     assert_eq!(weigh("-j --load").arg(file).run().code(), 1);
@@ -358,7 +358,7 @@ fn what_another_host_saved_is_read_and_never_removed() {
     }
     assert_eq!(fixture.names("keep").len(), 2);
     let said = save("web1", "keep/ --keep 1");
-    assert!(said.contains("--keep left 1 snapshot of other hosts: --series NAME"), "{said}");
+    assert!(said.contains("--keep left 1 snapshot of other hosts\nhint: --series NAME"), "{said}");
     assert_eq!(fixture.names("keep").len(), 2);
     for host in ["web1", "web2", "web3"] {
         assert!(!save(host, "ci/ --keep 1 --series ci").contains("other hosts"));
@@ -366,7 +366,7 @@ fn what_another_host_saved_is_read_and_never_removed() {
     }
     let said = run("on web3 \"$0\" diff -s t --since keep/");
     assert!(
-        said.starts_with("weigh: compared with a scan of host web1, as web3 has none"),
+        said.starts_with("weigh: note: compared with a scan of host web1, as web3 has none"),
         "{said}"
     );
     assert_eq!(run("on web1 \"$0\" diff -s t --since keep/"), "");
@@ -380,7 +380,7 @@ fn what_another_host_saved_is_read_and_never_removed() {
     assert!(first.exists() && remembered(&fixture).len() == 2);
     let said = run("on web3 \"$0\" diff -s t --since last");
     assert!(
-        said.starts_with("weigh: compared with a scan of host web2, as web3 has none"),
+        said.starts_with("weigh: note: compared with a scan of host web2, as web3 has none"),
         "{said}"
     );
     let said = run("on web3 \"$0\" history -s t");
@@ -403,7 +403,7 @@ fn a_walk_that_was_interrupted_is_not_kept() {
         interrupt(&mut child);
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
-        if said.contains("weigh: not remembered: the scan was interrupted\n") {
+        if said.contains("weigh: note: not remembered: the scan was interrupted\n") {
             assert_eq!((output.status.code(), remembered(&fixture)), (Some(130), before), "{said}");
             is_reached = true;
         }
@@ -419,7 +419,7 @@ fn a_directory_that_others_can_change_is_not_used() {
         assert!(!shown.stdout.is_empty());
         let complaint = shown.complaint();
         assert_eq!(complaint.lines().count(), 1, "{complaint}");
-        assert!(complaint.starts_with("weigh: not remembered: "), "{complaint}");
+        assert!(complaint.starts_with("weigh: note: not remembered: "), "{complaint}");
         assert_eq!(remembered(fixture), BTreeSet::new());
         complaint
     };
@@ -609,7 +609,8 @@ fn two_at_once_both_stay() {
         for child in both {
             let output = child.wait_with_output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            let is_kept = said.starts_with("weigh: remembered: ") && said.lines().count() == 1;
+            let is_kept =
+                said.starts_with("weigh: note: remembered: ") && said.lines().count() == 1;
             assert!(output.status.success() && is_kept, "{said}");
         }
         let files = remembered(&fixture);

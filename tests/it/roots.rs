@@ -340,7 +340,11 @@ fn roots_come_from_standard_input() {
     // A path that is not there is a problem, as it would be on the command line.
     let shown = run("--files0-from", b"b\0none\0");
     assert_eq!(shown.code(), 1);
-    assert!(shown.complaint().contains("weigh: none: No such file"), "{}", shown.complaint());
+    assert!(
+        shown.complaint().contains("weigh: error: none: No such file"),
+        "{}",
+        shown.complaint()
+    );
 }
 
 /// `du` names it, goes on, and exits with 1. weigh said nothing.
@@ -352,7 +356,7 @@ fn an_empty_name_between_nuls_is_a_problem() {
         let list = std::fs::File::open(fixture.at("list")).unwrap();
         start(&fixture, flags).stdin(list).run()
     };
-    let said = "weigh: an empty name: No such file or directory\n";
+    let said = "weigh: error: an empty name: No such file or directory\n";
     for list in [&b"a/sub\0\0b/h\0"[..], b"\0a/sub\0b/h", b"a/sub\0b/h\0\0"] {
         let shown = run("-j -s --files0-from -", list);
         assert_eq!(shown.code(), 1);
@@ -363,7 +367,7 @@ fn an_empty_name_between_nuls_is_a_problem() {
     assert_eq!((shown.code(), shown.complaint().as_str()), (1, said));
     // Among others, it was not to be seen.
     let shown = run("-j -s --files0-from -", b"a/sub\0\0nope\0");
-    let several = "weigh: 2 × No such file or directory: an empty name, nope\n";
+    let several = "weigh: error: 2 × No such file or directory: an empty name, nope\n";
     assert!(shown.complaint().starts_with(several), "{}", shown.complaint());
     // Its snapshot can be loaded.
     assert_eq!(run("--save saved --files0-from -", b"a/sub\0\0").code(), 1);

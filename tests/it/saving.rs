@@ -160,7 +160,10 @@ fn a_symlink_stays_one() {
     assert!(links.iter().all(|link| is_symlink(&fixture.at("place").join(link))));
 
     let full = save(&fixture, "").arg("to a device").run();
-    assert_eq!(full.complaint(), "weigh: cannot save to a device: No space left on device\n");
+    assert_eq!(
+        full.complaint(),
+        "weigh: error: cannot save to a device: No space left on device\n"
+    );
     assert_eq!(full.stdout, picture);
     let looping = save(&fixture, "").arg("itself").run();
     assert!(looping.complaint().contains("symbolic links"), "{}", looping.complaint());
@@ -187,7 +190,7 @@ fn a_symlink_stays_one() {
 fn a_directory_needs_a_slash() {
     let fixture = Fixture::new().dir("t/d");
     let shown = weigh("t --save t/d").within(fixture.path()).run();
-    let said = "weigh: cannot save t/d: it is a directory: end its name in a slash to save a dated snapshot there\n";
+    let said = "weigh: error: cannot save t/d: it is a directory: end its name in a slash to save a dated snapshot there\n";
     assert_eq!((shown.code(), shown.complaint().as_str()), (1, said));
 }
 
@@ -391,12 +394,12 @@ fn a_file_larger_than_may_be_is_an_error() {
         ("ulimit -f 1; exec \"$0\" \"$@\" > large", "-"),
     ] {
         let shown = scripted(&fixture, script, &format!("-c top --save {to}"));
-        let expected = format!("weigh: cannot save {to}: File too large\n");
+        let expected = format!("weigh: error: cannot save {to}: File too large\n");
         assert_eq!((shown.complaint(), shown.code()), (expected, 1));
     }
     let script = "ulimit -f 1; exec \"$0\" \"$@\" > large";
     let shown = scripted(&fixture, script, "-j top");
-    let expected = "weigh: cannot write the output: File too large\n";
+    let expected = "weigh: error: cannot write the output: File too large\n";
     assert_eq!((shown.complaint().as_str(), shown.code()), (expected, 1));
     assert_eq!(fixture.bytes("place/snapshot"), old);
     assert_eq!(fixture.bytes("place/snapshot.weigh"), old);
@@ -441,7 +444,7 @@ fn only_a_snapshot_or_an_empty_file_is_replaced() {
         let before = fixture.bytes(&to);
         let shown = save(&fixture, "").arg(&to).run();
         let expected = format!(
-            "weigh: cannot replace {to}: it is not a snapshot from --save: save to another file, or remove it first\n"
+            "weigh: error: cannot replace {to}: it is not a snapshot from --save: save to another file, or remove it first\n"
         );
         assert_eq!((shown.code(), shown.complaint(), shown.stdout.len()), (2, expected, 0));
         assert_eq!(fixture.bytes(&to), before, "{to}");
@@ -472,7 +475,7 @@ fn a_disk_is_not_written_to() {
     let shown = scripted(&fixture, script, "");
     let complaint = shown.complaint();
     assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{complaint}");
-    assert!(complaint.starts_with("weigh: cannot replace /dev/loop"), "{complaint}");
+    assert!(complaint.starts_with("weigh: error: cannot replace /dev/loop"), "{complaint}");
 }
 
 /// A file that cannot be read may be anything.
@@ -481,7 +484,7 @@ fn a_file_that_cannot_be_read_is_not_replaced() {
     let fixture = small().mode("place", 0o777).mode("top/empty", 0o755).file("place/closed", 5);
     let fixture = fixture.mode("place/closed", 0o000);
     let shown = save(&fixture, "").arg("place/closed").by_nobody(&fixture).run();
-    let expected = "weigh: cannot replace place/closed: it cannot be read to see whether it is a snapshot \
+    let expected = "weigh: error: cannot replace place/closed: it cannot be read to see whether it is a snapshot \
         (Permission denied): save to another file, or remove it first\n";
     assert_eq!((shown.code(), shown.complaint().as_str(), shown.stdout.len()), (2, expected, 0));
     let fixture = fixture.mode("place/closed", 0o600);
@@ -507,7 +510,10 @@ fn what_comes_during_the_walk_is_not_replaced_either() {
             drop(pipe);
             let output = child.wait_with_output().unwrap();
             let complaint = String::from_utf8(output.stderr).unwrap();
-            assert!(complaint.starts_with(&format!("weigh: cannot replace {to}: ")), "{complaint}");
+            assert!(
+                complaint.starts_with(&format!("weigh: error: cannot replace {to}: ")),
+                "{complaint}"
+            );
             assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), false));
             assert_eq!(fs::read_to_string(&fixture_at).unwrap(), "a thesis");
             assert_eq!(fixture.names("place"), ["later"], "no draft is left");

@@ -160,7 +160,10 @@ fn what_could_not_be_read_is_a_status() {
     terminal.type_in(b"qq");
     assert_eq!(end(child).1.code(), Some(1));
     let screen = String::from_utf8(terminal.close()).unwrap();
-    assert!(screen.contains("weigh: cannot open tree/closed: Permission denied"), "{screen:?}");
+    assert!(
+        screen.contains("weigh: error: cannot open tree/closed: Permission denied"),
+        "{screen:?}"
+    );
 }
 
 /// Each path counts once, also if its root ends in a slash, as `/` does; and one in another root stays.
@@ -188,7 +191,7 @@ fn what_could_not_be_read_counts_once_after_another_scan() {
     let screen = String::from_utf8(terminal.close()).unwrap();
     let (_, after) = screen.rsplit_once("\x1b[?1049l").unwrap();
     for path in ["tree/closed", "tree/listless", "tree/listless/root/closed"] {
-        let line = format!("weigh: cannot open {path}: ");
+        let line = format!("weigh: error: cannot open {path}: ");
         assert_eq!(after.matches(&line).count(), 1, "{after}");
     }
 }

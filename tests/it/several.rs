@@ -361,7 +361,7 @@ fn roots_of_a_host_are_read_again_from_each_format() {
         assert!(bad.contains("/..\"") && bad != saved, "{bad}");
         saved::write(fixture.at("bad"), &bad);
         let shown = run("--load bad");
-        assert_eq!(shown.code(), 1);
+        assert_eq!(shown.code(), 2);
         assert!(shown.complaint().contains("a slash in its name"), "{}", shown.complaint());
     }
 }
@@ -385,8 +385,8 @@ fn what_was_saved_in_several_measures_says_in_which_it_is_shown() {
         let said = weigh(flags).within(fixture.path()).run();
         let expected = shown.map_or_else(String::new, |shown| {
             format!(
-                "weigh: the snapshots were saved in different measures, and show {shown} here: -s, \
-                 --no-apparent-size, -f or --inodes shows another\n"
+                "weigh: note: the snapshots were saved in different measures, and show {shown} here\n\
+                 hint: -s, --no-apparent-size, -f or --inodes shows another\n"
             )
         });
         assert_eq!((said.code(), said.complaint()), (0, expected), "{flags}");
@@ -417,7 +417,7 @@ fn exports_of_one_root_are_refused_by_name() {
         let said = shown.complaint();
         assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}: {said}");
         let expected = format!(
-            "weigh: cannot show {file}: it does not say on which machine {root} is, and neither does {other}, which"
+            "weigh: error: cannot show {file}: it does not say on which machine {root} is, and neither does {other}, which"
         );
         assert!(said.starts_with(&expected) && said.lines().count() == 1, "{said}");
     }
@@ -439,16 +439,16 @@ fn what_does_not_go_together_is_refused_by_name() {
     fs::write(fixture.at("6"), MAGIC).unwrap();
     for (other, code, expected) in [
         ("3", 2, "cannot show 3: it was saved with -x"),
-        ("5", 1, "cannot load 5: it is JSON from weigh, which is for other programs"),
-        ("6", 1, "cannot load 6: "),
-        ("7", 1, "cannot load 7: No such file"),
+        ("5", 2, "cannot load 5: it is JSON from weigh, which is for other programs"),
+        ("6", 2, "cannot load 6: "),
+        ("7", 2, "cannot load 7: No such file"),
     ] {
         let shown = weigh("--load 1 --load 4 --load").arg(other).within(fixture.path()).run();
         assert_eq!(shown.code(), code, "{other}");
         assert_eq!(shown.stdout, b"");
         let complaint = shown.complaint();
         let expected = expected.replace("-x", "--limit-filesystem");
-        assert!(complaint.starts_with(&format!("weigh: {expected}")), "{complaint}");
+        assert!(complaint.starts_with(&format!("weigh: error: {expected}")), "{complaint}");
         assert_eq!(complaint.lines().count(), 1, "{complaint}");
     }
 }

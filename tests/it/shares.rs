@@ -97,8 +97,7 @@ fn a_root_of_many_is_shared_out_there() {
     let fixture = fixture.file("t/999/d/f", 1);
     save(place.path(), &root, "-f", (2, 2), "");
     let shown = loading("", place.path(), [1, 2]).run();
-    let expected =
-        "weigh: cannot show 2: it was divided in another way than 1: save all shares again\n";
+    let expected = "weigh: error: cannot show 2: it was divided in another way than 1: save all shares again\n";
     assert_eq!((shown.code(), shown.complaint().as_str()), (2, expected));
     save(place.path(), &root, "-f", (1, 2), "");
     let walk = weigh("-f -j").arg(&root).run().clean();
@@ -121,7 +120,7 @@ fn check_partial(shown: &Shown, missing: &str) {
     assert_eq!(shown.code(), 1);
     let complaint = shown.complaint();
     assert!(complaint.contains(missing), "{complaint}");
-    assert!(complaint.ends_with("weigh: totals are a lower bound\n"), "{complaint}");
+    assert!(complaint.ends_with("weigh: note: totals are a lower bound\n"), "{complaint}");
     assert_eq!(complaint.lines().count(), 2, "{complaint}");
     assert!(!shown.stdout.is_empty());
 }
@@ -152,12 +151,13 @@ fn a_tree_is_not_compared_with_one_share_of_it() {
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     run("-q --load 1 --save again.weigh").code();
     for share in ["1", "1.weigh", "again.weigh"] {
-        for flags in ["", "-d0", "-j", "--fail-growth 1", "--by type", "-n 3", "-t"] {
+        for flags in ["", "-d0", "-j", "--fail-growth 1B", "--by type", "-n 3", "-t"] {
             let shown = run(&format!("diff -s t {flags} --since {share}"));
             let said = shown.complaint();
             assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}: {said}");
-            let expected =
-                format!("weigh: cannot compare with {share}: it is share 1 of 2: load all 2");
+            let expected = format!(
+                "weigh: error: cannot compare with {share}: it is share 1 of 2: load all 2"
+            );
             assert!(said.starts_with(&expected), "{said}");
         }
     }
@@ -181,7 +181,7 @@ fn a_share_that_is_there_twice_is_refused_by_name() {
     assert_eq!((shown.code(), shown.stdout.len()), (2, 0));
     assert_eq!(
         shown.complaint(),
-        "weigh: cannot show 2: it is share 2 of 3, and so is 2: leave one out\n"
+        "weigh: error: cannot show 2: it is share 2 of 3, and so is 2: leave one out\n"
     );
 }
 

@@ -444,7 +444,7 @@ fn a_snapshot_that_is_damaged_far_behind_its_beginning_is_none() {
     ] {
         fs::write(fixture.at("old.weigh"), damaged).unwrap();
         let run = weigh("diff --since old.weigh --save old.weigh top").within(fixture.path()).run();
-        assert_eq!((run.code(), run.stdout.len()), (1, 0));
+        assert_eq!((run.code(), run.stdout.len()), (2, 0));
         let complaint = run.complaint();
         assert!(complaint.contains("cannot load old.weigh"), "{complaint}");
         assert!(complaint.contains(message), "{complaint}");
@@ -773,18 +773,24 @@ fn bounds_end_with_a_status_of_their_own() {
     let grown = size - before;
     assert_eq!(
         said("--fail-over 1kB"),
-        format!("weigh: --fail-over 1000B is exceeded by {}B: it comes to {size}B\n", size - 1000)
+        format!(
+            "weigh: error: --fail-over 1000B is exceeded by {}B: it comes to {size}B\n",
+            size - 1000
+        )
     );
     assert_eq!(
         said("diff --since snapshot --fail-growth 1kB"),
         format!(
-            "weigh: --fail-growth 1000B is exceeded by {}B: it grew by {grown}B, from {before}B to {size}B\n",
+            "weigh: error: --fail-growth 1000B is exceeded by {}B: it grew by {grown}B, from {before}B to {size}B\n",
             grown - 1000
         )
     );
     let percent = said("diff --since snapshot --fail-growth 100% --fail-over 141MB");
-    assert!(percent.starts_with("weigh: --fail-over 141000000B is exceeded by "), "{percent}");
-    let by = format!("\nweigh: --fail-growth 100% is exceeded by {}B: ", grown - before);
+    assert!(
+        percent.starts_with("weigh: error: --fail-over 141000000B is exceeded by "),
+        "{percent}"
+    );
+    let by = format!("\nweigh: error: --fail-growth 100% is exceeded by {}B: ", grown - before);
     assert!(percent.contains(&by), "{percent}");
     let times = weigh("-m m --fail-over 1 top").within(fixture.path()).run();
     assert_eq!(times.code(), 2, "a time is no size");
@@ -807,8 +813,9 @@ fn a_bound_that_is_passed_says_more_than_what_was_not_read() {
     let shown = run("--fail-over 1000");
     assert_eq!(shown.code(), 3);
     let complaint = shown.complaint();
-    assert!(complaint.starts_with("weigh: cannot open top/closed: "), "{complaint}");
-    let said = "\nweigh: --fail-over 1000B is exceeded by 4000B or more: it comes to ≥5000B\n";
+    assert!(complaint.starts_with("weigh: error: cannot open top/closed: "), "{complaint}");
+    let said =
+        "\nweigh: error: --fail-over 1000B is exceeded by 4000B or more: it comes to ≥5000B\n";
     assert!(complaint.contains(said), "{complaint}");
     assert_eq!(run("--fail-over 5000").code(), 1);
     let shown = run("--fail-over 1000 --save /dev/full");
@@ -868,7 +875,7 @@ fn snapshots_of_other_directories_are_not_compared() {
             let shown = run(&format!("-s -c {flags}"));
             let said = shown.complaint();
             assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}: {said}");
-            assert!(said.starts_with("weigh: cannot compare with "), "{flags}: {said}");
+            assert!(said.starts_with("weigh: error: cannot compare with "), "{flags}: {said}");
             assert!(said.contains(&why) && said.lines().count() == 1, "{flags}: {said}");
         }
     }
@@ -901,14 +908,13 @@ fn a_comparison_says_what_it_cannot_tell() {
     set(0o000).unwrap();
     assert_eq!(
         complaint,
-        "weigh: some is incomplete: what is new in top/closed may have been there before\n"
+        "weigh: error: some is incomplete: what is new in top/closed may have been there before\n"
     );
     // On neither side.
     let complaint = by_nobody("diff -s -c ./top --since some").complaint();
     assert!(!complaint.contains("some"), "{complaint}");
     let complaint = by_nobody("diff -s -c top --since all").complaint();
-    let said =
-        "\nweigh: more could be read for all: what is gone in top/closed may still be there\n";
+    let said = "\nweigh: error: more could be read for all: what is gone in top/closed may still be there\n";
     assert!(complaint.contains(said), "{complaint}");
 
     set(0o755).unwrap();
@@ -916,11 +922,11 @@ fn a_comparison_says_what_it_cannot_tell() {
     saved::change(&fixture.at("half"), |header| header["complete"] = false.into());
     assert_eq!(
         root("diff -s -c top --since half").complaint(),
-        "weigh: half was interrupted: what is new may have been there before\n"
+        "weigh: error: half was interrupted: what is new may have been there before\n"
     );
     let complaint = root("diff -s -c --load half --since all").complaint();
     assert!(
-        complaint.contains("weigh: interrupted: what is gone may still be there\n"),
+        complaint.contains("weigh: error: interrupted: what is gone may still be there\n"),
         "{complaint}"
     );
 }
@@ -949,15 +955,15 @@ fn a_root_that_is_missing_is_gone() {
     run("-s a b --save both").clean();
     run("-s b --save one").clean();
     fs::rename(fixture.at("b"), fixture.at("elsewhere")).unwrap();
-    let missing = "weigh: b: No such file or directory\n\
-                   weigh: totals are a lower bound\n";
+    let missing = "weigh: error: b: No such file or directory\n\
+                   weigh: note: totals are a lower bound\n";
     let shown = run("diff -s -c a b --since both");
     assert_eq!((shown.code(), shown.complaint().as_str()), (1, missing));
     let picture = String::from_utf8(shown.stdout).unwrap();
     assert!(!picture.contains("(new)") && !picture.contains("a (gone)"), "{picture}");
     assert!(picture.contains("b (gone)") && picture.contains("(total)"), "{picture}");
     let shown = run("diff -s -c b --since one");
-    assert_eq!(shown.complaint(), "weigh: b: No such file or directory\n");
+    assert_eq!(shown.complaint(), "weigh: error: b: No such file or directory\n");
     // The other way round: it was missing before, and is new.
     let mut shown = run("-s a b --save both");
     assert_eq!(shown.code(), 1);
@@ -1013,5 +1019,49 @@ fn two_snapshots_take_only_what_works_on_them() {
             "{said}"
         );
         assert!(!said.contains(['\u{1b}', '\u{9b}']), "{said:?}");
+    }
+}
+
+/// A directory called `today` was taken for a PATH, and a file that is no snapshot for SINCE.
+#[test]
+fn a_time_comes_before_an_entry_and_a_file_can_be_path() {
+    let fixture = Fixture::new().file("today/f", 10).file("7d/f", 10).file("notes.txt", 100);
+    let run = |flags: &str| {
+        let state = fixture.at("state");
+        weigh(flags).within(fixture.path()).env("XDG_STATE_HOME", state).run()
+    };
+    let none = "weigh: error: no scan of these PATHs with these flags is remembered\n";
+    for flags in ["diff today", "diff 7d", "diff today today", "diff notes.txt", "diff ./7d"] {
+        let shown = run(flags);
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}");
+        assert!(shown.complaint().starts_with(none), "{flags}: {}", shown.complaint());
+    }
+    run("-s -q --remember .");
+    run("-s -q --remember today");
+    assert_eq!(run("diff -s today").code(), 0);
+    assert!(run("diff -s today today").text().contains("today"));
+    assert!(run("diff -s ./today").text().contains("./today"));
+    // Damaged, or not to be read: an error says so.
+    fs::write(fixture.at("bad.weigh"), "x").unwrap();
+    for flags in ["diff bad.weigh .", "diff gone.weigh ."] {
+        let shown = run(flags);
+        assert_eq!(shown.code(), 2, "{flags}");
+        let said = shown.complaint();
+        assert!(said.starts_with("weigh: error: cannot load "), "{flags}: {said}");
+    }
+}
+
+/// `--fail-growth 10` was ten bytes, which everybody read as percent.
+#[test]
+fn a_growth_has_a_unit() {
+    let fixture = Fixture::new().file("t/f", 10);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("-s t --save s").clean();
+    run("-f t --save f").clean();
+    let refused = run("diff s t --fail-growth 10");
+    let said = "weigh: error: --fail-growth 10: 10 what?\nhint: as in 10% or 10M\n";
+    assert_eq!((refused.code(), &*refused.complaint()), (2, said));
+    for flags in ["s -s t --fail-growth 0", "s -s t --fail-growth 10B", "f -f t --fail-growth 10"] {
+        assert_eq!(run(&format!("diff {flags}")).code(), 0, "{flags}");
     }
 }

@@ -131,7 +131,7 @@ fn storage_without_blocks_gets_a_hint() {
     native_only!("it cannot tell who serves a mount");
     let (fixture, _mounted) = mounted(Storage { has_no_blocks: true, ..storage(3, 4) });
     let run = |flags: &str| weigh(flags).arg("top").within(fixture.path()).run();
-    let hint = "weigh: all sizes are 0, because the file system reports no disk blocks: -s counts lengths\n";
+    let hint = "weigh: note: all sizes are 0, because the file system reports no disk blocks\nhint: -s counts lengths\n";
     for flags in ["-c", "-j", "-t -c"] {
         let shown = run(flags);
         assert_eq!((shown.code(), shown.complaint().as_str()), (0, hint), "{flags}");

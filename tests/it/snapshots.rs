@@ -14,7 +14,7 @@ use crate::fixture::{Fixture, raw};
 use crate::rounds::{for_seeds, rounds};
 #[cfg(target_os = "linux")]
 use crate::run::in_namespace;
-use crate::run::{Shown, weigh};
+use crate::run::{Shown, beside_unmatched, weigh};
 use crate::saved;
 use weigh::internal::snapshot::packed::blocks::MAGIC;
 
@@ -35,7 +35,8 @@ fn varied() -> Fixture {
 /// Asserts that both streams and the status are as expected, to the byte. Only the advice to use sudo and the filters that
 /// matched nothing are left out, which are for walks, and the time at which an export was made.
 pub fn same(shown: &Shown, expected: &Shown, what: &str) {
-    const ADVICE: [&str; 2] = [": sudo weigh may read more", ", and sudo weigh may read more"];
+    const ADVICE: [&str; 2] =
+        ["\nhint: sudo weigh may read more", ", and sudo weigh may read more"];
     let text = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes).into_owned();
         let text = ADVICE.iter().fold(text, |text, advice| text.replace(advice, ""));
@@ -43,14 +44,8 @@ pub fn same(shown: &Shown, expected: &Shown, what: &str) {
         before.to_owned() + time.trim_start_matches(|c: char| c.is_ascii_digit())
     };
     assert_eq!(text(&shown.stdout), text(&expected.stdout), "{what}");
-    let messages = |bytes: &[u8]| {
-        let text = text(bytes);
-        text.lines()
-            .filter(|line| !line.contains(" matched nothing"))
-            .collect::<Vec<_>>()
-            .join("\n")
-    };
-    assert_eq!(messages(&shown.stderr), messages(&expected.stderr), "{what}");
+    let [said, wanted] = [shown, expected].map(|shown| text(&shown.stderr));
+    assert_eq!(beside_unmatched(&said), beside_unmatched(&wanted), "{what}");
     assert_eq!(shown.code(), expected.code(), "{what}");
 }
 
@@ -167,7 +162,7 @@ fn a_snapshot_with_sizes_alone_has_those() {
         let shown = run(flags);
         assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}: {}", shown.complaint());
         let said = shown.complaint();
-        assert!(said.starts_with(&format!("weigh: {complaint}")), "{flags}: {said}");
+        assert!(said.starts_with(&format!("weigh: error: {complaint}")), "{flags}: {said}");
         assert_eq!(said.lines().count(), 1, "{said}");
     }
 }
@@ -275,15 +270,15 @@ fn what_is_no_snapshot_is_refused_in_one_line() {
     ] {
         fs::write(&file, content).unwrap();
         let shown = load();
-        assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{content}");
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{content}");
         let why = if content.is_empty() { "it is empty" } else { "it is not a snapshot" };
-        let expected = format!("weigh: cannot load {}: {why}\n", file.display());
+        let expected = format!("weigh: error: cannot load {}: {why}\n", file.display());
         assert_eq!(shown.complaint(), expected);
     }
     fs::remove_file(&file).unwrap();
     assert!(load().complaint().contains("No such file"));
     let shown = weigh("-j -s --load").arg(&file).run();
-    assert_eq!(shown.code(), 1);
+    assert_eq!(shown.code(), 2);
 }
 
 #[test]
@@ -385,7 +380,7 @@ fn a_share_that_is_none_is_refused() {
         saved::change(&fixture.at("x"), |header| header["share"] = share);
         let shown = weigh("--load x").within(fixture.path()).run();
         assert!(shown.complaint().contains("share"), "{}", shown.complaint());
-        assert_eq!(shown.code(), 1);
+        assert_eq!(shown.code(), 2);
     }
 }
 
@@ -413,8 +408,8 @@ fn what_weigh_does_not_read_says_what_to_do() {
         for flags in ["--load", "diff top --since", "history", "--load x --load"] {
             run("top -q --save x");
             let shown = run(&format!("{flags} {file}"));
-            let expected = format!("weigh: cannot load {file}: {why}\n");
-            assert_eq!((shown.code(), shown.complaint()), (1, expected), "{flags}");
+            let expected = format!("weigh: error: cannot load {file}: {why}\n");
+            assert_eq!((shown.code(), shown.complaint()), (2, expected), "{flags}");
             assert!(shown.stdout.is_empty());
         }
     }
@@ -544,7 +539,10 @@ fn a_snapshot_that_cannot_be_saved_is_shown_and_said() {
         // Nothing is walked in vain.
         assert_eq!(!shown.stdout.is_empty(), is_shown);
         let complaint = shown.complaint();
-        assert!(complaint.starts_with(&format!("weigh: cannot save {file}: ")), "{complaint}");
+        assert!(
+            complaint.starts_with(&format!("weigh: error: cannot save {file}: ")),
+            "{complaint}"
+        );
         assert_eq!(complaint.lines().count(), 1);
     }
     assert!(!Path::new("/dev/full").is_file());
@@ -569,7 +567,7 @@ fn a_full_file_system_leaves_the_old_file_whole() {
         let output = in_namespace(&fixture, &script);
         assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("{name}\n"));
         let complaint = String::from_utf8(output.stderr).unwrap();
-        let said = format!("weigh: cannot save small/{name}: No space left on device\n1\n");
+        let said = format!("weigh: error: cannot save small/{name}: No space left on device\n1\n");
         assert!(complaint.ends_with(&said), "{complaint}");
     }
 }

@@ -147,7 +147,7 @@ fn what_cannot_be_read_there_is_named_with_its_host() {
         let [here, there_is] = [as_of(&here.stdout, "web:", &root), shown.stdout_text()];
         assert_eq!(without_mounts(&there_is), without_mounts(&here), "{there:?}");
         let path = escaped(&machine.named("web", "top/no\nway"));
-        let expected = format!("weigh: cannot open {path}: Permission denied\n");
+        let expected = format!("weigh: error: cannot open {path}: Permission denied\n");
         assert!(shown.complaint().contains(&expected), "{there:?}: {}", shown.complaint());
     }
 }
@@ -346,7 +346,7 @@ fn a_path_with_a_colon_names_no_host_there() {
         for path in ["web:gone:top", "web:ssh://gone/top"] {
             let shown = machine.weigh("-j", there).arg(path).run();
             assert_eq!(shown.code(), 1, "{there:?}: {path}");
-            let said = path.replace("web:", "weigh: web:./") + ": No such file";
+            let said = path.replace("web:", "weigh: error: web:./") + ": No such file";
             assert!(shown.complaint().starts_with(&said), "{there:?}: {}", shown.complaint());
         }
     }
@@ -407,7 +407,11 @@ fn another_version_there_is_left_alone() {
         .script("rsh", "#!/bin/sh\nfor last do :; done\nPATH=/nowhere exec /bin/sh -c \"$last\"\n");
     let shown = machine.weigh("-j", There::Find).arg(machine.named("web", "top")).run();
     assert_eq!((shown.code(), shown.stdout.len()), (1, 0));
-    assert!(shown.complaint().starts_with("weigh: cannot load web:/"), "{}", shown.complaint());
+    assert!(
+        shown.complaint().starts_with("weigh: error: cannot load web:/"),
+        "{}",
+        shown.complaint()
+    );
 }
 
 /// A shell that prints something first.
@@ -435,7 +439,7 @@ fn why_there_is_no_shell_is_said() {
     machine.script("rsh", &format!("#!/bin/sh\necho Welcome; echo '{refusal}'; echo; exit 1\n"));
     let shown = machine.weigh("-j one:/top", There::Weigh).run();
     let said = format!("its shell prints no answer, but: {refusal} (exit status: 1)");
-    assert_eq!(shown.complaint(), format!("weigh: cannot load one:/top: {said}\n"));
+    assert_eq!(shown.complaint(), format!("weigh: error: cannot load one:/top: {said}\n"));
     assert_eq!(shown.code(), 1);
 }
 
@@ -496,7 +500,7 @@ fn lies_are_errors() {
         let shown = machine.weigh("-j", There::Weigh).arg(machine.named("web", "top")).run();
         assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{lie}: {}", shown.complaint());
         let complaint = shown.complaint();
-        assert!(complaint.starts_with("weigh: cannot load web:/"), "{lie}: {complaint}");
+        assert!(complaint.starts_with("weigh: error: cannot load web:/"), "{lie}: {complaint}");
         assert!(!complaint.contains('\x1b') && complaint.lines().count() == 1, "{lie}");
     }
 }
@@ -516,7 +520,7 @@ printf '\0\0found\n0\n'
     let run = machine.weigh("-j one:/top", There::Find).env("TMPDIR", "/nowhere");
     let said = "cannot load one:/top: a temporary file: No such file or directory\n";
     let shown = run.run();
-    assert_eq!((shown.code(), &*shown.complaint()), (1, &*format!("weigh: {said}")));
+    assert_eq!((shown.code(), &*shown.complaint()), (1, &*format!("weigh: error: {said}")));
 
     // The symbol was EIO.
     let run = machine.weigh("-j one:/top", There::Find).env("TMPDIR", "/nowhere");
@@ -529,7 +533,8 @@ printf '\0\0found\n0\n'
 #[test]
 fn a_program_that_cannot_be_started_is_named() {
     let shown = weigh("-j --rsh /nope web:/tmp").run();
-    let expected = "weigh: cannot load web:/tmp: cannot start /nope: No such file or directory\n";
+    let expected =
+        "weigh: error: cannot load web:/tmp: cannot start /nope: No such file or directory\n";
     assert_eq!((shown.code(), shown.complaint().as_str()), (1, expected));
 }
 
@@ -542,7 +547,7 @@ fn what_was_said_counts_although_stderr_stays_open() {
     let shown = machine.weigh("-j", There::Weigh).arg("web:/top").run();
     let pid = pid_in(&machine.fixture.at("rsh.pid"));
     let _ = Command::new("kill").arg(pid.trim()).status();
-    assert_eq!(shown.complaint(), "weigh: cannot load web:/top: no such host\n");
+    assert_eq!(shown.complaint(), "weigh: error: cannot load web:/top: no such host\n");
 }
 
 /// A name with a colon was looked for on another machine, without a word of how to reach a file here.
@@ -566,9 +571,9 @@ fn a_name_with_a_colon_that_is_no_machine_has_a_way_out() {
     ] {
         let host = path.split(':').next().unwrap();
         let hint = format!(
-            "weigh: {path} was taken for a path on the machine {host}; for a file here, type ./{path}\n"
+            "weigh: note: {path} was taken for a path on the machine {host}\nhint: for a file here, type ./{path}\n"
         );
-        assert_eq!(said(path), format!("weigh: cannot load {there}: no such host\n{hint}"));
+        assert_eq!(said(path), format!("weigh: error: cannot load {there}: no such host\n{hint}"));
     }
     for path in ["a:/b", "a:~/b", "ssh://a/b"] {
         assert!(!said(path).contains("./"), "{}", said(path));
@@ -577,7 +582,7 @@ fn a_name_with_a_colon_that_is_no_machine_has_a_way_out() {
     let shown = weigh("-j --rsh /nope a:b").run();
     assert_eq!(
         shown.complaint(),
-        "weigh: cannot load a:b: cannot start /nope: No such file or directory\n"
+        "weigh: error: cannot load a:b: cannot start /nope: No such file or directory\n"
     );
     let shown = weigh("-j --load a:b").run();
     assert!(!shown.complaint().contains("machine"), "{}", shown.complaint());
@@ -591,7 +596,7 @@ fn a_host_that_only_complains_is_given_up() {
         let rsh = format!("#!/bin/sh\n{before}exec yes 'no \x1b[31mway' >&2\n");
         machine.script("rsh", &rsh);
         let shown = machine.weigh("-j", There::Weigh).arg("web:/top").run();
-        let said = "weigh: cannot load web:/top: it says more and more on stderr, and lists no more: no \\x1b[31mway\n";
+        let said = "weigh: error: cannot load web:/top: it says more and more on stderr, and lists no more: no \\x1b[31mway\n";
         assert_eq!((shown.code(), shown.complaint().as_str()), (1, said), "{before}");
     }
 }
@@ -639,7 +644,7 @@ fn each_host_that_cannot_be_reached_is_named() {
     assert!(document.contains("\"complete\":false"), "{document}");
     for host in hosts {
         let name = host.split(':').next().unwrap();
-        let said = format!("weigh: cannot load {host}: no route to {name}\n");
+        let said = format!("weigh: error: cannot load {host}: no route to {name}\n");
         assert!(shown.complaint().contains(&said), "{}", shown.complaint());
         assert!(document.contains(&format!("\"path\":\"{host}\"")), "{document}");
     }
@@ -700,7 +705,7 @@ fn a_path_without_an_answer_is_missing() {
     let names = ["a", "b"].map(|name| machine.named("web", name));
     let missing = |shown: &Shown, path: &str, why: &str| {
         assert_eq!(shown.code(), 1, "{why}: {}", shown.complaint());
-        let said = format!("weigh: cannot load web:{path}: it does not list this\n");
+        let said = format!("weigh: error: cannot load web:{path}: it does not list this\n");
         assert!(shown.complaint().contains(&said), "{why}: {}", shown.complaint());
         assert!(shown.stdout_text().contains("\"complete\":false"), "{why}");
     };
@@ -730,7 +735,7 @@ fn a_path_without_an_answer_is_missing() {
     // Neither of them.
     machine.script("rsh", &answer(&format!("find'; printf '{end}'\n")));
     let shown = machine.weigh("-j", There::Find).args(&names).run();
-    let said = format!("weigh: 2 × cannot load: it does not list this: web:{a}, web:{b}\n");
+    let said = format!("weigh: error: 2 × cannot load: it does not list this: web:{a}, web:{b}\n");
     assert_eq!((shown.code(), shown.complaint()), (1, said));
     // In another order, nothing is.
     let list = line("f", &b, "") + &line("d", &a, "");
@@ -757,7 +762,7 @@ fn what_was_not_asked_for_is_refused() {
         let shown = machine.weigh("-j", There::Weigh).arg(format!("web:{a}")).run();
         assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{}", shown.complaint());
         let said = format!(
-            "weigh: cannot load web:{a}: it lists {}, which was not asked for\n",
+            "weigh: error: cannot load web:{a}: it lists {}, which was not asked for\n",
             b.replace('\x1b', "\\x1b")
         );
         assert_eq!(shown.complaint(), said);
@@ -873,7 +878,7 @@ fn an_endless_list_leaves_room() {
         let said = String::from_utf8(output.stderr).unwrap();
         let tmp = machine.fixture.text_path("tmp");
         let expected = format!(
-            "weigh: cannot load {name}: a temporary file: the list is too long for {tmp}, where it takes half of the \
+            "weigh: error: cannot load {name}: a temporary file: the list is too long for {tmp}, where it takes half of the \
              available space: set TMPDIR to a directory with more\n"
         );
         assert!(said.contains(&expected), "{said}");
@@ -1085,7 +1090,10 @@ exec sleep 1000
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
     let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(complaint.starts_with("weigh: cannot load one:/top: interrupted\n"), "{complaint}");
+    assert!(
+        complaint.starts_with("weigh: error: cannot load one:/top: interrupted\n"),
+        "{complaint}"
+    );
     assert_eq!(output.status.code(), Some(130));
 }
 
@@ -1134,7 +1142,7 @@ fn the_program_there_ends_when_the_walk_here_has_ended() {
 /// Once, it was "not a snapshot".
 fn ensure_interrupted(output: &Output) {
     let complaint = String::from_utf8_lossy(&output.stderr);
-    let is_said = complaint.starts_with("weigh: cannot load web:/");
+    let is_said = complaint.starts_with("weigh: error: cannot load web:/");
     assert!(is_said && complaint.ends_with(": interrupted\n"), "{complaint}");
     assert_eq!(output.status.code(), Some(130));
 }

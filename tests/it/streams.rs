@@ -110,7 +110,7 @@ fn a_reader_who_leaves_silences_nothing_else() {
     for (flags, code) in [("-j", 1), ("-c -n 5000", 1), ("--as csv", 1), ("-j -s --fail-over 1", 3)]
     {
         let expected = with_streams(&fixture, flags, "").run().complaint();
-        assert!(expected.starts_with("weigh: gone: "), "{expected}");
+        assert!(expected.starts_with("weigh: error: gone: "), "{expected}");
         let mut child = with_streams(&fixture, flags, "").spawn();
         drop(child.stdout.take().unwrap());
         let mut complaint = String::new();

@@ -141,7 +141,7 @@ fn what_is_lost_or_too_much_is_said_as_ever() {
     let shown = run("");
     assert_eq!((shown.code(), &*shown.stdout), (1, b"5000\ttop\n70\tg\n".as_slice()));
     let complaint = shown.complaint();
-    for said in ["weigh: none: ", "cannot open top/closed: ", "lower bound"] {
+    for said in ["weigh: error: none: ", "cannot open top/closed: ", "lower bound"] {
         assert!(complaint.contains(said), "{complaint}");
     }
     assert_eq!((run("--fail-over 5070").code(), run("--fail-over 5069").code()), (1, 3));

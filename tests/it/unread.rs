@@ -357,8 +357,10 @@ fn a_comparison_is_as_complete_as_both_sides() {
             }
         }
     }
-    let shown =
-        run(&fixture, "diff -c -s --load saved/all.weigh --since saved/some.weigh --fail-growth 1");
+    let shown = run(
+        &fixture,
+        "diff -c -s --load saved/all.weigh --since saved/some.weigh --fail-growth 1B",
+    );
     assert_eq!(shown.code(), 3);
 }
 

@@ -581,9 +581,9 @@ fn where_nothing_can_be_shown_there_is_no_screen() {
     let fixture = fixture().file("list", 3);
     fs::write(fixture.at("list"), "no\0nope\0").unwrap();
     for (flags, said) in [
-        ("-u gone", "weigh: gone: No such file or directory\r\n"),
-        ("-u gone lost", "weigh: 2 × No such file or directory: gone, lost\r\n"),
-        ("-u --files0-from list", "weigh: 2 × No such file or directory: no, nope\r\n"),
+        ("-u gone", "weigh: error: gone: No such file or directory\r\n"),
+        ("-u gone lost", "weigh: error: 2 × No such file or directory: gone, lost\r\n"),
+        ("-u --files0-from list", "weigh: error: 2 × No such file or directory: no, nope\r\n"),
     ] {
         let terminal = Terminal::new();
         let mut child = weigh(flags).within(fixture.path()).on(&terminal).spawn();

@@ -3,11 +3,24 @@
 //! This file contains no names of flags. The [`Command`] says which keys there are and what each takes, and settings
 //! become arguments for the parser of the command line.
 
+use std::sync::Arc;
+
 use clap::{Arg, ArgAction, Command};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use super::near::{names, nearest};
+use super::rules;
+use weigh::internal::reclaimable::ReclaimRule;
+
+/// What a config file says.
+#[derive(Debug)]
+pub struct Config {
+    /// The settings of flags, in the order of the file.
+    pub settings: Vec<Setting>,
+    /// The rules for `clean`, in the order of the file.
+    pub rules: Vec<Arc<ReclaimRule>>,
+}
 
 /// A setting in a config file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,28 +45,27 @@ pub struct Mistake {
 /// A key and its value.
 type Entry<'t, 'i> = (&'t Spanned<DeString<'i>>, &'t Spanned<DeValue<'i>>);
 
-/// Reads `text` as settings of `command`'s flags, in the order of the file.
+/// Reads `text` as rules, and as settings of `command`'s flags.
 ///
 /// # Errors
-/// The first line that is not TOML, that names no flag, or whose value has the wrong type. Whether a value is valid
-/// is decided by the parser of the command line.
-pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
+/// The first line that is not TOML, that names no flag, whose value has the wrong type, or that is wrong in a rule.
+/// Whether a setting's value is valid is decided by the parser of the command line.
+pub fn read(text: &str, command: &Command) -> Result<Config, Mistake> {
     /// Several times as many as there are flags, actions and colours. To find a wrong one, each is parsed by itself.
     const MOST: usize = 1_000;
     let table = DeTable::parse(text).map_err(|error| Mistake {
         line: line_at(text, error.span().map_or(0, |span| span.start)),
         message: error.message().replace('\n', ", "),
     })?;
+    let mut table = table.into_inner();
+    let rules = table.remove(rules::KEY);
     let mut settings = Vec::new();
-    let all = in_order(table.get_ref()).into_iter();
-    for (key, value) in all.filter(|(key, _)| key.get_ref() != super::rules::KEY) {
+    for (key, value) in in_order(&table) {
         // A table [things] is for --thing-of, which takes NAME=VALUE and can be repeated.
         let pairs = key.get_ref().strip_suffix('s').map(|thing| format!("{thing}-of"));
         let pairs = pairs.unwrap_or_default();
         let entries = match value.get_ref() {
-            DeValue::Table(entries)
-                if command.get_arguments().any(|it| it.get_long() == Some(&pairs)) =>
-            {
+            DeValue::Table(entries) if long(&pairs, command).is_some() => {
                 let entries = in_order(entries).into_iter();
                 entries
                     .map(|(name, value)| (&*pairs, format!("{}=", name.get_ref()), name, value))
@@ -71,15 +83,27 @@ pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
             }
         }
     }
-    Ok(settings)
+    let rules = rules.map_or_else(|| Ok(Vec::new()), |rules| rules::read(text, rules))?;
+    Ok(Config { settings, rules })
+}
+
+/// The flag with this long name.
+fn long<'c>(name: &str, command: &'c Command) -> Option<&'c Arg> {
+    command.get_arguments().find(|arg| {
+        arg.get_long() == Some(name)
+            || arg.get_visible_aliases().is_some_and(|aliases| aliases.contains(&name))
+    })
 }
 
 /// The entries of a table in the order of the file.
-pub(super) fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
+fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_unstable_by_key(|(key, _)| key.span().start);
     entries
 }
+
+/// The start of the id of a counterpart.
+const TWIN: &str = "--";
 
 /// `command` with a counterpart for every switch: `--no-reverse` for `--reverse`, and `--colors` for `--no-colors`.
 /// The last of the two wins.
@@ -91,7 +115,8 @@ pub fn with_counterparts(command: Command) -> Command {
             let name = counterpart(switch.get_long()?);
             let is_taken = command.get_arguments().any(|arg| arg.get_long() == Some(&name));
             let help = format!("Undo --{}", switch.get_long()?);
-            let arg = Arg::new(&name).long(&name).help(help).action(ArgAction::SetTrue).hide(true);
+            let arg = Arg::new(format!("{TWIN}{name}")).long(&name).help(help);
+            let arg = arg.action(ArgAction::SetTrue).hide(true);
             let arg = arg.visible_aliases(names(switch).into_iter().skip(1).map(counterpart));
             (!is_taken).then(|| arg.overrides_with(switch.get_id()))
         })
@@ -107,7 +132,7 @@ pub fn counterpart(long: &str) -> String {
     }
 }
 
-/// Whether a flag is a setting. Others print something and end the program.
+/// Whether a flag is a setting. Others print something and end the program, or undo a switch.
 fn is_setting(arg: &Arg) -> bool {
     let is_built_in =
         !matches!(arg.get_action(), ArgAction::Set | ArgAction::Append | ArgAction::SetTrue);
@@ -115,7 +140,12 @@ fn is_setting(arg: &Arg) -> bool {
         arg.get_long(),
         Some("config" | "forget" | "help" | "print0" | "rsh" | "since" | "ui" | "version")
     );
-    !is_built_in && !arg.is_exclusive_set() && !is_once
+    !is_built_in && !arg.is_exclusive_set() && !is_once && !is_twin(arg)
+}
+
+/// Whether a flag undoes a switch.
+fn is_twin(arg: &Arg) -> bool {
+    arg.get_id().as_str().starts_with(TWIN)
 }
 
 fn setting(
@@ -124,8 +154,7 @@ fn setting(
     value: &Spanned<DeValue<'_>>,
     command: &Command,
 ) -> Result<Setting, String> {
-    let mut settings = command.get_arguments().filter(|arg| is_setting(arg));
-    let arg = settings.find(|arg| names(arg).contains(&key));
+    let arg = long(key, command).filter(|arg| is_setting(arg));
     let arg = arg.ok_or_else(|| unknown(key, command))?;
     let arguments = match (value.get_ref(), arg.get_action().takes_values()) {
         (DeValue::Boolean(true), false) => vec![format!("--{key}")],
@@ -170,7 +199,7 @@ fn unknown(key: &str, command: &Command) -> String {
             return format!("unknown key {key}\nuse the long name of the flag, {long}");
         }
     }
-    if command.get_arguments().any(|flag| flag.get_long() == Some(key)) {
+    if long(key, command).is_some_and(|arg| !is_twin(arg)) {
         return format!("unknown key {key}: it is only for the command line");
     }
     match nearest(key, flags.into_iter().flat_map(names)) {
@@ -180,7 +209,7 @@ fn unknown(key: &str, command: &Command) -> String {
 }
 
 /// The type of a value, with its article.
-pub(super) fn kind(value: &DeValue<'_>) -> &'static str {
+fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",
         DeValue::Integer(_) | DeValue::Float(_) => "a number",
@@ -211,7 +240,7 @@ mod tests {
     fn settings_are_arguments_in_the_order_of_the_file() {
         let text = "# mine\nreverse = true\nno-colors = false\ndepth = 3\n\
                     exclude = [\n  'a b',\n  \"c\",\n]\n";
-        let settings = read(text, &command()).expect("it makes sense");
+        let settings = read(text, &command()).expect("it makes sense").settings;
         let found: Vec<_> =
             settings.iter().map(|one| (one.line, &*one.flag, one.arguments.join("|"))).collect();
         assert_eq!(

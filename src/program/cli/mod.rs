@@ -7,6 +7,7 @@
 
 mod colors;
 mod commands;
+mod completions;
 pub mod config;
 mod elsewhere;
 mod filters;
@@ -32,7 +33,7 @@ use std::mem;
 use std::process;
 
 use crate::program::browse::BrowseOptions;
-use crate::program::terminal;
+use crate::program::terminal::{self, Message, say};
 use commands::CommandInfo;
 use flags::Flags;
 use weigh::internal::escape::harmless;
@@ -91,8 +92,7 @@ pub fn parse() -> Plan {
         let CommandInfo { name, .. } = flags.command;
         let is_shadowed = || !name.is_empty() && sys::exists(name.as_ref());
         if !flags.print.quiet && terminal::is_stderr() && is_shadowed() {
-            let note = format!("{name} is a command here, and ./{name} the entry");
-            terminal::complain(&format!("weigh: note: {note}\n"));
+            say(Message::Note, [format!("{name} is a command here, and ./{name} the entry")]);
         }
         commands::answer(flags.command, flags, is_all)?.map_or(Ok(()), |text| print(&text))
     };
@@ -106,10 +106,8 @@ pub fn parse() -> Plan {
         let shown = |arg: &OsString| OsString::from(harmless(arg.as_encoded_bytes()));
         let shown: Vec<OsString> = args.iter().map(shown).collect();
         let error = parse::flags(&shown, |_| Ok(()), |_| Ok(())).err().unwrap_or(error);
-        let mut lines = error.lines().map(|line| harmless(line.as_bytes()));
-        let wrong = lines.next().unwrap_or_default();
-        let hint: String = lines.map(|line| format!("hint: {line}\n")).collect();
-        terminal::complain(&format!("weigh: error: {wrong}\n{hint}"));
+        let lines: Vec<_> = error.lines().map(|line| harmless(line.as_bytes())).collect();
+        say(Message::Error, [lines.join("\n")]);
         process::exit(MISTAKE.into())
     })
 }
@@ -125,9 +123,7 @@ pub fn meant(problems: &[Problem]) -> Option<String> {
 fn print(answer: &[u8]) -> ! {
     let mut out = io::stdout();
     let printed = unless_closed(out.write_all(answer).and_then(|()| out.flush()));
-    if let Err(error) = &printed {
-        terminal::complain(&format!("weigh: {}\n", unprinted(error)));
-    }
+    say(Message::Error, printed.as_ref().err().map(unprinted));
     process::exit(printed.is_err().into())
 }
 

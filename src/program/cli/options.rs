@@ -3,8 +3,10 @@
 use std::env;
 use std::sync::{Arc, LazyLock};
 
+use clap::Command;
+
+use super::config;
 use super::flags::{Flags, PrintFlags, Read};
-use super::rules;
 use crate::program::browse::SortKey;
 use crate::program::terminal;
 use weigh::internal::filter::Paths;
@@ -188,7 +190,8 @@ impl Flags {
         if !self.show.reclaimable {
             return Ok(None);
         }
-        let built_in = rules::read(BUILT_IN).map_err(|mistake| mistake.message)?;
+        let built_in = config::read(BUILT_IN, &Command::new("rules"));
+        let built_in = built_in.map_err(|mistake| mistake.message)?.rules;
         let is_all = self.form().is_some() || self.screen.ui || self.show.min_size.is_some();
         // An entry may take two lines.
         let usual = if is_all { usize::MAX } else { default_lines(terminal).div_ceil(2) };

@@ -1,14 +1,11 @@
-//! Pages made from the flags: help, the man page, and completions for shells.
+//! Pages made from the flags: help, and the man page.
 
-use clap::builder::PossibleValuesParser;
-use clap::{Arg, Command, CommandFactory, ValueHint};
-use clap_complete::{Shell, generate};
+use clap::{Arg, Command, CommandFactory};
 use clap_mangen::Man;
 
-use super::commands::{ALL, CommandInfo, TREE};
+use super::commands::{ALL, TREE, shown};
 use super::flags::Flags;
 use crate::program::terminal;
-use weigh::internal::filter::known_types;
 
 /// The flags that `--help` and the man page have in their last group.
 const RARE: &str = "\
@@ -22,6 +19,8 @@ const DATE: &str = "2026-11-23";
 /// Short, because a list of all flags would not help.
 const SYNOPSIS: &str = r".SH SYNOPSIS
 \fBweigh\fR [\fIOPTION\fR]... [\fIPATH\fR]...
+.br
+\fBweigh\fR \fICOMMAND\fR [\fIOPTION\fR]... [\fIPATH\fR]...
 ";
 
 /// The sections of the man page after the flags.
@@ -50,36 +49,6 @@ fn grouped() -> Command {
     grouped.args(usual).args(rare)
 }
 
-/// The completions for `shell`: commands, their flags, types by name, and files only for flags that take one.
-pub(super) fn completions(shell: Shell) -> Vec<u8> {
-    let types: Vec<String> = known_types().into_iter().map(|(name, _)| name).collect();
-    let types = PossibleValuesParser::new(types);
-    let flags = Flags::command().mut_args(|arg| {
-        if matches!(arg.get_id().as_str(), "only_type" | "type_not") {
-            return arg.value_parser(types.clone());
-        }
-        match arg.get_value_hint() {
-            ValueHint::Unknown if arg.get_action().takes_values() => {
-                arg.value_hint(ValueHint::Other)
-            }
-            _ => arg,
-        }
-    });
-    let of = |info: &CommandInfo, command: Command| {
-        let own = flags.get_arguments().filter(|arg| info.takes(arg.get_id().as_str()));
-        let shown = own.filter(|arg| !arg.is_hide_set()).cloned();
-        let command = command.about(info.about).disable_help_flag(true).disable_version_flag(true);
-        command.args(shown)
-    };
-    let mut command = of(&TREE, Command::new("weigh")).disable_help_subcommand(true);
-    for info in ALL.into_iter().filter(|info| !info.name.is_empty()) {
-        command = command.subcommand(of(info, Command::new(info.name)));
-    }
-    let mut script = Vec::new();
-    generate(shell, &mut command, "weigh", &mut script);
-    script
-}
-
 /// The man page, weigh(1).
 pub(super) fn man() -> Vec<u8> {
     let man = Man::new(grouped());
@@ -88,12 +57,51 @@ pub(super) fn man() -> Vec<u8> {
     let _ = man.render_name_section(&mut page);
     page.extend_from_slice(SYNOPSIS.as_bytes());
     let _ = man.render_description_section(&mut page);
+    page.extend_from_slice(&commands());
     let _ = man.render_options_section(&mut page);
     // mandoc warns of a break after a break, and of a backslash that is not \e.
     let page = String::from_utf8_lossy(&page).replace("\n.br\n\n.br\n", "\n.sp\n");
     let page = page.replace(r"\\", r"\e");
     let version = env!("CARGO_PKG_VERSION");
     format!(".TH WEIGH 1 {DATE} \"weigh {version}\"\n{page}{SECTIONS}").into_bytes()
+}
+
+/// A section for each command: lines to type, the flags that its help explains, and the names of others.
+fn commands() -> Vec<u8> {
+    let roff = |text: &str| text.replace('\\', r"\e").replace('-', r"\-").replace('\'', r"\(aq");
+    let flags = Flags::command();
+    let mut page = b".SH COMMANDS\n".to_vec();
+    for command in ALL.into_iter().filter(|command| !command.name.is_empty()) {
+        let title = format!("{} {}", command.typed(), command.operands);
+        page.extend(format!(".SS {}\n{}.\n", roff(&title), roff(command.about)).into_bytes());
+        for (line, effect) in command.examples {
+            // A paragraph with a tag needs a text.
+            let start = if effect.is_empty() { "PP" } else { "TP" };
+            let example = format!(".{start}\n\\fB{}\\fR\n{}", roff(line), roff(effect));
+            page.extend(example.trim_end().bytes().chain([b'\n']));
+        }
+        let (own, others) = command.flags(&flags, false);
+        let own = own.into_iter().cloned().map(|arg| {
+            // The flags of the tree are explained at length below.
+            let is_below = TREE.takes(arg.get_id().as_str());
+            let hides = is_below && arg.get_action().takes_values();
+            let arg = arg.help_heading(None::<&str>).hide_possible_values(hides);
+            if is_below { arg.long_help(None::<&str>) } else { arg }
+        });
+        let only = Command::new("weigh").disable_help_flag(true).args(own);
+        let mut options = Vec::new();
+        // Writing to memory cannot fail.
+        let _ = Man::new(only).render_options_section(&mut options);
+        let options = String::from_utf8_lossy(&options).into_owned();
+        let options = options.split_once(".SH OPTIONS\n").map_or("", |(_, options)| options);
+        page.extend_from_slice(options.as_bytes());
+        let others: Vec<_> =
+            others.into_iter().map(|arg| format!(r"\fB{}\fR", roff(&shown(arg)))).collect();
+        if !others.is_empty() {
+            page.extend(format!(".PP\nAlso: {}.\n", others.join(", ")).into_bytes());
+        }
+    }
+    page
 }
 
 #[cfg(test)]

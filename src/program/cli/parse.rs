@@ -11,14 +11,37 @@ use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
 
 use super::commands::{self, CommandInfo};
-use super::config::{self, Mistake, Setting};
+use super::config::{self, Config, Mistake, Setting};
 use super::filters::FilterFlags;
 use super::flags::Flags;
 use super::near;
-use super::{HOME, refusals, remote, rules, snapshots};
+use super::{HOME, refusals, remote, snapshots};
 use weigh::internal::escape::harmless;
 use weigh::internal::problem::reason;
 use weigh::internal::sys::{self, Source};
+
+/// The ids of the flags that are given, each with its values as they were typed.
+#[derive(Debug, Default)]
+pub(super) struct Given(pub(super) Vec<(String, Vec<OsString>)>);
+
+impl Given {
+    fn of(matches: &ArgMatches) -> Self {
+        let ids = matches.ids().map(|id| id.as_str());
+        let typed = ids.filter(|id| matches.value_source(id) == Some(ValueSource::CommandLine));
+        let values = |id| matches.get_raw(id).into_iter().flatten().map(OsString::from).collect();
+        Self(typed.map(|id| (id.to_owned(), values(id))).collect())
+    }
+
+    /// Whether a flag is given.
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.values(id).is_some()
+    }
+
+    /// The values of a flag, if it is given.
+    pub(super) fn values(&self, id: &str) -> Option<&[OsString]> {
+        self.0.iter().find_map(|(flag, values)| (flag == id).then_some(&**values))
+    }
+}
 
 /// A flag that does nothing without another one.
 struct Need {
@@ -42,7 +65,7 @@ const NEEDS: [Need; 4] = [
 
 impl Need {
     /// Whether one of the others is typed or set, or the command itself is one.
-    fn is_met(&self, info: &CommandInfo, settings: &[&Setting], given: &ArgMatches) -> bool {
+    fn is_met(&self, info: &CommandInfo, settings: &[&Setting], given: &Given) -> bool {
         self.others.iter().any(|(other, end)| {
             info.name == *other
                 || values(other, settings, given).any(|value| value.ends_with(end.as_bytes()))
@@ -63,7 +86,7 @@ pub(super) fn flags<T>(
     if !command.name.is_empty() {
         args.remove(1);
     }
-    let flags = parse(command, &args)?;
+    let (flags, given, parser) = parse(command, &args)?;
     answer(&flags)?;
     // Not if the config file says so.
     let is_remember_typed = flags.snapshots.remember;
@@ -74,7 +97,10 @@ pub(super) fn flags<T>(
     };
     match file(flags.print.config.as_deref())? {
         None => make(flags),
-        Some((path, text)) => over(flags.command, &args, (&path, &text), make),
+        Some((path, text)) => {
+            let parser = parser.unwrap_or_else(parser_of_flags);
+            over(flags.command, parser, (&args, &given), (&path, &text), make)
+        }
     }
 }
 
@@ -94,36 +120,44 @@ fn source(args: &[OsString]) -> Result<(Source, Cow<'_, [OsString]>), String> {
     }
 }
 
-fn parse(info: &'static CommandInfo, args: &[OsString]) -> Result<Flags, String> {
+/// The parser of all flags. It is not dropped, because that is a tenth of the time to start.
+fn parser_of_flags() -> &'static mut Command {
+    Box::leak(Box::new(Flags::command()))
+}
+
+/// The flags in `args`, which of them are given, and their parser if it was needed.
+type Parsed = (Flags, Given, Option<&'static mut Command>);
+
+fn parse(info: &'static CommandInfo, args: &[OsString]) -> Result<Parsed, String> {
     let paths = args.get(1..).unwrap_or_default();
     if !paths.iter().any(|arg| arg.as_encoded_bytes().starts_with(b"-")) {
         // For clap to learn all flags takes a tenth of the time of a small tree.
         let mut flags = Flags { command: info, ..Flags::default() };
         flags.roots.paths = paths.to_vec();
         (info.take)(&mut flags)?;
-        return Ok(flags);
+        let given = (!paths.is_empty()).then(|| ("paths".to_owned(), paths.to_vec()));
+        return Ok((flags, Given(given.into_iter().collect()), None));
     }
     with_flags(info, args)
 }
 
-fn with_flags(info: &'static CommandInfo, args: &[OsString]) -> Result<Flags, String> {
-    // Not dropped, because that is a tenth of the time to start.
-    let command = Box::leak(Box::new(Flags::command()));
-    let matches = match command.try_get_matches_from_mut(args) {
+fn with_flags(info: &'static CommandInfo, args: &[OsString]) -> Result<Parsed, String> {
+    let mut parser = parser_of_flags();
+    let mut matches = parser.try_get_matches_from_mut(args);
+    if matches.as_ref().is_err_and(|error| error.kind() == ErrorKind::UnknownArgument) {
         // It may be a counterpart. They are added only now, because there is one for each switch, and they are rarely
         // used.
-        Err(error) if error.kind() == ErrorKind::UnknownArgument => {
-            let twins = config::with_counterparts(Flags::command());
-            return interpret(info, &twins, matches(&twins, args.to_vec())?);
-        }
-        matches => matches.map_err(|error| near::explained(error, command))?,
-    };
+        parser = Box::leak(Box::new(config::with_counterparts(Flags::command())));
+        matches = parser.try_get_matches_from_mut(args);
+    }
+    let matches = matches.map_err(|error| near::explained(error, parser))?;
     if matches.get_flag("help")
         && let Some(why) = help_among_others(args)
     {
         return Err(why);
     }
-    interpret(info, command, matches)
+    let given = Given::of(&matches);
+    Ok((interpret(info, parser, matches, &given)?, given, Some(parser)))
 }
 
 /// Why help among other letters, as in `-sh`, is an error: users of `du` mean human-readable sizes.
@@ -145,26 +179,29 @@ fn interpret(
     info: &'static CommandInfo,
     command: &Command,
     mut matches: ArgMatches,
+    given: &Given,
 ) -> Result<Flags, String> {
     // -u is from before there were commands.
-    let is_screen = info.name.is_empty() && is_typed("ui", &matches);
+    let is_screen = info.name.is_empty() && given.has("ui");
     let info = if is_screen { &commands::UI } else { info };
-    info.ensure_takes(command, &matches)?;
-    let mut used = refusals::used(&matches);
+    info.ensure_takes(command, given)?;
+    let mut used = refusals::used(given);
     if info.is(&commands::DIFF) {
         // The word SINCE is no PATH.
         used.retain(|used| *used != "paths");
     }
     refusals::refuse(command, &used)?;
+    ensure_unit(given)?;
     for need in &NEEDS {
-        if is_typed(need.flag, &matches) && !need.is_met(info, &[], &matches) {
+        if given.has(need.flag) && !need.is_met(info, &[], given) {
             let flag = format!("--{}", need.flag.replace('_', "-"));
-            return Err(format!("{flag} needs {}\nadd it, or leave out {flag}", need.said));
+            return Err(format!("{flag} needs {}
+add it, or leave out {flag}", need.said));
         }
     }
-    let counting = snapshots::counting(command, &matches);
-    let passed = remote::passed(command, &matches);
-    let is_disk = matches!(matches.try_get_one("no-apparent-size"), Ok(Some(true)));
+    let counting = snapshots::counting(command, given);
+    let passed = remote::passed(command, given);
+    let is_disk = given.has("--no-apparent-size");
     // Without `_mut`, it would clone everything.
     let flags = Flags::from_arg_matches_mut(&mut matches).map_err(|error| error.to_string())?;
     let mut flags = Flags { command: info, counting, passed, is_disk, ..flags };
@@ -177,9 +214,16 @@ fn interpret(
     Ok(flags)
 }
 
-/// Whether a flag is on the command line.
-pub(super) fn is_typed(flag: &str, given: &ArgMatches) -> bool {
-    given.value_source(flag) == Some(ValueSource::CommandLine)
+/// Refuses a growth in bytes without a unit, which may be meant in percent. Files and inodes have no unit.
+fn ensure_unit(given: &Given) -> Result<(), String> {
+    let limit = given.values("fail_growth").and_then(|values| values.last()?.to_str());
+    let is_bare = |limit: &&str| limit.bytes().all(|byte| byte.is_ascii_digit()) && *limit != "0";
+    match limit.filter(is_bare).filter(|_| !given.has("filecount") && !given.has("inodes")) {
+        Some(limit) => {
+            Err(format!("--fail-growth {limit}: {limit} what?\nas in {limit}% or {limit}M"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The path and the text of the config file, if there is one: the one on the command line, or in the environment
@@ -223,34 +267,35 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory | PermissionDenied)
 }
 
-/// Calls `make` with the flags in `args` and the settings in the text of the config file at a path.
+/// Calls `make` with the flags in `args`, which are `given`, and the settings in the text of the config file at a path.
 fn over<T>(
     info: &'static CommandInfo,
-    args: &[OsString],
+    parser: &mut Command,
+    (args, given): (&[OsString], &Given),
     (path, text): (&Path, &str),
     make: impl Fn(Flags) -> Result<T, String>,
 ) -> Result<T, String> {
-    let command = &config::with_counterparts(Flags::command());
     let wrong = |mistake: Mistake| at(path, mistake.line, &mistake.message);
-    let settings = config::read(text, command).map_err(wrong)?;
-    let rules = rules::read(text).map_err(wrong)?;
-    let made = |args: Vec<OsString>| {
-        let flags = interpret(info, command, matches(command, args)?)?;
-        make(Flags { rules: rules.clone(), ..flags })
-    };
+    let Config { settings, rules } = config::read(text, parser).map_err(wrong)?;
     let (name, typed) = args.split_at(args.len().min(1));
-    let given = matches(command, args.to_vec())?;
     let mut standing: Vec<&Setting> = settings
         .iter()
-        .filter(|setting| info.takes_beside(&setting.flag, &given))
-        .filter(|setting| !is_overridden(setting, &given, command))
+        .filter(|setting| info.takes_beside(&setting.flag, given))
+        .filter(|setting| !is_overridden(setting, given, parser))
         .collect();
     let others = standing.clone();
     // A setting that needs others does nothing in a run without them.
     standing.retain(|setting| {
         let mut needs = NEEDS.iter().filter(|need| need.flag == setting.flag);
-        needs.all(|need| need.is_met(info, &others, &given))
+        needs.all(|need| need.is_met(info, &others, given))
     });
+    let mut made = |args: Vec<OsString>| {
+        let matches = parser.try_get_matches_from_mut(args);
+        let matches = matches.map_err(|error| near::explained(error, parser))?;
+        let given = Given::of(&matches);
+        let flags = interpret(info, parser, matches, &given)?;
+        make(Flags { rules: rules.clone(), ..flags })
+    };
     let message = match made(arguments(name, &standing, typed)) {
         Err(message) => message,
         made => return made,
@@ -280,10 +325,6 @@ fn arguments(name: &[OsString], settings: &[&Setting], typed: &[OsString]) -> Ve
     name.iter().cloned().chain(settings).chain(typed.iter().cloned()).collect()
 }
 
-fn matches(command: &Command, args: Vec<OsString>) -> Result<ArgMatches, String> {
-    command.clone().try_get_matches_from(args).map_err(|error| near::explained(error, command))
-}
-
 /// The error that a line of the config file is.
 fn at(path: &Path, line: usize, message: &str) -> String {
     let lines: Vec<_> = message.lines().map(|line| harmless(line.as_bytes())).collect();
@@ -291,20 +332,18 @@ fn at(path: &Path, line: usize, message: &str) -> String {
 }
 
 /// Whether the command line overrides the setting. Repeatable flags add up instead.
-fn is_overridden(setting: &Setting, given: &ArgMatches, command: &Command) -> bool {
-    let Some(arg) = command.get_arguments().find(|arg| *arg.get_id() == setting.flag) else {
-        return false;
-    };
-    let undone = arg.get_long().map(config::counterpart);
-    let mut typed = command.get_arguments().filter(|it| is_typed(it.get_id().as_str(), given));
-    let is_typed_too = typed.any(|other| {
-        if other.get_id() == arg.get_id() {
-            return !matches!(arg.get_action(), ArgAction::Append);
+fn is_overridden(setting: &Setting, given: &Given, parser: &Command) -> bool {
+    let id = setting.flag.as_str();
+    let find = |id: &str| parser.get_arguments().find(|arg| arg.get_id() == id);
+    let is_typed_too = given.0.iter().any(|(other, _)| match other == id {
+        true => find(id).is_some_and(|arg| !matches!(arg.get_action(), ArgAction::Append)),
+        false => {
+            let undone = find(id).and_then(|arg| arg.get_long()).map(config::counterpart);
+            undone.is_some() && find(other).and_then(|arg| arg.get_long()) == undone.as_deref()
         }
-        undone.is_some() && other.get_long() == undone.as_deref()
     });
     // A limit that says nothing would not be noticed.
-    let is_limit = matches!(&*setting.flag, "fail_over" | "fail_growth");
+    let is_limit = matches!(id, "fail_over" | "fail_growth");
     is_typed_too || !is_limit && refusals::gives_way(setting, given)
 }
 
@@ -312,12 +351,11 @@ fn is_overridden(setting: &Setting, given: &ArgMatches, command: &Command) -> bo
 fn values<'a>(
     flag: &'a str,
     settings: &'a [&Setting],
-    given: &'a ArgMatches,
+    given: &'a Given,
 ) -> impl Iterator<Item = &'a [u8]> {
-    let typed = given.get_raw(flag).filter(|_| is_typed(flag, given)).into_iter().flatten();
+    let typed = given.values(flag).into_iter().flatten().map(|value| value.as_encoded_bytes());
     let set = settings.iter().filter(move |setting| setting.flag == flag);
-    let set = set.flat_map(|setting| &setting.arguments).map(String::as_bytes);
-    typed.map(OsStr::as_encoded_bytes).chain(set)
+    typed.chain(set.flat_map(|setting| &setting.arguments).map(String::as_bytes))
 }
 
 fn printable(path: &Path) -> String {
@@ -331,8 +369,8 @@ mod tests {
 
     #[test]
     fn paths_alone_are_what_clap_makes_of_them() {
-        let text = |flags: Result<Flags, String>| match flags {
-            Ok(flags) => format!("{flags:?}"),
+        let text = |parsed: Result<Parsed, String>| match parsed {
+            Ok((flags, given, _)) => format!("{flags:?} {:?}", given.values("paths")),
             Err(error) => error,
         };
         for paths in [&[] as &[&str], &["a"], &["", ".", "host:/a", "a b", "/?", "@a"]] {

@@ -1,10 +1,10 @@
 //! Flags that cannot be combined, with the reason and the way out.
 
-use clap::{ArgMatches, Command};
+use clap::Command;
 
 use super::commands::shown;
 use super::config::Setting;
-use super::parse::is_typed;
+use super::parse::Given;
 
 /// A flag, or with `=` one of its values, or with `!` any value but these.
 pub(super) type Use = &'static str;
@@ -194,7 +194,7 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
 ];
 
 /// The uses in the table that are among the flags in `given`.
-pub(super) fn used(given: &ArgMatches) -> Vec<Use> {
+pub(super) fn used(given: &Given) -> Vec<Use> {
     let all = REFUSED.iter().flat_map(|(ones, others, ..)| ones.iter().chain(*others)).copied();
     all.filter(|used| is_used(used, given)).collect()
 }
@@ -216,12 +216,12 @@ pub(super) fn refuse(command: &Command, used: &[Use]) -> Result<(), String> {
 }
 
 /// Whether a setting of the config file cannot be combined with the typed flags. Then it does nothing in this run.
-pub(super) fn gives_way(setting: &Setting, typed: &ArgMatches) -> bool {
+pub(super) fn gives_way(setting: &Setting, typed: &Given) -> bool {
     let values = || setting.arguments.iter().filter_map(|it| Some(it.split_once('=')?.1));
     let is_set = |used: &Use| name(used) == setting.flag && is_among(used, values());
     REFUSED.iter().any(|(ones, others, ..)| {
         let meets = |these: &[Use], those: &[Use]| {
-            these.iter().any(is_set) && those.iter().any(|it| is_used(it, typed))
+            those.iter().any(|it| is_used(it, typed)) && these.iter().any(is_set)
         };
         meets(ones, others) || meets(others, ones)
     })
@@ -231,12 +231,10 @@ fn name(used: Use) -> &'static str {
     used.split(['=', '!']).next().unwrap_or(used)
 }
 
-fn is_used(used: Use, given: &ArgMatches) -> bool {
-    let id = name(used);
-    if !matches!(given.try_contains_id(id), Ok(true)) || !is_typed(id, given) {
-        return false;
-    }
-    is_among(used, given.get_raw(id).into_iter().flatten().filter_map(|value| value.to_str()))
+fn is_used(used: Use, given: &Given) -> bool {
+    let flags = given.0.iter().filter(|(id, _)| used.starts_with(id) && name(used) == id);
+    let mut values = flags.map(|(_, values)| values.iter().filter_map(|value| value.to_str()));
+    values.any(|values| is_among(used, values))
 }
 
 /// Whether `values` of a flag are used so.

@@ -10,7 +10,7 @@ use std::process;
 use super::commands::neither;
 use super::flags::Flags;
 use super::screen::user_directories;
-use crate::program::terminal;
+use crate::program::terminal::{self, Message, say};
 use weigh::internal::escape::harmless;
 use weigh::internal::problem::reason;
 use weigh::internal::render::doubts;
@@ -62,16 +62,22 @@ impl Flags {
     ) -> Result<(Option<PathBuf>, Option<String>), String> {
         const NONE_THEN: &str = "no scan is remembered from then or before: the oldest is of";
         let Some(file) = self.snapshots.since.clone() else { return Ok((None, None)) };
-        let name = file.to_str().filter(|_| !sys::exists(&file));
+        let day = file.to_str().and_then(Day::named);
+        // A time comes first.
+        let name = file.to_str().filter(|_| day.is_some() || !sys::exists(&file));
+        if let (Some(name), true) = (name, sys::exists(&file)) {
+            let note = format!("{name} is a time here, and ./{name} the entry");
+            say(Message::Note, Some(note).filter(|_| !self.print.quiet && terminal::is_stderr()));
+        }
         let (Some(name), Input::Roots(roots)) = (name, source) else {
-            if name.is_some_and(|name| Day::named(name).is_some()) {
+            if day.is_some() {
                 return Err(
                     "kept scans are of PATHs here\nname a snapshot: weigh diff OLD NEW".to_owned()
                 );
             }
             return Ok((Some(file), None));
         };
-        let Some(day) = Day::named(name) else {
+        let Some(day) = day else {
             // As a rule, a FILE has a directory or an ending. What has neither is a day in other words.
             let is_file = name == "-" || name.contains(|sign| sign == '.' || is_separator(sign));
             if is_file {
@@ -161,13 +167,17 @@ impl Flags {
             );
             files.push(file);
         }
-        if others > 0 {
-            let rest = "of other hosts: --series HOST forgets those of one, weigh history --forget everything";
-            terminal::complain(&format!("weigh: left {others} {rest}\n"));
-        }
+        let what = if are_named { "no scan of that" } else { "nothing" };
+        let notes = [
+            (others > 0).then(|| {
+                format!(
+                    "left {others} of other hosts\n--series HOST forgets those of one, weigh history --forget everything"
+                )
+            }),
+            files.is_empty().then(|| format!("{what} is remembered")),
+        ];
+        say(Message::Note, notes.into_iter().flatten().filter(|_| !self.print.quiet));
         if files.is_empty() {
-            let what = if are_named { "no scan of that" } else { "nothing" };
-            terminal::complain(&format!("weigh: {what} is remembered\n"));
             process::exit(0)
         }
         // They are said before they go.

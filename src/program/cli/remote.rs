@@ -2,16 +2,17 @@
 
 use std::ffi::OsString;
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, Command};
 
 use super::flags::Flags;
+use super::parse::Given;
 use super::snapshots::{has_say, typed};
 use weigh::internal::remote::Remote;
 use weigh::internal::report::Keep;
 use weigh::internal::tally::By;
 
 /// The flags in `given`, arguments of `command`, that weigh gets on another machine.
-pub(super) fn passed(command: &Command, given: &ArgMatches) -> Vec<OsString> {
+pub(super) fn passed(command: &Command, given: &Given) -> Vec<OsString> {
     /// Those that change how weigh works there, and not what counts.
     const ALSO: [&str; 3] = ["details", "read", "threads"];
     /// Those that are done here: views, files that are here, and the way there.

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::Deserialize as _;
 use toml::Spanned;
+use toml::de::{DeValue, ValueDeserializer};
 
 use super::config::{Mistake, line_at};
 use super::near::nearest;
@@ -13,29 +14,26 @@ use weigh::internal::reclaimable::ReclaimRule;
 /// The key of the list of rules.
 pub(super) const KEY: &str = "rule";
 
-/// What a config file says of rules. Its other keys are settings.
-#[derive(Deserialize)]
-struct ConfiguredRules {
-    #[serde(default, rename = "rule")]
-    rules: Vec<Spanned<ReclaimRule>>,
-}
-
-/// The rules in `text`, in its order.
+/// The rules in the `value` of that key in `text`, in its order.
 ///
 /// # Errors
 /// The first line that is wrong, with its key.
-pub(super) fn read(text: &str) -> Result<Vec<Arc<ReclaimRule>>, Mistake> {
-    let file: ConfiguredRules = toml::from_str(text).map_err(|error| {
+pub(super) fn read(
+    text: &str,
+    value: Spanned<DeValue<'_>>,
+) -> Result<Vec<Arc<ReclaimRule>>, Mistake> {
+    let rules = Vec::<Spanned<ReclaimRule>>::deserialize(ValueDeserializer::from(value));
+    let rules = rules.map_err(|error| {
         let (line, key) = key_at(text, error.span().map_or(0, |span| span.start));
         Mistake { line, message: format!("{key}: {}", explained(key, error.message())) }
     })?;
-    for rule in &file.rules {
+    for rule in &rules {
         rule.get_ref().ensure_proves().map_err(|(key, why)| {
             let line = line_of(text, rule.span().start, key);
             Mistake { line, message: format!("{key}: {why}") }
         })?;
     }
-    Ok(file.rules.into_iter().map(|rule| Arc::new(rule.into_inner())).collect())
+    Ok(rules.into_iter().map(|rule| Arc::new(rule.into_inner())).collect())
 }
 
 /// What the parser says of the value of a `key`, in our words.

@@ -70,7 +70,7 @@ impl Flags {
                 && env::var_os("TERM").is_some()
                 && !terminal::is_linux_console(),
             has_time_style: self.print.time_style.is_some(),
-            note: note.filter(|_| !self.print.quiet).map(str::to_owned),
+            note: note.filter(|_| !self.print.quiet).map(|note| note.replace('\n', ": ")),
         }))
     }
 }

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path;
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, Command};
 
 use super::flags::{Flags, SnapshotFlags};
-use super::parse::is_typed;
+use super::parse::Given;
 use crate::program::terminal;
 use weigh::internal::escape::harmless;
 use weigh::internal::list::{Duplicates, ListOptions};
@@ -68,7 +68,7 @@ impl Flags {
 }
 
 /// The flags in `given`, arguments of `command`, that change what counts, in their long form.
-pub(super) fn counting(command: &Command, given: &ArgMatches) -> Vec<String> {
+pub(super) fn counting(command: &Command, given: &Given) -> Vec<String> {
     let flags = typed(command, given, has_say);
     flags.iter().map(|flag| harmless(flag.as_encoded_bytes())).collect()
 }
@@ -82,16 +82,15 @@ pub(super) fn has_say(flag: &Arg) -> bool {
 /// The flags in `given`, arguments of `command`, that are `wanted`, in their long form.
 pub(super) fn typed(
     command: &Command,
-    given: &ArgMatches,
+    given: &Given,
     wanted: impl Fn(&Arg) -> bool,
 ) -> Vec<OsString> {
     let mut flags = Vec::new();
     for flag in command.get_arguments() {
-        let name = flag.get_id().as_str();
-        let is_meant = wanted(flag) && is_typed(name, given);
-        let (true, Some(long)) = (is_meant, flag.get_long()) else { continue };
+        let Some(values) = given.values(flag.get_id().as_str()) else { continue };
+        let (true, Some(long)) = (wanted(flag), flag.get_long()) else { continue };
         if flag.get_action().takes_values() {
-            for value in given.get_raw(name).unwrap_or_default() {
+            for value in values {
                 let mut flag = OsString::from(format!("--{long}="));
                 flag.push(value);
                 flags.push(flag);

@@ -17,7 +17,7 @@ pub(super) const CLEAN: CommandInfo = CommandInfo {
         "number_of_lines",
         PRINTED,
         WORK,
-        "remember remember_bound series paths rsh frees files_from files0_from terminal_width full_paths screen_reader",
+        "remember remember_bound series paths frees files_from files0_from terminal_width screen_reader",
     ],
     take: |flags| {
         flags.show.reclaimable = true;

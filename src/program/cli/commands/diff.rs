@@ -95,10 +95,15 @@ fn is_since(word: &OsString) -> bool {
     let is_day = || word.to_str().is_some_and(|word| Day::named(word).is_some());
     // As a rule, a snapshot has an ending, and its error says more than that it is not there.
     let is_missing = || !sys::exists(path) && path.extension().is_some();
-    word == "-" || is_day() && !sys::exists(path) || is_snapshot(path) || is_missing()
+    word == "-" || is_day() || is_snapshot(path) || is_missing()
 }
 
-/// Whether a snapshot may be at `path`, or dated ones in it.
+/// Whether a snapshot may be at `path`, or dated ones in it. Other files are PATHs.
 fn is_snapshot(path: &Path) -> bool {
-    sys::exists(path) && (!sys::is_directory(path) || snapshot::all_in(path).is_ok())
+    if sys::is_directory(path) {
+        return snapshot::all_in(path).is_ok();
+    }
+    let is_named = path.extension().is_some_and(|ending| ending == "weigh");
+    let is_begun = || sys::is_special_file(path) || snapshot::is_begun(path);
+    sys::exists(path) && (is_named || is_begun())
 }

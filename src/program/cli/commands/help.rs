@@ -1,13 +1,13 @@
 //! `weigh help`, `weigh completions`, and the help of each command.
 
-use clap::{Arg, Command, CommandFactory, ValueEnum};
+use clap::{Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
 use nu_ansi_term::Style;
 
-use super::{ASKED, CommandInfo, TREE, has, named, names, shown};
+use super::{CommandInfo, TREE, named, names, shown};
 use crate::program::cli::flags::Flags;
 use crate::program::cli::near::nearest;
-use crate::program::cli::{filters, pages};
+use crate::program::cli::{completions, filters, pages};
 use crate::program::terminal;
 use weigh::internal::escape::harmless;
 use weigh::internal::list::FIND_FORMAT;
@@ -88,7 +88,7 @@ fn completions_for(words: &[String]) -> Result<Vec<u8>, String> {
         return Err("completions needs the name of a shell\nweigh completions bash".to_owned());
     };
     let shell = Shell::from_str(word, false);
-    shell.map(pages::completions).map_err(|_| {
+    shell.map(completions::completions).map_err(|_| {
         let shells: Vec<_> = Shell::value_variants().iter().map(Shell::to_string).collect();
         unknown("shell", word, shells.iter().map(String::as_str))
     })
@@ -132,7 +132,7 @@ fn with_bold_start(line: &str) -> String {
 
 /// The help of a command other than the tree.
 fn of(command: &CommandInfo, is_all: bool) -> String {
-    let CommandInfo { about, operands, examples, own, .. } = command;
+    let CommandInfo { about, operands, examples, .. } = command;
     let widest = examples.iter().map(|(line, _)| line.chars().count()).max().unwrap_or(0);
     let mut text = format!("{about}\n\n");
     for (line, effect) in *examples {
@@ -140,11 +140,7 @@ fn of(command: &CommandInfo, is_all: bool) -> String {
         text.push('\n');
     }
     let flags = Flags::command();
-    let taken = flags.get_arguments().filter(|arg| {
-        command.takes(arg.get_id().as_str()) && !arg.is_positional() && !arg.is_hide_set()
-    });
-    let (explained, others): (Vec<&Arg>, Vec<&Arg>) =
-        taken.partition(|arg| is_all || has(own, arg.get_id().as_str()));
+    let (explained, others) = command.flags(&flags, is_all);
     let options = if explained.is_empty() { "" } else { " [OPTION]..." };
     text += &format!("\nUsage: {}{options} {operands}\n", command.typed());
     if !explained.is_empty() {
@@ -157,8 +153,7 @@ fn of(command: &CommandInfo, is_all: bool) -> String {
         let help = only.args(explained).help_template("{options}").render_help().to_string();
         text += &format!("\nOptions:\n{}\n", help.trim_end());
     }
-    let others = others.into_iter().filter(|arg| !has(&[ASKED], arg.get_id().as_str()));
-    let others: Vec<String> = others.map(shown).collect();
+    let others: Vec<String> = others.into_iter().map(shown).collect();
     if !others.is_empty() {
         text += "\nAlso (weigh --help explains them):\n";
         text += &wrapped(&others);

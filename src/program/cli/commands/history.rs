@@ -18,7 +18,7 @@ pub(super) const HISTORY: CommandInfo = CommandInfo {
     also: &[
         "depth min_size",
         MEASURES,
-        "paths only_dir full_paths reverse screen_reader terminal_width no_percent_bars remember_bound",
+        "paths full_paths screen_reader terminal_width remember_bound",
         PRINTED,
         WORK,
     ],

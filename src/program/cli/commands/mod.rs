@@ -11,11 +11,11 @@ mod ui;
 
 use std::ffi::OsString;
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, Command};
 
 use super::flags::Flags;
 use super::near::nearest;
-use super::parse::is_typed;
+use super::parse::Given;
 use super::{config, elsewhere};
 pub(super) use diff::{DIFF, neither};
 pub(super) use help::answer;
@@ -88,13 +88,22 @@ impl CommandInfo {
     }
 
     /// Whether it takes a flag beside what is `given`: without a PATH, `df` scans nothing.
-    pub(super) fn takes_beside(&self, id: &str, given: &ArgMatches) -> bool {
-        let is_list = || {
-            let paths = ["paths", "files_from", "files0_from"];
-            self.is(&df::DF) && !paths.iter().any(|name| is_typed(name, given))
-        };
-        let is_of_lists = has(&[PRINTED, WORK, ASKED, "terminal_width"], id);
-        self.takes(id) && (is_of_lists || !is_list())
+    pub(super) fn takes_beside(&self, id: &str, given: &Given) -> bool {
+        let paths = ["paths", "files_from", "files0_from"];
+        let is_list = self.is(&df::DF) && !paths.iter().any(|name| given.has(name));
+        let is_of_lists = || has(&[PRINTED, WORK, ASKED, "terminal_width"], id);
+        self.takes(id) && (!is_list || is_of_lists())
+    }
+
+    /// The flags among `all` that its help explains, or all that it takes; and the others that it takes, but for those
+    /// that any command answers.
+    pub(super) fn flags<'c>(&self, all: &'c Command, is_all: bool) -> (Vec<&'c Arg>, Vec<&'c Arg>) {
+        let id = |arg: &Arg| arg.get_id().to_string();
+        let taken = all.get_arguments().filter(|arg| self.takes(&id(arg)));
+        let taken = taken.filter(|arg| !arg.is_positional() && !arg.is_hide_set());
+        let (own, others): (Vec<_>, Vec<_>) =
+            taken.partition(|arg| is_all || has(self.own, &id(arg)));
+        (own, others.into_iter().filter(|arg| !has(&[ASKED], &id(arg))).collect())
     }
 
     /// It, as one types it.
@@ -103,14 +112,14 @@ impl CommandInfo {
     }
 
     /// Refuses the first flag in `given` that it does not take, with a line to type instead.
-    pub(super) fn ensure_takes(&self, all: &Command, given: &ArgMatches) -> Result<(), String> {
+    pub(super) fn ensure_takes(&self, all: &Command, given: &Given) -> Result<(), String> {
         let takes = |arg: &Arg| self.takes_beside(arg.get_id().as_str(), given);
         // A flag that undoes another is taken where that is.
         let undone = |arg: &Arg| {
             let long = arg.get_long().map(config::counterpart);
             all.get_arguments().find(|it| long.is_some() && it.get_long() == long.as_deref())
         };
-        let mut typed = all.get_arguments().filter(|arg| is_typed(arg.get_id().as_str(), given));
+        let mut typed = all.get_arguments().filter(|arg| given.has(arg.get_id().as_str()));
         let other = typed.find(|arg| !takes(arg) && !undone(arg).is_some_and(takes));
         other.map_or(Ok(()), |other| Err(self.refusal_of(other)))
     }
