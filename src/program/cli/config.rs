@@ -9,6 +9,7 @@ use clap::{Arg, ArgAction, Command};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
+use super::elsewhere;
 use super::near::{names, nearest};
 use super::rules;
 use weigh::internal::reclaimable::ReclaimRule;
@@ -201,6 +202,9 @@ fn unknown(key: &str, command: &Command) -> String {
     }
     if long(key, command).is_some_and(|arg| !is_twin(arg)) {
         return format!("unknown key {key}: it is only for the command line");
+    }
+    if let Some(instead) = elsewhere::instead(&format!("--{key}")) {
+        return format!("unknown key {key}\n{instead}");
     }
     match nearest(key, flags.into_iter().flat_map(names)) {
         Some(near) => format!("unknown key {key}\ndid you mean {near}?"),
