@@ -1348,6 +1348,10 @@ fn the_screen_marks_what_was_found() {
         (many, format!("{how_many} marked that can be made or downloaded again"))
     };
     assert_eq!(marked(&request), found(1, "1"));
+    // The walk does not hand over what a filter leaves out.
+    request.walk.filter.leaves_out_hidden = true;
+    assert_eq!(marked(&request), found(0, "nothing"));
+    request.walk.filter.leaves_out_hidden = false;
     // Nothing was said. Then `d`, which reviews the line, seemed to review what was found.
     request.reclaimable = Some(Search { lines: 9, ..Search::default() });
     assert_eq!(marked(&request), found(0, "nothing"));
@@ -1807,4 +1811,53 @@ fn a_mount_hides_what_is_around_it() {
     for name in ["bound", "mounted", "point", "overlay", "low.after"] {
         assert_eq!(found(name), 0, "{name}");
     }
+}
+
+/// A filter hid the repository that tracks what is found, and `--older` hid what was written today: both were marked.
+#[cfg(all(target_os = "linux", feature = "tui"))]
+#[test]
+fn the_screen_marks_nothing_because_a_filter_hides_what_speaks_against_it() {
+    use crate::pty::Terminal;
+    let fixture = Fixture::in_memory();
+    for project in ["tracked", "worked-on", "free"] {
+        named("npm-packages").make_in(&fixture.at(project), "");
+    }
+    git(&fixture, &fixture.at("tracked"), &["init", "-q"]);
+    git(&fixture, &fixture.at("tracked"), &["add", "-f", "."]);
+    let fixture = aged(fixture, 40).file("worked-on/p/today", 1).dir("home");
+    for filter in [
+        "-i",
+        "-X .git",
+        "--exclude .git",
+        "--include *.js",
+        "-v [.]git",
+        "-e p",
+        "--gitignore",
+        "--only-ignored",
+        "--exclude-caches",
+        "--type js",
+        "--type-not js",
+        "--newer 1y",
+        "--mtime +1",
+    ] {
+        let run = weigh(&format!("ui --clean {filter} .")).within(fixture.path()).run();
+        let said = "its rules look at all entries";
+        assert!(run.complaint().contains(said), "{filter}: {}", run.complaint());
+        assert_eq!(run.code(), 2, "{filter}");
+    }
+    let marked = |flags: &str, config: &str, said: &str| {
+        let mut terminal = Terminal::new();
+        write(&fixture.at("config"), config);
+        let run = weigh(&format!("ui {flags}")).within(fixture.path());
+        let run = run.env("WEIGH_CONFIG_PATH", fixture.at("config"));
+        let mut child = run.env("HOME", fixture.at("home")).on(&terminal).spawn();
+        terminal.wait_for(said);
+        terminal.type_in(b"q");
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    };
+    marked("--clean .", "", "1 marked that can be made");
+    marked("--clean .", "ignore-hidden = true\n", "1 marked that can be made");
+    marked("--clean --older 30d .", "", "1 marked that can be made");
+    marked("--clean --older 50d .", "", "nothing marked that can be made");
+    marked("--clean --older 0h .", "", "2 marked that can be made");
 }
