@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::flags::{Flags, PrintFlags, Read};
 use super::rules;
+use super::screen::homes;
 use crate::program::browse::SortKey;
 use crate::program::terminal;
 use weigh::internal::filter::Paths;
@@ -200,6 +201,7 @@ impl Flags {
                 .unused
                 .filter(|when| !matches!(when, When::Ago(0, _)))
                 .map(|when| when.moment(sys::now(), &sys::time_zone())),
+            homes: homes(),
             lines: self.show.number_of_lines.unwrap_or(usual),
             min_size: self.show.min_size.unwrap_or(0),
             one_file_system: self.filters.limit_filesystem,
