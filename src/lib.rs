@@ -155,10 +155,10 @@
 //! * The walk builds a path only for an error, for the progress line, and for filters that need paths.
 //! * Only directories are opened, relative to their parents and without following symlinks. Exceptions are the config
 //!   file; lists, patterns and snapshots that the user names or had remembered; the terminal; git's rules,
-//!   configuration and index, and the tags of caches, if flags ask for them; the tags and git indexes that prove what
-//!   can go; files of container engines in their storage; the devices of file systems that are prefetched or read in
-//!   bulk, or for `--df`; the log and the info files of a delete; files that are asked what they share; the file of
-//!   the time zone; the user database; and files in proc and sys.
+//!   configuration and index, and the tags of caches, if flags ask for them; the tags, lock files and git indexes
+//!   that prove what can go; files of container engines in their storage; the devices of file systems that are
+//!   prefetched or read in bulk, or for `--df`; the log and the info files of a delete; files that are asked what
+//!   they share; the file of the time zone; the user database; and files in proc and sys.
 //! * Two other programs are started: the one that leads to another machine (`remote`), and the one that opens files for
 //!   the desktop, by a key of the screen.
 //! * A name is copied only when it is certain that its entry is kept.

@@ -205,7 +205,7 @@ fn is_called(part: &str, name: &[u8]) -> bool {
 
 /// Where engines store in `/var/lib` and in the `.local/share` of a home, unless they are configured otherwise. Beside the
 /// layouts, these paths tell a storage, whatever is in it.
-pub(super) const USUAL_PATHS: [&str; 11] = [
+pub(super) const USUAL_PATHS: [&str; 13] = [
     "docker",
     "containers/storage",
     "containerd",
@@ -217,6 +217,9 @@ pub(super) const USUAL_PATHS: [&str; 11] = [
     "lxc",
     "lxd",
     "incus",
+    // Of systemd-nspawn and machinectl.
+    "machines",
+    "flatpak",
 ];
 
 /// Whether `path`, from the top of a file system, leads into one of these storages, or to it. The file system may be

@@ -13,7 +13,7 @@ use super::{WorkTreeDirectory, invalid, resolve};
 
 /// The entries that version control keeps at the top of a work tree: first git's. Which files the others track is not
 /// known.
-pub const REPOSITORIES: [&CStr; 17] = [
+pub const REPOSITORIES: [&CStr; 23] = [
     c".git",
     c".jj",
     c".hg",
@@ -31,6 +31,12 @@ pub const REPOSITORIES: [&CStr; 17] = [
     c".plastic",
     c".repo",
     c"RCS",
+    c"SCCS",
+    c"BitKeeper",
+    c".bk",
+    c"{arch}",
+    c"$tf",
+    c".oxen",
 ];
 
 /// The directories that were looked at: what is tracked there, if one is the top of a work tree; or why that is not

@@ -21,10 +21,17 @@ pub(super) struct Expected {
     whole: Vec<Glob>,
     /// The ending of the files beside it that all files in it were made from; empty if nothing is said.
     source: String,
+    /// What follows the name of the source in the name of a file; empty if anything may.
+    made: Vec<Glob>,
+    /// The paths of the lock files beside it, from it.
+    locks: Vec<CString>,
     /// The files in it that the `tag` must name.
     named: Vec<Glob>,
     tag: CString,
 }
+
+/// No lock file that is larger is read, in bytes.
+const LARGEST_LOCK: u64 = 1 << 26;
 
 /// No more directories wait to be listed.
 const MOST_AHEAD: usize = 100_000;
@@ -63,10 +70,14 @@ impl Expected {
             is_directory: text.ends_with('/'),
             is_program: text.ends_with(PROGRAM),
         };
+        let locks = rule.lock.split('|').filter(|name| !name.is_empty());
+        let locks = locks.filter_map(|name| CString::new(format!("../{name}")).ok());
         Self {
             paths: rule.expects.iter().map(path).collect(),
             whole: rule.whole.iter().map(|name| glob(name)).collect(),
             source: rule.source.clone(),
+            made: rule.made.iter().map(|name| glob(name)).collect(),
+            locks: locks.collect(),
             named: rule.named.iter().map(|name| glob(name)).collect(),
             tag: CString::new(&*rule.tag).unwrap_or_default(),
         }
@@ -84,6 +95,13 @@ impl Expected {
         let top = Source::default().open(&top)?;
         let tag = self.text_of_tag(&top)?;
         let named: HashSet<_> = tag.split(|byte| *byte == b'\n').filter_map(name_in).collect();
+        let lock = self.text_of_locks(&top)?;
+        let packages: HashSet<_> = words_in(&lock).map(package_in).collect();
+        let is_locked = |name: &[u8]| {
+            // One that is not text has names of which nobody sees the ends.
+            let is_text = !lock.contains(&0);
+            packages.contains(name) || !is_text && lock.windows(name.len()).any(|it| it == name)
+        };
         let mut ahead = vec![Ahead { names: Vec::new(), paths: (0..self.paths.len()).collect() }];
         while let Some(directory) = ahead.pop() {
             let asks_for_programs = directory.paths.iter().any(|path| {
@@ -104,6 +122,13 @@ impl Expected {
                     && (self.source.is_empty() || self.has_source(&top, &name));
                 if level == 0 && kind == Kind::File && !is_known {
                     return Ok(Some(name));
+                }
+                if !self.locks.is_empty()
+                    && kind == Kind::Directory
+                    && let Some(package) = package_at(&directory.names, &name)
+                    && !is_locked(&package)
+                {
+                    return Ok(Some(package));
                 }
                 let is_next = |path: &&usize| {
                     let next = self.paths[**path].names.get(level);
@@ -143,10 +168,24 @@ impl Expected {
         Ok(text)
     }
 
+    fn text_of_locks(&self, top: &Handle) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        for lock in &self.locks {
+            if let Some(file) = top.open_file_at(lock, Symlinks::Stay, LARGEST_LOCK)? {
+                file.take(LARGEST_LOCK).read_to_end(&mut text)?;
+                text.push(b'\n');
+            }
+        }
+        Ok(text)
+    }
+
     /// Whether the source of the file called `name` in the directory `top` is beside that.
     fn has_source(&self, top: &Handle, name: &[u8]) -> bool {
         let dots = name.iter().enumerate().filter(|(_, byte)| **byte == b'.');
-        dots.map(|(end, _)| &name[..end]).any(|stem| {
+        let parts = dots.map(|(end, _)| name.split_at(end));
+        let is_made =
+            |rest: &[u8]| self.made.is_empty() || self.made.iter().any(|it| it.is_match(rest));
+        parts.filter(|(_, rest)| is_made(rest)).any(|(stem, _)| {
             let source = CString::new([b"../", stem, self.source.as_bytes()].concat());
             let stat = source.map(|it| top.stat_at(&it, Symlinks::Follow, Query::default()));
             stat.is_ok_and(|stat| stat.is_ok_and(|stat| stat.mode.kind() == Kind::File))
@@ -157,6 +196,34 @@ impl Expected {
 /// The name in a line of a tag that names files.
 fn name_in(line: &[u8]) -> Option<&[u8]> {
     Some(&line[..line.iter().position(|byte| *byte == b'>')?])
+}
+
+/// The words of a lock file in which names of packages are.
+fn words_in(lock: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~@/+".contains(byte);
+    lock.split(move |byte| !is_of_word(byte)).filter(|word| !word.is_empty())
+}
+
+/// The name of the package in a word such as `node_modules/@a/b`, `/@a/b@1.0.0` or `@a/b@npm`.
+fn package_in(word: &[u8]) -> &[u8] {
+    const AROUND: &[u8] = b"node_modules/";
+    let start = word.windows(AROUND.len()).rposition(|it| it == AROUND);
+    let name = start.map_or(word, |start| &word[start + AROUND.len()..]);
+    let name = name.strip_prefix(b"/").unwrap_or(name);
+    let slash = || name.iter().position(|byte| *byte == b'/');
+    let scope = if name.starts_with(b"@") { slash().map_or(name.len(), |at| at + 1) } else { 0 };
+    let end = name[scope..].iter().position(|byte| b"@/".contains(byte));
+    end.map_or(name, |end| &name[..scope + end])
+}
+
+/// The name of the package in the directory called `name` below `names`, if it is one: the name of a scope is a
+/// part of it.
+fn package_at(names: &[Vec<u8>], name: &[u8]) -> Option<Vec<u8>> {
+    match names {
+        [] if !name.starts_with(b".") && !name.starts_with(b"@") => Some(name.to_vec()),
+        [scope] if scope.starts_with(b"@") => Some(path::join_all([&**scope, name])),
+        _ => None,
+    }
 }
 
 /// The names in a directory below `top`, in their order, what they are, and if it `asks_for_programs`, whether they may be
@@ -188,4 +255,29 @@ fn listed(
     let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
     entries.sort_unstable_by(|(one, ..), (other, ..)| one.cmp(other));
     Ok(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lock_files_name_packages() {
+        for (lock, expected) in [
+            (r#"{"node_modules/a": {}, "node_modules/a/node_modules/@s/b": {}}"#, "a @s/b"),
+            (r#"{"dependencies": {"a": {"version": "1.0.0"}, "@s/b": {}}}"#, "a @s/b"),
+            ("a@^1.0.0, a@~1.2:\n\"@s/b@^1\":\n", "a @s/b"),
+            ("\"a@npm:^1.0\":\n\"@s/b@npm:^1\":\n", "a @s/b"),
+            ("  /a@1.0.0:\n  /@s/b@1.0.0(c@2.0.0):\n", "a @s/b c"),
+            ("  /a/1.0.0:\n  /@s/b/1.0.0:\n", "a @s/b"),
+            ("  a@1.0.0:\n  '@s/b@1.0.0':\n", "a @s/b"),
+            (r#""a": ["a@1.0.0", "", {}], "@s/b": ["@s/b@1.0.0"]"#, "a @s/b"),
+        ] {
+            let found: HashSet<_> = words_in(lock.as_bytes()).map(package_in).collect();
+            for name in expected.split(' ') {
+                assert!(found.contains(name.as_bytes()), "{name}: {lock}");
+            }
+            assert!(!found.contains(&b"b"[..]), "{lock}");
+        }
+    }
 }

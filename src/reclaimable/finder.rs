@@ -40,6 +40,8 @@ pub(super) struct Finder<'a> {
     mounts: MountTable,
     /// The storages of container engines that are known by their paths.
     storages: Vec<Vec<u8>>,
+    /// The real paths of home directories.
+    homes: Vec<Vec<u8>>,
     /// The paths of the layers of overlays, which may be relative to an unknown directory.
     layers: Vec<Vec<u8>>,
     /// Whether the walk has seen every name that is in the roots.
@@ -71,7 +73,12 @@ impl<'a> Finder<'a> {
             (root, real.map(|it| path::with_slashes(&it)))
         });
         let real: BTreeMap<_, _> = real.collect();
-        let storages = usual_storages(&sys::user_homes(), 0, &mounts);
+        let of_others = sys::user_homes();
+        let homes = || search.homes.iter().chain(&of_others);
+        let storages = usual_storages(homes(), 0, &mounts);
+        let homes =
+            homes().filter_map(|home| mounts.near_path(home.as_os_str().as_encoded_bytes(), 0));
+        let homes = homes.map(|(real, _)| real).collect();
         // What is mounted may be left out.
         let mut roots = real.values().flatten();
         let has_all_names =
@@ -91,6 +98,7 @@ impl<'a> Finder<'a> {
             real,
             mounts,
             storages,
+            homes,
             has_all_names,
             work_trees: WorkTrees::default(),
             patterns: HashMap::new(),
@@ -143,7 +151,13 @@ impl<'a> Finder<'a> {
             rules = proofs.finding_root(own, &entry.evidence);
         }
         let mut rules = rules.into_iter().map(|rule| proofs.rule(rule));
-        rules.find(|proof| is_at(&proof.at, names_up(&real)) && self.is_written(proof, number))
+        let is_outside = |proof: &Proof| {
+            let is_named = |name| proof.rule.outside.iter().any(|one| one.as_bytes() == name);
+            !names_up(&real).skip(1).any(is_named)
+        };
+        rules.find(|proof| {
+            is_at(&proof.at, names_up(&real)) && is_outside(proof) && self.is_written(proof, number)
+        })
     }
 
     /// The names on the path of an entry, that of its root first, as given; none if no path can be that long.
@@ -203,11 +217,17 @@ impl<'a> Finder<'a> {
         if is_in_trash(&real) || is_in_trash(&whole) || self.is_layer(&real) {
             return None;
         }
+        if self.homes.iter().any(|home| path::is_within(home, &real)) {
+            return None;
+        }
         let meets = |storage: &[u8]| path::is_within(&real, storage) || is_inside(storage, &real);
         if self.storages.iter().any(|storage| meets(storage)) {
             return None;
         }
         let at = to_path(&real).into_owned();
+        if sys::is_read_only(&at) {
+            return None;
+        }
         if self.may_be_tracked(&at, number) {
             return None;
         }
@@ -222,6 +242,10 @@ impl<'a> Finder<'a> {
         let at = CString::new(at.into_os_string().into_encoded_bytes()).ok()?;
         let query = Query { owner: true, ..Query::default() };
         let stat = Source::default().stat(&at, Symlinks::Stay, query).ok()?;
+        let is_of_root = stat.owner == 0;
+        if [&real, &whole].into_iter().any(|path| is_of_system(path, is_of_root)) {
+            return None;
+        }
         let owner = (stat.owner != sys::user_id())
             .then(|| sys::user_name(stat.owner).unwrap_or_else(|| stat.owner.to_string()));
         let freed = entry.freed();
@@ -346,10 +370,36 @@ fn is_inside(point: &[u8], directory: &[u8]) -> bool {
     path::below(point, directory).is_some_and(|below| !below.is_empty())
 }
 
-/// Whether a directory of this name is a trash: of the home, of a file system, or of macOS and Windows.
+/// Whether a directory of this name is a trash: of the home, of a file system, of another system or a server.
 fn is_trash(name: &[u8]) -> bool {
-    matches!(name, b"Trash" | b".Trash" | b".Trashes" | b"$RECYCLE.BIN")
-        || name.starts_with(b".Trash-")
+    const NAMES: [&[u8]; 11] = [
+        b"Trash",
+        b".Trash",
+        b".Trashes",
+        b"$RECYCLE.BIN",
+        b"RECYCLER",
+        // Of Synology, QNAP, Samba, Nextcloud and Syncthing.
+        b"#recycle",
+        b"@Recycle",
+        b".recycle",
+        b"files_trashbin",
+        b".stversions",
+        b"lost+found",
+    ];
+    NAMES.iter().any(|one| one.eq_ignore_ascii_case(name)) || name.starts_with(b".Trash-")
+}
+
+/// Whether what is at the real path `path` belongs to the system: its package manager would miss it, and no user's
+/// program makes it again.
+fn is_of_system(path: &[u8], is_of_root: bool) -> bool {
+    let mut names = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
+    match names.next() {
+        // FreeBSD has homes there.
+        Some(b"usr") => !matches!(names.next(), Some(b"local" | b"src" | b"home")),
+        Some(b"nix" | b"gnu" | b"snap") => true,
+        Some(b"opt") => is_of_root,
+        _ => false,
+    }
 }
 
 /// The start of the regular file called `name` in `directory`, if it has at most `most` bytes.
@@ -361,4 +411,30 @@ fn start_of(directory: &[u8], name: &[u8], most: u64) -> Option<Vec<u8>> {
     let length = if most == LARGEST_TAG { LARGEST_TAG } else { START };
     file.take(length).read_to_end(&mut start).ok()?;
     Some(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_has_directories_of_its_own() {
+        for (path, is_of_root, expected) in [
+            ("/usr/lib/python3/__pycache__", true, true),
+            ("/usr/share/x/node_modules", false, true),
+            ("/usr", true, true),
+            ("/usr/local/lib/python3/__pycache__", true, false),
+            ("/usr/src/p/target", true, false),
+            ("/nix/store/1f-python/lib/__pycache__", false, true),
+            ("/gnu/store/x", false, true),
+            ("/snap/x/1/lib/__pycache__", false, true),
+            ("/opt/x/node_modules", true, true),
+            ("/opt/x/node_modules", false, false),
+            ("/home/u/usr/lib/__pycache__", true, false),
+            ("/var/cache/apt", true, false),
+            ("/", true, false),
+        ] {
+            assert_eq!(is_of_system(path.as_bytes(), is_of_root), expected, "{path}");
+        }
+    }
 }

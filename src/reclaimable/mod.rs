@@ -13,6 +13,7 @@ mod markers;
 mod proof;
 mod rule;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use collect::MayGo;
@@ -34,6 +35,8 @@ pub struct Search {
     pub rules: Vec<Arc<ReclaimRule>>,
     /// Nothing in it must have been written after this time, in seconds since the epoch.
     pub older: Option<i64>,
+    /// The home directories of the user. None is listed, nor a directory in which one lies.
+    pub homes: Vec<PathBuf>,
     /// How many to list.
     pub lines: usize,
     /// How many bytes each of them frees at least.

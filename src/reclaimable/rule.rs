@@ -5,6 +5,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 
 use super::command::COMMAND_PATHS;
+use crate::escape::is_control;
 use crate::git::Glob;
 
 /// A rule, as it is written. docs/clean.md explains its keys.
@@ -35,6 +36,11 @@ pub struct ReclaimRule {
     /// it is a directory.
     pub(super) beside: Vec<String>,
     pub(super) has: Vec<String>,
+    /// The lock files beside it, with `|` between alternatives, if there are any. A package in it is in doubt unless one of
+    /// them names it.
+    pub(super) lock: String,
+    /// What no directory around it is called.
+    pub(super) outside: Vec<String>,
     /// What must not be in it; what must be nowhere below it; and what all files below it must be called, if anything
     /// is said.
     pub(super) lacks: Vec<String>,
@@ -47,8 +53,9 @@ pub struct ReclaimRule {
     /// A directory on the way to that is expected with all that is in it, if it has one of these files.
     pub(super) whole: Vec<String>,
     /// The ending of the files beside it that all files in it were made from, if anything is said. The name of each file
-    /// begins with the name of its source.
+    /// begins with the name of its source. If anything is said in `made`, one of these globs follows.
     pub(super) source: String,
+    pub(super) made: Vec<String>,
     /// The files that are in doubt unless a line of the tag begins with their name and `>`.
     pub(super) named: Vec<String>,
     /// Where a directory takes the place of all that is found in it, if nothing else is there.
@@ -105,10 +112,11 @@ impl ReclaimRule {
                 "it must remove just what is found, and so name {path} or {parent}",
             ),
             (
-                self.command.contains(['"', '\'', '`']),
+                self.command.contains(['"', '\'', '`']) || self.command.contains("\\{"),
                 "command",
                 "paths are quoted already: leave the quotes out",
             ),
+            (self.command.contains(is_control), "command", "it is one line of text"),
         ];
         if let Some((_, key, why)) = wrong.into_iter().find(|(is_wrong, ..)| *is_wrong) {
             return Err((key, why.to_owned()));

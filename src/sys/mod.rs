@@ -16,6 +16,7 @@
 //!   * `host`, `user_name`, `user_home`, `user_homes`: the names of the machine and its users, and their home directories.
 //!   * `has_dos_name`: whether one of the links of an entry is a name that no listing has.
 //!   * `is_root`: whether no other user may read more.
+//!   * `is_read_only`: whether nothing can be changed at a path.
 //!   * On Unix, `access_list`: who else may access a file (acl(5)), empty if there is no list or the system does not
 //!     tell; `set_access_list`, for an open file.
 //!   * `snapshot_file`: who may read a snapshot, and who is writing it.
@@ -324,6 +325,12 @@ pub fn real_path(path: &Path, symlinks: Symlinks) -> io::Result<PathBuf> {
 /// The system's.
 pub fn fingerprint(path: &Path) -> io::Result<u32> {
     Ok(system::by_path::stat_path(path, Symlinks::Stay)?.fingerprint())
+}
+
+/// Whether nothing can be changed at `path`, whoever asks: its mount is read-only, or its subvolume.
+pub fn is_read_only(path: &Path) -> bool {
+    let is = |error: io::Error| error.kind() == io::ErrorKind::ReadOnlyFilesystem;
+    system::snapshot_file::ensure_writable(path).is_err_and(is)
 }
 
 /// Whether the user may do what root may; always, where users have no numbers.

@@ -59,11 +59,23 @@ const CASES: &[Case] = &[
     case(
         "npm-packages",
         "p/node_modules",
-        &[("p/package.json", "{}"), ("p/package-lock.json", "{}")],
+        &[("p/package.json", "{}"), ("p/package-lock.json", "{\"node_modules/in\": {}}")],
     ),
-    case("pnpm-packages", "p/node_modules", &[("p/package.json", "{}"), ("p/pnpm-lock.yaml", "")]),
-    case("yarn-packages", "p/node_modules", &[("p/package.json", "{}"), ("p/yarn.lock", "")]),
-    case("bun-packages", "p/node_modules", &[("p/package.json", "{}"), ("p/bun.lock", "")]),
+    case(
+        "pnpm-packages",
+        "p/node_modules",
+        &[("p/package.json", "{}"), ("p/pnpm-lock.yaml", "in@1.0.0:")],
+    ),
+    case(
+        "yarn-packages",
+        "p/node_modules",
+        &[("p/package.json", "{}"), ("p/yarn.lock", "in@^1.0:")],
+    ),
+    case(
+        "bun-packages",
+        "p/node_modules",
+        &[("p/package.json", "{}"), ("p/bun.lock", "\"in\": [\"in@1.0.0\"]")],
+    ),
     case(
         "npm-cache",
         ".npm/_cacache",
@@ -410,6 +422,12 @@ fn what_looks_like_it_is_not_listed() {
         ("npm-packages", ".plastic/x", "x"),
         ("npm-packages", ".repo/x", "x"),
         ("npm-packages", "p/RCS/package.json,v", "x"),
+        ("npm-packages", "p/SCCS/s.package.json", "x"),
+        ("npm-packages", "BitKeeper/x", "x"),
+        ("npm-packages", "p/.bk/x", "x"),
+        ("npm-packages", "{arch}/x", "x"),
+        ("npm-packages", "$tf/x", "x"),
+        ("npm-packages", "p/.oxen/x", "x"),
         ("npm-packages", "p/node_modules/in/.GIT", "gitdir: /elsewhere"),
         ("ccache", ".cache/ccache/ccache.conf", "max_size = 5G"),
         ("core-dump", "p/core.17", "\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0"),
@@ -931,6 +949,11 @@ fn users_have_rules_of_their_own() {
         (rule.replace("beside = ['dist.toml']\n", ""), ":1: has: a name alone proves nothing"),
         (rule.replace("{parent} ", ""), ":7: command: it must remove just what is found"),
         (rule.replace("make -C {parent} clean", "make clean"), ":7: command: it must remove just"),
+        (rule.replace("{parent}", "\\{parent}"), ":7: command: paths are quoted already"),
+        (
+            rule.replace("'make -C {parent} clean'", "\"make -C {parent}\\nreboot\""),
+            ":7: command: it is one line of text",
+        ),
         (format!("{rule}tag = 'a'\n"), ":8: tag: tag and matches go together"),
         (format!("{rule}tag = 'a'\nmatches = '('\n"), ":9: matches: ( is no pattern"),
         ("rule = 1\n".to_owned(), ":1: rule: it takes tables, as in [[rule]]"),
@@ -1240,7 +1263,7 @@ fn commands_are_shown_as_they_are_or_not_at_all() {
         let case = Case {
             rule: "npm-packages",
             at: "node_modules",
-            markers: &[("package.json", "{}"), ("package-lock.json", "{}")],
+            markers: &[("package.json", "{}"), ("package-lock.json", "{\"in\": {}}")],
         };
         case.make_in(&fixture.at(project), "");
     }
@@ -1290,7 +1313,7 @@ fn the_page_shows_what_is_printed() {
     }
     let packages = Case {
         at: "src/admin/node_modules",
-        markers: &[("src/admin/package.json", "{}"), ("src/admin/pnpm-lock.yaml", "")],
+        markers: &[("src/admin/package.json", "{}"), ("src/admin/pnpm-lock.yaml", "/in@1.0.0:")],
         ..*named("pnpm-packages")
     };
     packages.make_in(fixture.path(), "");
@@ -1348,6 +1371,10 @@ fn the_screen_marks_what_was_found() {
         (many, format!("{how_many} marked that can be made or downloaded again"))
     };
     assert_eq!(marked(&request), found(1, "1"));
+    // The walk does not hand over what a filter leaves out.
+    request.walk.filter.leaves_out_hidden = true;
+    assert_eq!(marked(&request), found(0, "nothing"));
+    request.walk.filter.leaves_out_hidden = false;
     // Nothing was said. Then `d`, which reviews the line, seemed to review what was found.
     request.reclaimable = Some(Search { lines: 9, ..Search::default() });
     assert_eq!(marked(&request), found(0, "nothing"));
@@ -1453,6 +1480,11 @@ fn what_a_rule_does_not_expect_is_named_and_in_no_sum() {
         ("cargo-target", "p/target/x86_64-unknown-linux-gnu/release/measurements"),
         ("cargo-target", "p/target/debug/build/my-notes/x"),
         ("cargo-target", "p/target/criterion/report/base.json"),
+        ("cargo-target", "p/target/nextest/default/junit.xml"),
+        ("cargo-target", "p/target/llvm-cov/html/index.html"),
+        ("cargo-target", "p/target/tarpaulin/x.json"),
+        ("cargo-target", "p/target/coverage/lcov.info"),
+        ("go-modules", "go/pkg/mod/me@work/thesis"),
         ("thumbnails", ".cache/thumbnails/large/holiday.png"),
         ("bun-cache", ".bun/install/cache/mine/thesis.pdf"),
         ("cargo-target", "p/target/x86_64-unknown-linux-gnu/release/thesis.pdf"),
@@ -1504,7 +1536,6 @@ fn what_a_rule_does_not_expect_is_named_and_in_no_sum() {
         "debug/.fingerprint/a-1/x",
         "debug/build/a-0123456789abcdef/out/x.csv",
         "debug/deps/a.long-type-123.txt",
-        "nextest/default/junit.xml",
         "llvm-cov-target/debug/a",
         "debug/deps/liba-1.rlib",
         "debug/a.d",
@@ -1670,6 +1701,14 @@ fn nothing_in_a_trash_is_listed_on_its_own() {
         ".local/share/Trash/files",
         ".Trash",
         "Trash/expunged/1",
+        "#recycle",
+        "@Recycle/u",
+        ".recycle",
+        "RECYCLER/S-1",
+        "$Recycle.Bin/S-1",
+        "u/files_trashbin/in",
+        "share/.stversions",
+        "lost+found/#12",
     ] {
         let fixture = Fixture::in_memory();
         named("npm-packages").make_in(&fixture.at(trash), "");
@@ -1807,4 +1846,158 @@ fn a_mount_hides_what_is_around_it() {
     for name in ["bound", "mounted", "point", "overlay", "low.after"] {
         assert_eq!(found(name), 0, "{name}");
     }
+}
+
+/// A filter hid the repository that tracks what is found, and `--older` hid what was written today: both were marked.
+#[cfg(all(target_os = "linux", feature = "tui"))]
+#[test]
+fn the_screen_marks_nothing_because_a_filter_hides_what_speaks_against_it() {
+    use crate::pty::Terminal;
+    let fixture = Fixture::in_memory();
+    for project in ["tracked", "worked-on", "free"] {
+        named("npm-packages").make_in(&fixture.at(project), "");
+    }
+    git(&fixture, &fixture.at("tracked"), &["init", "-q"]);
+    git(&fixture, &fixture.at("tracked"), &["add", "-f", "."]);
+    let fixture = aged(fixture, 40).file("worked-on/p/today", 1).dir("home");
+    for filter in [
+        "-i",
+        "-X .git",
+        "--exclude .git",
+        "--include *.js",
+        "-v [.]git",
+        "-e p",
+        "--gitignore",
+        "--only-ignored",
+        "--exclude-caches",
+        "--type js",
+        "--type-not js",
+        "--newer 1y",
+        "--mtime +1",
+    ] {
+        let run = weigh(&format!("ui --clean {filter} .")).within(fixture.path()).run();
+        let said = "its rules look at all entries";
+        assert!(run.complaint().contains(said), "{filter}: {}", run.complaint());
+        assert_eq!(run.code(), 2, "{filter}");
+    }
+    let marked = |flags: &str, config: &str, said: &str| {
+        let mut terminal = Terminal::new();
+        write(&fixture.at("config"), config);
+        let run = weigh(&format!("ui {flags}")).within(fixture.path());
+        let run = run.env("WEIGH_CONFIG_PATH", fixture.at("config"));
+        let mut child = run.env("HOME", fixture.at("home")).on(&terminal).spawn();
+        terminal.wait_for(said);
+        terminal.type_in(b"q");
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    };
+    marked("--clean .", "", "1 marked that can be made");
+    marked("--clean .", "ignore-hidden = true\n", "1 marked that can be made");
+    marked("--clean --older 30d .", "", "1 marked that can be made");
+    marked("--clean --older 50d .", "", "nothing marked that can be made");
+    marked("--clean --older 0h .", "", "2 marked that can be made");
+}
+
+/// `foo.py` was taken for the source of `foo.notes.cpython-312.pyc`.
+#[test]
+fn bytecode_has_the_name_of_its_source_and_a_tag() {
+    for (name, is_made) in [
+        ("a.cpython-312.opt-1.pyc", true),
+        ("a.cpython-312-pytest-8.1.1.pyc", true),
+        ("a.pypy39.pyc", true),
+        ("a.graalpy-242.pyc", true),
+        ("a.pyc", false),
+        ("a.notes.pyc", false),
+        ("a.v2.cpython-312.pyc", false),
+        ("b.cpython-312.pyc", false),
+    ] {
+        let case = named("python-bytecode");
+        let fixture = case.made();
+        write(&fixture.at(case.at).join(name), "x");
+        let rule = case.rule.to_owned();
+        let expected = match is_made {
+            true => [vec![rule], Vec::new()],
+            false => [Vec::new(), vec![format!("{rule} {name}")]],
+        };
+        assert_eq!(found_and_doubtful(&fixture), expected, "{name}");
+    }
+}
+
+/// Own code in `node_modules` was listed beside any lock file, also beside an empty one.
+#[test]
+fn a_package_that_no_lock_file_names_is_doubt() {
+    for rule in ["npm-packages", "pnpm-packages", "yarn-packages", "bun-packages"] {
+        let case = named(rule);
+        for own in ["mine", "@me/mine", "@in/mine", "ins"] {
+            let fixture = case.made();
+            assert_eq!(found_and_doubtful(&fixture), [vec![rule.to_owned()], Vec::new()]);
+            write(&fixture.at(case.at).join(own).join("package.json"), "{}");
+            assert_eq!(found_and_doubtful(&fixture), [vec![], vec![format!("{rule} {own}")]]);
+            let lock = fixture.at(case.markers[1].0);
+            let text = fs::read_to_string(&lock).unwrap();
+            fs::write(&lock, format!("{text}\n\"{own}@1.0.0\": {{}}\n")).unwrap();
+            assert_eq!(found_and_doubtful(&fixture), [vec![rule.to_owned()], Vec::new()], "{own}");
+        }
+        let fixture = case.made();
+        fs::write(fixture.at(case.markers[1].0), "").unwrap();
+        assert_eq!(found_and_doubtful(&fixture), [vec![], vec![format!("{rule} in")]]);
+    }
+    // The old lock file of Bun is not text.
+    let fixture = named("bun-packages").made_without("p/bun.lock");
+    fs::write(fixture.at("p/bun.lockb"), b"#!/usr/bin/env bun\n\0\x01in\0").unwrap();
+    assert!(finds(&aged(fixture, 40), "bun-packages"));
+}
+
+/// Many packages bring the lock file of their own project, and npm puts what others must not share into a
+/// `node_modules` in theirs. That one belongs to the project around both.
+#[test]
+fn packages_in_a_package_are_not_listed_for_a_lock_file_that_it_brings() {
+    for rule in ["npm-packages", "pnpm-packages", "yarn-packages", "bun-packages"] {
+        for around in ["n/node_modules/x", "lib/node_modules/@s/x"] {
+            let fixture = Fixture::in_memory();
+            named(rule).make_in(&fixture.at(around), "");
+            let fixture = aged(fixture, 40);
+            assert_eq!(found(&fixture), BTreeSet::new(), "{rule} in {around}");
+            let json = look("-j", &fixture).arg(fixture.at(around)).run().json();
+            assert_eq!(number_found(&json), 0, "{rule} in {around}");
+        }
+    }
+}
+
+/// Tests and build servers put a home into `target`.
+#[test]
+fn what_holds_a_home_is_not_listed() {
+    let fixture = aged(named("cargo-target").made().dir("p/target/tmp/home"), 40);
+    for (home, expected) in [("p/target/tmp/home", 0), ("p/target", 0), ("p", 1), ("q", 1)] {
+        let json = look("-j", &fixture).env("HOME", fixture.at(home)).run().json();
+        assert_eq!(number_found(&json), expected, "{home}");
+    }
+}
+
+/// A read-only snapshot of btrfs was listed with what is in use, and in the sum.
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "mounts"]
+fn what_is_read_only_is_not_listed() {
+    let fixture = Fixture::new();
+    named("npm-packages").make_in(fixture.path(), "");
+    let script = "mkdir view; mount --bind p view; \"$0\" clean --older 0h -j view >writable
+        mount -o remount,bind,ro view; \"$0\" clean --older 0h -j view >read-only";
+    in_namespace(&fixture, script);
+    let found = |name: &str| fixture.text(name).contains("/node_modules\"");
+    assert!(found("writable") && !found("read-only"));
+}
+
+/// What a package manager has put into `/opt` is the system's; what users have there is theirs.
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "needs root"]
+fn what_the_system_has_is_not_listed() {
+    let fixture = Fixture::new();
+    named("npm-packages").make_in(fixture.path(), "");
+    let script = "mount -t tmpfs none /opt; cp -a p /opt; \"$0\" clean --older 0h -j /opt >of-root
+        chown -R 1234 /opt/p; \"$0\" clean --older 0h -j /opt >of-user
+        mount -t tmpfs none /usr/share; cp -a /opt/p /usr/share; \"$0\" clean --older 0h -j /usr/share >usr";
+    in_namespace(&fixture, script);
+    let found = |name: &str| fixture.text(name).contains("/node_modules\"");
+    assert!(found("of-user") && !found("of-root") && !found("usr"));
 }

@@ -87,6 +87,20 @@ fn what_is_pasted_is_typed_only_into_a_pattern() {
     assert!(terminal.close().windows(8).any(|bytes| bytes == b"\x1b[?2004l"));
 }
 
+/// `xargs` passed the path of an entry in the directory `-rf` as flags.
+#[test]
+fn a_printed_path_is_no_flag() {
+    let fixture = Fixture::new().file("-rf/one", 30_000);
+    let terminal = Terminal::new();
+    let run = weigh("ui -- -rf").within(fixture.path()).on(&terminal);
+    let child = run.into_pipe().spawn();
+    terminal.wait_for("one");
+    let mut terminal = terminal;
+    terminal.type_in(b" p");
+    let (out, status) = end(child);
+    assert_eq!((status.code(), out), (Some(0), b"./-rf/one\n".to_vec()));
+}
+
 /// A name may end in a command for the terminal. A pipe gets its bytes, and a terminal gets it escaped.
 #[test]
 fn printed_paths_cannot_command_the_terminal() {

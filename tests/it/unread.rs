@@ -216,9 +216,10 @@ fn each_format_says_it() {
 #[test]
 fn what_can_be_made_again_is_a_lower_bound() {
     let fixture = Fixture::new()
-        .file("top/web/node_modules/x/index.js", 50_000)
-        .file("top/web/node_modules/x/package.json", 2)
+        .file("top/web/node_modules/ww/index.js", 50_000)
+        .file("top/web/node_modules/ww/package.json", 2)
         .file("top/web/package.json", 2)
+        // The lock file names the package: its content is `ww`.
         .file("top/web/package-lock.json", 2)
         .unreadable("top/locked");
     let shown = run(&fixture, "clean -c --older 0h top");

@@ -519,6 +519,10 @@ impl Browser {
     pub fn printed_paths(&self) -> Vec<u8> {
         let mut printed = Vec::new();
         for path in self.marked_paths() {
+            // A program would take it for a flag.
+            if path.starts_with(b"-") {
+                printed.extend(b"./");
+            }
             match self.options.is_raw {
                 true => printed.extend(path),
                 false => printed.extend(self.options.charset.text(escape(&path)).into_bytes()),

@@ -7,6 +7,7 @@ use clap::Command;
 
 use super::config;
 use super::flags::{Flags, PrintFlags, Read};
+use super::screen::homes;
 use crate::program::browse::SortKey;
 use crate::program::terminal;
 use weigh::internal::filter::Paths;
@@ -203,6 +204,7 @@ impl Flags {
                 .unused
                 .filter(|when| !matches!(when, When::Ago(0, _)))
                 .map(|when| when.moment(sys::now(), &sys::time_zone())),
+            homes: homes(),
             lines: self.show.number_of_lines.unwrap_or(usual),
             min_size: self.show.min_size.unwrap_or(0),
             one_file_system: self.filters.limit_filesystem,

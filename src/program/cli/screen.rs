@@ -46,10 +46,6 @@ impl Flags {
         let is_colored = self.wants_colors(terminal::allows_colors);
         // Who does not use git has no configuration that could be wrong.
         let config = git::config().unwrap_or_else(|_| GitConfig::default());
-        let (home, from_database) = (home(), sys::user_home(sys::user_id()));
-        // With sudo, the home of the user who called it.
-        let caller = env::var("SUDO_UID").ok().and_then(|id| sys::user_home(id.parse().ok()?));
-        let homes = [home, from_database, caller].into_iter().flatten().collect();
         Ok(Some(BrowseOptions {
             format: self.format(),
             times: Some(self.times()),
@@ -60,7 +56,7 @@ impl Flags {
             is_root: sys::is_root(),
             keys,
             directories: user_directories(),
-            homes,
+            homes: homes(),
             ignored: Git { config: config.into(), ..Git::default() },
             colors: is_colored.then(|| self.colors()),
             charset: terminal::charset(),
@@ -79,6 +75,12 @@ impl Flags {
 fn home() -> Option<PathBuf> {
     let home = path_in(HOME).filter(|home| home.is_absolute());
     home.or_else(|| sys::user_home(sys::user_id()))
+}
+
+/// The user's homes: by the environment, by the user database, and with sudo, of the user who called it.
+pub(super) fn homes() -> Vec<PathBuf> {
+    let caller = env::var("SUDO_UID").ok().and_then(|id| sys::user_home(id.parse().ok()?));
+    [home(), sys::user_home(sys::user_id()), caller].into_iter().flatten().collect()
 }
 
 /// The user's directories for data and state.

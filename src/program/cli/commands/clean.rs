@@ -1,6 +1,7 @@
 //! `weigh clean`: build output and caches, and the commands that remove them.
 
 use super::{CommandInfo, PRINTED, WORK};
+use crate::program::cli::flags::Flags;
 use weigh::internal::when::{Unit, When};
 
 pub(super) const CLEAN: CommandInfo = CommandInfo {
@@ -21,9 +22,14 @@ pub(super) const CLEAN: CommandInfo = CommandInfo {
     ],
     take: |flags| {
         flags.show.reclaimable = true;
-        // Entries that were written in the last day may be in use.
-        let older = flags.filters.older.take().unwrap_or(When::Ago(1, Unit::Days));
-        flags.show.unused = Some(older);
+        look_for_unused(flags);
         Ok(())
     },
 };
+
+/// Takes `--older` for the time that nobody must have written to an entry. As a filter, it would hide what was written.
+pub(super) fn look_for_unused(flags: &mut Flags) {
+    // Entries that were written in the last day may be in use.
+    let older = flags.filters.older.take().unwrap_or(When::Ago(1, Unit::Days));
+    flags.show.unused = Some(older);
+}

@@ -1,7 +1,6 @@
 //! `weigh ui`: browse, mark and remove.
 
-use super::{COUNT, CommandInfo, FILTERS, MEASURES, SOURCES, WORK};
-use weigh::internal::when::{Unit, When};
+use super::{COUNT, CommandInfo, FILTERS, MEASURES, SOURCES, WORK, clean};
 
 pub(in crate::program::cli) const UI: CommandInfo = CommandInfo {
     name: "ui",
@@ -24,8 +23,9 @@ pub(in crate::program::cli) const UI: CommandInfo = CommandInfo {
     ],
     take: |flags| {
         flags.screen.ui = true;
-        // As weigh clean.
-        flags.show.unused = flags.show.reclaimable.then_some(When::Ago(1, Unit::Days));
+        if flags.show.reclaimable {
+            clean::look_for_unused(flags);
+        }
         Ok(())
     },
 };
