@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_weigh_global_optspecs
-    string join \n rsh= files0-from= files-from= s/apparent-size f/filecount inodes m/filetime= l/count-links unique L/dereference-links overlays x/limit-filesystem i/ignore-hidden X/ignore-directory= e/filter= v/invert-filter= I/ignore-all-in-file= exclude= include= exclude-from= gitignore only-ignored exclude-caches type= type-not= type-list older= newer= n/number-of-lines= d/depth= z/min-size= D/only-dir F/only-file t/file-types by= collapse= sort= summarize frees skip-total save= keep= details load= shard= remember series= remember-bound= fail-over= list= list-totals list-duplicates= find-format j/output-json as= p/full-paths r/reverse b/no-percent-bars B/bars-on-right dim R/screen-reader o/output-format= time-style= w/terminal-width= c/no-colors C/force-colors color= theme= color-of= hyperlink= P/no-progress q/quiet print-errors stats T/threads= read= config= man h/help V/version
+    string join \n rsh= files0-from= files-from= s/apparent-size f/filecount inodes m/filetime= l/count-links L/dereference-links overlays x/limit-filesystem i/ignore-hidden X/ignore-directory= e/filter= v/invert-filter= I/ignore-all-in-file= exclude= include= exclude-from= gitignore only-ignored exclude-caches type= type-not= type-list older= newer= n/number-of-lines= d/depth= z/min-size= D/only-dir F/only-file t/file-types by= collapse= sort= summarize frees skip-total save= keep= details load= shard= remember series= remember-bound= fail-over= list= list-totals list-duplicates= find-format j/output-json as= p/full-paths r/reverse b/no-percent-bars B/bars-on-right dim R/screen-reader o/output-format= time-style= w/terminal-width= c/no-colors C/force-colors color= theme= color-of= hyperlink= P/no-progress q/quiet print-errors stats T/threads= read= config= man h/help V/version
 end
 
 function __fish_weigh_needs_command
@@ -566,7 +566,6 @@ complete -c weigh -n "__fish_weigh_needs_command" -s s -l apparent-size -d 'Coun
 complete -c weigh -n "__fish_weigh_needs_command" -s f -l filecount -d 'Count regular files instead of bytes'
 complete -c weigh -n "__fish_weigh_needs_command" -l inodes -d 'Count inodes of every kind instead of bytes'
 complete -c weigh -n "__fish_weigh_needs_command" -s l -l count-links -d 'Count a file once for each of its hard links'
-complete -c weigh -n "__fish_weigh_needs_command" -l unique -d 'Count only files without hard links elsewhere; --frees also knows clones'
 complete -c weigh -n "__fish_weigh_needs_command" -s L -l dereference-links -d 'Follow symlinks; each directory is still entered once'
 complete -c weigh -n "__fish_weigh_needs_command" -l overlays -d 'Count what overlays show, as du does, and not only their layers'
 complete -c weigh -n "__fish_weigh_needs_command" -s x -l limit-filesystem -l one-file-system -d 'Stay on the file system of each PATH'
@@ -1749,7 +1748,6 @@ complete -c weigh -n "__fish_weigh_using_subcommand diff" -s s -l apparent-size 
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s f -l filecount -d 'Count regular files instead of bytes'
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l inodes -d 'Count inodes of every kind instead of bytes'
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s l -l count-links -d 'Count a file once for each of its hard links'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l unique -d 'Count only files without hard links elsewhere; --frees also knows clones'
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s L -l dereference-links -d 'Follow symlinks; each directory is still entered once'
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l overlays -d 'Count what overlays show, as du does, and not only their layers'
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s x -l limit-filesystem -l one-file-system -d 'Stay on the file system of each PATH'

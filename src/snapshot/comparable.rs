@@ -110,8 +110,6 @@ fn effect(name: &str) -> Option<Effect> {
 /// The message for flags that were `before` and are `now`.
 fn message(before: &str, now: &str, is_loaded: bool) -> String {
     let (what, way_out) = match (before, now) {
-        // It cannot be saved.
-        ("", "--unique") => ("without --unique".to_owned(), "leave --unique out here".to_owned()),
         ("", now) => (
             format!("without {now}"),
             format!("leave {now} out here, or save a new snapshot with it"),

@@ -55,7 +55,6 @@ const CASES: &[(&str, &str, &str)] = &[
     ("-l", "-l", ""),
     ("", "-l", "without --count-links: leave --count-links out here"),
     ("-l", "", "with --count-links: give --count-links here too"),
-    ("", "--unique", "without --unique: leave --unique out here\n"),
     ("-L", "-L", ""),
     ("", "-L", "without --dereference-links"),
     ("-L", "", "with --dereference-links"),
@@ -123,7 +122,7 @@ fn what_does_not_count_alike_is_refused_and_says_why() {
         let shown =
             run(&fixture, &format!("diff -j {measure} {given} top --since snapshot --save again"));
         let is_saved = fs::remove_file(fixture.at("again")).is_ok();
-        let shown = if given.contains("--unique") || given.contains("--collapse") {
+        let shown = if given.contains("--collapse") {
             run(&fixture, &format!("diff -j {measure} {given} top --since snapshot"))
         } else {
             // Nothing is walked for nothing.

@@ -363,7 +363,7 @@ fn what_find_cannot_do_is_refused() {
         let shown = machine.weigh(flag, There::Weigh).arg(machine.named("web", "top")).run();
         assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""), "{flag}");
     }
-    for flag in ["df", "--frees", "--unique", "clean", "--shard 1/2", "--by image", "-m a"] {
+    for flag in ["df", "--frees", "clean", "--shard 1/2", "--by image", "-m a"] {
         let shown = machine.weigh(flag, There::Weigh).arg(machine.named("web", "top")).run();
         assert_eq!(shown.code(), 2, "{flag}: {}", shown.complaint());
         assert!(!shown.complaint().contains("--load"), "{flag}: {}", shown.complaint());

@@ -123,12 +123,6 @@ pub(super) struct CountFlags {
     #[arg(long, hide = Source::LISTS_LINKS)]
     pub(super) exact_links: bool,
 
-    /// Count only files without hard links elsewhere; --frees also knows clones
-    ///
-    /// Where nothing is cloned and there are no snapshots of the file system, that is what deleting frees.
-    #[arg(long)]
-    pub(super) unique: bool,
-
     /// Follow symlinks; each directory is still entered once
     #[arg(short = 'L', long)]
     pub(super) dereference_links: bool,

@@ -34,7 +34,7 @@ impl Flags {
         let count = &self.count;
         let may_show_times = self.screen.ui || self.is_page() || self.show.reclaimable;
         // Symlinks lead to an inode more than once, too.
-        let needs_links = count.exact_links || count.unique || count.dereference_links;
+        let needs_links = count.exact_links || count.dereference_links;
         let read = self.print.read.flatten();
         Ok(walk::WalkOptions {
             view: self.view(),
@@ -43,7 +43,6 @@ impl Flags {
                 time: self.filetime().or(may_show_times.then_some(Time::Modified)),
                 follow: count.dereference_links,
                 count_links: count.count_links,
-                unique: count.unique,
                 frees: self.show.frees,
             },
             threads: self.print.threads,

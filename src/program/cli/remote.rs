@@ -39,7 +39,6 @@ impl Flags {
             return Ok(None);
         }
         let refused = [
-            (self.count.unique, "--unique"),
             (self.show.frees, "--frees"),
             (self.show.df, "df"),
             (self.show.reclaimable, "clean"),
