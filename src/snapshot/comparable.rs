@@ -49,7 +49,7 @@ pub fn difference(
                 }
             }
             Effect::More => {
-                if was.is_empty() && (name != "--mtime" || earlier.has_times) {
+                if was.is_empty() && has_for(name, earlier) {
                     was.clone_from(&given);
                 }
                 if is.is_empty() {
@@ -104,6 +104,14 @@ fn effect(name: &str) -> Option<Effect> {
             Some(Effect::More)
         }
         _ => Some(Effect::Apart),
+    }
+}
+
+/// Whether a snapshot contains what flags of this name need, so that they can be applied to it.
+fn has_for(name: &str, saved: &Origin) -> bool {
+    match name {
+        "--mtime" | "--older" | "--newer" => saved.has_times,
+        _ => true,
     }
 }
 

@@ -19,6 +19,11 @@ use weigh::internal::git::{Git, Ignored, rule_in};
 use weigh::internal::sys;
 use weigh::internal::when::When;
 
+/// The ids of the flags below that leave entries out: the group of flags that commands with filters take.
+pub(super) const FILTERS: &str = "limit_filesystem ignore_hidden ignore_directory filter invert_filter \
+    ignore_all_in_file exclude include exclude_from gitignore only_ignored exclude_caches only_type type_not older newer \
+    mtime atime ctime";
+
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What to leave out")]
 pub(super) struct FilterFlags {
@@ -144,6 +149,18 @@ impl FilterFlags {
                 newer: self.newer.map(moment),
             },
         })
+    }
+
+    /// The first of these flags that `find` on another machine cannot do, so that weigh has to be there.
+    pub(super) fn needs_weigh(&self) -> Option<&'static str> {
+        let flags = [
+            (self.gitignore, "--gitignore"),
+            (self.only_ignored, "--only-ignored"),
+            (self.exclude_caches, "--exclude-caches"),
+            (self.atime.is_some(), "--atime"),
+            (self.ctime.is_some(), "--ctime"),
+        ];
+        flags.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
     }
 
     /// The lines of files with patterns, as flags.

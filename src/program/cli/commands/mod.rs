@@ -13,6 +13,7 @@ use std::ffi::OsString;
 
 use clap::{Arg, ArgMatches, Command};
 
+use super::filters::FILTERS;
 use super::flags::Flags;
 use super::near::nearest;
 use super::parse::is_typed;
@@ -54,9 +55,6 @@ const SOURCES: &str =
 const MEASURES: &str = "apparent_size filecount inodes";
 /// These change which links and layers count.
 const COUNT: &str = "count_links exact_links dereference_links overlays";
-/// These leave entries out.
-const FILTERS: &str = "limit_filesystem ignore_hidden ignore_directory filter invert_filter ignore_all_in_file exclude \
-    include exclude_from gitignore only_ignored exclude_caches only_type type_not older newer mtime atime ctime";
 /// These limit the entries that are shown.
 const LIMITS: &str = "number_of_lines depth min_size only_dir only_file";
 /// These save the scan.
