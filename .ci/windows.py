@@ -203,6 +203,8 @@ def statuses(tree):
     run("--no-such-flag", status=2)
     run("--source", "portable", windows(tree), status=2)
     run("-l", "--exact-links", windows(tree), status=2)
+    # Owners have no numbers there.
+    run("--owner", "0", windows(tree), status=2)
     run("--fail-over", "1k", windows(tree), status=3)
     run("--save", windows(tree), windows(tree), status=1)
     run("--load", windows(tree) + "\\a", status=1)

@@ -57,6 +57,8 @@ pub struct Filter {
     pub regexes: Regexes,
     /// Filters by age.
     pub times: Times,
+    /// Only entries of these users count; if there are none, everybody's do.
+    pub owners: Vec<u32>,
     /// Directories that count with everything in them, but are shown without their content.
     pub collapse: Paths,
     /// Whether to leave out the content of caches. A cache itself counts, and its tag: the walk lists both anyway. The
@@ -131,7 +133,10 @@ impl Filter {
 
     /// The same, but for what is in another share.
     fn is_share_of_all(&self) -> bool {
-        !self.depends_on_place() && self.times.is_off() && self.collapse.is_off()
+        !self.depends_on_place()
+            && self.times.is_off()
+            && self.owners.is_empty()
+            && self.collapse.is_off()
     }
 
     /// Whether an entry may count in one directory and not in another: by its name, its path, or what else is there. An
@@ -146,7 +151,8 @@ impl Filter {
 
     /// The attributes of entries that the filters look at, beyond those that are always known.
     pub fn query(&self) -> Query {
-        Query { times: !self.times.is_off(), ..Query::default() }
+        let (times, owner) = (!self.times.is_off(), !self.owners.is_empty());
+        Query { times, owner, ..Query::default() }
     }
 
     /// The attributes that a snapshot needs for the filters that work on one.
@@ -167,7 +173,8 @@ impl Filter {
     pub fn of_saved(&self, has: Query) -> Self {
         let times = if has.times { self.times } else { Times::default() };
         let times = Times { accessed: None, changed: None, ..times };
-        Self { git: Git::default(), leaves_out_caches: false, times, ..self.clone() }
+        let owners = if has.owner { self.owners.clone() } else { Vec::new() };
+        Self { git: Git::default(), leaves_out_caches: false, times, owners, ..self.clone() }
     }
 
     /// What filters know about the root at `path`; nothing if there are no filters. Unreadable files above it are
@@ -277,7 +284,7 @@ impl Filter {
 
     /// Whether an entry with these attributes counts.
     fn admits_attributes(&self, stat: &Stat) -> bool {
-        self.times.admit(stat)
+        self.times.admit(stat) && (self.owners.is_empty() || self.owners.contains(&stat.owner))
     }
 }
 

@@ -100,9 +100,8 @@ fn effect(name: &str) -> Option<Effect> {
         | "--ignore-all-in-file"
         | "--exclude"
         | "--type-not" => Some(Effect::Less),
-        "--filter" | "--include" | "--type" | "--mtime" | "--older" | "--newer" | RULES => {
-            Some(Effect::More)
-        }
+        "--filter" | "--include" | "--type" | "--mtime" | "--older" | "--newer" | "--owner"
+        | RULES => Some(Effect::More),
         _ => Some(Effect::Apart),
     }
 }
@@ -111,6 +110,7 @@ fn effect(name: &str) -> Option<Effect> {
 fn has_for(name: &str, saved: &Origin) -> bool {
     match name {
         "--mtime" | "--older" | "--newer" => saved.has_times,
+        "--owner" => saved.has_details,
         _ => true,
     }
 }

@@ -44,6 +44,7 @@ mod groups;
 mod mounts;
 #[cfg(target_os = "linux")]
 mod overlays;
+mod owners;
 mod random;
 mod reclaimable;
 mod roots;

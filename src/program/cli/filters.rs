@@ -1,7 +1,8 @@
 //! The flags of filters.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
@@ -16,13 +17,14 @@ use weigh::internal::filter::{
     any_type, escape_braces, known_types,
 };
 use weigh::internal::git::{Git, Ignored, rule_in};
+use weigh::internal::problem::reason;
 use weigh::internal::sys;
 use weigh::internal::when::When;
 
 /// The ids of the flags below that leave entries out: the group of flags that commands with filters take.
 pub(super) const FILTERS: &str = "limit_filesystem ignore_hidden ignore_directory filter invert_filter \
     ignore_all_in_file exclude include exclude_from gitignore only_ignored exclude_caches only_type type_not older newer \
-    mtime atime ctime";
+    owner mtime atime ctime";
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What to leave out")]
@@ -105,6 +107,12 @@ pub(super) struct FilterFlags {
     #[arg(long, value_name = "TIME", value_parser = When::parse)]
     pub(super) newer: Option<When>,
 
+    /// Count only entries that belong to user NAME, or to the user with this number
+    ///
+    /// Repeat it for several users.
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::Username)]
+    pub(super) owner: Vec<String>,
+
     /// Count only entries that were modified DAYS ago; -7: in the last week, +365: over a year ago
     #[arg(short = 'M', long, hide = true, value_name = "DAYS", value_parser = Days::parse)]
     #[arg(allow_hyphen_values = true)]
@@ -140,6 +148,7 @@ impl FilterFlags {
             globs: self.globs()?,
             git: self.git()?,
             regexes: self.regexes()?,
+            owners: self.owners()?,
             times: Times {
                 now: sys::now(),
                 modified: self.mtime,
@@ -157,6 +166,8 @@ impl FilterFlags {
             (self.gitignore, "--gitignore"),
             (self.only_ignored, "--only-ignored"),
             (self.exclude_caches, "--exclude-caches"),
+            // The same name may have another number there.
+            (self.owner.iter().any(|name| name.parse::<u32>().is_err()), "--owner with a name"),
             (self.atime.is_some(), "--atime"),
             (self.ctime.is_some(), "--ctime"),
         ];
@@ -188,6 +199,22 @@ impl FilterFlags {
             only: any_type(&self.only_type).map_err(|name| unknown_type("--type", &name))?,
             never: any_type(&self.type_not).map_err(|name| unknown_type("--type-not", &name))?,
         })
+    }
+
+    /// The numbers of the users that --owner names.
+    fn owners(&self) -> Result<Vec<u32>, String> {
+        let number = |name: &String| match sys::user_number(name) {
+            Ok(Some(number)) => Ok(number),
+            Ok(None) => Err(unknown_user(name)),
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                Err("--owner needs a system where owners have numbers\nleave it out".to_owned())
+            }
+            Err(error) => {
+                let name = harmless(name.as_bytes());
+                Err(format!("cannot look up the user '{name}': {}\nuse a number", reason(&error)))
+            }
+        };
+        self.owner.iter().map(number).collect()
     }
 
     fn globs(&self) -> Result<Globs, String> {
@@ -241,6 +268,21 @@ fn unknown_type(flag: &str, name: &str) -> String {
     let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
     let name = harmless(name.as_bytes());
     format!("invalid value '{name}' for '{flag} <NAME>'\n{near}--type-list lists the types")
+}
+
+/// The error for an --owner that is no user, with the user that may be meant.
+fn unknown_user(name: &str) -> String {
+    // Users may also come from other machines, which are not asked for all of them.
+    let users = sys::read_file(Path::new("/etc/passwd")).unwrap_or_default();
+    let users = String::from_utf8_lossy(&users);
+    let near = nearest(name, users.lines().filter_map(|line| line.split(':').next()));
+    let name = harmless(name.as_bytes());
+    let hint = match near {
+        Some(near) => format!("did you mean '{}'?", harmless(near.as_bytes())),
+        None => "use a number, or a name that id NAME knows; weigh --by owner PATH lists owners"
+            .to_owned(),
+    };
+    format!("there is no user '{name}' here\n{hint}")
 }
 
 /// A pattern, and words that say where it comes from.
