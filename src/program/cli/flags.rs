@@ -234,7 +234,8 @@ pub(super) struct PrintFlags {
 
     /// Print a format for other programs: everything, like -j
     ///
-    /// html and svg show the 5,000 largest entries, or as many as fit into 1 MB. -n shows another number.
+    /// md shows the 20 largest entries. html and svg show the 5,000 largest, or as many as fit into 1 MB. -n shows another
+    /// number.
     #[arg(long = "as", value_name = "FORM")]
     #[arg(value_parser = one_of(forms()))]
     pub(super) form: Option<Form>,
@@ -539,7 +540,10 @@ const fn fixed(name: &'static str, bytes: u64) -> Format {
 
 /// The values of `--as`.
 fn forms() -> [(PossibleValue, Form); Form::ALL.len()] {
-    Form::ALL.map(|(name, form, help)| (PossibleValue::new(name).help(help), form))
+    Form::ALL.map(|(name, form, help)| {
+        let value = PossibleValue::new(name).help(help);
+        (if form == Form::Markdown { value.alias("markdown") } else { value }, form)
+    })
 }
 
 pub(super) fn named<T, const N: usize>(table: [(&'static str, T); N]) -> [(PossibleValue, T); N] {
