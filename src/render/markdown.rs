@@ -8,7 +8,7 @@ use super::lines::Line;
 use super::partial::mark;
 use super::percent::percent;
 use super::size::Format;
-use super::tree::{Bars, Picture, PictureOptions};
+use super::tree::{Bars, Picture, PictureOptions, with_picture};
 use crate::tree::{Order, Tree};
 
 /// Writes `tree` as a table. If it is a difference, it shows how each node changed.
@@ -16,7 +16,15 @@ use crate::tree::{Order, Tree};
 /// # Errors
 /// The writer's.
 pub fn write(out: &mut dyn Write, tree: &Tree, options: &PictureOptions) -> io::Result<()> {
-    let picture = Picture::new(tree, options);
+    with_picture(tree, options, |picture| write_table(out, tree, picture, options))
+}
+
+fn write_table(
+    out: &mut dyn Write,
+    tree: &Tree,
+    picture: &Picture<'_>,
+    options: &PictureOptions,
+) -> io::Result<()> {
     let lines = &picture.lines;
     let is_difference = tree.root().change().is_some();
     let columns: &[Column] = match is_difference {
@@ -40,13 +48,15 @@ pub fn write(out: &mut dyn Write, tree: &Tree, options: &PictureOptions) -> io::
             write!(out, "| {} ", (column.cell)(line, &lines[0], &options.format))?;
         }
         let name = picture.name(i) + &line.aside;
-        let entry = match (line.is_rest, options.screen_reader) {
+        let entry = match picture.level(i) {
             // No entry has this name.
-            (true, _) => name,
-            (false, true) => code(&name),
-            // Blanks at the start of a code span may be removed, and others collapse.
-            (false, false) => {
-                code(&format!("{} {name}", picture.tree(i, usize::MAX).replace(' ', "\u{a0}")))
+            _ if line.is_rest => name,
+            0 => code(&name),
+            _ if options.screen_reader => code(&name),
+            // Without the stroke to the root. Blanks at the start of a code span may be removed, and others collapse.
+            _ => {
+                let tree = picture.tree(i, usize::MAX).replace(' ', "\u{a0}");
+                code(&format!("{} {name}", tree.chars().skip(2).collect::<String>()))
             }
         };
         writeln!(out, "| {entry} |")?;

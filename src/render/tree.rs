@@ -98,25 +98,15 @@ pub enum Bars {
 /// # Errors
 /// The writer's.
 pub fn draw(out: &mut dyn Write, tree: &Tree, options: &PictureOptions) -> io::Result<()> {
-    let picture = Picture::new(tree, options);
-    let first = usize::from(options.skip_total);
-    let columns = picture.columns(first);
-    if tree.root().change().is_some() {
-        out.write_all(picture.headings(&columns).as_bytes())?;
-    }
-    let mut numbers = first..picture.lines.len();
-    while let Some(i) = if options.is_root_first { numbers.next() } else { numbers.next_back() } {
-        let line = match options.screen_reader {
-            true => picture.words(i, &columns),
-            false => picture.line(i, &columns),
-        };
-        writeln!(out, "{}", options.charset.drawing(line.trim_end_matches(' ')))?;
-    }
-    Ok(())
+    with_picture(tree, options, |picture| picture.write(out))
 }
 
-/// The lines of `tree` with their figures, and the headings of these, of a difference.
-fn lines_of<'a>(tree: &'a Tree, options: &PictureOptions) -> (Vec<Line<'a>>, String) {
+/// Calls `then` with the picture of `tree`.
+pub(super) fn with_picture<R>(
+    tree: &Tree,
+    options: &PictureOptions,
+    then: impl FnOnce(&Picture<'_>) -> R,
+) -> R {
     // Names, ages and groups are read from top to bottom, wherever the root is.
     let is_read = matches!(options.order, Order::Name | Order::Listed(_));
     let is_backwards = is_read && !options.is_root_first;
@@ -147,7 +137,9 @@ fn lines_of<'a>(tree: &'a Tree, options: &PictureOptions) -> (Vec<Line<'a>>, Str
             above.aside == line.aside && (above.figures == line.figures || is_near)
         });
     }
-    (lines, headings)
+    let scale = bar::scale(&lines, tree.shape());
+    let outer = Outer::of(&lines, options.width);
+    then(&Picture { lines, headings, scale, outer, root: tree, options })
 }
 
 /// The remark after a name: what is known of the node; how it changed, or how much of it has links elsewhere, if that
@@ -187,17 +179,26 @@ pub(super) struct Picture<'a> {
     options: &'a PictureOptions,
 }
 
-impl<'a> Picture<'a> {
-    /// Lays out `tree`.
-    pub(super) fn new(tree: &'a Tree, options: &'a PictureOptions) -> Self {
-        let (lines, headings) = lines_of(tree, options);
-        let scale = bar::scale(&lines, tree.shape());
-        let outer = Outer::of(&lines, options.width);
-        Self { lines, headings, scale, outer, root: tree, options }
-    }
-}
-
 impl Picture<'_> {
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let options = self.options;
+        let first = usize::from(options.skip_total);
+        let columns = self.columns(first);
+        if self.root.root().change().is_some() {
+            out.write_all(self.headings(&columns).as_bytes())?;
+        }
+        let mut numbers = first..self.lines.len();
+        while let Some(i) = if options.is_root_first { numbers.next() } else { numbers.next_back() }
+        {
+            let line = match options.screen_reader {
+                true => self.words(i, &columns),
+                false => self.line(i, &columns),
+            };
+            writeln!(out, "{}", options.charset.drawing(line.trim_end_matches(' ')))?;
+        }
+        Ok(())
+    }
+
     /// What the picture compares with, and what its columns show.
     fn headings(&self, columns: &Columns) -> String {
         let (options, figures) = (self.options, &self.headings);
@@ -282,7 +283,7 @@ impl Picture<'_> {
     }
 
     /// Levels below the topmost line drawn.
-    fn level(&self, i: usize) -> usize {
+    pub(super) fn level(&self, i: usize) -> usize {
         self.lines[i].indent.saturating_sub(usize::from(self.options.skip_total))
     }
 
