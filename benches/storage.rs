@@ -52,6 +52,8 @@ pub struct Storage {
     pub dies_after: Option<u64>,
     /// Nothing in it has blocks.
     pub has_no_blocks: bool,
+    /// What follows `fuse.` in its type, if anything does.
+    pub subtype: Option<&'static str>,
 }
 
 /// What a request may come to.
@@ -75,6 +77,7 @@ impl Default for Storage {
             troubles: Vec::new(),
             dies_after: None,
             has_no_blocks: false,
+            subtype: None,
         }
     }
 }
@@ -128,6 +131,8 @@ impl Storage {
         };
         let mut config = Config::default();
         config.mount_options = vec![MountOption::RO, MountOption::FSName("slow".to_owned())];
+        let subtype = self.subtype.map(|name| MountOption::Subtype(name.to_owned()));
+        config.mount_options.extend(subtype);
         config.acl = SessionACL::All;
         let session = Some(Session::new(slow, &at, &config)?.spawn()?);
         Ok(Mounted { at, session, hung })

@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     let deaf = second.as_ref().err();
     note(deaf.map(|error| format!("cannot listen for Ctrl-C: {error}")), messages);
     let roots = match &request.source {
-        Input::Roots(roots) if request.walk.filter.is_off() => roots.clone(),
+        Input::Roots(roots) if request.walk.is_of_all() => roots.clone(),
         _ => Vec::new(),
     };
     let format = messages.format.of(request.walk.view.measure);

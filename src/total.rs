@@ -32,8 +32,6 @@ pub struct Rules {
     pub follow: bool,
     /// Whether a file counts once for each hard link.
     pub count_links: bool,
-    /// Whether only inodes without links outside count: a directory without what it shares, and no link by itself.
-    pub unique: bool,
     /// Whether to compute what deleting frees, which opens files. Sizes are bytes on disk then, and every link counts
     /// once.
     pub frees: bool,
@@ -81,12 +79,6 @@ impl Rules {
         stat.figures(self.time)
     }
 
-    /// What a root comes to that is not a directory.
-    pub fn alone(&self, stat: &Stat) -> Figures {
-        let is_shared = self.unique && stat.links > 1;
-        if is_shared { Figures::default() } else { self.figures(stat) }
-    }
-
     /// Adds up the total of a directory, itself included. All of its content has been added to `sum`.
     fn close<P>(&self, directory: &mut Entry<'_>, Subtotal { sum, sharing, .. }: &mut Subtotal<P>) {
         if let Some(own) = &directory.own {
@@ -100,7 +92,7 @@ impl Rules {
 
     /// What `sum` comes to.
     fn sums(&self, sum: &Sum) -> Sums {
-        self.as_known(if self.unique { sum.unshared() } else { sum.sums() })
+        self.as_known(sum.sums())
     }
 
     /// The known part of `sums`: not what is shared if symlinks are followed.
@@ -118,20 +110,11 @@ impl<P: Default> Subtotal<P> {
 
     /// Adds an entry that is not a directory. The tally gets it if the content of its directory `is_shown`.
     #[inline]
-    pub fn add<T: Tally<Part = P>>(
-        &mut self,
-        rules: &Rules,
-        tally: &T,
-        entry: &mut Entry<'_>,
-        is_shown: bool,
-    ) {
+    pub fn add<T: Tally<Part = P>>(&mut self, tally: &T, entry: &Entry<'_>, is_shown: bool) {
         match entry.linked() {
             Some(_) if tally.adds_up() => {}
             Some(identity) => self.sum.add_link(identity, &entry.sums.all, entry.links),
             None => self.sum.add(&entry.sums.all),
-        }
-        if rules.unique && entry.links.are_several() {
-            entry.sums.all = Figures::default();
         }
         if is_shown {
             tally.leaf(&mut self.part, entry);

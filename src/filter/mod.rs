@@ -36,7 +36,7 @@ pub use types::{Types, any_type, known_types};
 
 use crate::git::{DirectoryRules, Git, Ignored};
 use crate::path;
-use crate::sys::{self, Handle, Stat, Symlinks};
+use crate::sys::{self, Handle, Query, Stat, Symlinks};
 use paths::Ends;
 use share::AboveShares;
 
@@ -57,6 +57,8 @@ pub struct Filter {
     pub regexes: Regexes,
     /// Filters by age.
     pub times: Times,
+    /// Only entries of these users count; if there are none, everybody's do.
+    pub owners: Vec<u32>,
     /// Directories that count with everything in them, but are shown without their content.
     pub collapse: Paths,
     /// Whether to leave out the content of caches. A cache itself counts, and its tag: the walk lists both anyway. The
@@ -131,7 +133,10 @@ impl Filter {
 
     /// The same, but for what is in another share.
     fn is_share_of_all(&self) -> bool {
-        !self.depends_on_place() && self.times.is_off() && self.collapse.is_off()
+        !self.depends_on_place()
+            && self.times.is_off()
+            && self.owners.is_empty()
+            && self.collapse.is_off()
     }
 
     /// Whether an entry may count in one directory and not in another: by its name, its path, or what else is there. An
@@ -144,6 +149,17 @@ impl Filter {
             || self.leaves_out_caches
     }
 
+    /// The attributes of entries that the filters look at, beyond those that are always known.
+    pub fn query(&self) -> Query {
+        let (times, owner) = (!self.times.is_off(), !self.owners.is_empty());
+        Query { times, owner, ..Query::default() }
+    }
+
+    /// The attributes that a snapshot needs for the filters that work on one.
+    pub fn query_of_saved(&self) -> Query {
+        Query { times: self.times.are_of_modification(), ..self.query() }
+    }
+
     fn has_no_rules(&self) -> bool {
         self.globs.is_off() && self.git.is_off()
     }
@@ -152,12 +168,13 @@ impl Filter {
         !(self.regexes.is_off() && self.has_no_rules())
     }
 
-    /// The filters that work on a snapshot: none that read files (git's, and those of caches), and of times only the
-    /// last modification, if it `has_times`.
-    pub fn of_saved(&self, has_times: bool) -> Self {
-        let times = if has_times { self.times } else { Times::default() };
+    /// The filters that work on a snapshot that `has` some attributes: none that read files (git's, and those of caches),
+    /// and of times only the last modification.
+    pub fn of_saved(&self, has: Query) -> Self {
+        let times = if has.times { self.times } else { Times::default() };
         let times = Times { accessed: None, changed: None, ..times };
-        Self { git: Git::default(), leaves_out_caches: false, times, ..self.clone() }
+        let owners = if has.owner { self.owners.clone() } else { Vec::new() };
+        Self { git: Git::default(), leaves_out_caches: false, times, owners, ..self.clone() }
     }
 
     /// What filters know about the root at `path`; nothing if there are no filters. Unreadable files above it are
@@ -262,7 +279,12 @@ impl Filter {
             && self.globs.include.is_empty()
             && (self.git.ignored != Ignored::Only || is_ignored)
             && self.regexes.admit(path)
-            && self.times.admit(stat)
+            && self.admits_attributes(stat)
+    }
+
+    /// Whether an entry with these attributes counts.
+    fn admits_attributes(&self, stat: &Stat) -> bool {
+        self.times.admit(stat) && (self.owners.is_empty() || self.owners.contains(&stat.owner))
     }
 }
 
@@ -334,7 +356,7 @@ impl DirectoryFilter<'_> {
         if self.scope.is_none() || verdict != Verdict::Counts {
             return verdict;
         }
-        Verdict::of_one(self.filter.times.admit(stat), stat.is_directory())
+        Verdict::of_one(self.filter.admits_attributes(stat), stat.is_directory())
     }
 
     /// What filters know about the directory called `name`, before it is opened.

@@ -12,7 +12,7 @@ use crate::diff::{self, Unchanged};
 use crate::measure::{Measure, Measures, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{self, Digested, Doubt, Origin, Snapshot, Wanted};
-use crate::sys;
+use crate::sys::{self, Query};
 use crate::tally::{Groups, Inodes, Limits, Whole};
 use crate::total::replay;
 use crate::tree::Tree;
@@ -147,7 +147,8 @@ impl Request {
         now: Option<&Origin>,
         begin: impl Fn(View),
     ) -> Result<Snapshot, Problem> {
-        let inodes = if self.is_by_owner() { Inodes::ALL } else { Inodes::DATED_DIRECTORIES };
+        let needs_owners = self.is_by_owner() || self.walk.filter.query_of_saved().owner;
+        let inodes = if needs_owners { Inodes::ALL } else { Inodes::DATED_DIRECTORIES };
         let mut snapshot = snapshot::load_after(
             path,
             self.wanted_earlier(view),
@@ -157,8 +158,8 @@ impl Request {
                 self.ensure_comparable((seen, required), now, origin).map(|()| begin(seen))
             },
         )?;
-        let has_times = snapshot.origin.as_ref().is_some_and(|origin| origin.has_times);
-        let filter = self.walk.filter.of_saved(has_times);
+        let has = snapshot.origin.as_ref().map(Origin::attributes).unwrap_or_default();
+        let filter = self.walk.filter.of_saved(has);
         snapshot::reweigh(&mut snapshot, &filter, inodes)
             .and_then(|()| match snapshot.weighed.report {
                 Some(_) => Ok(()),
@@ -178,7 +179,7 @@ impl Request {
         here: &Origin,
         begin: impl Fn(View),
     ) -> Result<(Snapshot, Option<Digested>), Problem> {
-        if matches!(self.keep, Keep::Largest(_)) && self.walk.filter.of_saved(true).is_off() {
+        if matches!(self.keep, Keep::Largest(_)) && self.walk.filter.of_saved(Query::ALL).is_off() {
             let wanted = self.wanted_earlier(asked.0);
             let read = snapshot::digested(path, wanted, |view, origin| {
                 self.ensure_comparable((view, asked.1), Some(here), origin).map(|()| begin(view))

@@ -11,6 +11,7 @@ use crate::measure::{Measure, Time};
 use crate::reclaimable::Search;
 use crate::remote::Remote;
 use crate::snapshot::{Destination, Origin, Remembered, Wanted};
+use crate::sys::Query;
 use crate::tally::{By, Inodes, Limits};
 use crate::walk;
 
@@ -133,12 +134,17 @@ impl Request {
 
     /// Whether a snapshot that is saved or loaded must have details: all times, and owners.
     pub(super) fn needs_details(&self) -> bool {
-        self.details || self.is_by_owner()
+        self.details || self.is_by_owner() || self.is_loaded() && self.filters_saved().owner
     }
 
     /// Whether a snapshot must have the times when entries were last modified.
     pub(super) fn needs_times(&self) -> bool {
-        self.walk.view.by_time || self.is_by_age() || self.walk.filter.times.are_of_modification()
+        self.walk.view.by_time || self.is_by_age() || self.filters_saved().times
+    }
+
+    /// The attributes that filters need of a snapshot.
+    fn filters_saved(&self) -> Query {
+        self.walk.filter.query_of_saved()
     }
 
     /// The time of which the newest is kept, if any. What is saved has it, so that it can be shown later.

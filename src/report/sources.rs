@@ -152,8 +152,8 @@ impl Request {
             || kept.fingerprints
             || time.is_some()
             || self.is_by_age()
-            || !options.filter.times.is_off();
-        options.query.owner |= has_details || self.is_by_owner();
+            || options.filter.query().times;
+        options.query.owner |= has_details || self.is_by_owner() || options.filter.query().owner;
         let given = roots;
         let roots = roots.to_owned();
         options.interrupt = Arc::clone(&self.interrupt.is_asked);

@@ -49,7 +49,7 @@ pub fn difference(
                 }
             }
             Effect::More => {
-                if was.is_empty() && (name != "--mtime" || earlier.has_times) {
+                if was.is_empty() && has_for(name, earlier) {
                     was.clone_from(&given);
                 }
                 if is.is_empty() {
@@ -100,18 +100,24 @@ fn effect(name: &str) -> Option<Effect> {
         | "--ignore-all-in-file"
         | "--exclude"
         | "--type-not" => Some(Effect::Less),
-        "--filter" | "--include" | "--type" | "--mtime" | "--older" | "--newer" | RULES => {
-            Some(Effect::More)
-        }
+        "--filter" | "--include" | "--type" | "--mtime" | "--older" | "--newer" | "--owner"
+        | RULES => Some(Effect::More),
         _ => Some(Effect::Apart),
+    }
+}
+
+/// Whether a snapshot contains what flags of this name need, so that they can be applied to it.
+fn has_for(name: &str, saved: &Origin) -> bool {
+    match name {
+        "--mtime" | "--older" | "--newer" => saved.has_times,
+        "--owner" => saved.has_details,
+        _ => true,
     }
 }
 
 /// The message for flags that were `before` and are `now`.
 fn message(before: &str, now: &str, is_loaded: bool) -> String {
     let (what, way_out) = match (before, now) {
-        // It cannot be saved.
-        ("", "--unique") => ("without --unique".to_owned(), "leave --unique out here".to_owned()),
         ("", now) => (
             format!("without {now}"),
             format!("leave {now} out here, or save a new snapshot with it"),

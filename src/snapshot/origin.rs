@@ -57,6 +57,11 @@ pub struct Volume {
 }
 
 impl Origin {
+    /// The attributes that it has of each entry, beyond those that every snapshot has.
+    pub fn attributes(&self) -> Query {
+        Query { times: self.has_times, owner: self.has_details, ..Query::default() }
+    }
+
     /// The absolute paths of the roots, in their order.
     pub fn paths(&self) -> Vec<&[u8]> {
         self.roots.iter().map(|root| &*root.path).collect()

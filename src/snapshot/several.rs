@@ -97,12 +97,9 @@ fn are_apart(files: &[PathBuf]) -> bool {
     let mut hosts = HashSet::new();
     files.iter().all(|file| {
         let known = (!is_read_once(file)).then(|| glance(file).ok()).flatten();
-        known.is_some_and(
-            |Glance { origin: Origin { host, roots, options, share, .. }, .. }| {
-                let counts_links = options.iter().flatten().any(|option| option == "--unique");
-                roots.len() == 1 && share.is_none() && !counts_links && hosts.insert(host)
-            },
-        )
+        known.is_some_and(|Glance { origin: Origin { host, roots, share, .. }, .. }| {
+            roots.len() == 1 && share.is_none() && hosts.insert(host)
+        })
     })
 }
 

@@ -87,28 +87,14 @@ impl Sum {
 
     /// What it comes to so far.
     pub fn sums(&self) -> Sums {
-        Sums { shared: self.shared().figures(), ..self.without(Amounts::default()) }
-    }
-
-    /// The same without shared inodes, which have links that were not found.
-    pub fn unshared(&self) -> Sums {
-        self.without(self.shared())
-    }
-
-    /// What inodes come to that have links that were not found.
-    fn shared(&self) -> Amounts {
-        self.linked.as_ref().map_or(Amounts::default(), |linked| linked.with_others)
-    }
-
-    /// What it comes to less what is `left_out`, without what is shared.
-    fn without(&self, left_out: Amounts) -> Sums {
         let mut settled = self.settled;
+        let mut shared = Figures::default();
         if let Some(linked) = &self.linked {
             settled.amounts += linked.all;
-            settled.amounts -= left_out;
             settled.entries += linked.inodes.len() as u64;
+            shared = linked.with_others.figures();
         }
-        Sums { all: settled.figures(), entries: settled.entries, ..Sums::default() }
+        Sums { all: settled.figures(), shared, entries: settled.entries, ..Sums::default() }
     }
 }
 
@@ -186,7 +172,6 @@ mod tests {
         assert_eq!(seen(above.sums()), (15, 15, 2));
         above.absorb(sum(&[(1, 10, 3), (2, 5, 2), (3, 7, 2)]));
         assert_eq!(seen(above.sums()), (22, 7, 3));
-        assert_eq!(seen(above.unshared()), (15, 0, 3));
     }
 
     /// A renamed link may be found twice, and then an inode has more links than its link count says.
@@ -209,8 +194,6 @@ mod tests {
         assert_eq!(seen(huge.sums()), (u64::MAX, 0, 1));
         huge.add(&of(1));
         assert_eq!(huge.sums().all.disk, u64::MAX);
-        huge.absorb(sum(&[(2, u64::MAX, 2)]));
-        assert_eq!(huge.unshared().all.disk, u64::MAX);
     }
 
     #[test]
@@ -219,9 +202,7 @@ mod tests {
         let newest = Some(-5);
         sum.add(&Figures { disk: 3, inodes: 1, newest, ..Figures::default() });
         let all = Figures { disk: 13, length: 5, files: 1, inodes: 2, newest };
-        let own = Figures { disk: 3, inodes: 1, newest, ..Figures::default() };
         let sums = Sums { all, shared: of(10), entries: 2, frees: None };
         assert_eq!(sum.sums(), sums);
-        assert_eq!(sum.unshared(), Sums { all: own, entries: 2, ..Sums::default() });
     }
 }

@@ -13,7 +13,8 @@
 //!   * `threads_with_room`: how many threads the limits of the process allow.
 //!   * `terminal`, `is_capable_terminal`, `read_keys_without_waiting`, `typed`, `stop_others`: the terminal of the process.
 //!   * `usage`, `own_usage`: what the process has used, and what this thread has.
-//!   * `host`, `user_name`, `user_home`, `user_homes`: the names of the machine and its users, and their home directories.
+//!   * `host`, `user_name`, `user_number`, `user_home`, `user_homes`: the names of the machine and its users, and their
+//!     home directories.
 //!   * `has_dos_name`: whether one of the links of an entry is a name that no listing has.
 //!   * `is_root`: whether no other user may read more.
 //!   * `is_read_only`: whether nothing can be changed at a path.
@@ -99,7 +100,7 @@ pub use system::{
     make_directories, make_private_directory, map_extents, not_found, open_outside, open_to_append,
     own_space, own_usage, read_keys_without_waiting, space_around, stop_others, terminal,
     threads_with_room, to_path, typed, unlinked_files, usage, user_home, user_homes, user_id,
-    user_name,
+    user_name, user_number,
 };
 pub use time_zone::time_zone;
 pub use unseen::{Cause, Holder, Unseen};
@@ -127,6 +128,11 @@ pub struct Query {
     pub owner: bool,
     /// Cached attributes are good enough: no server need confirm them.
     pub cached: bool,
+}
+
+impl Query {
+    /// All attributes.
+    pub const ALL: Self = Self { times: true, owner: true, cached: false };
 }
 
 /// A mount; the default is for systems that cannot tell.

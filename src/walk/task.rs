@@ -109,7 +109,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
             if root.stat.is_directory() {
                 self.hand_out_root(Dir::root(None, root, filter, report));
             } else {
-                let (name, figures) = (root.path.to_bytes(), rules.alone(&root.stat));
+                let (name, figures) = (root.path.to_bytes(), rules.figures(&root.stat));
                 let mut entry = Entry::new(name, 0, &root.stat, figures, root.mount.id);
                 entry.own = Some(figures);
                 // It may be met again, as another root of a snapshot.

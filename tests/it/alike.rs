@@ -54,7 +54,6 @@ const CASES: &[(&str, &str, &str)] = &[
     ("-l", "-l", ""),
     ("", "-l", "without --count-links: leave --count-links out here"),
     ("-l", "", "with --count-links: give --count-links here too"),
-    ("", "--unique", "without --unique: leave --unique out here\n"),
     ("-L", "-L", ""),
     ("", "-L", "without --dereference-links"),
     ("-L", "", "with --dereference-links"),
@@ -75,6 +74,9 @@ const CASES: &[(&str, &str, &str)] = &[
     ("-M +30", "-M +31", "with --mtime=+30, and not with --mtime=+31"),
     ("", "-M +30", ""),
     ("--details -M +30", "", "with --mtime=+30"),
+    // Without that time, nothing can be left out there.
+    ("-m a", "--older 30d", "without --older=30d"),
+    ("-m a", "--newer 30d", "without --newer=30d"),
     // What is left out here is left out there too.
     ("", "-X cache -i -v py$ --exclude *.rs --type-not c", ""),
     ("", "-e o$ --include *.o --type py", ""),
@@ -122,7 +124,7 @@ fn what_does_not_count_alike_is_refused_and_says_why() {
         let shown =
             run(&fixture, &format!("diff -j {measure} {given} top --since snapshot --save again"));
         let is_saved = fs::remove_file(fixture.at("again")).is_ok();
-        let shown = if given.contains("--unique") || given.contains("--collapse") {
+        let shown = if given.contains("--collapse") {
             run(&fixture, &format!("diff -j {measure} {given} top --since snapshot"))
         } else {
             // Nothing is walked for nothing.

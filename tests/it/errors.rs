@@ -468,14 +468,6 @@ fn standard_input_is_read_once() {
     }
 }
 
-/// Once, ncdu showed a smaller total: it has no size for what is not unique below, but is above.
-#[test]
-fn unique_sizes_are_not_for_ncdu() {
-    let shown = weigh("--unique --as ncdu").run();
-    assert_eq!(shown.code(), 2);
-    assert!(shown.complaint().contains("--as ncdu adds up sizes"), "{}", shown.complaint());
-}
-
 #[test]
 fn help_and_version_are_no_errors() {
     let help = weigh("--help").run().text();

@@ -321,7 +321,6 @@ fn what_it_does_not_go_with_is_said() {
         "-m m",
         "-l",
         "-L",
-        "--unique",
         "--summarize",
         "-t",
         "--sort time",

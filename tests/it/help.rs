@@ -91,7 +91,6 @@ fn similar_flags_say_how_they_differ() {
     let long = weigh("--help").run().text();
     let long = long.split_whitespace().collect::<Vec<_>>().join(" ");
     for (flag, word) in [
-        ("--unique Count", "--frees also knows clones"),
         ("--frees Also", "hard links, clones or snapshots"),
         ("--only-ignored Count", "weigh clean lists only what can be made again"),
         ("--ignore-directory <PATH>", "exactly this name or path; --exclude and -v take patterns"),

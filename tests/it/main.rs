@@ -45,10 +45,12 @@ mod mistyped;
 mod mounts;
 #[cfg(target_os = "linux")]
 mod overlays;
+mod owners;
 mod random;
 mod reclaimable;
 mod roots;
 mod selection;
+mod skipped;
 #[cfg(target_os = "linux")]
 mod summarize;
 mod times;
@@ -105,6 +107,7 @@ mod json;
 mod listings;
 mod lists;
 mod look;
+mod markdown;
 mod metrics;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -270,7 +270,6 @@ fn only_whole_walks_of_directories_are_kept() {
         ("--gitignore t", filter),
         ("--collapse u t", filter),
         ("-i t", filter),
-        ("--unique t", "--unique counts only a part"),
         ("t/f", "only scans of directories are"),
         ("--files-from list", "the PATHs are from a list"),
         ("--from s.weigh", "nothing is scanned here"),

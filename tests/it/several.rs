@@ -34,6 +34,7 @@ const SHOWN: [&str; 21] = [
     "--sort count",
     "--as csv",
     "--as ndjson",
+    "--as md",
     "--as ncdu",
     "--as prometheus",
     "--as folded",

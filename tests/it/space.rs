@@ -159,7 +159,6 @@ fn what_is_no_mount_point_is_said_and_what_makes_no_sense_is_refused() {
         "-m m",
         "--sort time",
         "-l",
-        "--unique",
         "-L",
         "--as csv",
         "diff --since x",

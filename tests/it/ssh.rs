@@ -355,15 +355,33 @@ fn a_path_with_a_colon_names_no_host_there() {
 #[test]
 fn what_find_cannot_do_is_refused() {
     let machine = Machine::new(Fixture::new().file("top/a", 5));
-    for flag in ["--gitignore", "--only-ignored", "--exclude-caches", "-A +1", "-y +1", "-l", "-L"]
-    {
+    let only_weigh = [
+        "--gitignore",
+        "--only-ignored",
+        "--exclude-caches",
+        "-A +1",
+        "-y +1",
+        "-l",
+        "-L",
+        "--owner root",
+    ];
+    for flag in only_weigh {
         let shown = machine.weigh(flag, There::Find).arg(machine.named("web", "top")).run();
         assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{flag}");
         assert!(shown.complaint().contains("needs weigh"), "{flag}: {}", shown.complaint());
         let shown = machine.weigh(flag, There::Weigh).arg(machine.named("web", "top")).run();
         assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""), "{flag}");
     }
-    for flag in ["df", "--frees", "--unique", "clean", "--shard 1/2", "--by image", "-m a"] {
+    // A number is the same there.
+    let root = machine.fixture.at("top");
+    for flags in ["-j --owner 0", "-j --owner 54321", "-j --owner 0 --details"] {
+        let size = weigh(flags).arg(&root).run().json()["size"].clone();
+        for there in [There::Weigh, There::Find, There::Plain] {
+            let shown = machine.weigh(flags, there).arg(machine.named("web", "top")).run();
+            assert_eq!(shown.json()["size"], size, "{flags} {there:?}");
+        }
+    }
+    for flag in ["df", "--frees", "clean", "--shard 1/2", "--by image", "-m a"] {
         let shown = machine.weigh(flag, There::Weigh).arg(machine.named("web", "top")).run();
         assert_eq!(shown.code(), 2, "{flag}: {}", shown.complaint());
         assert!(!shown.complaint().contains("--from"), "{flag}: {}", shown.complaint());

@@ -1,12 +1,14 @@
 //! The flags of filters.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
 use regex::bytes::RegexSet;
 
+use super::flags::{named, one_of};
 use super::git;
 use super::near::nearest;
 use super::roots::unreadable;
@@ -16,8 +18,15 @@ use weigh::internal::filter::{
     any_type, escape_braces, known_types,
 };
 use weigh::internal::git::{Git, Ignored, rule_in};
+use weigh::internal::problem::reason;
 use weigh::internal::sys;
+use weigh::internal::walk::{MountKind, SkippedMounts};
 use weigh::internal::when::When;
+
+/// The ids of the flags below that leave entries out: the group of flags that commands with filters take.
+pub(super) const FILTERS: &str = "limit_filesystem skip ignore_hidden ignore_directory filter invert_filter \
+    ignore_all_in_file exclude include exclude_from gitignore only_ignored exclude_caches only_type type_not older newer \
+    owner mtime atime ctime";
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What to leave out")]
@@ -27,6 +36,14 @@ pub(super) struct FilterFlags {
     /// --one-file-system is the same.
     #[arg(short = 'x', long, visible_alias = "one-file-system")]
     pub(super) limit_filesystem: bool,
+
+    /// Do not enter mounts of these KINDs below PATH: network, fuse, snap
+    ///
+    /// network is what other machines serve, such as NFS, SMB and sshfs; fuse is what a process serves; snap is a package
+    /// below /snap. A PATH that is such a mount is scanned all the same.
+    #[arg(long, value_name = "KIND,...", value_delimiter = ',', hide_possible_values = true)]
+    #[arg(value_parser = one_of(named(MountKind::ALL)))]
+    pub(super) skip: Vec<MountKind>,
 
     /// Leave out names that begin with a dot
     #[arg(short, long)]
@@ -100,6 +117,12 @@ pub(super) struct FilterFlags {
     #[arg(long, value_name = "TIME", value_parser = When::parse)]
     pub(super) newer: Option<When>,
 
+    /// Count only entries that belong to user NAME, or to the user with this number
+    ///
+    /// Repeat it for several users.
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::Username)]
+    pub(super) owner: Vec<String>,
+
     /// Count only entries that were modified DAYS ago; -7: in the last week, +365: over a year ago
     #[arg(short = 'M', long, hide = true, value_name = "DAYS", value_parser = Days::parse)]
     #[arg(allow_hyphen_values = true)]
@@ -135,6 +158,7 @@ impl FilterFlags {
             globs: self.globs()?,
             git: self.git()?,
             regexes: self.regexes()?,
+            owners: self.owners()?,
             times: Times {
                 now: sys::now(),
                 modified: self.mtime,
@@ -144,6 +168,28 @@ impl FilterFlags {
                 newer: self.newer.map(moment),
             },
         })
+    }
+
+    /// The mounts that are not entered.
+    pub(super) fn skipped(&self) -> Result<SkippedMounts, &'static str> {
+        let unknown = "--skip needs to know what is mounted, which this system does not tell\n\
+            use -x, which stays on the file system of each PATH";
+        SkippedMounts::of(&self.skip).ok_or(unknown)
+    }
+
+    /// The first of these flags that `find` on another machine cannot do, so that weigh has to be there.
+    pub(super) fn needs_weigh(&self) -> Option<&'static str> {
+        let flags = [
+            (!self.skip.is_empty(), "--skip"),
+            (self.gitignore, "--gitignore"),
+            (self.only_ignored, "--only-ignored"),
+            (self.exclude_caches, "--exclude-caches"),
+            // The same name may have another number there.
+            (self.owner.iter().any(|name| name.parse::<u32>().is_err()), "--owner with a name"),
+            (self.atime.is_some(), "--atime"),
+            (self.ctime.is_some(), "--ctime"),
+        ];
+        flags.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag))
     }
 
     /// The lines of files with patterns, as flags.
@@ -171,6 +217,22 @@ impl FilterFlags {
             only: any_type(&self.only_type).map_err(|name| unknown_type("--type", &name))?,
             never: any_type(&self.type_not).map_err(|name| unknown_type("--type-not", &name))?,
         })
+    }
+
+    /// The numbers of the users that --owner names.
+    fn owners(&self) -> Result<Vec<u32>, String> {
+        let number = |name: &String| match sys::user_number(name) {
+            Ok(Some(number)) => Ok(number),
+            Ok(None) => Err(unknown_user(name)),
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                Err("--owner needs a system where owners have numbers\nleave it out".to_owned())
+            }
+            Err(error) => {
+                let name = harmless(name.as_bytes());
+                Err(format!("cannot look up the user '{name}': {}\nuse a number", reason(&error)))
+            }
+        };
+        self.owner.iter().map(number).collect()
     }
 
     fn globs(&self) -> Result<Globs, String> {
@@ -232,6 +294,21 @@ fn unknown_type(flag: &str, name: &str) -> String {
     let name = harmless(name.as_bytes());
     let hint = format!("{instead} --type-list lists the types");
     format!("invalid value '{name}' for '{flag} <NAME>'\n{}", hint.trim_start())
+}
+
+/// The error for an --owner that is no user, with the user that may be meant.
+fn unknown_user(name: &str) -> String {
+    // Users may also come from other machines, which are not asked for all of them.
+    let users = sys::read_file(Path::new("/etc/passwd")).unwrap_or_default();
+    let users = String::from_utf8_lossy(&users);
+    let near = nearest(name, users.lines().filter_map(|line| line.split(':').next()));
+    let name = harmless(name.as_bytes());
+    let hint = match near {
+        Some(near) => format!("did you mean '{}'?", harmless(near.as_bytes())),
+        None => "use a number, or a name that id NAME knows; weigh --by owner PATH lists owners"
+            .to_owned(),
+    };
+    format!("there is no user '{name}' here\n{hint}")
 }
 
 /// A pattern, and words that say where it comes from.

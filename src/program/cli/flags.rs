@@ -121,12 +121,6 @@ pub(super) struct CountFlags {
     #[arg(long, hide = Source::LISTS_LINKS)]
     pub(super) exact_links: bool,
 
-    /// Count only files without hard links elsewhere; --frees also knows clones
-    ///
-    /// Where nothing is cloned and there are no snapshots of the file system, that is what deleting frees.
-    #[arg(long)]
-    pub(super) unique: bool,
-
     /// Follow symlinks; each directory is still entered once
     #[arg(short = 'L', long)]
     pub(super) dereference_links: bool,
@@ -238,7 +232,8 @@ pub(super) struct PrintFlags {
 
     /// Print a format for other programs: everything, like -j
     ///
-    /// html and svg show the 5,000 largest entries, or as many as fit into 1 MB. -n shows another number.
+    /// md shows the 20 largest entries. html and svg show the 5,000 largest, or as many as fit into 1 MB. -n shows another
+    /// number.
     #[arg(long = "as", value_name = "FORM")]
     #[arg(ignore_case = true, value_parser = one_of(forms()))]
     pub(super) form: Option<Form>,
@@ -550,10 +545,13 @@ const fn fixed(name: &'static str, bytes: u64) -> Format {
 
 /// The values of `--as`.
 fn forms() -> [(PossibleValue, Form); Form::ALL.len()] {
-    Form::ALL.map(|(name, form, help)| (PossibleValue::new(name).help(help), form))
+    Form::ALL.map(|(name, form, help)| {
+        let value = PossibleValue::new(name).help(help);
+        (if form == Form::Markdown { value.alias("markdown") } else { value }, form)
+    })
 }
 
-fn named<T, const N: usize>(table: [(&'static str, T); N]) -> [(PossibleValue, T); N] {
+pub(super) fn named<T, const N: usize>(table: [(&'static str, T); N]) -> [(PossibleValue, T); N] {
     table.map(|(name, value)| (name.into(), value))
 }
 
@@ -564,7 +562,9 @@ fn aliased<T, const N: usize>(
 }
 
 /// Reads what one of `known` is called.
-fn one_of<T, const N: usize>(known: [(PossibleValue, T); N]) -> impl TypedValueParser<Value = T>
+pub(super) fn one_of<T, const N: usize>(
+    known: [(PossibleValue, T); N],
+) -> impl TypedValueParser<Value = T>
 where
     T: Clone + Send + Sync + 'static,
 {

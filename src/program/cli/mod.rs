@@ -37,6 +37,7 @@ use crate::program::terminal::{self, Message, say};
 use commands::CommandInfo;
 use flags::Flags;
 use weigh::internal::escape::harmless;
+use weigh::internal::filter::Filter;
 use weigh::internal::interrupt::Interrupt;
 use weigh::internal::problem::{Operation, Problem, reason, unless_closed};
 use weigh::internal::render::size::Format;
@@ -147,7 +148,7 @@ impl Plan {
         flags.ensure_fit(&keep)?;
         let walk = flags.walk()?;
         let are_listed = flags.roots.are_listed();
-        let source = flags.source(&keep)?;
+        let source = flags.source(&keep, &walk.filter)?;
         let (remember, unfit) = match flags.remember(&walk, &source, are_listed) {
             None => (None, None),
             Some(Ok(remember)) => (Some(remember), None),
@@ -209,8 +210,8 @@ impl Plan {
 
 impl Flags {
     /// What to weigh or load, or one line that says what is wrong.
-    fn source(&mut self, keep: &Keep) -> Result<Input, String> {
-        let remote = self.remote(keep)?;
+    fn source(&mut self, keep: &Keep, filter: &Filter) -> Result<Input, String> {
+        let remote = self.remote(keep, filter)?;
         if let Some(files) = self.snapshots.history.clone() {
             return Ok(Input::History(self.remembered_history(files)?));
         }

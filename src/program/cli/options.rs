@@ -37,7 +37,7 @@ impl Flags {
         let count = &self.count;
         let may_show_times = self.screen.ui || self.is_page() || self.show.reclaimable;
         // Symlinks lead to an inode more than once, too.
-        let needs_links = count.exact_links || count.unique || count.dereference_links;
+        let needs_links = count.exact_links || count.dereference_links;
         let read = self.print.read.flatten();
         Ok(walk::WalkOptions {
             view: self.view(),
@@ -46,12 +46,12 @@ impl Flags {
                 time: self.filetime().or(may_show_times.then_some(Time::Modified)),
                 follow: count.dereference_links,
                 count_links: count.count_links,
-                unique: count.unique,
                 frees: self.show.frees,
             },
             threads: self.print.threads,
             // Other file systems do not belong to what this one holds.
             one_file_system: self.filters.limit_filesystem || self.show.df,
+            skip: self.filters.skipped()?,
             overlays: count.overlays,
             prefetch: read != Some(Read::Walk),
             bulk: read == Some(Read::Bulk),
@@ -155,9 +155,12 @@ impl Flags {
         if self.show.summarize || is_series && !is_limited {
             return Some(Limits { depth: 0, roots: usize::MAX, ..Limits::NONE });
         }
-        let is_page = self.is_page();
-        let is_drawn = self.form().is_none() || is_page;
-        let usual = if is_page { page::NODES } else { default_lines(terminal) };
+        let (is_page, is_markdown) = (self.is_page(), self.form() == Some(Form::Markdown));
+        let is_drawn = self.form().is_none() || is_page || is_markdown;
+        let usual = match is_page {
+            true => page::NODES,
+            false => default_lines(terminal.filter(|_| !is_markdown)),
+        };
         let fitting = self.show.number_of_lines.unwrap_or(usual);
         // -d and -z show everything that they admit, whatever the height of the terminal. A page has a limit of its
         // own.
@@ -171,7 +174,9 @@ impl Flags {
             min_size: self.show.min_size.filter(|_| self.filetime().is_none()).unwrap_or(0),
             show,
             // There is nothing to compare with, so their own lines say it all.
-            opens_new: self.show.depth.is_some() || self.form().is_some() || show == Show::Files,
+            opens_new: self.show.depth.is_some()
+                || self.form().is_some() && !is_markdown
+                || show == Show::Files,
             roots: match (is_drawn, are_many) {
                 // Errors are counted at each root.
                 _ if is_series => usize::MAX,
@@ -207,7 +212,7 @@ impl Flags {
             homes: homes(),
             lines: self.show.number_of_lines.unwrap_or(usual),
             min_size: self.show.min_size.unwrap_or(0),
-            one_file_system: self.filters.limit_filesystem,
+            leaves_out_mounts: self.filters.limit_filesystem || !self.filters.skip.is_empty(),
         }))
     }
 

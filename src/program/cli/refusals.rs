@@ -46,7 +46,7 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
     (&["file_types"], &["by"], "-t is --by type", "choose one"),
     (
         &["file_types", "by"],
-        &["depth", "only_dir", "collapse", "unique"],
+        &["depth", "only_dir", "collapse"],
         "groups have totals, and no levels or directories",
         "leave out -d, -D and --collapse, or --by and -t",
     ),
@@ -78,15 +78,7 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
     ),
     (
         &["frees"],
-        &[
-            "apparent_size",
-            "filecount",
-            "inodes",
-            "filetime",
-            "count_links",
-            "unique",
-            "dereference_links",
-        ],
+        &["apparent_size", "filecount", "inodes", "filetime", "count_links", "dereference_links"],
         "--frees counts disk blocks, because deleting frees blocks, not lengths, files or links",
         "leave one of them out",
     ),
@@ -103,12 +95,6 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
         "leave out --sort time and --as",
     ),
     (
-        &["unique"],
-        &["count_links", "dereference_links", "filetime", "save", "from"],
-        "--unique counts only files without other links, while they are scanned",
-        "leave one of them out",
-    ),
-    (
         &["form=ncdu"],
         &["number_of_lines", "depth", "min_size", "only_dir", "only_file", "file_types", "by"],
         "--as ncdu exports everything",
@@ -121,12 +107,6 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
         "leave out -f, --inodes and -m",
     ),
     (&["form!json"], &["filetime"], "only a tree and JSON show times", "use -j, or leave out -m"),
-    (
-        &["unique"],
-        &["form=ncdu"],
-        "--as ncdu adds up sizes, and those of --unique do not add up",
-        "leave out one of them",
-    ),
     (&["output_json"], &["form"], "-j is --as json", "choose one"),
     (&["no_colors"], &["force_colors", "color"], "-c is --color never", "choose one"),
     (&["force_colors"], &["color"], "-C is --color always", "choose one"),
@@ -141,6 +121,7 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
             "exact_links",
             "threads",
             "limit_filesystem",
+            "skip",
             "overlays",
             "gitignore",
             "only_ignored",
@@ -168,7 +149,7 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
     ),
     (
         &["shard"],
-        &["since", "unique", "dereference_links", "files0_from", "files_from"],
+        &["since", "dereference_links", "files0_from", "files_from"],
         "--shard scans a part of one PATH, as it is",
         "leave one of them out",
     ),

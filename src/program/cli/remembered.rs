@@ -37,7 +37,6 @@ impl Flags {
             (!matches!(source, Input::Roots(_)), "nothing is scanned here"),
             (are_listed, "the PATHs are from a list"),
             (self.show.df, "df is about file systems"),
-            (walk.rules.unique, "--unique counts only a part"),
             (!walk.filter.is_off(), "a filter leaves something out"),
         ];
         let why = reasons.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why);

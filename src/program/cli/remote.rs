@@ -7,6 +7,7 @@ use clap::{Arg, Command};
 use super::flags::Flags;
 use super::parse::Given;
 use super::snapshots::{has_say, typed};
+use weigh::internal::filter::Filter;
 use weigh::internal::remote::Remote;
 use weigh::internal::report::Keep;
 use weigh::internal::tally::By;
@@ -35,12 +36,15 @@ pub(super) fn passed(command: &Command, given: &Given) -> Vec<OsString> {
 
 impl Flags {
     /// What is weighed on other machines, if a path names one; or why that cannot be done.
-    pub(super) fn remote(&mut self, keep: &Keep) -> Result<Option<Remote>, String> {
+    pub(super) fn remote(
+        &mut self,
+        keep: &Keep,
+        filter: &Filter,
+    ) -> Result<Option<Remote>, String> {
         if self.hosts.is_empty() {
             return Ok(None);
         }
         let refused = [
-            (self.count.unique, "--unique"),
             (self.show.frees, "--frees"),
             (self.show.df, "df"),
             (self.show.reclaimable, "clean"),
@@ -54,27 +58,23 @@ impl Flags {
         }
         let mut flags = self.filters.lines_of_files()?;
         flags.append(&mut self.passed);
-        if matches!(keep, Keep::Groups(By::Owner { .. }, _)) && !self.snapshots.details {
+        let needs_owners =
+            filter.query().owner || matches!(keep, Keep::Groups(By::Owner { .. }, _));
+        if needs_owners && !self.snapshots.details {
             flags.push("--details".into());
         }
         let rsh = self.roots.rsh.as_deref().unwrap_or("ssh");
         if rsh.trim().is_empty() {
             return Err("invalid value '' for '--rsh <COMMAND>': it names no program".to_owned());
         }
-        let filters = &self.filters;
-        let only_weigh = [
-            (filters.gitignore, "--gitignore"),
-            (filters.only_ignored, "--only-ignored"),
-            (filters.exclude_caches, "--exclude-caches"),
-            (filters.atime.is_some(), "--atime"),
-            (filters.ctime.is_some(), "--ctime"),
+        let links = [
             (self.count.count_links, "--count-links"),
             (self.count.dereference_links, "--dereference-links"),
         ];
-        let needs_weigh = only_weigh.into_iter().find(|(is_given, _)| *is_given);
+        let links = links.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag));
         let mut remote = Remote::new(self.hosts.clone(), rsh, flags);
-        remote.needs_weigh = needs_weigh.map(|(_, flag)| flag);
-        remote.one_file_system = filters.limit_filesystem;
+        remote.needs_weigh = self.filters.needs_weigh().or(links);
+        remote.one_file_system = self.filters.limit_filesystem;
         Ok(Some(remote))
     }
 }

@@ -92,6 +92,17 @@ pub fn user_name(id: u32) -> Option<String> {
     User::from_uid(Uid::from_raw(id)).ok().flatten().map(|user| user.name)
 }
 
+/// The id of the user that is called `name` in the same database, or else has that number; none if there is neither.
+///
+/// # Errors
+/// The system's.
+pub fn user_number(name: &str) -> io::Result<Option<u32>> {
+    let found = User::from_name(name)?.map(|user| user.uid.as_raw());
+    // The standard library would accept a sign.
+    let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+    Ok(found.or_else(|| name.parse().ok().filter(|_| is_number)))
+}
+
 /// The home directory of the user with the id `id`, from the same database.
 pub fn user_home(id: u32) -> Option<PathBuf> {
     let home = User::from_uid(Uid::from_raw(id)).ok().flatten()?.dir;

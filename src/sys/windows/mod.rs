@@ -144,6 +144,14 @@ pub fn user_name(_: u32) -> Option<String> {
     None
 }
 
+/// So none has a name that leads to one.
+///
+/// # Errors
+/// Always.
+pub fn user_number(_: &str) -> io::Result<Option<u32>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Nor has the user of this process.
 pub fn user_id() -> u32 {
     0

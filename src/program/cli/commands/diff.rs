@@ -27,7 +27,7 @@ pub(in crate::program::cli) const DIFF: CommandInfo = CommandInfo {
         COUNT,
         FILTERS,
         LIMITS,
-        "file_types collapse fail_over unique",
+        "file_types collapse fail_over",
         DRAWN,
         SAVED,
         PRINTED,

@@ -13,6 +13,7 @@ use std::ffi::OsString;
 
 use clap::{Arg, Command};
 
+use super::filters::FILTERS;
 use super::flags::Flags;
 use super::near::nearest;
 use super::parse::Given;
@@ -53,9 +54,6 @@ const SOURCES: &str = "paths from from_format files_from files0_from rsh series"
 const MEASURES: &str = "apparent_size filecount inodes";
 /// These change which links and layers count.
 const COUNT: &str = "count_links exact_links dereference_links overlays";
-/// These leave entries out.
-const FILTERS: &str = "limit_filesystem ignore_hidden ignore_directory filter invert_filter ignore_all_in_file exclude \
-    include exclude_from gitignore only_ignored exclude_caches only_type type_not older newer mtime atime ctime";
 /// These limit the entries that are shown.
 const LIMITS: &str = "number_of_lines depth min_size only_dir only_file";
 /// These save the scan.

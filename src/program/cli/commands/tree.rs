@@ -23,7 +23,7 @@ pub(in crate::program::cli) const TREE: CommandInfo = CommandInfo {
         "file_types by collapse summarize frees",
         DRAWN,
         SAVED,
-        "fail_over shard unique",
+        "fail_over shard",
         PRINTED,
         WORK,
         "type_list find_format man ui",
