@@ -52,8 +52,6 @@ pub struct Storage {
     pub dies_after: Option<u64>,
     /// Nothing in it has blocks.
     pub has_no_blocks: bool,
-    /// What follows `fuse.` in its type, if anything does.
-    pub subtype: Option<&'static str>,
 }
 
 /// What a request may come to.
@@ -77,7 +75,6 @@ impl Default for Storage {
             troubles: Vec::new(),
             dies_after: None,
             has_no_blocks: false,
-            subtype: None,
         }
     }
 }
@@ -131,8 +128,6 @@ impl Storage {
         };
         let mut config = Config::default();
         config.mount_options = vec![MountOption::RO, MountOption::FSName("slow".to_owned())];
-        let subtype = self.subtype.map(|name| MountOption::Subtype(name.to_owned()));
-        config.mount_options.extend(subtype);
         config.acl = SessionACL::All;
         let session = Some(Session::new(slow, &at, &config)?.spawn()?);
         Ok(Mounted { at, session, hung })

@@ -18,7 +18,7 @@ use weigh::internal::snapshot::packed::blocks::MAGIC;
 const SEEDS: (usize, usize) = (60, 300);
 
 /// What is shown of both.
-const SHOWN: [&str; 21] = [
+const SHOWN: [&str; 22] = [
     "",
     "-n 3",
     "-d 1",

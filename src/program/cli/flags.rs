@@ -251,11 +251,11 @@ pub(super) struct PrintFlags {
     pub(super) no_percent_bars: bool,
 
     /// Draw the bars from the right
-    #[arg(short = 'B', long)]
+    #[arg(short = 'B', long, hide = true)]
     pub(super) bars_on_right: bool,
 
     /// Draw the bars in grey, if there are colours
-    #[arg(long)]
+    #[arg(long, hide = true)]
     pub(super) dim: bool,
 
     /// Print columns of words instead of a tree, for screen readers
@@ -278,11 +278,11 @@ pub(super) struct PrintFlags {
     pub(super) terminal_width: Option<u16>,
 
     /// Print no colours
-    #[arg(short = 'c', long)]
+    #[arg(short = 'c', long, hide = true)]
     pub(super) no_colors: bool,
 
     /// Print colours even without a terminal
-    #[arg(short = 'C', long)]
+    #[arg(short = 'C', long, hide = true)]
     pub(super) force_colors: bool,
 
     /// Print colours: if the terminal can show them (auto, the default), always, or never
