@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     let _ = signals::outlive_size_limit();
     let messages = &plan.messages;
     let roots = match &request.source {
-        Input::Roots(roots) if request.walk.filter.is_off() => roots.clone(),
+        Input::Roots(roots) if request.walk.is_of_all() => roots.clone(),
         _ => Vec::new(),
     };
     let format = messages.format.of(request.walk.view.measure);

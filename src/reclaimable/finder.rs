@@ -193,8 +193,8 @@ impl<'a> Finder<'a> {
         if entry.evidence.may_be_repository(self.proofs) {
             return None;
         }
-        // With -x, what is mounted in it was not seen.
-        let is_unknown = self.search.one_file_system && self.mounts.is_empty();
+        // With -x or --skip, what is mounted in it was not seen.
+        let is_unknown = self.search.leaves_out_mounts && self.mounts.is_empty();
         if is_unknown || self.mounts.paths().any(|point| path::is_within(point, &real)) {
             return None;
         }

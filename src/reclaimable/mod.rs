@@ -38,8 +38,8 @@ pub struct Search {
     pub lines: usize,
     /// How many bytes each of them frees at least.
     pub min_size: u64,
-    /// Whether the walk has entered no other file systems than those of its roots.
-    pub one_file_system: bool,
+    /// Whether the walk may not have entered all mounts below its roots.
+    pub leaves_out_mounts: bool,
 }
 
 /// What was found.

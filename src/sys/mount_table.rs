@@ -168,6 +168,11 @@ impl MountTable {
         self.listed(mount).map(|mount| &*mount.kind)
     }
 
+    /// Where `mount` is mounted, if it is listed.
+    pub fn point(&self, mount: u64) -> Option<&[u8]> {
+        self.listed(mount).map(|mount| &*mount.point)
+    }
+
     /// A number for the file system on `mount`, if the mount is listed; not to be compared with `Stat::device`.
     /// Subvolumes of btrfs have device numbers of their own, but get the same number here, because they share space.
     pub fn file_system(&self, mount: u64) -> Option<u64> {

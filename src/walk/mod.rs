@@ -39,6 +39,7 @@ mod prefetch;
 mod progress;
 mod roots;
 mod sharing;
+mod skip;
 mod task;
 mod thread_count;
 mod visit;
@@ -59,6 +60,7 @@ use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 pub use crate::sys::Query;
 pub use crate::total::Rules;
 pub use progress::Progress;
+pub use skip::{MountKind, SkippedMounts};
 
 use crate::containers;
 use crate::filter::{Filter, Scope};
@@ -96,6 +98,8 @@ pub struct WalkOptions {
     pub threads: Option<NonZeroUsize>,
     /// Stay on the file system of each root.
     pub one_file_system: bool,
+    /// The mounts below roots that are not entered.
+    pub skip: SkippedMounts,
     /// Enter overlays whose layers are weighed, too.
     pub overlays: bool,
     /// Prefetch the metadata of file systems from their devices, if these are slow and can be read.
@@ -111,6 +115,11 @@ pub struct WalkOptions {
 }
 
 impl WalkOptions {
+    /// Whether nothing is left out on the file systems that the walk is to enter.
+    pub fn is_of_all(&self) -> bool {
+        self.filter.is_off() && self.skip.is_off()
+    }
+
     /// Whether a walk of the file system `from` includes the file system `device`.
     fn is_weighed(&self, from: u64, device: u64) -> bool {
         !self.one_file_system || device == from
@@ -186,11 +195,12 @@ const FIRST_UNCACHED: usize = 6;
 /// If the tally panics. That also sets [`WalkOptions::interrupt`], which ends the other threads.
 pub fn walk<T: Tally>(
     roots: Vec<OsString>,
-    options: WalkOptions,
+    mut options: WalkOptions,
     tally: T,
     watch: impl FnMut(&Progress),
 ) -> Walked {
     let before = sys::own_usage();
+    options.skip.look();
     let (roots, problems) = roots::resolve(roots, &options);
     let free = sys::free_handles();
     let candidates = prefetch::candidates(&roots, &options);

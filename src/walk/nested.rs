@@ -20,7 +20,7 @@ use super::roots::{self, Root, standing_for};
 use crate::filter::{self, CACHE_TAG, Verdict};
 use crate::inode::Identity;
 use crate::path;
-use crate::sys::{self, Carries, Handle, MountTable, Query, Symlinks};
+use crate::sys::{self, Carries, Handle, Mount, MountTable, Query, Symlinks};
 use crate::walk::WalkOptions;
 
 /// Leaves out roots that are the same as another root, or inside another root whose walk reaches them.
@@ -147,8 +147,8 @@ struct Nesting<'a> {
     above: HashMap<Identity, Identity>,
     /// How many places are above each.
     depths: HashMap<Identity, usize>,
-    /// What each place carries, if a walk could enter it.
-    enterable: HashMap<Identity, Option<Carries>>,
+    /// The mount that each place is on, if a walk could enter it.
+    enterable: HashMap<Identity, Option<Mount>>,
     /// The name of each place in the one above it.
     names: HashMap<Identity, CString>,
     /// What filters know about a directory, and whether it is a cache whose content is left out, by its path: git's
@@ -256,11 +256,11 @@ impl<'a> Nesting<'a> {
         for (i, place) in way.iter().enumerate() {
             match self.enterable.get(place).copied().flatten() {
                 Some(_) if i + 1 == way.len() => {}
-                Some(carries) if self.is_crossed_to(outer, place.device, carries) => {}
+                Some(mount) if self.is_crossed_to(outer, place.device, mount) => {}
                 _ => return false,
             }
         }
-        if !self.is_crossed_to(outer, root.stat.device, root.mount.carries) {
+        if !self.is_crossed_to(outer, root.stat.device, root.mount) {
             return false;
         }
         if self.options.filter.is_off() {
@@ -270,21 +270,22 @@ impl<'a> Nesting<'a> {
         names.and_then(|names| self.is_admitted(outer, &names)).unwrap_or(false)
     }
 
-    /// Whether the walk of `outer` enters a mount of this `device`.
-    fn is_crossed_to(&self, outer: &Root, device: u64, carries: Carries) -> bool {
+    /// Whether the walk of `outer` enters a `mount` of this `device`.
+    fn is_crossed_to(&self, outer: &Root, device: u64, mount: Mount) -> bool {
         self.options.is_weighed(outer.stat.device, device)
-            && is_entered(carries, outer.mount.carries == Carries::Synthetic)
+            && !self.options.skip.has(mount, outer.mount)
+            && is_entered(mount.carries, outer.mount.carries == Carries::Synthetic)
     }
 
     /// Finds out which places on the `way` a walk could enter.
     fn look_at(&mut self, way: &[Identity], start: &Start<'_>) {
         let mut dir = start.dir_above();
         for place in way {
-            let carries = dir.as_ref().ok().and_then(|dir| {
+            let mount = dir.as_ref().ok().and_then(|dir| {
                 dir.open_at(c".", Symlinks::Stay).ok()?;
-                Some(dir.mount_at(c".", Symlinks::Stay).ok()?.carries)
+                dir.mount_at(c".", Symlinks::Stay).ok()
             });
-            self.enterable.insert(*place, carries);
+            self.enterable.insert(*place, mount);
             dir = dir.and_then(|dir| dir.up());
         }
     }

@@ -145,7 +145,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         self.counts.size += if is_whole { size } else { size / f64::from(stat.links) };
         if is_directory {
             self.enter(name, stat, symlinks, verdict);
-        } else if self.is_here(&stat, symlinks) {
+        } else if self.is_here(&stat, symlinks) && !self.is_skipped(name, &stat, symlinks) {
             let (depth, mount) = (self.dir.depth.saturating_add(1), self.dir.mount.id);
             let mut entry = Entry::new(name.to_bytes(), depth, &stat, figures, mount);
             if walk.options.rules.frees {
@@ -232,6 +232,16 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         !may_be_elsewhere || self.worker.walk.options.is_weighed(self.dir.stat.device, stat.device)
     }
 
+    /// Whether a file is on a mount that is not entered: mounted on its name, or the target of a symlink.
+    #[inline]
+    fn is_skipped(&self, name: &CStr, stat: &Stat, symlinks: Symlinks) -> bool {
+        let (skip, here) = (&self.worker.walk.options.skip, self.dir.mount);
+        let may_be_elsewhere = stat.mount_point || symlinks == Symlinks::Follow;
+        !skip.is_off()
+            && may_be_elsewhere
+            && self.open.handle.mount_at(name, symlinks).is_ok_and(|mount| skip.has(mount, here))
+    }
+
     /// Hands out the subdirectory called `name`, if the walk enters it. Not inlined, because that would leave fewer
     /// registers for files.
     #[inline(never)]
@@ -245,6 +255,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         if stat.device != dir.stat.device || stat.mount_point {
             let handle = &self.open.handle;
             match with_patience(walk, || handle.mount_at(name, symlinks)) {
+                Ok(other) if walk.options.skip.has(other, dir.mount) => return,
                 Ok(other) if is_entered(other.carries, dir.is_synthetic) => mount = other,
                 Ok(_) => return,
                 Err(error) => return self.miss(name, Operation::Open, error),

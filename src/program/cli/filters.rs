@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap::{Args, ValueHint};
 use regex::bytes::RegexSet;
 
+use super::flags::{named, one_of};
 use super::git;
 use super::near::nearest;
 use super::roots::unreadable;
@@ -19,10 +20,11 @@ use weigh::internal::filter::{
 use weigh::internal::git::{Git, Ignored, rule_in};
 use weigh::internal::problem::reason;
 use weigh::internal::sys;
+use weigh::internal::walk::{MountKind, SkippedMounts};
 use weigh::internal::when::When;
 
 /// The ids of the flags below that leave entries out: the group of flags that commands with filters take.
-pub(super) const FILTERS: &str = "limit_filesystem ignore_hidden ignore_directory filter invert_filter \
+pub(super) const FILTERS: &str = "limit_filesystem skip ignore_hidden ignore_directory filter invert_filter \
     ignore_all_in_file exclude include exclude_from gitignore only_ignored exclude_caches only_type type_not older newer \
     owner mtime atime ctime";
 
@@ -34,6 +36,14 @@ pub(super) struct FilterFlags {
     /// --one-file-system is the same.
     #[arg(short = 'x', long, visible_alias = "one-file-system")]
     pub(super) limit_filesystem: bool,
+
+    /// Do not enter mounts of these KINDs below PATH: network, fuse, snap
+    ///
+    /// network is what other machines serve, such as NFS, SMB and sshfs; fuse is what a process serves; snap is a package
+    /// below /snap. A PATH that is such a mount is scanned all the same.
+    #[arg(long, value_name = "KIND,...", value_delimiter = ',', hide_possible_values = true)]
+    #[arg(value_parser = one_of(named(MountKind::ALL)))]
+    pub(super) skip: Vec<MountKind>,
 
     /// Leave out names that begin with a dot
     #[arg(short, long)]
@@ -160,9 +170,17 @@ impl FilterFlags {
         })
     }
 
+    /// The mounts that are not entered.
+    pub(super) fn skipped(&self) -> Result<SkippedMounts, &'static str> {
+        let unknown = "--skip needs to know what is mounted, which this system does not tell\n\
+            use -x, which stays on the file system of each PATH";
+        SkippedMounts::of(&self.skip).ok_or(unknown)
+    }
+
     /// The first of these flags that `find` on another machine cannot do, so that weigh has to be there.
     pub(super) fn needs_weigh(&self) -> Option<&'static str> {
         let flags = [
+            (!self.skip.is_empty(), "--skip"),
             (self.gitignore, "--gitignore"),
             (self.only_ignored, "--only-ignored"),
             (self.exclude_caches, "--exclude-caches"),

@@ -542,7 +542,7 @@ fn forms() -> [(PossibleValue, Form); Form::ALL.len()] {
     Form::ALL.map(|(name, form, help)| (PossibleValue::new(name).help(help), form))
 }
 
-fn named<T, const N: usize>(table: [(&'static str, T); N]) -> [(PossibleValue, T); N] {
+pub(super) fn named<T, const N: usize>(table: [(&'static str, T); N]) -> [(PossibleValue, T); N] {
     table.map(|(name, value)| (name.into(), value))
 }
 
@@ -553,7 +553,9 @@ fn aliased<T, const N: usize>(
 }
 
 /// Reads what one of `known` is called.
-fn one_of<T, const N: usize>(known: [(PossibleValue, T); N]) -> impl TypedValueParser<Value = T>
+pub(super) fn one_of<T, const N: usize>(
+    known: [(PossibleValue, T); N],
+) -> impl TypedValueParser<Value = T>
 where
     T: Clone + Send + Sync + 'static,
 {

@@ -48,6 +48,7 @@ impl Flags {
             threads: self.print.threads,
             // Other file systems do not belong to what this one holds.
             one_file_system: self.filters.limit_filesystem || self.show.df,
+            skip: self.filters.skipped()?,
             overlays: count.overlays,
             prefetch: read != Some(Read::Walk),
             bulk: read == Some(Read::Bulk),
@@ -201,7 +202,7 @@ impl Flags {
                 .map(|when| when.moment(sys::now(), &sys::time_zone())),
             lines: self.show.number_of_lines.unwrap_or(usual),
             min_size: self.show.min_size.unwrap_or(0),
-            one_file_system: self.filters.limit_filesystem,
+            leaves_out_mounts: self.filters.limit_filesystem || !self.filters.skip.is_empty(),
         }))
     }
 

@@ -121,6 +121,7 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
             "exact_links",
             "threads",
             "limit_filesystem",
+            "skip",
             "overlays",
             "gitignore",
             "only_ignored",

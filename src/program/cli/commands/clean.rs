@@ -12,7 +12,7 @@ pub(super) const CLEAN: CommandInfo = CommandInfo {
         ("weigh clean --older 3mo ~", "only entries that nobody wrote to for three months"),
         ("weigh clean --older 0h ~", "also entries that were written today"),
     ],
-    own: &["older limit_filesystem min_size output_json"],
+    own: &["older limit_filesystem skip min_size output_json"],
     also: &[
         "number_of_lines",
         PRINTED,
