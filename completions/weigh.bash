@@ -44,7 +44,7 @@ _weigh() {
 
     case "${cmd}" in
         weigh)
-            opts="-s -f -m -l -L -x -i -X -e -v -I -n -d -z -D -F -t -j -p -r -b -B -R -o -w -c -C -P -q -T -h -V --rsh --files0-from --files-from --apparent-size --filecount --inodes --filetime --count-links --dereference-links --overlays --one-file-system --limit-filesystem --ignore-hidden --ignore-directory --filter --invert-filter --ignore-all-in-file --exclude --include --exclude-from --gitignore --only-ignored --exclude-caches --type --type-not --type-list --older --newer --number-of-lines --max-depth --depth --min-size --only-dir --only-file --file-types --by --collapse --sort --summarize --frees --skip-total --save --keep --details --load --shard --remember --series --remember-bound --fail-over --list --list-totals --list-duplicates --find-format --output-json --as --full-paths --reverse --no-percent-bars --bars-on-right --dim --screen-reader --output-format --time-style --terminal-width --no-colors --force-colors --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --man --help --version ui clean diff history df help completions"
+            opts="-s -f -m -l -L -x -i -X -e -v -n -d -z -D -F -t -j -p -r -b -R -o -w -P -q -T -h -V --rsh --files0-from --files-from --apparent-size --filecount --inodes --filetime --count-links --dereference-links --overlays --one-file-system --limit-filesystem --skip --ignore-hidden --ignore-directory --filter --invert-filter --exclude --include --exclude-from --gitignore --only-ignored --exclude-caches --type --type-not --type-list --older --newer --owner --number-of-lines --max-depth --depth --min-size --only-dir --only-file --file-types --by --collapse --sort --summarize --frees --skip-total --save --keep --details --load --shard --remember --series --remember-bound --fail-over --list --list-totals --list-duplicates --find-format --output-json --as --full-paths --reverse --no-percent-bars --screen-reader --output-format --time-style --terminal-width --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --man --help --version ui clean diff history df help completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -101,6 +101,13 @@ _weigh() {
                     fi
                     return 0
                     ;;
+                --skip)
+                    COMPREPLY=($(compgen -W "network fuse snap" -- "${cur}"))
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --ignore-directory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -134,36 +141,6 @@ _weigh() {
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --ignore-all-in-file)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                -I)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
                     fi
                     return 0
                     ;;
@@ -216,6 +193,10 @@ _weigh() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
+                    return 0
+                    ;;
+                --owner)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --number-of-lines)
@@ -373,7 +354,7 @@ _weigh() {
                     return 0
                     ;;
                 --as)
-                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded prometheus parquet html svg" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded prometheus parquet md html svg" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
@@ -486,7 +467,7 @@ _weigh() {
             return 0
             ;;
         weigh__subcmd__clean)
-            opts="-x -n -z -j -p -R -o -w -c -C -P -q -T -h -V --rsh --files0-from --files-from --one-file-system --limit-filesystem --older --number-of-lines --min-size --frees --remember --series --remember-bound --output-json --as --full-paths --screen-reader --output-format --time-style --terminal-width --no-colors --force-colors --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --help --version"
+            opts="-x -n -z -j -p -R -o -w -P -q -T -h -V --rsh --files0-from --files-from --one-file-system --limit-filesystem --skip --older --number-of-lines --min-size --frees --remember --series --remember-bound --output-json --as --full-paths --screen-reader --output-format --time-style --terminal-width --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -526,6 +507,13 @@ _weigh() {
                     fi
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --skip)
+                    COMPREPLY=($(compgen -W "network fuse snap" -- "${cur}"))
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
                     fi
                     return 0
                     ;;
@@ -579,7 +567,7 @@ _weigh() {
                     return 0
                     ;;
                 --as)
-                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded prometheus parquet html svg" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded prometheus parquet md html svg" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
@@ -706,7 +694,7 @@ _weigh() {
             return 0
             ;;
         weigh__subcmd__df)
-            opts="-x -i -X -e -v -I -n -d -z -D -F -t -j -p -r -b -B -R -o -w -c -C -P -q -T -h -V --rsh --files0-from --files-from --overlays --one-file-system --limit-filesystem --ignore-hidden --ignore-directory --filter --invert-filter --ignore-all-in-file --exclude --include --exclude-from --gitignore --only-ignored --exclude-caches --type --type-not --older --newer --number-of-lines --max-depth --depth --min-size --only-dir --only-file --file-types --by --collapse --sort --frees --skip-total --fail-over --output-json --as --full-paths --reverse --no-percent-bars --bars-on-right --dim --screen-reader --output-format --time-style --terminal-width --no-colors --force-colors --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --help --version"
+            opts="-x -i -X -e -v -n -d -z -D -F -t -j -p -r -b -R -o -w -P -q -T -h -V --rsh --files0-from --files-from --overlays --one-file-system --limit-filesystem --skip --ignore-hidden --ignore-directory --filter --invert-filter --exclude --include --exclude-from --gitignore --only-ignored --exclude-caches --type --type-not --older --newer --owner --number-of-lines --max-depth --depth --min-size --only-dir --only-file --file-types --by --collapse --sort --frees --skip-total --fail-over --output-json --as --full-paths --reverse --no-percent-bars --screen-reader --output-format --time-style --terminal-width --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -749,6 +737,13 @@ _weigh() {
                     fi
                     return 0
                     ;;
+                --skip)
+                    COMPREPLY=($(compgen -W "network fuse snap" -- "${cur}"))
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --ignore-directory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -782,36 +777,6 @@ _weigh() {
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --ignore-all-in-file)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                -I)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
                     fi
                     return 0
                     ;;
@@ -864,6 +829,10 @@ _weigh() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
+                    return 0
+                    ;;
+                --owner)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --number-of-lines)
@@ -941,7 +910,7 @@ _weigh() {
                     return 0
                     ;;
                 --as)
-                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded prometheus parquet html svg" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded prometheus parquet md html svg" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
@@ -1054,7 +1023,7 @@ _weigh() {
             return 0
             ;;
         weigh__subcmd__diff)
-            opts="-s -f -l -L -x -i -X -e -v -I -n -d -z -D -F -t -j -p -r -b -B -R -o -w -c -C -P -q -T -h -V --rsh --files0-from --files-from --apparent-size --filecount --inodes --count-links --dereference-links --overlays --one-file-system --limit-filesystem --ignore-hidden --ignore-directory --filter --invert-filter --ignore-all-in-file --exclude --include --exclude-from --gitignore --only-ignored --exclude-caches --type --type-not --older --newer --number-of-lines --max-depth --depth --min-size --only-dir --only-file --file-types --by --collapse --sort --skip-total --save --keep --details --load --since --remember --series --remember-bound --fail-over --fail-growth --list --list-totals --list-duplicates --output-json --as --full-paths --reverse --no-percent-bars --bars-on-right --dim --screen-reader --output-format --time-style --terminal-width --no-colors --force-colors --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --help --version"
+            opts="-s -f -l -L -x -i -X -e -v -n -d -z -D -F -t -j -p -r -b -R -o -w -P -q -T -h -V --rsh --files0-from --files-from --apparent-size --filecount --inodes --count-links --dereference-links --overlays --one-file-system --limit-filesystem --skip --ignore-hidden --ignore-directory --filter --invert-filter --exclude --include --exclude-from --gitignore --only-ignored --exclude-caches --type --type-not --older --newer --owner --number-of-lines --max-depth --depth --min-size --only-dir --only-file --file-types --by --collapse --sort --skip-total --save --keep --details --load --since --remember --series --remember-bound --fail-over --fail-growth --list --list-totals --list-duplicates --output-json --as --full-paths --reverse --no-percent-bars --screen-reader --output-format --time-style --terminal-width --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1097,6 +1066,13 @@ _weigh() {
                     fi
                     return 0
                     ;;
+                --skip)
+                    COMPREPLY=($(compgen -W "network fuse snap" -- "${cur}"))
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --ignore-directory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1130,36 +1106,6 @@ _weigh() {
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --ignore-all-in-file)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                -I)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
                     fi
                     return 0
                     ;;
@@ -1212,6 +1158,10 @@ _weigh() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
+                    return 0
+                    ;;
+                --owner)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --number-of-lines)
@@ -1384,7 +1334,7 @@ _weigh() {
                     return 0
                     ;;
                 --as)
-                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded prometheus parquet html svg" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded prometheus parquet md html svg" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
@@ -1511,7 +1461,7 @@ _weigh() {
             return 0
             ;;
         weigh__subcmd__history)
-            opts="-s -f -n -d -z -D -j -p -r -b -R -o -w -c -C -P -q -T -h -V --apparent-size --filecount --inodes --number-of-lines --max-depth --depth --min-size --only-dir --series --remember-bound --forget --output-json --as --full-paths --reverse --no-percent-bars --screen-reader --output-format --time-style --terminal-width --no-colors --force-colors --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --help --version"
+            opts="-s -f -n -d -z -D -j -p -r -b -R -o -w -P -q -T -h -V --apparent-size --filecount --inodes --number-of-lines --max-depth --depth --min-size --only-dir --series --remember-bound --forget --output-json --as --full-paths --reverse --no-percent-bars --screen-reader --output-format --time-style --terminal-width --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1581,7 +1531,7 @@ _weigh() {
                     return 0
                     ;;
                 --as)
-                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded prometheus parquet html svg" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded prometheus parquet md html svg" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
@@ -1694,7 +1644,7 @@ _weigh() {
             return 0
             ;;
         weigh__subcmd__ui)
-            opts="-s -f -l -L -x -i -X -e -v -I -o -w -c -C -P -q -T -h -V --rsh --files0-from --files-from --apparent-size --filecount --inodes --count-links --dereference-links --overlays --one-file-system --limit-filesystem --ignore-hidden --ignore-directory --filter --invert-filter --ignore-all-in-file --exclude --include --exclude-from --gitignore --only-ignored --exclude-caches --type --type-not --older --newer --sort --df --frees --clean --details --load --since --remember --series --remember-bound --list --list-totals --list-duplicates --read-only --print0 --key-of --output-format --time-style --terminal-width --no-colors --force-colors --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --help --version"
+            opts="-s -f -l -L -x -i -X -e -v -o -w -P -q -T -h -V --rsh --files0-from --files-from --apparent-size --filecount --inodes --count-links --dereference-links --overlays --one-file-system --limit-filesystem --skip --ignore-hidden --ignore-directory --filter --invert-filter --exclude --include --exclude-from --gitignore --only-ignored --exclude-caches --type --type-not --older --newer --owner --sort --df --frees --clean --details --load --since --remember --series --remember-bound --list --list-totals --list-duplicates --read-only --print0 --key-of --output-format --time-style --terminal-width --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1737,6 +1687,13 @@ _weigh() {
                     fi
                     return 0
                     ;;
+                --skip)
+                    COMPREPLY=($(compgen -W "network fuse snap" -- "${cur}"))
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --ignore-directory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1770,36 +1727,6 @@ _weigh() {
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --ignore-all-in-file)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                -I)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
                     fi
                     return 0
                     ;;
@@ -1852,6 +1779,10 @@ _weigh() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
+                    return 0
+                    ;;
+                --owner)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --sort)

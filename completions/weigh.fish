@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_weigh_global_optspecs
-    string join \n rsh= files0-from= files-from= s/apparent-size f/filecount inodes m/filetime= l/count-links L/dereference-links overlays x/limit-filesystem i/ignore-hidden X/ignore-directory= e/filter= v/invert-filter= I/ignore-all-in-file= exclude= include= exclude-from= gitignore only-ignored exclude-caches type= type-not= type-list older= newer= n/number-of-lines= d/depth= z/min-size= D/only-dir F/only-file t/file-types by= collapse= sort= summarize frees skip-total save= keep= details load= shard= remember series= remember-bound= fail-over= list= list-totals list-duplicates= find-format j/output-json as= p/full-paths r/reverse b/no-percent-bars B/bars-on-right dim R/screen-reader o/output-format= time-style= w/terminal-width= c/no-colors C/force-colors color= theme= color-of= hyperlink= P/no-progress q/quiet print-errors stats T/threads= read= config= man h/help V/version
+    string join \n rsh= files0-from= files-from= s/apparent-size f/filecount inodes m/filetime= l/count-links L/dereference-links overlays x/limit-filesystem skip= i/ignore-hidden X/ignore-directory= e/filter= v/invert-filter= exclude= include= exclude-from= gitignore only-ignored exclude-caches type= type-not= type-list older= newer= owner= n/number-of-lines= d/depth= z/min-size= D/only-dir F/only-file t/file-types by= collapse= sort= summarize frees skip-total save= keep= details load= shard= remember series= remember-bound= fail-over= list= list-totals list-duplicates= find-format j/output-json as= p/full-paths r/reverse b/no-percent-bars R/screen-reader o/output-format= time-style= w/terminal-width= color= theme= color-of= hyperlink= P/no-progress q/quiet print-errors stats T/threads= read= config= man h/help V/version
 end
 
 function __fish_weigh_needs_command
@@ -30,10 +30,12 @@ complete -c weigh -n "__fish_weigh_needs_command" -l files-from -d 'Also weigh t
 complete -c weigh -n "__fish_weigh_needs_command" -s m -l filetime -d 'Show the newest time in each directory beside its size: a (access), c (change) or m (modification)' -r -f -a "a\t''
 c\t''
 m\t''"
+complete -c weigh -n "__fish_weigh_needs_command" -l skip -d 'Do not enter mounts of these KINDs below PATH: network, fuse, snap' -r -f -a "network\t''
+fuse\t''
+snap\t''"
 complete -c weigh -n "__fish_weigh_needs_command" -s X -l ignore-directory -d 'Leave out entries of exactly this name or path; --exclude and -v take patterns' -r -F
 complete -c weigh -n "__fish_weigh_needs_command" -s e -l filter -d 'Count only entries whose path matches, as in -e \'\\.png$\'' -r -f
 complete -c weigh -n "__fish_weigh_needs_command" -s v -l invert-filter -d 'Leave out entries if REGEX matches any part of their path, as in -v \'/tmp[0-9]+/\'' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -s I -l ignore-all-in-file -d 'Leave out what -v would, for each line of FILE' -r -F
 complete -c weigh -n "__fish_weigh_needs_command" -l exclude -d 'Leave out entries that match, as in .gitignore: \'*.o\', /build, tmp/' -r -f
 complete -c weigh -n "__fish_weigh_needs_command" -l include -d 'Count only entries that match, and what is in them' -r -f
 complete -c weigh -n "__fish_weigh_needs_command" -l exclude-from -d 'Leave out what --exclude would, for each line of FILE' -r -F
@@ -501,6 +503,7 @@ zsh\t''
 zstd\t''"
 complete -c weigh -n "__fish_weigh_needs_command" -l older -d 'Count only entries that were not modified since TIME, as in 90d, 2w, 3mo, 1y, 2026-11-01' -r -f
 complete -c weigh -n "__fish_weigh_needs_command" -l newer -d 'Count only entries that were modified since TIME, as in 12h, 7d, yesterday' -r -f
+complete -c weigh -n "__fish_weigh_needs_command" -l owner -d 'Count only entries that belong to user NAME, or to the user with this number' -r -f -a "(__fish_complete_users)"
 complete -c weigh -n "__fish_weigh_needs_command" -s n -l number-of-lines -d 'Show the NUMBER largest [default: what fits]' -r -f
 complete -c weigh -n "__fish_weigh_needs_command" -s d -l depth -l max-depth -d 'Show DEPTH levels below each PATH' -r -f
 complete -c weigh -n "__fish_weigh_needs_command" -s z -l min-size -d 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G' -r -f
@@ -532,6 +535,7 @@ ncdu\t'The export format of ncdu, for ncdu -f'
 folded\t'Stacks for flame graphs'
 prometheus\t'Metrics of the PATHs; with -d, -n or -z, of more'
 parquet\t'A table for DuckDB, Spark and pandas; more columns with --details'
+md\t'A short table in Markdown, for a pull request'
 html\t'A page with a map and a table, in one file'
 svg\t'The map alone'"
 complete -c weigh -n "__fish_weigh_needs_command" -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
@@ -588,11 +592,7 @@ complete -c weigh -n "__fish_weigh_needs_command" -s j -l output-json -d 'Print 
 complete -c weigh -n "__fish_weigh_needs_command" -s p -l full-paths -d 'Show paths instead of names'
 complete -c weigh -n "__fish_weigh_needs_command" -s r -l reverse -d 'Print the root at the top, and the largest entries next to it'
 complete -c weigh -n "__fish_weigh_needs_command" -s b -l no-percent-bars -d 'Print no bars and no percentages'
-complete -c weigh -n "__fish_weigh_needs_command" -s B -l bars-on-right -d 'Draw the bars from the right'
-complete -c weigh -n "__fish_weigh_needs_command" -l dim -d 'Draw the bars in grey, if there are colours'
 complete -c weigh -n "__fish_weigh_needs_command" -s R -l screen-reader -d 'Print columns of words instead of a tree, for screen readers'
-complete -c weigh -n "__fish_weigh_needs_command" -s c -l no-colors -d 'Print no colours'
-complete -c weigh -n "__fish_weigh_needs_command" -s C -l force-colors -d 'Print colours even without a terminal'
 complete -c weigh -n "__fish_weigh_needs_command" -s P -l no-progress -d 'Show no progress'
 complete -c weigh -n "__fish_weigh_needs_command" -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
 complete -c weigh -n "__fish_weigh_needs_command" -l print-errors -d 'Print a line for each path that could not be read'
@@ -610,10 +610,12 @@ complete -c weigh -n "__fish_weigh_needs_command" -a "completions" -d 'Print the
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l rsh -d 'Reach other machines with COMMAND instead of ssh' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l files0-from -d 'Also weigh the PATHs in FILE, each ended by a NUL; - is standard input' -r -F
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l files-from -d 'Also weigh the PATHs in FILE, one per line; - is standard input' -r -F
+complete -c weigh -n "__fish_weigh_using_subcommand ui" -l skip -d 'Do not enter mounts of these KINDs below PATH: network, fuse, snap' -r -f -a "network\t''
+fuse\t''
+snap\t''"
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -s X -l ignore-directory -d 'Leave out entries of exactly this name or path; --exclude and -v take patterns' -r -F
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -s e -l filter -d 'Count only entries whose path matches, as in -e \'\\.png$\'' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -s v -l invert-filter -d 'Leave out entries if REGEX matches any part of their path, as in -v \'/tmp[0-9]+/\'' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s I -l ignore-all-in-file -d 'Leave out what -v would, for each line of FILE' -r -F
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l exclude -d 'Leave out entries that match, as in .gitignore: \'*.o\', /build, tmp/' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l include -d 'Count only entries that match, and what is in them' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l exclude-from -d 'Leave out what --exclude would, for each line of FILE' -r -F
@@ -1081,6 +1083,7 @@ zsh\t''
 zstd\t''"
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l older -d 'Count only entries that were not modified since TIME, as in 90d, 2w, 3mo, 1y, 2026-11-01' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l newer -d 'Count only entries that were modified since TIME, as in 12h, 7d, yesterday' -r -f
+complete -c weigh -n "__fish_weigh_using_subcommand ui" -l owner -d 'Count only entries that belong to user NAME, or to the user with this number' -r -f -a "(__fish_complete_users)"
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l sort -d 'Set the order of entries in the same directory' -r -f -a "size\t''
 name\t''
 count\t''
@@ -1141,8 +1144,6 @@ complete -c weigh -n "__fish_weigh_using_subcommand ui" -l remember -d 'Also kee
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l list-totals -d 'With --list, the size of a directory is its total, as du prints it'
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l read-only -d 'Turn off deleting'
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l print0 -d 'End the paths that p prints with NUL instead of a newline'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s c -l no-colors -d 'Print no colours'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -s C -l force-colors -d 'Print colours even without a terminal'
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -s P -l no-progress -d 'Show no progress'
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l print-errors -d 'Print a line for each path that could not be read'
@@ -1152,6 +1153,9 @@ complete -c weigh -n "__fish_weigh_using_subcommand ui" -s V -l version -d 'Prin
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -l rsh -d 'Reach other machines with COMMAND instead of ssh' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -l files0-from -d 'Also weigh the PATHs in FILE, each ended by a NUL; - is standard input' -r -F
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -l files-from -d 'Also weigh the PATHs in FILE, one per line; - is standard input' -r -F
+complete -c weigh -n "__fish_weigh_using_subcommand clean" -l skip -d 'Do not enter mounts of these KINDs below PATH: network, fuse, snap' -r -f -a "network\t''
+fuse\t''
+snap\t''"
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -l older -d 'Count only entries that were not modified since TIME, as in 90d, 2w, 3mo, 1y, 2026-11-01' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -s n -l number-of-lines -d 'Show the NUMBER largest [default: what fits]' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -s z -l min-size -d 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G' -r -f
@@ -1164,6 +1168,7 @@ ncdu\t'The export format of ncdu, for ncdu -f'
 folded\t'Stacks for flame graphs'
 prometheus\t'Metrics of the PATHs; with -d, -n or -z, of more'
 parquet\t'A table for DuckDB, Spark and pandas; more columns with --details'
+md\t'A short table in Markdown, for a pull request'
 html\t'A page with a map and a table, in one file'
 svg\t'The map alone'"
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
@@ -1200,8 +1205,6 @@ complete -c weigh -n "__fish_weigh_using_subcommand clean" -l remember -d 'Also 
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -s j -l output-json -d 'Print everything as JSON'
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -s p -l full-paths -d 'Show paths instead of names'
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -s R -l screen-reader -d 'Print columns of words instead of a tree, for screen readers'
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s c -l no-colors -d 'Print no colours'
-complete -c weigh -n "__fish_weigh_using_subcommand clean" -s C -l force-colors -d 'Print colours even without a terminal'
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -s P -l no-progress -d 'Show no progress'
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
 complete -c weigh -n "__fish_weigh_using_subcommand clean" -l print-errors -d 'Print a line for each path that could not be read'
@@ -1211,10 +1214,12 @@ complete -c weigh -n "__fish_weigh_using_subcommand clean" -s V -l version -d 'P
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l rsh -d 'Reach other machines with COMMAND instead of ssh' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l files0-from -d 'Also weigh the PATHs in FILE, each ended by a NUL; - is standard input' -r -F
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l files-from -d 'Also weigh the PATHs in FILE, one per line; - is standard input' -r -F
+complete -c weigh -n "__fish_weigh_using_subcommand diff" -l skip -d 'Do not enter mounts of these KINDs below PATH: network, fuse, snap' -r -f -a "network\t''
+fuse\t''
+snap\t''"
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s X -l ignore-directory -d 'Leave out entries of exactly this name or path; --exclude and -v take patterns' -r -F
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s e -l filter -d 'Count only entries whose path matches, as in -e \'\\.png$\'' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s v -l invert-filter -d 'Leave out entries if REGEX matches any part of their path, as in -v \'/tmp[0-9]+/\'' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s I -l ignore-all-in-file -d 'Leave out what -v would, for each line of FILE' -r -F
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l exclude -d 'Leave out entries that match, as in .gitignore: \'*.o\', /build, tmp/' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l include -d 'Count only entries that match, and what is in them' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l exclude-from -d 'Leave out what --exclude would, for each line of FILE' -r -F
@@ -1682,6 +1687,7 @@ zsh\t''
 zstd\t''"
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l older -d 'Count only entries that were not modified since TIME, as in 90d, 2w, 3mo, 1y, 2026-11-01' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l newer -d 'Count only entries that were modified since TIME, as in 12h, 7d, yesterday' -r -f
+complete -c weigh -n "__fish_weigh_using_subcommand diff" -l owner -d 'Count only entries that belong to user NAME, or to the user with this number' -r -f -a "(__fish_complete_users)"
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s n -l number-of-lines -d 'Show the NUMBER largest [default: what fits]' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s d -l depth -l max-depth -d 'Show DEPTH levels below each PATH' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s z -l min-size -d 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G' -r -f
@@ -1714,6 +1720,7 @@ ncdu\t'The export format of ncdu, for ncdu -f'
 folded\t'Stacks for flame graphs'
 prometheus\t'Metrics of the PATHs; with -d, -n or -z, of more'
 parquet\t'A table for DuckDB, Spark and pandas; more columns with --details'
+md\t'A short table in Markdown, for a pull request'
 html\t'A page with a map and a table, in one file'
 svg\t'The map alone'"
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
@@ -1766,11 +1773,7 @@ complete -c weigh -n "__fish_weigh_using_subcommand diff" -s j -l output-json -d
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s p -l full-paths -d 'Show paths instead of names'
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s r -l reverse -d 'Print the root at the top, and the largest entries next to it'
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s b -l no-percent-bars -d 'Print no bars and no percentages'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s B -l bars-on-right -d 'Draw the bars from the right'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l dim -d 'Draw the bars in grey, if there are colours'
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s R -l screen-reader -d 'Print columns of words instead of a tree, for screen readers'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s c -l no-colors -d 'Print no colours'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -s C -l force-colors -d 'Print colours even without a terminal'
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s P -l no-progress -d 'Show no progress'
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l print-errors -d 'Print a line for each path that could not be read'
@@ -1789,6 +1792,7 @@ ncdu\t'The export format of ncdu, for ncdu -f'
 folded\t'Stacks for flame graphs'
 prometheus\t'Metrics of the PATHs; with -d, -n or -z, of more'
 parquet\t'A table for DuckDB, Spark and pandas; more columns with --details'
+md\t'A short table in Markdown, for a pull request'
 html\t'A page with a map and a table, in one file'
 svg\t'The map alone'"
 complete -c weigh -n "__fish_weigh_using_subcommand history" -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
@@ -1829,8 +1833,6 @@ complete -c weigh -n "__fish_weigh_using_subcommand history" -s p -l full-paths 
 complete -c weigh -n "__fish_weigh_using_subcommand history" -s r -l reverse -d 'Print the root at the top, and the largest entries next to it'
 complete -c weigh -n "__fish_weigh_using_subcommand history" -s b -l no-percent-bars -d 'Print no bars and no percentages'
 complete -c weigh -n "__fish_weigh_using_subcommand history" -s R -l screen-reader -d 'Print columns of words instead of a tree, for screen readers'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s c -l no-colors -d 'Print no colours'
-complete -c weigh -n "__fish_weigh_using_subcommand history" -s C -l force-colors -d 'Print colours even without a terminal'
 complete -c weigh -n "__fish_weigh_using_subcommand history" -s P -l no-progress -d 'Show no progress'
 complete -c weigh -n "__fish_weigh_using_subcommand history" -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
 complete -c weigh -n "__fish_weigh_using_subcommand history" -l print-errors -d 'Print a line for each path that could not be read'
@@ -1840,10 +1842,12 @@ complete -c weigh -n "__fish_weigh_using_subcommand history" -s V -l version -d 
 complete -c weigh -n "__fish_weigh_using_subcommand df" -l rsh -d 'Reach other machines with COMMAND instead of ssh' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand df" -l files0-from -d 'Also weigh the PATHs in FILE, each ended by a NUL; - is standard input' -r -F
 complete -c weigh -n "__fish_weigh_using_subcommand df" -l files-from -d 'Also weigh the PATHs in FILE, one per line; - is standard input' -r -F
+complete -c weigh -n "__fish_weigh_using_subcommand df" -l skip -d 'Do not enter mounts of these KINDs below PATH: network, fuse, snap' -r -f -a "network\t''
+fuse\t''
+snap\t''"
 complete -c weigh -n "__fish_weigh_using_subcommand df" -s X -l ignore-directory -d 'Leave out entries of exactly this name or path; --exclude and -v take patterns' -r -F
 complete -c weigh -n "__fish_weigh_using_subcommand df" -s e -l filter -d 'Count only entries whose path matches, as in -e \'\\.png$\'' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand df" -s v -l invert-filter -d 'Leave out entries if REGEX matches any part of their path, as in -v \'/tmp[0-9]+/\'' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s I -l ignore-all-in-file -d 'Leave out what -v would, for each line of FILE' -r -F
 complete -c weigh -n "__fish_weigh_using_subcommand df" -l exclude -d 'Leave out entries that match, as in .gitignore: \'*.o\', /build, tmp/' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand df" -l include -d 'Count only entries that match, and what is in them' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand df" -l exclude-from -d 'Leave out what --exclude would, for each line of FILE' -r -F
@@ -2311,6 +2315,7 @@ zsh\t''
 zstd\t''"
 complete -c weigh -n "__fish_weigh_using_subcommand df" -l older -d 'Count only entries that were not modified since TIME, as in 90d, 2w, 3mo, 1y, 2026-11-01' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand df" -l newer -d 'Count only entries that were modified since TIME, as in 12h, 7d, yesterday' -r -f
+complete -c weigh -n "__fish_weigh_using_subcommand df" -l owner -d 'Count only entries that belong to user NAME, or to the user with this number' -r -f -a "(__fish_complete_users)"
 complete -c weigh -n "__fish_weigh_using_subcommand df" -s n -l number-of-lines -d 'Show the NUMBER largest [default: what fits]' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand df" -s d -l depth -l max-depth -d 'Show DEPTH levels below each PATH' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand df" -s z -l min-size -d 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G' -r -f
@@ -2332,6 +2337,7 @@ ncdu\t'The export format of ncdu, for ncdu -f'
 folded\t'Stacks for flame graphs'
 prometheus\t'Metrics of the PATHs; with -d, -n or -z, of more'
 parquet\t'A table for DuckDB, Spark and pandas; more columns with --details'
+md\t'A short table in Markdown, for a pull request'
 html\t'A page with a map and a table, in one file'
 svg\t'The map alone'"
 complete -c weigh -n "__fish_weigh_using_subcommand df" -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
@@ -2377,11 +2383,7 @@ complete -c weigh -n "__fish_weigh_using_subcommand df" -s j -l output-json -d '
 complete -c weigh -n "__fish_weigh_using_subcommand df" -s p -l full-paths -d 'Show paths instead of names'
 complete -c weigh -n "__fish_weigh_using_subcommand df" -s r -l reverse -d 'Print the root at the top, and the largest entries next to it'
 complete -c weigh -n "__fish_weigh_using_subcommand df" -s b -l no-percent-bars -d 'Print no bars and no percentages'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s B -l bars-on-right -d 'Draw the bars from the right'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -l dim -d 'Draw the bars in grey, if there are colours'
 complete -c weigh -n "__fish_weigh_using_subcommand df" -s R -l screen-reader -d 'Print columns of words instead of a tree, for screen readers'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s c -l no-colors -d 'Print no colours'
-complete -c weigh -n "__fish_weigh_using_subcommand df" -s C -l force-colors -d 'Print colours even without a terminal'
 complete -c weigh -n "__fish_weigh_using_subcommand df" -s P -l no-progress -d 'Show no progress'
 complete -c weigh -n "__fish_weigh_using_subcommand df" -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
 complete -c weigh -n "__fish_weigh_using_subcommand df" -l print-errors -d 'Print a line for each path that could not be read'

@@ -110,13 +110,7 @@ impl<P: Default> Subtotal<P> {
 
     /// Adds an entry that is not a directory. The tally gets it if the content of its directory `is_shown`.
     #[inline]
-    pub fn add<T: Tally<Part = P>>(
-        &mut self,
-        rules: &Rules,
-        tally: &T,
-        entry: &mut Entry<'_>,
-        is_shown: bool,
-    ) {
+    pub fn add<T: Tally<Part = P>>(&mut self, tally: &T, entry: &Entry<'_>, is_shown: bool) {
         match entry.linked() {
             Some(_) if tally.adds_up() => {}
             Some(identity) => self.sum.add_link(identity, &entry.sums.all, entry.links),

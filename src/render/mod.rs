@@ -12,6 +12,7 @@ pub mod history;
 pub mod json;
 mod lines;
 pub mod link;
+mod markdown;
 pub mod name;
 pub mod ncdu;
 pub mod page;
@@ -48,6 +49,8 @@ use tree::Bars;
 pub enum Output {
     /// For people on a terminal: as a picture, a list of what can go, or what changed over time.
     Picture(Box<tree::PictureOptions>),
+    /// As a table in Markdown.
+    Markdown(Box<tree::PictureOptions>),
     /// In a form for programs.
     Form(Form, ExportOptions),
     /// As a page.
@@ -75,11 +78,13 @@ pub enum Form {
     Parquet,
     /// A page, or its map alone.
     Page(PageForm),
+    /// A table in Markdown.
+    Markdown,
 }
 
 impl Form {
     /// All forms: name, value and help.
-    pub const ALL: [(&str, Form, &str); 9] = [
+    pub const ALL: [(&str, Form, &str); 10] = [
         ("json", Form::Json, "The same as -j"),
         ("csv", Form::Csv, "A table, one line per entry: path, kind, size, entries, depth"),
         ("ndjson", Form::Ndjson, "The same table as JSON, one object per line"),
@@ -91,13 +96,14 @@ impl Form {
             Form::Parquet,
             "A table for DuckDB, Spark and pandas; more columns with --details",
         ),
+        ("md", Form::Markdown, "A short table in Markdown, for a pull request"),
         ("html", Form::Page(PageForm::Html), "A page with a map and a table, in one file"),
         ("svg", Form::Page(PageForm::Svg), "The map alone"),
     ];
 
     /// Whether it can show changes.
     pub fn shows_changes(self) -> bool {
-        matches!(self, Form::Json | Form::Csv | Form::Ndjson | Form::Page(_))
+        matches!(self, Form::Json | Form::Csv | Form::Ndjson | Form::Page(_) | Form::Markdown)
     }
 
     /// Whether it only shows all of a tree, and bytes.
@@ -127,7 +133,7 @@ impl Form {
 /// The writer's.
 pub fn write(out: &mut dyn Write, outcome: &Outcome, mut output: Output) -> io::Result<()> {
     let Outcome { snapshot, history, reclaimable, .. } = outcome;
-    if let Output::Picture(options) = &mut output {
+    if let Output::Picture(options) | Output::Markdown(options) = &mut output {
         adapt(options, snapshot);
     }
     match (output, history, reclaimable) {
@@ -161,8 +167,8 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
                 (Form::Ndjson, Some(tree)) => rows::ndjson(out, tree, options.order),
                 (Form::Folded, Some(tree)) => folded::write(out, tree),
                 (Form::Parquet, Some(tree)) => parquet::write(out, tree, &options),
-                // A page has options of its own.
-                (Form::Page(_), _) | (_, None) => Ok(()),
+                // These have options of their own.
+                (Form::Page(_) | Form::Markdown, _) | (_, None) => Ok(()),
             }
         }
         (Output::Picture(mut options), Some(tree)) => {
@@ -174,6 +180,10 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
             }
             tree::draw(out, tree, &options)?;
             out.write_all(lines.as_bytes())
+        }
+        (Output::Markdown(mut options), Some(tree)) => {
+            options.since = diff::since(earlier.as_ref(), &options.dates);
+            markdown::write(out, tree, &options)
         }
         (Output::Page(mut options), Some(tree)) => {
             adapt(&mut options.picture, snapshot);

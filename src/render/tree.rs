@@ -98,6 +98,15 @@ pub enum Bars {
 /// # Errors
 /// The writer's.
 pub fn draw(out: &mut dyn Write, tree: &Tree, options: &PictureOptions) -> io::Result<()> {
+    with_picture(tree, options, |picture| picture.write(out))
+}
+
+/// Calls `then` with the picture of `tree`.
+pub(super) fn with_picture<R>(
+    tree: &Tree,
+    options: &PictureOptions,
+    then: impl FnOnce(&Picture<'_>) -> R,
+) -> R {
     // Names, ages and groups are read from top to bottom, wherever the root is.
     let is_read = matches!(options.order, Order::Name | Order::Listed(_));
     let is_backwards = is_read && !options.is_root_first;
@@ -130,21 +139,7 @@ pub fn draw(out: &mut dyn Write, tree: &Tree, options: &PictureOptions) -> io::R
     }
     let scale = bar::scale(&lines, tree.shape());
     let outer = Outer::of(&lines, options.width);
-    let picture = Picture { lines, scale, outer, root: tree, options };
-    let first = usize::from(options.skip_total);
-    let columns = picture.columns(first);
-    if tree.root().change().is_some() {
-        out.write_all(picture.headings(&headings, &columns).as_bytes())?;
-    }
-    let mut numbers = first..picture.lines.len();
-    while let Some(i) = if options.is_root_first { numbers.next() } else { numbers.next_back() } {
-        let line = match options.screen_reader {
-            true => picture.words(i, &columns),
-            false => picture.line(i, &columns),
-        };
-        writeln!(out, "{}", options.charset.drawing(line.trim_end_matches(' ')))?;
-    }
-    Ok(())
+    then(&Picture { lines, headings, scale, outer, root: tree, options })
 }
 
 /// The remark after a name: what is known of the node; how it changed, or how much of it has links elsewhere, if that
@@ -171,8 +166,11 @@ fn is_near(directory: &Line<'_>, child: &Line<'_>, options: &PictureOptions) -> 
     is_size && is_rounded && weight * 100 > most * 99
 }
 
-struct Picture<'a> {
-    lines: Vec<Line<'a>>,
+/// A tree, laid out in lines.
+pub(super) struct Picture<'a> {
+    pub(super) lines: Vec<Line<'a>>,
+    /// What the columns of figures show, of a difference.
+    headings: String,
     /// The size of a full bar.
     scale: u64,
     /// Where long paths are cut.
@@ -182,9 +180,28 @@ struct Picture<'a> {
 }
 
 impl Picture<'_> {
-    /// What the picture compares with, and what its columns show.
-    fn headings(&self, figures: &str, columns: &Columns) -> String {
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let options = self.options;
+        let first = usize::from(options.skip_total);
+        let columns = self.columns(first);
+        if self.root.root().change().is_some() {
+            out.write_all(self.headings(&columns).as_bytes())?;
+        }
+        let mut numbers = first..self.lines.len();
+        while let Some(i) = if options.is_root_first { numbers.next() } else { numbers.next_back() }
+        {
+            let line = match options.screen_reader {
+                true => self.words(i, &columns),
+                false => self.line(i, &columns),
+            };
+            writeln!(out, "{}", options.charset.drawing(line.trim_end_matches(' ')))?;
+        }
+        Ok(())
+    }
+
+    /// What the picture compares with, and what its columns show.
+    fn headings(&self, columns: &Columns) -> String {
+        let (options, figures) = (self.options, &self.headings);
         let since = options.charset.cut(&options.since, options.width);
         let since = options.paint(&since, Palette::aside) + "\n";
         if options.screen_reader {
@@ -266,7 +283,7 @@ impl Picture<'_> {
     }
 
     /// Levels below the topmost line drawn.
-    fn level(&self, i: usize) -> usize {
+    pub(super) fn level(&self, i: usize) -> usize {
         self.lines[i].indent.saturating_sub(usize::from(self.options.skip_total))
     }
 
@@ -300,7 +317,8 @@ impl Picture<'_> {
         }
     }
 
-    fn name(&self, i: usize) -> String {
+    /// The name of a line, escaped; its path, if paths are wanted.
+    pub(super) fn name(&self, i: usize) -> String {
         let line = &self.lines[i];
         let name = match self.options.full_paths && !line.is_rest {
             true => escape(&self.path(i)),
@@ -316,7 +334,7 @@ impl Picture<'_> {
 
     /// The tree before a name: a blank or a stroke for each level, and the branch. If there is no room for all
     /// levels, those nearest to the root are left out.
-    fn tree(&self, i: usize, room: usize) -> String {
+    pub(super) fn tree(&self, i: usize, room: usize) -> String {
         let width = self.tree_width(i, room);
         let line = &self.lines[i];
         if line.is_rest {

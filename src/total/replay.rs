@@ -87,9 +87,9 @@ impl<T: Tally> AnyReplay for Replay<T> {
         let depth = self.depth();
         let Some(subtotal) = self.open.last_mut() else { return };
         let stat = stat_of(node);
-        let mut entry = entry(node, &stat, depth);
+        let entry = entry(node, &stat, depth);
         match &self.rules {
-            Some(rules) => subtotal.add(rules, &self.tally, &mut entry, is_shown),
+            Some(_) => subtotal.add(&self.tally, &entry, is_shown),
             None => self.tally.leaf(&mut subtotal.part, &entry),
         }
     }

@@ -439,7 +439,7 @@ impl<T: Tally> Walk<T> {
     #[inline]
     fn weigh(&self, dir: &Dir<T::Part>, subtotal: &mut Subtotal<T::Part>, entry: &mut Entry<'_>) {
         self.options.rules.identify(entry);
-        subtotal.add(&self.options.rules, &self.tally, entry, dir.is_gathered());
+        subtotal.add(&self.tally, entry, dir.is_gathered());
     }
 
     /// Opens a root by its path.

@@ -75,9 +75,6 @@ const CASES: &[(&str, &str, &str)] = &[
     ("-M +30", "-M +31", "with --mtime=+30, and not with --mtime=+31"),
     ("", "-M +30", ""),
     ("--details -M +30", "", "with --mtime=+30"),
-    // Without that time, nothing can be left out there.
-    ("-m a", "--older 30d", "without --older=30d"),
-    ("-m a", "--newer 30d", "without --newer=30d"),
     // What is left out here is left out there too.
     ("", "-X cache -i -v py$ --exclude *.rs --type-not c", ""),
     ("", "-e o$ --include *.o --type py", ""),

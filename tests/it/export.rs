@@ -481,6 +481,10 @@ fn what_does_not_fit_a_form_is_said() {
     for flags in [
         "--as ncdu -n 5",
         "--as ncdu -f",
+        "--as md -m m",
+        "--as md --frees",
+        "df --as md",
+        "history --as md",
         "diff --as ncdu --since x",
         "diff --as folded --since x",
         "diff --as prometheus --since x",

@@ -96,7 +96,6 @@ fn similar_flags_say_how_they_differ() {
         ("--ignore-directory <PATH>", "exactly this name or path; --exclude and -v take patterns"),
         ("--exclude <GLOB>", "as in .gitignore"),
         ("--invert-filter <REGEX>", "any part of their path"),
-        ("--ignore-all-in-file <FILE>", "what -v would"),
         ("--exclude-from <FILE>", "what --exclude would"),
     ] {
         let (_, words) = long.split_once(flag).expect(flag);

@@ -38,6 +38,7 @@ const SHOWN: &[&str] = &[
     "-t -j",
     "--as csv",
     "--as ndjson",
+    "--as md",
     "--as ncdu",
     "--as prometheus -z 0",
     "--stats",

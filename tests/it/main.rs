@@ -49,6 +49,7 @@ mod random;
 mod reclaimable;
 mod roots;
 mod selection;
+mod skipped;
 #[cfg(target_os = "linux")]
 mod summarize;
 mod times;
@@ -105,6 +106,7 @@ mod json;
 mod listings;
 mod lists;
 mod look;
+mod markdown;
 mod metrics;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -65,6 +65,7 @@ const FORMS: &[&str] = &[
     "--as csv",
     "--as csv -F -n 3",
     "--as ndjson",
+    "--as md",
     "--as ncdu",
     "--as folded",
     "--as prometheus",

@@ -18,7 +18,7 @@ use weigh::internal::snapshot::packed::blocks::MAGIC;
 const SEEDS: (usize, usize) = (60, 300);
 
 /// What is shown of both.
-const SHOWN: [&str; 21] = [
+const SHOWN: [&str; 22] = [
     "",
     "-n 3",
     "-d 1",
@@ -34,6 +34,7 @@ const SHOWN: [&str; 21] = [
     "--sort count",
     "--as csv",
     "--as ndjson",
+    "--as md",
     "--as ncdu",
     "--as prometheus",
     "--as folded",

@@ -64,7 +64,8 @@ pub(super) struct FilterFlags {
     pub(super) invert_filter: Vec<OsString>,
 
     /// Leave out what -v would, for each line of FILE
-    #[arg(short = 'I', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(short = 'I', long, hide = true)]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) ignore_all_in_file: Vec<PathBuf>,
 
     /// Leave out entries that match, as in .gitignore: '*.o', /build, tmp/

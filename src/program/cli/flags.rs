@@ -234,7 +234,8 @@ pub(super) struct PrintFlags {
 
     /// Print a format for other programs: everything, like -j
     ///
-    /// html and svg show the 5,000 largest entries, or as many as fit into 1 MB. -n shows another number.
+    /// md shows the 20 largest entries. html and svg show the 5,000 largest, or as many as fit into 1 MB. -n shows another
+    /// number.
     #[arg(long = "as", value_name = "FORM")]
     #[arg(value_parser = one_of(forms()))]
     pub(super) form: Option<Form>,
@@ -252,11 +253,11 @@ pub(super) struct PrintFlags {
     pub(super) no_percent_bars: bool,
 
     /// Draw the bars from the right
-    #[arg(short = 'B', long)]
+    #[arg(short = 'B', long, hide = true)]
     pub(super) bars_on_right: bool,
 
     /// Draw the bars in grey, if there are colours
-    #[arg(long)]
+    #[arg(long, hide = true)]
     pub(super) dim: bool,
 
     /// Print columns of words instead of a tree, for screen readers
@@ -279,11 +280,11 @@ pub(super) struct PrintFlags {
     pub(super) terminal_width: Option<u16>,
 
     /// Print no colours
-    #[arg(short = 'c', long)]
+    #[arg(short = 'c', long, hide = true)]
     pub(super) no_colors: bool,
 
     /// Print colours even without a terminal
-    #[arg(short = 'C', long)]
+    #[arg(short = 'C', long, hide = true)]
     pub(super) force_colors: bool,
 
     /// Print colours: if the terminal can show them (auto, the default), always, or never
@@ -539,7 +540,10 @@ const fn fixed(name: &'static str, bytes: u64) -> Format {
 
 /// The values of `--as`.
 fn forms() -> [(PossibleValue, Form); Form::ALL.len()] {
-    Form::ALL.map(|(name, form, help)| (PossibleValue::new(name).help(help), form))
+    Form::ALL.map(|(name, form, help)| {
+        let value = PossibleValue::new(name).help(help);
+        (if form == Form::Markdown { value.alias("markdown") } else { value }, form)
+    })
 }
 
 pub(super) fn named<T, const N: usize>(table: [(&'static str, T); N]) -> [(PossibleValue, T); N] {

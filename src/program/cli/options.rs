@@ -152,9 +152,12 @@ impl Flags {
         if self.show.summarize || is_series && !is_limited {
             return Some(Limits { depth: 0, roots: usize::MAX, ..Limits::NONE });
         }
-        let is_page = self.is_page();
-        let is_drawn = self.form().is_none() || is_page;
-        let usual = if is_page { page::NODES } else { default_lines(terminal) };
+        let (is_page, is_markdown) = (self.is_page(), self.form() == Some(Form::Markdown));
+        let is_drawn = self.form().is_none() || is_page || is_markdown;
+        let usual = match is_page {
+            true => page::NODES,
+            false => default_lines(terminal.filter(|_| !is_markdown)),
+        };
         let fitting = self.show.number_of_lines.unwrap_or(usual);
         // -d and -z show everything that they admit, whatever the height of the terminal. A page has a limit of its
         // own.
@@ -168,7 +171,9 @@ impl Flags {
             min_size: self.show.min_size.filter(|_| self.filetime().is_none()).unwrap_or(0),
             show,
             // There is nothing to compare with, so their own lines say it all.
-            opens_new: self.show.depth.is_some() || self.form().is_some() || show == Show::Files,
+            opens_new: self.show.depth.is_some()
+                || self.form().is_some() && !is_markdown
+                || show == Show::Files,
             roots: match (is_drawn, are_many) {
                 // Errors are counted at each root.
                 _ if is_series => usize::MAX,

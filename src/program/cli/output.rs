@@ -6,7 +6,9 @@ use super::flags::{Flags, SnapshotFlags};
 use crate::program::terminal;
 use weigh::internal::measure::Time;
 use weigh::internal::render::page::{self, PageOptions};
+use weigh::internal::render::palette::Charset;
 use weigh::internal::render::size::{Format, Unit};
+use weigh::internal::render::tree::PictureOptions;
 use weigh::internal::render::{ExportOptions, Form, Output, summary};
 use weigh::internal::report::{Input, Keep};
 use weigh::internal::sys;
@@ -83,7 +85,9 @@ impl Flags {
             ));
         }
         if !form.shows_changes() && self.snapshots.since.is_some() {
-            return Err("this format cannot show changes\nuse -j, --as csv or --as ndjson".into());
+            return Err(
+                "this format cannot show changes\nuse -j, --as md, --as csv or --as ndjson".into(),
+            );
         }
         Ok(())
     }
@@ -103,6 +107,15 @@ impl Flags {
                     times: self.times(),
                 }))
             }
+            Some(Form::Markdown) => Output::Markdown(Box::new(PictureOptions {
+                // Who reads it has no terminal.
+                width: usize::MAX,
+                charset: Charset::Unicode,
+                is_root_first: true,
+                links: None,
+                colors: None,
+                ..self.picture(None)
+            })),
             Some(form) => Output::Form(
                 form,
                 ExportOptions {

@@ -12,8 +12,8 @@ use weigh::internal::filter::known_types;
 
 /// The flags that `--help` and the man page have in their last group.
 const RARE: &str = "\
-    files0_from files_from exact_links overlays skip_total shard remember_bound print0 key_of bars_on_right \
-    dim terminal_width theme color_of hyperlink print_errors stats threads read type_list rsh \
+    files0_from files_from exact_links overlays skip_total shard remember_bound print0 key_of \
+    terminal_width theme color_of hyperlink print_errors stats threads read type_list rsh \
     list_totals list_duplicates find_format config man help version";
 
 /// The date of the version, for the foot of the man page.
