@@ -13,8 +13,7 @@ use crate::storage::{Mounted, Storage};
 fn mounted() -> (Fixture, Mounted) {
     let fixture =
         Fixture::new().file("top/here", 5000).dir("top/mnt").symlink("mnt/d0000", "top/link");
-    let storage =
-        Storage { directories: 2, files: 3, delay: Duration::ZERO, ..Storage::default() };
+    let storage = Storage { directories: 2, files: 3, delay: Duration::ZERO, ..Storage::default() };
     let mounted = storage.mount(&fixture.at("top/mnt")).unwrap();
     (fixture, mounted)
 }
