@@ -256,7 +256,7 @@ fn check_readers(place: &Fixture, why: &str) {
                 "{why}: {flags}"
             ),
             code => assert!(
-                code == 1 && is_refused && !why.is_empty() && complaint.contains(why),
+                code == 2 && is_refused && !why.is_empty() && complaint.contains(why),
                 "{why}: {flags}: {code} {complaint}"
             ),
         }

@@ -94,12 +94,12 @@ fn a_snapshot_with_owners_is_filtered_like_the_tree() {
     run("top --save plain.weigh").clean();
     for (flags, _) in CASES {
         let walked = run(&format!("-j {flags} top")).document();
-        let loaded = run(&format!("-j {flags} --load owners.weigh")).document();
+        let loaded = run(&format!("-j {flags} --from owners.weigh")).document();
         assert_eq!(loaded.root().size, walked.root().size, "{flags}");
         let changed = run(&format!("diff -j {flags} owners.weigh top")).json();
         assert_eq!(changed["change"], 0, "{flags}: {changed}");
     }
-    let refused = run("--owner nobody --load plain.weigh");
+    let refused = run("--owner nobody --from plain.weigh");
     assert_eq!(refused.code(), 2, "{}", refused.complaint());
     assert!(refused.complaint().contains("without --details"), "{}", refused.complaint());
     let refused = run("diff --owner nobody plain.weigh top");

@@ -98,7 +98,7 @@ fn what_is_no_kind_is_refused() {
     for (flags, said) in [
         ("--skip netwrk .", "hint: did you mean network?"),
         ("--skip zfs .", "hint: use one of network, fuse, snap"),
-        ("--skip fuse --load x", "cannot be combined"),
+        ("--skip fuse --from x", "cannot be combined"),
     ] {
         let shown = weigh(flags).run();
         assert_eq!(shown.code(), 2, "{flags}");

@@ -80,10 +80,13 @@ fn commands() -> Vec<u8> {
             let example = format!(".{start}\n\\fB{}\\fR\n{}", roff(line), roff(effect));
             page.extend(example.trim_end().bytes().chain([b'\n']));
         }
+        // The flags of the tree are explained at length below.
+        let is_below = |arg: &Arg| TREE.takes(arg.get_id().as_str());
         let (own, others) = command.flags(&flags, false);
-        let own = own.into_iter().cloned().map(|arg| {
-            // The flags of the tree are explained at length below.
-            let is_below = TREE.takes(arg.get_id().as_str());
+        let (others, unexplained): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|arg| is_below(arg));
+        let own = own.into_iter().chain(unexplained).cloned().map(|arg| {
+            let is_below = is_below(&arg);
             let hides = is_below && arg.get_action().takes_values();
             let arg = arg.help_heading(None::<&str>).hide_possible_values(hides);
             if is_below { arg.long_help(None::<&str>) } else { arg }

@@ -194,8 +194,11 @@ fn interpret(
     for need in &NEEDS {
         if given.has(need.flag) && !need.is_met(info, &[], given) {
             let flag = format!("--{}", need.flag.replace('_', "-"));
-            return Err(format!("{flag} needs {}
-add it, or leave out {flag}", need.said));
+            return Err(format!(
+                "{flag} needs {}
+add it, or leave out {flag}",
+                need.said
+            ));
         }
     }
     let counting = snapshots::counting(command, given);
