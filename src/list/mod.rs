@@ -21,46 +21,49 @@ use std::path::Path;
 
 use crate::measure::{Measure, Measures};
 use crate::problem::{Operation, Problem};
-use crate::snapshot::{self, Origin, Snapshot, Wanted};
+use crate::snapshot::{self, Opened, Origin, Snapshot, Wanted};
 use crate::total::BeginReplay;
 use crate::weighed::Weighed;
 
-/// A list that was opened: its path, its start, and the rest.
-pub type OpenedList<'p> = (&'p Path, Vec<u8>, Box<dyn Read>);
-
-/// Loads `lists` as one, to be seen as `wanted`: feeds their entries to what `begin` makes for that view.
+/// Loads `lists`, each with its path, as one, to be seen as `wanted`: feeds their entries to what `begin` makes for that view.
 ///
 /// # Errors
 /// The system's, those of a line, and [`Operation::Show`] if they lack what is wanted.
 pub fn load<'p>(
-    lists: impl IntoIterator<Item = Result<OpenedList<'p>, Problem>>,
+    lists: impl IntoIterator<Item = Result<(&'p Path, Opened), Problem>>,
     options: ListOptions,
     wanted: Wanted,
     begin: BeginReplay<'_>,
 ) -> Result<Snapshot, Problem> {
     let mut entries = ListEntries::new(options);
-    let (mut path, mut known) = (Path::new(""), Measures::ALL);
+    let (mut path, mut known) = (Path::new(""), None);
     let mut origin = Origin { has_times: true, has_details: true, ..Origin::default() };
+    let has_bytes =
+        |known: Measures| known.contains(Measure::Disk) || known.contains(Measure::Apparent);
     let failed = |path, error: io::Error| {
         let is_wrong = error.kind() == ErrorKind::InvalidData;
         let operation = if is_wrong { Operation::Show } else { Operation::Load };
         snapshot::problem(path, operation, &error)
     };
     for list in lists {
-        let start;
-        let rest;
-        (path, start, rest) = list?;
+        let opened;
+        (path, opened) = list?;
+        let Opened::List(start, rest) = opened else {
+            return Err(failed(path, refused("it is no list any more")));
+        };
         entries.begin_file();
         let (its, of) = read(start, rest, &mut entries).map_err(|error| failed(path, error))?;
-        known = known.and(its);
+        let both = known.map_or(its, |known: Measures| its.and(known));
+        if has_bytes(its) && !has_bytes(both) {
+            return Err(failed(path, refused("it has no size that the lists before it have, too")));
+        }
+        known = Some(both);
         origin.has_times &= of.has_times;
         origin.has_details &= of.has_details;
         origin.lacks_modes |= of.lacks_modes;
     }
     let failed = |error| failed(path, error);
-    if !known.contains(Measure::Disk) && !known.contains(Measure::Apparent) {
-        return Err(failed(refused("it has no size that the lists before it have, too")));
-    }
+    let known = known.unwrap_or_default();
     let usual = if known.contains(Measure::Disk) { Measure::Disk } else { Measure::Apparent };
     let view = wanted.view(usual, known);
     if let Some(message) = snapshot::other_measure(view.measure, wanted.measure) {
@@ -83,9 +86,9 @@ fn refused(what: impl Into<String>) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, what.into())
 }
 
-/// Why an archive is refused.
-const TAR: &str = "it is a tar archive, and weigh reads a list of it: \
-    tar xf FILE --to-command='printf \"$TAR_SIZE %s\\0\" \"$TAR_FILENAME\"' | weigh --from -";
+/// What lists the files in a tar archive, with any names.
+pub const TAR_LINE: &str =
+    r#"tar xf FILE --to-command='printf "$TAR_SIZE %s\0" "$TAR_FILENAME"' | weigh --from -"#;
 
 /// Reads a list into `entries`. Its start tells of which kind it is. Returns which measures it knows, and what else it
 /// says of each entry.
@@ -99,7 +102,8 @@ fn read(
         return Err(refused("it is empty"));
     }
     if start.get(257..262) == Some(b"ustar") {
-        return Err(refused(TAR));
+        let what = format!("it is a tar archive, and weigh reads a list of it: {TAR_LINE}");
+        return Err(refused(what));
     }
     let has_nul = start.contains(&0);
     let is_find = start.starts_with(find::START);

@@ -97,8 +97,8 @@ impl Request {
                     paths.iter().map(|path| snapshot::newest(path)).collect::<Result<_, _>>()?;
                 let read = |path: &Path, wanted, begin: BeginReplay<'_>| match snapshot::open(path)?
                 {
-                    Opened::List(start, rest) => {
-                        list::load([Ok((path, start, rest))], *options, wanted, begin)
+                    list @ Opened::List(..) => {
+                        list::load([Ok((path, list))], *options, wanted, begin)
                     }
                     opened => snapshot::load_opened(path, opened, wanted, begin),
                 };
@@ -107,13 +107,7 @@ impl Request {
                     snapshot = read(path, self.wanted(), replay_to(tally))?;
                     snapshot.report_missing_shares();
                 } else if paths.iter().all(|path| snapshot::is_list(path)) {
-                    let lists = paths.iter().map(|path| match snapshot::open(path)? {
-                        Opened::List(start, rest) => Ok((&**path, start, rest)),
-                        _ => {
-                            let error = io::Error::other("it is no list any more");
-                            Err(snapshot::problem(path, Operation::Load, &error))
-                        }
-                    });
+                    let lists = paths.iter().map(|path| Ok((&**path, snapshot::open(path)?)));
                     snapshot = list::load(lists, *options, self.wanted(), replay_to(tally))?;
                 } else {
                     let inodes = self.kept().unwrap_or_default();

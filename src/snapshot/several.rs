@@ -83,7 +83,7 @@ pub fn load_all(
             let (given, other) = (escape(&root.given), files[other].display());
             let message = format!(
                 "it does not say on which machine {given} is, and neither does {other}, which has it, too: load them one at a \
-                 time"
+                 time (cat joins lists)"
             );
             let file = files[root.snapshot];
             return Err(problem(file, Operation::Show, &io::Error::other(message)));

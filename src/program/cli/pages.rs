@@ -6,6 +6,7 @@ use clap_mangen::Man;
 use super::commands::{ALL, TREE, shown};
 use super::flags::Flags;
 use crate::program::terminal;
+use weigh::internal::list::TAR_LINE;
 
 /// The flags that `--help` and the man page have in their last group.
 const RARE: &str = "\
@@ -31,7 +32,10 @@ pub(super) fn all_flags() -> String {
     let usage = "weigh [OPTION]... [PATH]...\n       weigh COMMAND [OPTION]... [PATH]...";
     let commands = ALL.iter().filter(|command| !command.name.is_empty());
     let commands = commands.map(|it| format!("  {:<12} {}\n", it.name, it.about));
-    let commands = format!("Commands (weigh help COMMAND):\n{}", commands.collect::<String>());
+    let commands = commands.collect::<String>();
+    let commands = format!(
+        "Commands (weigh help COMMAND):\n{commands}\nFiles in a tar archive:\n  {TAR_LINE}\n"
+    );
     let help = grouped().override_usage(usage).after_help(commands).render_help();
     if terminal::wants_colors() { help.ansi().to_string() } else { help.to_string() }
 }
