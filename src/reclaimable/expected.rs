@@ -97,9 +97,9 @@ impl Expected {
         let named: HashSet<_> = tag.split(|byte| *byte == b'\n').filter_map(name_in).collect();
         let lock = self.text_of_locks(&top)?;
         let packages: HashSet<_> = words_in(&lock).map(package_in).collect();
+        // One that is not text has names of which nobody sees the ends.
+        let is_text = !lock.contains(&0);
         let is_locked = |name: &[u8]| {
-            // One that is not text has names of which nobody sees the ends.
-            let is_text = !lock.contains(&0);
             packages.contains(name) || !is_text && lock.windows(name.len()).any(|it| it == name)
         };
         let mut ahead = vec![Ahead { names: Vec::new(), paths: (0..self.paths.len()).collect() }];
