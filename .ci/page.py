@@ -277,7 +277,7 @@ DIFFERENCE = """async pictures => {
 
 def docs(browser, place):
     """The pictures of the page in docs are those of today. Fonts may differ, so some pixels do."""
-    url = page_of(place, "--load", "tests/it/look.weigh")
+    url = page_of(place, "--from", "tests/it/look.weigh")
     for name, size, scheme in ("page", {"width": 1200, "height": 780}, "light"), ("page-phone", PHONE, "dark"):
         path = f"docs/{name}.png"
         opened = OpenPage(browser, url, size, scheme=scheme)

@@ -150,7 +150,7 @@ def scans(tree):
     for file in "scan.weigh", "scan":
         saved = f"{os.path.dirname(tree)}/{file}"
         run("-s", "--save", windows(saved), windows(tree))
-        walked, loaded = run("-s", windows(tree)), run("--load", windows(saved))
+        walked, loaded = run("-s", windows(tree)), run("--from", windows(saved))
         assert walked == loaded, (walked, loaded)
         # In the place of what is there, and with no draft left behind.
         run("-s", "--save", windows(saved), windows(tree))
@@ -163,7 +163,7 @@ def scans(tree):
     assert not [name for name in left if "draft" in name], left
     run("-s", "--save", windows(saved), windows(tree))
     streamed = subprocess.run(
-        [PROGRAM, "--load", "-"], input=open(saved, "rb").read(),
+        [PROGRAM, "--from", "-"], input=open(saved, "rb").read(),
         capture_output=True, timeout=PATIENCE,
     )
     assert streamed.stdout.decode() == run("-s", windows(tree)), streamed.stderr
@@ -204,7 +204,7 @@ def statuses(tree):
     run("-l", "--exact-links", windows(tree), status=2)
     run("--fail-over", "1k", windows(tree), status=3)
     run("--save", windows(tree), windows(tree), status=1)
-    run("--load", windows(tree) + "\\a", status=1)
+    run("--from", windows(tree) + "\\a", status=1)
 
 
 def listens(session):
@@ -223,7 +223,7 @@ def interrupted(_):
     """Ctrl-C on a terminal, while what is to be loaded has not come to its end yet."""
     process, terminal = pty.fork()
     if process == 0:
-        os.execv(PROGRAM, [PROGRAM, "--load", "-"])
+        os.execv(PROGRAM, [PROGRAM, "--from", "-"])
     end, shown = time.monotonic() + PATIENCE, b""
     status, pressed = None, False
     while status is None and time.monotonic() < end:

@@ -44,7 +44,7 @@ _weigh() {
 
     case "${cmd}" in
         weigh)
-            opts="-s -f -m -l -L -x -i -X -e -v -I -n -d -z -D -F -t -j -p -r -b -B -R -o -w -c -C -P -q -T -h -V --rsh --files0-from --files-from --apparent-size --filecount --inodes --filetime --count-links --unique --dereference-links --overlays --one-file-system --limit-filesystem --ignore-hidden --ignore-directory --filter --invert-filter --ignore-all-in-file --exclude --include --exclude-from --gitignore --only-ignored --exclude-caches --type --type-not --type-list --older --newer --number-of-lines --max-depth --depth --min-size --only-dir --only-file --file-types --by --collapse --sort --summarize --frees --skip-total --save --keep --details --load --shard --remember --series --remember-bound --fail-over --list --list-totals --list-duplicates --find-format --output-json --as --full-paths --reverse --no-percent-bars --bars-on-right --dim --screen-reader --output-format --time-style --terminal-width --no-colors --force-colors --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --man --help --version ui clean diff history df help completions"
+            opts="-s -f -m -l -L -x -i -X -e -v -I -n -d -z -D -F -t -j -p -r -b -B -R -o -w -c -C -P -q -T -h -V --rsh --files0-from --files-from --apparent-size --filecount --inodes --filetime --count-links --unique --dereference-links --overlays --one-file-system --limit-filesystem --ignore-hidden --ignore-directory --filter --invert-filter --ignore-all-in-file --exclude --include --exclude-from --gitignore --only-ignored --exclude-caches --type --type-not --type-list --older --newer --number-of-lines --max-depth --depth --min-size --only-dir --only-file --file-types --by --collapse --sort --summarize --frees --skip-total --save --keep --details --from --from-format --find-format --shard --remember --series --remember-bound --fail-over --output-json --as --full-paths --reverse --no-percent-bars --bars-on-right --dim --screen-reader --output-format --time-style --terminal-width --no-colors --force-colors --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --man --help --version ui clean diff history df help completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -307,7 +307,7 @@ _weigh() {
                     fi
                     return 0
                     ;;
-                --load)
+                --from)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"
@@ -319,6 +319,13 @@ _weigh() {
                     fi
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --from-format)
+                    COMPREPLY=($(compgen -W "list du tar drive" -- "${cur}"))
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
                     fi
                     return 0
                     ;;
@@ -345,28 +352,6 @@ _weigh() {
                     ;;
                 --fail-over)
                     COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --list)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --list-duplicates)
-                    COMPREPLY=($(compgen -W "error last all" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
@@ -1054,7 +1039,7 @@ _weigh() {
             return 0
             ;;
         weigh__subcmd__diff)
-            opts="-s -f -l -L -x -i -X -e -v -I -n -d -z -D -F -t -j -p -r -b -B -R -o -w -c -C -P -q -T -h -V --rsh --files0-from --files-from --apparent-size --filecount --inodes --count-links --unique --dereference-links --overlays --one-file-system --limit-filesystem --ignore-hidden --ignore-directory --filter --invert-filter --ignore-all-in-file --exclude --include --exclude-from --gitignore --only-ignored --exclude-caches --type --type-not --older --newer --number-of-lines --max-depth --depth --min-size --only-dir --only-file --file-types --by --collapse --sort --skip-total --save --keep --details --load --since --remember --series --remember-bound --fail-over --fail-growth --list --list-totals --list-duplicates --output-json --as --full-paths --reverse --no-percent-bars --bars-on-right --dim --screen-reader --output-format --time-style --terminal-width --no-colors --force-colors --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --help --version"
+            opts="-s -f -l -L -x -i -X -e -v -I -n -d -z -D -F -t -j -p -r -b -B -R -o -w -c -C -P -q -T -h -V --rsh --files0-from --files-from --apparent-size --filecount --inodes --count-links --unique --dereference-links --overlays --one-file-system --limit-filesystem --ignore-hidden --ignore-directory --filter --invert-filter --ignore-all-in-file --exclude --include --exclude-from --gitignore --only-ignored --exclude-caches --type --type-not --older --newer --number-of-lines --max-depth --depth --min-size --only-dir --only-file --file-types --by --collapse --sort --skip-total --save --keep --details --from --from-format --since --remember --series --remember-bound --fail-over --fail-growth --output-json --as --full-paths --reverse --no-percent-bars --bars-on-right --dim --screen-reader --output-format --time-style --terminal-width --no-colors --force-colors --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1303,7 +1288,7 @@ _weigh() {
                     fi
                     return 0
                     ;;
-                --load)
+                --from)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"
@@ -1315,6 +1300,13 @@ _weigh() {
                     fi
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --from-format)
+                    COMPREPLY=($(compgen -W "list du tar drive" -- "${cur}"))
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
                     fi
                     return 0
                     ;;
@@ -1356,28 +1348,6 @@ _weigh() {
                     ;;
                 --fail-growth)
                     COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --list)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --list-duplicates)
-                    COMPREPLY=($(compgen -W "error last all" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi
@@ -1694,7 +1664,7 @@ _weigh() {
             return 0
             ;;
         weigh__subcmd__ui)
-            opts="-s -f -l -L -x -i -X -e -v -I -o -w -c -C -P -q -T -h -V --rsh --files0-from --files-from --apparent-size --filecount --inodes --count-links --dereference-links --overlays --one-file-system --limit-filesystem --ignore-hidden --ignore-directory --filter --invert-filter --ignore-all-in-file --exclude --include --exclude-from --gitignore --only-ignored --exclude-caches --type --type-not --older --newer --sort --df --frees --clean --details --load --since --remember --series --remember-bound --list --list-totals --list-duplicates --read-only --print0 --key-of --output-format --time-style --terminal-width --no-colors --force-colors --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --help --version"
+            opts="-s -f -l -L -x -i -X -e -v -I -o -w -c -C -P -q -T -h -V --rsh --files0-from --files-from --apparent-size --filecount --inodes --count-links --dereference-links --overlays --one-file-system --limit-filesystem --ignore-hidden --ignore-directory --filter --invert-filter --ignore-all-in-file --exclude --include --exclude-from --gitignore --only-ignored --exclude-caches --type --type-not --older --newer --sort --df --frees --clean --details --from --from-format --since --remember --series --remember-bound --read-only --print0 --key-of --output-format --time-style --terminal-width --no-colors --force-colors --color --theme --color-of --hyperlink --no-progress --quiet --print-errors --stats --threads --read --config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1861,7 +1831,7 @@ _weigh() {
                     fi
                     return 0
                     ;;
-                --load)
+                --from)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"
@@ -1873,6 +1843,13 @@ _weigh() {
                     fi
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --from-format)
+                    COMPREPLY=($(compgen -W "list du tar drive" -- "${cur}"))
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
                     fi
                     return 0
                     ;;
@@ -1900,28 +1877,6 @@ _weigh() {
                     ;;
                 --remember-bound)
                     COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --list)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --list-duplicates)
-                    COMPREPLY=($(compgen -W "error last all" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi

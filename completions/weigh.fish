@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_weigh_global_optspecs
-    string join \n rsh= files0-from= files-from= s/apparent-size f/filecount inodes m/filetime= l/count-links unique L/dereference-links overlays x/limit-filesystem i/ignore-hidden X/ignore-directory= e/filter= v/invert-filter= I/ignore-all-in-file= exclude= include= exclude-from= gitignore only-ignored exclude-caches type= type-not= type-list older= newer= n/number-of-lines= d/depth= z/min-size= D/only-dir F/only-file t/file-types by= collapse= sort= summarize frees skip-total save= keep= details load= shard= remember series= remember-bound= fail-over= list= list-totals list-duplicates= find-format j/output-json as= p/full-paths r/reverse b/no-percent-bars B/bars-on-right dim R/screen-reader o/output-format= time-style= w/terminal-width= c/no-colors C/force-colors color= theme= color-of= hyperlink= P/no-progress q/quiet print-errors stats T/threads= read= config= man h/help V/version
+    string join \n rsh= files0-from= files-from= s/apparent-size f/filecount inodes m/filetime= l/count-links unique L/dereference-links overlays x/limit-filesystem i/ignore-hidden X/ignore-directory= e/filter= v/invert-filter= I/ignore-all-in-file= exclude= include= exclude-from= gitignore only-ignored exclude-caches type= type-not= type-list older= newer= n/number-of-lines= d/depth= z/min-size= D/only-dir F/only-file t/file-types by= collapse= sort= summarize frees skip-total save= keep= details from= from-format= find-format shard= remember series= remember-bound= fail-over= j/output-json as= p/full-paths r/reverse b/no-percent-bars B/bars-on-right dim R/screen-reader o/output-format= time-style= w/terminal-width= c/no-colors C/force-colors color= theme= color-of= hyperlink= P/no-progress q/quiet print-errors stats T/threads= read= config= man h/help V/version
 end
 
 function __fish_weigh_needs_command
@@ -516,15 +516,15 @@ count\t''
 time\t''"
 complete -c weigh -n "__fish_weigh_needs_command" -l save -d 'Also save a snapshot in FILE, as in today.weigh; - is standard output' -r -F
 complete -c weigh -n "__fish_weigh_needs_command" -l keep -d 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -l load -d 'Show the snapshot in FILE instead of a PATH; - is standard input' -r -F
+complete -c weigh -n "__fish_weigh_needs_command" -l from -d 'Show a snapshot, an export of ncdu, or a list (of a tar file, a bucket) instead of a PATH; - is standard input' -r -F
+complete -c weigh -n "__fish_weigh_needs_command" -l from-format -d 'How to read a list, if its content does not tell: list, du, tar or drive' -r -f -a "list\t''
+du\t''
+tar\t''
+drive\t''"
 complete -c weigh -n "__fish_weigh_needs_command" -l shard -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N' -r -f
 complete -c weigh -n "__fish_weigh_needs_command" -l series -d 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)' -r -f
 complete -c weigh -n "__fish_weigh_needs_command" -l remember-bound -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]' -r -f
 complete -c weigh -n "__fish_weigh_needs_command" -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
-complete -c weigh -n "__fish_weigh_needs_command" -l list -d 'Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit); - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_needs_command" -l list-duplicates -d 'With --list, refuse a path that comes again, take its last line, or count all [default: error]' -r -f -a "error\t''
-last\t''
-all\t''"
 complete -c weigh -n "__fish_weigh_needs_command" -l as -d 'Print a format for other programs: everything, like -j' -r -f -a "json\t'The same as -j'
 csv\t'A table, one line per entry: path, kind, size, entries, depth'
 ndjson\t'The same table as JSON, one object per line'
@@ -582,9 +582,8 @@ complete -c weigh -n "__fish_weigh_needs_command" -l summarize -d 'Print only th
 complete -c weigh -n "__fish_weigh_needs_command" -l frees -d 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space'
 complete -c weigh -n "__fish_weigh_needs_command" -l skip-total -d 'Do not show the line of the root'
 complete -c weigh -n "__fish_weigh_needs_command" -l details -d 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
+complete -c weigh -n "__fish_weigh_needs_command" -l find-format -d 'Print the format for find -printf that --from reads, with all that weigh wants to know'
 complete -c weigh -n "__fish_weigh_needs_command" -l remember -d 'Also keep this scan as a snapshot, for a later weigh diff or weigh history'
-complete -c weigh -n "__fish_weigh_needs_command" -l list-totals -d 'With --list, the size of a directory is its total, as du prints it'
-complete -c weigh -n "__fish_weigh_needs_command" -l find-format -d 'Print the format for find -printf that --list reads, with all that weigh wants to know'
 complete -c weigh -n "__fish_weigh_needs_command" -s j -l output-json -d 'Print everything as JSON'
 complete -c weigh -n "__fish_weigh_needs_command" -s p -l full-paths -d 'Show paths instead of names'
 complete -c weigh -n "__fish_weigh_needs_command" -s r -l reverse -d 'Print the root at the top, and the largest entries next to it'
@@ -1086,14 +1085,14 @@ complete -c weigh -n "__fish_weigh_using_subcommand ui" -l sort -d 'Set the orde
 name\t''
 count\t''
 time\t''"
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l load -d 'Show the snapshot in FILE instead of a PATH; - is standard input' -r -F
+complete -c weigh -n "__fish_weigh_using_subcommand ui" -l from -d 'Show a snapshot, an export of ncdu, or a list (of a tar file, a bucket) instead of a PATH; - is standard input' -r -F
+complete -c weigh -n "__fish_weigh_using_subcommand ui" -l from-format -d 'How to read a list, if its content does not tell: list, du, tar or drive' -r -f -a "list\t''
+du\t''
+tar\t''
+drive\t''"
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l since -d 'Show what changed since SINCE: last, 7d, 2026-11-01, a snapshot' -r -F
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l series -d 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l remember-bound -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l list -d 'Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit); - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l list-duplicates -d 'With --list, refuse a path that comes again, take its last line, or count all [default: error]' -r -f -a "error\t''
-last\t''
-all\t''"
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l key-of -d 'Give an action a key instead of its own, as in delete=x or search=Ctrl-s' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
 b\t''
@@ -1139,7 +1138,6 @@ complete -c weigh -n "__fish_weigh_using_subcommand ui" -l frees -d 'Also show w
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l clean -d 'Mark the entries that weigh clean lists'
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l details -d 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l remember -d 'Also keep this scan as a snapshot, for a later weigh diff or weigh history'
-complete -c weigh -n "__fish_weigh_using_subcommand ui" -l list-totals -d 'With --list, the size of a directory is its total, as du prints it'
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l read-only -d 'Turn off deleting'
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -l print0 -d 'End the paths that p prints with NUL instead of a newline'
 complete -c weigh -n "__fish_weigh_using_subcommand ui" -s c -l no-colors -d 'Print no colours'
@@ -1698,16 +1696,16 @@ count\t''
 time\t''"
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l save -d 'Also save a snapshot in FILE, as in today.weigh; - is standard output' -r -F
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l keep -d 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l load -d 'Show the snapshot in FILE instead of a PATH; - is standard input' -r -F
+complete -c weigh -n "__fish_weigh_using_subcommand diff" -l from -d 'Show a snapshot, an export of ncdu, or a list (of a tar file, a bucket) instead of a PATH; - is standard input' -r -F
+complete -c weigh -n "__fish_weigh_using_subcommand diff" -l from-format -d 'How to read a list, if its content does not tell: list, du, tar or drive' -r -f -a "list\t''
+du\t''
+tar\t''
+drive\t''"
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l since -d 'Show what changed since SINCE: last, 7d, 2026-11-01, a snapshot' -r -F
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l series -d 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l remember-bound -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l fail-growth -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l list -d 'Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit); - is standard input' -r -F
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l list-duplicates -d 'With --list, refuse a path that comes again, take its last line, or count all [default: error]' -r -f -a "error\t''
-last\t''
-all\t''"
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l as -d 'Print a format for other programs: everything, like -j' -r -f -a "json\t'The same as -j'
 csv\t'A table, one line per entry: path, kind, size, entries, depth'
 ndjson\t'The same table as JSON, one object per line'
@@ -1763,7 +1761,6 @@ complete -c weigh -n "__fish_weigh_using_subcommand diff" -s t -l file-types -d 
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l skip-total -d 'Do not show the line of the root'
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l details -d 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -l remember -d 'Also keep this scan as a snapshot, for a later weigh diff or weigh history'
-complete -c weigh -n "__fish_weigh_using_subcommand diff" -l list-totals -d 'With --list, the size of a directory is its total, as du prints it'
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s j -l output-json -d 'Print everything as JSON'
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s p -l full-paths -d 'Show paths instead of names'
 complete -c weigh -n "__fish_weigh_using_subcommand diff" -s r -l reverse -d 'Print the root at the top, and the largest entries next to it'

@@ -53,7 +53,10 @@ impl Request {
     /// A request for what snapshots have, together. A directory stands for the newest dated snapshot in it.
     pub fn saved(files: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         let files = files.into_iter().map(Into::into).collect();
-        Self(report::Request { source: Input::Snapshots(files), ..report::Request::default() })
+        Self(report::Request {
+            source: Input::Files(files, Default::default()),
+            ..report::Request::default()
+        })
     }
 
     /// What sizes measure, instead of bytes on disk.

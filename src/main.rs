@@ -164,11 +164,10 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
     note(errors::not_in_bulk(&outcome.stats.not_in_bulk), messages);
     note(errors::overlays(&outcome.stats.overlays), messages);
     // A snapshot may have been saved with the same filters.
-    let has_entries = matches!(request.source, Input::Roots(_) | Input::List(..));
+    let has_entries = matches!(request.source, Input::Roots(_)) || outcome.snapshot.is_list;
     if has_entries && has_all(request, outcome) {
         note(errors::unmet(&request.walk.filter.typed), messages);
     }
-    note(errors::seem_totals(outcome.stats.seem_totals), messages);
     note(errors::no_blocks(outcome.stats.has_no_blocks), messages);
     let problems = &outcome.snapshot.weighed.problems;
     say(errors::summary(problems, print_errors, has_totals, may_need_root));

@@ -128,7 +128,7 @@ pub fn browse(
 /// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to
 /// be loaded; or if it cannot be read, which loading it says.
 pub fn listings(request: &Request) -> Option<(Outcome, SavedListings)> {
-    let Input::Snapshots(files) = &request.source else { return None };
+    let Input::Files(files, _) = &request.source else { return None };
     let ([file], None, true) = (&files[..], &request.since, request.walk.filter.is_off()) else {
         return None;
     };
@@ -156,7 +156,7 @@ pub fn run(
     match &request.source {
         Input::History(files) => return request.history(files),
         Input::FileSystems => return request.mounted(),
-        Input::Roots(_) | Input::Snapshots(_) | Input::List(..) | Input::Remote(..) => {}
+        Input::Roots(_) | Input::Files(..) | Input::Remote(..) => {}
     }
     if let (Some(search), None) = (&request.reclaimable, &request.remember) {
         return request.reclaimed(search, &mut watch);

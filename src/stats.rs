@@ -21,8 +21,6 @@ pub struct WalkStats {
     /// What is known of directories beside their names, by their paths: a few words that are safe to print; and the
     /// images and containers.
     pub known: ContainersFound,
-    /// Of a list: whether its directories seem to have totals, and not their own sizes as it was said.
-    pub seem_totals: bool,
     /// Whether everything comes to nothing because the file system reports no blocks.
     pub has_no_blocks: bool,
     /// Of several snapshots: whether they were saved in different measures.

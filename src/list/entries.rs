@@ -20,8 +20,9 @@ use crate::tree::{Inode, Node, Sums, record};
 /// How a list is to be understood.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListOptions {
-    /// Whether the line of a directory has its total, and not its own size.
-    pub totals: bool,
+    /// Whether the line of a directory has its total, and not its own size. If that is not said, a list that looks like
+    /// that is refused.
+    pub totals: Option<bool>,
     /// What several lines for a path are.
     pub duplicates: Duplicates,
     /// Whether to leave out what is on another device than its root. The line of a root comes before the others.
@@ -64,7 +65,8 @@ pub struct ListEntries {
     /// The last entry.
     record: Vec<u8>,
     pub(super) sorter: Sorter,
-    /// The line that is being read.
+    /// How many lists were begun, and the line that is being read in the last.
+    files: u64,
     pub(super) line: u64,
     /// The line of the last entry, and how many before it were in the same: JSON needs no lines.
     last: (u64, u32),
@@ -124,7 +126,7 @@ impl ListEntries {
         record.extend_from_slice(&KEY_END);
         let before = if self.last.0 == self.line { self.last.1.saturating_add(1) } else { 0 };
         self.last = (self.line, before);
-        record.extend_from_slice(&self.line.to_be_bytes());
+        record.extend_from_slice(&self.number().to_be_bytes());
         record.extend_from_slice(&before.to_be_bytes());
         entry.pack(&mut record);
         self.sorter.push(&record).map_err(of_temporary_file)?;
@@ -169,6 +171,16 @@ impl ListEntries {
         self.add(root, names, EntryLine { mode, ..entry })
     }
 
+    /// The number of the line that is being read, which no other has.
+    pub(super) fn number(&self) -> u64 {
+        self.files.saturating_sub(1) << LINES | self.line
+    }
+
+    /// Begins another list, whose entries are added to those before.
+    pub(super) fn begin_file(&mut self) {
+        (self.files, self.line, self.last) = (self.files + 1, 0, (0, 0));
+    }
+
     /// The names of the roots that there are so far.
     pub fn roots(&self) -> impl Iterator<Item = &Vec<u8>> {
         self.roots.keys()
@@ -202,10 +214,21 @@ pub(super) fn split(record: &[u8]) -> (&[u8], &[u8]) {
     (key, rest.strip_prefix(&KEY_END).unwrap_or_default())
 }
 
+/// Above these bits of the number of a line is how many lists come before its own.
+const LINES: u32 = 40;
+
+/// What the line with this number is called.
+pub(super) fn line_name(number: u64) -> String {
+    match number >> LINES {
+        0 => format!("line {number}"),
+        before => format!("line {} of file {}", number & ((1 << LINES) - 1), before + 1),
+    }
+}
+
 /// The error that something is wrong in a line.
 #[cold]
-pub(super) fn error(line: u64, what: &str) -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, format!("line {line}: {what}"))
+pub(super) fn error(number: u64, what: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, format!("{}: {what}", line_name(number)))
 }
 
 impl EntryLine {

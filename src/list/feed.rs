@@ -7,7 +7,7 @@ use std::mem;
 
 use indexmap::IndexMap;
 
-use super::entries::{BETWEEN, Duplicates, EntryLine, ListEntries, ROOT, error, split};
+use super::entries::{BETWEEN, Duplicates, EntryLine, ListEntries, ROOT, error, line_name, split};
 use super::sorted::{SortedRecords, of_temporary_file, shared};
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Mode, View};
@@ -74,8 +74,8 @@ impl ListEntries {
             if is_again {
                 let again = EntryLine::unpack(next_rest, false)?.number;
                 let what = format!(
-                    "the path of line {} again: --list-duplicates all counts both, and last the last",
-                    line.number
+                    "the path of {} again: --from-format tar takes the last, and drive counts both",
+                    line_name(line.number)
                 );
                 return Err(error(again, &what));
             }
@@ -141,7 +141,7 @@ struct ListedDirectory {
 #[derive(Default)]
 struct ListPlace {
     roots: IndexMap<Vec<u8>, Option<Identity>>,
-    totals: bool,
+    totals: Option<bool>,
     key: Vec<u8>,
     directories: Vec<ListedDirectory>,
     /// Whether a directory with a line has bytes in it, and whether one of these has less than that by itself.
@@ -211,7 +211,7 @@ impl ListPlace {
             return Ok(Node::default());
         };
         let mut own = line.map(|line| line.figures);
-        if let (Some(own), Some(line), true) = (&mut own, line, self.totals) {
+        if let (Some(own), Some(line), true) = (&mut own, line, self.totals == Some(true)) {
             let (disk, length) = (own.disk.checked_sub(below[0]), own.length.checked_sub(below[1]));
             (own.disk, own.length) = disk.zip(length).ok_or_else(|| {
                 error(line.number, "its total is less than the sizes of what is in it")
@@ -251,10 +251,11 @@ impl ListPlace {
         Ok(())
     }
 
-    /// What came up. The lines of directories seem to have totals, although --list-totals is missing, if each is at least what is
+    /// What came up. The lines of directories seem to have totals, although nobody says so, if each is at least what is
     /// in it, and all files are in directories with a line, except those that are beside the first of them (`du -a *`).
     fn findings(self) -> ListFindings {
-        let seem_totals = !self.totals && self.has_lined && !self.has_less && self.unlined <= 1;
+        let seem_totals =
+            self.totals.is_none() && self.has_lined && !self.has_less && self.unlined <= 1;
         let mut problems = self.problems;
         problems.sort_unstable();
         ListFindings { seem_totals, problems }

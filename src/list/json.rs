@@ -87,7 +87,7 @@ fn entry(
     known: &mut KnownMembers,
 ) -> io::Result<()> {
     if tokens.peek()? != b'{' {
-        return Err(tokens.error("no object with path and size: --load reads exports of ncdu"));
+        return Err(tokens.error("no object with path and size"));
     }
     entries.line = tokens.line();
     let mut members = EntryMembers::default();

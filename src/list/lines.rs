@@ -1,6 +1,6 @@
 //! Lists with a size and a path in each line, as du prints them.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, ErrorKind};
 
 use super::ListEntries;
 use super::entries::EntryLine;
@@ -22,7 +22,12 @@ pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut ListEntries)
             // The other lines of a list are like the first.
             .filter(|_| entries.line > 1 || !is_of_git(text))
         else {
-            return Err(entries.error("it does not begin with a size and a path, and is no CSV header with path and size: docs/lists.md has what to type for tar, du and others"));
+            if entries.line > 1 {
+                return Err(entries.error("it does not begin with a size and a path"));
+            }
+            let what = "it is neither a snapshot, nor an ncdu export, nor a list: line 1 does not begin with a size and a path. \
+                docs/lists.md has what to type for tar, du and others";
+            return Err(io::Error::new(ErrorKind::InvalidData, what));
         };
         if path.starts_with(b"  ") || path.starts_with(b" \t") {
             return Err(entries.error("several blanks after the size: put one tab there"));

@@ -21,59 +21,95 @@ use std::path::Path;
 
 use crate::measure::{Measure, Measures};
 use crate::problem::{Operation, Problem};
-use crate::snapshot::{self, Origin, Snapshot, Wanted};
+use crate::snapshot::{self, Opened, Origin, Snapshot, Wanted};
 use crate::total::BeginReplay;
 use crate::weighed::Weighed;
 
-/// Loads the list at `path`, standard input for `-`, to be seen as `wanted`: feeds it to what `begin` makes for that view.
-/// Returns as well whether directories seem to have totals, and not their own sizes as it was said.
+/// Loads `lists`, each with its path, as one, to be seen as `wanted`: feeds their entries to what `begin` makes for that view.
 ///
 /// # Errors
-/// The system's, those of a line, and [`Operation::Show`] if it lacks what is wanted.
-pub fn load(
-    path: &Path,
+/// The system's, those of a line, and [`Operation::Show`] if they lack what is wanted.
+pub fn load<'p>(
+    lists: impl IntoIterator<Item = Result<(&'p Path, Opened), Problem>>,
     options: ListOptions,
     wanted: Wanted,
     begin: BeginReplay<'_>,
-) -> Result<(Snapshot, bool), Problem> {
-    let failed = |error: io::Error| {
+) -> Result<Snapshot, Problem> {
+    let mut entries = ListEntries::new(options);
+    let (mut path, mut known) = (Path::new(""), None);
+    let mut origin = Origin { has_times: true, has_details: true, ..Origin::default() };
+    let has_bytes =
+        |known: Measures| known.contains(Measure::Disk) || known.contains(Measure::Apparent);
+    let failed = |path, error: io::Error| {
         let is_wrong = error.kind() == ErrorKind::InvalidData;
         let operation = if is_wrong { Operation::Show } else { Operation::Load };
         snapshot::problem(path, operation, &error)
     };
-    let mut entries = ListEntries::new(options);
-    let input = snapshot::text(path).map_err(failed)?;
-    let (known, origin) = read(input, &mut entries).map_err(failed)?;
+    for list in lists {
+        let opened;
+        (path, opened) = list?;
+        let Opened::List(start, rest) = opened else {
+            return Err(failed(path, refused("it is no list any more")));
+        };
+        entries.begin_file();
+        let (its, of) = read(start, rest, &mut entries).map_err(|error| failed(path, error))?;
+        let both = known.map_or(its, |known: Measures| its.and(known));
+        if has_bytes(its) && !has_bytes(both) {
+            return Err(failed(path, refused("it has no size that the lists before it have, too")));
+        }
+        known = Some(both);
+        origin.has_times &= of.has_times;
+        origin.has_details &= of.has_details;
+        origin.lacks_modes |= of.lacks_modes;
+    }
+    let failed = |error| failed(path, error);
+    let known = known.unwrap_or_default();
     let usual = if known.contains(Measure::Disk) { Measure::Disk } else { Measure::Apparent };
     let view = wanted.view(usual, known);
     if let Some(message) = snapshot::other_measure(view.measure, wanted.measure) {
-        return Err(failed(io::Error::new(ErrorKind::InvalidData, message)));
+        return Err(failed(refused(message)));
     }
     let origin = origin.listed(entries.roots());
     let (tree, findings) = entries.replay(begin, view, wanted.times).map_err(failed)?;
     let ListFindings { seem_totals, problems } = findings;
-    let weighed = Weighed { report: Some(tree), problems, ..Weighed::default() };
     // What has modes is no output of du.
-    let seem_totals = seem_totals && origin.lacks_modes;
-    Ok((Snapshot { weighed, view, known, origin: Some(origin) }, seem_totals))
+    if seem_totals && origin.lacks_modes {
+        let message = "the sizes of directories in it may be totals, as du prints them, or their own: add --from-format du or \
+            --from-format list";
+        return Err(failed(refused(message)));
+    }
+    let weighed = Weighed { report: Some(tree), problems, ..Weighed::default() };
+    Ok(Snapshot { weighed, view, known, origin: Some(origin), is_list: true })
 }
+
+fn refused(what: impl Into<String>) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, what.into())
+}
+
+/// What lists the files in a tar archive, with any names.
+pub const TAR_LINE: &str =
+    r#"tar xf FILE --to-command='printf "$TAR_SIZE %s\0" "$TAR_FILENAME"' | weigh --from -"#;
 
 /// Reads a list into `entries`. Its start tells of which kind it is. Returns which measures it knows, and what else it
 /// says of each entry.
-fn read(mut input: Box<dyn Read>, entries: &mut ListEntries) -> io::Result<(Measures, Origin)> {
-    /// Several times as long as a path may be on any system (limits.h, PATH_MAX).
-    const START: usize = 64 << 10;
-    const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-    let mut start = Vec::with_capacity(START);
-    input.by_ref().take(START as u64).read_to_end(&mut start)?;
-    if start.starts_with(BYTE_ORDER_MARK) {
-        start.drain(..BYTE_ORDER_MARK.len());
+fn read(
+    start: Vec<u8>,
+    rest: Box<dyn Read>,
+    entries: &mut ListEntries,
+) -> io::Result<(Measures, Origin)> {
+    const BUFFER: usize = 64 << 10;
+    if start.is_empty() {
+        return Err(refused("it is empty"));
+    }
+    if start.get(257..262) == Some(b"ustar") {
+        let what = format!("it is a tar archive, and weigh reads a list of it: {TAR_LINE}");
+        return Err(refused(what));
     }
     let has_nul = start.contains(&0);
     let is_find = start.starts_with(find::START);
     let is_json = matches!(start.trim_ascii_start().first(), Some(b'[' | b'{'));
     let form = table::form(&start);
-    let mut input = BufReader::with_capacity(START, Cursor::new(start).chain(input));
+    let mut input = BufReader::with_capacity(BUFFER, Cursor::new(start).chain(rest));
     match form {
         _ if is_find => {
             let has_end = read_find(&mut input, entries)?;

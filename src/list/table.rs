@@ -109,6 +109,7 @@ pub(super) fn read(
     builder.has_headers(false).delimiter(delimiter).quoting(delimiter != b'\t');
     builder.terminator(Terminator::Any(end)).flexible(true);
     let mut reader = builder.from_reader(Limited { input, left: LONGEST, end, ends: 0 });
+    let before = entries.count.load(Ordering::Relaxed);
     let (mut header, mut record) = (ByteRecord::new(), ByteRecord::new());
     let mut required = Vec::new();
     // Of the header, and of all rows so far: whether they end in a carriage return.
@@ -168,7 +169,7 @@ pub(super) fn read(
     }
     if !has_return
         && have_returns
-        && entries.count.load(Ordering::Relaxed) > 0
+        && entries.count.load(Ordering::Relaxed) > before
         && header.iter().next_back() == Some(&b"path"[..])
     {
         let what = "all lines but the first end in a carriage return: remove them with tr -d '\\r'";
@@ -236,7 +237,7 @@ pub(super) fn add_entry(
         _ => Links::Alone,
     };
     // Where inodes are not listed, each line is one.
-    let number = attributes.inode.unwrap_or(entries.line);
+    let number = attributes.inode.unwrap_or(entries.number());
     let identity = Identity { mount: 0, device: attributes.device.unwrap_or(0), number };
     let has_inode = attributes.inode.is_some() || owner.is_some();
     let inode = has_inode.then_some(Inode { identity, links, details });

@@ -57,7 +57,7 @@ pub(super) fn read(
     };
     let weighed =
         Weighed { report, problems: problems.into_iter().collect(), ..Weighed::default() };
-    Ok((Snapshot { weighed, view, known: Measures::ALL, origin }, status))
+    Ok((Snapshot { weighed, view, known: Measures::ALL, origin, ..Snapshot::default() }, status))
 }
 
 /// The exit status that comes after the mark at the end: `0` and a newline.

@@ -201,13 +201,6 @@ pub fn unmet(typed: &Typed) -> Vec<String> {
     lines.collect()
 }
 
-/// The line about a list whose directories seem to have totals, which is not what it was said to be.
-pub fn seem_totals(are_any: bool) -> Option<String> {
-    let line = "the directories in the list seem to have totals, as du prints them. If so, \
-                add --list-totals: without it, files count several times";
-    are_any.then(|| line.to_owned())
-}
-
 /// The line about a file system that reports no blocks.
 pub fn no_blocks(are_none: bool) -> Option<String> {
     let line = "all sizes are 0, because the file system reports no disk blocks: -s counts lengths";
@@ -236,7 +229,7 @@ pub fn taken_for_hosts<'p>(typed: impl Iterator<Item = &'p [u8]>) -> Vec<String>
 pub fn not_loaded(tree: Option<&Tree>) -> Option<String> {
     let root = tree?.root();
     let name = escape(root.name());
-    root.seems_snapshot().then(|| format!("{name} is a file: --load shows the snapshot in it"))
+    root.seems_snapshot().then(|| format!("{name} is a file: --from shows the snapshot in it"))
 }
 
 /// The line about snapshots that were saved in different measures, and are shown in one.

@@ -143,7 +143,7 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome, mut output: Output) -> io::
 /// Writes the result of a walk, or a difference to an earlier snapshot. File systems are shown beside the root.
 fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Result<()> {
     let Outcome { snapshot, file_systems, earlier, doubts, .. } = outcome;
-    let Snapshot { weighed, view, known, origin } = snapshot;
+    let Snapshot { weighed, view, known, origin, .. } = snapshot;
     match (output, &weighed.report) {
         (Output::Form(form, options), tree) => {
             let file_systems = file_systems.to_vec();

@@ -61,11 +61,9 @@ pub enum Input {
     Roots(Vec<OsString>),
     /// Weighs on other machines, and walks these roots, as one walk of all.
     Remote(Remote, Vec<OsString>),
-    /// Loads these snapshots together, as one walk of all their roots. A directory stands for the newest dated snapshot
-    /// in it.
-    Snapshots(Vec<PathBuf>),
-    /// Loads a list of entries, as other programs make it.
-    List(PathBuf, ListOptions),
+    /// Loads these snapshots and lists together, as one walk of all their roots. A directory stands for the newest dated
+    /// snapshot in it.
+    Files(Vec<PathBuf>, ListOptions),
     /// Walks nothing, and reports the file systems that are mounted.
     FileSystems,
     /// Loads these snapshots of one tree at different times. A directory stands for all dated snapshots in it.
@@ -85,17 +83,12 @@ pub enum Keep {
 
 impl Request {
     pub(super) fn is_loaded(&self) -> bool {
-        use Input::{History, List, Remote, Snapshots};
-        matches!(self.source, Snapshots(..) | List(..) | Remote(..) | History(..))
+        use Input::{Files, History, Remote};
+        matches!(self.source, Files(..) | Remote(..) | History(..))
     }
 
     pub(super) fn is_saved(&self) -> bool {
         self.save.is_some() || self.remember.is_some()
-    }
-
-    /// Whether it is of a list.
-    pub fn is_of_list(&self) -> bool {
-        matches!(self.source, Input::List(..))
     }
 
     /// Which inodes to keep, if everything is kept: to be saved, compared, weighed again, or shown.
@@ -108,7 +101,7 @@ impl Request {
         let directories = if is_dated { Inodes::DATED_DIRECTORIES } else { Inodes::DIRECTORIES };
         let is_grouped = matches!(self.keep, Keep::Groups(..));
         let are_several = match &self.source {
-            Input::Snapshots(snapshots) => snapshots.len() != 1,
+            Input::Files(files, _) => files.len() != 1,
             Input::Remote(remote, roots) => remote.hosts.len() + roots.len() != 1,
             _ => false,
         };

@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use super::{Input, Keep, Request, Watch};
@@ -13,7 +14,7 @@ use crate::list;
 use crate::measure::{Measure, Measures, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::remote::Remote;
-use crate::snapshot::{self, Origin, Snapshot};
+use crate::snapshot::{self, Opened, Origin, Snapshot};
 use crate::stats::{OverlayStats, WalkStats};
 use crate::sys::{self, Storage, Symlinks};
 use crate::tally::{By, Groups, Inodes, Limits, Tally, Top, Whole, WithTop};
@@ -88,25 +89,31 @@ impl Request {
             Input::Remote(remote, roots) => {
                 return self.arrived(remote, roots, replay_to(tally), watch);
             }
-            Input::FileSystems => return Ok(self.walked(&[], view, tally(view), watch)),
-            Input::List(path, options) => {
-                let (snapshot, seem_totals) =
-                    list::load(path, *options, self.wanted(), replay_to(tally))?;
-                stats.seem_totals = seem_totals;
-                (path.clone(), snapshot)
+            Input::FileSystems | Input::History(_) => {
+                return Ok(self.walked(&[], view, tally(view), watch));
             }
-            Input::Snapshots(paths) | Input::History(paths) => {
+            Input::Files(paths, options) => {
                 let paths: Vec<_> =
                     paths.iter().map(|path| snapshot::newest(path)).collect::<Result<_, _>>()?;
-                let snapshot = match &paths[..] {
-                    [path] => snapshot::load(path, self.wanted(), tally)?,
-                    paths => {
-                        let inodes = self.kept().unwrap_or_default();
-                        let (all, differ) = snapshot::load_all(paths, self.wanted(), inodes)?;
-                        stats.measures_differ = differ;
-                        all
+                let read = |path: &Path, wanted, begin: BeginReplay<'_>| match snapshot::open(path)?
+                {
+                    list @ Opened::List(..) => {
+                        list::load([Ok((path, list))], *options, wanted, begin)
                     }
+                    opened => snapshot::load_opened(path, opened, wanted, begin),
                 };
+                let mut snapshot;
+                if let [path] = &paths[..] {
+                    snapshot = read(path, self.wanted(), replay_to(tally))?;
+                    snapshot.report_missing_shares();
+                } else if paths.iter().all(|path| snapshot::is_list(path)) {
+                    let lists = paths.iter().map(|path| Ok((&**path, snapshot::open(path)?)));
+                    snapshot = list::load(lists, *options, self.wanted(), replay_to(tally))?;
+                } else {
+                    let inodes = self.kept().unwrap_or_default();
+                    (snapshot, stats.measures_differ) =
+                        snapshot::load_all(&paths, self.wanted(), inodes, read)?;
+                }
                 (paths.into_iter().next().unwrap_or_default(), snapshot)
             }
         };
@@ -164,7 +171,7 @@ impl Request {
             let note = layer.as_ref().map(|layer| format!("counts in {}", escape(layer)));
             stats.known.notes.extend(note.map(|note| (path.clone(), note)));
         }
-        (Snapshot { weighed, view, known: Measures::ALL, origin }, stats)
+        (Snapshot { weighed, view, known: Measures::ALL, origin, ..Snapshot::default() }, stats)
     }
 
     /// Whether another machine or a process serves the file system of `root`. The kernel would know its blocks.
@@ -246,7 +253,7 @@ impl Request {
     /// Applies filters to a loaded snapshot, if it contains what they need. weigh on another machine has applied them.
     pub(super) fn reweighed(&self, mut snapshot: Snapshot) -> io::Result<Snapshot> {
         let needs = (self.needs_details(), self.needs_times());
-        self.ensure_enough(snapshot.origin.as_ref(), needs, self.is_of_list())?;
+        self.ensure_enough(snapshot.origin.as_ref(), needs, snapshot.is_list)?;
         let unit = snapshot.view.measure.unit();
         let is_bytes = unit == Measure::Disk.unit();
         let is_by_size = matches!(self.keep, Keep::Groups(By::Size, _));

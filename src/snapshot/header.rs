@@ -116,7 +116,7 @@ impl Header {
         let weighed = Weighed { report, problems: self.problems, is_interrupted, unfinished: None };
         let has = |it: &Measure| *it == self.measure || self.figures.contains(*it);
         let known = Measure::ALL.into_iter().filter(has).collect();
-        Snapshot { weighed, view, known, origin: Some(self.origin) }
+        Snapshot { weighed, view, known, origin: Some(self.origin), ..Snapshot::default() }
     }
 }
 
@@ -178,7 +178,7 @@ pub fn end(out: &mut dyn Write, problems: &[Problem]) -> io::Result<()> {
 
 /// Writes the header of a `snapshot` with so many `directories`.
 pub(super) fn write(out: &mut dyn Write, snapshot: &Snapshot, directories: u64) -> io::Result<()> {
-    let Snapshot { weighed, view, known, origin: from } = snapshot;
+    let Snapshot { weighed, view, known, origin: from, .. } = snapshot;
     head(out, *view)?;
     write!(out, r#","complete":{}"#, weighed.is_complete())?;
     from.as_ref().map_or(Ok(()), |from| origin(out, from, *known))?;

@@ -44,7 +44,7 @@ pub use shares::other_share;
 pub use tokens::DEEPEST;
 pub(crate) use tokens::Tokens;
 
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Cursor, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -81,6 +81,8 @@ pub struct Snapshot {
     pub known: Measures,
     /// Where it comes from, if that is known.
     pub origin: Option<Origin>,
+    /// Whether it is a list that another program made.
+    pub is_list: bool,
 }
 
 /// The header of a snapshot.
@@ -204,6 +206,17 @@ pub fn other_measure(has: Measure, wanted: Option<Measure>) -> Option<String> {
 }
 
 impl Snapshot {
+    /// Reports the other shares as missing, if it is one of several.
+    pub fn report_missing_shares(&mut self) {
+        let missing = shares::missing(&[self]);
+        let problems = &mut self.weighed.problems;
+        // One that was loaded and saved again says it already.
+        let is_said = |problem: &Problem| problem.operation == Operation::Load;
+        if !problems.iter().any(is_said) {
+            problems.extend(missing);
+        }
+    }
+
     /// Sees it in another `view`.
     pub fn see_as(&mut self, view: View) {
         self.view = view;
@@ -225,12 +238,9 @@ impl Snapshot {
 /// # Errors
 /// The system's, and an error if `--save` did not write the file.
 pub fn glance(path: &Path) -> Result<Glance, Problem> {
-    let read = open(path).and_then(|opened| match opened {
+    let read = open_file(path).and_then(|opened| match opened {
         Opened::Packed(file, size) => Ok(blocks::header(file, size)?.0.glance()),
-        Opened::Text(mut tokens) => Err(damaged(match tokens.peek()? {
-            b'{' => refusal_of_json(&mut tokens)?,
-            _ => "it is not a snapshot from --save",
-        })),
+        _ => Err(damaged("it is not a snapshot from --save")),
     });
     read.map_err(|error| problem(path, Operation::Load, &error))
 }
@@ -245,30 +255,30 @@ pub fn load<T: Tally>(
     wanted: Wanted,
     tally: impl FnOnce(View) -> T + Send,
 ) -> Result<Snapshot, Problem> {
-    let mut snapshot = read(path, wanted, tally)?;
-    let missing = shares::missing(&[&snapshot]);
-    let problems = &mut snapshot.weighed.problems;
-    // One that was loaded and saved again says it already.
-    let is_said = |problem: &Problem| problem.operation == Operation::Load;
-    if !problems.iter().any(is_said) {
-        problems.extend(missing);
-    }
+    let mut snapshot = load_opened(path, open(path)?, wanted, replay_to(tally))?;
+    snapshot.report_missing_shares();
     Ok(snapshot)
 }
 
-/// [`load`] without a look at other shares.
-fn read<T: Tally>(
+/// [`load`] of a file that was `opened`, without a look at other shares.
+///
+/// # Errors
+/// The system's, those of an invalid file, and [`Operation::Show`] if it lacks what is wanted.
+pub fn load_opened(
     path: &Path,
+    opened: Opened,
     wanted: Wanted,
-    tally: impl FnOnce(View) -> T + Send,
+    begin: BeginReplay<'_>,
 ) -> Result<Snapshot, Problem> {
-    load_after(path, wanted, tally, Operation::Show, |view, _| {
-        ensure_measure(view.measure, wanted.measure)
-    })
+    let mut failed = Operation::Load;
+    let loaded = parse(opened, wanted, begin, |view, _| {
+        ensure_measure(view.measure, wanted.measure).inspect_err(|_| failed = Operation::Show)
+    });
+    loaded.map_err(|error| problem(path, failed, &error))
 }
 
-/// [`load`] without a look at other shares, and with another check: `check` gets the view and the origin before the
-/// tree is read, but of an export only when all is read. If it fails, the problem is one of this `operation`.
+/// [`load`] without a look at other shares, and with another check: `check` gets the view and the origin before the tree is read, but
+/// of an export only when all is read. If it fails, the problem is one of this `operation`.
 ///
 /// # Errors
 /// The system's, those of an invalid file, and those of `check`.
@@ -280,7 +290,7 @@ pub fn load_after<T: Tally>(
     check: impl FnOnce(View, &Origin) -> io::Result<()>,
 ) -> Result<Snapshot, Problem> {
     let mut failed = Operation::Load;
-    let loaded = open(path).and_then(|opened| {
+    let loaded = open_file(path).and_then(|opened| {
         parse(opened, wanted, replay_to(tally), |view, origin| {
             check(view, origin).inspect_err(|_| failed = operation)
         })
@@ -303,11 +313,11 @@ pub fn digested(
         return Ok(None);
     }
     let mut failed = Operation::Load;
-    let read = open(path).and_then(|opened| match opened {
+    let read = open_file(path).and_then(|opened| match opened {
         Opened::Packed(file, _) => packed::digested(file, wanted, |view, origin| {
             check(view, origin).inspect_err(|_| failed = Operation::Compare)
         }),
-        Opened::Text(_) => Ok(None),
+        _ => Ok(None),
     });
     read.map_err(|error| problem(path, failed, &error))
 }
@@ -326,7 +336,7 @@ pub fn listings(path: &Path, wanted: Wanted) -> io::Result<Option<(Snapshot, Sav
     if is_read_once(path) {
         return Ok(None);
     }
-    let Opened::Packed(file, _) = open(path)? else { return Ok(None) };
+    let Opened::Packed(file, _) = open_file(path)? else { return Ok(None) };
     let Some((mut snapshot, listings)) = packed::listings(file, wanted)? else { return Ok(None) };
     ensure_measure(snapshot.view.measure, wanted.measure)?;
     snapshot.weighed.problems.extend(shares::missing(&[&snapshot]));
@@ -354,54 +364,49 @@ fn parse(
 ) -> io::Result<Snapshot> {
     let mut tokens = match opened {
         Opened::Packed(file, size) => return packed::read(file, size, wanted, begin, check),
-        Opened::Text(tokens) => tokens,
+        Opened::Export(text) => Tokens::new(text),
+        Opened::List(start, _) if start.is_empty() => return Err(damaged("it is empty")),
+        Opened::List(..) => return Err(damaged("it is not a snapshot")),
     };
-    if tokens.peek()? == b'{' {
-        return Err(damaged(refusal_of_json(&mut tokens)?));
-    }
     let snapshot = ncdu::read(&mut tokens, wanted, begin)?;
     tokens.end()?;
     check(snapshot.view, &snapshot.origin.clone().unwrap_or_default())?;
     Ok(snapshot)
 }
 
-/// Why a JSON object is refused.
-fn refusal_of_json(tokens: &mut Tokens) -> io::Result<&'static str> {
-    tokens.take(b'{')?;
-    Ok(match tokens.member()? && tokens.text() == b"schema" {
-        true => {
-            "it is JSON from weigh, which is for other programs: weigh reads snapshots of --save FILE.weigh"
-        }
-        false => "it is not a snapshot",
-    })
+/// A file that was opened. Its content tells what it is.
+pub enum Opened {
+    /// A snapshot, after its first bytes, with the size of the file.
+    Packed(SnapshotFile, u64),
+    /// An export of ncdu.
+    Export(Box<dyn Read>),
+    /// Any other text: its start, and the rest.
+    List(Vec<u8>, Box<dyn Read>),
 }
 
-/// The text of the file at `path`, standard input for `-`, unpacked if it is compressed.
+/// Opens the file at `path`, standard input for `-`, and unpacks it if it is compressed.
 ///
 /// # Errors
-/// The system's.
-pub fn text(path: &Path) -> io::Result<Box<dyn Read>> {
-    let (mut file, size) = sys::open_snapshot(path)?;
-    let mut start = Vec::new();
-    Read::by_ref(&mut file).take(MAGIC.len() as u64).read_to_end(&mut start)?;
-    compression::unpack(start, file, size)
+/// The system's, and of what other programs read, and weigh does not.
+pub fn open(path: &Path) -> Result<Opened, Problem> {
+    open_file(path).map_err(|error| problem(path, Operation::Load, &error))
 }
 
-/// A snapshot that was opened, in its form.
-enum Opened {
-    /// After the first bytes, with the size of the file.
-    Packed(SnapshotFile, u64),
-    Text(Tokens),
+/// Whether the file at `path` is a list, as far as its content can be read twice.
+pub fn is_list(path: &Path) -> bool {
+    !is_read_once(path) && matches!(open_file(path), Ok(Opened::List(..)))
 }
 
-/// Opens the snapshot at `path`.
-fn open(path: &Path) -> io::Result<Opened> {
+fn open_file(path: &Path) -> io::Result<Opened> {
     let (file, size) = sys::open_snapshot(path)?;
     opened(file, size)
 }
 
-/// The snapshot in a `file` of `size` bytes. Its first bytes tell its form.
+/// What is in a `file` of `size` bytes.
 fn opened(mut file: SnapshotFile, size: u64) -> io::Result<Opened> {
+    /// Several times as long as a path may be on any system (limits.h, PATH_MAX).
+    const START: u64 = 64 << 10;
+    const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
     let mut start = Vec::new();
     Read::by_ref(&mut file).take(MAGIC.len() as u64).read_to_end(&mut start)?;
     if start == MAGIC {
@@ -410,7 +415,29 @@ fn opened(mut file: SnapshotFile, size: u64) -> io::Result<Opened> {
     if start == ncdu::BINARY_MAGIC {
         return Err(damaged(ncdu::BINARY));
     }
-    compression::unpack(start, file, size).map(Tokens::new).map(Opened::Text)
+    let mut text = compression::unpack(start, file, size)?;
+    let mut start = Vec::new();
+    text.by_ref().take(START).read_to_end(&mut start)?;
+    if start.starts_with(BYTE_ORDER_MARK) {
+        start.drain(..BYTE_ORDER_MARK.len());
+    }
+    if start.starts_with(MAGIC) {
+        return Err(damaged(
+            "it is a .weigh file in a compressed one: unpack it with gunzip or zstd -d",
+        ));
+    }
+    let after =
+        |first: &[u8]| start.trim_ascii_start().strip_prefix(first).map(<[u8]>::trim_ascii_start);
+    if after(b"{").is_some_and(|first| first.starts_with(b"\"schema\"")) {
+        return Err(damaged(
+            "it is JSON from weigh, which is for other programs: weigh reads snapshots of --save FILE.weigh",
+        ));
+    }
+    // The first item is a version.
+    if after(b"[").is_some_and(|first| first.first().is_some_and(u8::is_ascii_digit)) {
+        return Ok(Opened::Export(Box::new(Cursor::new(start).chain(text))));
+    }
+    Ok(Opened::List(start, text))
 }
 
 /// The digest of no names.

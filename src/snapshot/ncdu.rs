@@ -135,7 +135,7 @@ pub(super) fn read(
     let name = if is_total { &b""[..] } else { root.name.as_slice() };
     let report = Some(replay.finish(&Node { name, ..root.node(wanted.times) }).seen_as(view));
     let weighed = Weighed { report, problems, ..Weighed::default() };
-    Ok(Snapshot { weighed, view, known, origin: Some(origin) })
+    Ok(Snapshot { weighed, view, known, origin: Some(origin), ..Snapshot::default() })
 }
 
 /// An export that is being read.

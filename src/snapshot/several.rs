@@ -16,7 +16,7 @@ use super::roots::{Listings, roots};
 use super::shares::{self, Loaded};
 use super::{
     GivenRoot, Glance, Origin, Snapshot, Wanted, difference, ensure_measure, glance, is_read_once,
-    problem, read,
+    problem,
 };
 use crate::escape::escape;
 use crate::filter::Filter;
@@ -26,12 +26,12 @@ use crate::parallel;
 use crate::path::{self, LONGEST};
 use crate::problem::{Operation, Problem};
 use crate::tally::{Inodes, Whole};
-use crate::total::{AnyReplay, Replay, Rules, Shown, apart};
+use crate::total::{AnyReplay, BeginReplay, Replay, Rules, Shown, apart, replay_to};
 use crate::tree::{DirectoryId, Node, Place, Tree};
 use crate::weighed::Weighed;
 
-/// Loads the snapshots in `files` and joins them, to be seen as `wanted`. Keeps the `inodes` asked for, at least those
-/// of directories. Returns as well whether they were saved in different measures.
+/// Joins the snapshots in `files`, to be seen as `wanted`. `read` loads each, feeding what it is given. Keeps the `inodes`
+/// asked for, at least those of directories. Returns as well whether they were saved in different measures.
 ///
 /// # Errors
 /// The system's; the problem of a file; or the reason why a snapshot cannot be joined with the others.
@@ -39,13 +39,14 @@ pub fn load_all(
     files: &[PathBuf],
     wanted: Wanted,
     inodes: Inodes,
+    read: impl Fn(&Path, Wanted, BeginReplay<'_>) -> Result<Snapshot, Problem> + Sync,
 ) -> Result<(Snapshot, bool), Problem> {
     let are_apart = wanted.limits.is_some() && are_apart(files);
     let wanted = Wanted { limits: wanted.limits.filter(|_| are_apart), ..wanted };
     // In shares, directories tell where mounts are.
     let inodes = inodes.and(Inodes::DIRECTORIES);
     let loaded: Vec<_> =
-        parallel::collect(0, files, |file| read(file, wanted, |_| Whole { inodes }));
+        parallel::collect(0, files, |file| read(file, wanted, replay_to(|_| Whole { inodes })));
     let mut fitting: Vec<Loaded<'_>> = Vec::new();
     let mut known = Measures::ALL;
     for (file, snapshot) in files.iter().zip(loaded) {
@@ -68,7 +69,7 @@ pub fn load_all(
     let differ = fitting.iter().any(|(_, snapshot)| snapshot.view.measure != measure);
     if are_apart && differ {
         // Of some, only the largest by another measure were read.
-        return load_all(files, Wanted { limits: None, ..wanted }, inodes);
+        return load_all(files, Wanted { limits: None, ..wanted }, inodes, read);
     }
     for (_, snapshot) in &mut fitting {
         snapshot.see_as(View { measure, ..snapshot.view });
@@ -82,7 +83,7 @@ pub fn load_all(
             let (given, other) = (escape(&root.given), files[other].display());
             let message = format!(
                 "it does not say on which machine {given} is, and neither does {other}, which has it, too: load them one at a \
-                 time"
+                 time (cat joins lists)"
             );
             let file = files[root.snapshot];
             return Err(problem(file, Operation::Show, &io::Error::other(message)));
@@ -172,6 +173,7 @@ fn join(
     let names = by_name(&snapshots, &roots);
     let (problems, origin) = (problems(&mut snapshots, &names), origin(&snapshots, &names, &hosts));
     let is_interrupted = snapshots.iter().any(|snapshot| snapshot.weighed.is_interrupted);
+    let is_list = snapshots.iter().any(|snapshot| snapshot.is_list);
     let trees = snapshots.into_iter().map(|snapshot| snapshot.weighed.report).collect();
     let report = tree(trees, (&roots, lacks_roots), &hosts, rules, inodes);
     let report = report.map(|tree| tree.seen_as(view));
@@ -180,6 +182,7 @@ fn join(
         view,
         known,
         origin,
+        is_list,
     }
 }
 

@@ -140,7 +140,7 @@ pub fn other_share(before: &Origin, now: Option<&Origin>) -> Option<String> {
     let is_same = now.and_then(|now| now.share) == Some(share);
     (!is_same).then(|| {
         format!(
-            "it is share {number} of {of}: load all {of} with --load, save them as one with --save, and compare with that"
+            "it is share {number} of {of}: load all {of} with --from, save them as one with --save, and compare with that"
         )
     })
 }

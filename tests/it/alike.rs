@@ -156,7 +156,7 @@ fn two_snapshots_are_compared_if_they_count_alike() {
         save(now, "later");
         save(before, "snapshot");
         let what = format!("{now:?} and {before:?}, with {given:?}");
-        let shown = run(&fixture, &format!("diff -j {given} --load later --since snapshot"));
+        let shown = run(&fixture, &format!("diff -j {given} --from later --since snapshot"));
         if why.is_empty() { same(shown, &what) } else { refused(&shown, why, &what) }
     }
 }
@@ -183,7 +183,7 @@ fn what_does_not_say_how_it_counts_is_compared() {
         same(run(&fixture, &format!("diff -j {given} top --since snapshot")), printed);
     }
     // Nor does what was loaded from it, and saved.
-    run(&fixture, "--load snapshot --save again").clean();
+    run(&fixture, "--from snapshot --save again").clean();
     same(run(&fixture, "diff -j --gitignore top --since again"), "saved again");
 }
 

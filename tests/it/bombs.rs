@@ -79,7 +79,7 @@ fn a_small_header_takes_little_memory_or_is_refused() {
         let parts: Parts = text.chunks(LARGEST).map(|part| (b'H', part.to_vec())).collect();
         fs::write(&file, sealed(&parts, false)).unwrap();
         assert!(fs::metadata(&file).unwrap().len() < SMALL as u64);
-        check_refused(&confined("-j --load").arg(&file).run(), why, &format!("{pieces:?}"));
+        check_refused(&confined("-j --from").arg(&file).run(), why, &format!("{pieces:?}"));
     }
 }
 
@@ -96,7 +96,7 @@ fn a_small_export_takes_little_memory_or_is_refused() {
     ] {
         pack(&file, &[&[("[1,2,{},", 1)][..], pieces].concat());
         assert!(fs::metadata(&file).unwrap().len() < SMALL as u64);
-        check_refused(&confined("--load").arg(&file).run(), why, "an export");
+        check_refused(&confined("--from").arg(&file).run(), why, "an export");
     }
 }
 
@@ -163,12 +163,12 @@ const EMPTY: &[u8] = &[1, 0];
 
 /// Runs that read a file from front to back, by its blocks, and with others.
 const READERS: [&str; 8] = [
-    "-n 5 --load bomb",
-    "-F -n 5 --load bomb",
-    "-D -n 100000 --load bomb",
-    "-t --load bomb",
-    "-j -d 2 --load bomb",
-    "-n 5 --load bomb --load bomb",
+    "-n 5 --from bomb",
+    "-F -n 5 --from bomb",
+    "-D -n 100000 --from bomb",
+    "-t --from bomb",
+    "-j -d 2 --from bomb",
+    "-n 5 --from bomb --from bomb",
     "diff -n 5 top --since bomb",
     "history bomb",
 ];
@@ -231,7 +231,7 @@ fn listings_are_not_read_one_by_one_at_any_depth() {
     parts.extend(vec![(b'D', [&content[..], &[0, 0]].concat()); BLOCKS]);
     parts.extend([(b'D', [&content, EMPTY].concat()), (b'I', Vec::new())]);
     fs::write(place.at("bomb"), sealed(&parts, true)).unwrap();
-    let shown = bounded("-F -n 5 --load bomb").within(place.path()).run();
+    let shown = bounded("-F -n 5 --from bomb").within(place.path()).run();
     check_refused(&shown, "deeper than", "-F");
 }
 
@@ -276,7 +276,7 @@ fn an_index_of_millions_of_blocks_is_refused() {
     let mut file = File::options().append(true).open(place.at("bomb")).unwrap();
     file.write_all(&index[MAGIC.len()..index.len() - 8]).unwrap();
     file.write_all(&HUGE.to_le_bytes()).unwrap();
-    for flags in ["-n 5 --load bomb", "-F -n 5 --load bomb"] {
+    for flags in ["-n 5 --from bomb", "-F -n 5 --from bomb"] {
         let shown = bounded(flags).within(place.path()).run();
         check_refused(&shown, "the index is wrong", flags);
     }
@@ -302,7 +302,7 @@ fn a_header_takes_no_memory() {
         fs::write(place.at(name), &file[start..file.len() - 9]).unwrap();
     }
     let script = "ulimit -v 600000; { cat head; for i in $(seq 800); do cat unknown; done; cat rest tree; } | \"$0\" \"$@\"";
-    let run = weigh("-n 5 --load -").within(place.path()).under(["/bin/sh", "-c", script]);
+    let run = weigh("-n 5 --from -").within(place.path()).under(["/bin/sh", "-c", script]);
     // Its end is missing.
     check_refused(&run.run(), "it ends too early", "a header of 700 MB");
 }
@@ -322,7 +322,7 @@ fn a_comparison_with_a_deep_snapshot_takes_no_memory() {
     let ends = "]".repeat(DEPTH as usize);
     let text = format!(r#"[1,2,{{}},[{{"name":"top"}}{levels}{ends}]]"#);
     fs::write(place.at("deep.json"), text).unwrap();
-    weigh("-q --load deep.json --save deep.weigh").within(place.path()).run().clean();
+    weigh("-q --from deep.json --save deep.weigh").within(place.path()).run().clean();
     let shown = bounded("diff -n 1 --since deep.weigh top").within(place.path()).run();
     assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0));
 }
@@ -339,9 +339,9 @@ fn a_snapshot_as_deep_as_it_may_be_is_loaded() {
         ("]", DEEPEST + 1),
     ];
     pack(&file, &pieces);
-    weigh("-q --load deep.zst --save deep.weigh").within(place.path()).run().clean();
+    weigh("-q --from deep.zst --save deep.weigh").within(place.path()).run().clean();
     for name in ["deep.zst", "deep.weigh"] {
-        let shown = confined("-b -n 1 -o b --load").arg(place.at(name)).run();
+        let shown = confined("-b -n 1 -o b --from").arg(place.at(name)).run();
         assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0));
         assert!(shown.stdout.starts_with(b"5B"), "{}", String::from_utf8_lossy(&shown.stdout));
     }
@@ -357,7 +357,7 @@ fn a_window_of_a_gigabyte_is_refused() {
     encoder.window_log(30).unwrap();
     encoder.write_all(&vec![b' '; 1 << 20]).unwrap();
     encoder.finish().unwrap();
-    check_refused(&confined("--load").arg(&file).run(), "memory", "a wide window");
+    check_refused(&confined("--from").arg(&file).run(), "memory", "a wide window");
 }
 
 /// Eight gigabytes of nothing, in what a weighed tree may have for git.
@@ -457,7 +457,7 @@ fn what_has_no_end_is_refused() {
         ("-I /dev/zero", "larger than 100 MiB"),
         ("--files-from /dev/zero", "a path of more than 16 MiB"),
         ("--files0-from /dev/zero", "more than 1 GiB of paths"),
-        ("--load /dev/zero", "it is not a snapshot"),
+        ("--from /dev/zero", "it is neither a snapshot, nor"),
     ] {
         let shown = confined(flags).run();
         assert!(matches!(shown.code(), 1 | 2), "{flags}: {}", shown.complaint());
@@ -506,7 +506,7 @@ fn a_name_of_any_length_is_read_out() {
         r#"{{"schema":1,"measure":"disk","complete":true,{root},"children":[{children}]}}"#
     );
     saved::write(&file, &scan);
-    let text = weigh("-c -R --load").arg(&file).run().text();
+    let text = weigh("-c -R --from").arg(&file).run().text();
     assert!(text.lines().any(|line| line.len() > 70_000));
 }
 
@@ -519,7 +519,7 @@ fn a_long_name_is_cut_at_once() {
     let export = format!(r#"[1,2,{{}},[{{"name":"r"}},{{"name":"{name}","dsize":5}}]]"#);
     fs::write(fixture.at("snapshot"), export).unwrap();
     for flags in ["-w 80", "-w 80 -F -p", "-w 80 -R"] {
-        let shown = hurried(&fixture, &format!("{flags} --load snapshot"));
+        let shown = hurried(&fixture, &format!("{flags} --from snapshot"));
         let text = String::from_utf8_lossy(&shown.stdout);
         assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0), "{flags}");
         assert!(text.contains("…aa") && !text.contains(&"a".repeat(80)), "{flags}");
@@ -540,10 +540,10 @@ fn many_options_are_compared_at_once() {
     snapshot("globs", &|i| format!("--exclude={i}"));
     snapshot("others", &|i| format!("--exclude=x{i}"));
     for (flags, code) in [
-        ("diff --load names --since names", 0),
-        ("diff --load globs --since globs", 0),
-        ("diff --load globs --since others", 2),
-        ("diff --load globs --since names", 2),
+        ("diff --from names --since names", 0),
+        ("diff --from globs --since globs", 0),
+        ("diff --from globs --since others", 2),
+        ("diff --from globs --since names", 2),
     ] {
         assert_eq!(hurried(&fixture, flags).code(), code, "{flags}");
     }
@@ -578,7 +578,7 @@ fn roots_and_errors_are_found_at_once() {
 
     for (name, codes) in [("many", [1, 0]), ("inner", [1, 0]), ("long", [1, 1])] {
         for (filter, code) in ["-X f", "-X g"].into_iter().zip(codes) {
-            let shown = hurried(&fixture, &format!("{filter} --load {name}"));
+            let shown = hurried(&fixture, &format!("{filter} --from {name}"));
             assert_eq!(shown.code(), code, "{name} {filter}: {}", shown.complaint().len());
         }
     }
@@ -587,12 +587,12 @@ fn roots_and_errors_are_found_at_once() {
     let in_slashes = joined((0..100).map(|i| error(&format!("{slashes}{i}"))));
     snapshot("slashes", root(&slashes), &directory(&slashes, &file("f")), in_slashes);
     for flags in [
-        "-n 100000 --load many",
-        "--load long",
-        "--load slashes",
-        "diff --load many --since many",
-        "diff --load long --since long",
-        "diff --load slashes --since slashes",
+        "-n 100000 --from many",
+        "--from long",
+        "--from slashes",
+        "diff --from many --since many",
+        "diff --from long --since long",
+        "diff --from slashes --since slashes",
     ] {
         let shown = hurried(&fixture, flags);
         assert_eq!(shown.code(), 1, "{flags}: {}", shown.complaint().len());
@@ -611,7 +611,7 @@ fn roots_are_found_from_outer_ones_at_once() {
     let levels = r#",[{"name":"a"}"#.repeat(DEPTH) + &"]".repeat(DEPTH);
     let export = format!(r#"[1,2,{{}},[{{"name":"/r"}}{levels}]]"#);
     fs::write(fixture.at("export"), export).unwrap();
-    weigh("-q --load export --save nested").within(fixture.path()).run().clean();
+    weigh("-q --from export --save nested").within(fixture.path()).run().clean();
     let roots: serde_json::Value = serde_json::from_str(&format!("[{roots}]")).unwrap();
     saved::change(&fixture.at("nested"), |header| header["roots"] = roots);
     let head = |roots: &str| [ORIGIN.to_owned(), format!(r#""roots":[{roots}],"errors":[]"#)];
@@ -620,7 +620,7 @@ fn roots_are_found_from_outer_ones_at_once() {
     let total = format!(r#""name":"","kind":"total","size":9,"children":[{}]"#, joined(nodes));
     let [origin, given] = head(&unnamed);
     write_snapshot(&fixture, "unnamed", &[origin, given, total]);
-    for flags in ["-X a --load nested", "-X f --load unnamed"] {
+    for flags in ["-X a --from nested", "-X f --from unnamed"] {
         let shown = hurried(&fixture, flags);
         assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0), "{flags}");
     }
@@ -640,7 +640,7 @@ fn snapshots_are_joined_at_once() {
     };
     let load = |what: &str| {
         let shown =
-            bounded(&format!("-n 3 --load {what}1 --load {what}2")).within(fixture.path()).run();
+            bounded(&format!("-n 3 --from {what}1 --from {what}2")).within(fixture.path()).run();
         assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0), "{what}");
     };
     let long = "/a".repeat(300_000);
@@ -683,7 +683,7 @@ fn a_name_of_slashes_is_found_at_once() {
         let export = format!(r#"[1,2,{{}},[{root},{{"name":"f","dsize":{size}}}]]"#);
         fs::write(fixture.at(name), export).unwrap();
     }
-    let shown = hurried(&fixture, "diff --load now --since before --as csv");
+    let shown = hurried(&fixture, "diff --from now --since before --as csv");
     assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0));
     assert!(shown.stdout.ends_with(b"/f\",file,5,7,2,1,\n"));
 }
@@ -696,7 +696,7 @@ fn paths_of_a_deep_snapshot_take_no_memory() {
     let text = format!("[1,2,{{}}{text}");
     let fixture = Fixture::new();
     fs::write(fixture.at("snapshot"), text).unwrap();
-    let shown = confined("-j -p --load").arg(fixture.at("snapshot")).run();
+    let shown = confined("-j -p --from").arg(fixture.at("snapshot")).run();
     assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""));
     assert!(shown.stdout.len() > DEPTH * DEPTH);
 }

@@ -513,8 +513,11 @@ fn the_other_size_is_shown_at_once() {
     let (file, path) = (place.at("saved"), fixture.path().as_os_str().to_owned());
     weigh("--save").arg(&file).arg(&path).run().clean();
     let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
-    let mut request =
-        Request { keep, source: Input::Snapshots(vec![file.clone()]), ..Request::default() };
+    let mut request = Request {
+        keep,
+        source: Input::Files(vec![file.clone()], Default::default()),
+        ..Request::default()
+    };
     request.walk.rules.time = Some(Time::Modified);
     for browsed in [browsed(fixture.path()), scanned(&request)] {
         let mut browser = browser(fixture.path(), 10);

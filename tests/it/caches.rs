@@ -141,10 +141,10 @@ fn snapshots_remember_it() {
     assert_eq!(quiet("-j top --save all.weigh"), 0);
     assert_eq!(quiet("-j top --save less.weigh --exclude-caches"), 0);
     assert_eq!(
-        run(&fixture, "-j --load less.weigh").run().clean(),
+        run(&fixture, "-j --from less.weigh").run().clean(),
         run(&fixture, "-j top --exclude-caches").run().clean()
     );
-    assert_eq!(quiet("-j --load all.weigh --exclude-caches"), 2);
+    assert_eq!(quiet("-j --from all.weigh --exclude-caches"), 2);
     for (flags, code) in [
         ("diff -j top --exclude-caches --since less.weigh", 0),
         ("diff -j top --since all.weigh", 0),

@@ -168,7 +168,7 @@ fn a_mistake_is_one_line_that_says_where_and_what() {
 #[test]
 fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
     let config = "keep = 1\nfail-growth = '1%'\nread-only = true\ndetails = true\n\
-        list-totals = true\nlist-duplicates = 'last'\n";
+        from-format = 'tar'\n";
     let fixture = home(config).dir("s");
     let run = |flags: &str| within(&fixture, flags).run();
     let plain = shown("", "");
@@ -192,29 +192,26 @@ fn a_setting_that_goes_with_another_flag_concerns_no_other_run() {
         ("--keep 1 -d 0", "--keep needs --save DIR/"),
         ("--read-only -n 3", "--read-only does nothing in weigh\n"),
         ("clean --print0", "--print0 does nothing in weigh clean\n"),
-        ("--list-totals -d 0", "--list-totals needs --list"),
-        ("--list-duplicates last -d 0", "--list-duplicates needs --list"),
+        ("--from-format du -d 0", "--from-format needs --from"),
     ] {
         let shown = weigh(flags).run();
         let expected = format!("weigh: error: {said}");
         assert_eq!(shown.code(), 2, "{flags}");
         assert!(shown.complaint().starts_with(&expected), "{flags}: {}", shown.complaint());
     }
-    for flags in ["--list-totals", "--list-duplicates last"] {
-        refused("", flags);
-        // There is a tree to walk, and no PATH.
-        let fixture = home("");
-        let run = |more: &str| weigh(&format!("{flags}{more}")).within(fixture.path()).run();
-        assert_eq!([run("").code(), run(" --load x").code(), run(" -x").code()], [2; 3]);
-        assert!(run("").complaint().contains("--list"), "{}", run("").complaint());
-    }
+    refused("", "--from-format du");
+    // There is a tree to walk, and no PATH.
+    let fixture = home("");
+    let run = |more: &str| weigh(&format!("--from-format du{more}")).within(fixture.path()).run();
+    assert_eq!([run("").code(), run(" -x").code()], [2; 2]);
+    assert!(run("").complaint().contains("needs --from\n"), "{}", run("").complaint());
     // Lists get what is set for them; without a PATH, others are not concerned either.
     let fixture = home(config).dir("empty");
-    std::fs::write(fixture.at("list"), "5 a/b\n6 a\n7 a/\n8 .\n").unwrap();
+    std::fs::write(fixture.at("list"), "5 a/b\n6 a\n1 a/\n2 .\n").unwrap();
     let run = |flags| weigh(flags).within(fixture.path()).env("HOME", fixture.at("home")).run();
     assert_eq!(run("-j -s").code(), 0);
-    assert_eq!(run("-j --list list").json()["size"], 8);
-    std::fs::write(fixture.at("home/.config/weigh/config.toml"), format!("{config}list = 'list'"))
+    assert_eq!(run("-j --from list").json()["size"], 8);
+    std::fs::write(fixture.at("home/.config/weigh/config.toml"), format!("{config}from = 'list'"))
         .unwrap();
     assert_eq!(run("-j").json()["size"], 8);
     assert_eq!(run("-j top").json()["name"], "top");

@@ -230,12 +230,12 @@ fn sums_saturate() {
     for saved in ["saved.weigh"] {
         let saved = fixture.at(saved);
         assert_eq!(weigh("-s --save").arg(&saved).arg(fixture.at("top")).run().code(), 1);
-        let shown = weigh("-s -c --load").arg(&saved).run();
+        let shown = weigh("-s -c --from").arg(&saved).run();
         let text = String::from_utf8_lossy(&shown.stdout);
         assert!(text.contains("≥16.0Ei") && shown.code() == 1, "{text}");
         assert!(shown.complaint().contains(said), "{}", shown.complaint());
         // Nothing of it is too large in other measures, or if a filter leaves a file out.
-        for flags in ["-f --load", "-s -X a --load"] {
+        for flags in ["-f --from", "-s -X a --from"] {
             assert_eq!(weigh(flags).arg(&saved).run().code(), 0, "{flags}");
         }
     }

@@ -224,7 +224,7 @@ fn sudo_is_suggested_only_to_plain_users() {
     assert!(shown.complaint().contains(said), "{}", shown.complaint());
     let is_root = rustix::process::geteuid().is_root();
     assert_eq!(shown.complaint().contains("sudo"), !is_root, "{}", shown.complaint());
-    let loaded = weigh("-c --load saved").within(fixture.path()).by_nobody(&fixture).run();
+    let loaded = weigh("-c --from saved").within(fixture.path()).by_nobody(&fixture).run();
     assert!(loaded.complaint().contains(said), "{}", loaded.complaint());
     assert!(!loaded.complaint().contains("sudo"), "{}", loaded.complaint());
 }
@@ -421,22 +421,22 @@ fn what_is_wrong_with_a_value_is_said_in_one_line() {
         ("-m m --time-style +%!", "+%! is no format of strftime(3)"),
         ("-m m --time-style +%s.%N", "+%s.%N has fractions of a second"),
         (
-            "--load snapshot.zst",
+            "--from snapshot.zst",
             "cannot load snapshot.zst: it is damaged, or takes too much memory",
         ),
-        ("--load snapshot.gz", "cannot load snapshot.gz: it is damaged, or takes too much memory"),
+        ("--from snapshot.gz", "cannot load snapshot.gz: it is damaged, or takes too much memory"),
     ] {
         let complaint = weigh(flags).within(fixture.path()).run().complaint();
         assert!(complaint.contains(said) && complaint.lines().count() <= 2, "{flags}: {complaint}");
     }
 }
 
-/// Once, the error for `--load FILE PATH` also named `--rsh` and two more, and that for `--history FILE -i` all filters.
+/// Once, the error for `--from FILE PATH` also named `--rsh` and two more, and that for `--history FILE -i` all filters.
 #[test]
 fn a_conflict_names_only_what_was_typed() {
     for (flags, said) in [
-        ("--load x top", "--load and PATH cannot be combined"),
-        ("--list x --rsh y", "--list and --rsh cannot be combined"),
+        ("--from x top", "--from and PATH cannot be combined"),
+        ("--from x --rsh y", "--from and --rsh cannot be combined"),
         ("history x -i", "-i does nothing in weigh history"),
     ] {
         let complaint = weigh(flags).run().complaint();
@@ -455,7 +455,7 @@ fn measures_and_kinds_exclude_each_other() {
 /// Once, the second one that read it said that the snapshot is none.
 #[test]
 fn standard_input_is_read_once() {
-    for flags in ["--load - --load -", "diff --load - --since -", "history -", "history - x"] {
+    for flags in ["--from - --from -", "diff --from - --since -", "history -", "history - x"] {
         let shown = weigh(flags).run();
         assert_eq!(shown.code(), 2, "weigh {flags}: {}", shown.complaint());
         assert!(
@@ -495,7 +495,7 @@ fn messages_are_ascii_where_only_that_can_be_shown() {
     let said = "weigh: 2 x No such file or directory: \\xc3\\xb6, \\xc3\\xbc\n";
     assert_eq!(run("ü ö", "C"), said);
     assert_eq!(run("ü", "de_DE.ISO-8859-1"), "weigh: \\xc3\\xbc: No such file or directory\n");
-    for flags in ["-X ü .", "--depth ü", "--load é", "a b c d é", "--stats .", "history --forget ü"]
+    for flags in ["-X ü .", "--depth ü", "--from é", "a b c d é", "--stats .", "history --forget ü"]
     {
         run(flags, "C");
     }

@@ -49,16 +49,16 @@ fn what_ncdu_exports_is_what_weigh_weighs() {
         }
         for flags in ["-j", "-j -s"] {
             let direct = weigh(flags).arg(top).run().clean();
-            let loaded = weigh(flags).arg("--load").arg(&file).run().clean();
+            let loaded = weigh(flags).arg("--from").arg(&file).run().clean();
             assert_eq!(sizes(&loaded), sizes(&direct));
         }
         for flags in ["-c", "-c -n 3"] {
             let direct = weigh(flags).arg(top).run().clean();
-            assert_eq!(weigh(flags).arg("--load").arg(&file).run().clean(), direct);
+            assert_eq!(weigh(flags).arg("--from").arg(&file).run().clean(), direct);
         }
         let saved = place.at("saved.weigh");
-        weigh("--load").arg(&file).arg("--save").arg(&saved).run().clean();
-        let both = [&file, &saved].map(|file| weigh("-j --load").arg(file).run().clean());
+        weigh("--from").arg(&file).arg("--save").arg(&saved).run().clean();
+        let both = [&file, &saved].map(|file| weigh("-j --from").arg(file).run().clean());
         assert_eq!(both[0], both[1]);
     }
 }
@@ -71,12 +71,12 @@ fn what_weigh_exports_is_what_ncdu_loads() {
         let run = |flags: &str| weigh(&format!("{flags} {counting}")).arg(fixture.path());
         let direct = run("-j").run().clean();
         fs::write(place.at("ours"), run("--as ncdu").run().clean()).unwrap();
-        let loaded = weigh(&format!("-j {counting} --load")).arg(place.at("ours")).run().clean();
+        let loaded = weigh(&format!("-j {counting} --from")).arg(place.at("ours")).run().clean();
         assert_eq!(sizes(&loaded), sizes(&direct));
         if ncdu(&["-f", "ours", "-o", "theirs"], place.path()).is_none() {
             return;
         }
-        let again = weigh(&format!("-j {counting} --load")).arg(place.at("theirs")).run().clean();
+        let again = weigh(&format!("-j {counting} --from")).arg(place.at("theirs")).run().clean();
         assert_eq!(sizes(&again), sizes(&direct));
     }
 }
@@ -96,17 +96,17 @@ fn exports_of_several_roots_are_read_again() {
     {
         let direct = run(&format!("-j {counting} {roots}"));
         keep("ours", run(&format!("--as ncdu {counting} {roots}")).clean());
-        let loaded = run(&format!("-j {counting} --load ours")).clean();
+        let loaded = run(&format!("-j {counting} --from ours")).clean();
         if roots.contains(' ') {
             assert_eq!(sizes(&loaded), sizes(&direct.clean()), "{roots}");
         } else {
             assert_eq!(direct.json()["size"], Document::parse(&loaded).root().size);
         }
         let saved = "saved.weigh";
-        run(&format!("-q {counting} --load ours --save {saved}")).clean();
-        assert_eq!(run(&format!("-j {counting} --load {saved}")).clean(), loaded, "{saved}");
+        run(&format!("-q {counting} --from ours --save {saved}")).clean();
+        assert_eq!(run(&format!("-j {counting} --from {saved}")).clean(), loaded, "{saved}");
         if ncdu(&["-f", "ours", "-o", "theirs"], fixture.path()).is_some() {
-            let again = run(&format!("-j {counting} --load theirs")).clean();
+            let again = run(&format!("-j {counting} --from theirs")).clean();
             assert_eq!(Document::parse(&again).root().size, Document::parse(&loaded).root().size);
         }
     }
@@ -116,9 +116,9 @@ fn exports_of_several_roots_are_read_again() {
         run(&format!("-q {root} --save {file}")).clean();
         crate::saved::change(&fixture.at(file), |header| header["host"] = host.into());
     }
-    let all = "--load x-a --load x-b --load x-one";
+    let all = "--from x-a --from x-b --from x-one";
     keep("ours", run(&format!("--as ncdu {all}")).clean());
-    assert_eq!(sizes(&run("-j --load ours").clean()), sizes(&run(&format!("-j {all}")).clean()));
+    assert_eq!(sizes(&run("-j --from ours").clean()), sizes(&run(&format!("-j {all}")).clean()));
     for bad in [
         r#"[1,0,{},[{"name":"(total)"},[{"name":"a"},{"name":"b/c"}]]]"#,
         r#"[1,0,{},[{"name":"(total)","asize":1},{"name":"b/c"}]]"#,
@@ -126,7 +126,7 @@ fn exports_of_several_roots_are_read_again() {
         r#"[1,0,{},[{"name":"(total)"},[{"name":"a:"},[{"name":"b/c"},{"name":"b/c"}]]]]"#,
     ] {
         keep("bad", bad.into());
-        let shown = run("--load bad");
+        let shown = run("--from bad");
         assert_eq!(shown.code(), 1, "{bad}");
         assert!(shown.complaint().contains("a slash in its name, b/c"), "{}", shown.complaint());
     }
@@ -138,19 +138,19 @@ fn an_export_of_one_size_is_shown_in_that() {
     let fixture = Fixture::new();
     fs::write(fixture.at("list"), "5000000\ta\n7000000\td/b\n").unwrap();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    let listed = run("--list list").text();
-    fs::write(fixture.at("export"), run("--list list --as ncdu").clean()).unwrap();
-    assert_eq!(run("--load export").text(), listed);
-    run("-q --load export --save saved.weigh").clean();
-    assert_eq!(run("--load saved.weigh").text(), listed);
-    let shown = run("--no-apparent-size --load export");
+    let listed = run("--from list").text();
+    fs::write(fixture.at("export"), run("--from list --as ncdu").clean()).unwrap();
+    assert_eq!(run("--from export").text(), listed);
+    run("-q --from export --save saved.weigh").clean();
+    assert_eq!(run("--from saved.weigh").text(), listed);
+    let shown = run("--no-apparent-size --from export");
     assert_eq!(shown.code(), 2);
     assert!(shown.complaint().contains("no disk usage"), "{}", shown.complaint());
     // The same for the other size.
     fs::write(fixture.at("list"), "path,disk\na,8192\nd/b,4096\n").unwrap();
-    fs::write(fixture.at("export"), run("--list list --as ncdu").clean()).unwrap();
-    assert_eq!(run("--load export").text(), run("--list list").text());
-    let shown = run("-s --load export");
+    fs::write(fixture.at("export"), run("--from list --as ncdu").clean()).unwrap();
+    assert_eq!(run("--from export").text(), run("--from list").text());
+    let shown = run("-s --from export");
     assert_eq!(shown.code(), 2, "{}", shown.complaint());
 }
 
@@ -167,7 +167,7 @@ fn what_gdu_exports_counts_once() {
     let place = Fixture::new();
     fs::write(place.at("export"), export).unwrap();
     let loaded = |flags: &str| {
-        let loaded = weigh(&format!("-j {flags} --load export")).within(place.path()).run();
+        let loaded = weigh(&format!("-j {flags} --from export")).within(place.path()).run();
         loaded.json()["size"].as_u64()
     };
     assert_eq!((loaded(""), loaded("-s")), (Some(12_288), Some(12_001)));
@@ -195,10 +195,10 @@ fn real_exports_come_to_what_du_says() {
     ] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/exports").join(name);
         let loaded =
-            |flags: &str| weigh(flags).arg("--load").arg(&file).run().json()["size"].as_u64();
+            |flags: &str| weigh(flags).arg("--from").arg(&file).run().json()["size"].as_u64();
         let sizes = ["-j", "-j -s", "-j -f"].map(loaded);
         assert_eq!(sizes, [Some(disk), Some(length), Some(files)], "{name}");
-        let largest = weigh("-d 0 -j").arg("--load").arg(&file).run().json();
+        let largest = weigh("-d 0 -j").arg("--from").arg(&file).run().json();
         assert_eq!(largest["size"], disk, "{name}");
         check_times_and_owners(&file, name);
     }
@@ -212,11 +212,11 @@ fn check_times_and_owners(file: &Path, name: &str) {
     let has_owners = has_times && !name.starts_with("gdu");
     let fixture = Fixture::new();
     let saved = |more: &str| {
-        let run = weigh(&format!("-q {more} --save x --load")).arg(file);
+        let run = weigh(&format!("-q {more} --save x --from")).arg(file);
         run.within(fixture.path()).run();
         fixture.at("x")
     };
-    let run = |flags: &str, from: &Path| weigh(flags).arg("--load").arg(from).run();
+    let run = |flags: &str, from: &Path| weigh(flags).arg("--from").arg(from).run();
     for from in [file, &saved(if has_owners { "--details" } else { "" })] {
         for (flags, has, why) in [
             ("-m m -j", has_times, "it has no times"),
@@ -250,7 +250,7 @@ fn exports_say_in_several_ways_that_inodes_have_links() {
         let entries: String = ["x", "y", "z"].into_iter().zip(members).map(entry).collect();
         let export = format!(r#"[1,2,{{{gdu}}},[{{"name":"/d","dev":3}}{entries}]]"#);
         fs::write(place.at("export"), export).unwrap();
-        weigh("-j --load export").within(place.path()).run().json()["size"].as_u64().unwrap() / 512
+        weigh("-j --from export").within(place.path()).run().json()["size"].as_u64().unwrap() / 512
     };
     for (one, other, expected) in [
         (r#","ino":7,"hlnkc":true"#, r#","ino":7,"hlnkc":true"#, 2),
@@ -288,7 +288,7 @@ fn what_was_excluded_does_not_count() {
         [{"name":"b","dsize":4096,"excluded":"kernfs"}],{"name":"c","dsize":4096,"excluded":"pattern"}]]"#;
     fs::write(place.at("export"), export).unwrap();
     for (flags, expected) in [("-j", 512), ("-j --inodes", 1)] {
-        let shown = weigh(&format!("{flags} --load export")).within(place.path()).run();
+        let shown = weigh(&format!("{flags} --from export")).within(place.path()).run();
         let document = shown.document();
         assert_eq!((document.root().size, document.by_path().len()), (expected, 1), "{flags}");
     }
@@ -308,7 +308,7 @@ fn anything_may_be_in_the_header_of_an_export() {
         );
         fs::write(place.at("export"), export).unwrap();
         for (flags, expected) in [("-j", 512), ("-j -f", 1)] {
-            let shown = weigh(&format!("{flags} --load export")).within(place.path()).run();
+            let shown = weigh(&format!("{flags} --from export")).within(place.path()).run();
             assert_eq!(shown.json()["size"], expected, "{header} {flags}");
         }
     }
@@ -326,7 +326,7 @@ fn what_ncdu_could_not_read_is_remembered() {
         {"name":"lost","read_error":true}]]"#;
     let file = fixture.at("export");
     fs::write(&file, export).unwrap();
-    let shown = weigh("-j --load").arg(&file).run();
+    let shown = weigh("-j --from").arg(&file).run();
     assert_eq!(shown.code(), 1);
     let document = Document::parse(&shown.stdout);
     assert_eq!(document.root().size, 4096 * 2 + 8192);
@@ -346,7 +346,7 @@ fn what_ncdu_could_not_read_is_remembered() {
         (r#"[1,0,{},[{"name":"x"}],[{"name":"y"}]]"#, "one tree"),
     ] {
         fs::write(&file, bad).unwrap();
-        let shown = weigh("--load").arg(&file).run();
+        let shown = weigh("--from").arg(&file).run();
         assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{bad}");
         assert!(shown.complaint().contains(said), "{}", shown.complaint());
     }
@@ -370,7 +370,7 @@ fn an_export_as_deep_as_it_may_be_is_read() {
     let export = weigh("--as ncdu").arg(fixture.at("d")).run().clean();
     fs::write(fixture.at("export"), export).unwrap();
     let direct = weigh("-j").arg(fixture.at("d")).run().clean();
-    assert_eq!(weigh("-j --load").arg(fixture.at("export")).run().clean(), direct);
+    assert_eq!(weigh("-j --from").arg(fixture.at("export")).run().clean(), direct);
 }
 
 #[test]
@@ -500,12 +500,12 @@ fn counts_that_were_saved_are_no_bytes_for_ncdu() {
     let file = fixture.at("snapshot");
     for counting in ["-f", "--inodes"] {
         weigh(counting).arg("--save").arg(&file).arg(fixture.at("top")).run().clean();
-        let shown = weigh("--as ncdu --load").arg(&file).run();
+        let shown = weigh("--as ncdu --from").arg(&file).run();
         let expected =
             format!("weigh: cannot show {}: what is asked for needs bytes, and ", file.display());
         assert!(shown.complaint().starts_with(&expected), "{}", shown.complaint());
         assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{counting}");
-        assert!(!weigh("--as csv --load").arg(&file).run().clean().is_empty());
+        assert!(!weigh("--as csv --from").arg(&file).run().clean().is_empty());
     }
 }
 

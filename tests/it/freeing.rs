@@ -471,7 +471,8 @@ fn nothing_is_deleted_where_it_is_not_to_be() {
     is_refused(Screen::of(browse::request([root.as_path()]), &home, read_only), why);
     let saved = fixture.at("saved.weigh");
     weigh::run(&weigh::Request::of([&root]).save_to(&saved)).unwrap();
-    let loaded = Request { source: Input::Snapshots(vec![saved]), ..Request::default() };
+    let loaded =
+        Request { source: Input::Files(vec![saved], Default::default()), ..Request::default() };
     let loaded = Screen::of(loaded, &home, BrowseOptions::default());
     is_refused(loaded, "deleting is off: this was not scanned here");
     let mut walking = Browser::new(browse::request([root.as_path()]), BrowseOptions::default());

@@ -259,8 +259,8 @@ fn it_is_the_same_on_any_number_of_threads_and_when_loaded() {
         for n in 1 2 8; do "$0" --frees -j -T $n top > json$n; "$0" --frees -T $n top > picture$n; done 2> said
         cmp json1 json2 >&2; cmp json1 json8 >&2; cmp picture1 picture2 >&2; cmp picture1 picture8 >&2
         "$0" --frees --save saved top > shown 2> said; cmp shown picture1 >&2
-        "$0" --load saved -j > loaded; cmp loaded json1 >&2
-        "$0" --load saved > loaded; cmp loaded picture1 >&2
+        "$0" --from saved -j > loaded; cmp loaded json1 >&2
+        "$0" --from saved > loaded; cmp loaded picture1 >&2
         ! grep -q 'could not check' said
         cp "$0" program; chmod 755 . program
         setpriv --reuid 65534 --regid 65534 --clear-groups ./program --frees -j top/ > by-nobody 2> said

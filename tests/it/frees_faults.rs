@@ -164,8 +164,8 @@ fn a_million_extents_have_a_bound() {
             for n in 1 2 8; do timeout 120 "$0" --frees -j -T $n top > json$n 2> said; done
             cmp json1 json2 >&2; cmp json1 json8 >&2
             grep -q 'more than 1,048,576 extents are shared' said
-            "$0" --frees --save saved top > shown 2> said; "$0" --load saved -j > loaded; cmp loaded json1 >&2 || (head -c 300 loaded; echo; head -c 300 json1) >&2
-            "$0" --load saved > loaded; cmp loaded shown >&2
+            "$0" --frees --save saved top > shown 2> said; "$0" --from saved -j > loaded; cmp loaded json1 >&2 || (head -c 300 loaded; echo; head -c 300 json1) >&2
+            "$0" --from saved > loaded; cmp loaded shown >&2
             timeout 120 "$0" --frees -j top/small > json-small 2> said
         "#
             );

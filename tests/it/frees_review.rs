@@ -126,7 +126,7 @@ fn the_review_of_several_snapshots_has_two_bounds() {
     };
     let files = vec![snapshot("one"), snapshot("two")];
     let keep = Keep::Everything(Inodes::FINGERPRINTS);
-    let source = Input::Snapshots(files);
+    let source = Input::Files(files, Default::default());
     let request = Request { keep, source, ..Request::default() };
     let mut browser = browse::opened(&request, BrowseOptions::default(), 20);
     // The file in the first of them.

@@ -335,7 +335,7 @@ fn a_snapshot_with_an_absurd_time_is_named() {
     for time in [-1, i64::MIN, 253_402_300_800, i64::MAX] {
         let _ = fs::remove_file(fixture.at(absurd));
         save(&fixture, absurd, time, 1);
-        for flags in ["--load s", "diff t --since s", "history whole s"] {
+        for flags in ["--from s", "diff t --since s", "history whole s"] {
             let shown = weigh(flags).within(fixture.path()).run();
             let said = shown.complaint();
             let begin =
@@ -422,7 +422,7 @@ fn a_directory_gets_a_new_file_each_time() {
     }
     for name in snapshots(&fixture) {
         assert!(name.starts_with("weigh-20") && name.ends_with(".weigh"), "{name}");
-        weigh("--load").arg(format!("s/{name}")).within(fixture.path()).run().clean();
+        weigh("--from").arg(format!("s/{name}")).within(fixture.path()).run().clean();
     }
     for (directory, why) in [("none/", "No such file"), ("t/f/", "Not a directory")] {
         let shown = weigh("t --save").arg(directory).within(fixture.path()).run();
@@ -524,7 +524,7 @@ fn snapshots_with_other_flags_neither_replace_nor_hide_the_usual_ones() {
     for (loaded, flags, before) in
         [("now", "", 1_000), ("plain", "", 1_010), ("plain", "-X f", 10), ("now", "-X g", 1_000)]
     {
-        let shown = run(&format!("diff -s -j --load {loaded}.weigh {flags} --since s/"));
+        let shown = run(&format!("diff -s -j --from {loaded}.weigh {flags} --since s/"));
         assert_eq!(json(shown)["before"], before, "{loaded} {flags}");
     }
     assert_eq!(run("-s t --save s/ --keep 1").code(), 0);
@@ -544,11 +544,11 @@ fn a_directory_does_not_stand_for_a_snapshot_dated_in_the_future() {
     let none = weigh("diff t --since s/").within(fixture.path()).run();
     assert_eq!(none.code(), 2, "{}", none.complaint());
     // There is no other.
-    assert_eq!(shown("-s -j --load s/", "size"), 1_000);
+    assert_eq!(shown("-s -j --from s/", "size"), 1_000);
     drop(fs::File::options().write(true).open(fixture.at("t/f")).unwrap().set_len(2_000));
     old(&fixture, 1, true);
     assert_eq!(shown("diff -s -j t --since s/", "before"), 2_000);
-    assert_eq!(shown("-s -j --load s/", "size"), 2_000);
+    assert_eq!(shown("-s -j --from s/", "size"), 2_000);
 }
 
 /// Each may find snapshots that another one has just removed.
@@ -576,7 +576,7 @@ fn a_directory_is_its_newest_snapshot_or_all_of_them() {
     let fixture = fixture.file("s/weigh-2020-01-01T000000Z.txt", 10).dir("none");
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     for (flags, code, message) in [
-        ("--load none", 1, "cannot load none: there is no snapshot in it that --save DIR/ wrote"),
+        ("--from none", 1, "cannot load none: there is no snapshot in it that --save DIR/ wrote"),
         (
             "history none",
             1,
@@ -607,7 +607,7 @@ fn a_directory_is_its_newest_snapshot_or_all_of_them() {
     size(5_000);
     let newest = old(&fixture, 5, true);
     size(6_000);
-    for flags in ["-j --load s", "-j --load s/"] {
+    for flags in ["-j --from s", "-j --from s/"] {
         assert_eq!(run(flags).document().root().size, 5_000);
     }
     // Its header says that it is whole.
@@ -618,10 +618,10 @@ fn a_directory_is_its_newest_snapshot_or_all_of_them() {
     assert_eq!(run("diff -s -j t --since s").clean(), since);
     assert_eq!(json(run("diff -s -j t/../t --since s/"))["before"], 2_000);
     weigh("-s u v --save s/").within(fixture.path()).run().clean();
-    let loaded = run("-j --load s").document();
+    let loaded = run("-j --from s").document();
     assert_eq!(loaded.root().size, 11);
     assert_eq!(json(run("diff -s -j v u --since s"))["change"], 0);
-    assert_eq!(json(run("diff -s -j --load s --since s"))["change"], 0);
+    assert_eq!(json(run("diff -s -j --from s --since s"))["change"], 0);
     // All snapshots are what a shell pattern for them would name.
     let is_dated = |name: &String| name.ends_with(".weigh");
     let all: Vec<_> = snapshots(&fixture).into_iter().filter(is_dated).collect();
@@ -690,7 +690,7 @@ fn killed_it_leaves_all_snapshots_whole() {
         let whole: Vec<_> = whole.collect();
         assert!(!whole.is_empty(), "{left:?}");
         for name in whole {
-            weigh("-n 1 --load").arg(fixture.at("s").join(name)).run().clean();
+            weigh("-n 1 --from").arg(fixture.at("s").join(name)).run().clean();
         }
     }
     // The last one may have ended in time, and left one snapshot.
@@ -717,5 +717,5 @@ fn a_full_disk_costs_no_snapshot() {
     let [.., "1", "filler", snapshot] = lines[..] else { panic!("{printed}") };
     assert!(snapshot.starts_with("weigh-20") && snapshot.ends_with(".weigh"), "{printed}");
     assert!(shown.complaint().contains("No space left"), "{}", shown.complaint());
-    weigh("-n 1 --load").arg(fixture.at("saved")).run().clean();
+    weigh("-n 1 --from").arg(fixture.at("saved")).run().clean();
 }

@@ -207,7 +207,7 @@ fn what_changed_is_shown() {
     // As from a snapshot.
     weigh("-s --save after top").within(fixture.path()).run().clean();
     let loaded =
-        weigh("diff -s --as html --since before --load after").within(fixture.path()).run().text();
+        weigh("diff -s --as html --since before --from after").within(fixture.path()).run().text();
     assert_eq!(
         by_path(&loaded).into_keys().collect::<Vec<_>>(),
         rows.into_keys().collect::<Vec<_>>()
@@ -223,7 +223,7 @@ fn colours_say_kind_and_age_where_they_are_known() {
     let ncdu = weigh("-s --as ncdu top").within(fixture.path()).run().clean();
     std::fs::write(fixture.at("printed"), ncdu).unwrap();
     let page = |flags: &str| weigh(&format!("-s {flags}")).within(fixture.path()).run().text();
-    for flags in ["--as html top", "--as html --load saved"] {
+    for flags in ["--as html top", "--as html --from saved"] {
         let page = page(flags);
         assert!(page.contains("<main class=\"map by-kind\">"), "{flags}");
         // A source that is 5 years old or more.
@@ -233,7 +233,7 @@ fn colours_say_kind_and_age_where_they_are_known() {
         assert_eq!(row.cells[3..], ["2001-09-09", "source"], "{flags}");
         assert!(!page.contains("value=\"growth\""), "{flags}");
     }
-    let without = page("--as html --load printed");
+    let without = page("--as html --from printed");
     assert!(without.contains("value=\"kind\"") && !without.contains("value=\"age\""));
     assert!(without.contains("<path class=\"k1\"") && !without.contains(">Modified<"));
     // Where there are only directories, only their age says something.
@@ -296,9 +296,9 @@ fn a_page_says_which_host_its_snapshot_is_of() {
         page.lines().find(|line| line.contains("Made by weigh ")).unwrap().to_owned()
     };
     assert!(
-        made("--load saved.weigh").ends_with(r" on &lt;other&gt;\n.</p>"),
+        made("--from saved.weigh").ends_with(r" on &lt;other&gt;\n.</p>"),
         "{}",
-        made("--load saved.weigh")
+        made("--from saved.weigh")
     );
     assert!(!made("top").contains(" on &lt;"), "{}", made("top"));
 }
@@ -312,7 +312,7 @@ fn a_map_alone_is_as_small_as_a_page() {
         let list: String = (0..5_000).map(|number| format!("1 {way}{number}\n")).collect();
         fs::write(fixture.at("list"), list).unwrap();
         let [all, map] = ["-n 9999 ", ""].map(|flags| {
-            let flags = format!("{flags}--list list --as svg");
+            let flags = format!("{flags}--from list --as svg");
             weigh(&flags).within(fixture.path()).run().text().len()
         });
         assert!(all > 2_000_000 && (500_000..1_000_000).contains(&map), "{letter}: {all} {map}");

@@ -189,7 +189,7 @@ fn listens(pid: u32) -> bool {
 fn the_first_ctrl_c_ends_what_waits() {
     let fixture = Fixture::new().file("top/f", 1).fifo("pipe");
     let (reader, writer) = std::io::pipe().unwrap();
-    for flags in ["--load pipe", "--load -", "diff top --since pipe", "top --save pipe"] {
+    for flags in ["--from pipe", "--from -", "diff top --since pipe", "top --save pipe"] {
         let stdin = File::from(OwnedFd::from(reader.try_clone().unwrap()));
         let mut child = weigh(flags).within(fixture.path()).stdin(stdin).spawn();
         // Once it waits at the FIFO, it walks no more.
@@ -238,7 +238,7 @@ fn the_first_ctrl_c_ends_saving_and_leaves_no_draft() {
     end(weigh("large --save first").within(place.path()).spawn());
     let old = place.bytes("first");
     let mut reached = 0;
-    let save = |file| weigh("--load large --save").arg(file).within(place.path());
+    let save = |file| weigh("--from large --save").arg(file).within(place.path());
     for file in ["saved", "saved.weigh"] {
         for _ in 0..RUNS {
             fs::write(place.at(file), &old).unwrap();

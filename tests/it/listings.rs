@@ -152,7 +152,7 @@ fn pictures_are_those_of_all_of_it() {
         for form in FORMS {
             // What is saved needs all of it.
             let [some, all] = ["", "--save again"].map(|more| {
-                let run = weigh(&format!("{form} --load all.weigh {more}"));
+                let run = weigh(&format!("{form} --from all.weigh {more}"));
                 run.within(fixture.path()).run()
             });
             assert!(!all.stdout.is_empty(), "{form}: {}", all.complaint());
@@ -184,9 +184,9 @@ fn only_what_is_shown_is_read() {
     file[blocks[last] + 40] ^= 1;
     fs::write(fixture.at("all.weigh"), &file).unwrap();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    run("--load all.weigh -d 1").clean();
+    run("--from all.weigh -d 1").clean();
     // From a pipe, and where everything is shown, everything is read.
-    for flags in ["--load all.weigh -j", "--load all.weigh -t", "--load all.weigh -X none"] {
+    for flags in ["--from all.weigh -j", "--from all.weigh -t", "--from all.weigh -X none"] {
         let complaint = run(flags).complaint();
         assert!(complaint.contains(&format!("all.weigh: block {last} is damaged")), "{complaint}");
     }
@@ -195,7 +195,7 @@ fn only_what_is_shown_is_read() {
 /// What `--ui` asks for to show the snapshot in `fixture`.
 fn request(fixture: &Fixture) -> Request {
     let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
-    let source = Input::Snapshots(vec![fixture.at("all.weigh")]);
+    let source = Input::Files(vec![fixture.at("all.weigh")], Default::default());
     let mut request = Request { source, keep, ..Request::default() };
     request.walk.rules.time = Some(Time::Modified);
     request
@@ -392,7 +392,7 @@ fn numbers_that_do_not_fit_are_refused() {
     for (number, (why, directories, blocks)) in cases.iter().enumerate() {
         forge(&fixture, *directories, blocks);
         let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-        let [some, all] = ["-n 20", "-j"].map(|form| run(&format!("{form} --load all.weigh")));
+        let [some, all] = ["-n 20", "-j"].map(|form| run(&format!("{form} --from all.weigh")));
         assert_eq!(
             (some.code(), some.code() == 0),
             (all.code(), some.complaint().is_empty()),

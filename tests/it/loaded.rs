@@ -166,10 +166,10 @@ fn no_string_of_a_snapshot_reaches_a_terminal_as_it_is() {
         saved::save(&place.at(&one), &snapshot(TEXT, bytes, 40));
         saved::save(&place.at(&two), &snapshot(TEXT, bytes, 4000));
         for flags in SHOWN {
-            is_harmless(&place, flags, &["--load", &one]);
+            is_harmless(&place, flags, &["--from", &one]);
         }
         for flags in ["", "-p", "-C", "-j", "--as csv", "--as ndjson", "--print-errors"] {
-            is_harmless(&place, &format!("diff {flags}"), &["--load", &two, "--since", &one]);
+            is_harmless(&place, &format!("diff {flags}"), &["--from", &two, "--since", &one]);
         }
     }
 }
@@ -181,7 +181,7 @@ fn no_string_of_an_export_reaches_a_terminal_as_it_is() {
         let file = format!("export{number}");
         fs::write(place.at(&file), export(TEXT, name)).unwrap();
         for flags in ["", "-p", "-F", "--print-errors", "-j", "--as csv", "--as ncdu"] {
-            is_harmless(&place, flags, &["--load", &file]);
+            is_harmless(&place, flags, &["--from", &file]);
         }
     }
 }
@@ -203,7 +203,7 @@ fn what_is_wrong_with_a_snapshot_is_said_in_one_line() {
         TEXT.as_bytes().to_vec(),
     ] {
         fs::write(place.at("wrong"), &wrong).unwrap();
-        let shown = weigh("--load wrong").within(place.path()).run();
+        let shown = weigh("--from wrong").within(place.path()).run();
         assert_eq!(shown.code(), 1, "{wrong:?}");
         assert_eq!(shown.complaint().lines().count(), 1, "{}", shown.complaint());
         check_text(&shown.stderr, &String::from_utf8_lossy(&wrong));
@@ -220,7 +220,7 @@ fn the_errors_of_a_snapshot_come_back_by_their_symbols() {
         .map(|symbol| json!({"path": "p", "operation": "open", "error": symbol, "message": "m"}));
     let snapshot = json!({"schema": 1, "measure": "disk", "complete": false, "errors": errors});
     saved::save(&place.at("snapshot"), &snapshot);
-    let shown = weigh("-j --load snapshot").within(place.path()).run();
+    let shown = weigh("-j --from snapshot").within(place.path()).run();
     let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
     let symbols: Vec<_> = shown["errors"].as_array().unwrap().iter().map(|e| &e["error"]).collect();
     assert_eq!(symbols, expected);
@@ -232,8 +232,8 @@ fn a_snapshot_that_is_given_as_path_says_how_it_is_loaded() {
     let fixture = Fixture::new().file("top/f", 5000);
     weigh("--save x.weigh top").within(fixture.path()).run().clean();
     let said = |flags: &str| weigh(flags).within(fixture.path()).run().complaint();
-    assert_eq!(said("x.weigh"), "weigh: x.weigh is a file: --load shows the snapshot in it\n");
-    for flags in ["-q x.weigh", "top/f", "--load x.weigh", "."] {
+    assert_eq!(said("x.weigh"), "weigh: x.weigh is a file: --from shows the snapshot in it\n");
+    for flags in ["-q x.weigh", "top/f", "--from x.weigh", "."] {
         assert_eq!(said(flags), "", "{flags}");
     }
 }

@@ -57,7 +57,7 @@ fn browser(palette: Option<Palette>) -> Browser {
     let colors = palette.map(|palette| Colors::new("", palette));
     let options = BrowseOptions { times: Some(times), colors, ..BrowseOptions::default() };
     let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
-    let source = Input::Snapshots(vec![Path::new(TOP).join("tests/it/look.weigh")]);
+    let source = Input::Files(vec![Path::new(TOP).join("tests/it/look.weigh")], Default::default());
     let mut request = Request { keep, source, ..Request::default() };
     request.walk.rules.time = Some(Time::Modified);
     crate::browse::opened(&request, options, 1)
@@ -434,7 +434,7 @@ fn no_answer_is_left_for_the_shell() {
 fn what_cannot_begin_asks_nothing() {
     let fixture = Fixture::new().file("bad.weigh", 3);
     let terminal = Pty::new();
-    let child = weigh("-u --load bad.weigh").within(fixture.path()).on(&terminal).spawn();
+    let child = weigh("-u --from bad.weigh").within(fixture.path()).on(&terminal).spawn();
     assert_ne!(child.wait_with_output().unwrap().status.code(), Some(0));
     let shown = String::from_utf8_lossy(&terminal.close()).into_owned();
     assert!(shown.contains("bad.weigh") && !shown.contains("\x1b]11"), "{shown:?}");

@@ -160,7 +160,7 @@ fn a_snapshot_has_links_only_to_what_is_here() {
     fs::copy(fixture.at("absolute.weigh"), fixture.at("other.weigh")).unwrap();
     saved::change(&fixture.at("other.weigh"), |header| header["host"] = "elsewhere".into());
     for (file, has_links) in [("relative", false), ("absolute", true), ("other", false)] {
-        let flags = format!("-c --hyperlink always --load {file}.weigh");
+        let flags = format!("-c --hyperlink always --from {file}.weigh");
         let text = weigh(&flags).within(fixture.path()).run().text();
         assert_eq!(text.contains("\x1b]8"), has_links, "{file}");
     }

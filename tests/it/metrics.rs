@@ -136,7 +136,7 @@ fn a_long_label_is_cut_between_characters() {
     let name = "\u{e9}".repeat(3_000);
     let export = format!(r#"[1,0,{{}},[{{"name":"/x"}},{{"name":"{name}"}}]]"#);
     std::fs::write(fixture.at("export"), export).unwrap();
-    let text = weigh("--as prometheus -n 5 --load").arg(fixture.at("export")).run().text();
+    let text = weigh("--as prometheus -n 5 --from").arg(fixture.at("export")).run().text();
     assert!(text.contains("\u{e9}\u{fffd}\"}"), "{}", text.replace('\u{e9}', ""));
 }
 
@@ -167,7 +167,7 @@ fn errors_are_counted_at_each_path() {
     let json = r#"{"schema":1,"tool":"weigh","measure":"apparent","complete":false,"name":"top","kind":"directory",
         "size":9,"entries":1,"children":[],"errors":[]}"#;
     crate::saved::write(fixture.at("interrupted.weigh"), json);
-    let shown = weigh("-s --as prometheus --load interrupted.weigh").within(fixture.path()).run();
+    let shown = weigh("-s --as prometheus --from interrupted.weigh").within(fixture.path()).run();
     let text = String::from_utf8(shown.stdout).unwrap();
     assert_eq!(paths(&text, "weigh_errors"), [("top".to_owned(), 1)]);
 }
@@ -200,7 +200,7 @@ fn metrics_have_labels_of_their_own() {
         "entries":25,"children":[{content}],"errors":[]}}"#
     );
     crate::saved::write(fixture.at("long.weigh"), &json);
-    let text = weigh("-s -z 0 --as prometheus --load long.weigh").within(fixture.path()).run();
+    let text = weigh("-s -z 0 --as prometheus --from long.weigh").within(fixture.path()).run();
     let all = paths(&text.text(), "weigh_apparent_size_bytes");
     let (cut, figure) = all.last().unwrap();
     assert_eq!((all.len(), cut.len(), *figure), (22, 4096 + '\u{fffd}'.len_utf8(), 27));

@@ -537,7 +537,7 @@ fn a_name_that_no_entry_can_have_is_refused_with_the_file_and_the_name() {
         // Only with the root that its header says, the tree is read.
         let since = ["top", "dir", "short"].map(|root| run(&format!("diff {root} --since bad")));
         let since = since.into_iter().find(|it| !it.complaint().contains("compare with")).unwrap();
-        let loaded = ["-t --load bad", "-n 1 --load bad", "--load bad -j"].map(run);
+        let loaded = ["-t --from bad", "-n 1 --from bad", "--from bad -j"].map(run);
         for shown in loaded.into_iter().chain([since]) {
             let said = shown.complaint();
             assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{what}: {said}");
@@ -552,7 +552,7 @@ fn a_name_that_no_entry_can_have_is_refused_with_the_file_and_the_name() {
         (b"path,size\n\"top/x\0y\",5\n", nul("x\\x00y")),
     ] {
         fs::write(fixture.at("bad"), list).unwrap();
-        let shown = weigh("--list bad").within(fixture.path()).run();
+        let shown = weigh("--from bad").within(fixture.path()).run();
         let said = shown.complaint();
         assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{what}: {said}");
         assert!(said.contains("bad: line ") && said.contains(&what), "{said}");
@@ -561,6 +561,6 @@ fn a_name_that_no_entry_can_have_is_refused_with_the_file_and_the_name() {
     for root in [".", "..", "/proc/self/fdinfo"] {
         let place = fixture.at("dir");
         weigh("--save ../root.weigh").arg(root).within(&place).run();
-        assert_eq!(weigh("--load ../root.weigh").within(&place).run().code(), 0, "{root}");
+        assert_eq!(weigh("--from ../root.weigh").within(&place).run().code(), 0, "{root}");
     }
 }

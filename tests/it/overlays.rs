@@ -358,7 +358,7 @@ fn snapshots_say_whether_overlays_were_entered() {
     let script = format!(
         r#"{FILL} mount -t tmpfs none top; {mounts}
         "$0" -q top --overlays --save with; "$0" -q top --save without
-        "$0" -j -q --load without; "$0" diff top --overlays --since with; "$0" diff top --since with"#
+        "$0" -j -q --from without; "$0" diff top --overlays --since with; "$0" diff top --since with"#
     );
     let output = try_in_namespace(&fixture, &script);
     let complaint = String::from_utf8_lossy(&output.stderr);

@@ -134,7 +134,7 @@ fn a_random_tree_comes_back_in_every_form_of_output() {
                 (direct, from) = (direct.arg("--save").arg(&dated), &dated);
             }
             let direct = direct.run();
-            let loaded = run(&format!("{form} --load")).arg(from).run();
+            let loaded = run(&format!("{form} --from")).arg(from).run();
             let what = format!("seed {seed}, weigh {flags} {form} {roots:?}");
             assert!(matches!(direct.code(), 0 | 1), "{what}: {}", direct.complaint());
             same(&loaded, &direct, &what);
@@ -145,7 +145,7 @@ fn a_random_tree_comes_back_in_every_form_of_output() {
 /// Loads `from` and saves it again: what is saved of that is the same.
 fn check_same(place: &Fixture, from: &str, what: &str) {
     let save = |from: &str, to: &str| {
-        let shown = weigh(&format!("--load {from} --save {to}")).within(place.path()).run();
+        let shown = weigh(&format!("--from {from} --save {to}")).within(place.path()).run();
         assert!(place.at(to).exists(), "{what}, to {to}: {}", shown.complaint());
     };
     // What is loaded and saved again may have lost what only the walk knew.
@@ -306,7 +306,7 @@ fn blocks_depend_on_the_tree_alone() {
         }
     }
     let direct = weigh("-j top").within(fixture.path()).run();
-    same(&weigh("-j --load x.weigh").within(fixture.path()).run(), &direct, "loaded");
+    same(&weigh("-j --from x.weigh").within(fixture.path()).run(), &direct, "loaded");
 }
 
 /// What compresses well enough to be taken for a bomb is saved so that it is not.
@@ -328,7 +328,7 @@ fn what_is_saved_is_never_taken_for_a_bomb() {
     }
     text += r#"],"errors":[]}"#;
     saved::write(place.at("b.weigh"), &text);
-    weigh("-j -n 9 --load b.weigh").within(place.path()).run().clean();
+    weigh("-j -n 9 --from b.weigh").within(place.path()).run().clean();
     let file = place.bytes("b.weigh");
     let unpacked: usize = sections(&file).iter().map(|(_, content)| content.len()).sum();
     assert!(unpacked < file.len() * 1_032, "{unpacked} {}", file.len());
@@ -667,8 +667,8 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
     for (file, expected, by_index) in cases {
         fs::write(fixture.at("bad.weigh"), file).unwrap();
         for (flags, expected) in [
-            ("-t --load bad.weigh", expected),
-            ("--load bad.weigh --load x.weigh", expected),
+            ("-t --from bad.weigh", expected),
+            ("--from bad.weigh --from x.weigh", expected),
             // All that is there has changed.
             (
                 "diff top -n 1 --since bad.weigh",
@@ -684,7 +684,7 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
     }
     // By the index, the second one is as good as the first.
     fs::write(fixture.at("bad.weigh"), with(&|parts| parts.insert(2, parts[2].clone()))).unwrap();
-    for flags in ["-t --load bad.weigh", "--load bad.weigh --load x.weigh"] {
+    for flags in ["-t --from bad.weigh", "--from bad.weigh --from x.weigh"] {
         let shown = weigh(flags).within(fixture.path()).run();
         assert!(shown.complaint().contains("block 2 is wrong: "), "{}", shown.complaint());
     }
@@ -703,7 +703,7 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
         .collect();
     index = sealed(&forged, false);
     fs::write(fixture.at("bad.weigh"), index).unwrap();
-    let shown = weigh("-t --load bad.weigh").within(fixture.path()).run();
+    let shown = weigh("-t --from bad.weigh").within(fixture.path()).run();
     assert!(shown.complaint().contains("the index is wrong"), "{}", shown.complaint());
 }
 
@@ -725,7 +725,7 @@ fn a_comparison_needs_no_digests_and_trusts_them_with_no_sizes() {
     let digests = sections(&unchanged).iter().find(|(kind, _)| *kind == b'C').unwrap().1.len();
     damaged[last - digests - 1_000] ^= 1;
     assert!(since(&damaged) == expected, "what is unchanged was read");
-    assert_eq!(run("-t --load since.weigh").code(), 1, "it is damaged");
+    assert_eq!(run("-t --from since.weigh").code(), 1, "it is damaged");
 
     fs::write(fixture.at("top/3/4/new"), [b'x'; 70_000]).unwrap();
     run("top -n 1 --save y.weigh").clean();
@@ -750,11 +750,11 @@ fn a_snapshot_is_read_from_standard_input() {
     let saved = weigh("top --save -").within(fixture.path()).run().clean();
     assert!(saved.starts_with(MAGIC));
     fs::write(fixture.at("x"), &saved).unwrap();
-    let piped = weigh("-j --load -").stdin(fs::File::open(fixture.at("x")).unwrap());
+    let piped = weigh("-j --from -").stdin(fs::File::open(fixture.at("x")).unwrap());
     let direct = weigh("-j top").within(fixture.path()).run();
     same(&piped.run(), &direct, "a file");
     let script = "cat x | \"$0\" \"$@\"";
-    let run = weigh("-j --load -").within(fixture.path()).under(["/bin/sh", "-c", script]);
+    let run = weigh("-j --from -").within(fixture.path()).under(["/bin/sh", "-c", script]);
     same(&run.run(), &direct, "a pipe");
 }
 
@@ -774,7 +774,7 @@ fn small_listings_that_are_alike_are_never_taken_for_a_bomb() {
         directories.join(",")
     );
     saved::write(place.at("b.weigh"), &text);
-    weigh("-j -n 9 --load b.weigh").within(place.path()).run().clean();
+    weigh("-j -n 9 --from b.weigh").within(place.path()).run().clean();
     let file = place.bytes("b.weigh");
     let unpacked: usize = sections(&file).iter().map(|(_, content)| content.len()).sum();
     assert!(unpacked < file.len() * 1_032, "{unpacked} {}", file.len());

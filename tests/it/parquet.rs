@@ -125,7 +125,7 @@ fn details_and_where_it_comes_from_are_there_where_they_are_known() {
     assert_eq!(number(&plain["t/a/f"], "links"), Some(2));
     assert_eq!(number(&plain["t/old"], "modified"), None);
     weigh("-s t --details --save saved").within(fixture.path()).run().clean();
-    for flags in ["-s t --as parquet --details", "--load saved --as parquet --details"] {
+    for flags in ["-s t --as parquet --details", "--from saved --as parquet --details"] {
         let rows = run(flags, "2");
         assert_eq!(number(&rows["t/old"], "modified"), Some(1_000_000_000_000_000), "{flags}");
         assert!(number(&rows["t/a"], "modified").is_some_and(|time| time < 0));
@@ -154,13 +154,13 @@ fn it_is_written_in_groups() {
         (0..130_000).map(|i| format!("{{\"name\":\"f{i}\",\"dsize\":{i}}}")).collect();
     let export = format!("[1,2,{{\"timestamp\":1}},[{{\"name\":\"/t\"}},{}]]", export.join(","));
     fs::write(fixture.at("export"), export).unwrap();
-    let table = weigh("--as parquet --load export").within(fixture.path()).run().clean();
+    let table = weigh("--as parquet --from export").within(fixture.path()).run().clean();
     fs::write(fixture.at("table"), &table).unwrap();
     let reader = SerializedFileReader::new(File::open(fixture.at("table")).unwrap()).unwrap();
     let groups = reader.metadata().row_groups().iter().map(|group| group.num_rows());
     assert_eq!(groups.collect::<Vec<_>>(), [122_880, 7_121]);
     assert_eq!(rows(&fixture.at("table")).len(), 130_001);
-    let full = weigh("--as parquet --load export").within(fixture.path());
+    let full = weigh("--as parquet --from export").within(fixture.path());
     let full = full.stdout(File::options().write(true).open("/dev/full").unwrap()).run();
     assert_eq!(full.code(), 1);
     assert!(
@@ -184,7 +184,7 @@ fn what_it_cannot_show_is_refused() {
         assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}");
     }
     // What was saved without them has none.
-    let shown = weigh("--load saved --as parquet --details").within(fixture.path()).run();
+    let shown = weigh("--from saved --as parquet --details").within(fixture.path()).run();
     assert_eq!(shown.code(), 2);
 }
 

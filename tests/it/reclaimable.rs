@@ -1022,7 +1022,7 @@ fn what_makes_no_sense_is_refused() {
     for flags in [
         "clean -s",
         "clean -e x",
-        "clean --load x",
+        "clean --from x",
         "clean --older 1",
         "clean --as ncdu",
         "clean --save x",

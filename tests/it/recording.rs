@@ -97,7 +97,7 @@ const LOOK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/look.weigh");
 
 #[test]
 fn a_tree_looks_like_that() {
-    is_drawn("picture.svg", &format!("--load {LOOK} -n 16"), &Fixture::new());
+    is_drawn("picture.svg", &format!("--from {LOOK} -n 16"), &Fixture::new());
 }
 
 /// Its age classes are those of the day when the snapshot was made, on any day.
@@ -112,7 +112,7 @@ fn a_treemap_looks_like_that() {
     });
     let fixture = Fixture::new();
     saved::write(fixture.at("today.weigh"), &moved);
-    let map = weigh("--load today.weigh --as svg").within(fixture.path()).run().text();
+    let map = weigh("--from today.weigh --as svg").within(fixture.path()).run().text();
     is_kept("map.svg", &map, "");
 }
 

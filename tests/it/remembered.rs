@@ -273,7 +273,7 @@ fn only_whole_walks_of_directories_are_kept() {
         ("--unique t", "--unique counts only a part"),
         ("t/f", "only scans of directories are"),
         ("--files-from list", "the PATHs are from a list"),
-        ("--load s.weigh", "nothing is scanned here"),
+        ("--from s.weigh", "nothing is scanned here"),
     ] {
         let shown = at_home(&fixture, "--remember").args(flags.split(' ')).run();
         let said = shown.complaint();
@@ -306,7 +306,7 @@ fn what_could_not_be_read_is_kept_as_incomplete_and_limits_nothing() {
     assert!(said.contains("weigh: remembered: ") && said.contains("t/closed"), "{said}");
     let kept = remembered(&fixture);
     let [file] = &kept.iter().collect::<Vec<_>>()[..] else { panic!("{kept:?}") };
-    assert_eq!(weigh("-j --load").arg(file).run().code(), 1);
+    assert_eq!(weigh("-j --from").arg(file).run().code(), 1);
     // It is the last scan. What was not read then is neither growth nor a reason to fail.
     fs::set_permissions(fixture.at("t/closed"), PermissionsExt::from_mode(0o755)).unwrap();
     let shown = run("diff -s t --since last");

@@ -72,7 +72,7 @@ fn filters_leave_of_a_snapshot_what_they_leave_of_the_tree() {
             let run = |flags: &str| weigh(flags).within(fixture.path()).run();
             run(&format!("{counting} {roots} --details --save snapshot")).clean();
             for (filter, form) in FILTERS.iter().zip(forms.iter().cycle()) {
-                let load = run(&format!("{form} {filter} --load snapshot"));
+                let load = run(&format!("{form} {filter} --from snapshot"));
                 let direct = run(&format!("{form} {counting} {filter} {roots}"));
                 let what = format!("{form} {counting} {filter} {roots}");
                 same(&load, &direct, &what);
@@ -93,7 +93,7 @@ fn random_trees_are_reweighed_alike() {
         for filter in filters {
             for form in ["-j", "-c", "-j --by type", "-j --by owner"] {
                 let direct = weigh(&format!("{form} {filter}")).arg(fixture.path()).run();
-                let load = weigh(&format!("{form} {filter} --load")).arg(&file).run();
+                let load = weigh(&format!("{form} {filter} --from")).arg(&file).run();
                 same(&load, &direct, &format!("seed {seed}: {form} {filter}"));
             }
         }
@@ -116,7 +116,7 @@ fn a_path_is_found_below_the_right_one_of_several_roots() {
         weigh(&format!("{roots} --save snapshot")).within(fixture.path()).run().clean();
         for path in ["a/deep", "b/a/deep", "c/z"] {
             for filter in ["-j -X", "-j --collapse"] {
-                let load = run(&format!("--load snapshot {filter}"), path);
+                let load = run(&format!("--from snapshot {filter}"), path);
                 same(&load, &run(&format!("{roots} {filter}"), path), &format!("{roots} {path}"));
             }
         }
@@ -124,7 +124,7 @@ fn a_path_is_found_below_the_right_one_of_several_roots() {
     let inside = |flags: &str| weigh(flags).within(fixture.at("c")).run();
     inside(". ../a ../b/a --save ../snapshot").clean();
     for filter in ["-X ../a/deep", "-X ./z", "--collapse ../b/a/deep"] {
-        let load = inside(&format!("-j {filter} --load ../snapshot"));
+        let load = inside(&format!("-j {filter} --from ../snapshot"));
         same(&load, &inside(&format!("-j {filter} . ../a ../b/a")), filter);
     }
 }
@@ -137,7 +137,7 @@ fn what_is_left_out_of_an_outer_root_is_not_reached_from_an_inner_one() {
     let run = |flags: &str| weigh(flags).within(fixture.at("top")).run();
     run(". a a/a/b --save ../snapshot").clean();
     for filter in ["--exclude=/a/a/b", "--exclude=/a/a", "--exclude=/a/b"] {
-        let load = run(&format!("-j {filter} --load ../snapshot"));
+        let load = run(&format!("-j {filter} --from ../snapshot"));
         same(&load, &run(&format!("-j {filter} . a a/a/b")), filter);
     }
 }
@@ -152,7 +152,7 @@ fn the_only_root_needs_no_name() {
         assert!(header["roots"][0].as_object_mut().unwrap().remove("name").is_some());
     });
     let load =
-        weigh("-j --load snapshot -X").arg(fixture.at("top/src")).within(fixture.path()).run();
+        weigh("-j --from snapshot -X").arg(fixture.at("top/src")).within(fixture.path()).run();
     same(&load, &run("-j ./top -X top/src"), "-X top/src");
 }
 
@@ -191,11 +191,11 @@ fn any_mix_of_roots_is_reweighed_alike() {
                     roots.iter().fold(start, |weigh, root| weigh.arg(root)).run()
                 };
                 let what = format!("seed {seed}: {form} {flag} {filter:?} {roots:?}");
-                same(&show("--load snapshot", &[]), &show("", &roots), &what);
+                same(&show("--from snapshot", &[]), &show("", &roots), &what);
             }
             for filter in ["-X a1", "-e [2-5]", "--exclude *3 -v 7$", "-M 0 -e b", "-M +3"] {
                 let what = format!("seed {seed}: {form} {filter} {roots:?}");
-                let load = run(&format!("{form} {filter} --load snapshot"), &[]);
+                let load = run(&format!("{form} {filter} --from snapshot"), &[]);
                 same(&load, &run(&format!("{form} {filter}"), &roots), &what);
             }
         }
@@ -240,11 +240,11 @@ fn find_says_the_same_of_what_is_gone_by_now() {
     let absolute = fixture.at("top/src");
     fs::rename(fixture.at("top"), fixture.at("gone")).unwrap();
     for ((filter, _), expected) in cases.iter().zip(expected) {
-        let shown = weigh(&format!("-j {filter} --load snapshot")).within(fixture.path()).run();
+        let shown = weigh(&format!("-j {filter} --from snapshot")).within(fixture.path()).run();
         assert_eq!(shown.document().root().size, expected, "{filter}");
     }
     // By the path where it was, and as the root was spelled.
-    let load = || weigh("-j --load snapshot").within(fixture.path());
+    let load = || weigh("-j --from snapshot").within(fixture.path());
     let without = load().arg("-X").arg("src").run().clean();
     assert_eq!(load().arg("-X").arg(absolute).run().clean(), without);
     assert_eq!(load().arg("-X").arg("top/src").run().clean(), without);
@@ -255,14 +255,14 @@ fn what_is_saved_again_is_what_was_left() {
     let fixture = project();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     run("top --details --save all").clean();
-    run("--load all -X cache --save less").clean();
-    same(&run("-j --load less"), &run("-j -X cache top"), "-X cache");
-    same(&run("-j -i --load less"), &run("-j -i -X cache top"), "-X cache, then -i");
+    run("--from all -X cache --save less").clean();
+    same(&run("-j --from less"), &run("-j -X cache top"), "-X cache");
+    same(&run("-j -i --from less"), &run("-j -i -X cache top"), "-X cache, then -i");
     let less = crate::saved::header(&fixture.at("less"));
     assert_eq!(less["options"], serde_json::json!(["--ignore-directory=cache"]));
     assert_eq!(less["details"], false);
-    run("--load all -X cache --details --save less").clean();
-    same(&run("-m m --load less"), &run("-m m -X cache top"), "-X cache --details");
+    run("--from all -X cache --details --save less").clean();
+    same(&run("-m m --from less"), &run("-m m -X cache top"), "-X cache --details");
 }
 
 #[test]
@@ -275,20 +275,20 @@ fn what_could_not_be_read_is_left_out_with_what_it_lies_in() {
     let direct = |flags: &str| weigh(flags).arg("top").within(fixture.path()).by_nobody(&fixture);
     assert_eq!(direct("--save place/snapshot").run().code(), 1);
     for filter in ["-X closed", "-X in", "--exclude /top/closed", "-e f$"] {
-        let load = weigh(&format!("-j {filter} --load")).arg(fixture.at("place/snapshot")).run();
+        let load = weigh(&format!("-j {filter} --from")).arg(fixture.at("place/snapshot")).run();
         same(&load, &direct(&format!("-j {filter}")).run(), filter);
     }
     // A root that cannot be found is no less missing for how it is called.
     let missing = |flags: &str| weigh(flags).arg("top").arg("top/gone").within(fixture.path());
     assert_eq!(missing("--save place/missing").run().code(), 1);
-    let load = weigh("-j -X gone --load").arg(fixture.at("place/missing")).run();
+    let load = weigh("-j -X gone --from").arg(fixture.at("place/missing")).run();
     same(&load, &missing("-j -X gone").run(), "a missing root");
     let both = |flags: &str| {
         let roots = weigh(flags).arg("./in").arg("./in/../open").arg("./in/../in/../closed");
         roots.within(fixture.at("top")).by_nobody(&fixture)
     };
     assert_eq!(both("--save ../place/two").run().code(), 1);
-    let load = weigh("-j -X open -X closed --load").arg(fixture.at("place/two")).run();
+    let load = weigh("-j -X open -X closed --from").arg(fixture.at("place/two")).run();
     same(&load, &both("-j -X open -X closed").run(), "two roots");
     // What lies in another root is one itself where the way is left out.
     let inner = |flags: &str| {
@@ -297,7 +297,7 @@ fn what_could_not_be_read_is_left_out_with_what_it_lies_in() {
     };
     assert_eq!(inner("--save place/three").run().code(), 1);
     for filter in ["-X in", "-X closed", "-X in -X closed", "-e f$", "--collapse in"] {
-        let load = weigh(&format!("-j {filter} --load")).arg(fixture.at("place/three")).run();
+        let load = weigh(&format!("-j {filter} --from")).arg(fixture.at("place/three")).run();
         same(&load, &inner(&format!("-j {filter}")).run(), &format!("three roots, {filter}"));
     }
 }
@@ -322,7 +322,7 @@ fn what_may_be_a_directory_is_not_left_out_as_a_file() {
         ("-X directory", [false, true]),
         ("-X listed", [false, false]),
     ] {
-        let flags = format!("-j {filter} --load");
+        let flags = format!("-j {filter} --from");
         let document = weigh(&flags).arg(fixture.at("place/snapshot")).run();
         let text = String::from_utf8_lossy(&document.stdout);
         let is_said = ["directory", "file"].map(|name| text.contains(&format!("listed/{name}\"")));
@@ -349,7 +349,7 @@ fn many_roots_in_another_are_found_at_once() {
         run(&format!("-s {roots} -n 1 --save snapshot")).clean();
         let filter = "-j --exclude *7";
         same(
-            &run(&format!("{filter} --load snapshot")),
+            &run(&format!("{filter} --from snapshot")),
             &run(&format!("-s {filter} {roots}")),
             roots,
         );
@@ -370,7 +370,7 @@ fn times_are_those_of_what_is_collapsed_too() {
         for form in ["-j -m m", "-c -m m --time-style full-iso", "-c --sort time", "-j -m m -n 2"] {
             let flags = format!("{form} --collapse {collapse}");
             same(
-                &run(&format!("{flags} --load snapshot")),
+                &run(&format!("{flags} --from snapshot")),
                 &run(&format!("{flags} top other")),
                 &flags,
             );
@@ -388,16 +388,16 @@ fn times_are_saved_with_sizes() {
     {
         let direct = run(&format!("{flags} top"));
         same(&run(&format!("{flags} top --save snapshot")), &direct, flags);
-        same(&run(&format!("{flags} --load snapshot")), &direct, flags);
-        same(&run("-j -X cache --load snapshot"), &run("-j -X cache top"), "sizes");
+        same(&run(&format!("{flags} --from snapshot")), &direct, flags);
+        same(&run("-j -X cache --from snapshot"), &run("-j -X cache top"), "sizes");
     }
     run("top --by owner --save owned").clean();
-    same(&run("-c --by owner --load owned"), &run("-c --by owner top"), "--by owner");
+    same(&run("-c --by owner --from owned"), &run("-c --by owner top"), "--by owner");
     run("top --save plain").clean();
     for flags in ["-c -m m", "-j -M 3", "-c --sort time"] {
-        same(&run(&format!("{flags} --load plain")), &run(&format!("{flags} top")), flags);
+        same(&run(&format!("{flags} --from plain")), &run(&format!("{flags} top")), flags);
     }
-    let shown = run("--details --save again --load plain");
+    let shown = run("--details --save again --from plain");
     assert_eq!((shown.code(), shown.stdout.len()), (2, 0));
     assert!(shown.complaint().contains("without --details"), "{}", shown.complaint());
 }
@@ -408,7 +408,7 @@ fn what_a_snapshot_cannot_tell_is_said() {
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     run("top --save snapshot").clean();
     for flag in ["--gitignore", "--only-ignored", "-x", "-A 3", "-y 3", "-m a", "-m c"] {
-        let shown = run(&format!("{flag} --load snapshot"));
+        let shown = run(&format!("{flag} --from snapshot"));
         let long = match flag.split(' ').next() {
             Some("-x") => "-x",
             Some("-A") => "-A",
@@ -421,8 +421,8 @@ fn what_a_snapshot_cannot_tell_is_said() {
     }
     assert_eq!(run("-m a top --save other").code(), 2);
     run("-L top --details --save followed").clean();
-    same(&run("-j -m m --load followed"), &run("-j -L -m m top"), "-L -m m");
-    let shown = run("-X cache --load followed");
+    same(&run("-j -m m --from followed"), &run("-j -L -m m top"), "-L -m m");
+    let shown = run("-X cache --from followed");
     assert_eq!((shown.code(), shown.stdout.len()), (2, 0));
     assert!(shown.complaint().contains("symlinks were followed"), "{}", shown.complaint());
 }
@@ -441,7 +441,7 @@ fn changes_are_of_what_counts() {
         json["change"].as_i64().unwrap()
     };
     run("-s top --save later").clean();
-    for from in ["top", "--load later"] {
+    for from in ["top", "--from later"] {
         assert_eq!(change(from), 1_100_000);
         assert_eq!(change(&format!("-X cache {from}")), 100_000);
         assert_eq!(change(&format!(r"-e \.py$ {from}")), 100_000);
@@ -458,5 +458,5 @@ fn a_chain_deeper_than_any_stack_is_reweighed() {
     let fixture = Fixture::in_memory().chain("d", 100_000, 10);
     weigh("-s d -n 1 --save snapshot").within(fixture.path()).run().clean();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    same(&run("-j -X end --load snapshot"), &run("-j -s -X end d"), "-X end");
+    same(&run("-j -X end --from snapshot"), &run("-j -s -X end d"), "-X end");
 }

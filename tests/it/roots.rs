@@ -367,7 +367,7 @@ fn an_empty_name_between_nuls_is_a_problem() {
     assert!(shown.complaint().starts_with(several), "{}", shown.complaint());
     // Its snapshot can be loaded.
     assert_eq!(run("--save saved --files0-from -", b"a/sub\0\0").code(), 1);
-    let loaded = run("-j -s --load saved", b"");
+    let loaded = run("-j -s --from saved", b"");
     assert_eq!(loaded.code(), 1);
     assert!(loaded.complaint().starts_with(said), "{}", loaded.complaint());
     // An empty line is nothing.

@@ -33,7 +33,7 @@ fn scripted(fixture: &Fixture, script: &str, flags: &str) -> Shown {
 fn assert_snapshot(fixture: &Fixture, snapshot: &[u8]) {
     let file = fixture.at("loaded");
     fs::write(&file, snapshot).unwrap();
-    let loaded = weigh("-j --load").arg(&file).run().clean();
+    let loaded = weigh("-j --from").arg(&file).run().clean();
     let weighed = weigh("-j top").within(fixture.path()).run().clean();
     assert_eq!(String::from_utf8_lossy(&loaded), String::from_utf8_lossy(&weighed));
     fs::remove_file(file).unwrap();

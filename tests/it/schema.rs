@@ -66,7 +66,7 @@ fn documents(seed: u64) -> Vec<Vec<u8>> {
         let flags = SINCE[turn / 4 % SINCE.len()];
         documents.push(run(&format!("diff -j {flags} --since dated"), &several[..1]));
         weigh("--save dated/ tree").within(fixture.path()).run().clean();
-        documents.push(run("-j --load dated", &[]));
+        documents.push(run("-j --from dated", &[]));
         documents.push(run("history -j dated", &[]));
     }
     documents

@@ -95,7 +95,7 @@ fn printed_paths_cannot_command_the_terminal() {
     weigh("tree --save saved").within(fixture.path()).run().clean();
     let escaped = r"tree/\x1b]0;title\x07\u{9b}31m\xff";
     for (flags, end_of_path) in
-        [("-u tree", "\n"), ("-u --print0 tree", "\0"), ("-u --load saved", "\n")]
+        [("-u tree", "\n"), ("-u --print0 tree", "\0"), ("-u --from saved", "\n")]
     {
         for is_pipe in [false, true] {
             let mut terminal = Terminal::new();
@@ -239,7 +239,7 @@ fn a_terminal_that_is_larger_than_any_screen_is_refused() {
 fn a_signal_ends_it_while_a_snapshot_is_awaited() {
     let fixture = Fixture::new().fifo("pipe");
     let terminal = Terminal::new();
-    let child = weigh("-u --load").arg(fixture.at("pipe")).on(&terminal).spawn();
+    let child = weigh("-u --from").arg(fixture.at("pipe")).on(&terminal).spawn();
     terminal.wait_for("loading");
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(end(child).1.code(), Some(143));
@@ -379,7 +379,7 @@ fn a_snapshot_from_a_pipe_is_browsed() {
     weigh("-P --save").arg(&saved).arg("tree").within(fixture.path()).run();
     let mut terminal = Terminal::new();
     let script = format!("cat '{}' | \"$0\" \"$@\"", saved.display());
-    let child = weigh("-u --load -").on(&terminal).under(["sh", "-c", &script]).spawn();
+    let child = weigh("-u --from -").on(&terminal).under(["sh", "-c", &script]).spawn();
     terminal.wait_for("one");
     terminal.type_in(b"q");
     assert_eq!(end(child).1.code(), Some(0));
@@ -390,7 +390,7 @@ fn a_snapshot_from_a_pipe_is_browsed() {
 #[test]
 fn keys_and_a_file_do_not_both_come_from_the_terminal() {
     let fixture = three_files();
-    for flags in ["--load -", "--list -", "diff tree --since -"] {
+    for flags in ["--from -", "diff tree --since -"] {
         let terminal = Terminal::new();
         let child = weigh("-u").args(flags.split(' ')).within(fixture.path()).on(&terminal).spawn();
         terminal.wait_for("weigh: error: ui takes keys from standard input");

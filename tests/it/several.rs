@@ -93,7 +93,7 @@ fn loaded_together_they_are_a_walk_of_all() {
             let walk = walk.arg("--").args(&given).run();
             let mut load = weigh(&format!("{flags} {measure}")).within(place.path());
             for name in &saved {
-                load = load.arg("--load").arg(name);
+                load = load.arg("--from").arg(name);
             }
             let load = load.run();
             let what = format!("seed {seed}: weigh {flags} {measure} {details} {snapshots:?}");
@@ -127,7 +127,7 @@ fn each_of_several_hosts_has_a_line() {
     let load = |names: &[&str]| {
         let mut load = weigh("-j").within(fixture.path());
         for name in names {
-            load = load.arg("--load").arg(name);
+            load = load.arg("--from").arg(name);
         }
         serde_json::from_slice::<Value>(&load.run().clean()).unwrap()
     };
@@ -143,9 +143,9 @@ fn each_of_several_hosts_has_a_line() {
     let expected = [("b", 1500), ("a", 1000), ("c", 30)];
     assert_eq!(lines(below), expected.map(|(name, size)| (format!("{place}/{name}"), size)));
     // Paths are those that the host has.
-    let table = weigh("--as csv --load 1 --load 2 --load 3").within(fixture.path()).run().text();
+    let table = weigh("--as csv --from 1 --from 2 --from 3").within(fixture.path()).run().text();
     assert!(table.contains(&format!("\"web2:{place}/b/h\"")), "{table}");
-    let picture = weigh("-d 0 -R --load 1 --load 2").within(fixture.path()).run().text();
+    let picture = weigh("-d 0 -R --from 1 --from 2").within(fixture.path()).run().text();
     assert_eq!(picture.matches("web1:").count(), 1, "{picture}");
     assert_eq!(picture.matches("web2:").count(), 1, "{picture}");
 }
@@ -160,7 +160,7 @@ fn what_a_host_could_not_read_is_marked() {
     }
     let lost = json!([{"path": "a/d/lost", "operation": "open", "message": "denied"}]);
     saved::change(&fixture.at("a.weigh"), |header| header["errors"] = lost);
-    let load = "-s -c --load a.weigh --load b.weigh --load c.weigh";
+    let load = "-s -c --from a.weigh --from b.weigh --from c.weigh";
     let shown = weigh(load).within(fixture.path()).run();
     let text = String::from_utf8(shown.stdout).unwrap();
     let marked: Vec<_> = text.lines().filter(|line| line.contains('≥')).collect();
@@ -180,7 +180,7 @@ fn paths_from_a_home_directory_have_lines_of_their_own() {
         save_of_host(&fixture, name, host, &file);
         saved::change(&fixture.at(&file), |header| header["roots"][0]["path"] = name.into());
     }
-    let flags = "-j --load a.weigh --load b.weigh --load c.weigh";
+    let flags = "-j --from a.weigh --from b.weigh --from c.weigh";
     let shown = weigh(flags).within(fixture.path()).run().clean();
     let names = lines(&serde_json::from_slice(&shown).unwrap());
     let expected = [("web1:a", 1000), ("web1:b", 500), ("web2:c", 30)];
@@ -204,7 +204,7 @@ fn of_several_hosts_only_what_is_shown_is_read() {
     for flags in
         ["-n 7", "-d 1 -n 99", "-F -n 5", "-D -n 20", "-s -n 3", "-m m -n 5", "-z 1100 -n 9"]
     {
-        let load = "--load 1.weigh --load 2.weigh --load 3.weigh";
+        let load = "--from 1.weigh --from 2.weigh --from 3.weigh";
         let run = |more: &str| {
             let run = weigh(&format!("{flags} {load} {more}")).within(fixture.path()).run();
             String::from_utf8(run.clean()).unwrap()
@@ -233,7 +233,7 @@ fn of_several_hosts_the_largest_by_one_measure_are_shown() {
     }
     for flags in ["-n 6", "-F -n 5", "-z 4k -n 9"] {
         let load = |more: &str| {
-            let flags = format!("{flags} --load web1.weigh --load web2.weigh {more}");
+            let flags = format!("{flags} --from web1.weigh --from web2.weigh {more}");
             weigh(&format!("-q {flags}")).within(fixture.path()).run().clean()
         };
         // What is saved needs all of both.
@@ -255,7 +255,7 @@ fn a_mount_that_has_another_number_now_has_the_same_inodes() {
         other.pointer_mut(at).unwrap()["mount"] = 987_654.into();
     }
     saved::save(&fixture.at("2"), &other);
-    let shown = weigh("-j --load 1 --load 2").within(fixture.path()).run().clean();
+    let shown = weigh("-j --from 1 --from 2").within(fixture.path()).run().clean();
     let shown: Value = serde_json::from_slice(&shown).unwrap();
     assert_eq!((&shown["size"], &shown["entries"]), (&1000.into(), &3.into()));
 }
@@ -268,7 +268,7 @@ fn roots_of_one_name_are_told_apart() {
         let save = weigh("-s x --save").within(fixture.at(dir));
         save.arg(fixture.at(name)).run().clean();
     }
-    let shown = weigh("-j --load 1 --load 2").within(fixture.path()).run().clean();
+    let shown = weigh("-j --from 1 --from 2").within(fixture.path()).run().clean();
     let shown: Value = serde_json::from_slice(&shown).unwrap();
     let place = fixture.path().display();
     assert_eq!(lines(&shown), [(format!("{place}/a/x"), 1000), (format!("{place}/b/x"), 300)]);
@@ -297,7 +297,7 @@ fn many_roots_with_many_problems_are_joined() {
         many.as_object_mut().unwrap().remove(of_one);
     }
     saved::save(&fixture.at("2"), &many);
-    let weigh = weigh("-s -j --load 1 --load 2").within(fixture.path()).limited("-t 5");
+    let weigh = weigh("-s -j --from 1 --from 2").within(fixture.path()).limited("-t 5");
     let shown: Value = serde_json::from_slice(&weigh.run().stdout).unwrap();
     assert_eq!(shown["size"], 1000 + COUNT);
     assert_eq!(shown["errors"].as_array().unwrap().len(), COUNT);
@@ -311,9 +311,9 @@ fn what_is_saved_of_several_is_what_they_were() {
     }
     let run = |flags: &str| weigh(flags).within(fixture.path()).run().text();
     let picture = run("-s a b");
-    assert_eq!(run("--load 1 --load 2 --save both.weigh"), picture);
-    assert_eq!(run("--load both.weigh"), picture);
-    assert_eq!(run("--load both.weigh --load 1"), picture);
+    assert_eq!(run("--from 1 --from 2 --save both.weigh"), picture);
+    assert_eq!(run("--from both.weigh"), picture);
+    assert_eq!(run("--from both.weigh --from 1"), picture);
     fs::write(fixture.at("b/h"), [b'w'; 90]).unwrap();
     let since = run("diff -s a b --since both.weigh");
     assert!(since.contains("+60B"), "{since}");
@@ -335,13 +335,13 @@ fn roots_of_a_host_are_read_again_from_each_format() {
         save_of_host(&fixture, root, host, name);
     }
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    let all = "--load 1 --load 2 --load 3 --load 4";
+    let all = "--from 1 --from 2 --from 3 --from 4";
     let shown = ["-s -R -F", "-s -R -n 4", "-s -R -n 99", "-j", "--as csv", "-t"];
     let expected = shown.map(|flags| run(&format!("{flags} {all}")).text());
     for name in ["all.weigh"] {
         run(&format!("-q {all} --save {name}")).clean();
         for (flags, expected) in shown.iter().zip(&expected) {
-            assert_eq!(run(&format!("{flags} --load {name}")).text(), *expected, "{name} {flags}");
+            assert_eq!(run(&format!("{flags} --from {name}")).text(), *expected, "{name} {flags}");
         }
         let since = run(&format!("diff -s {all} --since {name}"));
         assert_eq!((since.code(), since.complaint().as_str()), (0, ""), "{name}");
@@ -360,7 +360,7 @@ fn roots_of_a_host_are_read_again_from_each_format() {
     for bad in [saved.replace(r#""f""#, r#""/x/..""#), with_own.replace("/a/log\"", "/a/..\"")] {
         assert!(bad.contains("/..\"") && bad != saved, "{bad}");
         saved::write(fixture.at("bad"), &bad);
-        let shown = run("--load bad");
+        let shown = run("--from bad");
         assert_eq!(shown.code(), 1);
         assert!(shown.complaint().contains("a slash in its name"), "{}", shown.complaint());
     }
@@ -375,12 +375,12 @@ fn what_was_saved_in_several_measures_says_in_which_it_is_shown() {
         save.arg("--save").arg(format!("{root}.weigh")).run().clean();
     }
     for (flags, shown) in [
-        ("--load a.weigh --load b.weigh", Some("apparent sizes")),
-        ("--load b.weigh --load a.weigh", Some("disk usage")),
-        ("-s --load b.weigh --load a.weigh", None),
-        ("-f --load a.weigh --load b.weigh", None),
-        ("-q --load a.weigh --load b.weigh", None),
-        ("--load a.weigh --load a.weigh", None),
+        ("--from a.weigh --from b.weigh", Some("apparent sizes")),
+        ("--from b.weigh --from a.weigh", Some("disk usage")),
+        ("-s --from b.weigh --from a.weigh", None),
+        ("-f --from a.weigh --from b.weigh", None),
+        ("-q --from a.weigh --from b.weigh", None),
+        ("--from a.weigh --from a.weigh", None),
     ] {
         let said = weigh(flags).within(fixture.path()).run();
         let expected = shown.map_or_else(String::new, |shown| {
@@ -407,11 +407,11 @@ fn exports_of_one_root_are_refused_by_name() {
     }
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     for (flags, file, root, other) in [
-        ("--load 1 --load 2", "2", "/", "1"),
-        ("--load 2 --load 4 --load 1", "1", "/", "2"),
-        ("--load 1 --load 3", "3", "/sub", "1"),
-        ("--load 3 --load 1", "3", "/sub", "1"),
-        ("-q --load 1 --load 2 --save both.weigh", "2", "/", "1"),
+        ("--from 1 --from 2", "2", "/", "1"),
+        ("--from 2 --from 4 --from 1", "1", "/", "2"),
+        ("--from 1 --from 3", "3", "/sub", "1"),
+        ("--from 3 --from 1", "3", "/sub", "1"),
+        ("-q --from 1 --from 2 --save both.weigh", "2", "/", "1"),
     ] {
         let shown = run(flags);
         let said = shown.complaint();
@@ -423,9 +423,9 @@ fn exports_of_one_root_are_refused_by_name() {
     }
     assert!(!fixture.at("both.weigh").exists());
     // Other roots are added up, and one of a host counts once.
-    assert_eq!(run("-j --load 1 --load 4").json()["size"], 5000);
+    assert_eq!(run("-j --from 1 --from 4").json()["size"], 5000);
     run("-q --save a.weigh d").clean();
-    run("-q --load a.weigh --load a.weigh").clean();
+    run("-q --from a.weigh --from a.weigh").clean();
 }
 
 #[test]
@@ -443,7 +443,7 @@ fn what_does_not_go_together_is_refused_by_name() {
         ("6", 1, "cannot load 6: "),
         ("7", 1, "cannot load 7: No such file"),
     ] {
-        let shown = weigh("--load 1 --load 4 --load").arg(other).within(fixture.path()).run();
+        let shown = weigh("--from 1 --from 4 --from").arg(other).within(fixture.path()).run();
         assert_eq!(shown.code(), code, "{other}");
         assert_eq!(shown.stdout, b"");
         let complaint = shown.complaint();

@@ -33,7 +33,7 @@ fn save(place: &Path, root: &Path, flags: &str, (number, of): (usize, usize), ma
 
 fn loading(flags: &str, place: &Path, numbers: impl IntoIterator<Item = usize>) -> Weigh {
     let start = weigh(flags).within(place);
-    numbers.into_iter().fold(start, |weigh, number| weigh.arg("--load").arg(number.to_string()))
+    numbers.into_iter().fold(start, |weigh, number| weigh.arg("--from").arg(number.to_string()))
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_missing_share_is_said_and_the_others_are_shown() {
     // What was saved of some is not all of them later.
     let again = loading("-s --save some", fixture.path(), [2, 3]).run();
     check_partial(&again, "6 shares of 8 are missing");
-    check_partial(&weigh("--load some").within(fixture.path()).run(), "6 shares of 8 are missing");
+    check_partial(&weigh("--from some").within(fixture.path()).run(), "6 shares of 8 are missing");
 }
 
 /// All that is in the other shares seemed to be new, with status 0; or to have passed a limit.
@@ -150,7 +150,7 @@ fn a_tree_is_not_compared_with_one_share_of_it() {
     let fixture = saved(2);
     weigh("-s -q --save 1.weigh --shard 1/2 t").within(fixture.path()).run().clean();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    run("-q --load 1 --save again.weigh").code();
+    run("-q --from 1 --save again.weigh").code();
     for share in ["1", "1.weigh", "again.weigh"] {
         for flags in ["", "-d0", "-j", "--fail-growth 1", "--by type", "-n 3", "-t"] {
             let shown = run(&format!("diff -s t {flags} --since {share}"));
@@ -162,13 +162,13 @@ fn a_tree_is_not_compared_with_one_share_of_it() {
         }
     }
     // Each with itself, and all with all, can be compared.
-    assert!(!run("diff -s --load 1.weigh --since 1").complaint().contains("compare"));
-    run("-s -q --load 1 --load 2 --save all.weigh").clean();
+    assert!(!run("diff -s --from 1.weigh --since 1").complaint().contains("compare"));
+    run("-s -q --from 1 --from 2 --save all.weigh").clean();
     run("diff -s t --since all.weigh").clean();
     // What was saved of some says what it lacks.
     let fixture = saved(3);
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    run("-s -q --load 1 --load 2 --save some.weigh");
+    run("-s -q --from 1 --from 2 --save some.weigh");
     let shown = run("diff -s t --since some.weigh");
     assert_eq!(shown.code(), 1);
     assert!(shown.complaint().contains("what is new in"), "{}", shown.complaint());
@@ -196,7 +196,7 @@ fn shares_of_two_hosts_are_two_trees() {
     }
     let mut load = loading("-j -d 0", one.path(), [1, 2]);
     for number in ["1", "2"] {
-        load = load.arg("--load").arg(two.at(number));
+        load = load.arg("--from").arg(two.at(number));
     }
     let shown: Value = load.run().json();
     assert_eq!((&shown["kind"], &shown["size"]), (&"total".into(), &400.into()));
@@ -233,7 +233,7 @@ done
 for i in 1 2 3 4; do
   "$0" -s --shard $i/4 t --save - | sed "s/\"device\":/\"device\":$i/g; s/\"mount\":/\"mount\":$i/g" > $i
 done
-"$0" -j --load 1 --load 2 --load 3 --load 4 > loaded
+"$0" -j --from 1 --from 2 --from 3 --from 4 > loaded
 cmp whole loaded
 "#;
     crate::run::in_namespace(&fixture, script);

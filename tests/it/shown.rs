@@ -283,7 +283,7 @@ fn what_is_hidden_is_counted_also_where_directories_do_not_count() {
     let hidden = rest(&text).unwrap();
     assert_eq!((hidden.count, hidden.size), (20, (0..20).map(|i| 100 + i).sum()), "{text}");
     shown(&fixture, "-s --save top.weigh top");
-    assert_eq!(shown(&fixture, "-c -b -o b -n 12 -e \\.py$ --load top.weigh"), text);
+    assert_eq!(shown(&fixture, "-c -b -o b -n 12 -e \\.py$ --from top.weigh"), text);
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn every_root_that_is_given_has_its_line() {
     // A snapshot shows what the walk does, and JSON what it did.
     shown(&fixture, "-s --save saved.weigh root var alone");
     assert_eq!(
-        shown(&fixture, "-c -b -n 14 --load saved.weigh"),
+        shown(&fixture, "-c -b -n 14 --from saved.weigh"),
         shown(&fixture, "-s -c -b -n 14 root var alone")
     );
     assert!(!shown(&fixture, "-s -j -n 3 root var alone").contains("\"root\""));
@@ -399,7 +399,7 @@ fn times_stand_beside_sizes() {
     }
     // A snapshot with details shows the same.
     shown(&fixture, "--save top.weigh --details top");
-    assert_eq!(shown(&fixture, "-c -m m --load top.weigh"), shown(&fixture, "-c -m m top"));
+    assert_eq!(shown(&fixture, "-c -m m --from top.weigh"), shown(&fixture, "-c -m m top"));
     assert_eq!(shown(&fixture, "-c -m m --save other.weigh top"), shown(&fixture, "-c -m m top"));
 }
 

@@ -98,7 +98,7 @@ fn a_snapshot_compared_with_a_snapshot_is_a_tree_compared_with_a_snapshot() {
     for flags in ["-c", "-j", "-c -F"] {
         let run = |flags: &str| weigh(flags).within(fixture.path()).run().clean();
         let direct = run(&format!("diff {flags} -s top --since snapshot"));
-        assert_eq!(run(&format!("diff {flags} --load later --since snapshot")), direct);
+        assert_eq!(run(&format!("diff {flags} --from later --since snapshot")), direct);
     }
 }
 
@@ -120,7 +120,7 @@ fn a_directory_that_moved_is_neither_gone_nor_new() {
     assert_eq!(moved["change"], 7_000_000);
     // Its own time stays what it was.
     run("-s --details --save later").clean();
-    let load = weigh("diff -s -c -w 100 --load later --since snapshot").within(fixture.path());
+    let load = weigh("diff -s -c -w 100 --from later --since snapshot").within(fixture.path());
     assert_eq!(load.run().text(), text);
 
     // Without details nobody can know.
@@ -164,7 +164,7 @@ fn what_is_gone_has_its_line_whatever_its_number_is_by_now() {
     reuse(&fixture, (was, "top/c/new"));
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     run("-s top --save later").clean();
-    for from in ["top", "--load later"] {
+    for from in ["top", "--from later"] {
         let lines = |flags: &str| {
             let shown = run(&format!("diff {flags} -s {from} --since snapshot.weigh")).text();
             let is_line = |line: &&str| line.contains("gone") || line.contains("new");
@@ -235,27 +235,27 @@ fn what_was_in_a_directory_that_is_a_file_has_lines() {
     run("-s top --save file");
     for (from, flags, expected) in [
         (
-            "diff --load file --since directory",
+            "diff --from file --since directory",
             "",
             "top,directory,25700,800,-24900,0, top/d,file,25000,100,-24900,1, \
              top/d/a,file,20000,,-20000,2, top/d/e,directory,5000,,-5000,2, \
              top/d/e/x,file,5000,,-5000,3,",
         ),
         (
-            "diff --load file --since directory",
+            "diff --from file --since directory",
             "-F",
             "top,directory,25700,800,-24900,0, top/d/a,file,20000,,-20000,2, \
              top/d/e/x,file,5000,,-5000,3, top/d,file,,100,100,1,",
         ),
         (
-            "diff --load directory --since file",
+            "diff --from directory --since file",
             "",
             "top,directory,800,25700,24900,0, top/d,directory,100,25000,24900,1, \
              top/d/a,file,,20000,20000,2, top/d/e,directory,,5000,5000,2, \
              top/d/e/x,file,,5000,5000,3,",
         ),
         (
-            "diff --load directory --since file",
+            "diff --from directory --since file",
             "-F",
             "top,directory,800,25700,24900,0, top/d/a,file,,20000,20000,2, \
              top/d/e/x,file,,5000,5000,3, top/d,file,100,,-100,1,",
@@ -304,7 +304,7 @@ fn another_directory_of_the_same_number_and_size_has_not_moved() {
         let run = |flags: &str| weigh(flags).within(fixture.path()).run();
         run("top --details --save later").clean();
         for load in loads {
-            let from = if load.is_empty() { "top" } else { "--load later" };
+            let from = if load.is_empty() { "top" } else { "--from later" };
             let shown = run(&format!("diff --as csv {from} --since snapshot.weigh")).text();
             assert!(shown.contains("\n\"top/gone\",directory,"), "{gone:?} {new:?}: {shown}");
             assert!(shown.contains("\n\"top/stays/new\",directory,,"), "{gone:?} {new:?}: {shown}");
@@ -658,7 +658,7 @@ fn groups_grow_and_shrink_too() {
     let now = endings(&fixture);
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     run("top --details --save later").clean();
-    for from in ["top", "--load later", "top --save again", "--load later -X nowhere"] {
+    for from in ["top", "--from later", "top --save again", "--from later -X nowhere"] {
         let json = run(&format!("diff -j -t {from} --since snapshot")).clean();
         let json: Value = serde_json::from_slice(&json).unwrap();
         let mut found = BTreeMap::new();
@@ -717,7 +717,7 @@ fn several_roots_are_compared_however_they_are_spelled() {
     fs::write(fixture.at("c"), vec![0; 31]).unwrap();
     let run = |flags: &str| weigh(flags).within(fixture.at("a")).run();
     run("-s . ../b/ ../c --save ../now").clean();
-    for now in [". ../b/ ../c", "-n 9 . ../b/ ../c", "--load ../now"] {
+    for now in [". ../b/ ../c", "-n 9 . ../b/ ../c", "--from ../now"] {
         let table = run(&format!("diff -s --as csv --since ../snapshot.weigh {now}")).text();
         assert!(table.contains("\n\"../b/y\",file,20,25,5,2,\n"), "{table}");
         assert!(table.contains("\n\"../c\",file,30,31,1,1,\n"), "{table}");
@@ -769,7 +769,7 @@ fn bounds_end_with_a_status_of_their_own() {
         weigh(&format!("-s -o b top {flags}")).within(fixture.path()).run().complaint()
     };
     let size = weigh("-j -s top").within(fixture.path()).run().document().root().size;
-    let before = weigh("-j --load snapshot").within(fixture.path()).run().document().root().size;
+    let before = weigh("-j --from snapshot").within(fixture.path()).run().document().root().size;
     let grown = size - before;
     assert_eq!(
         said("--fail-over 1kB"),
@@ -834,12 +834,12 @@ fn snapshots_of_other_directories_are_not_compared() {
     }
     // The same root, whatever it is called, and in any order.
     for same in
-        ["top", "./top/", "other/../top", "link", "link/", "top top/log", "--load all.weigh"]
+        ["top", "./top/", "other/../top", "link", "link/", "top top/log", "--from all.weigh"]
     {
         run(&format!("diff -s -c {same} --since all.weigh")).clean();
     }
     run("diff -s -c other top --since both.weigh").clean();
-    run("diff -s -c --load others.weigh --load all.weigh --since both.weigh").clean();
+    run("diff -s -c --from others.weigh --from all.weigh --since both.weigh").clean();
     // An export knows its root only by the name that was given.
     keep(run("-s --as ncdu top"), "ncdu");
     run("diff -s -c top --since ncdu").clean();
@@ -848,11 +848,11 @@ fn snapshots_of_other_directories_are_not_compared() {
         ("diff other --since all", &["top"][..], &["other"][..]),
         ("diff -n 3 other --since all", &["top"], &["other"]),
         ("diff -t other --since all", &["top"], &["other"]),
-        ("diff --load others --since all", &["top"], &["other"]),
+        ("diff --from others --since all", &["top"], &["other"]),
         ("diff top/log --since all", &["top"], &["top/log"]),
         ("diff top --since both", &["other", "top"], &["top"]),
         ("diff top other --since all", &["top"], &["other", "top"]),
-        ("diff --load both --since others", &["other"], &["other", "top"]),
+        ("diff --from both --since others", &["other"], &["other", "top"]),
         ("diff top --since ncdu", &["other"], &["top"]),
     ] {
         let [was, is] = [was, is].map(at);
@@ -861,8 +861,8 @@ fn snapshots_of_other_directories_are_not_compared() {
         );
         let is_plain = flags.ends_with("ncdu");
         for form in if is_plain { &[""][..] } else { &[".weigh", "/"] } {
-            let flags = match flags.strip_prefix("--load ").and_then(|it| it.split_once(' ')) {
-                Some((file, rest)) => format!("--load {file}.weigh {rest}{form}"),
+            let flags = match flags.strip_prefix("--from ").and_then(|it| it.split_once(' ')) {
+                Some((file, rest)) => format!("--from {file}.weigh {rest}{form}"),
                 None => format!("{flags}{form}"),
             };
             let shown = run(&format!("-s -c {flags}"));
@@ -918,7 +918,7 @@ fn a_comparison_says_what_it_cannot_tell() {
         root("diff -s -c top --since half").complaint(),
         "weigh: half was interrupted: what is new may have been there before\n"
     );
-    let complaint = root("diff -s -c --load half --since all").complaint();
+    let complaint = root("diff -s -c --from half --since all").complaint();
     assert!(
         complaint.contains("weigh: interrupted: what is gone may still be there\n"),
         "{complaint}"
@@ -989,11 +989,11 @@ fn two_snapshots_take_only_what_works_on_them() {
     fs::write(fixture.at("list"), "5 top/f\n").unwrap();
     assert!(run("diff old.weigh new.weigh").clean().starts_with(b"since "));
     for (flags, said) in [
-        ("diff --only-ignored old.weigh new.weigh", "--load and --only-ignored cannot be combined"),
-        ("diff -x old.weigh new.weigh", "--load and -x cannot be combined"),
-        ("diff --load new.weigh old.weigh top", "--load and --list take the place of PATH"),
-        ("diff --list list old.weigh new.weigh", "--load and --list take the place of PATH"),
-        ("diff --load new.weigh 7d", "kept scans are of PATHs here"),
+        ("diff --only-ignored old.weigh new.weigh", "--from and --only-ignored cannot be combined"),
+        ("diff -x old.weigh new.weigh", "--from and -x cannot be combined"),
+        ("diff --from new.weigh old.weigh top", "--from takes the place of PATH"),
+        ("diff --from list old.weigh new.weigh", "--from takes the place of PATH"),
+        ("diff --from new.weigh 7d", "kept scans are of PATHs here"),
         ("df -d 1", "-d needs a PATH"),
     ] {
         let shown = run(flags);

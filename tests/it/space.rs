@@ -165,7 +165,7 @@ fn what_is_no_mount_point_is_said_and_what_makes_no_sense_is_refused() {
         "-L",
         "--as csv",
         "diff --since x",
-        "--load x",
+        "--from x",
     ] {
         assert_eq!(weigh(&format!("df {flags}")).run().code(), 2, "{flags}");
     }

@@ -366,7 +366,7 @@ fn what_find_cannot_do_is_refused() {
     for flag in ["df", "--frees", "--unique", "clean", "--shard 1/2", "--by image", "-m a"] {
         let shown = machine.weigh(flag, There::Weigh).arg(machine.named("web", "top")).run();
         assert_eq!(shown.code(), 2, "{flag}: {}", shown.complaint());
-        assert!(!shown.complaint().contains("--load"), "{flag}: {}", shown.complaint());
+        assert!(!shown.complaint().contains("--from"), "{flag}: {}", shown.complaint());
     }
 }
 
@@ -382,7 +382,7 @@ fn snapshots_of_other_machines_can_be_saved_and_compared() {
             .arg(machine.named("web", "top"))
             .run()
             .text();
-        let loaded = weigh("-j --load").arg(&saved).run().clean();
+        let loaded = weigh("-j --from").arg(&saved).run().clean();
         let direct = machine.weigh("-j", there).arg(machine.named("web", "top")).run().clean();
         assert_eq!(loaded, direct, "{there:?}");
         let since = machine
@@ -579,7 +579,7 @@ fn a_name_with_a_colon_that_is_no_machine_has_a_way_out() {
         shown.complaint(),
         "weigh: cannot load a:b: cannot start /nope: No such file or directory\n"
     );
-    let shown = weigh("-j --load a:b").run();
+    let shown = weigh("-j --from a:b").run();
     assert!(!shown.complaint().contains("machine"), "{}", shown.complaint());
 }
 
@@ -865,7 +865,7 @@ fn an_endless_list_leaves_room() {
         .script("rsh", &format!("#!/bin/sh\necho 'weigh-answers 1 find'\n{endless} | {found}\n"));
     for (run, name) in [
         ("\"$0\" -j --rsh ./rsh web:/top", "web:/top"),
-        (&*format!("{endless} | sed 's/^/1 /' | \"$0\" -j --list -"), "-"),
+        (&*format!("{endless} | sed 's/^/1 /' | \"$0\" -j --from -"), "-"),
     ] {
         let script =
             format!("mount -t tmpfs -o size=64m none tmp; TMPDIR=$PWD/tmp; export TMPDIR\n{run}");

@@ -102,7 +102,7 @@ fn each_root_has_one_line() {
     assert_eq!(shown("a a ./a/ alone"), "75000\ta\n20000\talone\n");
     assert_eq!(shown("a/in alone a"), "20000\talone\n75000\ta\n");
     weigh("-s --save scan c b").within(fixture.path()).run().clean();
-    assert_eq!(shown("--load scan"), shown("c b"));
+    assert_eq!(shown("--from scan"), shown("c b"));
 }
 
 #[test]

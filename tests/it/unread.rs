@@ -108,13 +108,13 @@ fn each_way_through_a_file_keeps_all_marks() {
         let name = "x.weigh";
         run(&fixture, &format!("-q {flags} top --save saved/{name}"));
         print(&fixture, &format!("--as ncdu {flags} top"), "saved/ncdu");
-        print(&fixture, "--as ncdu --load saved/x.weigh", "saved/x.ncdu");
-        run(&fixture, "-q --load saved/x.ncdu --save saved/again.weigh");
-        run(&fixture, "-q --load saved/x.weigh --save saved/once-more.weigh");
+        print(&fixture, "--as ncdu --from saved/x.weigh", "saved/x.ncdu");
+        run(&fixture, "-q --from saved/x.ncdu --save saved/again.weigh");
+        run(&fixture, "-q --from saved/x.weigh --save saved/once-more.weigh");
         let files = fixture.names("saved");
         assert_eq!(files.len(), 5, "{files:?}");
         for name in files {
-            let shown = run(&fixture, &format!("{PICTURE} --load saved/{name}"));
+            let shown = run(&fixture, &format!("{PICTURE} --from saved/{name}"));
             assert_eq!((lines(&shown), shown.code()), (expected.clone(), 1), "{flags}: {name}");
             let said = shown.complaint();
             assert!(said.contains("top/a/in/lost") && said.contains("lower bound"), "{said}");
@@ -123,10 +123,10 @@ fn each_way_through_a_file_keeps_all_marks() {
         run(&fixture, &format!("-q {flags} other --save saved/other.weigh"));
         let both = ["", "--save saved/both.weigh"];
         let joined = both.map(|save| {
-            let flags = format!("{PICTURE} --load saved/x.weigh --load saved/other.weigh");
+            let flags = format!("{PICTURE} --from saved/x.weigh --from saved/other.weigh");
             run(&fixture, &format!("{flags} {save}"))
         });
-        let again = [run(&fixture, &format!("{PICTURE} --load saved/both.weigh"))];
+        let again = [run(&fixture, &format!("{PICTURE} --from saved/both.weigh"))];
         for shown in joined.iter().chain(&again) {
             let lines = lines(shown);
             let mut all = vec!["(total)"];
@@ -199,7 +199,7 @@ fn each_format_says_it() {
     for kind in KINDS {
         let (fixture, flags) = (tree(&kind), kind.flags);
         run(&fixture, &format!("-q {flags} top --save saved/x.weigh"));
-        for source in [format!("{flags} top"), "--load saved/x.weigh".into()] {
+        for source in [format!("{flags} top"), "--from saved/x.weigh".into()] {
             for (format, says) in says {
                 let shown = run(&fixture, &format!("-q {format} {source}"));
                 let text = String::from_utf8_lossy(&shown.stdout);
@@ -233,7 +233,7 @@ fn what_is_lost_outside_the_tree_is_kept_in_an_export() {
     let fixture = Fixture::new().file("top/f", 5).file("other/f", 6).dir("saved");
     for paths in ["none top", "none top other", "top none"] {
         print(&fixture, &format!("--as ncdu {paths}"), "saved/ncdu");
-        let shown = run(&fixture, &format!("{PICTURE} --load saved/ncdu"));
+        let shown = run(&fixture, &format!("{PICTURE} --from saved/ncdu"));
         let lines = lines(&shown);
         assert_eq!(shown.code(), 1, "{paths}");
         let topmost = if paths.contains("other") { "(total)" } else { "top" };
@@ -307,8 +307,8 @@ fn an_interrupted_scan_stays_one_in_each_format() {
     let fixture = Fixture::new().dir("saved").mode("saved", 0o777);
     interrupted(&fixture, "cut", &json!([]));
     let name = "cut";
-    let run = |flags: &str| run(&fixture, &format!("-s {flags} --load saved/{name}"));
-    let direct = self::run(&fixture, &format!("{PICTURE} --load saved/{name}"));
+    let run = |flags: &str| run(&fixture, &format!("-s {flags} --from saved/{name}"));
+    let direct = self::run(&fixture, &format!("{PICTURE} --from saved/{name}"));
     let expected = lines(&direct);
     let directory = format!("{name}/d");
     assert!(marked(&expected).starts_with(&[name, &directory]), "{expected:?}");
@@ -317,7 +317,7 @@ fn an_interrupted_scan_stays_one_in_each_format() {
     let printed = run("-j");
     assert_eq!(Document::parse(&printed.stdout).header["interrupted"], true);
     fs::write(fixture.at("saved/ncdu"), run("--as ncdu").stdout).unwrap();
-    let again = self::run(&fixture, &format!("{PICTURE} --load saved/ncdu"));
+    let again = self::run(&fixture, &format!("{PICTURE} --from saved/ncdu"));
     assert_eq!((marked(&lines(&again))[0], again.code()), (name, 1));
     let unsaved = run("--save saved/new.weigh");
     assert_eq!(unsaved.code(), 1, "{}", unsaved.complaint());
@@ -346,7 +346,7 @@ fn a_comparison_is_as_complete_as_both_sides() {
     {
         for format in ["-c", "-c -t", "-j", "--as csv", "--as html", "-c --fail-growth 1G"] {
             let flags = format!(
-                "diff -q -s {format} --load saved/{now}.weigh --since saved/{before}.weigh"
+                "diff -q -s {format} --from saved/{now}.weigh --since saved/{before}.weigh"
             );
             let shown = run(&fixture, &flags);
             assert_eq!(shown.code(), code, "{flags}");
@@ -358,7 +358,7 @@ fn a_comparison_is_as_complete_as_both_sides() {
         }
     }
     let shown =
-        run(&fixture, "diff -c -s --load saved/all.weigh --since saved/some.weigh --fail-growth 1");
+        run(&fixture, "diff -c -s --from saved/all.weigh --since saved/some.weigh --fail-growth 1");
     assert_eq!(shown.code(), 3);
 }
 
@@ -367,7 +367,7 @@ fn a_comparison_is_as_complete_as_both_sides() {
 fn a_history_says_which_sizes_are_lower_bounds() {
     let fixture = twice();
     for (name, time) in [("some", 100_000), ("all", 200_000), ("some", 300_000)] {
-        let load = format!("--load saved/{name}.weigh --save saved/{time}.weigh");
+        let load = format!("--from saved/{name}.weigh --save saved/{time}.weigh");
         run(&fixture, &format!("-q {load}"));
         let file = fixture.at(format!("saved/{time}.weigh"));
         crate::saved::change(&file, |header| header["time"] = time.into());
@@ -430,7 +430,7 @@ fn the_line_above_all_roots_is_marked_if_one_is_left() {
     }
     // The same from a file.
     run("-s -q --save saved/one.weigh");
-    let loaded = started(&fixture, "-s -c --load saved/one.weigh").run();
+    let loaded = started(&fixture, "-s -c --from saved/one.weigh").run();
     assert_eq!((loaded.code(), String::from_utf8(loaded.stdout).unwrap()), (1, picture));
     // A single root has no line above it, and neither has one beside a PATH that does not exist.
     for roots in ["a", "a none"] {
@@ -481,7 +481,7 @@ fn the_screen_says_it() {
         print(&fixture, &format!("--as ncdu {} top", kind.flags), "saved/ncdu");
         for name in ["x.weigh", "ncdu"] {
             let mut terminal = crate::pty::Terminal::new();
-            let flags = format!("--ui -s --load saved/{name}");
+            let flags = format!("--ui -s --from saved/{name}");
             let mut child = weigh(&flags).within(fixture.path()).on(&terminal).into_pipe().spawn();
             terminal.wait_for("≥");
             terminal.wait_for("unread");
@@ -529,7 +529,7 @@ fn calls_that_fail_leave_marks_on_each_way() {
             marked_in("-q --save saved/x.weigh");
             fs::write(fixture.at("saved/x.ncdu"), marked_in("--as ncdu").stdout).unwrap();
             for name in ["x.weigh", "x.ncdu"] {
-                let shown = run(&fixture, &format!("{PICTURE} --load saved/{name}"));
+                let shown = run(&fixture, &format!("{PICTURE} --from saved/{name}"));
                 assert_eq!((lines(&shown), shown.code()), (lines(&direct), 1), "{what} {name}");
             }
         }

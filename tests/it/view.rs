@@ -11,7 +11,6 @@ use crate::program::browse::keys::Key;
 use crate::program::browse::{BrowseOptions, view};
 use ratatui_core::backend::TestBackend;
 use ratatui_core::terminal::Terminal;
-use weigh::internal::list::ListOptions;
 use weigh::internal::render::palette::Charset;
 use weigh::internal::report::{Input, Keep, Request};
 use weigh::internal::tally::Inodes;
@@ -37,7 +36,7 @@ fn browser(snapshot: &Path) -> Browser {
 
 fn browser_with(snapshot: &Path, options: BrowseOptions) -> Browser {
     let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
-    let source = Input::Snapshots(vec![snapshot.to_owned()]);
+    let source = Input::Files(vec![snapshot.to_owned()], Default::default());
     let request = Request { keep, source, ..Request::default() };
     crate::browse::opened(&request, options, 1)
 }
@@ -460,7 +459,7 @@ fn what_nobody_knows_is_not_shown() {
     fs::write(fixture.at("plain.ncdu"), ncdu).unwrap();
     fs::write(fixture.at("extended.ncdu"), modes.replace(r#""a""#, r#""a","mode":33184"#)).unwrap();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run().text();
-    run("-q --list list --save of-list.weigh");
+    run("-q --from list --save of-list.weigh");
     run("-q tree --save walked.weigh");
     let details = |source: Input| {
         let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
@@ -469,14 +468,14 @@ fn what_nobody_knows_is_not_shown() {
         press(&mut browser, "i");
         screen(&mut browser, (80, 20))
     };
-    let saved = |name: &str| details(Input::Snapshots(vec![fixture.at(name)]));
+    let saved = |name: &str| details(Input::Files(vec![fixture.at(name)], Default::default()));
     for name in ["walked.weigh", "extended.ncdu"] {
         assert!(saved(name).contains(", mode 0"), "{name}: {}", saved(name));
     }
     for name in ["of-list.weigh", "plain.ncdu"] {
         assert!(!saved(name).contains("mode"), "{name}: {}", saved(name));
     }
-    let listed = |name: &str| details(Input::List(fixture.at(name), ListOptions::default()));
+    let listed = |name: &str| details(Input::Files(vec![fixture.at(name)], Default::default()));
     for name in ["list", "attributes.csv"] {
         // It has no inodes either. The number of a line was shown as one.
         let unknown = ["mode", "inode"].iter().find(|it| listed(name).contains(**it));
@@ -490,7 +489,7 @@ fn a_list_says_what_it_has_not() {
     let fixture = Fixture::in_memory().file("list", 0);
     fs::write(fixture.at("list"), "5 a/b\n").unwrap();
     let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
-    let source = Input::List(fixture.at("list"), ListOptions::default());
+    let source = Input::Files(vec![fixture.at("list")], Default::default());
     let request = Request { keep, source, ..Request::default() };
     let mut browser = crate::browse::opened(&request, BrowseOptions::default(), 1);
     for (key, said) in

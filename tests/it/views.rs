@@ -255,7 +255,7 @@ fn of_very_deep_files_few_are_listed() {
     let way = "a/".repeat(5_000);
     let list: String = (0..600).map(|number| format!("1 {way}f{number}\n")).collect();
     fs::write(fixture.at("list"), list).unwrap();
-    let source = Input::List(fixture.at("list"), Default::default());
+    let source = Input::Files(vec![fixture.at("list")], Default::default());
     let request = Request { keep: Keep::Everything(Inodes::NONE), source, ..Request::default() };
     let mut browser = opened(&request, BrowseOptions::default(), 20);
     press(&mut browser, "\t");
@@ -484,7 +484,7 @@ fn enter_leads_to_what_could_not_be_read() {
     let fixture = fixture.file("tree/a/last", 20_000).file("tree/other", 1);
     let json = weigh("-P -j tree").within(fixture.path()).by_nobody(&fixture).run().stdout;
     crate::saved::write(fixture.at("saved.weigh"), str::from_utf8(&json).unwrap());
-    let source = Input::Snapshots(vec![fixture.at("saved.weigh")]);
+    let source = Input::Files(vec![fixture.at("saved.weigh")], Default::default());
     let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
     let request = Request { keep, source, ..Request::default() };
     let mut browser = opened(&request, BrowseOptions::default(), 20);
@@ -707,12 +707,12 @@ fn a_file_says_that_it_is_one() {
     let mut browser = opened(&request([fixture.at("f").as_path()]), BrowseOptions::default(), 20);
     let shown = screen(&mut browser, (80, 24));
     assert!(shown.contains("it is a file") && !shown.contains("nothing in it"), "{shown}");
-    assert!(!shown.contains("--load"), "{shown}");
+    assert!(!shown.contains("--from"), "{shown}");
     let fixture = Fixture::new().file("f.weigh", 100);
     let mut browser =
         opened(&request([fixture.at("f.weigh").as_path()]), BrowseOptions::default(), 20);
     let shown = screen(&mut browser, (80, 24));
-    assert!(shown.contains("it is a file: --load shows the snapshot in it"), "{shown}");
+    assert!(shown.contains("it is a file: --from shows the snapshot in it"), "{shown}");
 }
 
 /// Keys are answered while a large tree is searched.
@@ -930,7 +930,7 @@ fn what_is_opened_in_another_program() {
     let read_only = of(BrowseOptions { read_only: true, ..BrowseOptions::default() });
     let saved = fixture.at("saved.weigh");
     weigh::run(&weigh::Request::of([fixture.at("tree")]).save_to(&saved)).unwrap();
-    let source = Input::Snapshots(vec![saved]);
+    let source = Input::Files(vec![saved], Default::default());
     let loaded = Request { source, ..Request::default() };
     let loaded = opened(&loaded, BrowseOptions::default(), 20);
     let walking = Browser::new(request.clone(), BrowseOptions::default());

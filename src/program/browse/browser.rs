@@ -496,7 +496,12 @@ impl Browser {
     /// Whether the space that one inode frees is known: not if symlinks are followed, because they lead to it too, and
     /// not in a list, which has no blocks.
     pub(super) fn knows_freed(&self) -> bool {
-        !self.request.walk.rules.follow && !self.request.is_of_list()
+        !self.request.walk.rules.follow && !self.is_list()
+    }
+
+    /// Whether another program listed the entries.
+    pub(super) fn is_list(&self) -> bool {
+        self.scan.browsed.as_ref().is_some_and(|browsed| browsed.snapshot.is_list)
     }
 
     /// Whether the permissions of entries are known, and not only the usual ones.
@@ -508,7 +513,7 @@ impl Browser {
 
     /// Whether inodes have their own numbers, and not those of lines in a list.
     pub(super) fn knows_inodes(&self) -> bool {
-        !self.request.is_of_list() || self.knows_modes()
+        !self.is_list() || self.knows_modes()
     }
 
     /// Whether the scan asked what files share.

@@ -217,8 +217,7 @@ impl Browser {
     pub(super) fn scan_all(&mut self) -> Option<Command> {
         self.removals.rescans.clear();
         let is_stdin = match &self.request.source {
-            Input::Snapshots(paths) => paths.iter().any(|path| path == Path::new("-")),
-            Input::List(path, _) => path == Path::new("-"),
+            Input::Files(paths, _) => paths.iter().any(|path| path == Path::new("-")),
             // ssh may ask for a password, where the screen is.
             Input::Remote(..) => {
                 return self.give_up("another machine is asked only once: start weigh again");

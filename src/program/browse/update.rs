@@ -281,8 +281,7 @@ impl Browser {
 
     /// What is said where times are needed, and it has none.
     pub(super) fn no_times(&self) -> &'static str {
-        let is_list = self.request.is_of_list();
-        if is_list { NO_TIMES_LISTED } else { "it has no times: save it again" }
+        if self.is_list() { NO_TIMES_LISTED } else { "it has no times: save it again" }
     }
 
     /// Marks or unmarks the chosen entry, and moves down.

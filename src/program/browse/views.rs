@@ -109,7 +109,7 @@ impl Browser {
             _ if self.is_searching() => None,
             ViewKind::Ages if !self.has_times() => Some(self.no_times()),
             ViewKind::Owners if self.scan.knows_owners => None,
-            ViewKind::Owners if self.request.is_of_list() => Some(NO_OWNERS_LISTED),
+            ViewKind::Owners if self.is_list() => Some(NO_OWNERS_LISTED),
             ViewKind::Owners => Some("owners are not known: scan with --details"),
             _ => None,
         }

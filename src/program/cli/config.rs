@@ -7,6 +7,7 @@ use clap::{Arg, ArgAction, Command};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
+use super::elsewhere;
 use super::near::{names, nearest};
 
 /// A setting in a config file.
@@ -172,6 +173,9 @@ fn unknown(key: &str, command: &Command) -> String {
     }
     if command.get_arguments().any(|flag| flag.get_long() == Some(key)) {
         return format!("unknown key {key}: it is only for the command line");
+    }
+    if let Some(instead) = elsewhere::instead(&format!("--{key}")) {
+        return format!("unknown key {key}\n{instead}");
     }
     match nearest(key, flags.into_iter().flat_map(names)) {
         Some(near) => format!("unknown key {key}\ndid you mean {near}?"),

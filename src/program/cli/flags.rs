@@ -16,6 +16,7 @@ use super::commands::CommandInfo;
 use super::filters::FilterFlags;
 use super::roots::RootFlags;
 use crate::program::browse::{Binding, SortKey};
+use weigh::internal::list::{Duplicates, ListOptions};
 use weigh::internal::measure::{Time, parse_size};
 use weigh::internal::reclaimable::ReclaimRule;
 use weigh::internal::remote::Host;
@@ -48,9 +49,6 @@ pub(super) struct Flags {
 
     #[command(flatten)]
     pub(super) snapshots: SnapshotFlags,
-
-    #[command(flatten)]
-    pub(super) lists: ListFlags,
 
     #[command(flatten)]
     pub(super) screen: ScreenFlags,
@@ -364,7 +362,7 @@ pub(super) struct PrintFlags {
 }
 
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Snapshots")]
+#[command(next_help_heading = "Snapshots and lists")]
 pub(super) struct SnapshotFlags {
     /// Also save a snapshot in FILE, as in today.weigh; - is standard output
     ///
@@ -385,12 +383,31 @@ pub(super) struct SnapshotFlags {
     #[arg(long)]
     pub(super) details: bool,
 
-    /// Show the snapshot in FILE instead of a PATH; - is standard input
+    /// Show a snapshot, an export of ncdu, or a list (of a tar file, a bucket) instead of a PATH; - is standard input
     ///
-    /// Given several times, the snapshots are shown together, like a scan of all their PATHs. Each host has a line if
-    /// they are of several. A directory stands for the newest snapshot in it that --save DIR/ wrote.
+    /// weigh recognizes the content, also if it is compressed. Given several times, the files are shown together, like a
+    /// scan of all their PATHs. Each host has a line if they are of several. A directory stands for the newest snapshot in
+    /// it that --save DIR/ wrote.
+    ///
+    /// In a list, each line is a size in bytes, a blank, and a path; or it is CSV or JSON with path and size, or comes
+    /// from find (--find-format). The order of lines does not matter. docs/lists.md has what to type for zip, git, buckets
+    /// and others. For the files in a tar archive:
+    ///
+    ///   tar xf FILE --to-command='printf "$TAR_SIZE %s\0" "$TAR_FILENAME"' | weigh --from -
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(super) load: Vec<PathBuf>,
+    pub(super) from: Vec<PathBuf>,
+
+    /// How to read a list, if its content does not tell: list, du, tar or drive
+    ///
+    /// The size of a directory is its own (list), or the total, as du prints it. If a path comes again, the last line
+    /// counts (tar), or all of them (drive, for Google Drive).
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+    #[arg(value_parser = one_of(named(LISTS)))]
+    pub(super) from_format: Option<ListOptions>,
+
+    /// Print the format for find -printf that --from reads, with all that weigh wants to know
+    #[arg(long, exclusive = true)]
+    pub(super) find_format: bool,
 
     /// Weigh only one of N shares of PATH: the part numbered I, from 1 to N
     ///
@@ -435,30 +452,6 @@ pub(super) struct SnapshotFlags {
     /// Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%
     #[arg(long, value_name = "SIZE", value_parser = Growth::parse)]
     pub(super) fail_growth: Option<Growth>,
-}
-
-#[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Lists")]
-pub(super) struct ListFlags {
-    /// Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit); - is standard input
-    ///
-    /// Each line is a size in bytes, a blank, and a path; or FILE is CSV with a header that has path and size, or comes
-    /// from find (--find-format). The order of lines does not matter. docs/lists.md has what to type for tar, zip, git,
-    /// buckets and others.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(super) list: Vec<PathBuf>,
-
-    /// With --list, the size of a directory is its total, as du prints it
-    #[arg(long)]
-    pub(super) list_totals: bool,
-
-    /// With --list, refuse a path that comes again, take its last line, or count all [default: error]
-    #[arg(long, value_name = "HOW", value_parser = ["error", "last", "all"])]
-    pub(super) list_duplicates: Option<String>,
-
-    /// Print the format for find -printf that --list reads, with all that weigh wants to know
-    #[arg(long, exclusive = true)]
-    pub(super) find_format: bool,
 }
 
 #[derive(Debug, Default, Args)]
@@ -516,6 +509,18 @@ pub(super) enum Read {
 
 const READS: [(&str, Auto<Read>); 3] =
     [("auto", None), ("walk", Some(Read::Walk)), ("bulk", Some(Read::Bulk))];
+
+/// How to read a list.
+const LISTS: [(&str, ListOptions); 4] = [
+    ("list", list(Some(false), Duplicates::Refused)),
+    ("du", list(Some(true), Duplicates::Refused)),
+    ("tar", list(None, Duplicates::Last)),
+    ("drive", list(None, Duplicates::All)),
+];
+
+const fn list(totals: Option<bool>, duplicates: Duplicates) -> ListOptions {
+    ListOptions { totals, duplicates, one_file_system: false }
+}
 
 /// In which order siblings are shown.
 const ORDERS: [(&str, SortKey); 4] = [

@@ -218,11 +218,9 @@ impl Flags {
         if let Some(files) = self.snapshots.history.clone() {
             return Ok(Input::History(self.remembered_history(files)?));
         }
-        if !self.snapshots.load.is_empty() {
-            return Ok(Input::Snapshots(self.snapshots.load.clone()));
-        }
-        if !self.lists.list.is_empty() {
-            return Ok(self.list());
+        if !self.snapshots.from.is_empty() {
+            let options = self.snapshots.from_format.unwrap_or_default();
+            return Ok(Input::Files(self.snapshots.from.clone(), options));
         }
         if self.is_df_alone && !self.is_page() {
             return Ok(Input::FileSystems);

@@ -174,7 +174,7 @@ impl Flags {
                 _ if is_series => usize::MAX,
                 (false, _) => 0,
                 // A user who gives a path wants to see its line. A list of paths, or a snapshot of one, may be long.
-                (true, true) => fitting.max(self.snapshots.load.len()),
+                (true, true) => fitting.max(self.snapshots.from.len()),
                 (true, false) => usize::MAX,
             },
         })

@@ -28,17 +28,13 @@ impl Flags {
             matches!(self.form(), Some(Form::Page(page::PageForm::Html) | Form::Prometheus));
         let is_saved = self.is_loaded() || self.snapshots.save.is_some();
         let is_unsaved = is_saved && is_by_time && self.filetime() != Some(Time::Modified);
-        let SnapshotFlags { load, since, history, .. } = &self.snapshots;
-        let read_once = load.iter().chain(since).chain(&self.lists.list);
+        let SnapshotFlags { from, since, history, .. } = &self.snapshots;
+        let read_once = from.iter().chain(since);
         let is_input = |file: &&PathBuf| file.as_os_str() == "-";
         let inputs = read_once.filter(is_input).count();
         // A history looks at each file before it reads it.
         let is_input_again = inputs > 1 || history.iter().flatten().any(|file| is_input(&file));
         let refused = [
-            (
-                self.lists.list.len() > 1,
-                "--list reads one FILE\njoin several: cat FILE… | weigh --list -",
-            ),
             (is_input_again, "standard input can be read only once\nsave it in a file first"),
             (
                 self.screen.ui && inputs > 0 && terminal::is_stdin(),
@@ -56,7 +52,7 @@ impl Flags {
                 matches!(keep, Keep::Groups(By::Image, _))
                     && (self.snapshots.since.is_some()
                         || self.is_loaded() && self.hosts.is_empty()),
-                "--by image reads an engine's files\nleave out --load, --list and --since",
+                "--by image reads an engine's files\nleave out --from and --since",
             ),
             (is_history && !is_shown, "history prints a table or -j\nleave out --as"),
             (

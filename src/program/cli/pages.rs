@@ -9,12 +9,13 @@ use super::commands::{ALL, CommandInfo, TREE};
 use super::flags::Flags;
 use crate::program::terminal;
 use weigh::internal::filter::known_types;
+use weigh::internal::list::TAR_LINE;
 
 /// The flags that `--help` and the man page have in their last group.
 const RARE: &str = "\
     files0_from files_from exact_links overlays skip_total shard remember_bound print0 key_of bars_on_right \
     dim terminal_width theme color_of hyperlink print_errors stats threads read type_list rsh \
-    list_totals list_duplicates find_format config man help version";
+    from_format find_format config man help version";
 
 /// The date of the version, for the foot of the man page.
 const DATE: &str = "2026-11-23";
@@ -32,7 +33,10 @@ pub(super) fn all_flags() -> String {
     let usage = "weigh [OPTION]... [PATH]...\n       weigh COMMAND [OPTION]... [PATH]...";
     let commands = ALL.iter().filter(|command| !command.name.is_empty());
     let commands = commands.map(|it| format!("  {:<12} {}\n", it.name, it.about));
-    let commands = format!("Commands (weigh help COMMAND):\n{}", commands.collect::<String>());
+    let commands = commands.collect::<String>();
+    let commands = format!(
+        "Commands (weigh help COMMAND):\n{commands}\nFiles in a tar archive:\n  {TAR_LINE}\n"
+    );
     let help = grouped().override_usage(usage).after_help(commands).render_help();
     if terminal::wants_colors() { help.ansi().to_string() } else { help.to_string() }
 }

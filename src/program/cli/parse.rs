@@ -29,15 +29,14 @@ struct Need {
     said: &'static str,
 }
 
-const NEEDS: [Need; 4] = [
+const NEEDS: [Need; 3] = [
     Need {
         flag: "details",
         others: &[("save", ""), ("remember", ""), ("ui", ""), ("form", "parquet")],
         said: "--save, weigh ui or --as parquet",
     },
     Need { flag: "keep", others: &[("save", "/")], said: "--save DIR/, with a slash at its end" },
-    Need { flag: "list_duplicates", others: &[("list", "")], said: "--list" },
-    Need { flag: "list_totals", others: &[("list", "")], said: "--list" },
+    Need { flag: "from_format", others: &[("from", "")], said: "--from" },
 ];
 
 impl Need {
@@ -168,9 +167,9 @@ fn interpret(
     let flags = Flags::from_arg_matches_mut(&mut matches).map_err(|error| error.to_string())?;
     let mut flags = Flags { command: info, counting, passed, is_disk, ..flags };
     (info.take)(&mut flags)?;
-    if !flags.snapshots.load.is_empty() && !used.contains(&"load") {
+    if !flags.snapshots.from.is_empty() && !used.contains(&"from") {
         // The second of two snapshots is loaded.
-        used.push("load");
+        used.push("from");
         refusals::refuse(command, &used)?;
     }
     Ok(flags)

@@ -92,7 +92,7 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
     ),
     (
         &["frees"],
-        &["load", "list", "since", "summarize", "file_types", "by"],
+        &["from", "since", "summarize", "file_types", "by"],
         "--frees looks at the files of a tree",
         "leave one of them out",
     ),
@@ -104,7 +104,7 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
     ),
     (
         &["unique"],
-        &["count_links", "dereference_links", "filetime", "save", "load", "list"],
+        &["count_links", "dereference_links", "filetime", "save", "from"],
         "--unique counts only files without other links, while they are scanned",
         "leave one of them out",
     ),
@@ -131,7 +131,7 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
     (&["no_colors"], &["force_colors", "color"], "-c is --color never", "choose one"),
     (&["force_colors"], &["color"], "-C is --color always", "choose one"),
     (
-        &["load", "list"],
+        &["from"],
         &[
             "rsh",
             "files0_from",
@@ -155,9 +155,9 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
         "give this flag when you save it",
     ),
     (
-        &["load", "list"],
+        &["from"],
         &["paths"],
-        "--load and --list show FILE instead of a PATH",
+        "--from shows FILE instead of a PATH",
         "leave out PATH; to compare with it: weigh diff FILE PATH",
     ),
     (
@@ -165,12 +165,6 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
         &["dereference_links"],
         "--read bulk follows no symlinks",
         "leave out one of them",
-    ),
-    (
-        &["load"],
-        &["list"],
-        "a tree comes from a snapshot (--load) or a list (--list)",
-        "choose one",
     ),
     (
         &["shard"],

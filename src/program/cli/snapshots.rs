@@ -9,8 +9,6 @@ use super::flags::{Flags, SnapshotFlags};
 use super::parse::is_typed;
 use crate::program::terminal;
 use weigh::internal::escape::harmless;
-use weigh::internal::list::{Duplicates, ListOptions};
-use weigh::internal::report::Input;
 use weigh::internal::snapshot::{self, Destination};
 use weigh::internal::sys;
 
@@ -24,19 +22,7 @@ impl SnapshotFlags {
 impl Flags {
     /// Whether it comes from a file or another machine, and not from a walk.
     pub(super) fn is_loaded(&self) -> bool {
-        !self.snapshots.load.is_empty() || !self.lists.list.is_empty() || !self.hosts.is_empty()
-    }
-
-    /// The list to show.
-    pub(super) fn list(&self) -> Input {
-        let duplicates = match self.lists.list_duplicates.as_deref() {
-            Some("last") => Duplicates::Last,
-            Some("all") => Duplicates::All,
-            _ => Duplicates::Refused,
-        };
-        let totals = self.lists.list_totals;
-        let options = ListOptions { totals, duplicates, ..ListOptions::default() };
-        Input::List(self.lists.list.first().cloned().unwrap_or_default(), options)
+        !self.snapshots.from.is_empty() || !self.hosts.is_empty()
     }
 
     /// Where to save a snapshot, if anywhere; or one line that says why that is impossible.

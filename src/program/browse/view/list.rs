@@ -69,7 +69,7 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
                 [problem] => &dialogs::said(browser, problem).concat(),
                 _ => "nothing could be read: e says why",
             },
-            None if root.seems_snapshot() => "it is a file: --load shows the snapshot in it",
+            None if root.seems_snapshot() => "it is a file: --from shows the snapshot in it",
             None if !root.is_directory() => "it is a file",
             None if browser.has_all() => browser.nothing(here.place()),
             None => "nothing in it",

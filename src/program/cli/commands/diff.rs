@@ -41,7 +41,7 @@ fn take(flags: &mut Flags) -> Result<(), String> {
     if flags.snapshots.since.is_some() {
         return Ok(());
     }
-    let is_given = !flags.snapshots.load.is_empty() || !flags.lists.list.is_empty();
+    let is_given = !flags.snapshots.from.is_empty();
     let paths = &mut flags.roots.paths;
     let has_since = paths.first().is_some_and(|first| is_given || is_since(first));
     if !has_since {
@@ -51,12 +51,12 @@ fn take(flags: &mut Flags) -> Result<(), String> {
     }
     flags.snapshots.since = Some(PathBuf::from(paths.remove(0)));
     if is_given && !paths.is_empty() {
-        return Err("--load and --list take the place of PATH\nleave out PATH".to_owned());
+        return Err("--from takes the place of PATH\nleave out PATH".to_owned());
     }
     if let [now] = &**paths
         && is_snapshot(now.as_ref())
     {
-        flags.snapshots.load.push(PathBuf::from(paths.remove(0)));
+        flags.snapshots.from.push(PathBuf::from(paths.remove(0)));
     }
     Ok(())
 }

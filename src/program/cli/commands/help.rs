@@ -54,7 +54,7 @@ pub(in crate::program::cli) fn answer(
     if flags.filters.type_list {
         return Ok(Some(filters::type_list().into()));
     }
-    if flags.lists.find_format {
+    if flags.snapshots.find_format {
         return Ok(Some(format!("{FIND_FORMAT}\n").into()));
     }
     if flags.print.man {

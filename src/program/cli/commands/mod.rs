@@ -48,8 +48,7 @@ pub(super) const ALL: [&CommandInfo; 8] =
     [&TREE, &UI, &clean::CLEAN, &DIFF, &history::HISTORY, &df::DF, &HELP, &COMPLETIONS];
 
 /// Groups of flags, which commands share. These say where entries come from.
-const SOURCES: &str =
-    "paths load list list_totals list_duplicates files_from files0_from rsh series";
+const SOURCES: &str = "paths from from_format files_from files0_from rsh series";
 /// These choose the measure.
 const MEASURES: &str = "apparent_size filecount inodes";
 /// These change which links and layers count.
