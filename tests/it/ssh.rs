@@ -374,7 +374,7 @@ fn what_find_cannot_do_is_refused() {
     }
     // A number is the same there.
     let root = machine.fixture.at("top");
-    for flags in ["-j --owner 0", "-j --owner 54321", "-j --owner 0 --details"] {
+    for flags in ["-j --owner 0", "-j --owner 54321"] {
         let size = weigh(flags).arg(&root).run().json()["size"].clone();
         for there in [There::Weigh, There::Find, There::Plain] {
             let shown = machine.weigh(flags, there).arg(machine.named("web", "top")).run();
