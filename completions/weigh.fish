@@ -39,15 +39,16 @@ complete -c weigh -n '__weigh_is tree' -s m -l filetime -x -a "a
 c
 m" -d 'Show the newest time in each directory beside its size: a (access), c (change) or m (modification)'
 complete -c weigh -n '__weigh_is tree ui diff' -s l -l count-links -d 'Count a file once for each of its hard links'
-complete -c weigh -n '__weigh_is tree diff' -l unique -d 'Count only files without hard links elsewhere; --frees also knows clones'
 complete -c weigh -n '__weigh_is tree ui diff' -s L -l dereference-links -d 'Follow symlinks; each directory is still entered once'
 complete -c weigh -n '__weigh_is tree ui diff df' -l overlays -d 'Count what overlays show, as du does, and not only their layers'
 complete -c weigh -n '__weigh_is tree ui clean diff df' -s x -l limit-filesystem -l one-file-system -d 'Stay on the file system of each PATH'
+complete -c weigh -n '__weigh_is tree ui clean diff df' -l skip -x -a "network
+fuse
+snap" -d 'Do not enter mounts of these KINDs below PATH: network, fuse, snap'
 complete -c weigh -n '__weigh_is tree ui diff df' -s i -l ignore-hidden -d 'Leave out names that begin with a dot'
 complete -c weigh -n '__weigh_is tree ui diff df' -s X -l ignore-directory -r -F -d 'Leave out entries of exactly this name or path; --exclude and -v take patterns'
 complete -c weigh -n '__weigh_is tree ui diff df' -s e -l filter -x -d 'Count only entries whose path matches, as in -e \'\\.png$\''
 complete -c weigh -n '__weigh_is tree ui diff df' -s v -l invert-filter -x -d 'Leave out entries if REGEX matches any part of their path, as in -v \'/tmp[0-9]+/\''
-complete -c weigh -n '__weigh_is tree ui diff df' -s I -l ignore-all-in-file -r -F -d 'Leave out what -v would, for each line of FILE'
 complete -c weigh -n '__weigh_is tree ui diff df' -l exclude -x -d 'Leave out entries that match, as in .gitignore: \'*.o\', /build, tmp/'
 complete -c weigh -n '__weigh_is tree ui diff df' -l include -x -d 'Count only entries that match, and what is in them'
 complete -c weigh -n '__weigh_is tree ui diff df' -l exclude-from -r -F -d 'Leave out what --exclude would, for each line of FILE'
@@ -519,6 +520,7 @@ zstd" -d 'Leave out files of this type'
 complete -c weigh -n '__weigh_is tree' -l type-list -d 'List the types of files and their globs'
 complete -c weigh -n '__weigh_is tree ui clean diff df' -l older -x -d 'Count only entries that were not modified since TIME, as in 90d, 2w, 3mo, 1y, 2026-11-01'
 complete -c weigh -n '__weigh_is tree ui diff df' -l newer -x -d 'Count only entries that were modified since TIME, as in 12h, 7d, yesterday'
+complete -c weigh -n '__weigh_is tree ui diff df' -l owner -r -F -d 'Count only entries that belong to user NAME, or to the user with this number'
 complete -c weigh -n '__weigh_is tree clean diff history df' -s n -l number-of-lines -x -d 'Show the NUMBER largest [default: what fits]'
 complete -c weigh -n '__weigh_is tree diff history df' -s d -l depth -l max-depth -x -d 'Show DEPTH levels below each PATH'
 complete -c weigh -n '__weigh_is tree clean diff history df' -s z -l min-size -x -d 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G'
@@ -543,7 +545,12 @@ complete -c weigh -n '__weigh_is tree diff df' -l skip-total -d 'Do not show the
 complete -c weigh -n '__weigh_is tree diff' -l save -r -F -d 'Also save a snapshot in FILE, as in today.weigh; - is standard output'
 complete -c weigh -n '__weigh_is tree diff' -l keep -x -d 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others'
 complete -c weigh -n '__weigh_is tree ui diff' -l details -d 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
-complete -c weigh -n '__weigh_is tree ui diff' -l load -r -F -d 'Show the snapshot in FILE instead of a PATH; - is standard input'
+complete -c weigh -n '__weigh_is tree ui diff' -l from -r -F -d 'Show a snapshot, an export of ncdu, or a list (of a tar file, a bucket) instead of a PATH; - is standard input'
+complete -c weigh -n '__weigh_is tree ui diff' -l from-format -x -a "list
+du
+tar
+drive" -d 'How to read a list, if its content does not tell: list, du, tar or drive'
+complete -c weigh -n '__weigh_is tree' -l find-format -d 'Print the format for find -printf that --from reads, with all that weigh wants to know'
 complete -c weigh -n '__weigh_is tree' -l shard -x -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N'
 complete -c weigh -n '__weigh_is ui diff' -l since -r -F -d 'Show what changed since SINCE: last, 7d, 2026-11-01, a snapshot'
 complete -c weigh -n '__weigh_is tree ui clean diff' -l remember -d 'Also keep this scan as a snapshot, for a later weigh diff or weigh history'
@@ -552,12 +559,6 @@ complete -c weigh -n '__weigh_is tree ui clean diff history' -l remember-bound -
 complete -c weigh -n '__weigh_is history' -l forget -d 'Remove the scans that weigh kept of PATHs (without PATH: all), and print which'
 complete -c weigh -n '__weigh_is tree diff df' -l fail-over -x -d 'Exit with status 3 if the total exceeds SIZE'
 complete -c weigh -n '__weigh_is diff' -l fail-growth -x -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%'
-complete -c weigh -n '__weigh_is tree ui diff' -l list -r -F -d 'Show the sizes and paths listed in FILE (of a tar file, a bucket, a commit); - is standard input'
-complete -c weigh -n '__weigh_is tree ui diff' -l list-totals -d 'With --list, the size of a directory is its total, as du prints it'
-complete -c weigh -n '__weigh_is tree ui diff' -l list-duplicates -x -a "error
-last
-all" -d 'With --list, refuse a path that comes again, take its last line, or count all [default: error]'
-complete -c weigh -n '__weigh_is tree' -l find-format -d 'Print the format for find -printf that --list reads, with all that weigh wants to know'
 complete -c weigh -n '__weigh_is ui' -l read-only -d 'Turn off deleting'
 complete -c weigh -n '__weigh_is ui' -l print0 -d 'End the paths that p prints with NUL instead of a newline'
 complete -c weigh -n '__weigh_is ui' -l key-of -x -d 'Give an action a key instead of its own, as in delete=x or search=Ctrl-s'
@@ -569,13 +570,12 @@ ncdu\t'The export format of ncdu, for ncdu -f'
 folded\t'Stacks for flame graphs'
 prometheus\t'Metrics of the PATHs; with -d, -n or -z, of more'
 parquet\t'A table for DuckDB, Spark and pandas; more columns with --details'
+md\t'A short table in Markdown, for a pull request'
 html\t'A page with a map and a table, in one file'
 svg\t'The map alone'" -d 'Print a format for other programs: everything, like -j'
 complete -c weigh -n '__weigh_is tree diff history df' -s p -l full-paths -d 'Show paths instead of names'
 complete -c weigh -n '__weigh_is tree diff df' -s r -l reverse -d 'Print the root at the top, and the largest entries next to it'
 complete -c weigh -n '__weigh_is tree diff df' -s b -l no-percent-bars -d 'Print no bars and no percentages'
-complete -c weigh -n '__weigh_is tree diff df' -s B -l bars-on-right -d 'Draw the bars from the right'
-complete -c weigh -n '__weigh_is tree diff df' -l dim -d 'Draw the bars in grey, if there are colours'
 complete -c weigh -n '__weigh_is tree clean diff history df' -s R -l screen-reader -d 'Print columns of words instead of a tree, for screen readers'
 complete -c weigh -n '__weigh_is tree ui clean diff history df' -s o -l output-format -x -a "si
 b
@@ -589,8 +589,6 @@ gb
 tb" -d 'Print sizes in powers of 1000 (si), or all in one unit'
 complete -c weigh -n '__weigh_is tree ui clean diff history df' -l time-style -x -d 'Print times as full-iso, long-iso, iso, relative, or +FORMAT'
 complete -c weigh -n '__weigh_is tree ui clean diff history df' -s w -l terminal-width -x -d 'Draw for a terminal that is WIDTH columns wide'
-complete -c weigh -n '__weigh_is tree ui clean diff history df' -s c -l no-colors -d 'Print no colours'
-complete -c weigh -n '__weigh_is tree ui clean diff history df' -s C -l force-colors -d 'Print colours even without a terminal'
 complete -c weigh -n '__weigh_is tree ui clean diff history df' -l color -x -a "auto
 always
 never" -d 'Print colours: if the terminal can show them (auto, the default), always, or never'

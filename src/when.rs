@@ -6,7 +6,7 @@ use jiff::{Span, Timestamp, ToSpan};
 
 use crate::invalid::InvalidValue;
 
-/// A point in time, before or at the time now.
+/// A point in time: a day, or some time before now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// So much time before now.
@@ -64,9 +64,11 @@ impl When {
         Ok(When::Ago(number.parse().unwrap_or(u32::MAX), unit))
     }
 
-    /// Its seconds since the epoch, if it is `now` in this time zone; [`i64::MIN`] if that is before any calendar.
+    /// Its seconds since the epoch, if it is `now` in this time zone. [`i64::MIN`] is before any calendar, and
+    /// [`i64::MAX`] after it: in some time zones the last days of the year 9999 are.
     pub fn moment(self, now: i64, zone: &TimeZone) -> i64 {
-        self.checked(now, zone).unwrap_or(i64::MIN)
+        let beyond = if matches!(self, When::On(_)) { i64::MAX } else { i64::MIN };
+        self.checked(now, zone).unwrap_or(beyond)
     }
 
     fn checked(self, now: i64, zone: &TimeZone) -> Option<i64> {
@@ -129,6 +131,8 @@ mod tests {
             let when = When::parse(text).expect(text);
             assert_eq!(when.moment(NOW, &TimeZone::UTC), i64::MIN, "{text}");
         }
+        let last = When::parse("9999-12-31").expect("a date");
+        assert!(last.moment(NOW, &TimeZone::UTC) >= 253_402_214_400);
     }
 
     #[test]

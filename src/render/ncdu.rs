@@ -3,12 +3,13 @@
 //! ncdu adds up sizes itself, and counts inodes with several links once. It knows two sizes of a file, and gets both,
 //! or the one that is known.
 
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use super::ExportOptions;
 use super::partial::{Losses, Partial};
 use crate::escape::{is_control, is_plain};
-use crate::inode::Links;
+use crate::inode::{Links, MountedDevice};
 use crate::measure::{Kind, Measure};
 use crate::tree::{Inode, Node, Order, Step, Traversal};
 use crate::weighed::Weighed;
@@ -38,7 +39,8 @@ pub fn write(
         // In this format, a file must be inside a directory.
         out.write_all(b",\n[{\"name\":\"(total)\"}")?;
     }
-    let device = root.inode().map(|inode| inode.identity.device);
+    let mut devices = DeviceNumbers::default();
+    let device = root.inode().map(|inode| devices.number(inode.identity.mounted_device()));
     let mut traversal = Traversal::new(root);
     while let Some(step) = traversal.next() {
         let Step::Node(node) = step else {
@@ -60,8 +62,11 @@ pub fn write(
         if let Some(Inode { identity, links, .. }) = inode {
             let is_linked = links.are_several() && !is_directory;
             // Which device it is on matters to links. A tree may have been kept with more than it takes here.
-            if is_root || is_linked && device != Some(identity.device) {
-                write!(out, r#","dev":{}"#, identity.device)?;
+            if is_root || is_linked {
+                let number = devices.number(identity.mounted_device());
+                if is_root || device != Some(number) {
+                    write!(out, r#","dev":{number}"#)?;
+                }
             }
             if is_linked {
                 write!(out, r#","ino":{},"hlnkc":true"#, identity.number)?;
@@ -84,6 +89,27 @@ pub fn write(
         }
     }
     out.write_all(if is_file { b"]]\n" } else { b"]\n" })
+}
+
+/// Numbers for devices, of which each mount has another one: inodes count once for each mount, and for each host where
+/// several have the same devices. ncdu knows neither, and counts inodes of one `dev` once.
+#[derive(Default)]
+struct DeviceNumbers {
+    /// The number of the first mount of a device is that of the device, if no other mount has it.
+    numbers: HashMap<MountedDevice, u64>,
+    used: HashSet<u64>,
+}
+
+impl DeviceNumbers {
+    fn number(&mut self, device: MountedDevice) -> u64 {
+        *self.numbers.entry(device).or_insert_with(|| {
+            let mut number = device.device;
+            while !self.used.insert(number) {
+                number = number.wrapping_add(1);
+            }
+            number
+        })
+    }
 }
 
 /// Writes the bytes of the name, because the format has no encoding and no other way to keep bytes that are not

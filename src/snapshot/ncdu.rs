@@ -372,10 +372,13 @@ impl NcduMembers {
     }
 }
 
-/// Takes a number of seconds. Some programs write fractions.
+/// Takes a number of seconds. Some programs write fractions, and `ncdu -e` writes times before 1970 without their sign:
+/// -1 is 2^64 - 1.
 fn seconds(tokens: &mut Tokens) -> io::Result<i64> {
     let word = tokens.word()?;
     let text = str::from_utf8(&word).unwrap_or_default();
     let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
-    whole.parse().map_err(|_| tokens.error("no number of seconds where one should be"))
+    let unsigned = || whole.parse().ok().map(u64::cast_signed);
+    let seconds = whole.parse().ok().or_else(unsigned);
+    seconds.ok_or_else(|| tokens.error("no number of seconds where one should be"))
 }

@@ -4,6 +4,7 @@
 //! directory or mount namespace. So what they lead to now is checked as far as that is possible, and in doubt the
 //! overlay is entered.
 
+use std::collections::HashSet;
 use std::ffi::CString;
 use std::sync::Mutex;
 
@@ -79,6 +80,29 @@ impl<T: Tally> Walk<T> {
     /// Where the layers of the overlay on `mount` are; none if it is none, they cannot be found, or something that it
     /// shows may not be weighed in them.
     fn layers(&self, mounts: &MountTable, mount: u64) -> Option<Layers> {
+        let (root, layers) = self.found(mounts, mount)?;
+        let overlay = mounts.overlay(mount)?;
+        let above = overlay.point.rsplitn(2, |byte| *byte == b'/').nth(1)?;
+        let first = path::seen_from(above, layers.first()?.path.to_bytes());
+        // Shares leave nothing out, together.
+        let mut options = self.options.clone();
+        options.filter.share = None;
+        let is_clear = !overlay.layers.have_hidden
+            && !options.filter.depends_on_place()
+            // A relative symlink may lead elsewhere from the overlay than from its layer.
+            && !options.rules.follow
+            && layers.iter().all(|layer| !mounts.is_covered(layer.mount.id, layer.path.to_bytes()))
+            && !self.is_in_own_layers(mounts, &root, &layers);
+        let are_inside = nested::are_inside(&self.overlays.roots, layers, &options);
+        match are_inside.iter().filter(|is_inside| **is_inside).count() {
+            0 => Some(Layers::Elsewhere),
+            count if count == are_inside.len() && is_clear => Some(Layers::Weighed(first)),
+            _ => None,
+        }
+    }
+
+    /// The root and the layers of the overlay on `mount`; none if it is none, or they cannot be found.
+    fn found(&self, mounts: &MountTable, mount: u64) -> Option<(Root, Vec<Root>)> {
         let overlay = mounts.overlay(mount)?;
         let (point, paths) = (overlay.point, &overlay.layers.paths);
         let root = self.find(point).filter(|root| root.mount.id == overlay.mount)?;
@@ -96,20 +120,24 @@ impl<T: Tally> Walk<T> {
             found.extend(layers.filter(are_of));
         }
         let layers = found.pop().filter(|_| found.is_empty())?;
-        let above = point.rsplitn(2, |byte| *byte == b'/').nth(1)?;
-        let first = path::seen_from(above, layers.first()?.path.to_bytes());
-        // Shares leave nothing out, together.
-        let mut options = self.options.clone();
-        options.filter.share = None;
-        let is_clear = !overlay.layers.have_hidden
-            && !options.filter.depends_on_place()
-            && layers.iter().all(|layer| !mounts.is_covered(layer.mount.id, layer.path.to_bytes()));
-        let are_inside = nested::are_inside(&self.overlays.roots, layers, &options);
-        match are_inside.iter().filter(|is_inside| **is_inside).count() {
-            0 => Some(Layers::Elsewhere),
-            count if count == are_inside.len() && is_clear => Some(Layers::Weighed(first)),
-            _ => None,
+        Some((root, layers))
+    }
+
+    /// Whether one of the `layers` of the overlay with this `root` is in an overlay that has this one among its own
+    /// layers, or the layers of those. A later mount has covered a layer then, and each counts only in the others.
+    fn is_in_own_layers(&self, mounts: &MountTable, root: &Root, layers: &[Root]) -> bool {
+        let (mut seen, mut open) = (HashSet::new(), layers.to_vec());
+        while let Some(layer) = open.pop() {
+            if layer.stat.device == root.stat.device {
+                return true;
+            }
+            if seen.insert(layer.mount.id) {
+                open.extend(
+                    self.found(mounts, layer.mount.id).into_iter().flat_map(|(_, below)| below),
+                );
+            }
         }
+        false
     }
 
     /// The `layer` with this path from the directory `base`, unless opening it might wait.

@@ -119,6 +119,14 @@ fn exports_of_several_roots_are_read_again() {
     let all = "--from x-a --from x-b --from x-one";
     keep("ours", run(&format!("--as ncdu {all}")).clean());
     assert_eq!(sizes(&run("-j --from ours").clean()), sizes(&run(&format!("-j {all}")).clean()));
+    // One inode may have the same number on two machines.
+    for host in ["web1", "web2"] {
+        run(&format!("-q x --save {host}")).clean();
+        crate::saved::change(&fixture.at(host), |header| header["host"] = host.into());
+    }
+    let all = "--from web1 --from web2";
+    keep("ours", run(&format!("--as ncdu {all}")).clean());
+    assert_eq!(sizes(&run("-j --from ours").clean()), sizes(&run(&format!("-j {all}")).clean()));
     for bad in [
         r#"[1,0,{},[{"name":"(total)"},[{"name":"a"},{"name":"b/c"}]]]"#,
         r#"[1,0,{},[{"name":"(total)","asize":1},{"name":"b/c"}]]"#,
@@ -291,6 +299,22 @@ fn what_was_excluded_does_not_count() {
         let shown = weigh(&format!("{flags} --from export")).within(place.path()).run();
         let document = shown.document();
         assert_eq!((document.root().size, document.by_path().len()), (expected, 1), "{flags}");
+    }
+}
+
+/// ncdu writes them without a sign.
+#[test]
+fn times_before_1970_are_read() {
+    let place = Fixture::new();
+    for (written, read) in [("18446744073709551615", -1), ("-1", -1), ("0", 0)] {
+        let export = format!(
+            r#"[1,2,{{"progname":"ncdu","progver":"1.18"}},[{{"name":"/d","mtime":{written}}},{{"name":"f","dsize":512,"mtime":{written}}}]]"#
+        );
+        fs::write(place.at("export"), export).unwrap();
+        for (flags, expected) in [("-j", 512), ("-j -m m", read)] {
+            let shown = weigh(&format!("{flags} --from export")).within(place.path()).run();
+            assert_eq!(shown.json()["size"], expected, "{written} {flags}");
+        }
     }
 }
 

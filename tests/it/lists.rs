@@ -336,6 +336,41 @@ fn names_in_archives_do_not_mislead() {
     }
 }
 
+/// A NUL in a name ended the entry in the list, and what followed was one more.
+#[test]
+fn names_in_archives_end_at_a_nul() {
+    if !has("python3") {
+        return;
+    }
+    let place = Fixture::new();
+    let make = r#"python3 -c '
+import io, tarfile, zipfile
+evil = "a\x00777777\tevil"
+with tarfile.open("x.tar", "w", format=tarfile.PAX_FORMAT) as archive:
+    for name, kind, size in [("b", b"0", 10), ("c", b"0", 5), ("unknown", b"Z", 700), ("more", b"M", 30), ("d/", b"D", 50)]:
+        member = tarfile.TarInfo(name)
+        member.type, member.size = kind, size
+        if name == "b": member.pax_headers = {"path": evil}
+        archive.addfile(member, io.BytesIO(bytes(size)))
+with zipfile.ZipFile("x.zip", "w") as archive:
+    archive.writestr("Q" * len(evil), bytes(10))
+    archive.writestr("c", bytes(5))
+data = open("x.zip", "rb").read().replace(b"Q" * len(evil), evil.encode())
+open("x.zip", "wb").write(data)
+'"#;
+    sh(make, place.path());
+    let files: &[(&str, u64)] = &[("a", 10), ("c", 5)];
+    let of_tar = [files, &[("d", 0), ("more", 30), ("unknown", 700)]].concat();
+    for (kind, expected) in [("tar", &*of_tar), ("zip", files)] {
+        let list = sh(&typed(kind).replace("FILE", &format!("x.{kind}")), place.path());
+        let mut shown = sizes(&listed(&list, "-j").clean());
+        let total = shown.remove(0).1;
+        assert_eq!(total, expected.iter().map(|(_, size)| size).sum::<u64>(), "{kind}: {shown:?}");
+        shown.sort();
+        assert_eq!(shown, known(expected), "{kind}");
+    }
+}
+
 /// Several are in one line, and the last of them counts, whatever the others are.
 #[test]
 fn the_last_of_several_objects_in_one_line_counts() {
@@ -626,7 +661,10 @@ fn what_git_lists_is_what_is_in_a_commit() {
         assert!(shown.complaint().contains(said), "{modes_first}: {}", shown.complaint());
         assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{modes_first}");
     }
-    for place in [fixture.at("top"), misleading.at("top/d")] {
+    // git ends a path at a newline: here, after a slash.
+    let cut = Fixture::new().file("top/s/\nx", 5);
+    sh(make, &cut.at("top"));
+    for place in [fixture.at("top"), misleading.at("top/d"), cut.at("top")] {
         let list = sh(&typed("git: each version"), &place);
         let total = "git cat-file --batch-all-objects --batch-check='%(objectsize:disk)'";
         let total = sh(&format!("{total} | awk '{{ sum += $1 }} END {{ print sum }}'"), &place);

@@ -112,6 +112,18 @@ fn hard_links_count_once_a_mount() {
     }
 }
 
+/// ncdu knows no mounts: the export has another device for each.
+#[test]
+#[ignore = "needs root"]
+fn hard_links_of_an_export_count_once_a_mount() {
+    native_only!("mounts cannot be told apart there");
+    let fixture = Fixture::new().file("top/a/x", 5000).hard_link("top/a/x", "top/a/y").dir("top/m");
+    let script =
+        "mount --bind top/a top/m; \"$0\" top --as ncdu > export; exec \"$0\" -j -s --from export";
+    let output = in_namespace(&fixture, script);
+    assert_eq!(Document::parse(&output.stdout).root().size, 2 * 5000);
+}
+
 /// What a listing tells of a link is what lies beneath what is mounted on it.
 #[test]
 #[ignore = "needs root"]

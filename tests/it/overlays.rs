@@ -123,7 +123,7 @@ fn the_line_of_an_overlay_says_where_it_counts() {
 }
 
 /// Of which something would be missing, if they were not entered.
-const TWICE: [(&str, &str); 24] = [
+const TWICE: [(&str, &str); 25] = [
     (
         "a layer was replaced, and the others have more names than are compared",
         "fill top/a; mkdir top/u top/w top/m; for i in $(seq 11000); do : > top/u/n$i; done
@@ -205,6 +205,12 @@ const TWICE: [(&str, &str); 24] = [
     (
         "it covers its own lower layer, read-only",
         "fill top/a top/b; mount -t overlay x -o lowerdir=top/a:top/b top/a",
+    ),
+    (
+        "it covers the lower layer of an overlay that is its own lower layer",
+        "fill top/a top/b top/u; mkdir top/w top/m top/n
+         mount -t overlay x -o lowerdir=top/a,upperdir=top/u,workdir=top/w top/m
+         mount -t overlay x -o lowerdir=top/b:top/m top/n; mount --bind top/n top/a",
     ),
     (
         "it is mounted in its own lower layer",
@@ -318,6 +324,17 @@ fn what_an_overlay_shows_under_another_name_counts() {
         mv top/m/p top/m/q";
     let (document, complaint, _) = weighed(mounts, "-s -X p", "");
     assert_eq!(document.by_path()[&b"m/q/f"[..]].size, 50_000, "{complaint}");
+}
+
+/// From the layer, the symlink leads to nothing.
+#[test]
+#[ignore = "needs root"]
+fn what_symlinks_in_an_overlay_lead_to_counts() {
+    native_only!("mounts cannot be told apart there");
+    let mounts = "mkdir out; head -c 50000 /dev/zero > out/f; mkdir -p top/in/a top/b top/m
+        ln -s ../../out top/in/a/link; mount -t overlay x -o lowerdir=top/in/a:top/b top/m";
+    let (document, complaint, _) = weighed(mounts, "-s -L", "");
+    assert_eq!(document.by_path()[&b"m/link/f"[..]].size, 50_000, "{complaint}");
 }
 
 /// The hidden layer counts nowhere else.

@@ -5,7 +5,8 @@
 //! it includes the blocks of the directories whose content has lines. So this line and the lines without lines below
 //! them add up to the root. The walk does not have to remember anything for it.
 //!
-//! If lines share inodes, their sum is too large, and the rest is a lower bound.
+//! If lines share inodes, their sum is too large, and the rest is a lower bound. So it is if the root's size is one,
+//! because it is larger than 16 EiB.
 
 use super::PictureOptions;
 use crate::render::lines::Line;
@@ -34,7 +35,7 @@ impl Rest {
         }
         let Totals { mut weight, mut entries, .. } = root.totals;
         entries = entries.saturating_sub(is_inode(root, tree, options).into());
-        let mut is_at_least = false;
+        let mut is_at_least = weight == u64::MAX;
         for line in lines {
             if line.has_children {
                 entries = entries.saturating_sub(is_inode(line, tree, options).into());
