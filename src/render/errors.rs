@@ -226,7 +226,7 @@ pub fn taken_for_hosts<'p>(typed: impl Iterator<Item = &'p [u8]>) -> Vec<String>
     names
         .map(|(host, path)| {
             format!(
-                "{path} was taken for a path on the machine {host}; for a file here, type ./{path}"
+                "{path} was taken for a path on the machine {host}\nhint: for a file here, type ./{path}"
             )
         })
         .collect()

@@ -566,7 +566,7 @@ fn a_name_with_a_colon_that_is_no_machine_has_a_way_out() {
     ] {
         let host = path.split(':').next().unwrap();
         let hint = format!(
-            "weigh: {path} was taken for a path on the machine {host}; for a file here, type ./{path}\n"
+            "weigh: {path} was taken for a path on the machine {host}\nhint: for a file here, type ./{path}\n"
         );
         assert_eq!(said(path), format!("weigh: cannot load {there}: no such host\n{hint}"));
     }

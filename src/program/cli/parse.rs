@@ -25,7 +25,7 @@ struct Need {
     flag: &'static str,
     /// The others, each with the end that its value must have.
     others: &'static [(&'static str, &'static str)],
-    /// The others, as an error names them.
+    /// The others, as an error names them, and perhaps the way out on a line of its own.
     said: &'static str,
 }
 
@@ -35,7 +35,7 @@ const NEEDS: [Need; 4] = [
         others: &[("save", ""), ("remember", ""), ("ui", ""), ("form", "parquet")],
         said: "--save, weigh ui or --as parquet",
     },
-    Need { flag: "keep", others: &[("save", "/")], said: "--save DIR/, with a slash at its end" },
+    Need { flag: "keep", others: &[("save", "/")], said: "--save DIR/\nput a slash at its end" },
     Need { flag: "list_duplicates", others: &[("list", "")], said: "--list" },
     Need { flag: "list_totals", others: &[("list", "")], said: "--list" },
 ];
