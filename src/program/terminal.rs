@@ -6,8 +6,7 @@ use std::io::{self, IsTerminal, StdoutLock, Write};
 use std::mem;
 use std::process;
 use std::sync::atomic::Ordering;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use terminal_size::{Height, Width, terminal_size};
 
@@ -170,9 +169,7 @@ impl Write for Lines<'_> {
         if !mem::replace(&mut self.is_begun, true) {
             // If this fails, a signal ends the program at once.
             let _ = signals::listen_for_lines(&self.signals, self.interrupt, self.second);
-            let signals = self.signals.clone();
-            // If it cannot be started, a terminal that takes nothing more keeps the program from ending.
-            let _ = thread::Builder::new().spawn(move || end_soon_after(&signals));
+            signals::end_soon(&self.signals);
         }
         let written = self.out.write(bytes);
         // Also if that failed: a signal may say why.
@@ -193,18 +190,6 @@ impl Write for Lines<'_> {
         }
         flushed?;
         if is_stopped { signals::stop() } else { Ok(()) }
-    }
-}
-
-/// Ends the program a second after a signal that should: a terminal that takes nothing keeps the write from ending.
-fn end_soon_after(signals: &TerminalSignals) {
-    const PATIENCE: Duration = Duration::from_secs(1);
-    loop {
-        let ended = signals.ended_by();
-        thread::sleep(PATIENCE);
-        if let Some(signal) = ended {
-            process::exit(i32::from(SIGNALLED + signal));
-        }
     }
 }
 
