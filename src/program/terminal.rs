@@ -39,16 +39,10 @@ pub fn is_stdout() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Whether stdout wants colours: NO_COLOR (no-color.org), CLICOLOR_FORCE (bixense.com/clicolors),
-/// then whether it is a terminal that can show them.
+/// Whether stdout wants colours: NO_COLOR (no-color.org), CLICOLOR_FORCE and CLICOLOR (bixense.com/clicolors), then
+/// whether it is a terminal that can show them.
 pub fn wants_colors() -> bool {
-    if forbids_colors() {
-        return false;
-    }
-    if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") {
-        return true;
-    }
-    shows_colors()
+    !forbids_colors() && (forces_colors() || shows_colors())
 }
 
 /// Whether stdout is a terminal that can show colours and links.
@@ -56,13 +50,18 @@ pub fn shows_colors() -> bool {
     is_stdout() && is_capable_terminal()
 }
 
-/// Whether drawings on the terminal itself may have colours: unless NO_COLOR forbids it.
+/// Whether drawings on the terminal itself may have colours: unless NO_COLOR or CLICOLOR forbids it.
 pub fn allows_colors() -> bool {
     !forbids_colors() && is_capable_terminal()
 }
 
 fn forbids_colors() -> bool {
     env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || env::var_os("CLICOLOR").is_some_and(|value| value == "0") && !forces_colors()
+}
+
+fn forces_colors() -> bool {
+    env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// Whether stdout shows links. Linux's own console would show them as text.
@@ -70,9 +69,10 @@ pub fn wants_links() -> bool {
     shows_colors() && !is_linux_console()
 }
 
-/// Whether the terminal is Linux's own console.
+/// Whether the terminal is Linux's own console: `linux`, and in terminfo also `linux-16color` and others.
 pub fn is_linux_console() -> bool {
-    env::var_os("TERM").is_some_and(|term| term == "linux")
+    let term = env::var_os("TERM").unwrap_or_default();
+    term == "linux" || term.as_encoded_bytes().starts_with(b"linux-")
 }
 
 /// Why there can be no screen on the terminal, if that is so.
@@ -125,6 +125,16 @@ pub fn charset() -> Charset {
         true => Charset::Unicode,
         false => Charset::Ascii,
     }
+}
+
+/// Writes `bytes` to stdout.
+///
+/// # Errors
+/// The system's.
+pub fn print(bytes: &[u8]) -> io::Result<()> {
+    sys::ensure_output()?;
+    let mut out = io::stdout();
+    out.write_all(bytes).and_then(|()| out.flush())
 }
 
 /// Writes `text` to stderr, with what the locale can show. If that fails, there is nowhere left to say so.

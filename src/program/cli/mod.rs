@@ -27,7 +27,7 @@ mod snapshots;
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, Write as _};
+use std::io;
 use std::mem;
 use std::process;
 
@@ -123,8 +123,7 @@ pub fn meant(problems: &[Problem]) -> Option<String> {
 
 /// Prints it, and ends the process with 0 unless writing failed.
 fn print(answer: &[u8]) -> ! {
-    let mut out = io::stdout();
-    let printed = unless_closed(out.write_all(answer).and_then(|()| out.flush()));
+    let printed = unless_closed(terminal::print(answer));
     if let Err(error) = &printed {
         terminal::complain(&format!("weigh: {}\n", unprinted(error)));
     }
