@@ -16,8 +16,8 @@ use unicode_width::UnicodeWidthChar;
 ///
 /// * what [`harmless`] escapes;
 /// * what nobody sees, or what looks like something else: blanks at the ends, other blanks than the usual one,
-///   characters without a width, and marks that are drawn on the letter before them although that letter exists with
-///   the mark.
+///   characters without a width or not yet in Unicode, and marks that are drawn on the letter before them although that
+///   letter exists with the mark.
 ///
 /// With `&`, `<` and quotes escaped, the text is valid in XML and HTML.
 pub fn escape(name: &[u8]) -> String {
@@ -160,10 +160,20 @@ fn is_seen(before: Option<char>, c: char, after: Option<char>) -> bool {
             cfg!(target_os = "macos") && before.is_some_and(char::is_alphanumeric)
         }
         // Other marks need something to be drawn on.
-        c => {
-            UnicodeWidthChar::width(c) != Some(0) || before.is_some_and(|it| it > ' ' && it != '/')
+        c if UnicodeWidthChar::width(c) == Some(0) => {
+            before.is_some_and(|it| it > ' ' && it != '/')
         }
+        c => is_assigned(c),
     }
+}
+
+/// Whether `c` is a character, as far as Unicode or somebody else has made it one. Terminals draw others in no cell, in one
+/// or in two.
+fn is_assigned(c: char) -> bool {
+    // For private use, std has no name, but fonts have pictures.
+    let is_private = matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..);
+    // After a letter, because std escapes a mark that comes first.
+    is_private || ['x', c].iter().collect::<String>().escape_debug().nth(2).is_none()
 }
 
 /// Whether `c` is of a script in which joiners are part of words: from Arabic to Sinhala, and of Myanmar, Khmer and
@@ -315,6 +325,9 @@ mod tests {
             ),
             ("新\u{3000}新 a\u{200d}b a\u{fe0f}".as_bytes(), "新\u{3000}新 a\\u{200d}b a\\u{fe0f}"),
             (b"\xff\xc3", "\\xff\\xc3"),
+            // No characters yet, whatever terminals draw for them; fonts have pictures for private use.
+            ("un\u{e1234}\u{378}".as_bytes(), "un\\u{e1234}\\u{378}"),
+            ("\u{f8ff}\u{9ac}\u{9be} \u{1f1e9}".as_bytes(), "\u{f8ff}\u{9ac}\u{9be} \u{1f1e9}"),
             ("\u{202e}\u{9b}\u{2028}".as_bytes(), "\\u{202e}\\u{9b}\\u{2028}"),
             ("so\u{ad}ft\u{3164}".as_bytes(), "so\\u{ad}ft\\u{3164}"),
             ("\u{fffe}\u{fffd}\u{1ffff}".as_bytes(), "\\u{fffe}\u{fffd}\\u{1ffff}"),

@@ -13,6 +13,7 @@ use weigh::internal::escape::escape;
 use weigh::internal::problem::{Operation, Problem, unless_closed};
 use weigh::internal::render::{self, Output, bounds, doubts, errors, stats};
 use weigh::internal::report::{self, Input, Outcome, Request};
+use weigh::internal::sys;
 
 /// musl's own allocator has one lock for all threads: with it, walking took up to twice as long (packaging/README.md).
 #[cfg(target_env = "musl")]
@@ -115,9 +116,8 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
             return ExitCode::from(status_of(request, &problem));
         }
     };
-    let mut out = io::stdout().lock();
-    let printed = ended.printed.map_or(Ok(()), |paths| out.write_all(&paths));
-    let printed = unless_closed(printed.and_then(|()| out.flush()));
+    let printed = ended.printed.map_or(Ok(()), |paths| terminal::print(&paths));
+    let printed = unless_closed(printed);
     say(Message::Error, printed.as_ref().err().map(cli::unprinted));
     say(Message::Error, errors::losses(&ended.kept, true, false));
     if ended.unfinished {
@@ -145,6 +145,7 @@ fn print(
     if request.save.as_ref().is_some_and(|to| to.is_stdout) {
         return Ok(());
     }
+    sys::ensure_output()?;
     let mut out: Box<dyn Write> = match terminal::shows_colors() {
         true => Box::new(BufWriter::new(Lines::new(&request.interrupt, second))),
         false => Box::new(BufWriter::new(io::stdout().lock())),

@@ -80,8 +80,7 @@ type Braces<'g> = (&'g [u8], Vec<&'g [u8]>, &'g [u8]);
 
 /// The first braces in `glob`, if there are any.
 fn braces(glob: &[u8]) -> Result<Option<Braces<'_>>, String> {
-    const UNPAIRED: &str =
-        "a brace has no counterpart: write a backslash before it if it is part of a name";
+    const UNPAIRED: &str = "a brace has no counterpart";
     let (mut rest, mut depth) = (glob, 0_usize);
     let (mut before, mut choices, mut begin) = (0, Vec::new(), 0);
     while let Some((part, after)) = next(rest) {

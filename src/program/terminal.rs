@@ -7,8 +7,7 @@ use std::io::{self, IsTerminal, StdoutLock, Write};
 use std::mem;
 use std::process;
 use std::sync::atomic::Ordering;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use terminal_size::{Height, Width, terminal_size};
 
@@ -41,16 +40,10 @@ pub fn is_stdout() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Whether stdout wants colours: NO_COLOR (no-color.org), CLICOLOR_FORCE (bixense.com/clicolors),
-/// then whether it is a terminal that can show them.
+/// Whether stdout wants colours: NO_COLOR (no-color.org), CLICOLOR_FORCE and CLICOLOR (bixense.com/clicolors), then
+/// whether it is a terminal that can show them.
 pub fn wants_colors() -> bool {
-    if forbids_colors() {
-        return false;
-    }
-    if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") {
-        return true;
-    }
-    shows_colors()
+    !forbids_colors() && (forces_colors() || shows_colors())
 }
 
 /// Whether stdout is a terminal that can show colours and links.
@@ -58,13 +51,18 @@ pub fn shows_colors() -> bool {
     is_stdout() && is_capable_terminal()
 }
 
-/// Whether drawings on the terminal itself may have colours: unless NO_COLOR forbids it.
+/// Whether drawings on the terminal itself may have colours: unless NO_COLOR or CLICOLOR forbids it.
 pub fn allows_colors() -> bool {
     !forbids_colors() && is_capable_terminal()
 }
 
 fn forbids_colors() -> bool {
     env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || env::var_os("CLICOLOR").is_some_and(|value| value == "0") && !forces_colors()
+}
+
+fn forces_colors() -> bool {
+    env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// Whether stdout shows links. Linux's own console would show them as text.
@@ -72,9 +70,10 @@ pub fn wants_links() -> bool {
     shows_colors() && !is_linux_console()
 }
 
-/// Whether the terminal is Linux's own console.
+/// Whether the terminal is Linux's own console: `linux`, and in terminfo also `linux-16color` and others.
 pub fn is_linux_console() -> bool {
-    env::var_os("TERM").is_some_and(|term| term == "linux")
+    let term = env::var_os("TERM").unwrap_or_default();
+    term == "linux" || term.as_encoded_bytes().starts_with(b"linux-")
 }
 
 /// Why there can be no screen on the terminal, if that is so.
@@ -152,6 +151,16 @@ pub fn say(message: Message, texts: impl IntoIterator<Item = impl Display>) {
     }
 }
 
+/// Writes `bytes` to stdout.
+///
+/// # Errors
+/// The system's.
+pub fn print(bytes: &[u8]) -> io::Result<()> {
+    sys::ensure_output()?;
+    let mut out = io::stdout();
+    out.write_all(bytes).and_then(|()| out.flush())
+}
+
 /// Writes `text` to stderr, with what the locale can show. If that fails, there is nowhere left to say so.
 pub fn complain(text: &str) {
     let _ = io::stderr().write_all(charset().drawing(text).as_bytes());
@@ -194,9 +203,7 @@ impl Write for Lines<'_> {
         if !mem::replace(&mut self.is_begun, true) {
             // If this fails, a signal ends the program at once.
             let _ = signals::listen_for_lines(&self.signals, self.interrupt, self.second);
-            let signals = self.signals.clone();
-            // If it cannot be started, a terminal that takes nothing more keeps the program from ending.
-            let _ = thread::Builder::new().spawn(move || end_soon_after(&signals));
+            signals::end_soon(&self.signals);
         }
         let written = self.out.write(bytes);
         // Also if that failed: a signal may say why.
@@ -217,18 +224,6 @@ impl Write for Lines<'_> {
         }
         flushed?;
         if is_stopped { signals::stop() } else { Ok(()) }
-    }
-}
-
-/// Ends the program a second after a signal that should: a terminal that takes nothing keeps the write from ending.
-fn end_soon_after(signals: &TerminalSignals) {
-    const PATIENCE: Duration = Duration::from_secs(1);
-    loop {
-        let ended = signals.ended_by();
-        thread::sleep(PATIENCE);
-        if let Some(signal) = ended {
-            process::exit(i32::from(SIGNALLED + signal));
-        }
     }
 }
 

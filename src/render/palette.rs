@@ -156,6 +156,11 @@ impl Palette {
         Self { theme, ..self }
     }
 
+    /// Whether these are for a terminal that may have only 16.
+    pub fn has_16_colors(self) -> bool {
+        self.depth == Depth::Ansi
+    }
+
     /// With a `color` for one of [`ROLES`], if the terminal has it.
     pub fn with(mut self, role: usize, color: Color) -> Self {
         let needs = match color {

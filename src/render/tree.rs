@@ -312,7 +312,9 @@ impl Picture<'_> {
             && line.depth >= self.root.root_depth()
             && line.has_path();
         match &self.options.links {
-            Some(links) if is_entry && !is_gone && !line.is_rest => links.on(name, &self.path(i)),
+            Some(links) if is_entry && !is_gone && !line.is_rest && !name.is_empty() => {
+                links.on(name, &self.path(i))
+            }
             _ => name,
         }
     }

@@ -136,8 +136,8 @@ fn an_empty_path_is_a_usage_error() {
     for arguments in [&[""][..], &["-d1", ""], &[".", ""]] {
         let shown = weigh("").args(arguments).run();
         assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{arguments:?}");
-        let said = "weigh: error: invalid value '' for '[PATH]...': it is empty; without a PATH, weigh shows \
-                    the current directory\n";
+        let said = "weigh: error: invalid value '' for '[PATH]...': it is empty\n\
+                    hint: without a PATH, weigh shows the current directory\n";
         assert_eq!(shown.complaint(), said);
     }
 }

@@ -296,3 +296,19 @@ fn a_listing_that_was_cut_short_is_read_on() {
         injection.check_rest(&document, what);
     }
 }
+
+/// Docker's rules of before 2021 refuse calls that they do not know with EPERM. Others are only of use, as for which
+/// file system there is.
+#[test]
+#[ignore = "needs strace"]
+fn a_call_that_is_refused_is_done_without() {
+    let fixture = branched();
+    let whole = weigh("-j top").within(fixture.path()).run().clean();
+    for call in ["faccessat2", "fstatfs"] {
+        let refuse = format!("inject={call}:error=EPERM");
+        let strace = ["strace", "-f", "-q", "-o", "log", "-e", &refuse];
+        let shown = weigh("-j --save saved top").within(fixture.path()).under(strace).run();
+        assert!(fixture.text("log").contains("(INJECTED)"), "{call} is not called");
+        assert!(shown.clean() == whole, "{call}");
+    }
+}

@@ -168,15 +168,18 @@ fn a_bad_pattern_is_named_in_one_line() {
     let fixture = project();
     std::fs::write(fixture.at("list"), "fine\n\n[a-\n").unwrap();
     for (flags, complaint) in [
-        (&["-e", "a", "-e", "(b"][..], "invalid value '(b' for '--filter <REGEX>': unclosed group"),
+        (
+            &["-e", "a", "-e", "(b"][..],
+            "invalid value '(b' for '--filter <REGEX>': unclosed group\nhint: put a backslash before a character that is part of a name",
+        ),
         (
             &["-v", "*"],
-            "invalid value '*' for '--invert-filter <REGEX>': repetition operator missing expression\
-             ; --include and --exclude take globs",
+            "invalid value '*' for '--invert-filter <REGEX>': repetition operator missing expression\n\
+             hint: --include and --exclude take globs",
         ),
         (
             &["-I", "list"],
-            "invalid line list:3 for '--ignore-all-in-file <FILE>': unclosed character class",
+            "invalid line list:3 for '--ignore-all-in-file <FILE>': unclosed character class\nhint: put a backslash before a character that is part of a name",
         ),
         (
             &["-I", "no\nne"],
@@ -346,7 +349,8 @@ fn types_are_listed() {
 fn a_bad_glob_or_type_is_named_in_one_line() {
     let fixture = Fixture::new();
     std::fs::write(fixture.at("list"), "fine\n\n[a-\n").unwrap();
-    let unclosed = "a bracket is not closed, or a backslash stands at the end";
+    let unclosed = "a bracket is not closed, or a backslash stands at the end\n\
+                    hint: put a backslash before a character that is part of a name";
     for (flags, complaint) in [
         (["--exclude", "[a"], format!("invalid value '[a' for '--exclude <GLOB>': {unclosed}")),
         (["--include", "a\\"], format!("invalid value 'a\\' for '--include <GLOB>': {unclosed}")),

@@ -37,6 +37,8 @@ fn the_short_help_fits_a_screen_and_has_what_makes_weigh_weigh() {
     ] {
         assert!(short.contains(told), "{told}");
     }
+    // Whatever the locale is.
+    assert!(short.is_ascii(), "{short}");
     // Colours change no word.
     let colored = weigh("-h").env("CLICOLOR_FORCE", "1").run().text();
     let plain: String = colored

@@ -395,6 +395,11 @@ fn a_terminal_is_asked_for_its_background() {
         (&b""[..], "\x1b[7m"),
         (b"\x1b]11;rgb:ffff/ffff/ffff\x07", "\x1b[39;48;2;224;234;248m"),
         (b"\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\", "\x1b[39;48;2;38;52;74m"),
+        // Twice, and in another form: `/` opened the search.
+        (
+            b"\x1b]11;rgb:1e1e/1e1e/1e1e\x07\x1b]11;rgb:ffff/ffff/ffff\x07\x1b]11;#ffffff\x07",
+            "\x1b[39;48;2;38;52;74m",
+        ),
     ] {
         let mut terminal = Pty::new();
         let child = weigh("-u tree").within(fixture.path()).env("COLORTERM", "truecolor");
@@ -592,4 +597,58 @@ fn the_last_question_has_a_second_of_its_own() {
     let mut left = String::new();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(terminal.line()), &mut left).unwrap();
     assert_eq!(left, "end\n");
+}
+
+/// The answer to weigh's own last question came to the shell, if that to the first one took nearly a second.
+#[test]
+fn the_last_answer_may_come_long_after_the_first() {
+    let fixture = Fixture::new().file("tree/one", 30_000);
+    let mut terminal = Pty::new();
+    let child = weigh("-u tree").within(fixture.path()).on(&terminal).spawn();
+    terminal.wait_for("\x1b]11;?\x07");
+    terminal.type_in(b"q");
+    terminal.wait_for("\x1b[c");
+    terminal.type_in(b"\x1b]11;rgb:1e1e/1e1e/1e1e\x07");
+    std::thread::sleep(Duration::from_millis(1_100));
+    terminal.type_in(b"\x1b[?62;22c");
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+    terminal.type_in(b"end\n");
+    let mut left = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(terminal.line()), &mut left).unwrap();
+    assert_eq!(left, "end\n");
+}
+
+/// The screen stayed blank on serial lines, which do not know their size.
+#[test]
+fn a_terminal_without_a_size_has_a_screen() {
+    let fixture = Fixture::new().file("tree/one", 30_000);
+    for (columns, lines, last) in [(None, None, 24), (Some("60"), Some("12"), 12)] {
+        let mut terminal = Pty::new();
+        terminal.resize(0, 0);
+        let mut child = weigh("-u tree").within(fixture.path());
+        for (name, value) in [("COLUMNS", columns), ("LINES", lines)] {
+            child = child.env(name, value.unwrap_or_default());
+        }
+        let child = child.on(&terminal).spawn();
+        terminal.wait_for(&format!("\x1b[{last};"));
+        terminal.wait_for("help");
+        terminal.type_in(b"q");
+        assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+    }
+}
+
+/// The form for 256 colours blinks on a terminal that does not know it.
+#[test]
+fn a_terminal_of_16_colours_gets_no_others() {
+    let fixture = Fixture::new().file("tree/d/one", 30_000).file("tree/two", 30_000);
+    for (term, accent) in [("xterm", "\x1b[35;49m"), ("xterm-256color", "\x1b[38;5;67;49m")] {
+        let mut terminal = Pty::new();
+        let child = weigh("-u tree").within(fixture.path()).env("TERM", term).on(&terminal);
+        let child = child.spawn();
+        terminal.wait_for(accent);
+        terminal.type_in(b"q");
+        assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+        let shown = String::from_utf8_lossy(&terminal.close()).into_owned();
+        assert!(term != "xterm" || !shown.contains("8;5;"), "{shown:?}");
+    }
 }

@@ -137,10 +137,13 @@ fn names_are_links_if_that_is_asked_for() {
             "{flags} {text:?}"
         );
     }
-    // Links take no cells.
-    let plain = shown(&fixture, "-c -w 60");
-    let linked = shown(&fixture, "-c -w 60 --hyperlink=always");
-    assert_eq!(without_links(&linked), plain);
+    // Links take no cells, also where a name has none.
+    for width in (1..20).chain([60]) {
+        let plain = shown(&fixture, &format!("-c -w {width}"));
+        let linked = shown(&fixture, &format!("-c -w {width} --hyperlink=always"));
+        assert_eq!(without_links(&linked), plain, "{width}");
+        assert!(!linked.contains("\x1b\\\x1b]8;;\x1b\\"), "{width}: {linked:?}");
+    }
 }
 
 fn without_links(text: &str) -> String {

@@ -127,13 +127,19 @@ fn a_signal_at_any_moment_ends_it_and_leaves_the_terminal_as_it_was() {
 #[test]
 fn a_terminal_that_takes_nothing_more_keeps_no_signal_from_ending_it() {
     let fixture = large();
-    for (signal, expected) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+    let signals = [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)];
+    let runs = ["-q -n 100000 -C", "--ui"].map(|flags| signals.map(|signal| (flags, signal)));
+    for (flags, (signal, expected)) in runs.into_iter().flatten() {
         let mut terminal = Terminal::new();
         terminal.freeze();
-        let within = weigh("-q -n 100000 -C").arg("top").within(fixture.path());
+        let within = weigh(flags).arg("top").within(fixture.path());
         let mut child = within.on(&terminal).spawn();
         // Long enough to fill what the kernel keeps for the terminal; a signal before that ends it, too.
         std::thread::sleep(Duration::from_secs(1));
+        for _ in 0..if flags == "--ui" { 200 } else { 0 } {
+            terminal.type_in(b"\t");
+            std::thread::sleep(Duration::from_millis(10));
+        }
         assert!(child.try_wait().unwrap().is_none());
         kill_process(Pid::from_child(&child), signal).unwrap();
         let limit = Instant::now() + Duration::from_secs(30);
@@ -142,12 +148,12 @@ fn a_terminal_that_takes_nothing_more_keeps_no_signal_from_ending_it() {
                 Some(status) => break status,
                 None if Instant::now() > limit => {
                     child.kill().unwrap();
-                    panic!("{signal:?} does not end it");
+                    panic!("{signal:?} does not end weigh {flags}");
                 }
                 None => std::thread::sleep(Duration::from_millis(50)),
             }
         };
-        assert_eq!(status.code(), Some(expected), "{signal:?}");
+        assert_eq!(status.code(), Some(expected), "weigh {flags}: {signal:?}");
     }
 }
 

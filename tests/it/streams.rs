@@ -73,6 +73,18 @@ fn what_is_lost_on_a_full_device_is_a_failure() {
     assert_eq!((shown.code(), shown.stdout.is_empty()), (1, false));
 }
 
+/// std takes the error of a standard output that is only for reading for success.
+#[test]
+fn an_output_that_cannot_be_written_to_is_a_failure() {
+    let fixture = long();
+    for flags in ["-c", "-j", "--as csv", "-F", "--summarize", "--help", "--version", "df"] {
+        let starter = ["/bin/sh", "-c", "exec \"$0\" \"$@\" 1</dev/null"];
+        let shown = weigh(flags).within(fixture.path()).under(starter).run();
+        let expected = "weigh: error: cannot write the output: Bad file descriptor\n";
+        assert_eq!((shown.code(), &*shown.complaint()), (1, expected), "weigh {flags}");
+    }
+}
+
 #[test]
 fn a_slow_reader_gets_everything() {
     let fixture = long();

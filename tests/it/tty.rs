@@ -80,6 +80,14 @@ fn a_terminal_has_colours_unless_told_otherwise() {
     assert!(!coloured("-P --color=auto", &[("NO_COLOR", "1")]));
     assert!(!coloured("-P", &[("NO_COLOR", "1")]));
     assert!(coloured("-P", &[("NO_COLOR", "")]), "an empty NO_COLOR says nothing");
+    assert!(!coloured("-P", &[("CLICOLOR", "0")]));
+    assert!(coloured("-P", &[("CLICOLOR", "1")]));
+    assert!(coloured("-P", &[("CLICOLOR", "0"), ("CLICOLOR_FORCE", "1")]));
+    assert!(coloured("-P -C", &[("CLICOLOR", "0")]), "a flag outweighs a variable");
+    // Linux's console would show links as text.
+    for term in ["linux", "linux-16color"] {
+        assert!(!on_a_terminal(&fixture, "-P", &[("TERM", term)]).contains("\x1b]8"), "{term}");
+    }
     // These terminals get no screen either.
     for term in ["dumb", "unknown", ""] {
         assert!(!coloured("-P", &[("TERM", term)]), "{term}");

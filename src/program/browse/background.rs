@@ -1,10 +1,11 @@
 //! What the terminal answers when it is asked for its background (OSC 11): `ESC ] 11;rgb:1e1e/1e1e/1e1e BEL`.
 //!
-//! Nobody waits for the answer. It comes as keys, because crossterm does not know it: Alt-], then characters. Keys that
-//! cannot be part of it are keys. A terminal that answers nothing costs nothing. Only who leaves the screen right after
-//! the question waits for the answer, so that it does not come to the shell.
+//! Nobody waits for the answer. It comes as keys, because crossterm does not know it: Alt-], then characters. What
+//! cannot be part of one are keys. Answers that nobody asked for, and those that nobody understands, are not: they
+//! would open the search. A terminal that answers nothing costs nothing. Only who leaves the screen right after the
+//! question waits for the answer, so that it does not come to the shell.
 
-use std::io::Write as _;
+use std::io;
 use std::mem;
 use std::time::{Duration, Instant};
 
@@ -24,8 +25,8 @@ pub(super) enum Background {
     Known,
     /// It was asked then.
     Asked(Instant),
-    /// It has begun with this text.
-    Begun(String),
+    /// One has begun `at` that time, with this text.
+    Begun { at: Instant, text: String, is_asked: bool },
 }
 
 /// How long an answer may take. Over slow lines, half a second is usual.
@@ -40,50 +41,59 @@ impl Background {
         Self::Asked(Instant::now())
     }
 
-    /// Takes from the terminal what it still answers. What was typed meanwhile is lost.
-    pub(super) fn drain(&mut self) {
+    /// Takes from the terminal what it still answers, once it was asked the last question with `ask`. What was typed
+    /// meanwhile is lost.
+    pub(super) fn drain(&mut self, ask: impl FnOnce(&str) -> io::Result<()>) {
         match mem::take(self) {
             Self::Known => return,
             Self::Asked(at) if at.elapsed() >= PATIENCE => return,
-            Self::Asked(_) | Self::Begun(_) => {}
+            Self::Asked(_) | Self::Begun { .. } => {}
         }
-        let ask = || sys::terminal()?.write_all(LAST_QUESTION.as_bytes());
-        if ask().is_err() {
+        if ask(LAST_QUESTION).is_err() {
             return;
         }
-        // From this question on, whose answer comes last.
-        let end = Instant::now() + PATIENCE;
+        // From this question on, whose answer comes last. On a slow line it comes as long after the first answer as the
+        // last question after the first one.
+        let mut end = Instant::now() + PATIENCE;
+        let longest = end + PATIENCE;
         let mut answer = Vec::new();
         while let Some(left) = end.checked_duration_since(Instant::now())
             && let Ok(bytes @ [_, ..]) = sys::typed(left).as_deref()
         {
             answer.extend_from_slice(bytes);
+            // Not for keys: whatever is answered begins with it.
+            if bytes.contains(&0x1b) {
+                end = longest;
+            }
             if is_answered(&answer) {
                 return;
             }
         }
     }
 
-    /// Takes a key. None if the answer has nothing to do with it; else the theme, if the answer is complete and says
-    /// one.
+    /// Takes a key. None if no answer has to do with it; else the theme, if the answer is complete and says one.
     pub(super) fn take(&mut self, key: KeyEvent) -> Option<Option<Theme>> {
         const ST: (KeyCode, KeyModifiers) = (KeyCode::Char('\\'), KeyModifiers::ALT);
         const BEL: (KeyCode, KeyModifiers) = (KeyCode::Char('g'), KeyModifiers::CONTROL);
-        match (self, (key.code, key.modifiers)) {
-            (this @ Self::Asked(_), (KeyCode::Char(']'), KeyModifiers::ALT)) => {
-                *this = Self::Begun(String::new());
+        const OSC: (KeyCode, KeyModifiers) = (KeyCode::Char(']'), KeyModifiers::ALT);
+        match (&mut *self, (key.code, key.modifiers)) {
+            (Self::Known | Self::Asked(_), OSC) => {
+                let is_asked = matches!(self, Self::Asked(_));
+                *self = Self::Begun { at: Instant::now(), text: String::new(), is_asked };
             }
-            (this @ Self::Begun(_), end) if [ST, BEL].contains(&end) => {
-                let Self::Begun(text) = std::mem::take(this) else { return None };
-                return Some(theme(&text));
+            (Self::Begun { text, is_asked, .. }, ST | BEL) => {
+                let theme = is_asked.then(|| theme(text)).flatten();
+                *self = Self::Known;
+                return Some(theme);
             }
-            (Self::Begun(text), (KeyCode::Char(c), KeyModifiers::NONE | KeyModifiers::SHIFT))
-                if is_answer(text, c) =>
-            {
+            (
+                Self::Begun { at, text, .. },
+                (KeyCode::Char(c), KeyModifiers::NONE | KeyModifiers::SHIFT),
+            ) if at.elapsed() < PATIENCE && is_answer(text, c) => {
                 text.push(c);
             }
-            (this @ Self::Begun(_), _) => {
-                *this = Self::Known;
+            (Self::Begun { .. }, _) => {
+                *self = Self::Known;
                 return None;
             }
             _ => return None,
@@ -99,19 +109,15 @@ fn is_answered(bytes: &[u8]) -> bool {
     rests.any(|mut rest| rest.find(|it| !it.is_ascii_digit() && **it != b';') == Some(&b'c'))
 }
 
-/// Whether `c` can come after `text`.
+/// Whether `c` can come after `text` in an answer, which begins with a number.
 fn is_answer(text: &str, c: char) -> bool {
-    const START: &str = "11;rgb";
-    const LONGEST: usize = START.len() + "a:ffff/ffff/ffff/ffff".len();
-    match START.chars().nth(text.len()) {
-        Some(expected) => c == expected,
-        None => text.len() < LONGEST && (c.is_ascii_hexdigit() || "/:".contains(c)),
-    }
+    const LONGEST: usize = 64;
+    text.len() < LONGEST && (!text.is_empty() || c.is_ascii_digit())
 }
 
 /// The theme for the colour in an answer: by its luminance, roughly.
 fn theme(text: &str) -> Option<Theme> {
-    let (_, colors) = text.split_once(':')?;
+    let (_, colors) = text.strip_prefix("11;rgb")?.split_once(':')?;
     let share = |digits: &str| {
         let most = 16_u32.checked_pow(digits.len().try_into().ok()?)? - 1;
         Some(f64::from(u32::from_str_radix(digits, 16).ok()?) / f64::from(most))
@@ -168,14 +174,21 @@ mod tests {
             ("jk q", "jk q", None),
             // No answer: what follows is typed.
             ("]d11", "d11", None),
-            ("]11;d", "d", None),
-            ("]11;rgb:zz", "zz", None),
+            // Answers that say nothing.
+            ("]11;?\x07q", "q", None),
+            ("]11;#ffffff\x07q", "q", None),
+            ("]11;rgb:zz\x07q", "q", None),
+            ("]10;rgb:f/f/f\x07q", "q", None),
             ("]11;rgb:\x07", "", None),
             ("]11;rgb:///\x07", "", None),
             ("]11;rgb:ffffffff/0/0\x07", "", None),
-            ("]11;rgb:ffffffffffffffffffffffffffffffffff", "ffffffffffffff", None),
+            (
+                "]11;rgb:ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+                "fffffffffffff",
+                None,
+            ),
             // Only the first one was asked for.
-            ("]11;rgb:0/0/0\x07]11;rgb:f/f/f\x07", "]11;rgb:f/f/f\x07", dark),
+            ("]11;rgb:0/0/0\x07]11;rgb:f/f/f\x07q", "q", dark),
         ] {
             assert_eq!(taken(keys), (left.to_owned(), theme), "{keys:?}");
         }

@@ -3,8 +3,9 @@
 //! It draws on the terminal itself, because standard output is for paths. It restores the terminal at the end, while
 //! the process is stopped, and after a panic, when no destructor runs any more.
 
-use std::io::{self, Write as _};
-use std::mem::ManuallyDrop;
+use std::env;
+use std::io;
+use std::mem::{self, ManuallyDrop};
 use std::panic;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -16,13 +17,14 @@ use crossterm::event::{
     Event as TerminalEvent, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
     MouseEventKind,
 };
-use crossterm::execute;
+use crossterm::queue;
 use crossterm::terminal::{
     self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
     enable_raw_mode,
 };
 use crossterm::tty::IsTty as _;
-use ratatui_core::terminal::Terminal;
+use ratatui_core::layout::Rect;
+use ratatui_core::terminal::{Terminal, TerminalOptions, Viewport};
 use ratatui_crossterm::CrosstermBackend;
 
 use super::background::{Background, QUESTION};
@@ -31,7 +33,7 @@ use super::event::{Ending, Event};
 use super::keys::Key;
 use super::options::{BrowseOptions, Ended};
 use super::view;
-use super::work::{Console, INTERVAL, Work};
+use super::work::{Console, INTERVAL, Work, send_to_terminal};
 use crate::program::signals::{self, HANGUP, TerminalSignals};
 use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::report::Request;
@@ -47,12 +49,14 @@ pub const IS_BUILT: bool = true;
 pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> {
     let signals = TerminalSignals::default();
     signals::listen_for_screen(&signals).map_err(|error| problem(&error))?;
-    let mut screen = Screen::open(signals.clone()).map_err(|error| problem(&error))?;
+    let has_16_colors = options.colors.as_ref().is_some_and(|it| it.palette.has_16_colors());
+    let screen = Screen::open(signals.clone(), has_16_colors);
+    let mut screen = screen.map_err(|error| problem(&error))?;
     screen.may_ask = options.asks_background && options.colors.is_some();
     let work = Work::new(request, &options, signals.clone(), INTERVAL);
     let mut browser = Browser::new(request.clone(), options);
     // Before any access to the file system.
-    let drawn = enter().and_then(|()| screen.draw(&mut browser));
+    let drawn = enter(&signals).and_then(|()| screen.draw(&mut browser));
     work.pass(&mut browser, Event::Start);
     let ending = drawn.and_then(|()| work.browse(&mut browser, &mut screen));
     drop(screen);
@@ -72,6 +76,8 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
         }
     }
     ended.browsed = if browser.is_walking() { work.end_scan() } else { browser.scan.browsed };
+    // What is to be said goes to the terminal, too.
+    signals::end_soon(&signals);
     Ok(ended)
 }
 
@@ -83,7 +89,8 @@ fn problem(error: &io::Error) -> Problem {
 struct Screen {
     /// Never dropped: that would show the cursor once more, and panic if the terminal is gone, because it complains on
     /// stderr.
-    terminal: ManuallyDrop<Terminal<CrosstermBackend<Box<dyn io::Write>>>>,
+    terminal: ManuallyDrop<Terminal<CrosstermBackend<Picture>>>,
+    size: (u16, u16),
     signals: TerminalSignals,
     /// Whether the terminal is to be asked for its background.
     may_ask: bool,
@@ -96,10 +103,13 @@ impl Console for Screen {
     fn draw(&mut self, browser: &mut Browser) -> io::Result<()> {
         // If it is gone, crossterm would start tput(1) to ask for its size.
         sys::terminal()?;
-        ensure_size()?;
+        let size = size()?;
+        if size != self.size {
+            self.size = size;
+            self.clear()?;
+        }
         self.terminal.draw(|frame| {
-            let area = frame.area();
-            view::fit(browser, (area.width, area.height));
+            view::fit(browser, size);
             view::draw(browser, frame);
         })?;
         Ok(())
@@ -110,7 +120,7 @@ impl Console for Screen {
         if self.may_ask && browser.has_begun() {
             self.may_ask = false;
             self.background = Background::asked_now();
-            sys::terminal()?.write_all(QUESTION.as_bytes())?;
+            send_to_terminal(QUESTION.as_bytes(), &self.signals)?;
         }
         let is_event = event::poll(wait)?;
         // If SIGHUP is ignored, as with nohup, only this shows that the terminal is gone.
@@ -140,8 +150,7 @@ impl Console for Screen {
                 }
             }
             TerminalEvent::Mouse(MouseEvent { kind, column, row, .. }) => {
-                let size = self.terminal.size().map(|it| (it.width, it.height))?;
-                Ok(mouse(browser, kind, (column, row), size).map(Event::Key))
+                Ok(mouse(browser, kind, (column, row), self.size).map(Event::Key))
             }
             TerminalEvent::Paste(text) => Ok(Some(Event::Pasted(text))),
             TerminalEvent::Resize(..) => Ok(Some(Event::Redraw)),
@@ -151,27 +160,33 @@ impl Console for Screen {
 }
 
 impl Screen {
-    fn open(signals: TerminalSignals) -> io::Result<Self> {
-        let out: Box<dyn io::Write> = Box::new(io::BufWriter::new(sys::terminal()?));
-        ensure_size()?;
+    fn open(signals: TerminalSignals, has_16_colors: bool) -> io::Result<Self> {
+        // That there is one.
+        sys::terminal()?;
+        let out = Picture { bytes: Vec::new(), signals: signals.clone(), has_16_colors };
+        let size = size()?;
         // crossterm reads on until a key is whole. After a part of one, it would wait for the rest, and heed no signal.
         if io::stdin().is_tty() {
             sys::read_keys_without_waiting()?;
         }
-        let before = panic::take_hook();
+        let (before, heard) = (panic::take_hook(), signals.clone());
         panic::set_hook(Box::new(move |panic| {
-            restore();
+            restore(&heard);
             before(panic);
         }));
-        let terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(out))?);
+        // A viewport that is all of the terminal would ask for its size, and some do not know that.
+        let viewport = Viewport::Fixed(Rect::new(0, 0, size.0, size.1));
+        let terminal =
+            Terminal::with_options(CrosstermBackend::new(out), TerminalOptions { viewport });
+        let terminal = ManuallyDrop::new(terminal?);
         let (background, last_seen) = (Background::default(), Instant::now());
-        Ok(Self { terminal, signals, may_ask: false, background, last_seen })
+        Ok(Self { terminal, size, signals, may_ask: false, background, last_seen })
     }
 
     /// Stops the process until it is continued, and restores the terminal meanwhile.
     fn stop(&mut self) -> io::Result<()> {
-        self.background.drain();
-        restore();
+        self.drain();
+        restore(&self.signals);
         signals::stop()?;
         self.signals.is_continued.store(false, Ordering::SeqCst);
         self.enter_again()
@@ -181,15 +196,19 @@ impl Screen {
     fn enter_again(&mut self) -> io::Result<()> {
         // crossterm would take it for raw, if it left it so.
         disable_raw_mode()?;
-        enter()?;
+        enter(&self.signals)?;
         self.clear()
+    }
+
+    fn drain(&mut self) {
+        self.background.drain(|question| send_to_terminal(question.as_bytes(), &self.signals));
     }
 
     /// Clears the screen, so that everything is drawn anew. Terminal::clear would wait for the terminal to report its
     /// cursor position.
     fn clear(&mut self) -> io::Result<()> {
-        let size = self.terminal.size()?;
-        self.terminal.resize(size.into())
+        queue!(self.terminal.backend_mut(), Clear(ClearType::All))?;
+        self.terminal.resize(Rect::new(0, 0, self.size.0, self.size.1))
     }
 
     fn key(&mut self, KeyEvent { code, modifiers, .. }: KeyEvent) -> io::Result<Option<Event>> {
@@ -246,8 +265,8 @@ fn mouse(browser: &Browser, kind: MouseEventKind, at: (u16, u16), size: (u16, u1
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        self.background.drain();
-        restore();
+        self.drain();
+        restore(&self.signals);
         // The hook would restore a terminal that is already restored. During a panic, it cannot be taken.
         if !thread::panicking() {
             drop(panic::take_hook());
@@ -255,33 +274,129 @@ impl Drop for Screen {
     }
 }
 
-/// An error if the terminal says that it is larger than any screen: two buffers take about 80 bytes a cell each.
-fn ensure_size() -> io::Result<()> {
+/// The columns and lines of the terminal. A serial line does not know them: then LINES and COLUMNS say them, or they are
+/// those of a VT100. An error if it says that it is larger than any screen: two buffers take about 80 bytes a cell each.
+fn size() -> io::Result<(u16, u16)> {
     const MOST: u32 = 1 << 20;
-    let (columns, lines) = terminal::size()?;
+    const USUAL: (u16, u16) = (80, 24);
+    let known = |name, usual| {
+        let set = env::var(name).ok().and_then(|it| it.parse().ok()).filter(|it| *it > 0);
+        set.unwrap_or(usual)
+    };
+    let (columns, lines) = match terminal::size()? {
+        (0, _) | (_, 0) => (known("COLUMNS", USUAL.0), known("LINES", USUAL.1)),
+        size => size,
+    };
     if u32::from(columns) * u32::from(lines) <= MOST {
-        return Ok(());
+        return Ok((columns, lines));
     }
     Err(io::Error::other(format!("{columns} columns and {lines} lines are more than a screen has")))
 }
 
+/// Collects what is drawn, and gives it to the terminal in one piece.
+struct Picture {
+    bytes: Vec<u8>,
+    signals: TerminalSignals,
+    /// Whether the terminal may have only 16 colours.
+    has_16_colors: bool,
+}
+
+impl io::Write for Picture {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let mut bytes = mem::take(&mut self.bytes);
+        if self.has_16_colors {
+            bytes = with_16_colors(&String::from_utf8_lossy(&bytes)).into_bytes();
+        }
+        send_to_terminal(&bytes, &self.signals)
+    }
+}
+
+/// `text` with each of the first 16 colours as all terminals know it, as in `ESC [ 35 m`. crossterm writes `38;5;5`,
+/// which is for 256 colours: a terminal that does not know it takes 5 for blinking, and 2 for dim.
+fn with_16_colors(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        shown.push_str("\x1b[");
+        let (style, rest) = match part.split_once('m') {
+            Some((style, rest)) if style.bytes().all(|it| it.is_ascii_digit() || it == b';') => {
+                (style, rest)
+            }
+            _ => {
+                shown.push_str(part);
+                continue;
+            }
+        };
+        let mut numbers = style.split(';');
+        let mut first = true;
+        while let Some(number) = numbers.next() {
+            if !mem::take(&mut first) {
+                shown.push(';');
+            }
+            let color = match number {
+                "38" | "48" => {
+                    let mut color = numbers.clone();
+                    (color.next() == Some("5")).then(|| color.next()?.parse::<u8>().ok()).flatten()
+                }
+                _ => None,
+            };
+            match color {
+                Some(color @ ..16) => {
+                    numbers.nth(1);
+                    let base = if number == "38" { 30 } else { 40 };
+                    let bright = if color < 8 { base } else { base + 60 };
+                    shown.push_str(&(bright + color % 8).to_string());
+                }
+                _ => shown.push_str(number),
+            }
+        }
+        shown.push('m');
+        shown.push_str(rest);
+    }
+    shown
+}
+
 /// Takes over the terminal. Not every one has an alternate screen, which would be blank.
-fn enter() -> io::Result<()> {
+fn enter(signals: &TerminalSignals) -> io::Result<()> {
     enable_raw_mode()?;
-    let mut terminal = sys::terminal()?;
-    execute!(terminal, EnterAlternateScreen, Clear(ClearType::All), EnableMouseCapture, Hide)?;
+    let mut text = Vec::new();
+    queue!(text, EnterAlternateScreen, Clear(ClearType::All), EnableMouseCapture, Hide)?;
     // Old consoles of Windows cannot tell pasted text from keys.
-    let _ = execute!(sys::terminal()?, EnableBracketedPaste);
-    Ok(())
+    let _ = queue!(text, EnableBracketedPaste);
+    send_to_terminal(&text, signals)
 }
 
 /// Restores the terminal. If that fails, for example because it is gone, nothing is left to restore.
-fn restore() {
-    if let Ok(mut terminal) = sys::terminal() {
-        let _ = execute!(terminal, DisableBracketedPaste);
-        // Without an alternate screen, the prompt would come anywhere between the lines.
-        let _ = execute!(terminal, Clear(ClearType::All), MoveTo(0, 0));
-        let _ = execute!(terminal, Show, DisableMouseCapture, LeaveAlternateScreen);
-    }
+fn restore(signals: &TerminalSignals) {
+    let mut text = Vec::new();
+    let _ = queue!(text, DisableBracketedPaste);
+    // Without an alternate screen, the prompt would come anywhere between the lines.
+    let _ = queue!(text, Clear(ClearType::All), MoveTo(0, 0));
+    let _ = queue!(text, Show, DisableMouseCapture, LeaveAlternateScreen);
+    let _ = send_to_terminal(&text, signals);
     let _ = disable_raw_mode();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_16_colors_are_written_for_all_terminals() {
+        for (text, expected) in [
+            ("a\x1b[38;5;5;49mb", "a\x1b[35;49mb"),
+            ("\x1b[38;5;9;48;5;12m\x1b[48;5;0mx", "\x1b[91;104m\x1b[40mx"),
+            // Of 256 and of 16 M, as LS_COLORS may have them.
+            ("\x1b[38;5;208m\x1b[1;38;2;5;5;5m", "\x1b[38;5;208m\x1b[1;38;2;5;5;5m"),
+            ("\x1b[2J\x1b[1;2Hm 38;5;5m\x1b[0m", "\x1b[2J\x1b[1;2Hm 38;5;5m\x1b[0m"),
+            ("\x1b[38;5m\x1b[m", "\x1b[38;5m\x1b[m"),
+        ] {
+            assert_eq!(with_16_colors(text), expected);
+        }
+    }
 }

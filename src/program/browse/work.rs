@@ -1,7 +1,7 @@
 //! The loop, and the work in the background. It passes keys, and what threads find out, to the state, and does what
 //! that wants to be done.
 
-use std::io::{self, Write as _};
+use std::io::{self, ErrorKind, Write as _};
 use std::mem;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -19,7 +19,7 @@ use super::event::{Command, Ending, Event};
 use super::options::BrowseOptions;
 use super::protected::Protected;
 use super::review::RemovalProgress;
-use crate::program::signals::TerminalSignals;
+use crate::program::signals::{self, TerminalSignals};
 use weigh::internal::interrupt::Interrupt;
 use weigh::internal::problem::{Operation, Problem, reason};
 use weigh::internal::remove::{self, Manner, Removed, Target, Trashed, UserDirectories};
@@ -176,7 +176,7 @@ impl Work {
                 });
             }
             Command::Remove(manner, targets) => self.remove(manner, targets),
-            Command::Copy(text) => copy(&text),
+            Command::Copy(text) => self.copy(&text),
             Command::Open(path, fingerprint) => self.spawn(move |sender| {
                 let failed = open(&path, fingerprint).err().map(|error| error.to_string());
                 send(sender, Event::OpenedOutside(failed));
@@ -184,6 +184,12 @@ impl Work {
             Command::Undo(trashed) => self.undo(trashed),
         }
         None
+    }
+
+    /// Gives `text` to the terminal for the clipboard (OSC 52), if it takes that.
+    fn copy(&self, text: &str) {
+        let text = format!("\x1b]52;c;{}\x07", STANDARD.encode(text));
+        let _ = send_to_terminal(text.as_bytes(), &self.signals);
     }
 
     /// Does `work` on another thread. If none can be started, browsing ends.
@@ -279,11 +285,28 @@ fn send(sender: &Sender<Event>, event: Event) {
     let _ = sender.send(event);
 }
 
-/// Gives `text` to the terminal for the clipboard (OSC 52), if it takes that.
-fn copy(text: &str) {
-    if let Ok(mut terminal) = sys::terminal() {
-        let _ = write!(terminal, "\x1b]52;c;{}\x07", STANDARD.encode(text));
+/// Writes `bytes` to the terminal, and waits while that takes nothing, as after Ctrl-S. An error if it still takes nothing
+/// when a signal ends the program.
+pub(super) fn send_to_terminal(mut bytes: &[u8], signals: &TerminalSignals) -> io::Result<()> {
+    const PAUSE: Duration = Duration::from_millis(5);
+    let (mut terminal, mut end) = (sys::terminal()?, None);
+    while !bytes.is_empty() {
+        match terminal.write(bytes) {
+            Ok(length) => bytes = &bytes[length..],
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                if signals.ended_by().is_some()
+                    && *end.get_or_insert_with(|| Instant::now() + signals::PATIENCE)
+                        <= Instant::now()
+                {
+                    return Err(error);
+                }
+                thread::sleep(PAUSE);
+            }
+            Err(error) => return Err(error),
+        }
     }
+    Ok(())
 }
 
 /// Opens what is at `path` in another program, if it still has this fingerprint.

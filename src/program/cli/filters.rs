@@ -239,13 +239,13 @@ impl FilterFlags {
     fn globs(&self) -> Result<Globs, String> {
         let mut globs = Globs::default();
         for line in lines(&self.exclude_from, EXCLUDE_FROM)? {
-            globs.exclude.add_line(&line.text).map_err(|bad| line.blame(&bad))?;
+            globs.exclude.add_line(&line.text).map_err(|bad| line.blame(&bad, LITERAL))?;
         }
         for glob in given(&self.exclude, "--exclude <GLOB>") {
-            add_glob(&mut globs.exclude, &glob.text).map_err(|bad| glob.blame(&bad))?;
+            add_glob(&mut globs.exclude, &glob.text).map_err(|bad| glob.blame(&bad, LITERAL))?;
         }
         for glob in given(&self.include, "--include <GLOB>") {
-            add_glob(&mut globs.include, &glob.text).map_err(|bad| glob.blame(&bad))?;
+            add_glob(&mut globs.include, &glob.text).map_err(|bad| glob.blame(&bad, LITERAL))?;
         }
         Ok(globs)
     }
@@ -319,11 +319,14 @@ struct PatternFlag {
 }
 
 impl PatternFlag {
-    /// One line that says what is wrong with it.
-    fn blame(&self, message: &str) -> String {
-        format!("{}: {message}", self.origin)
+    /// One line that says what is wrong with it, and one with the way out.
+    fn blame(&self, message: &str, hint: &str) -> String {
+        format!("{}: {message}\n{hint}", self.origin)
     }
 }
+
+/// The way out of a glob or a regex that is none.
+const LITERAL: &str = "put a backslash before a character that is part of a name";
 
 /// The patterns that are the values of a flag.
 fn given(values: &[OsString], flag: &str) -> Vec<PatternFlag> {
@@ -357,8 +360,12 @@ fn lines(files: &[PathBuf], flag: &str) -> Result<Vec<PatternFlag>, String> {
 fn any_of(patterns: &[PatternFlag]) -> Result<Option<RegexSet>, String> {
     let texts: Vec<_> = patterns.iter().map(|pattern| pattern.text.clone()).collect();
     any_pattern(&texts).map_err(|BadPattern { index, message }| {
-        let is_glob = texts[index].starts_with(b"*");
-        let hint = if is_glob { "; --include and --exclude take globs" } else { "" };
-        patterns[index].blame(&format!("{message}{hint}"))
+        let hint = match texts[index].first() {
+            Some(b'*') => "--include and --exclude take globs",
+            // As regex says it.
+            _ if message.starts_with("Compiled regex") => "write a shorter one",
+            _ => LITERAL,
+        };
+        patterns[index].blame(&message, hint)
     })
 }

@@ -28,7 +28,7 @@ mod snapshots;
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, Write as _};
+use std::io;
 use std::mem;
 use std::process;
 
@@ -122,8 +122,7 @@ pub fn meant(problems: &[Problem]) -> Option<String> {
 
 /// Prints it, and ends the process with 0 unless writing failed.
 fn print(answer: &[u8]) -> ! {
-    let mut out = io::stdout();
-    let printed = unless_closed(out.write_all(answer).and_then(|()| out.flush()));
+    let printed = unless_closed(terminal::print(answer));
     say(Message::Error, printed.as_ref().err().map(unprinted));
     process::exit(printed.is_err().into())
 }

@@ -48,7 +48,7 @@ struct Need {
     flag: &'static str,
     /// The others, each with the end that its value must have.
     others: &'static [(&'static str, &'static str)],
-    /// The others, as an error names them.
+    /// The others, as an error names them, and perhaps the way out on a line of its own.
     said: &'static str,
 }
 

@@ -59,8 +59,8 @@ impl RootFlags {
                 Some(Err(why)) => {
                     let path = harmless(path.as_encoded_bytes());
                     return Err(format!(
-                        "invalid value '{path}' for '[PATH]...': {why}; ./ before a name with a \
-                         colon says that it is here"
+                        "invalid value '{path}' for '[PATH]...': {why}\nput ./ before a \
+                         name with a colon that is here"
                     ));
                 }
             }
@@ -74,8 +74,10 @@ impl RootFlags {
     pub(super) fn roots(mut self, are_needed: bool) -> Result<Vec<OsString>, String> {
         let mut roots = mem::take(&mut self.paths);
         if roots.iter().any(|root| root.is_empty()) {
-            let why = "it is empty; without a PATH, weigh shows the current directory";
-            return Err(format!("invalid value '' for '[PATH]...': {why}"));
+            return Err(
+                "invalid value '' for '[PATH]...': it is empty\nwithout a PATH, weigh shows the current directory"
+                    .into(),
+            );
         }
         if roots.is_empty() && are_needed && !self.are_listed() {
             roots.push(".".into());

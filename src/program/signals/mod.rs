@@ -10,8 +10,11 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
+use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
 
 #[cfg(unix)]
 use unix as system;
@@ -43,4 +46,22 @@ impl TerminalSignals {
     pub fn ended_by(&self) -> Option<u8> {
         u8::try_from(self.ended.load(Ordering::SeqCst)).ok().filter(|signal| *signal > 0)
     }
+}
+
+/// How long a terminal that takes nothing keeps a signal from ending the program.
+pub const PATIENCE: Duration = Duration::from_secs(1);
+
+/// From now on, a signal that ends the program does so within twice [`PATIENCE`]: a terminal that takes nothing keeps a
+/// write from ending. If no thread can be started, it keeps the program from ending, too.
+pub fn end_soon(signals: &TerminalSignals) {
+    let signals = signals.clone();
+    let _ = thread::Builder::new().spawn(move || {
+        loop {
+            let ended = signals.ended_by();
+            thread::sleep(PATIENCE);
+            if let Some(signal) = ended {
+                process::exit(i32::from(SIGNALLED + signal));
+            }
+        }
+    });
 }

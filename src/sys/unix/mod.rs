@@ -153,12 +153,22 @@ pub fn make_directories(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// The terminal that controls the process, whatever its standard streams are.
+/// Whether standard output can be written to. std takes writing to one that is only for reading for done.
+///
+/// # Errors
+/// The system's.
+pub fn ensure_output() -> io::Result<()> {
+    let flags = rustix::fs::fcntl_getfl(rustix::stdio::stdout())?;
+    if flags & OFlags::RWMODE == OFlags::RDONLY { Err(Errno::EBADF.into()) } else { Ok(()) }
+}
+
+/// The terminal that controls the process, whatever its standard streams are. Reading and writing do not wait.
 ///
 /// # Errors
 /// The system's, for example if there is none.
 pub fn terminal() -> io::Result<File> {
-    File::options().read(true).write(true).open("/dev/tty")
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    File::options().read(true).write(true).custom_flags(flags).open("/dev/tty")
 }
 
 /// Makes standard input, which is a terminal, return at once where nothing is typed. Only for this process: others share
@@ -167,7 +177,7 @@ pub fn terminal() -> io::Result<File> {
 /// # Errors
 /// The system's.
 pub fn read_keys_without_waiting() -> io::Result<()> {
-    Ok(rustix::stdio::dup2_stdin(terminal_without_waiting()?)?)
+    Ok(rustix::stdio::dup2_stdin(terminal()?)?)
 }
 
 /// What comes from the terminal within this time; nothing if nothing does.
@@ -176,7 +186,7 @@ pub fn read_keys_without_waiting() -> io::Result<()> {
 /// The system's.
 pub fn typed(wait: Duration) -> io::Result<Vec<u8>> {
     const PAUSE: Duration = Duration::from_millis(5);
-    let (mut terminal, end) = (terminal_without_waiting()?, Instant::now() + wait);
+    let (mut terminal, end) = (terminal()?, Instant::now() + wait);
     let mut bytes = vec![0; 1024];
     loop {
         match terminal.read(&mut bytes) {
@@ -189,11 +199,6 @@ pub fn typed(wait: Duration) -> io::Result<Vec<u8>> {
             Err(_) => thread::sleep(PAUSE),
         }
     }
-}
-
-fn terminal_without_waiting() -> io::Result<File> {
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    File::options().read(true).write(true).custom_flags(flags).open("/dev/tty")
 }
 
 /// The program that opens a file for the desktop.

@@ -77,6 +77,14 @@ pub fn make_directories(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
+/// Windows says itself that standard output cannot be written to.
+///
+/// # Errors
+/// None.
+pub fn ensure_output() -> io::Result<()> {
+    Ok(())
+}
+
 /// The console of the process, whatever its standard streams are.
 ///
 /// # Errors
