@@ -208,7 +208,7 @@ const TWICE: [(&str, &str); 25] = [
     ),
     (
         "it covers the lower layer of an overlay that is its own lower layer",
-        "fill top/a top/b top/u; mkdir top/w top/m top/n
+        "fill top/a; mkdir top/b top/u top/w top/m top/n
          mount -t overlay x -o lowerdir=top/a,upperdir=top/u,workdir=top/w top/m
          mount -t overlay x -o lowerdir=top/b:top/m top/n; mount --bind top/n top/a",
     ),
