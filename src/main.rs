@@ -13,7 +13,6 @@ use weigh::internal::escape::escape;
 use weigh::internal::problem::{Operation, Problem, unless_closed};
 use weigh::internal::render::{self, Output, bounds, doubts, errors, stats};
 use weigh::internal::report::{self, Input, Outcome, Request};
-use weigh::internal::sys;
 
 /// musl's own allocator has one lock for all threads: with it, walking took up to twice as long (packaging/README.md).
 #[cfg(target_env = "musl")]
@@ -145,10 +144,10 @@ fn print(
     if request.save.as_ref().is_some_and(|to| to.is_stdout) {
         return Ok(());
     }
-    sys::ensure_output()?;
+    let out = terminal::output()?;
     let mut out: Box<dyn Write> = match terminal::shows_colors() {
-        true => Box::new(BufWriter::new(Lines::new(&request.interrupt, second))),
-        false => Box::new(BufWriter::new(io::stdout().lock())),
+        true => Box::new(BufWriter::new(Lines::new(out, &request.interrupt, second))),
+        false => Box::new(BufWriter::new(out)),
     };
     render::write(&mut *out, outcome, output)?;
     out.flush()

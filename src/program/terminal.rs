@@ -24,6 +24,15 @@ pub fn size() -> Option<(usize, usize)> {
     terminal_size().map(|(Width(width), Height(height))| (width.into(), height.into()))
 }
 
+/// The columns and lines of a terminal that does not know them: those of LINES and COLUMNS, or else a VT100's.
+pub fn usual_size() -> (u16, u16) {
+    let set = |name: &str| -> Option<u16> {
+        let number: u16 = env::var(name).ok()?.parse().ok()?;
+        (number > 0).then_some(number)
+    };
+    (set("COLUMNS").unwrap_or(80), set("LINES").unwrap_or(24))
+}
+
 /// The columns that COLUMNS asks for, where stdout is no terminal and so has none of its own.
 pub fn asked_columns() -> Option<usize> {
     let columns: u16 = env::var("COLUMNS").ok().filter(|_| !is_stdout())?.parse().ok()?;
@@ -151,13 +160,21 @@ pub fn say(message: Message, texts: impl IntoIterator<Item = impl Display>) {
     }
 }
 
+/// Stdout, if that can be written to.
+///
+/// # Errors
+/// The system's.
+pub fn output() -> io::Result<StdoutLock<'static>> {
+    sys::ensure_output()?;
+    Ok(io::stdout().lock())
+}
+
 /// Writes `bytes` to stdout.
 ///
 /// # Errors
 /// The system's.
 pub fn print(bytes: &[u8]) -> io::Result<()> {
-    sys::ensure_output()?;
-    let mut out = io::stdout();
+    let mut out = output()?;
     out.write_all(bytes).and_then(|()| out.flush())
 }
 
@@ -191,10 +208,14 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// From the first line on, signals wait for the write that is going on, also a `second` Ctrl-C.
-    pub fn new(interrupt: &'a Interrupt, second: Option<SecondCtrlC>) -> Self {
+    /// From the first line on, signals wait for the write to `out` that is going on, also a `second` Ctrl-C.
+    pub fn new(
+        out: StdoutLock<'static>,
+        interrupt: &'a Interrupt,
+        second: Option<SecondCtrlC>,
+    ) -> Self {
         let signals = TerminalSignals::default();
-        Self { out: io::stdout().lock(), interrupt, second, signals, is_begun: false }
+        Self { out, interrupt, second, signals, is_begun: false }
     }
 }
 

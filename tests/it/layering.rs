@@ -76,7 +76,10 @@ fn nobody_reaches_past_its_part() {
         // To `sys` it tells the time zone, as to localtime(3).
         ("std::env", &["cli", "terminal", "sys"]),
         ("std::process", &["main", "cli", "signals", "terminal", "remote", "sys"]),
-        ("std::thread", &["parallel", "remote", "report", "terminal", "walk", "browse", "sys"]),
+        (
+            "std::thread",
+            &["parallel", "remote", "report", "signals", "terminal", "walk", "browse", "sys"],
+        ),
         ("catch_unwind", &["walk"]),
         ("Instant", &["terminal", "remote", "walk", "browse", "sys"]),
         ("SystemTime", &["sys"]),

@@ -621,7 +621,7 @@ fn the_last_answer_may_come_long_after_the_first() {
 /// The screen stayed blank on serial lines, which do not know their size.
 #[test]
 fn a_terminal_without_a_size_has_a_screen() {
-    let fixture = Fixture::new().file("tree/one", 30_000);
+    let fixture = Fixture::new().file("tree/the-file", 30_000);
     for (columns, lines, last) in [(None, None, 24), (Some("60"), Some("12"), 12)] {
         let mut terminal = Pty::new();
         terminal.resize(0, 0);
@@ -631,7 +631,7 @@ fn a_terminal_without_a_size_has_a_screen() {
         }
         let child = child.on(&terminal).spawn();
         terminal.wait_for(&format!("\x1b[{last};"));
-        terminal.wait_for("help");
+        terminal.wait_for("the-file");
         terminal.type_in(b"q");
         assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
     }
@@ -643,9 +643,9 @@ fn a_terminal_of_16_colours_gets_no_others() {
     let fixture = Fixture::new().file("tree/d/one", 30_000).file("tree/two", 30_000);
     for (term, accent) in [("xterm", "\x1b[35;49m"), ("xterm-256color", "\x1b[38;5;67;49m")] {
         let mut terminal = Pty::new();
-        let child = weigh("-u tree").within(fixture.path()).env("TERM", term).on(&terminal);
-        let child = child.spawn();
+        let child = weigh("-u tree").within(fixture.path()).on(&terminal).env("TERM", term).spawn();
         terminal.wait_for(accent);
+        terminal.wait_for("two");
         terminal.type_in(b"q");
         assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
         let shown = String::from_utf8_lossy(&terminal.close()).into_owned();

@@ -42,6 +42,8 @@ pub struct BrowseOptions {
     pub colors: Option<Colors>,
     /// What can be drawn.
     pub charset: Charset,
+    /// The columns and lines of the terminal, if it does not know them itself.
+    pub size: (u16, u16),
     /// Whether to ask the terminal for its background, so that colours can be those for it.
     pub asks_background: bool,
     /// Whether the user has chosen how times are written. Otherwise the list has ages.

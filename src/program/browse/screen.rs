@@ -3,7 +3,6 @@
 //! It draws on the terminal itself, because standard output is for paths. It restores the terminal at the end, while
 //! the process is stopped, and after a panic, when no destructor runs any more.
 
-use std::env;
 use std::io;
 use std::mem::{self, ManuallyDrop};
 use std::panic;
@@ -50,7 +49,7 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
     let signals = TerminalSignals::default();
     signals::listen_for_screen(&signals).map_err(|error| problem(&error))?;
     let has_16_colors = options.colors.as_ref().is_some_and(|it| it.palette.has_16_colors());
-    let screen = Screen::open(signals.clone(), has_16_colors);
+    let screen = Screen::open(signals.clone(), options.size, has_16_colors);
     let mut screen = screen.map_err(|error| problem(&error))?;
     screen.may_ask = options.asks_background && options.colors.is_some();
     let work = Work::new(request, &options, signals.clone(), INTERVAL);
@@ -91,6 +90,7 @@ struct Screen {
     /// stderr.
     terminal: ManuallyDrop<Terminal<CrosstermBackend<Picture>>>,
     size: (u16, u16),
+    usual_size: (u16, u16),
     signals: TerminalSignals,
     /// Whether the terminal is to be asked for its background.
     may_ask: bool,
@@ -103,7 +103,7 @@ impl Console for Screen {
     fn draw(&mut self, browser: &mut Browser) -> io::Result<()> {
         // If it is gone, crossterm would start tput(1) to ask for its size.
         sys::terminal()?;
-        let size = size()?;
+        let size = size(self.usual_size)?;
         if size != self.size {
             self.size = size;
             self.clear()?;
@@ -160,11 +160,15 @@ impl Console for Screen {
 }
 
 impl Screen {
-    fn open(signals: TerminalSignals, has_16_colors: bool) -> io::Result<Self> {
+    fn open(
+        signals: TerminalSignals,
+        usual_size: (u16, u16),
+        has_16_colors: bool,
+    ) -> io::Result<Self> {
         // That there is one.
         sys::terminal()?;
         let out = Picture { bytes: Vec::new(), signals: signals.clone(), has_16_colors };
-        let size = size()?;
+        let size = size(usual_size)?;
         // crossterm reads on until a key is whole. After a part of one, it would wait for the rest, and heed no signal.
         if io::stdin().is_tty() {
             sys::read_keys_without_waiting()?;
@@ -180,7 +184,7 @@ impl Screen {
             Terminal::with_options(CrosstermBackend::new(out), TerminalOptions { viewport });
         let terminal = ManuallyDrop::new(terminal?);
         let (background, last_seen) = (Background::default(), Instant::now());
-        Ok(Self { terminal, size, signals, may_ask: false, background, last_seen })
+        Ok(Self { terminal, size, usual_size, signals, may_ask: false, background, last_seen })
     }
 
     /// Stops the process until it is continued, and restores the terminal meanwhile.
@@ -274,17 +278,12 @@ impl Drop for Screen {
     }
 }
 
-/// The columns and lines of the terminal. A serial line does not know them: then LINES and COLUMNS say them, or they are
-/// those of a VT100. An error if it says that it is larger than any screen: two buffers take about 80 bytes a cell each.
-fn size() -> io::Result<(u16, u16)> {
+/// The columns and lines of the terminal; the `usual` ones if it does not know them, as on a serial line. An error if it
+/// says that it is larger than any screen: two buffers take about 80 bytes a cell each.
+fn size(usual: (u16, u16)) -> io::Result<(u16, u16)> {
     const MOST: u32 = 1 << 20;
-    const USUAL: (u16, u16) = (80, 24);
-    let known = |name, usual| {
-        let set = env::var(name).ok().and_then(|it| it.parse().ok()).filter(|it| *it > 0);
-        set.unwrap_or(usual)
-    };
     let (columns, lines) = match terminal::size()? {
-        (0, _) | (_, 0) => (known("COLUMNS", USUAL.0), known("LINES", USUAL.1)),
+        (0, _) | (_, 0) => usual,
         size => size,
     };
     if u32::from(columns) * u32::from(lines) <= MOST {

@@ -60,6 +60,7 @@ impl Flags {
             ignored: Git { config: config.into(), ..Git::default() },
             colors: is_colored.then(|| self.colors()),
             charset: terminal::charset(),
+            size: terminal::usual_size(),
             // Linux's console may print the question.
             asks_background: self.print.theme.flatten().is_none()
                 && terminal::theme() == Theme::None
