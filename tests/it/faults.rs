@@ -302,6 +302,7 @@ fn a_listing_that_was_cut_short_is_read_on() {
 #[test]
 #[ignore = "needs strace"]
 fn a_call_that_is_refused_is_done_without() {
+    native_only!("the other source does not ask for the kind of a file system");
     let fixture = branched();
     let whole = weigh("-j top").within(fixture.path()).run().clean();
     for call in ["faccessat2", "fstatfs"] {

@@ -9,7 +9,8 @@ use super::parse::Given;
 /// A flag, or with `=` one of its values, or with `!` any value but these.
 pub(super) type Use = &'static str;
 
-/// Uses of flags, uses of others that cannot be combined with them, the reason, and the way out.
+/// Uses of flags, uses of others that cannot be combined with them, the reason, and the way out. `{one}` and `{other}` in
+/// it are the two that were given.
 const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
     (
         &["apparent_size"],
@@ -47,8 +48,8 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
     (
         &["file_types", "by"],
         &["depth", "only_dir", "collapse"],
-        "groups have totals, and no levels or directories",
-        "leave out -d, -D and --collapse, or --by and -t",
+        "groups have no levels and no directories",
+        "leave out {one} to see a tree, or {other} to see groups",
     ),
     (
         &["collapse"],
@@ -74,19 +75,25 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
             "form",
         ],
         "--summarize prints one line for each PATH, and nothing else",
-        "leave one of them out",
+        "leave out {one} or {other}: without --summarize, -d 0 shows only totals",
     ),
     (
         &["frees"],
         &["apparent_size", "filecount", "inodes", "filetime", "count_links", "dereference_links"],
         "--frees counts disk blocks, because deleting frees blocks, not lengths, files or links",
-        "leave one of them out",
+        "leave out {one} or {other}",
     ),
     (
         &["frees"],
-        &["from", "since", "summarize", "file_types", "by"],
-        "--frees looks at the files of a tree",
-        "leave one of them out",
+        &["from"],
+        "--frees looks at each file while it scans",
+        "leave out --frees: a snapshot that was saved with it shows it",
+    ),
+    (
+        &["frees"],
+        &["since", "summarize", "file_types", "by"],
+        "--frees shows each entry of a tree",
+        "leave out {one} or {other}",
     ),
     (
         &["frees"],
@@ -132,8 +139,8 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
             "shard",
             "series",
         ],
-        "a snapshot or a list is shown as it was saved",
-        "give this flag when you save it",
+        "only a scan can do that",
+        "leave out {other}, or scan with it: weigh {other} --save FILE PATH",
     ),
     (
         &["from"],
@@ -208,6 +215,7 @@ pub(super) fn refuse(command: &Command, used: &[Use]) -> Result<(), String> {
         let first = |these: &[Use]| these.iter().copied().find(|it| used.contains(it));
         if let (Some(one), Some(other)) = (first(ones), first(others)) {
             let (one, other) = (shown(one), shown(other));
+            let instead = instead.replace("{one}", &one).replace("{other}", &other);
             return Err(format!("{one} and {other} cannot be combined: {why}\n{instead}"));
         }
     }
