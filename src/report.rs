@@ -279,7 +279,7 @@ impl Request {
     /// What can go, if that is asked for, in a whole tree.
     fn what_can_go(&self, snapshot: &Snapshot) -> Option<Reclaimable> {
         let search = self.reclaimable.as_ref()?;
-        // What a filter leaves out may be the repository that tracks all the rest.
+        // A filter may leave out the repository that tracks all the rest.
         if !self.walk.filter.is_off() {
             return Some(Reclaimable::default());
         }

@@ -217,7 +217,7 @@ pub(super) fn split(record: &[u8]) -> (&[u8], &[u8]) {
 /// Above these bits of the number of a line is how many lists come before its own.
 const LINES: u32 = 40;
 
-/// What the line with this number is called.
+/// The words for the line with this number.
 pub(super) fn line_name(number: u64) -> String {
     match number >> LINES {
         0 => format!("line {number}"),

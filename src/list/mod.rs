@@ -86,7 +86,7 @@ fn refused(what: impl Into<String>) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, what.into())
 }
 
-/// What lists the files in a tar archive, with any names.
+/// The command that lists the files in a tar archive, with any names.
 pub const TAR_LINE: &str =
     r#"tar xf FILE --to-command='printf "$TAR_SIZE %s\0" "$TAR_FILENAME"' | weigh --from -"#;
 

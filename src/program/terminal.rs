@@ -137,7 +137,7 @@ pub fn charset() -> Charset {
     }
 }
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
     /// The reason for an exit status other than 0.

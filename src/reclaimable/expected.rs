@@ -21,7 +21,7 @@ pub(super) struct Expected {
     whole: Vec<Glob>,
     /// The ending of the files beside it that all files in it were made from; empty if nothing is said.
     source: String,
-    /// What follows the name of the source in the name of a file; empty if anything may.
+    /// The rest of a file's name after the name of its source; empty if any rest will do.
     made: Vec<Glob>,
     /// The paths of the lock files beside it, from it.
     locks: Vec<CString>,

@@ -39,7 +39,7 @@ pub struct ReclaimRule {
     /// The lock files beside it, with `|` between alternatives, if there are any. A package in it is in doubt unless one of
     /// them names it.
     pub(super) lock: String,
-    /// What no directory around it is called.
+    /// Names that no directory around it has.
     pub(super) outside: Vec<String>,
     /// What must not be in it; what must be nowhere below it; and what all files below it must be called, if anything
     /// is said.

@@ -32,7 +32,7 @@ impl Host {
                 let (authority, below) = path.split_at(colon(path)?);
                 if below.starts_with(b"://") {
                     return Some(Err(
-                        "only ssh:// names a machine; --from reads what lists a bucket",
+                        "only ssh:// names a machine; --from reads the list of a bucket",
                     ));
                 }
                 (authority, &below[1..])
@@ -187,7 +187,7 @@ mod tests {
             ("ssh:///srv", Some("its host is empty")),
             (
                 "s3://bucket/x",
-                Some("only ssh:// names a machine; --from reads what lists a bucket"),
+                Some("only ssh:// names a machine; --from reads the list of a bucket"),
             ),
             ("-oProxyCommand=touch x:/", Some("its host begins with -")),
             ("-l@web:/", Some("its user begins with -")),

@@ -169,7 +169,7 @@ fn is_near(directory: &Line<'_>, child: &Line<'_>, options: &PictureOptions) -> 
 /// A tree, laid out in lines.
 pub(super) struct Picture<'a> {
     pub(super) lines: Vec<Line<'a>>,
-    /// What the columns of figures show, of a difference.
+    /// The headings of the columns of figures, for a difference.
     headings: String,
     /// The size of a full bar.
     scale: u64,
@@ -199,7 +199,7 @@ impl Picture<'_> {
         Ok(())
     }
 
-    /// What the picture compares with, and what its columns show.
+    /// The snapshot that the picture compares with, and the headings of its columns.
     fn headings(&self, columns: &Columns) -> String {
         let (options, figures) = (self.options, &self.headings);
         let since = options.charset.cut(&options.since, options.width);

@@ -374,7 +374,7 @@ fn parse(
     Ok(snapshot)
 }
 
-/// A file that was opened. Its content tells what it is.
+/// A file that was opened, in the form that its content shows.
 pub enum Opened {
     /// A snapshot, after its first bytes, with the size of the file.
     Packed(SnapshotFile, u64),

@@ -31,7 +31,7 @@ const FUSE_OF_OTHERS: [&[u8]; 9] = [
     b"fuse.sshfs",
 ];
 
-/// Types of what snapd mounts, also in a container.
+/// Types of snapd's mounts, also in a container.
 const PACKAGES: [&[u8]; 3] = [b"squashfs", b"fuse.squashfuse", b"fuse.snapfuse"];
 
 /// Where snapd mounts packages.
@@ -67,14 +67,14 @@ pub struct SkippedMounts {
 }
 
 impl SkippedMounts {
-    /// Those of these `kinds`; none if there are some, and the system does not tell what is mounted.
+    /// The mounts of these `kinds`. None if the system has no table of mounts, unless there are no kinds.
     pub fn of(kinds: &[MountKind]) -> Option<Self> {
         let mut skipped = Self { kinds: kinds.to_vec(), ..Self::default() };
         skipped.look();
         (kinds.is_empty() || !skipped.table.is_empty()).then_some(skipped)
     }
 
-    /// Looks at what is mounted now.
+    /// Reads the table of mounts.
     pub(super) fn look(&mut self) {
         if !self.kinds.is_empty() {
             self.table = Arc::new(MountTable::read());

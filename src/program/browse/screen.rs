@@ -75,7 +75,7 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
         }
     }
     ended.browsed = if browser.is_walking() { work.end_scan() } else { browser.scan.browsed };
-    // What is to be said goes to the terminal, too.
+    // Messages go to the terminal, too.
     signals::end_soon(&signals);
     Ok(ended)
 }
@@ -292,7 +292,7 @@ fn size(usual: (u16, u16)) -> io::Result<(u16, u16)> {
     Err(io::Error::other(format!("{columns} columns and {lines} lines are more than a screen has")))
 }
 
-/// Collects what is drawn, and gives it to the terminal in one piece.
+/// Collects the bytes of a drawing, and gives them to the terminal in one piece.
 struct Picture {
     bytes: Vec<u8>,
     signals: TerminalSignals,

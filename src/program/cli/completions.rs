@@ -11,7 +11,7 @@ use super::commands::{ALL, CommandInfo, TREE};
 use super::flags::Flags;
 use weigh::internal::filter::known_types;
 
-/// What `weigh diff` compares with, beside the days of the scans that weigh kept.
+/// The times that `weigh diff` compares with, beside the days of kept scans.
 const TIMES: &str = "last yesterday 12h 7d 2w 3mo 1y";
 
 /// Where the scans are that weigh kept. Their names begin as in `weigh-2026-11-01T`.
@@ -29,7 +29,7 @@ struct Flag {
     commands: Vec<&'static str>,
 }
 
-/// What completes the value of a flag.
+/// The completion of a flag's value.
 enum Value {
     /// These words, each with its help.
     Words(Vec<(String, String)>),
@@ -375,7 +375,7 @@ end
     script
 }
 
-/// What clap writes for other shells.
+/// clap's completions, for other shells.
 fn generated(shell: Shell) -> Vec<u8> {
     let flags = parser().mut_args(|arg| match arg.get_value_hint() {
         ValueHint::Unknown if arg.get_action().takes_values() => arg.value_hint(ValueHint::Other),

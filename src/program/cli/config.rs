@@ -14,7 +14,7 @@ use super::near::{names, nearest};
 use super::rules;
 use weigh::internal::reclaimable::ReclaimRule;
 
-/// What a config file says.
+/// The content of a config file.
 #[derive(Debug)]
 pub struct Config {
     /// The settings of flags, in the order of the file.

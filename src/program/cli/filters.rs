@@ -39,8 +39,8 @@ pub(super) struct FilterFlags {
 
     /// Do not enter mounts of these KINDs below PATH: network, fuse, snap
     ///
-    /// network is what other machines serve, such as NFS, SMB and sshfs; fuse is what a process serves; snap is a package
-    /// below /snap. A PATH that is such a mount is scanned all the same.
+    /// network: file systems of other machines, such as NFS, SMB and sshfs. fuse: file systems that a process serves. snap:
+    /// packages below /snap. A PATH that is such a mount is scanned all the same.
     #[arg(long, value_name = "KIND,...", value_delimiter = ',', hide_possible_values = true)]
     #[arg(value_parser = one_of(named(MountKind::ALL)))]
     pub(super) skip: Vec<MountKind>,
@@ -319,7 +319,7 @@ struct PatternFlag {
 }
 
 impl PatternFlag {
-    /// One line that says what is wrong with it, and one with the way out.
+    /// The mistake in it in one line, and the way out in another.
     fn blame(&self, message: &str, hint: &str) -> String {
         format!("{}: {message}\n{hint}", self.origin)
     }

@@ -27,7 +27,7 @@ pub(super) const CLEAN: CommandInfo = CommandInfo {
     },
 };
 
-/// Takes `--older` for the time that nobody must have written to an entry. As a filter, it would hide what was written.
+/// Takes `--older` for the time in which nobody may have written to an entry. As a filter, it would hide newer files.
 pub(super) fn look_for_unused(flags: &mut Flags) {
     // Entries that were written in the last day may be in use.
     let older = flags.filters.older.take().unwrap_or(When::Ago(1, Unit::Days));
