@@ -225,8 +225,11 @@ impl Arrivals<'_> {
         let mut killed: Option<Instant> = None;
         while let Some(next) = results.iter().position(Option::is_none) {
             match receiver.recv_timeout(Duration::from_millis(100)) {
-                Ok((number, Err(_))) if interrupt.is_asked() => {
-                    // Because of that, whatever it says.
+                // Because of that, whatever it says.
+                Ok((number, part))
+                    if interrupt.is_asked()
+                        && part.as_ref().map_or(true, |it| it.weighed.report.is_none()) =>
+                {
                     results[number] = Some(Err(interrupted(&hosts[number])));
                 }
                 Ok((number, Ok(mut part))) if interrupt.is_asked() => {

@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::dice::Dice;
 use crate::fixture::Fixture;
 use crate::packed::{Parts, push, sealed};
+use crate::rounds::rounds;
 use crate::run::{Shown, Weigh, weigh};
 use crate::saved;
 use weigh::internal::snapshot::packed::blocks::{LARGEST, MAGIC};
@@ -176,7 +177,7 @@ const READERS: [&str; 8] = [
 /// The same of `.weigh`. Each takes a second, and has a minute.
 #[test]
 fn a_small_weigh_file_takes_little_memory_and_time_or_is_refused() {
-    const MANY: usize = 500_000;
+    let many = rounds(100_000, 500_000);
     let place = Fixture::in_memory().file("top/f", 1);
     // Pieces of the root's listing.
     let mut directory = Vec::new();
@@ -188,8 +189,8 @@ fn a_small_weigh_file_takes_little_memory_and_time_or_is_refused() {
     push(&mut long, u64::MAX);
 
     let cases = [
-        ("", vec![(directory, MANY, false), (EMPTY.to_vec(), MANY + 1, true)], MANY as u64),
-        ("", vec![(file.to_vec(), MANY, false), (EMPTY.to_vec(), 1, true)], 0),
+        ("", vec![(directory, many, false), (EMPTY.to_vec(), many + 1, true)], many as u64),
+        ("", vec![(file.to_vec(), many, false), (EMPTY.to_vec(), 1, true)], 0),
         ("1,032 times its size", vec![(vec![0, 0], 36_000_000, false)], 0),
         ("longer than its block", vec![(long, 1, false)], 0),
         ("fewer directories than it says", vec![(EMPTY.to_vec(), 1, true)], u64::MAX - 1),

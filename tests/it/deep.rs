@@ -8,17 +8,16 @@ use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::oracle::du;
 use crate::picture::cells;
-use crate::rounds::rounds;
+use crate::rounds::{deeper_than_any_stack, rounds};
 use crate::run::{Weigh, weigh};
 
-const DEPTH: usize = 100_000;
 const LEN: u64 = 5000;
 
 /// weigh needs at least this number of handles.
 const FEW: &str = "-n 16";
 
 fn chain() -> Fixture {
-    Fixture::in_memory().chain("d", DEPTH, usize::try_from(LEN).unwrap())
+    Fixture::in_memory().chain("d", deeper_than_any_stack(), usize::try_from(LEN).unwrap())
 }
 
 fn on(fixture: &Fixture, flags: &str) -> Weigh {
@@ -43,16 +42,16 @@ fn a_chain_that_a_path_can_name_is_exact() {
 #[test]
 fn a_chain_is_exact_to_its_end() {
     native_only!("paths are bounded there");
-    let fixture = chain();
+    let (fixture, depth) = (chain(), deeper_than_any_stack());
     let disk = du(&["-sB1"], &fixture.at("d"));
     for handles in [None, Some(FEW)] {
         let start = |flags: &str| {
             let weigh = on(&fixture, flags);
             handles.map_or(on(&fixture, flags), |limit| weigh.limited(limit))
         };
-        check_chain(&start("-j -s").run().document(), DEPTH, |_| LEN);
+        check_chain(&start("-j -s").run().document(), depth, |_| LEN);
         let inodes = start("-j --inodes").run().document();
-        check_chain(&inodes, DEPTH, |depth| (DEPTH + 1 - depth) as u64);
+        check_chain(&inodes, depth, |above| (depth + 1 - above) as u64);
         assert_eq!(start("-j").run().document().root().size, disk);
 
         let cut = start("-j -s -d 3").run().document();
@@ -82,13 +81,13 @@ fn a_chain_on_the_disk_is_exact() {
 #[test]
 fn a_chain_can_be_drawn_and_cut() {
     native_only!("paths are bounded there");
-    let fixture = chain();
+    let (fixture, depth) = (chain(), deeper_than_any_stack());
     let few = on(&fixture, "-s -b -c -o b -p -n 20").run().text();
     assert_eq!(few.lines().count(), 21, "{few}");
     assert!(few.lines().all(weighs_len), "{few}");
 
     let all = on(&fixture, "-s -b -c -o b -w 80 -R -n 200000").run().text();
-    assert_eq!(all.lines().count(), DEPTH + 1);
+    assert_eq!(all.lines().count(), depth + 1);
     let joined = on(&fixture, "-s -b -c -o b -w 80 -n 200000").run().text();
     assert_eq!(joined.lines().count(), 2, "{joined}");
     assert!(joined.lines().all(|line| weighs_len(line) && cells(line) <= 80), "{joined}");
@@ -97,13 +96,13 @@ fn a_chain_can_be_drawn_and_cut() {
     assert_eq!(file.lines().count(), 2, "{file}");
     assert!(file.lines().all(weighs_len), "{file}");
 
-    check_chain(&on(&fixture, "-j -s -n 200000").run().document(), DEPTH, |_| LEN);
+    check_chain(&on(&fixture, "-j -s -n 200000").run().document(), depth, |_| LEN);
 
     let flat = on(&fixture, "-j -s -F -p").run().document();
     let [root, end] = flat.nodes.as_slice() else { panic!("{} nodes", flat.nodes.len()) };
     assert_eq!((root.size, end.kind.as_str(), end.size), (LEN, "file", LEN));
     let top = fixture.at("d");
-    assert_eq!(end.name.len(), top.as_os_str().len() + 2 * (DEPTH - 1) + "/end".len());
+    assert_eq!(end.name.len(), top.as_os_str().len() + 2 * (depth - 1) + "/end".len());
     assert!(end.name.ends_with(b"/d/d/d/end"));
 }
 
@@ -280,7 +279,7 @@ fn little_of_everything_is_enough() {
     for i in 0..10_000 {
         wide = wide.file(format!("top/{i}/f"), 1);
     }
-    let deep = Fixture::in_memory().chain("top", DEPTH, 1);
+    let deep = Fixture::in_memory().chain("top", deeper_than_any_stack(), 1);
     for fixture in [wide.mode(".", 0o755), deep.mode(".", 0o755)] {
         let expected = weigh("-j --inodes").arg(fixture.at("top")).run().document().root().size;
         assert!(expected > 10_000);

@@ -742,7 +742,7 @@ fn left_by_ignored(screen: &mut Screen, top: &Path) -> Vec<String> {
 /// The mark of an ignored directory covered a repository in it, which nothing else may have: `git clean -X` spares it.
 #[test]
 fn what_is_marked_as_ignored_is_what_git_would_remove() {
-    for seed in 0..rounds(60, 1_000) as u64 {
+    for seed in 0..rounds(30, 1_000) as u64 {
         let (mut dice, mut fixture) = (Dice::new(seed), Fixture::new().dir("home"));
         let mut repositories = vec!["tree".to_owned()];
         let (mut directories, mut is_exact) = (repositories.clone(), true);

@@ -175,7 +175,7 @@ fn every_character_of_a_name_may_be_in_xml() {
 /// 20,000 files with names of 200 characters.
 #[test]
 fn a_page_stays_below_a_megabyte() {
-    let mut fixture = Fixture::new();
+    let mut fixture = Fixture::in_memory();
     for i in 0..8_000 {
         fixture = fixture.file(format!("top/{}/{i:04}{}", i % 50, "n".repeat(200)), 1 + i % 9_000);
     }

@@ -10,7 +10,7 @@ use crate::oracle::{self, Entry, Eyes, Measure};
 use crate::rounds::{for_seeds, rounds};
 use crate::run::weigh;
 
-const SEEDS: (usize, usize) = (320, 2_000);
+const SEEDS: (usize, usize) = (160, 2_000);
 
 /// Seeds for several roots.
 const MIXES: (usize, usize) = (100, 500);

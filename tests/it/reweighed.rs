@@ -7,7 +7,7 @@ use crate::dice::{Dice, Names};
 use crate::fixture::{Fixture, raw};
 use crate::oracle::{self, Eyes};
 use crate::random::spelled;
-use crate::rounds::{for_seeds, rounds};
+use crate::rounds::{deeper_than_any_stack, for_seeds, rounds};
 use crate::run::{Shown, weigh};
 use crate::snapshots::same;
 
@@ -158,7 +158,7 @@ fn the_only_root_needs_no_name() {
 
 #[test]
 fn any_mix_of_roots_is_reweighed_alike() {
-    for_seeds(rounds(60, 600), |seed| {
+    for_seeds(rounds(30, 600), |seed| {
         let mut dice = Dice::new(seed + 3_000_000);
         let mut fixture = dice.tree(Fixture::in_memory(), Names::Hostile).symlink(".", "again");
         let entries = oracle::find(&fixture.at("tree"), Eyes::Mine);
@@ -455,7 +455,7 @@ fn changes_are_of_what_counts() {
 #[test]
 fn a_chain_deeper_than_any_stack_is_reweighed() {
     native_only!("paths are bounded there");
-    let fixture = Fixture::in_memory().chain("d", 100_000, 10);
+    let fixture = Fixture::in_memory().chain("d", deeper_than_any_stack(), 10);
     weigh("-s d -n 1 --save snapshot").within(fixture.path()).run().clean();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     same(&run("-j -X end --from snapshot"), &run("-j -s -X end d"), "-X end");

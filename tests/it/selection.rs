@@ -9,10 +9,10 @@ use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::oracle::{self, Entry, Eyes};
 use crate::picture::{self, Line};
-use crate::rounds::for_seeds;
+use crate::rounds::{for_seeds, rounds};
 use crate::run::weigh;
 
-const SEEDS: usize = 80;
+const SEEDS: (usize, usize) = (40, 400);
 
 /// What is asked for, as flags and as the selection that they stand for.
 struct Ask {
@@ -41,7 +41,7 @@ struct Candidate<'a> {
 
 #[test]
 fn pictures_hold_the_largest_each_inode_once() {
-    for_seeds(SEEDS, |seed| {
+    for_seeds(rounds(SEEDS.0, SEEDS.1), |seed| {
         let fixture = Dice::new(seed + 2_000_000).tree(Fixture::in_memory(), Names::Tame);
         let root = fixture.at("tree");
         let entries = oracle::find(&root, Eyes::Mine);

@@ -15,7 +15,7 @@ use crate::saved;
 use crate::snapshots::same;
 use weigh::internal::snapshot::packed::blocks::MAGIC;
 
-const SEEDS: (usize, usize) = (60, 300);
+const SEEDS: (usize, usize) = (30, 300);
 
 /// What is shown of both.
 const SHOWN: [&str; 22] = [

@@ -14,6 +14,7 @@ use crate::dice::{Dice, Names};
 use crate::document::exact;
 use crate::fixture::{Fixture, entries_at};
 use crate::packed::{sealed, sections};
+use crate::rounds::deeper_than_any_stack;
 use crate::run::{Shown, weigh};
 use crate::saved;
 use crate::snapshots::sizes_alone;
@@ -389,7 +390,7 @@ fn every_change_is_what_an_independent_script_says() {
 fn what_is_read_of_a_snapshot_is_all_that_changed() {
     for seed in 0..6 {
         let (fixture, place) =
-            (Dice::new(seed).tree(Fixture::new(), Names::Hostile), Fixture::new());
+            (Dice::new(seed).tree(Fixture::in_memory(), Names::Hostile), Fixture::new());
         let top = fixture.path();
         // They take several blocks, and so do the files of one directory; or so many that several threads share them.
         for i in 0..[0, 0, 2_000, 9_000, 2_000, 2_000][seed as usize] {
@@ -977,7 +978,7 @@ fn a_root_that_is_missing_is_gone() {
 #[test]
 fn a_chain_deeper_than_any_stack_is_compared() {
     native_only!("paths are bounded there");
-    let fixture = Fixture::in_memory().chain("d", 100_000, 10);
+    let fixture = Fixture::in_memory().chain("d", deeper_than_any_stack(), 10);
     weigh("-s d -n 1 --save snapshot").within(fixture.path()).run().clean();
     let fixture = fixture.chain("d/d/d/e", 1, 10);
     let shown = weigh("diff -s d -j --since snapshot").within(fixture.path()).run();

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::dice::{Dice, Names};
 use crate::fixture::{Fixture, raw};
-use crate::rounds::{for_seeds, rounds};
+use crate::rounds::{deeper_than_any_stack, for_seeds, rounds};
 #[cfg(target_os = "linux")]
 use crate::run::in_namespace;
 use crate::run::{Shown, beside_unmatched, weigh};
@@ -431,7 +431,7 @@ fn a_name_of_another_format_is_refused() {
 #[test]
 fn a_chain_deeper_than_any_stack_comes_back() {
     native_only!("paths are bounded there");
-    let fixture = Fixture::in_memory().chain("d", 100_000, 10);
+    let fixture = Fixture::in_memory().chain("d", deeper_than_any_stack(), 10);
     let file = fixture.at("snapshot.weigh");
     let direct = weigh("-j -s").arg(fixture.at("d")).run().clean();
     weigh("-s -n 5 --save").arg(&file).arg(fixture.at("d")).run().clean();

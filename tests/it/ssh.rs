@@ -675,8 +675,8 @@ fn each_host_that_cannot_be_reached_is_named() {
 /// A command has no room for so many. Where find has no -printf, each is a process of its own.
 #[test]
 fn many_paths_of_one_host_arrive() {
-    const MOST: usize = 50_000;
-    let fixture = Fixture::new().dir("top");
+    const MOST: usize = 25_000;
+    let fixture = Fixture::in_memory().dir("top");
     for number in 0..MOST {
         fs::write(fixture.at(format!("top/{number}")), "x").unwrap();
     }
