@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::program::browse::BrowseOptions;
-use crate::program::browse::browser::Browser;
-use crate::program::browse::event::{Command, Ending, Event};
-use crate::program::browse::keys::Key;
-use crate::program::browse::protected::Protected;
 use weigh::internal::measure::Time;
 use weigh::internal::report::{self, Input, Keep, Outcome, Request};
 use weigh::internal::sys;
 use weigh::internal::tally::{Entry, Inodes, Live, LivePart, Tally, Whole};
 use weigh::internal::tree::{Step, Totals, Traversal, Tree};
 use weigh::internal::walk::{WalkOptions, walk};
+use weigh::program::browse::BrowseOptions;
+use weigh::program::browse::browser::Browser;
+use weigh::program::browse::event::{Command, Ending, Event};
+use weigh::program::browse::keys::Key;
+use weigh::program::browse::protected::Protected;
 
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;

@@ -442,12 +442,12 @@ fn images_of_the_driver_vfs_have_sizes() {
 mod on_the_screen {
     use super::{docker, podman, put};
     use crate::browse::{Mounted, opened, request, scanned};
-    use crate::program::browse::BrowseOptions;
-    use crate::program::browse::browser::Browser;
-    use crate::program::browse::event::{Command, Event};
-    use crate::program::browse::keys::Key;
     use crate::view::screen;
     use std::fs;
+    use weigh::program::browse::BrowseOptions;
+    use weigh::program::browse::browser::Browser;
+    use weigh::program::browse::event::{Command, Event};
+    use weigh::program::browse::keys::Key;
 
     const OF_DOCKER: &str = "it is in Docker's storage: docker rm, rmi and system prune free space";
     const OF_PODMAN: &str = "it is in podman's storage: podman rm, rmi and system prune free space";

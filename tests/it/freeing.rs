@@ -14,15 +14,6 @@ use std::time::Duration;
 
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
-use crate::program::browse::BrowseOptions;
-use crate::program::browse::browser::Browser;
-use crate::program::browse::event::{Command, Ending, Event};
-use crate::program::browse::item::Item;
-use crate::program::browse::keys::Key;
-use crate::program::browse::protected::Protected;
-use crate::program::browse::review::RemovalProgress;
-use crate::program::browse::work::{Console, Work};
-use crate::program::signals::TerminalSignals;
 use weigh::internal::filter::{Filter, any_pattern};
 use weigh::internal::measure::Time;
 use weigh::internal::problem::{Operation, Problem};
@@ -31,6 +22,15 @@ use weigh::internal::report::{Input, Request};
 use weigh::internal::snapshot::Remembered;
 use weigh::internal::sys;
 use weigh::internal::tree::Tree;
+use weigh::program::browse::BrowseOptions;
+use weigh::program::browse::browser::Browser;
+use weigh::program::browse::event::{Command, Ending, Event};
+use weigh::program::browse::item::Item;
+use weigh::program::browse::keys::Key;
+use weigh::program::browse::protected::Protected;
+use weigh::program::browse::review::RemovalProgress;
+use weigh::program::browse::work::{Console, Work};
+use weigh::program::signals::TerminalSignals;
 
 use crate::browse::{self, Mounted, scanned, show};
 use crate::dice::{Dice, Names};

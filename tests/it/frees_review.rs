@@ -6,13 +6,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command as Program;
 
-use crate::program::browse::BrowseOptions;
-use crate::program::browse::browser::Browser;
-use crate::program::browse::event::{Command, Event};
-use crate::program::browse::keys::Key;
 use serde_json::json;
 use weigh::internal::report::{Input, Keep, Request};
 use weigh::internal::tally::Inodes;
+use weigh::program::browse::BrowseOptions;
+use weigh::program::browse::browser::Browser;
+use weigh::program::browse::event::{Command, Event};
+use weigh::program::browse::keys::Key;
 
 use crate::browse::{self, Mounted, free};
 use crate::fixture::Fixture;

@@ -8,7 +8,6 @@ use std::sync::{Arc, LazyLock};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::program::cli::config;
 use weigh::internal::filter::{Days, Filter, any_pattern};
 use weigh::internal::git::IgnoreRules;
 use weigh::internal::render::name;
@@ -18,6 +17,7 @@ use weigh::internal::render::tree::{self, Bars};
 use weigh::internal::snapshot::{self, Wanted, packed};
 use weigh::internal::tally::{Inodes, Limits, Show, Top, Whole};
 use weigh::internal::tree::{Order, Shape, Tree};
+use weigh::program::cli::config;
 
 use crate::dice::HOSTILE;
 use crate::fixture::Fixture;

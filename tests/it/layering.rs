@@ -1,6 +1,5 @@
-//! Imports run one way, nothing is called `util`, no two types have one name, and
-//! every file of tests is compiled. Reads the source as text. The table in
-//! `lib.rs` says which part may use which.
+//! Imports run one way, nothing is called `util`, and every file of tests is compiled. Reads the source as text. The
+//! table in `lib.rs` says which part may use which.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -152,7 +151,8 @@ fn uses(
 ) -> Vec<String> {
     let code = code_of(text);
     assert!(!code.contains("super::super::"), "{part}: say crate:: for what is further up");
-    let code = code.replace("crate::program::", "crate::").replace("weigh::internal::", "crate::");
+    let inside = ["crate::program::", "weigh::program::", "weigh::internal::"];
+    let code = inside.iter().fold(code, |code, path| code.replace(path, "crate::"));
     let mut used = Vec::new();
     for (at, _) in code.match_indices("crate::") {
         let is_word = !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
@@ -258,6 +258,7 @@ mod tests {
         assert_eq!(of("fn f() -> crate::sys::Stat {}"), ["sys"]);
         assert_eq!(of("use super::walk;"), ["walk"]);
         assert_eq!(of("crate::program::cli::parse()"), ["cli"]);
+        assert_eq!(of("use weigh::program::cli::parse;"), ["cli"]);
         assert_eq!(of("use weigh::internal::{sys, tree::Tree};"), ["sys", "tree"]);
         assert_eq!(of("// crate::walk\nlet s = \"crate::walk \\\" crate::sys\";"), [""; 0]);
         assert_eq!(of("let c = '\"'; use crate::sys; let d = '\"';"), ["sys"]);

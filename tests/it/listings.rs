@@ -6,10 +6,6 @@ use std::fs;
 
 use crate::dice::Dice;
 use crate::fixture::Fixture;
-use crate::program::browse::BrowseOptions;
-use crate::program::browse::browser::Browser;
-use crate::program::browse::event::Event;
-use crate::program::browse::keys::Key;
 use crate::rounds::{for_seeds, rounds};
 use crate::run::weigh;
 use crate::snapshots::same;
@@ -21,6 +17,10 @@ use weigh::internal::snapshot::packed::pieces::Piece;
 use weigh::internal::tally::Inodes;
 use weigh::internal::tree::record::{push_directory, push_number};
 use weigh::internal::tree::{Node, Sums};
+use weigh::program::browse::BrowseOptions;
+use weigh::program::browse::browser::Browser;
+use weigh::program::browse::event::Event;
+use weigh::program::browse::keys::Key;
 
 /// Members of any header that `--save` writes.
 const HEADER: &str = r#"{"schema":1,"tool":"weigh","version":"0.3.0","measure":"disk","unit":"bytes","complete":true,"time":1750000000,"host":"nowhere","roots":[],"options":[],"figures":["disk","apparent","files","inodes","modified"],"details":false"#;

@@ -26,12 +26,12 @@ use weigh::internal::walk::Progress;
 
 use crate::fixture::Fixture;
 use crate::picture::cells;
-use crate::program::browse::browser::Browser;
-use crate::program::browse::event::{Command, Event};
-use crate::program::browse::keys::Key;
-use crate::program::browse::{BrowseOptions, view};
 use crate::pty::Terminal as Pty;
 use crate::run::weigh;
+use weigh::program::browse::browser::Browser;
+use weigh::program::browse::event::{Command, Event};
+use weigh::program::browse::keys::Key;
+use weigh::program::browse::{BrowseOptions, view};
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 

@@ -14,7 +14,6 @@
 // What tests are made of. The first lines of each file say what it does.
 #[macro_use]
 mod run;
-// The program without its `main`, to browse without a terminal.
 #[cfg(target_os = "linux")]
 mod denied;
 mod dice;
@@ -22,9 +21,6 @@ mod document;
 mod fixture;
 mod oracle;
 mod picture;
-#[path = "../../src/program/mod.rs"]
-#[allow(dead_code, unused_imports)]
-mod program;
 mod pty;
 mod rounds;
 #[cfg(target_os = "linux")]

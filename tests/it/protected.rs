@@ -11,15 +11,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::Arc;
 
-use crate::program::browse::BrowseOptions;
-use crate::program::browse::event::Event;
-use crate::program::browse::keys::Key;
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_bind_recursive, unmount};
 use weigh::internal::remove::{self, Fate, Manner, ProtectedPaths, Target, UserDirectories};
 use weigh::internal::report::Request;
 use weigh::internal::sys;
 use weigh::internal::tree::Place;
+use weigh::program::browse::BrowseOptions;
+use weigh::program::browse::event::Event;
+use weigh::program::browse::keys::Key;
 
 use crate::browse;
 use crate::dice::Dice;

@@ -1352,9 +1352,9 @@ fn code(text: &str) -> String {
 #[cfg(feature = "tui")]
 #[test]
 fn the_screen_marks_what_was_found() {
-    use crate::program::browse::BrowseOptions;
     use weigh::internal::reclaimable::{ReclaimRule, Search};
     use weigh::internal::report::Request;
+    use weigh::program::browse::BrowseOptions;
     let rule = "name = 'a'\nwhat = 'a'\nback = 'a'\nat = ['any']\nhas = ['CACHEDIR.TAG']\n";
     let rule: ReclaimRule = toml::from_str(rule).unwrap();
     rule.ensure_proves().unwrap();
@@ -1393,11 +1393,11 @@ fn the_screen_marks_what_was_found() {
 #[cfg(feature = "tui")]
 #[test]
 fn a_mark_of_the_rules_goes_when_they_find_its_entry_no_more() {
-    use crate::program::browse::BrowseOptions;
-    use crate::program::browse::browser::Browser;
-    use crate::program::browse::event::{Command, Event};
-    use crate::program::browse::keys::Key;
     use weigh::internal::reclaimable::{ReclaimRule, Search};
+    use weigh::program::browse::BrowseOptions;
+    use weigh::program::browse::browser::Browser;
+    use weigh::program::browse::event::{Command, Event};
+    use weigh::program::browse::keys::Key;
     let rule = "name = 'a'\nwhat = 'a'\nback = 'a'\nat = ['any']\nhas = ['made']\n";
     let rule: ReclaimRule = toml::from_str(rule).unwrap();
     let toggle = [Key::Home, Key::Down, Key::Char(' ')];

@@ -5,16 +5,16 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::program::browse::browser::Browser;
-use crate::program::browse::event::Event;
-use crate::program::browse::keys::Key;
-use crate::program::browse::{BrowseOptions, view};
 use ratatui_core::backend::TestBackend;
 use ratatui_core::terminal::Terminal;
 use weigh::internal::render::palette::Charset;
 use weigh::internal::report::{Input, Keep, Request};
 use weigh::internal::tally::Inodes;
 use weigh::internal::walk::Progress;
+use weigh::program::browse::browser::Browser;
+use weigh::program::browse::event::Event;
+use weigh::program::browse::keys::Key;
+use weigh::program::browse::{BrowseOptions, view};
 
 use crate::dice::HOSTILE;
 use crate::fixture::{Fixture, raw};

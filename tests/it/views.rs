@@ -10,16 +10,16 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::program::browse::browser::{Browser, ViewKind};
-use crate::program::browse::event::{Command, Event};
-use crate::program::browse::keys::Key;
-use crate::program::browse::{Binding, Bindings, BrowseOptions, view};
 use weigh::internal::remove::{self, Manner, UserDirectories};
 use weigh::internal::render::percent::percent;
 use weigh::internal::report::{Input, Keep, Request};
 use weigh::internal::snapshot::{Cause, FileSystem, Unseen};
 use weigh::internal::sys::{self, Holder, Space};
 use weigh::internal::tally::Inodes;
+use weigh::program::browse::browser::{Browser, ViewKind};
+use weigh::program::browse::event::{Command, Event};
+use weigh::program::browse::keys::Key;
+use weigh::program::browse::{Binding, Bindings, BrowseOptions, view};
 
 use crate::browse::{opened, request, scanned, show};
 use crate::dice::{Dice, Names};
