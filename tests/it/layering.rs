@@ -1,5 +1,5 @@
-//! Imports run one way, nothing is called `util`, and every file of tests is compiled. Reads the source as text. The
-//! table in `lib.rs` says which part may use which.
+//! Imports run one way, nothing is called `util`, few tests know how weigh is built, and every file of tests is
+//! compiled. Reads the source as text. The table in `lib.rs` says which part may use which.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -96,6 +96,29 @@ fn nobody_reaches_past_its_part() {
             assert!(is_allowed || !code.contains(word), "{}: {word}", path.display());
         }
     }
+}
+
+/// All other tests ask the program, or one of these drivers: what is inside can change, and they stay as they are.
+#[test]
+fn few_tests_know_how_weigh_is_built() {
+    // The screen, removing, and saved files; the library as others use it; parsers.
+    const INSIDE: [&str; 5] = ["fuzz", "library", "removal", "saved", "session"];
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(place).unwrap() {
+        let path = entry.unwrap().path();
+        let Some(module) =
+            path.file_stem().filter(|_| path.extension().is_some_and(|it| it == "rs"))
+        else {
+            continue;
+        };
+        let code = code_of(&std::fs::read_to_string(&path).unwrap());
+        if code.contains("weigh::internal") || code.contains("weigh::program") {
+            found.push(module.to_str().unwrap().to_owned());
+        }
+    }
+    found.sort_unstable();
+    assert_eq!(found, INSIDE);
 }
 
 /// A file of tests that no `mod` names is not compiled, and nobody notices.

@@ -19,10 +19,18 @@ mod denied;
 mod dice;
 mod document;
 mod fixture;
+#[cfg(target_os = "linux")]
+mod mounted;
 mod oracle;
 mod picture;
 mod pty;
+#[cfg(target_os = "linux")]
+mod removal;
 mod rounds;
+mod saved;
+#[cfg(feature = "tui")]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+mod session;
 #[cfg(target_os = "linux")]
 #[path = "../../benches/storage.rs"]
 mod storage;
@@ -109,7 +117,6 @@ mod metrics;
 mod parquet;
 mod recording;
 mod reweighed;
-mod saved;
 mod saving;
 mod schema;
 mod screen;
