@@ -6,19 +6,15 @@ use std::time::{Duration, Instant};
 
 use ratatui_core::backend::TestBackend;
 use ratatui_core::terminal::Terminal;
-#[path = "../src/program/mod.rs"]
-#[allow(dead_code, unused_imports)]
-mod program;
-
-use crate::program::browse::browser::Browser;
-use crate::program::browse::event::Event;
-use crate::program::browse::keys::Key;
-use crate::program::browse::{BrowseOptions, view};
 use weigh::internal::measure::Time;
 use weigh::internal::render::colors::Colors;
 use weigh::internal::render::palette::{Depth, Palette, Theme};
 use weigh::internal::report::{self, Input, Keep, Request};
 use weigh::internal::tally::Inodes;
+use weigh::program::browse::browser::Browser;
+use weigh::program::browse::event::Event;
+use weigh::program::browse::keys::Key;
+use weigh::program::browse::{BrowseOptions, view};
 
 fn main() {
     let keep = Keep::Everything(Inodes::FINGERPRINTS);

@@ -96,7 +96,9 @@
 //! * `remove` deletes marked entries, or moves them into the trash: only what was scanned and has not changed.
 //! * `cli` turns flags, and the config file below them, into a request and a form for the output.
 //! * `terminal` knows the terminal, and shows the progress on it. `signals` handles Ctrl-C and other signals.
-//! * `browse`, `cli`, `signals` and `terminal` are in `src/program`. They belong to the program, not to the library.
+//! * `browse`, `cli`, `signals` and `terminal` are in `src/program`. They belong to the program, not to the library. `main`,
+//!   its tests and its benches use one build of them, so they are a hidden module here. Without the feature `cli` it is
+//!   not there, and no other part may use it.
 //! * `inode`, `measure`, `when`, `invalid`, `weighed`, `problem`, `escape`, `bounds`, `parallel`, `path`, `stats` and
 //!   `interrupt` are what all of them share: which inode it is, measures and units, points in time, invalid values,
 //!   results, errors, escapes in text, limits, work on several cores, paths, what a walk did, and how to end it early.
@@ -169,6 +171,10 @@
 // Without the program, some of it is unused.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
+// The program names the library as every other program does.
+#[cfg(feature = "cli")]
+extern crate self as weigh;
+
 #[cfg(not(any(unix, windows)))]
 compile_error!("weigh knows Unix and Windows: see docs/platforms.md");
 
@@ -206,6 +212,11 @@ mod tree;
 mod walk;
 mod weighed;
 mod when;
+
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+#[allow(missing_docs, reason = "it is no part of the library")]
+pub mod program;
 
 pub use api::{Outcome, Request, TreeEntry, run};
 pub use interrupt::Interrupt;

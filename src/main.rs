@@ -3,16 +3,14 @@
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-mod program;
-
-use crate::program::browse::{self, BrowseOptions};
-use crate::program::cli::{self, MISTAKE, Messages};
-use crate::program::signals::{self, SIGNALLED, SecondCtrlC};
-use crate::program::terminal::{self, Lines, Message, ProgressLine, say};
 use weigh::internal::escape::escape;
 use weigh::internal::problem::{Operation, Problem, unless_closed};
 use weigh::internal::render::{self, Output, bounds, doubts, errors, stats};
 use weigh::internal::report::{self, Input, Outcome, Request};
+use weigh::program::browse::{self, BrowseOptions};
+use weigh::program::cli::{self, MISTAKE, Messages};
+use weigh::program::signals::{self, SIGNALLED, SecondCtrlC};
+use weigh::program::terminal::{self, Lines, Message, ProgressLine, say};
 
 /// musl's own allocator has one lock for all threads: with it, walking took up to twice as long (packaging/README.md).
 #[cfg(target_env = "musl")]

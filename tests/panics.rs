@@ -6,12 +6,8 @@ use std::process;
 use std::thread;
 use std::time::Duration;
 
-#[path = "../src/program/mod.rs"]
-#[allow(dead_code, unused_imports)]
-mod program;
-
-use crate::program::browse::{self, BrowseOptions};
 use weigh::internal::report::{Input, Request};
+use weigh::program::browse::{self, BrowseOptions};
 
 fn main() {
     let report = panic::take_hook();

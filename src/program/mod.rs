@@ -1,5 +1,5 @@
-//! The program around the library: flags, the terminal, the screen. Its tests and examples include this folder, too, so
-//! that they can browse without a terminal.
+//! The program around the library: flags, the terminal, the screen. It is built with the library, so that tests and
+//! examples can browse without a terminal, and nothing is compiled twice.
 
 pub mod browse;
 pub mod cli;

@@ -7,11 +7,10 @@ use std::path::Path;
 
 use crate::dice::Dice;
 use crate::fixture::Fixture;
-use crate::packed::{Parts, push, sealed};
 use crate::rounds::rounds;
 use crate::run::{Shown, Weigh, weigh};
 use crate::saved;
-use weigh::internal::snapshot::packed::blocks::{LARGEST, MAGIC};
+use crate::saved::{LARGEST, MAGIC, Parts, push, sealed};
 
 /// No snapshot here is larger.
 const SMALL: usize = 100_000;

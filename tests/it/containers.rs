@@ -441,24 +441,19 @@ fn images_of_the_driver_vfs_have_sizes() {
 #[cfg(all(target_os = "linux", feature = "tui"))]
 mod on_the_screen {
     use super::{docker, podman, put};
-    use crate::browse::{Mounted, opened, request, scanned};
-    use crate::program::browse::BrowseOptions;
-    use crate::program::browse::browser::Browser;
-    use crate::program::browse::event::{Command, Event};
-    use crate::program::browse::keys::Key;
-    use crate::view::screen;
+    use crate::mounted::Mounted;
+    use crate::session::{Session, Wanted, open};
     use std::fs;
 
     const OF_DOCKER: &str = "it is in Docker's storage: docker rm, rmi and system prune free space";
     const OF_PODMAN: &str = "it is in podman's storage: podman rm, rmi and system prune free space";
 
     /// What is said of marking each entry of the current directory, by name.
-    fn mark_all(browser: &mut Browser) -> Vec<String> {
-        browser.on(Event::Key(Key::Home));
-        let marked = (0..browser.len()).map(|_| {
-            browser.on(Event::Key(Key::Char(' ')));
-            let said = browser.said().unwrap_or("marked").to_owned();
-            said.strip_prefix("not marked: ").unwrap_or(&said).to_owned()
+    fn mark_all(browser: &mut Session) -> Vec<String> {
+        browser.press("⇱");
+        let marked = (0..browser.len()).map(|_| match browser.press(" ").said() {
+            "" => "marked".to_owned(),
+            said => said.strip_prefix("not marked: ").unwrap_or(said).to_owned(),
         });
         let mut marked: Vec<_> = marked.collect();
         marked.sort();
@@ -475,42 +470,34 @@ mod on_the_screen {
                 // Its layout is enough.
                 fs::remove_dir_all(fixture.at("d/image/overlay2")).unwrap();
             }
-            let mut browser = opened(&request([fixture.path()]), BrowseOptions::default(), 40);
+            let mut browser = open(fixture.path());
             let lies = "d: a container engine's storage lies in it";
-            browser.on(Event::Key(Key::Home));
-            browser.on(Event::Key(Key::Char(' ')));
-            assert_eq!(browser.said(), Some(&*format!("not marked: {lies}")));
-            browser.on(Event::Key(Key::Home));
-            browser.on(Event::Key(Key::Right));
+            assert_eq!(browser.press("⇱ ").said(), format!("not marked: {lies}"));
+            browser.press("⇱→");
             let said = mark_all(&mut browser);
             let of = |name: &str| format!("{name}: {OF_DOCKER}");
             assert_eq!(said, ["containers", "image", "overlay2", "tmp", "volumes"].map(of));
-            assert!(browser.marked_paths().is_empty());
+            assert!(browser.marked().is_empty());
         }
         let fixture = docker();
-        let layers = &*fixture.at("d/overlay2");
-        let mut browser = opened(&request([layers]), BrowseOptions::default(), 40);
+        let mut browser = open(fixture.at("d/overlay2"));
         let said = mark_all(&mut browser);
         assert!(said.iter().all(|said| said.ends_with("it is in a container engine's storage")));
         let fixture = podman();
-        let mut browser = opened(&request([&*fixture.at("s")]), BrowseOptions::default(), 40);
+        let mut browser = open(fixture.at("s"));
         assert!(mark_all(&mut browser).iter().all(|said| said.ends_with(OF_PODMAN)));
     }
 
     /// Goes to the directory whose names are `way`, scans it again, and does all that is asked for then.
-    fn scan_again(browser: &mut Browser, way: &[&str]) {
+    fn scan_again(browser: &mut Session, way: &[&str]) {
         for name in way {
-            let mut lines = 0..browser.len();
-            let line = lines.find(|line| browser.item(*line).unwrap().name == name.as_bytes());
-            browser.on(Event::Key(Key::Home));
-            (0..line.unwrap()).for_each(|_| drop(browser.on(Event::Key(Key::Down))));
-            browser.on(Event::Key(Key::Right));
+            let line = browser.names().iter().position(|it| it == name).unwrap();
+            browser.press(&format!("⇱{}→", "↓".repeat(line)));
         }
-        let mut commands = browser.on(Event::Key(Key::Char('r')));
-        assert_eq!(commands.len(), 1);
-        while let Some(command) = commands.pop() {
-            let Command::Scan(request, _) = command else { panic!("{command:?}") };
-            commands = browser.on(Event::Scanned(Ok(Box::new(scanned(&request)))));
+        let mut wanted = browser.ask("r");
+        while !wanted.is_empty() {
+            assert!(matches!(wanted[..], [Wanted::Scan(_)]), "{wanted:?}");
+            wanted = browser.scan();
         }
     }
 
@@ -518,10 +505,9 @@ mod on_the_screen {
     #[test]
     fn notes_stay_when_a_directory_is_scanned_again() {
         let fixture = docker().file("d/containers/f", 5);
-        let mut browser = opened(&request([&*fixture.at("d")]), BrowseOptions::default(), 40);
+        let mut browser = open(fixture.at("d"));
         scan_again(&mut browser, &["containers"]);
-        let notes = (0..browser.len()).map(|line| browser.item(line).unwrap().note.into_owned());
-        let mut notes: Vec<_> = notes.filter(|note| !note.is_empty()).collect();
+        let mut notes = browser.notes();
         notes.sort();
         assert_eq!(notes, ["container db, running", "container job, stopped"]);
     }
@@ -537,22 +523,21 @@ mod on_the_screen {
         let mut shell = std::process::Command::new("sh");
         assert!(shell.args(["-c", script]).current_dir(place.path()).status().unwrap().success());
         let top = place.path().join("top");
-        let mut browser = opened(&request([&*top]), BrowseOptions::default(), 40);
-        let before = browser.tree().root().size();
+        let mut browser = open(top);
+        let before = browser.whole();
         scan_again(&mut browser, &["b"]);
-        assert_eq!(browser.tree().root().size(), before);
+        assert_eq!(browser.whole(), before);
     }
 
     #[test]
     fn a_note_stands_beside_the_name() {
         let fixture = docker();
         put(&fixture, "d/overlay2/layer-two/diff/more", &"x".repeat(50_000));
-        let mut browser =
-            opened(&request([&*fixture.at("d/overlay2")]), BrowseOptions::default(), 40);
-        let list = screen(&mut browser, (80, 20));
+        let mut browser = open(fixture.at("d/overlay2"));
+        let list = browser.resize((80, 20)).screen();
         assert!(list.contains("layer-two/  image two"), "{list}");
-        browser.on(Event::Key(Key::Char('i')));
-        let details = screen(&mut browser, (80, 20));
+        browser.press("i");
+        let details = browser.resize((80, 20)).screen();
         assert!(details.contains("image two:1, layer 3 of 3"), "{details}");
     }
 }

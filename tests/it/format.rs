@@ -10,9 +10,8 @@ use serde_json::Value;
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
 use crate::rounds::{for_seeds, rounds};
-use crate::run::{python, said_by, weigh};
+use crate::run::{is_kept, python, said_by, weigh};
 use crate::saved;
-use weigh::internal::snapshot::packed::blocks::Blocks;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/format.md");
 
@@ -51,9 +50,8 @@ const PARTS: &[(usize, &str)] = &[
 fn the_example_is_what_is_written() {
     let fixture = Fixture::new();
     saved::write(fixture.at("t.weigh"), EXAMPLE);
-    let (_, blocks) = Blocks::open(fs::File::open(fixture.at("t.weigh")).unwrap()).unwrap();
-    // After the number that it begins with.
-    let content = [&[0][..], &blocks.content(0).unwrap()[..]].concat();
+    let mut sections = saved::sections(&fixture.bytes("t.weigh")).into_iter();
+    let (_, content) = sections.find(|(kind, _)| *kind == b'D').expect("it has a block");
     let (mut rest, mut shown) = (content.as_slice(), String::new());
     for (length, what) in PARTS {
         let (part, others) = rest.split_at((*length).min(rest.len()));
@@ -67,12 +65,7 @@ fn the_example_is_what_is_written() {
     let page = fs::read_to_string(PAGE).unwrap();
     let (before, after) = page.split_once("```text\n").expect("there is an example");
     let (_, after) = after.split_once("```").expect("it ends");
-    let new = format!("{before}```text\n{shown}```{after}");
-    if std::env::var_os("UPDATE_GENERATED").is_some() {
-        fs::write(PAGE, &new).unwrap();
-    } else {
-        assert!(page == new, "UPDATE_GENERATED=1 cargo test --test it format:: writes:\n{shown}");
-    }
+    is_kept(PAGE, &format!("{before}```text\n{shown}```{after}"), &shown);
 }
 
 /// The same with what is in directories in the order of names, however JSON has it.

@@ -2,180 +2,33 @@
 //! every figure on the screen is then what a fresh scan says.
 #![cfg(all(target_os = "linux", feature = "tui"))]
 
-use std::collections::{BTreeMap, VecDeque};
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use weigh::Operation;
 
-use crate::program::browse::BrowseOptions;
-use crate::program::browse::browser::Browser;
-use crate::program::browse::event::{Command, Ending, Event};
-use crate::program::browse::item::Item;
-use crate::program::browse::keys::Key;
-use crate::program::browse::protected::Protected;
-use crate::program::browse::review::RemovalProgress;
-use crate::program::browse::work::{Console, Work};
-use crate::program::signals::TerminalSignals;
-use weigh::internal::filter::{Filter, any_pattern};
-use weigh::internal::measure::Time;
-use weigh::internal::problem::{Operation, Problem};
-use weigh::internal::remove::{self, Manner, RemovalEvent, RemovalStep, Removed, UserDirectories};
-use weigh::internal::report::{Input, Request};
-use weigh::internal::snapshot::Remembered;
-use weigh::internal::sys;
-use weigh::internal::tree::Tree;
-
-use crate::browse::{self, Mounted, scanned, show};
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
 use crate::gitignore::{checkout, git};
+use crate::mounted::Mounted;
+use crate::removal::{RemovalEvent, RemovalStep, Removed};
 use crate::rounds::rounds;
 use crate::run::weigh;
-use crate::view;
+use crate::session::{self, Problem, Session, Setup, Wanted};
 
-/// A browser, and the work that it wants to be done.
-struct Screen {
-    request: Request,
-    browser: Browser,
-    work: Work,
+/// What is at `root`, with the home directory at `home`.
+fn at(root: &Path, home: &Path) -> Setup {
+    session::of([root]).home(home)
 }
 
-/// Keys that are typed one by one, each when nothing goes on in the background any more.
-struct Keys {
-    keys: VecDeque<Key>,
-    /// Whether the next one may be typed.
-    is_ready: bool,
-}
-
-impl Console for Keys {
-    fn draw(&mut self, browser: &mut Browser) -> io::Result<()> {
-        self.is_ready = !browser.is_busy();
-        Ok(())
-    }
-
-    fn next(&mut self, _: &Browser, _: Duration) -> io::Result<Option<Event>> {
-        if !std::mem::take(&mut self.is_ready) {
-            std::thread::sleep(Duration::from_micros(100));
-            return Ok(None);
-        }
-        let key = self.keys.pop_front().ok_or(io::ErrorKind::UnexpectedEof)?;
-        Ok(Some(Event::Key(key)))
-    }
-}
-
-impl Screen {
-    fn new(root: &Path, home: &Path) -> Self {
-        Self::of(browse::request([root]), home, BrowseOptions::default())
-    }
-
-    /// Of what `filter` admits.
-    fn filtered(root: &Path, home: &Path, filter: Filter) -> Self {
-        let mut request = browse::request([root]);
-        request.walk.filter = filter;
-        Self::of(request, home, BrowseOptions::default())
-    }
-
-    fn of(request: Request, home: &Path, options: BrowseOptions) -> Self {
-        let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.to_owned()));
-        let options = BrowseOptions { directories, homes: vec![home.to_owned()], ..options };
-        // Each report shows another state of a removal.
-        let work = Work::new(&request, &options, TerminalSignals::default(), Duration::ZERO);
-        let browser = browse::opened(&request, options, 20);
-        Self { request, browser, work }
-    }
-
-    fn press(&mut self, keys: &str) {
-        let keys = keys.chars().map(|key| match key {
-            '\n' => Key::Enter,
-            '\x1b' => Key::Escape,
-            '>' => Key::Right,
-            '\t' => Key::Tab,
-            '^' => Key::Up,
-            'v' => Key::Down,
-            key => Key::Char(key),
-        });
-        let mut console = Keys { keys: keys.collect(), is_ready: false };
-        let end = self.work.browse(&mut self.browser, &mut console);
-        assert_eq!(end.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
-    }
-
-    /// The number of entries in the question whether to delete, if that is asked.
-    fn asked_entries(&mut self) -> Option<u64> {
-        let screen = view::screen(&mut self.browser, (100, 22));
-        let question = screen.lines().last()?.strip_prefix(" delete ")?;
-        let (entries, _) = question.split_once(' ')?;
-        Some(entries.replace(',', "").parse().unwrap())
-    }
-
-    /// Every figure is what a fresh scan says.
-    fn check(&self, what: &str) {
-        let fresh = scanned(&self.request).snapshot.weighed.report.unwrap();
-        let (found, fresh) = (figures(self.browser.tree()), figures(&fresh));
-        let differs = |one: &Figures, other: &Figures| -> Vec<String> {
-            let only = one.iter().filter(|(path, figures)| other.get(*path) != Some(figures));
-            let text = |path: &Vec<u8>| String::from_utf8_lossy(path).into_owned();
-            only.map(|(path, figures)| format!("{} {figures:?}", text(path))).collect()
-        };
-        let is_same = found == fresh;
-        let (found, fresh) = (differs(&found, &fresh), differs(&fresh, &found));
-        assert!(
-            is_same,
-            "{what}: {:?}\nshown: {found:#?}\nfresh: {fresh:#?}\nkept: {:#?}",
-            self.browser.said(),
-            self.browser.kept()
-        );
-    }
-
-    /// Types the last of `keys`, which begins a removal, and cancels that before its `number`th step of this kind.
-    fn cancel_at(&mut self, home: &Path, keys: &str, step: RemovalStep, number: usize) {
-        let (rest, last) = keys.split_at(keys.len() - 1);
-        self.press(rest);
-        let key = if last == "\n" { Key::Enter } else { Key::Char(last.chars().next().unwrap()) };
-        let commands = self.browser.on(Event::Key(key));
-        let [Command::Remove(manner, targets)] = &commands[..] else { panic!("{commands:?}") };
-        let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.to_owned()));
-        let mut met = 0;
-        let removed = remove::remove(targets, *manner, &directories, &mut |event| {
-            let is_it = matches!(event, RemovalEvent::Before { step: it, .. } if it == step);
-            met += usize::from(is_it);
-            if met < number { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
-        assert!(removed.is_cancelled);
-        self.work.pass(&mut self.browser, Event::Removed(Box::new(removed)));
-        self.press("");
-    }
-
-    fn said(&self) -> &str {
-        self.browser.said().unwrap_or_default()
-    }
-
-    /// How many entries are marked.
-    fn entries(&self) -> u64 {
-        self.browser.marked().1.unwrap().0.entries
-    }
-}
-
-/// By path: size, entries, shared, own weight, what removing it alone frees, and its time.
-type Figures = BTreeMap<Vec<u8>, (u64, u64, u64, Option<u64>, u64, Option<i64>)>;
-
-fn figures(tree: &Tree) -> Figures {
-    let mut found = BTreeMap::new();
-    let mut ahead = vec![tree.root()];
-    while let Some(child) = ahead.pop() {
-        let (totals, own) = (child.totals(), child.own());
-        let (freed, newest) = (Item::of(&child).freed(), totals.newest);
-        let figures = (totals.size, totals.entries, totals.shared, own, freed, newest);
-        found.insert(child.path(), figures);
-        ahead.extend(child.unsorted());
-    }
-    found
+/// How many entries are marked.
+fn entries(screen: &Session) -> u64 {
+    screen.marked_size().unwrap().1
 }
 
 /// All paths below `top`, sorted.
@@ -205,8 +58,8 @@ fn fixture() -> Fixture {
 #[test]
 fn nothing_is_deleted_without_the_number_of_entries() {
     let fixture = fixture();
-    let screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
-    let before = figures(&scanned(&screen.request).snapshot.weighed.report.unwrap());
+    let setup = at(&fixture.at("tree"), &fixture.at("home"));
+    let before = setup.figures();
     for keys in [
         "D",
         "x",
@@ -231,22 +84,17 @@ fn nothing_is_deleted_without_the_number_of_entries() {
         "dD4\n3\x1b",
         "dD4\n4\n",
     ] {
-        let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
-        screen.press("nkkkk ");
-        screen.press(keys);
-        assert_eq!(
-            figures(&scanned(&screen.request).snapshot.weighed.report.unwrap()),
-            before,
-            "{keys}"
-        );
+        let mut screen = setup.clone().open();
+        screen.press("nkkkk ").press(keys);
+        assert_eq!(setup.figures(), before, "{keys}");
     }
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("nkkkk ");
-    assert_eq!(screen.entries(), 3);
+    assert_eq!(entries(&screen), 3);
     screen.press("dD3\n");
     assert_eq!(screen.said(), "1 deleted, 3 entries");
     assert!(!fixture.at("tree/a").exists() && fixture.at("tree/d/one").exists());
-    assert_eq!(screen.browser.marked().0, 0);
+    assert_eq!(screen.marks(), 0);
     screen.check("deleted");
 }
 
@@ -256,7 +104,7 @@ fn the_number_may_be_typed_as_it_is_shown() {
         let fixture = (0..1_200).fold(Fixture::in_memory().dir("home"), |fixture, number| {
             fixture.file(format!("tree/a/{number}"), 1)
         });
-        let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+        let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
         screen.press(&format!(" dD{typed}\n"));
         assert_eq!(screen.said(), "1 deleted, 1,201 entries");
     }
@@ -265,16 +113,16 @@ fn the_number_may_be_typed_as_it_is_shown() {
 /// gdu #388: marks were rows, and after sorting the wrong files went. gdu #203: what is scrolled behind a dialog.
 #[test]
 fn what_goes_is_what_was_marked_however_it_is_sorted_and_scrolled() {
-    for keys in ["s", "C", "nn", "t", "ss", "vvv", "^", "fb\n"] {
+    for keys in ["s", "C", "nn", "t", "ss", "↓↓↓", "↑", "fb\n"] {
         let fixture = fixture();
-        let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
-        screen.press("nkkkkv ");
-        assert_eq!(screen.browser.marked_paths(), [fixture.at("tree/b").as_os_str().as_bytes()]);
+        let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
+        screen.press("nkkkk↓ ");
+        assert_eq!(screen.marked(), [fixture.at("tree/b")]);
         screen.press(keys);
         screen.press("d");
         // In the review, arrows and the wheel scroll, and nothing else.
-        for key in [Key::Down, Key::ScrollDown, Key::PageDown, Key::Up, Key::Home] {
-            assert!(screen.browser.on(Event::Key(key)).is_empty());
+        for key in ["↓", "⇣", "⇟", "↑", "⇱"] {
+            assert!(screen.ask(key).is_empty());
         }
         screen.press("D1\n");
         assert!(!fixture.at("tree/b").exists(), "{keys}");
@@ -287,13 +135,12 @@ fn what_goes_is_what_was_marked_however_it_is_sorted_and_scrolled() {
 #[test]
 fn with_a_filter_no_directory_goes_into_the_trash() {
     let fixture = fixture();
-    let mut filter = Filter::default();
-    filter.regexes.never = any_pattern(&[b"nothing is called so".to_vec()]).unwrap();
-    let mut screen = Screen::filtered(&fixture.at("tree"), &fixture.at("home"), filter);
-    screen.press("nkkkk vdt");
+    let tree = at(&fixture.at("tree"), &fixture.at("home")).never(b"nothing is called so");
+    let mut screen = tree.open();
+    screen.press("nkkkk ↓dt");
     assert!(screen.said().starts_with("a filter is on"), "{}", screen.said());
     assert!(fixture.at("tree/a").exists());
-    screen.press("\x1bU^^^v dt");
+    screen.press("\x1bU↑↑↑↓ dt");
     assert!(screen.said().starts_with("1 in the trash"), "{}", screen.said());
     assert!(!fixture.at("tree/b").exists());
     screen.check("with a filter");
@@ -302,24 +149,21 @@ fn with_a_filter_no_directory_goes_into_the_trash() {
 /// A directory that a filter leaves out was removed with what counts in it: 1 was typed, and 3 went.
 #[test]
 fn with_a_filter_what_goes_is_what_was_typed() {
-    let mut filter = Filter::default();
-    filter.regexes.only = any_pattern(&[br"\.rs$|/counts$".to_vec()]).unwrap();
     let fixture = Fixture::new()
         .dir("home")
         .file("tree/a/b/x.rs", 10_000)
         .hard_link("tree/a/b/x.rs", "tree/a/y.rs")
         .file("tree/a/c/counts/left out/z.rs", 10)
         .file("tree/a/d/counts/z.rs", 10);
-    let mut screen = Screen::filtered(&fixture.at("tree"), &fixture.at("home"), filter);
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).only(br"\.rs$|/counts$").open();
     screen.press(" ");
     // Four files, and the one directory that counts and holds none that does not.
-    assert_eq!(screen.entries(), 5);
+    assert_eq!(entries(&screen), 5);
     screen.press("dD4\n\x1bU dD6\n\x1b");
     assert!(fixture.at("tree/a/b/x.rs").exists());
     screen.press("dD5\n");
     assert_eq!(screen.said(), "1 kept; 0 deleted, 5 entries");
-    let kept: Vec<_> = screen.browser.kept().iter().map(|kept| &*kept.message).collect();
-    assert_eq!(kept, ["directories that a filter leaves out stay"]);
+    assert_eq!(screen.reasons(), ["directories that a filter leaves out stay"]);
     let paths = listed(&fixture.at("tree"));
     assert_eq!(paths, ["a", "a/b", "a/c", "a/c/counts", "a/c/counts/left out", "a/d"]);
     screen.check("deleted");
@@ -328,16 +172,14 @@ fn with_a_filter_what_goes_is_what_was_typed() {
 /// A directory that a filter leaves out counted after the first delete in it, and went with the second.
 #[test]
 fn with_a_filter_no_directory_counts_after_a_delete_in_it() {
-    let mut filter = Filter::default();
-    filter.regexes.only = any_pattern(&[br"\.rs$".to_vec()]).unwrap();
     let fixture =
         Fixture::new().dir("home").file("tree/a/x.rs", 10_000).file("tree/a/y.rs", 20_000);
-    let mut screen = Screen::filtered(&fixture.at("tree"), &fixture.at("home"), filter);
-    screen.press("> dD1\n");
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).only(br"\.rs$").open();
+    screen.press("→ dD1\n");
     assert_eq!(screen.said(), "1 deleted, 1 entry");
     screen.check("the first");
     screen.press("h dD1\n");
-    assert_eq!(screen.browser.kept().len(), 1);
+    assert_eq!(screen.kept().len(), 1);
     assert_eq!(listed(&fixture.at("tree")), ["a"]);
 }
 
@@ -345,14 +187,12 @@ fn with_a_filter_no_directory_counts_after_a_delete_in_it() {
 /// it.
 #[test]
 fn with_a_filter_no_directory_is_listed_in_which_nothing_counts_any_more() {
-    let mut filter = Filter::default();
-    filter.regexes.only = any_pattern(&[br"\.rs$".to_vec()]).unwrap();
     let fixture = Fixture::new()
         .dir("home")
         .file("tree/a/b/c/x.rs", 10_000)
         .file("tree/a/y.rs", 20_000)
         .file("tree/d/e/z.rs", 30_000);
-    let mut screen = Screen::filtered(&fixture.at("tree"), &fixture.at("home"), filter);
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).only(br"\.rs$").open();
     screen.press("/x.rs\n dD1\n");
     assert_eq!(screen.said(), "1 deleted, 1 entry");
     screen.check("the first");
@@ -367,13 +207,12 @@ fn with_a_filter_no_directory_is_listed_in_which_nothing_counts_any_more() {
 fn what_is_mounted_over_the_root_is_named_as_why_all_is_kept() {
     let fixture = fixture();
     let tree = fixture.at("tree");
-    let mut screen = Screen::new(&tree, &fixture.at("home"));
+    let mut screen = at(&tree, &fixture.at("home")).open();
     screen.press("+b\ndD");
     mount("none", &tree, "tmpfs", MountFlags::empty(), None).unwrap();
     screen.press("1\n");
     unmount(&tree, UnmountFlags::DETACH).unwrap();
-    let kept: Vec<_> = screen.browser.kept().iter().map(|kept| &*kept.message).collect();
-    assert_eq!(kept, ["no path leads to its directory any more"]);
+    assert_eq!(screen.reasons(), ["no path leads to its directory any more"]);
     assert!(tree.join("b").exists());
 }
 
@@ -382,8 +221,7 @@ fn what_is_mounted_over_the_root_is_named_as_why_all_is_kept() {
 fn what_goes_of_two_roots_is_what_was_marked_in_both() {
     let fixture = Fixture::new().dir("home").file("one/x/f", 10_000).file("two/x/f", 20_000);
     let roots = [fixture.at("one"), fixture.at("two")];
-    let request = browse::request(roots.iter().map(|root| &**root));
-    let mut screen = Screen::of(request, &fixture.at("home"), BrowseOptions::default());
+    let mut screen = session::of(&roots).home(fixture.at("home")).open();
     screen.press("AdD4\n");
     assert_eq!(screen.said(), "2 deleted, 4 entries");
     assert!(!fixture.at("one/x").exists() && !fixture.at("two/x").exists());
@@ -393,9 +231,9 @@ fn what_goes_of_two_roots_is_what_was_marked_in_both() {
 #[test]
 fn each_link_is_one_of_the_entries_that_are_typed() {
     let fixture = fixture().hard_link("tree/a/one", "tree/a/three");
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
-    screen.press("nkkkk vv ");
-    assert_eq!(screen.entries(), 6);
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
+    screen.press("nkkkk ↓↓ ");
+    assert_eq!(entries(&screen), 6);
     screen.press("dD6\n");
     assert_eq!(screen.said(), "2 deleted, 6 entries");
     screen.check("deleted");
@@ -405,7 +243,7 @@ fn each_link_is_one_of_the_entries_that_are_typed() {
 #[test]
 fn links_are_deleted_one_after_the_other() {
     let fixture = fixture().hard_link("tree/a/one", "tree/e").hard_link("tree/a/one", "tree/f");
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     // A scan keeps times in seconds.
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     screen.press("nkkkkk");
@@ -418,12 +256,7 @@ fn links_are_deleted_one_after_the_other() {
         ("\x1bfe\n dD1\n", "1 deleted, 1 entry"),
     ] {
         screen.press(keys);
-        assert!(
-            screen.said().starts_with(said),
-            "{keys}: {} {:?}",
-            screen.said(),
-            screen.browser.kept()
-        );
+        assert!(screen.said().starts_with(said), "{keys}: {} {:?}", screen.said(), screen.kept());
         screen.check(keys);
     }
 }
@@ -440,12 +273,12 @@ fn a_review_ends_when_the_scan_becomes_another() {
         ("+b\ndD", "2\n1\n", true),
         ("+b\ndD2\n", "1\nD1\nt", true),
     ] {
-        let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+        let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
         screen.press(keys);
         // A wrong number takes the place of the question.
         let asks = screen.asked_entries() == Some(1) || screen.said() == "wrong number";
         assert_eq!(asks, is_asked, "{keys}");
-        show(&mut screen.browser, scanned(&screen.request));
+        screen.scan_all();
         screen.press(rest);
         assert!(fixture.at("tree/b").exists(), "{keys}, {rest}");
     }
@@ -456,7 +289,7 @@ fn a_review_ends_when_the_scan_becomes_another() {
 fn nothing_is_deleted_where_it_is_not_to_be() {
     let fixture = fixture();
     let (root, home) = (fixture.at("tree"), fixture.at("home"));
-    let is_refused = |mut screen: Screen, why: &str| {
+    let is_refused = |mut screen: Session, why: &str| {
         screen.press("nkkkk ");
         for keys in ["D", "t"] {
             screen.press("d");
@@ -466,24 +299,17 @@ fn nothing_is_deleted_where_it_is_not_to_be() {
         }
         assert!(fixture.at("tree/a/one").exists());
     };
-    let read_only = BrowseOptions { read_only: true, ..BrowseOptions::default() };
     let why = "deleting is off: weigh was started with --read-only";
-    is_refused(Screen::of(browse::request([root.as_path()]), &home, read_only), why);
+    is_refused(at(&root, &home).read_only().open(), why);
     let saved = fixture.at("saved.weigh");
     weigh::run(&weigh::Request::of([&root]).save_to(&saved)).unwrap();
-    let loaded =
-        Request { source: Input::Files(vec![saved], Default::default()), ..Request::default() };
-    let loaded = Screen::of(loaded, &home, BrowseOptions::default());
+    let loaded = session::files([saved]).home(&home).open();
     is_refused(loaded, "deleting is off: this was not scanned here");
-    let mut walking = Browser::new(browse::request([root.as_path()]), BrowseOptions::default());
+    let mut walking = session::of([root]).scanning();
     for keys in ["n ", "d", "Dd", "td"] {
-        for key in keys.chars() {
-            let key = if key == '\x1b' { Key::Escape } else { Key::Char(key) };
-            let commands = walking.on(Event::Key(key));
-            assert!(commands.is_empty(), "{commands:?}");
-        }
-        let why = (keys != "n ").then_some("deleting is off during the scan: Esc stops the scan");
-        assert_eq!(walking.said(), why);
+        assert_eq!(walking.ask(keys), []);
+        let off = "deleting is off during the scan: Esc stops the scan";
+        assert_eq!(walking.said(), if keys == "n " { "" } else { off });
     }
 }
 
@@ -493,16 +319,7 @@ fn after_a_stopped_walk_only_what_was_read_to_its_end_goes() {
     let fixture = (0..300).fold(Fixture::new().dir("home"), |fixture, i| {
         fixture.file(format!("tree/a{}/b{i}/f", i % 5), 10)
     });
-    let mut request = browse::request([fixture.at("tree").as_path()]);
-    request.walk.threads = std::num::NonZero::new(1);
-    // Asked for from the start: all that closes, closes after it.
-    request.interrupt.is_asked.store(true, std::sync::atomic::Ordering::SeqCst);
-    let stopped = scanned(&request);
-    let Some(tree) = &stopped.snapshot.weighed.report else { return };
-    let places: Vec<_> = tree.root().unsorted().filter_map(|child| child.place()).collect();
-    let root = |_: &[u8]| Some(fixture.at("tree"));
-    for target in remove::targets(tree, places, root, &Arc::default()) {
-        let why = remove::look(&mut target.unwrap()).unwrap_err().to_string();
+    for why in crate::removal::stopped(&fixture.at("tree")) {
         assert!(why.contains("was not read completely"), "{why}");
     }
 }
@@ -510,8 +327,8 @@ fn after_a_stopped_walk_only_what_was_read_to_its_end_goes() {
 #[test]
 fn what_is_put_in_the_trash_comes_back() {
     let fixture = fixture();
-    let mut screen = Screen::new(&fixture.at(""), &fixture.at("home"));
-    screen.press("ftree\n>nkkkk v dt");
+    let mut screen = at(&fixture.at(""), &fixture.at("home")).open();
+    screen.press("ftree\n→nkkkk ↓ dt");
     assert!(screen.said().starts_with("2 in the trash: that frees nothing"), "{}", screen.said());
     assert!(!fixture.at("tree/a").exists() && !fixture.at("tree/c").exists());
     screen.check("in the trash");
@@ -528,13 +345,13 @@ fn what_is_put_in_the_trash_comes_back() {
 fn marks_on_other_links_stay_after_an_undo() {
     let links = ["tree/e", "tree/f", "tree/g"];
     let fixture = links.iter().fold(fixture(), |it, link| it.hard_link("tree/a/one", link));
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("+[ef]\ndt");
     assert!(screen.said().starts_with("2 in the trash"), "{}", screen.said());
     screen.press("+g\n");
-    assert_eq!(screen.browser.marked().0, 1);
+    assert_eq!(screen.marks(), 1);
     screen.press("u");
-    assert_eq!((screen.said(), screen.browser.marked().0), ("2 put back", 1));
+    assert_eq!((screen.said(), screen.marks()), ("2 put back", 1));
     screen.check("both are back");
 }
 
@@ -543,22 +360,12 @@ fn marks_on_other_links_stay_after_an_undo() {
 fn what_is_put_back_in_many_directories_is_scanned_at_once() {
     let fixture = (0..60).fold(fixture(), |it, number| it.file(format!("tree/e/{number}/x"), 10));
     let home = fixture.at("home");
-    let mut screen = Screen::new(&fixture.at("tree"), &home);
+    let mut screen = at(&fixture.at("tree"), &home).open();
     screen.press("\t+x\ndt");
     assert!(screen.said().starts_with("60 in the trash"), "{}", screen.said());
-    let undo = screen.browser.on(Event::Key(Key::Char('u')));
-    let [Command::Undo(trashed)] = &undo[..] else { panic!("{undo:?}") };
-    let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.clone()));
-    let undone = trashed.iter().map(|one| {
-        let go_on = &mut |_: RemovalEvent<'_>| ControlFlow::Continue(());
-        (Arc::clone(one), remove::undo(one, &directories, go_on), one.path())
-    });
-    let (mut event, mut scans) = (Event::Undone(undone.collect()), 0);
-    while let [Command::Scan(request, _)] = &screen.browser.on(event)[..] {
-        scans += 1;
-        event = Event::Scanned(Ok(Box::new(scanned(request))));
-    }
-    assert_eq!(scans, 1);
+    assert_eq!(screen.ask("u"), [Wanted::Undo(60)]);
+    assert!(matches!(screen.undo()[..], [Wanted::Scan(_)]));
+    assert_eq!(screen.scan(), []);
     assert_eq!(screen.said(), "60 put back");
     screen.check("all are back");
 }
@@ -567,33 +374,27 @@ fn what_is_put_back_in_many_directories_is_scanned_at_once() {
 #[test]
 fn an_undo_after_a_cancelled_delete_is_waited_for() {
     let fixture = fixture();
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
-    screen.press("nkkkkv dt dD1");
-    let browser = &mut screen.browser;
-    assert!(matches!(browser.on(Event::Key(Key::Enter))[..], [Command::Remove(..)]));
-    assert!(matches!(browser.on(Event::Key(Key::Escape))[..], [Command::CancelRemoval]));
-    let removed = Removed { is_cancelled: true, ..Removed::default() };
-    browser.on(Event::Removed(Box::new(removed)));
-    let undo = browser.on(Event::Key(Key::Char('u')));
-    assert!(matches!(undo[..], [Command::Undo(_)]), "{undo:?}");
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
+    screen.press("nkkkk↓ dt dD1");
+    assert!(matches!(screen.ask("\n")[..], [Wanted::Delete(..)]));
+    assert_eq!(screen.ask("\x1b"), [Wanted::Cancel]);
+    screen.removed(Removed { is_cancelled: true, ..Removed::default() });
+    assert!(matches!(screen.ask("u")[..], [Wanted::Undo(_)]));
     // Once.
-    assert!(browser.on(Event::Key(Key::Char('u'))).is_empty());
-    let quit = browser.on(Event::Key(Key::Char('q')));
-    assert!(matches!(quit[..], [Command::CancelRemoval]), "{quit:?}");
+    assert_eq!(screen.ask("u"), []);
+    assert_eq!(screen.ask("q"), [Wanted::Cancel]);
 }
 
 #[test]
 fn a_delete_after_a_cancelled_one_is_waited_for() {
     let fixture = fixture();
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("+b\n");
-    for last in [Key::Escape, Key::Char('q')] {
+    for last in ["\x1b", "q"] {
         screen.press("dD1");
-        let browser = &mut screen.browser;
-        assert!(matches!(browser.on(Event::Key(Key::Enter))[..], [Command::Remove(..)]));
-        assert!(matches!(browser.on(Event::Key(last))[..], [Command::CancelRemoval]));
-        let removed = Removed { is_cancelled: true, ..Removed::default() };
-        browser.on(Event::Removed(Box::new(removed)));
+        assert!(matches!(screen.ask("\n")[..], [Wanted::Delete(..)]));
+        assert_eq!(screen.ask(last), [Wanted::Cancel]);
+        screen.removed(Removed { is_cancelled: true, ..Removed::default() });
     }
 }
 
@@ -603,25 +404,22 @@ fn a_delete_after_a_cancelled_one_is_waited_for() {
 fn a_pattern_can_be_typed_to_its_end() {
     for question in ["+", "f", "/"] {
         let fixture = fixture();
-        let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
-        screen.press("nkkkkv dD1");
-        let mut on = |event| screen.browser.on(event);
-        assert!(matches!(on(Event::Key(Key::Enter))[..], [Command::Remove(..)]));
-        on(Event::Key(Key::Char('U')));
-        on(Event::Key(Key::Char(question.chars().next().unwrap())));
-        on(Event::Key(Key::Char('q')));
+        let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
+        screen.press("nkkkk↓ dD1");
+        assert!(matches!(screen.ask("\n")[..], [Wanted::Delete(..)]));
+        screen.ask(&format!("U{question}q"));
         let why = io::Error::other("of a reason");
         let left = vec![Problem::new(b"tree/b".to_vec(), Operation::Remove, &why)];
-        on(Event::Removed(Box::new(Removed { left, ..Removed::default() })));
+        screen.removed(Removed { left, ..Removed::default() });
         screen.press("qAp");
-        assert_eq!(screen.browser.marked().0, 0, "{question}");
-        let shown = view::screen(&mut screen.browser, (100, 22));
+        assert_eq!(screen.marks(), 0, "{question}");
+        let shown = screen.resize((100, 22)).screen();
         assert!(shown.contains("qqAp"), "{question} {shown}");
         screen.press("\n");
-        let shown = view::screen(&mut screen.browser, (100, 22));
+        let shown = screen.resize((100, 22)).screen();
         assert!(shown.contains("cannot remove tree/b: of a reason"), "{question} {shown}");
         screen.press("q");
-        let shown = view::screen(&mut screen.browser, (100, 22));
+        let shown = screen.resize((100, 22)).screen();
         assert!(!shown.contains("of a reason"), "{question} {shown}");
     }
 }
@@ -629,23 +427,17 @@ fn a_pattern_can_be_typed_to_its_end() {
 /// A directory that stays where weigh had moved it was "kept". Where it is came last, and the status was 0.
 #[test]
 fn what_stays_under_another_name_is_said_first() {
-    for (manner, keys) in [(Manner::Delete, "D3"), (Manner::Trash, "t")] {
+    for keys in ["D3\n", "t"] {
         let fixture = Fixture::new().file("tree/a/one", 30_000).file("tree/a/two", 20_000);
         let fixture = fixture.file("tree/z", 10).dir("home");
         let (tree, home) = (fixture.at("tree"), fixture.at("home"));
-        let mut screen = Screen::new(&tree, &home);
+        let mut screen = at(&tree, &home).open();
         screen.press(" d");
-        let commands = match manner {
-            Manner::Delete => {
-                screen.press(keys);
-                screen.browser.on(Event::Key(Key::Enter))
-            }
-            Manner::Trash => screen.browser.on(Event::Key(Key::Char('t'))),
-        };
-        let [Command::Remove(_, targets)] = &commands[..] else { panic!("{commands:?}") };
-        let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.clone()));
+        let (last, _) = keys.char_indices().last().unwrap();
+        screen.press(&keys[..last]).ask(&keys[last..]);
         let mut moved = None;
-        let removed = remove::remove(targets, manner, &directories, &mut |event| {
+        let removal = screen.pending();
+        screen.remove(removal, |_, event| {
             if let (RemovalEvent::Before { step: RemovalStep::LookAgain, .. }, None) =
                 (event, &moved)
             {
@@ -656,7 +448,7 @@ fn what_stays_under_another_name_is_said_first() {
                 };
                 // A build that goes on makes its directory again, and writes into the one it has open.
                 fs::create_dir(tree.join("a")).unwrap();
-                if manner == Manner::Trash {
+                if keys == "t" {
                     // Into the trash, it may take along what is new.
                     fs::rename(&at, fixture.at("elsewhere")).unwrap();
                     fs::create_dir(&at).unwrap();
@@ -668,19 +460,17 @@ fn what_stays_under_another_name_is_said_first() {
         });
         let at = moved.unwrap();
         assert!(at.join("new").exists() && fixture.names("tree/a").is_empty());
-        screen.work.pass(&mut screen.browser, Event::Removed(Box::new(removed)));
-        screen.press("");
         let said = screen.said().to_owned();
         assert!(said.starts_with(&format!("left behind: {}", at.display())), "{said}");
         assert!(!said.contains("kept"), "{said}");
-        let first = screen.browser.kept()[0].to_string();
+        let first = screen.kept()[0].clone();
         let expected = format!("cannot put back {}: something else has its name now", at.display());
         assert!(first.starts_with(&expected), "{first}");
         // It is said once more at the end, also if what came later was done.
         screen.press("q+z\ndD1\n");
         assert!(screen.said().starts_with("1 deleted"), "{}", screen.said());
-        let (has_failed, left) = screen.browser.failed_removals();
-        assert!(has_failed && left[0].to_string() == first, "{left:?}");
+        let (has_failed, left) = screen.failed();
+        assert!(has_failed && left[0] == first, "{left:?}");
     }
 }
 
@@ -688,14 +478,12 @@ fn what_stays_under_another_name_is_said_first() {
 #[test]
 fn an_undo_that_ends_early_says_what_stays_in_the_trash() {
     let fixture = fixture();
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("+b\n+c\ndt");
     fs::write(fixture.at("tree/c"), "another").unwrap();
     fs::write(fixture.at("tree/b"), "another").unwrap();
-    let Screen { browser, work, .. } = &mut screen;
-    assert!(work.pass(browser, Event::Key(Key::Char('u'))).is_none());
-    assert!(work.end_removal(browser));
-    let kept: Vec<_> = browser.kept().iter().map(ToString::to_string).collect();
+    assert!(screen.hurry("u").end_removal());
+    let kept = screen.kept();
     assert_eq!(kept.len(), 2, "{kept:?}");
     for (kept, name) in kept.iter().zip(["b", "c"]) {
         let start = format!("cannot put back {}: ", fixture.at("tree").join(name).display());
@@ -707,8 +495,8 @@ fn an_undo_that_ends_early_says_what_stays_in_the_trash() {
 #[test]
 fn an_undo_shows_every_reason_and_that_it_is_not_logged() {
     let fixture = fixture();
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
-    let shown = |screen: &mut Screen| view::screen(&mut screen.browser, (200, 22));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
+    let shown = |screen: &mut Session| screen.resize((200, 22)).screen();
     screen.press("+b\n+c\ndt");
     for name in ["tree/b", "tree/c"] {
         fs::write(fixture.at(name), "another").unwrap();
@@ -730,10 +518,9 @@ fn an_undo_shows_every_reason_and_that_it_is_not_logged() {
 }
 
 /// What `+ignored` marks in `top`, without what is still to be there.
-fn left_by_ignored(screen: &mut Screen, top: &Path) -> Vec<String> {
+fn left_by_ignored(screen: &mut Session, top: &Path) -> Vec<String> {
     screen.press("+ignored\n");
-    let marked = screen.browser.marked_paths();
-    let marked: Vec<_> = marked.iter().map(|path| Path::new(OsStr::from_bytes(path))).collect();
+    let marked = screen.marked();
     let mut left = listed(top);
     left.retain(|path| !marked.iter().any(|marked| top.join(path).starts_with(marked)));
     left
@@ -779,11 +566,9 @@ fn what_is_marked_as_ignored_is_what_git_would_remove() {
             }
         }
         let top = fixture.at("tree");
-        let mut screen = Screen::new(&top, &fixture.at("home"));
+        let mut screen = at(&top, &fixture.at("home")).open();
         let by_weigh = left_by_ignored(&mut screen, &top);
-        let mut filter = Filter::default();
-        filter.regexes.never = any_pattern(&[br"/\.git(/|$)".to_vec()]).unwrap();
-        let mut screen = Screen::filtered(&top, &fixture.at("home"), filter);
+        let mut screen = at(&top, &fixture.at("home")).never(br"/\.git(/|$)").open();
         let by_filtered = left_by_ignored(&mut screen, &top);
         // Git is run in each repository that it does not ignore.
         repositories.sort();
@@ -827,15 +612,11 @@ fn what_was_not_read_is_not_marked_as_ignored() {
     let files: [(&[u8], &str); 3] =
         [(b".gitignore", "out\n"), (b"a/out/x/y", "1"), (b"out/y", "2")];
     let fixture = checkout(Fixture::new(), "tree", &files);
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
-    let mut scanned = scanned(&screen.request);
-    let unread = fixture.at("tree/a/out/x").into_os_string().into_encoded_bytes();
-    let why = io::Error::from(io::ErrorKind::PermissionDenied);
-    scanned.snapshot.weighed.problems = vec![Problem::new(unread, Operation::Open, &why)];
-    show(&mut screen.browser, scanned);
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
+    let denied = io::ErrorKind::PermissionDenied;
+    screen.scan_all_but(fixture.at("tree/a/out/x"), Operation::Open, denied);
     screen.press("+ignored\n");
-    let marked = screen.browser.marked_paths();
-    let marked: Vec<_> = marked.iter().map(|path| Path::new(OsStr::from_bytes(path))).collect();
+    let marked = screen.marked();
     assert_eq!(marked, [fixture.at("tree/a/out/x/y"), fixture.at("tree/out")]);
     assert!(screen.said().contains("; not all: a repository may be in it"), "{}", screen.said());
 }
@@ -847,10 +628,10 @@ fn nothing_is_marked_as_ignored_where_git_may_track_it() {
     let fixture = checkout(Fixture::new(), "tree", &files);
     git(&fixture, &fixture.at("tree"), &["add", "-f", "x.o"]);
     git(&fixture, &fixture.at("tree"), &["update-index", "--split-index"]);
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("+ignored\n");
     assert!(screen.said().starts_with("nothing marked: cannot "), "{}", screen.said());
-    assert_eq!(screen.browser.marked().0, 0);
+    assert_eq!(screen.marks(), 0);
 }
 
 /// Rules above the directory that could not be read were taken for none, without a word.
@@ -859,14 +640,14 @@ fn nothing_is_marked_as_ignored_where_rules_above_cannot_be_read() {
     let files: [(&[u8], &str); 3] =
         [(b".gitignore", "*.o\n"), (b"a/.gitignore", "!x.o\n"), (b"a/b/x.o", "one")];
     let fixture = checkout(Fixture::new(), "tree", &files);
-    let mut screen = Screen::new(&fixture.at("tree/a/b"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree/a/b"), &fixture.at("home")).open();
     screen.press("+ignored\n");
     assert_eq!(screen.said(), "nothing marked that git ignores");
     let rules = fs::File::options().write(true).open(fixture.at("tree/a/.gitignore")).unwrap();
     rules.set_len(200 << 20).unwrap();
     screen.press("+ignored\n");
     assert!(screen.said().starts_with("nothing marked: cannot read "), "{}", screen.said());
-    assert_eq!(screen.browser.marked().0, 0);
+    assert_eq!(screen.marks(), 0);
 }
 
 /// A file that the first scan could not examine is known to be one of those that cannot be read. Rules and the index
@@ -879,16 +660,12 @@ fn nothing_is_marked_as_ignored_where_rules_could_never_be_read() {
         let fixture = checkout(Fixture::new(), "tree", &files);
         git(&fixture, &fixture.at("tree"), &["add", "-f", "x.o"]);
         let broken = fixture.at("tree").join(broken);
-        let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
-        let mut scanned = scanned(&screen.request);
-        let (path, why) =
-            (broken.clone().into_os_string().into_encoded_bytes(), io::Error::other(""));
-        scanned.snapshot.weighed.problems = vec![Problem::new(path, Operation::Stat, &why)];
-        show(&mut screen.browser, scanned);
+        let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
+        screen.scan_all_but(&broken, Operation::Stat, io::ErrorKind::Other);
         fs::File::create(&broken).unwrap().set_len(200 << 20).unwrap();
         screen.press("+ignored\n");
         assert!(screen.said().starts_with("nothing marked: cannot read "), "{}", screen.said());
-        assert_eq!(screen.browser.marked().0, 0);
+        assert_eq!(screen.marks(), 0);
     }
 }
 
@@ -899,10 +676,9 @@ fn what_may_be_a_repository_is_not_marked_as_ignored() {
         [(b".gitignore", "*.o\n"), (b"sub/deep/x.o", "one"), (b"y.o", "two")];
     let fixture = checkout(Fixture::new(), "tree", &files);
     fs::create_dir(fixture.at("tree/sub/.git")).unwrap();
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("+ignored\n");
-    let y = fixture.at("tree/y.o").into_os_string().into_encoded_bytes();
-    assert_eq!(screen.browser.marked_paths(), [y]);
+    assert_eq!(screen.marked(), [fixture.at("tree/y.o")]);
 }
 
 /// Other scans of a part, and of what git ignores, were remembered. They replaced the one of everything.
@@ -910,16 +686,15 @@ fn what_may_be_a_repository_is_not_marked_as_ignored() {
 fn only_a_scan_of_everything_is_remembered() {
     let files: [(&[u8], &str); 3] = [(b".gitignore", "*.o\n"), (b"sub/x.o", "one"), (b"y", "two")];
     let fixture = checkout(Fixture::new(), "tree", &files);
-    let mut request = browse::request([fixture.at("tree").as_path()]);
-    request.remember = Some(Remembered { directory: fixture.at("home/kept"), bound: 1 << 30 });
-    let mut screen = Screen::of(request, &fixture.at("home"), BrowseOptions::default());
+    let tree = at(&fixture.at("tree"), &fixture.at("home")).remember(fixture.at("home/kept"));
+    let mut screen = tree.open();
     let kept = listed(&fixture.at("home/kept"));
     let content = |path: &String| fs::read(fixture.at("home/kept").join(path)).ok();
     let before: Vec<_> = kept.iter().map(content).collect();
     assert!(before.iter().flatten().count() > 0);
     screen.press("+ignored\n");
     assert_eq!(screen.said(), "1 marked that git ignores");
-    screen.press("n>rdD1\n");
+    screen.press("n→rdD1\n");
     assert_eq!(listed(&fixture.at("home/kept")), kept);
     assert_eq!(kept.iter().map(content).collect::<Vec<_>>(), before);
 }
@@ -931,12 +706,11 @@ fn what_is_scanned_again_is_compared_with_the_same_snapshot() {
     let (root, saved) = (fixture.at("tree"), fixture.at("saved.weigh"));
     weigh("--save").arg(&saved).arg(&root).run().clean();
     fs::write(root.join("new"), [0; 50_000]).unwrap();
-    let request = Request { since: Some(saved.clone()), ..browse::request([root.as_path()]) };
-    let mut screen = Screen::of(request, &fixture.at("home"), BrowseOptions::default());
+    let mut screen = at(&root, &fixture.at("home")).since(&saved).open();
     fs::remove_file(saved).unwrap();
     fs::write(root.join("newer"), [0; 50_000]).unwrap();
     screen.press("~r");
-    let shown = view::screen(&mut screen.browser, (100, 22));
+    let shown = screen.resize((100, 22)).screen();
     assert!(shown.contains("+104Ki since "), "{shown}");
 }
 
@@ -949,15 +723,12 @@ fn what_was_not_read_is_neither_small_nor_old() {
         file.set_modified(std::time::UNIX_EPOCH).unwrap();
     }
     for (pattern, marked) in [("<1M", 2), ("older 1d", 2), ("*", 4), ("older 1y", 2)] {
-        let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+        let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
         screen.press(&format!("+{pattern}\n"));
-        assert_eq!(screen.browser.marked().0, 4, "{pattern}");
-        let mut stopped = scanned(&screen.request);
-        stopped.snapshot.weighed.is_interrupted = true;
-        stopped.snapshot.weighed.unfinished = None;
-        show(&mut screen.browser, stopped);
+        assert_eq!(screen.marks(), 4, "{pattern}");
+        screen.scan_some();
         screen.press(&format!("U+{pattern}\n"));
-        assert_eq!(screen.browser.marked().0, marked, "{pattern}");
+        assert_eq!(screen.marks(), marked, "{pattern}");
         let says_why = screen.said() == "2 marked; not all: not all of it was read";
         assert_eq!(says_why, marked == 2, "{pattern} {}", screen.said());
     }
@@ -970,14 +741,14 @@ fn the_tag_of_a_cache_stays_with_its_content() {
     let fixture = fixture.file("tree/p/src/a", 10).file("tree/p/target/CACHEDIR.TAG", 0);
     let tag = fixture.at("tree/p/target/CACHEDIR.TAG");
     fs::write(&tag, "Signature: 8a477f597d28d172789f06886806bc55").unwrap();
-    let filter = Filter { leaves_out_caches: true, ..Filter::default() };
     for root in ["tree", "tree/p"] {
-        let mut screen = Screen::filtered(&fixture.at(root), &fixture.at("home"), filter.clone());
+        let tree = at(&fixture.at(root), &fixture.at("home"));
+        let mut screen = tree.exclude_caches().open();
         screen.press("AdD");
         let entries = screen.asked_entries().unwrap();
         screen.press(&format!("{entries}\n"));
-        let kept = screen.browser.kept();
-        assert!(kept.iter().any(|kept| kept.message.contains("it marks a cache")), "{kept:?}");
+        let kept = screen.reasons();
+        assert!(kept.iter().any(|kept| kept.contains("it marks a cache")), "{kept:?}");
         assert!(tag.exists() && fixture.at("tree/p/target/debug/x").exists());
         assert!(!fixture.at("tree/p/src").exists());
     }
@@ -989,9 +760,7 @@ fn the_tag_of_a_cache_stays_with_what_is_deep_in_it() {
     let tag = "tree/p/target/CACHEDIR.TAG";
     let fixture = Fixture::new().dir("home").file(tag, 43).file("tree/p/target/a/b/x.o", 10);
     let fixture = fixture.file("tree/p/target/a/y", 10).file("tree/p/all/CACHEDIR.TAG", 43);
-    let mut filter = Filter::default();
-    filter.regexes.never = any_pattern(&[br"\.o$".to_vec()]).unwrap();
-    let mut screen = Screen::filtered(&fixture.at("tree"), &fixture.at("home"), filter);
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).never(br"\.o$").open();
     screen.press("AdD");
     let entries = screen.asked_entries().unwrap();
     screen.press(&format!("{entries}\n"));
@@ -1003,13 +772,13 @@ fn the_tag_of_a_cache_stays_with_what_is_deep_in_it() {
 #[test]
 fn without_marks_the_chosen_line_is_deleted() {
     let fixture = fixture();
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
-    screen.press("nkkkkvd");
-    assert_eq!(screen.browser.marked_paths(), [fixture.at("tree/b").as_os_str().as_bytes()]);
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
+    screen.press("nkkkk↓d");
+    assert_eq!(screen.marked(), [fixture.at("tree/b")]);
     screen.press("\x1b");
-    assert_eq!(screen.browser.marked().0, 0, "it was marked only for the review");
+    assert_eq!(screen.marks(), 0, "it was marked only for the review");
     screen.press("dD\x1b");
-    assert_eq!(screen.browser.marked().0, 0);
+    assert_eq!(screen.marks(), 0);
     // The first number is wrong, and it asks again.
     screen.press("dD2\n1\n");
     assert_eq!(screen.said(), "1 deleted, 1 entry");
@@ -1017,7 +786,7 @@ fn without_marks_the_chosen_line_is_deleted() {
     assert_eq!(listed(&fixture.at("tree")), ["a", "a/one", "a/two", "c", "d", "d/one"]);
     // What must not be deleted is not.
     fs::write(fixture.at("home/file"), "").unwrap();
-    let mut screen = Screen::new(&fixture.at(""), &fixture.at("home"));
+    let mut screen = at(&fixture.at(""), &fixture.at("home")).open();
     screen.press("nkkkkd");
     assert_eq!(screen.said(), "not to be removed: home: it is your home directory");
     screen.press("D1\nt");
@@ -1028,21 +797,20 @@ fn without_marks_the_chosen_line_is_deleted() {
 #[test]
 fn marks_are_taken_away_in_the_review() {
     let fixture = fixture();
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("Ad");
-    let shown = view::screen(&mut screen.browser, (100, 22));
+    let shown = screen.resize((100, 22)).screen();
     let sizes = ["/tree/c", "/tree/a/", "/tree/b", "/tree/d/"].map(|it| shown.find(it).unwrap());
     assert!(sizes.is_sorted(), "the largest first: {shown}");
     // The second, and the last.
-    screen.press("v vv ");
-    let left = ["b", "c"].map(|name| fixture.at("tree").join(name).into_os_string());
-    assert_eq!(screen.browser.marked_paths(), left.map(|path| path.into_encoded_bytes()));
+    screen.press("↓ ↓↓ ");
+    assert_eq!(screen.marked(), ["b", "c"].map(|name| fixture.at("tree").join(name)));
     screen.press("D2\n");
     let kept = ["a", "a/one", "a/two", "d", "d/one"];
     assert_eq!(listed(&fixture.at("tree")), kept);
     screen.check("deleted");
     screen.press("Ad  ");
-    assert_eq!((screen.said(), screen.browser.marked().0), ("nothing is marked any more", 0));
+    assert_eq!((screen.said(), screen.marks()), ("nothing is marked any more", 0));
     screen.press("t");
     assert_eq!(listed(&fixture.at("tree")), kept);
 }
@@ -1052,7 +820,7 @@ fn marks_are_taken_away_in_the_review() {
 fn all_of_why_something_is_kept_can_be_read() {
     let (fixture, long) =
         (Fixture::new().file("tree/a/b", 5).dir("home"), "long ".repeat(29) + "long");
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("d");
     for i in 0..9 {
         fs::write(fixture.at(format!("tree/a/{i}{long}")), "").unwrap();
@@ -1060,7 +828,7 @@ fn all_of_why_something_is_kept_can_be_read() {
     screen.press("D2\n");
     let mut shown = |keys: &str, height: u16| {
         screen.press(keys);
-        let lines = view::screen(&mut screen.browser, (40, height));
+        let lines = screen.resize((40, height)).screen();
         let text: Vec<_> = lines.lines().skip(1).take(usize::from(height) - 2).collect();
         text.concat().replace(' ', "")
     };
@@ -1076,10 +844,10 @@ fn all_of_why_something_is_kept_can_be_read() {
 #[test]
 fn a_review_promises_nothing_that_it_refuses() {
     let fixture = fixture();
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     // Marks b and c.
     screen.press("n+b\n+c\n");
-    assert_eq!(screen.browser.marked().0, 2);
+    assert_eq!(screen.marks(), 2);
     let promises = ["frees", "moves them into the trash", "deletes them for ever"];
     for (changed, said, is_some_left) in [
         ("tree/b", "1 of them cannot be removed, and is left out", true),
@@ -1087,7 +855,7 @@ fn a_review_promises_nothing_that_it_refuses() {
     ] {
         fs::write(fixture.at(changed), "now it is short").unwrap();
         screen.press("d");
-        let shown = view::screen(&mut screen.browser, (100, 22));
+        let shown = screen.resize((100, 22)).screen();
         assert!(shown.contains(said), "{shown}");
         // The head of the column stays.
         let text = shown.replace(" frees ", " ");
@@ -1102,15 +870,12 @@ fn a_review_promises_nothing_that_it_refuses() {
 #[test]
 fn a_review_ends_when_something_is_removed() {
     let fixture = fixture();
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("n+b\n+c\ndD2");
     // Before anything of the removal is known.
-    for key in [Key::Enter, Key::Char('d')] {
-        screen.work.pass(&mut screen.browser, Event::Key(key));
-    }
-    assert!(screen.browser.is_removing());
+    assert!(screen.hurry("\nd").is_removing());
     screen.press("");
-    let shown = view::screen(&mut screen.browser, (100, 22));
+    let shown = screen.resize((100, 22)).screen();
     assert!(!shown.contains("together"), "{shown}");
     assert_eq!(listed(&fixture.at("tree")), ["a", "a/one", "a/two", "d", "d/one"]);
 }
@@ -1120,21 +885,17 @@ fn a_review_ends_when_something_is_removed() {
 fn a_review_ends_when_the_screen_follows_a_removal() {
     let fixture = fixture();
     let home = fixture.at("home");
-    let mut screen = Screen::new(&fixture.at("tree"), &home);
+    let mut screen = at(&fixture.at("tree"), &home).open();
     screen.press("+b\n+c\ndD2");
-    let commands = screen.browser.on(Event::Key(Key::Enter));
-    let [Command::Remove(manner, targets)] = &commands[..] else { panic!("{commands:?}") };
-    screen.browser.on(Event::Key(Key::Char('d')));
-    let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.clone()));
-    let mut progress = RemovalProgress::default();
-    let removed = remove::remove(targets, *manner, &directories, &mut |event| {
-        progress.add(event);
+    screen.ask("\n");
+    let removal = screen.pending();
+    screen.ask("d");
+    screen.remove(removal, |screen, event| {
         if let RemovalEvent::Done { target, .. } = event {
-            let shown = view::screen(&mut screen.browser, (100, 22));
+            let shown = screen.resize((100, 22)).screen();
             assert_eq!(shown.contains("together"), target == 0, "{shown}");
-            screen.browser.on(Event::Removing(std::mem::take(&mut progress)));
-            screen.browser.on(Event::Tick);
-            let shown = view::screen(&mut screen.browser, (100, 22));
+            screen.follow();
+            let shown = screen.screen();
             assert!(!shown.contains("together"), "{shown}");
             if target == 0 {
                 assert_eq!(screen.said(), "the scan has changed: review the marks again");
@@ -1142,8 +903,6 @@ fn a_review_ends_when_the_screen_follows_a_removal() {
         }
         ControlFlow::Continue(())
     });
-    screen.work.pass(&mut screen.browser, Event::Removed(Box::new(removed)));
-    screen.press("");
     assert_eq!(listed(&fixture.at("tree")), ["a", "a/one", "a/two", "d", "d/one"]);
 }
 
@@ -1151,28 +910,25 @@ fn a_review_ends_when_the_screen_follows_a_removal() {
 /// keys were offered and removed nothing.
 #[test]
 fn a_review_ends_with_the_work_during_which_it_was_opened() {
-    let during = |screen: &mut Screen, key: Key| {
-        for key in [key, Key::Char('d')] {
-            screen.work.pass(&mut screen.browser, Event::Key(key));
-        }
-        let shown = view::screen(&mut screen.browser, (100, 22));
+    let during = |screen: &mut Session, key: &str| {
+        let shown = screen.hurry(key).hurry("d").resize((100, 22)).screen();
         assert!(shown.contains("deleting is off while weigh does something else"), "{shown}");
         screen.press("");
     };
     let files: [(&[u8], &str); 3] = [(b".gitignore", "*.o\n"), (b"x.o", "one"), (b"y", "two")];
     let fixture = checkout(Fixture::new(), "tree", &files);
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("+y\n+ignored");
-    during(&mut screen, Key::Enter);
+    during(&mut screen, "\n");
     assert_eq!(screen.said(), "1 marked that git ignores");
     screen.press("dD2\n");
     assert_eq!(screen.said(), "2 deleted, 2 entries");
     // Nothing is put back, so nothing is scanned again.
     let fixture = self::fixture();
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("+b\ndt+c\n");
     fs::write(fixture.at("tree/b"), "another").unwrap();
-    during(&mut screen, Key::Char('u'));
+    during(&mut screen, "u");
     assert!(screen.said().starts_with("not put back: "), "{}", screen.said());
     screen.press("dD1\n");
     assert_eq!(screen.said(), "1 deleted, 1 entry");
@@ -1182,23 +938,20 @@ fn a_review_ends_with_the_work_during_which_it_was_opened() {
 #[test]
 fn the_results_of_an_earlier_review_are_ignored() {
     let fixture = fixture();
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     let mut looks = Vec::new();
     // The first review ends when its only mark is taken away.
     for keys in ["+b\nd", " +c\nd"] {
         for key in keys.chars() {
-            let key = if key == '\n' { Key::Enter } else { Key::Char(key) };
-            looks.extend(screen.browser.on(Event::Key(key)));
+            screen.ask(key.encode_utf8(&mut [0; 4]));
+            looks.push(screen.pending());
         }
     }
+    looks.retain(|look| !look.is_empty());
+    assert_eq!(looks.len(), 2);
     for (look, entries) in looks.into_iter().zip([None, Some(1)]) {
-        let Command::Look(number, targets) = look else { panic!("{look:?}") };
-        let looked = targets.into_iter().map(|(number, mut target)| {
-            remove::look(&mut target).unwrap();
-            (number, Ok(target))
-        });
-        screen.browser.on(Event::Looked(number, looked.collect()));
-        screen.browser.on(Event::Key(Key::Char('D')));
+        screen.look(look);
+        screen.ask("D");
         assert_eq!(screen.asked_entries(), entries);
     }
     screen.press("1\n");
@@ -1209,24 +962,16 @@ fn the_results_of_an_earlier_review_are_ignored() {
 #[test]
 fn a_review_promises_nothing_that_is_refused_at_once() {
     let fixture = fixture();
-    let request = browse::request([fixture.at("tree").as_path()]);
-    let directories = UserDirectories::of(|name| (name == "HOME").then(|| fixture.at("home")));
-    let options = BrowseOptions { directories, ..BrowseOptions::default() };
-    let mut browser = Browser::new(request.clone(), options);
-    show(&mut browser, scanned(&request));
-    let mut reviewed = |event: Event| {
-        browser.on(event);
-        for key in "qAd".chars() {
-            browser.on(Event::Key(Key::Char(key)));
-        }
-        view::screen(&mut browser, (100, 22))
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open_unprotected();
+    let reviewed = |screen: &mut Session| {
+        screen.ask("qAd");
+        screen.resize((100, 22)).screen()
     };
-    let shown = reviewed(Event::Tick);
+    let shown = reviewed(&mut screen);
     assert!(shown.contains("none of them can be removed"), "{shown}");
     assert!(!shown.contains("removing them frees") && !shown.contains("t trash"), "{shown}");
-    let root = fixture.at("tree").into_os_string().into_encoded_bytes();
-    let protected = Protected::ask([&*root], &[fixture.at("tree/a")]);
-    let shown = reviewed(Event::Protected(Box::new(protected)));
+    screen.protect(&[fixture.at("tree/a")]);
+    let shown = reviewed(&mut screen);
     assert!(shown.contains("1 of them cannot be removed, and is left out"), "{shown}");
     assert!(shown.contains("checking again") && shown.contains("t trash"), "{shown}");
     assert!(!shown.contains("removing them frees"), "{shown}");
@@ -1236,14 +981,14 @@ fn a_review_promises_nothing_that_is_refused_at_once() {
 #[test]
 fn one_of_the_trash_is_put_back() {
     let fixture = fixture();
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
-    screen.press("nkkkkvdt^  dt");
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
+    screen.press("nkkkk↓dt↑  dt");
     assert_eq!(listed(&fixture.at("tree")), ["d", "d/one"]);
     screen.press("z");
-    let shown = view::screen(&mut screen.browser, (100, 22));
+    let shown = screen.resize((100, 22)).screen();
     assert_eq!(shown.matches("/tree/").count(), 3, "{shown}");
     // The last is first: the one below it was in the same batch, the one below that is b.
-    screen.press("vv\n");
+    screen.press("↓↓\n");
     assert_eq!(listed(&fixture.at("tree")), ["b", "d", "d/one"]);
     screen.check("one is back");
     screen.press("u");
@@ -1257,14 +1002,11 @@ fn one_of_the_trash_is_put_back() {
 #[test]
 fn the_trash_is_not_listed_while_it_changes() {
     let fixture = fixture();
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("dtdtdtr");
     let left = listed(&fixture.at("tree"));
     // Each is typed before the undo has been heard of.
-    for key in [Key::Char('u'), Key::Char('z'), Key::Down] {
-        screen.work.pass(&mut screen.browser, Event::Key(key));
-    }
-    screen.press("\n");
+    screen.hurry("uz↓").press("\n");
     let back: Vec<_> =
         listed(&fixture.at("tree")).into_iter().filter(|path| !left.contains(path)).collect();
     assert_eq!(back.len(), 1, "{back:?}");
@@ -1275,12 +1017,11 @@ fn the_trash_is_not_listed_while_it_changes() {
 fn a_review_is_made_anew_once_it_is_known_what_is_protected() {
     let fixture = fixture();
     let (root, home) = (fixture.at("tree"), fixture.at("home"));
-    let mut screen = Screen::new(&root, &home);
-    screen.work.pass(&mut screen.browser, Event::Protected(Box::default()));
+    let mut screen = at(&root, &home).open();
+    screen.forget_protected();
     screen.press(" d");
     assert_eq!(screen.asked_entries(), None);
-    let protected = Protected::ask([root.as_os_str().as_encoded_bytes()], &[home]);
-    screen.work.pass(&mut screen.browser, Event::Protected(Box::new(protected)));
+    screen.protect(&[home]);
     screen.press("D");
     assert_eq!(screen.asked_entries(), Some(1));
 }
@@ -1290,13 +1031,12 @@ fn a_review_is_made_anew_once_it_is_known_what_is_protected() {
 fn what_must_not_be_marked_loses_its_mark_once_that_is_known() {
     let fixture = fixture();
     let root = fixture.at("tree");
-    let mut screen = Screen::new(&root, &fixture.at("home"));
-    screen.work.pass(&mut screen.browser, Event::Protected(Box::default()));
+    let mut screen = at(&root, &fixture.at("home")).open();
+    screen.forget_protected();
     screen.press("A");
-    assert_eq!(screen.browser.marked().0, 4);
-    let protected = Protected::ask([root.as_os_str().as_encoded_bytes()], &[fixture.at("tree/a")]);
-    screen.work.pass(&mut screen.browser, Event::Protected(Box::new(protected)));
-    assert_eq!(screen.browser.marked().0, 3);
+    assert_eq!(screen.marks(), 4);
+    screen.protect(&[fixture.at("tree/a")]);
+    assert_eq!(screen.marks(), 3);
     assert_eq!(screen.said(), "marks lost: 1 (gone, changed, or not to be marked)");
 }
 
@@ -1305,32 +1045,31 @@ fn what_must_not_be_marked_loses_its_mark_once_that_is_known() {
 fn a_line_whose_review_is_made_anew_has_no_mark_afterwards() {
     let fixture = fixture();
     let (root, home) = (fixture.at("tree"), fixture.at("home"));
-    let mut screen = Screen::new(&root, &home);
-    screen.work.pass(&mut screen.browser, Event::Protected(Box::default()));
+    let mut screen = at(&root, &home).open();
+    screen.forget_protected();
     screen.press("d");
-    let protected = Protected::ask([root.as_os_str().as_encoded_bytes()], &[home]);
-    screen.work.pass(&mut screen.browser, Event::Protected(Box::new(protected)));
+    screen.protect(&[home]);
     screen.press("D");
     assert_eq!(screen.asked_entries(), Some(1));
     screen.press("\x1b");
-    assert_eq!(screen.browser.marked().0, 0);
+    assert_eq!(screen.marks(), 0);
 }
 
 /// What was written again or removed by others stayed in the list as it had been scanned.
 #[test]
 fn what_is_kept_because_it_changed_is_listed_as_it_is() {
     let fixture = fixture().file("tree/e/x", 100).file("tree/e/y", 100);
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("+b\ndD");
     fs::write(fixture.at("tree/b"), [0; 90_000]).unwrap();
     screen.press("1\n\x1b");
-    assert_eq!(screen.browser.kept().len(), 1);
+    assert_eq!(screen.kept().len(), 1);
     screen.check("changed");
-    screen.press("n^^^^^vvvv>AdD");
+    screen.press("n↑↑↑↑↑↓↓↓↓→AdD");
     fs::remove_file(fixture.at("tree/e/x")).unwrap();
     fs::write(fixture.at("tree/e/y"), [0; 50_000]).unwrap();
     screen.press("2\n\x1b");
-    assert_eq!(screen.browser.kept().len(), 2);
+    assert_eq!(screen.kept().len(), 2);
     screen.check("removed");
 }
 
@@ -1338,11 +1077,11 @@ fn what_is_kept_because_it_changed_is_listed_as_it_is() {
 #[test]
 fn what_others_have_removed_is_not_listed() {
     let fixture = fixture();
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("+b\nd");
     fs::remove_file(fixture.at("tree/b")).unwrap();
     screen.press("t");
-    assert_eq!(screen.browser.kept().len(), 1);
+    assert_eq!(screen.kept().len(), 1);
     screen.check("gone");
 }
 
@@ -1350,7 +1089,7 @@ fn what_others_have_removed_is_not_listed() {
 #[test]
 fn what_is_put_in_a_trash_behind_a_symlink_is_listed() {
     let fixture = fixture().dir("tree/me").symlink("tree/me", "link");
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("link"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("link")).open();
     screen.press("+b\ndt");
     assert!(fixture.at("tree/me/.local/share/Trash/files/b").exists());
     screen.check("in the trash");
@@ -1374,9 +1113,8 @@ fn what_is_put_in_the_trash_of_an_inner_root_is_listed() {
     for _ in 0..8 {
         let _ = fs::remove_dir_all(place.path().join(".local"));
         fs::write(&file, [0; 90_000]).unwrap();
-        let mut request = browse::request([outer.path(), place.path()]);
-        request.walk.one_file_system = true;
-        let mut screen = Screen::of(request, place.path(), BrowseOptions::default());
+        let roots = session::of([outer.path(), place.path()]).one_file_system();
+        let mut screen = roots.home(place.path()).open();
         screen.press("/big\n");
         screen.press("dt");
         assert!(!file.exists(), "{}", screen.said());
@@ -1388,8 +1126,8 @@ fn what_is_put_in_the_trash_of_an_inner_root_is_listed() {
 #[test]
 fn a_directory_that_is_a_symlink_now_is_not_entered() {
     let fixture = fixture().file("tree/e/x", 100).file("elsewhere/secret", 90_000);
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
-    screen.press("n^^^^^vvvv>");
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
+    screen.press("n↑↑↑↑↑↓↓↓↓→");
     fs::rename(fixture.at("tree/e"), fixture.at("moved")).unwrap();
     std::os::unix::fs::symlink("../elsewhere", fixture.at("tree/e")).unwrap();
     screen.press("r");
@@ -1404,15 +1142,14 @@ fn after_a_delete_the_available_space_is_what_it_is_now() {
     let home = Fixture::new().dir("home");
     fs::create_dir(place.path().join("d")).unwrap();
     fs::write(place.path().join("d/big"), vec![0; 50 << 20]).unwrap();
-    let request = Request { file_systems: true, ..browse::request([place.path()]) };
-    let mut screen = Screen::of(request, &home.at("home"), BrowseOptions::default());
-    let available = |screen: &mut Screen| {
-        let head = view::screen(&mut screen.browser, (100, 22));
+    let mut screen = at(place.path(), &home.at("home")).df().open();
+    let available = |screen: &mut Session| {
+        let head = screen.resize((100, 22)).screen();
         head.lines().next().unwrap().split(" · ").nth(2).unwrap().to_owned()
     };
     assert_eq!(available(&mut screen), "206Mi available");
     fs::write(place.path().join("d/other"), vec![0; 20 << 20]).unwrap();
-    screen.press(">r");
+    screen.press("→r");
     assert_eq!(available(&mut screen), "186Mi available");
     screen.press("dD1\n");
     assert_eq!(available(&mut screen), "236Mi available");
@@ -1422,12 +1159,11 @@ fn after_a_delete_the_available_space_is_what_it_is_now() {
 #[test]
 fn all_links_are_marked_by_one_key() {
     let fixture = fixture().hard_link("tree/a/one", "tree/e");
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
-    screen.press("nkkkkvvvvH");
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
+    screen.press("nkkkk↓↓↓↓H");
     assert_eq!(screen.said(), "3 marked of its links");
-    let (_, marked) = screen.browser.marked();
-    let (totals, freed) = marked.unwrap();
-    assert_eq!((totals.entries, freed.unwrap().most), (3, totals.size));
+    let (size, entries) = screen.marked_size().unwrap();
+    assert_eq!((entries, screen.frees()[1]), (3, size));
     screen.press("dD3\n");
     assert_eq!(listed(&fixture.at("tree")), ["a", "a/two", "b", "c", "d"]);
     screen.check("deleted");
@@ -1438,7 +1174,7 @@ fn all_links_are_marked_by_one_key() {
 fn links_that_are_not_marked_are_said_to_be_there() {
     let fixture = Fixture::in_memory().dir("home").file("tree/one", 1);
     let fixture = (0..10_000).fold(fixture, |it, i| it.hard_link("tree/one", format!("tree/{i}")));
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("H");
     assert_eq!(screen.said(), "10,000 marked of its links; it has more");
 }
@@ -1465,16 +1201,16 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
         let first = dice.below(2);
         roots.drain(..first);
     }
-    let mut request = browse::request(roots.iter().map(|root| &**root));
+    let mut setup = session::of(&roots).home(&home);
     if dice.below(3) == 0 {
-        request.walk.rules.time = Some(Time::Changed);
+        setup = setup.times_of_change();
     }
-    let mut screen = Screen::of(request, &home, BrowseOptions::default());
+    let mut screen = setup.open();
     let (mut deleted, mut trashed) = (0, 0);
     for step in 0..3 + dice.below(5) {
         let what = format!("seed {seed}, step {step}");
         for _ in 0..dice.below(40) {
-            let keys = ["v", "v", "v", "^", ">", ">", "h", " ", " ", "n", "s", "\t"];
+            let keys = ["↓", "↓", "↓", "↑", "→", "→", "h", " ", " ", "n", "s", "\t"];
             screen.press(dice.of::<&str>(&keys));
         }
         let before = place.map(Mounted::free);
@@ -1483,18 +1219,16 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
                 screen.press("dt");
                 trashed += u64::from(screen.said().contains("in the trash"));
             }
-            1 => screen.press("u"),
-            2 => screen.press("r"),
-            3 => screen.press("U"),
+            number @ 1..4 => drop(screen.press(["u", "r", "U"][number - 1])),
             _ => {
                 screen.press("d");
                 // If nothing was marked, the line is.
-                let marked = screen.browser.marked_paths();
-                let freed = screen.browser.marked().1.unwrap().1.unwrap().most;
+                let marked = screen.marked();
+                let [_, freed] = screen.frees();
                 let mut is_new = false;
                 if dice.below(3) == 0 && !marked.is_empty() {
                     // Somebody makes something where nobody has looked.
-                    let mut at = sys::into_path(dice.of(&marked).clone());
+                    let mut at = dice.of(&marked).clone();
                     while at.is_dir() {
                         is_new |= fs::write(at.join("new"), [b'n'; 9_000]).is_ok();
                         let mut below =
@@ -1508,17 +1242,17 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
                     screen.press(&entries.to_string());
                     let is_cancelled = !is_new && dice.below(4) == 0;
                     if is_cancelled {
-                        let Screen { browser, work, .. } = &mut screen;
-                        work.pass(browser, Event::Key(Key::Enter));
+                        screen.hurry("\n");
                         std::thread::sleep(Duration::from_micros(dice.below(1_000) as u64));
-                        work.pass(browser, Event::Key(Key::Escape));
+                        screen.hurry("\x1b");
                     }
                     screen.press(if is_cancelled { "" } else { "\n" });
                     deleted += u64::from(screen.said().contains(" deleted"));
                     // What is scanned again after it may lose a mark on what was kept, and then says that instead.
                     // An info file of the trash, which may be marked, goes with its entry.
-                    let is_trash =
-                        |path: &Vec<u8>| path.windows(12).any(|it| it == b"/Trash/files");
+                    let is_trash = |path: &PathBuf| {
+                        path.as_os_str().as_bytes().windows(12).any(|it| it == b"/Trash/files")
+                    };
                     let is_all = !is_new
                         && !is_cancelled
                         && !marked.iter().any(is_trash)
@@ -1578,33 +1312,29 @@ fn what_is_deleted_frees_what_was_said_on_ext4() {
 #[test]
 fn what_is_deleted_meanwhile_is_not_printed() {
     let fixture = Fixture::in_memory().dir("home").file("tree/a", 10).file("tree/b", 20);
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("AdD2");
-    let Screen { browser, work, .. } = &mut screen;
-    assert!(work.pass(browser, Event::Key(Key::Enter)).is_none());
+    screen.hurry("\n");
     while fixture.at("tree/a").exists() || fixture.at("tree/b").exists() {
         std::thread::sleep(Duration::from_millis(1));
     }
     // The state does not know yet what is gone. The first key waits for the removal, and the second does not.
-    assert!(work.pass(browser, Event::Key(Key::Char('p'))).is_none());
-    let ending = work.pass(browser, Event::Key(Key::Char('p')));
-    assert!(matches!(ending, Some(Ending::Print)), "{ending:?}");
-    assert!(work.end_removal(browser));
-    assert_eq!(browser.printed_paths(), b"");
+    assert_eq!(screen.hurry("p").outside(), []);
+    assert_eq!(screen.hurry("p").outside(), [Wanted::Print]);
+    assert!(screen.end_removal());
+    assert_eq!(screen.printed(), b"");
 }
 
 /// `p` during a removal ended after it, and printed nothing.
 #[test]
 fn what_is_marked_is_printed_after_a_removal() {
     let fixture = fixture();
-    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).open();
     screen.press("+b\n+c\ndD2");
-    let browser = &mut screen.browser;
-    assert!(matches!(browser.on(Event::Key(Key::Enter))[..], [Command::Remove(..)]));
-    let first = browser.on(Event::Key(Key::Char('p')));
-    assert!(matches!(first[..], [Command::CancelRemoval]), "{first:?}");
-    let ended = browser.on(Event::Removed(Box::default()));
-    assert!(matches!(ended[..], [Command::End(Ending::Print)]), "{ended:?}");
+    assert!(matches!(screen.ask("\n")[..], [Wanted::Delete(..)]));
+    assert_eq!(screen.ask("p"), [Wanted::Cancel]);
+    screen.removed(Removed::default());
+    assert_eq!(screen.outside(), [Wanted::Print]);
 }
 
 /// What was moved and put back has another time of change. That was taken for a change by somebody else.
@@ -1613,13 +1343,11 @@ fn what_is_put_back_after_a_cancel_can_be_deleted_then() {
     for (name, entries, number) in [("b", 1, 1), ("a", 3, 1), ("a", 3, 2)] {
         let fixture = fixture();
         let home = fixture.at("home");
-        let mut request = browse::request([&*fixture.at("tree")]);
-        request.walk.rules.time = Some(Time::Changed);
-        let mut screen = Screen::of(request, &home, BrowseOptions::default());
+        let mut screen = at(&fixture.at("tree"), &home).times_of_change().open();
         // Times are shown in seconds.
         std::thread::sleep(Duration::from_millis(1_100));
         let keys = format!("+{name}\ndD{entries}\n");
-        screen.cancel_at(&home, &keys, RemovalStep::LookAgain, number);
+        screen.cancel_at(&keys, RemovalStep::LookAgain, number);
         assert!(fixture.at("tree").join(name).exists());
         screen.check(name);
         screen.press(&format!("U{keys}"));
@@ -1634,10 +1362,10 @@ fn what_is_put_back_after_a_cancel_can_be_deleted_then() {
 fn marks_on_other_links_stay_after_a_cancel() {
     let fixture = fixture().hard_link("tree/a/one", "tree/e").hard_link("tree/a/one", "tree/f");
     let home = fixture.at("home");
-    let mut screen = Screen::new(&fixture.at("tree"), &home);
-    screen.cancel_at(&home, "+[ef]\ndD2\n", RemovalStep::LookAgain, 1);
+    let mut screen = at(&fixture.at("tree"), &home).open();
+    screen.cancel_at("+[ef]\ndD2\n", RemovalStep::LookAgain, 1);
     assert!(fixture.at("tree/e").exists() && fixture.at("tree/f").exists());
-    assert_eq!(screen.browser.marked().0, 2, "{}", screen.said());
+    assert_eq!(screen.marks(), 2, "{}", screen.said());
     screen.check("cancelled");
 }
 
@@ -1645,9 +1373,7 @@ fn marks_on_other_links_stay_after_a_cancel() {
 #[test]
 fn links_have_a_new_time_after_one_of_them_is_deleted() {
     let fixture = fixture();
-    let mut request = browse::request([&*fixture.at("tree")]);
-    request.walk.rules.time = Some(Time::Changed);
-    let mut screen = Screen::of(request, &fixture.at("home"), BrowseOptions::default());
+    let mut screen = at(&fixture.at("tree"), &fixture.at("home")).times_of_change().open();
     std::thread::sleep(Duration::from_millis(1_100));
     screen.press("+d\ndD2\n");
     assert_eq!(screen.said(), "1 deleted, 2 entries");
@@ -1661,8 +1387,8 @@ fn a_trash_that_stays_empty_is_listed() {
     let (place, elsewhere) = (Mounted::tmpfs(), Fixture::in_memory().dir("home"));
     let _fixture = Fixture::within(place.path()).file("tree/b", 10_000);
     let home = elsewhere.at("home");
-    let mut screen = Screen::new(place.path(), &home);
-    screen.cancel_at(&home, "\t+b\ndt", RemovalStep::Move, 1);
+    let mut screen = at(place.path(), &home).open();
+    screen.cancel_at("\t+b\ndt", RemovalStep::Move, 1);
     assert!(place.path().join(".Trash-0").exists());
     screen.check("cancelled");
 }

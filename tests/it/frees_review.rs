@@ -1,43 +1,32 @@
 //! `--ui --frees`: the review says what the marked entries free where files share space.
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "tui"))]
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command as Program;
 
-use crate::program::browse::BrowseOptions;
-use crate::program::browse::browser::Browser;
-use crate::program::browse::event::{Command, Event};
-use crate::program::browse::keys::Key;
 use serde_json::json;
-use weigh::internal::report::{Input, Keep, Request};
-use weigh::internal::tally::Inodes;
 
-use crate::browse::{self, Mounted, free};
 use crate::fixture::Fixture;
+use crate::mounted::{Mounted, free};
+use crate::session::{self, Session, Wanted};
 
 const KIB: u64 = 1024;
 
 /// A browser of what is at `root`.
-fn browser(root: &Path) -> Browser {
-    let mut request = browse::request([root]);
-    request.walk.rules.frees = true;
-    browse::opened(&request, BrowseOptions::default(), 20)
+fn browser(root: &Path) -> Session {
+    session::of([root]).frees().open()
 }
 
 /// What removing the entries of these names frees, at least and at most.
-fn bounds(browser: &mut Browser, names: &[&str]) -> [u64; 2] {
-    browser.on(Event::Key(Key::Char('U')));
+fn bounds(browser: &mut Session, names: &[&str]) -> [u64; 2] {
+    browser.press("U");
     for name in names {
-        browser.on(Event::Key(Key::Char('+')));
-        name.chars().for_each(|key| _ = browser.on(Event::Key(Key::Char(key))));
-        browser.on(Event::Key(Key::Enter));
+        browser.press(&format!("+{name}\n"));
     }
-    let (count, marked) = browser.marked();
-    assert_eq!(count, names.len());
-    let freed = marked.unwrap().1.unwrap();
-    [freed.least, freed.most]
+    assert_eq!(browser.marks(), names.len());
+    browser.frees()
 }
 
 /// What is free on the file system at `place`, once that does not change any more: XFS frees in the background.
@@ -90,11 +79,8 @@ fn marks_free_between_two_bounds() {
     assert!(least <= freed && freed <= most + 256 * KIB, "{least} <= {freed} <= {most}");
 
     // Only a walk of everything can tell, and only of disk usage.
-    assert!(browser.on(Event::Key(Key::Char('a'))).is_empty());
-    let again = browser.on(Event::Key(Key::Char('r')));
-    let [Command::Scan(request, _)] = &again[..] else { panic!("{again:?}") };
-    let Input::Roots(roots) = &request.source else { panic!("{request:?}") };
-    assert_eq!(*roots, [root.as_os_str()]);
+    assert!(browser.ask("a").is_empty());
+    assert_eq!(browser.ask("r"), [Wanted::Scan(vec![root])]);
 }
 
 /// Where files share space only through links, all links of a file freed between nothing and its size.
@@ -124,15 +110,8 @@ fn the_review_of_several_snapshots_has_two_bounds() {
         crate::saved::save(&fixture.at(name), &snapshot);
         fixture.at(name)
     };
-    let files = vec![snapshot("one"), snapshot("two")];
-    let keep = Keep::Everything(Inodes::FINGERPRINTS);
-    let source = Input::Files(files, Default::default());
-    let request = Request { keep, source, ..Request::default() };
-    let mut browser = browse::opened(&request, BrowseOptions::default(), 20);
+    let mut browser = session::files([snapshot("one"), snapshot("two")]).open();
     // The file in the first of them.
-    for key in [Key::Enter, Key::Char(' ')] {
-        browser.on(Event::Key(key));
-    }
-    let freed = browser.marked().1.unwrap().1.unwrap();
-    assert_eq!([freed.least, freed.most], [0, 9]);
+    browser.press("\n ");
+    assert_eq!(browser.frees(), [0, 9]);
 }

@@ -4,24 +4,27 @@
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::program::cli::config;
 use weigh::internal::filter::{Days, Filter, any_pattern};
 use weigh::internal::git::IgnoreRules;
 use weigh::internal::render::name;
+use weigh::internal::render::palette::Charset;
+use weigh::internal::render::progress;
 use weigh::internal::render::size::Format;
 use weigh::internal::render::time::{Style, TimeFormat};
 use weigh::internal::render::tree::{self, Bars};
 use weigh::internal::snapshot::{self, Wanted, packed};
 use weigh::internal::tally::{Inodes, Limits, Show, Top, Whole};
 use weigh::internal::tree::{Order, Shape, Tree};
+use weigh::program::cli::config;
 
 use crate::dice::HOSTILE;
 use crate::fixture::Fixture;
-use crate::names::check_text;
+use crate::names::{check_text, thousand};
 use crate::rounds::rounds;
 use crate::run::weigh;
 
@@ -338,4 +341,16 @@ fn exports_are_taken_or_refused_and_what_is_taken_can_be_shown() {
             assert!(name::cells(line) <= width || is_whole, "{width}: {line}");
         }
     });
+}
+
+#[test]
+fn a_thousand_names_are_shown_in_progress_without_a_control() {
+    for name in thousand() {
+        for width in [20, 80, 500] {
+            let second = Duration::from_secs(1);
+            let line = progress::line((1, 1), 1, second, &name, &Format::Binary);
+            let line = Charset::Unicode.cut(&line, width);
+            check_text(line.as_bytes(), "progress");
+        }
+    }
 }

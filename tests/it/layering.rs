@@ -1,6 +1,5 @@
-//! Imports run one way, nothing is called `util`, no two types have one name, and
-//! every file of tests is compiled. Reads the source as text. The table in
-//! `lib.rs` says which part may use which.
+//! Imports run one way, nothing is called `util`, few tests know how weigh is built, and every file of tests is
+//! compiled. Reads the source as text. The table in `lib.rs` says which part may use which.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -99,6 +98,29 @@ fn nobody_reaches_past_its_part() {
     }
 }
 
+/// All other tests ask the program, or one of these drivers: what is inside can change, and they stay as they are.
+#[test]
+fn few_tests_know_how_weigh_is_built() {
+    // The screen, removing, and saved files; the library as others use it; parsers.
+    const INSIDE: [&str; 5] = ["fuzz", "library", "removal", "saved", "session"];
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(place).unwrap() {
+        let path = entry.unwrap().path();
+        let Some(module) =
+            path.file_stem().filter(|_| path.extension().is_some_and(|it| it == "rs"))
+        else {
+            continue;
+        };
+        let code = code_of(&std::fs::read_to_string(&path).unwrap());
+        if code.contains("weigh::internal") || code.contains("weigh::program") {
+            found.push(module.to_str().unwrap().to_owned());
+        }
+    }
+    found.sort_unstable();
+    assert_eq!(found, INSIDE);
+}
+
 /// A file of tests that no `mod` names is not compiled, and nobody notices.
 #[test]
 fn every_file_of_tests_is_compiled() {
@@ -152,7 +174,8 @@ fn uses(
 ) -> Vec<String> {
     let code = code_of(text);
     assert!(!code.contains("super::super::"), "{part}: say crate:: for what is further up");
-    let code = code.replace("crate::program::", "crate::").replace("weigh::internal::", "crate::");
+    let inside = ["crate::program::", "weigh::program::", "weigh::internal::"];
+    let code = inside.iter().fold(code, |code, path| code.replace(path, "crate::"));
     let mut used = Vec::new();
     for (at, _) in code.match_indices("crate::") {
         let is_word = !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
@@ -258,6 +281,7 @@ mod tests {
         assert_eq!(of("fn f() -> crate::sys::Stat {}"), ["sys"]);
         assert_eq!(of("use super::walk;"), ["walk"]);
         assert_eq!(of("crate::program::cli::parse()"), ["cli"]);
+        assert_eq!(of("use weigh::program::cli::parse;"), ["cli"]);
         assert_eq!(of("use weigh::internal::{sys, tree::Tree};"), ["sys", "tree"]);
         assert_eq!(of("// crate::walk\nlet s = \"crate::walk \\\" crate::sys\";"), [""; 0]);
         assert_eq!(of("let c = '\"'; use crate::sys; let d = '\"';"), ["sys"]);

@@ -6,21 +6,12 @@ use std::fs;
 
 use crate::dice::Dice;
 use crate::fixture::Fixture;
-use crate::program::browse::BrowseOptions;
-use crate::program::browse::browser::Browser;
-use crate::program::browse::event::Event;
-use crate::program::browse::keys::Key;
 use crate::rounds::{for_seeds, rounds};
 use crate::run::weigh;
+use crate::saved::{self, Block, block};
+#[cfg(feature = "tui")]
+use crate::session;
 use crate::snapshots::same;
-use weigh::internal::measure::{Mode, Time};
-use weigh::internal::report::{self, Input, Keep, Outcome, Request};
-use weigh::internal::snapshot::SavedListings;
-use weigh::internal::snapshot::packed::blocks::{HeaderText, Writer, pack};
-use weigh::internal::snapshot::packed::pieces::Piece;
-use weigh::internal::tally::Inodes;
-use weigh::internal::tree::record::{push_directory, push_number};
-use weigh::internal::tree::{Node, Sums};
 
 /// Members of any header that `--save` writes.
 const HEADER: &str = r#"{"schema":1,"tool":"weigh","version":"0.3.0","measure":"disk","unit":"bytes","complete":true,"time":1750000000,"host":"nowhere","roots":[],"options":[],"figures":["disk","apparent","files","inodes","modified"],"details":false"#;
@@ -120,7 +111,7 @@ impl MadeUp {
 /// A snapshot with blocks that only one of many listings needs.
 fn saved(seed: u64, entries: usize) -> Fixture {
     let fixture = Fixture::new();
-    crate::saved::write(fixture.at("all.weigh"), &MadeUp::snapshot(seed, entries));
+    saved::write(fixture.at("all.weigh"), &MadeUp::snapshot(seed, entries));
     fixture
 }
 
@@ -192,91 +183,42 @@ fn only_what_is_shown_is_read() {
     }
 }
 
-/// What `--ui` asks for to show the snapshot in `fixture`.
-fn request(fixture: &Fixture) -> Request {
-    let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
-    let source = Input::Files(vec![fixture.at("all.weigh")], Default::default());
-    let mut request = Request { source, keep, ..Request::default() };
-    request.walk.rules.time = Some(Time::Modified);
-    request
-}
-
-fn open(request: &Request) -> (Outcome, SavedListings) {
-    report::listings(request).expect("it can be read by its listings")
-}
-
-/// A screen of all that `request` asks for.
-fn loaded(request: &Request) -> Browser {
-    let mut browser = Browser::new(request.clone(), BrowseOptions::default());
-    browser.resize(20, usize::MAX);
-    browser.on(Event::Scanned(Ok(Box::new(
-        report::browse(request, Default::default(), |_| {}).unwrap(),
-    ))));
-    browser
-}
-
-/// A screen of its listings.
-fn listing(request: &Request) -> (Browser, Outcome) {
-    let (browsed, listings) = open(request);
-    let mut browser = Browser::new(request.clone(), BrowseOptions::default());
-    browser.resize(20, usize::MAX);
-    let view = browsed.snapshot.view;
-    assert!(browser.on(Event::Opened(Box::new(listings), view)).is_empty());
-    (browser, browsed)
-}
-
-/// What is seen of a list.
-fn seen(browser: &Browser) -> (Vec<String>, String) {
-    let items = (0..browser.len()).filter_map(|line| browser.item(line));
-    let lines = items.map(|item| {
-        format!("{} {:?} {:?} {}", item.name.escape_ascii(), item.totals, item.own, item.is_open)
-    });
-    (lines.collect(), format!("{:?} {:?}", browser.totals(), browser.said()))
-}
-
-fn press(browser: &mut Browser, key: char) {
-    let key = match key {
-        '>' => Key::Right,
-        key => Key::Char(key),
-    };
-    assert!(browser.on(Event::Key(key)).is_empty());
-}
-
 /// Before it is loaded, and if it is not loaded at all, every list is as in what is loaded; and marks stay.
+#[cfg(feature = "tui")]
 #[test]
 fn lists_are_those_of_all_of_it() {
     for_seeds(rounds(6, 100), |seed| {
         let fixture = saved(seed, 20_000);
-        let request = request(&fixture);
-        let mut all = loaded(&request);
-        let (mut some, browsed) = listing(&request);
-        assert!(some.is_walking());
+        let file = session::files([fixture.at("all.weigh")]).times();
+        let (mut all, mut some) = (file.clone().open(), file.open_listings());
+        assert!(some.is_scanning());
         let mut dice = Dice::new(seed);
-        let mut browsed = Some(browsed);
         for step in 0..150 {
             if step == 70 && seed.is_multiple_of(2) {
                 // It is too large to be loaded.
-                some.on(Event::Scanned(Ok(Box::new(browsed.take().unwrap()))));
-                assert!(!some.is_walking());
+                some.load(true);
+                assert!(!some.is_scanning());
             }
-            let key = *dice.of(&['j', 'j', 'k', '>', '>', '>', 'h', 'n', 's', 'C', ' ', 'M']);
-            press(&mut all, key);
-            press(&mut some, key);
-            assert_eq!(seen(&some), seen(&all), "seed {seed}, after {step} keys, {key}");
-            assert_eq!(some.marked().0, all.marked().0, "seed {seed}, after {step} keys, {key}");
+            let key = *dice.of(&["j", "j", "k", "→", "→", "→", "h", "n", "s", "C", " ", "M"]);
+            assert!(all.ask(key).is_empty() && some.ask(key).is_empty());
+            let (what, is_same) =
+                (format!("seed {seed}, after {step} keys, {key}"), some.said() == all.said());
+            assert_eq!(some.lines(), all.lines(), "{what}");
+            assert!(is_same && some.totals() == all.totals(), "{what}");
+            assert_eq!(some.marks(), all.marks(), "{what}");
         }
-        assert_eq!(some.marked_paths(), all.marked_paths(), "seed {seed}");
-        assert!(some.marked().1.is_none(), "it knows no total of what it has not read");
+        assert_eq!(some.marked(), all.marked(), "seed {seed}");
+        assert!(some.marked_size().is_none(), "it knows no total of what it has not read");
         // Now it is loaded.
-        let whole = report::browse(&request, Default::default(), |_| {}).unwrap();
-        some.on(Event::Scanned(Ok(Box::new(whole))));
-        assert_eq!(some.marked_paths(), all.marked_paths(), "seed {seed}");
-        assert_eq!(format!("{:?}", some.marked()), format!("{:?}", all.marked()), "seed {seed}");
-        assert_eq!(seen(&some).0, seen(&all).0);
+        some.load(false);
+        assert_eq!(some.marked(), all.marked(), "seed {seed}");
+        assert_eq!(some.marked_totals(), all.marked_totals(), "seed {seed}");
+        assert_eq!(some.lines(), all.lines());
     });
 }
 
 /// A directory that cannot be read is not entered, and the last line says why.
+#[cfg(feature = "tui")]
 #[test]
 fn a_damaged_block_is_named_where_it_is_needed() {
     let fixture = saved(1, 60_000);
@@ -285,112 +227,68 @@ fn a_damaged_block_is_named_where_it_is_needed() {
         file[block + 40] ^= 1;
     }
     fs::write(fixture.at("all.weigh"), &file).unwrap();
-    let (mut browser, _) = listing(&request(&fixture));
-    press(&mut browser, 'n');
-    let (root, names) = (seen(&browser).0, browser.len());
+    let mut browser = session::files([fixture.at("all.weigh")]).times().open_listings();
+    browser.ask("n");
+    let (root, names) = (browser.lines(), browser.len());
     let mut refused = 0;
     for line in 0..names {
-        browser.on(Event::Key(Key::Home));
-        (0..line).for_each(|_| press(&mut browser, 'j'));
-        press(&mut browser, '>');
+        browser.ask(&format!("⇱{}→", "j".repeat(line)));
         match browser.said() {
-            Some("there is nothing to open") => {}
-            Some(said) => {
+            "there is nothing to open" => {}
+            "" => drop(browser.ask("h")),
+            said => {
                 assert!(said.contains("snapshot: block ") && said.contains("is damaged"), "{said}");
-                assert_eq!(seen(&browser).0, root);
+                assert_eq!(browser.lines(), root);
                 refused += 1;
             }
-            None => press(&mut browser, 'h'),
         }
     }
     assert!(refused > 0);
-}
-
-/// What a block contains, and the number that the index says of it.
-type Block = (u64, Vec<u8>);
-
-/// Writes a file of these `blocks`.
-fn forge(fixture: &Fixture, directories: u64, blocks: &[Block]) {
-    let mut file = Vec::new();
-    let mut writer = Writer::new(&mut file).unwrap();
-    let header = format!(r#"{HEADER},"format":1,"directories":{directories},"errors":[]}}"#);
-    std::io::Write::write_all(&mut HeaderText(&mut writer), header.as_bytes()).unwrap();
-    for (first, content) in blocks {
-        writer.block(*first, &pack(content).unwrap()).unwrap();
-    }
-    writer.finish().unwrap();
-    fs::write(fixture.at("all.weigh"), file).unwrap();
-}
-
-fn directory(packed: &mut Vec<u8>, name: &str, below: u64) {
-    let mut node = Node { name: name.as_bytes(), mode: Mode::DIRECTORY, ..Node::default() };
-    node.sums = Sums { entries: 1, ..Sums::default() };
-    node.sums.all.disk = 1000;
-    push_directory(packed, &node);
-    push_number(packed, below);
-}
-
-/// The content of a block: the number of its first directory, the root if it is that, and listings of directories by
-/// their names and the numbers of those below them.
-fn content(first: u64, listings: &[&[(&str, u64)]], root_below: u64) -> Vec<u8> {
-    let mut content = Vec::new();
-    push_number(&mut content, first);
-    if first == 0 {
-        directory(&mut content, "top", root_below);
-    }
-    for listing in listings {
-        let mut directories = Vec::new();
-        for (name, below) in *listing {
-            directory(&mut directories, name, *below);
-        }
-        Piece { directories: &directories, leaves: b"", is_last: true }.push(&mut content);
-    }
-    content
 }
 
 /// No number of directories leads to a listing twice, or back; and what the index says of a block is checked.
 #[test]
 fn numbers_that_do_not_fit_are_refused() {
     let fixture = Fixture::new();
-    let fits = content(0, &[&[("a", 1), ("b", 0)], &[("c", 0)], &[], &[]], 3);
+    let fits = block(0, &[&[("a", 1), ("b", 0)], &[("c", 0)], &[], &[]], 3);
     let cases: &[(&str, u64, &[Block])] = &[
         ("", 4, &[(0, fits.clone())]),
         (
             "",
             4,
             &[
-                (0, content(0, &[&[("a", 1), ("b", 0)]], 3)),
-                (1, content(1, &[&[("c", 0)], &[], &[]], 0)),
+                (0, block(0, &[&[("a", 1), ("b", 0)]], 3)),
+                (1, block(1, &[&[("c", 0)], &[], &[]], 0)),
             ],
         ),
         ("number of directories", 5, &[(0, fits)]),
         (
             "more directories than it says",
             3,
-            &[(0, content(0, &[&[("a", 0), ("b", 0)], &[("c", 0)], &[]], 2))],
+            &[(0, block(0, &[&[("a", 0), ("b", 0)], &[("c", 0)], &[]], 2))],
         ),
         (
             "more directories than it says",
             3,
-            &[(0, content(0, &[&[("a", 9), ("b", 0)], &[], &[]], 2))],
+            &[(0, block(0, &[&[("a", 9), ("b", 0)], &[], &[]], 2))],
         ),
-        ("more directories than it says", 2, &[(0, content(0, &[&[("a", u64::MAX)], &[]], 1))]),
+        ("more directories than it says", 2, &[(0, block(0, &[&[("a", u64::MAX)], &[]], 1))]),
         (
             "fewer directories than it says",
             4,
-            &[(0, content(0, &[&[("a", 1)], &[("c", 0)], &[], &[]], 3))],
+            &[(0, block(0, &[&[("a", 1)], &[("c", 0)], &[], &[]], 3))],
         ),
-        ("", 2, &[(0, content(0, &[&[("a", 0)]], 1)), (1, content(1, &[&[]], 0))]),
-        ("", 2, &[(0, content(0, &[&[("a", 0)]], 1))]),
-        ("", 2, &[(0, content(0, &[&[("a", 0)]], 1)), (2, content(2, &[&[]], 0))]),
+        ("", 2, &[(0, block(0, &[&[("a", 0)]], 1)), (1, block(1, &[&[]], 0))]),
+        ("", 2, &[(0, block(0, &[&[("a", 0)]], 1))]),
+        ("", 2, &[(0, block(0, &[&[("a", 0)]], 1)), (2, block(2, &[&[]], 0))]),
         (
             "is not what the index says",
             2,
-            &[(0, content(0, &[&[("a", 0)]], 1)), (1, content(2, &[&[]], 0))],
+            &[(0, block(0, &[&[("a", 0)]], 1)), (1, block(2, &[&[]], 0))],
         ),
     ];
     for (number, (why, directories, blocks)) in cases.iter().enumerate() {
-        forge(&fixture, *directories, blocks);
+        saved::forge(&fixture.at("all.weigh"), HEADER, *directories, blocks);
         let run = |flags: &str| weigh(flags).within(fixture.path()).run();
         let [some, all] = ["-n 20", "-j"].map(|form| run(&format!("{form} --from all.weigh")));
         assert_eq!(
@@ -411,8 +309,8 @@ fn damaged_listings_are_refused_or_shown() {
         let mut dice = Dice::new(seed);
         let fixture = Fixture::new();
         let mut blocks: Vec<Block> = vec![
-            (0, content(0, &[&[("a", 2), ("b", 0)], &[("c", 1)]], 4)),
-            (2, content(2, &[&[("d", 0)], &[], &[]], 0)),
+            (0, block(0, &[&[("a", 2), ("b", 0)], &[("c", 1)]], 4)),
+            (2, block(2, &[&[("d", 0)], &[], &[]], 0)),
         ];
         for _ in 0..=dice.below(3) {
             let block = dice.below(2);
@@ -428,14 +326,10 @@ fn damaged_listings_are_refused_or_shown() {
                 }
             }
         }
-        forge(&fixture, 5 + u64::from(dice.below(9) == 0), &blocks);
-        let request = request(&fixture);
-        let Some((_, mut listings)) = report::listings(&request) else { return };
+        saved::forge(&fixture.at("all.weigh"), HEADER, 5 + u64::from(dice.below(9) == 0), &blocks);
         for way in [&[][..], &["a"], &["b"], &["a", "c"], &["a", "c", "d"]] {
-            let way: Vec<_> = way.iter().map(|name| name.as_bytes().to_vec()).collect();
-            if let Ok(Some(tree)) = listings.at(&way, Inodes::ALL) {
-                assert!(tree.root().all_directories().count() <= 6, "seed {seed}");
-            }
+            let most = saved::directories_listed(&fixture.at("all.weigh"), way);
+            assert!(most.is_none_or(|most| most <= 6), "seed {seed}");
         }
     });
 }

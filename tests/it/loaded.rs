@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use crate::dice::HOSTILE;
 use crate::fixture::Fixture;
 use crate::names::check_text;
-use crate::packed::sealed;
 use crate::run::weigh;
 use crate::saved;
+use crate::saved::sealed;
 
 /// Everything that a terminal obeys, in one string of text, and what a forged line would say.
 const TEXT: &str = "a\x1b[2J\r\nweigh: forged\u{7f}\t\u{9b}31m\u{85}\u{2028}\u{202e}b\"\\";

@@ -5,33 +5,18 @@
 #![cfg(all(target_os = "linux", feature = "tui"))]
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use jiff::tz::TimeZone;
 use nu_ansi_term::Color as Named;
-use ratatui_core::backend::TestBackend;
 use ratatui_core::buffer::{Buffer, Cell};
 use ratatui_core::style::{Color, Modifier};
-use ratatui_core::terminal::Terminal;
-use weigh::internal::measure::Time;
-use weigh::internal::render::colors::Colors;
-use weigh::internal::render::palette::{Depth, Palette, ROLES, Theme};
-use weigh::internal::render::time::TimeFormat;
-use weigh::internal::report::{Input, Keep, Request};
-use weigh::internal::tally::Inodes;
-use weigh::internal::walk::Progress;
 
 use crate::fixture::Fixture;
 use crate::picture::cells;
-use crate::program::browse::browser::Browser;
-use crate::program::browse::event::{Command, Event};
-use crate::program::browse::keys::Key;
-use crate::program::browse::{BrowseOptions, view};
 use crate::pty::Terminal as Pty;
-use crate::run::weigh;
+use crate::run::{is_kept, weigh};
+use crate::session::{self, Depth, ROLES, Session, Theme, Wanted};
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -43,41 +28,30 @@ type Picture = (&'static str, Option<Theme>, (u16, u16), &'static str);
 
 /// What docs show.
 const PICTURES: [Picture; 5] = [
-    ("wide", Some(Theme::Dark), (120, 26), " vv v^"),
+    ("wide", Some(Theme::Dark), (120, 26), " ↓↓ ↓⇱"),
     ("map", Some(Theme::Dark), (120, 26), "T"),
-    ("light", Some(Theme::Light), (80, 22), "v"),
-    ("plain", None, (80, 22), "v v"),
-    ("small", Some(Theme::Dark), (40, 15), "v"),
+    ("light", Some(Theme::Light), (80, 22), "↓"),
+    ("plain", None, (80, 22), "↓ ↓"),
+    ("small", Some(Theme::Dark), (40, 15), "↓"),
 ];
 
-fn browser(palette: Option<Palette>) -> Browser {
-    let zone: fn() -> TimeZone = || TimeZone::UTC;
-    let times =
-        TimeFormat { style: Default::default(), zone: Arc::new(LazyLock::new(zone)), now: NOW };
-    let colors = palette.map(|palette| Colors::new("", palette));
-    let options = BrowseOptions { times: Some(times), colors, ..BrowseOptions::default() };
-    let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
-    let source = Input::Files(vec![Path::new(TOP).join("tests/it/look.weigh")], Default::default());
-    let mut request = Request { keep, source, ..Request::default() };
-    request.walk.rules.time = Some(Time::Modified);
-    crate::browse::opened(&request, options, 1)
+/// The snapshot on a screen of this size; with a theme, in colours.
+fn browser(theme: Option<Theme>, depth: Depth) -> Session {
+    let setup = snapshot();
+    match theme {
+        Some(theme) => setup.colors(theme, depth, None),
+        None => setup,
+    }
+    .open()
+}
+
+fn snapshot() -> session::Setup {
+    session::files([Path::new(TOP).join("tests/it/look.weigh")]).times().at(NOW)
 }
 
 /// What is on a screen of this size after `keys`.
-fn screen(browser: &mut Browser, (width, height): (u16, u16), keys: &str) -> Buffer {
-    view::fit(browser, (width, height));
-    for key in keys.chars() {
-        browser.on(Event::Key(match key {
-            'v' => Key::Down,
-            '^' => Key::Home,
-            '\n' => Key::Enter,
-            '<' => Key::Left,
-            key => Key::Char(key),
-        }));
-    }
-    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    terminal.draw(|frame| view::draw(browser, frame)).unwrap();
-    terminal.backend().buffer().clone()
+fn screen(mut browser: Session, size: (u16, u16), keys: &str) -> Buffer {
+    browser.resize(size).press(keys).cells()
 }
 
 pub fn text(buffer: &Buffer) -> String {
@@ -191,25 +165,13 @@ fn block(symbol: &str) -> Option<(f64, f64)> {
     eighths.map(|i| ((i + 1) as f64 / 8.0, 1.0)).or((symbol == "▀").then_some((1.0, 0.5)))
 }
 
-/// This picture in docs is what was `drawn` of `shown`.
-pub fn is_kept(name: &str, drawn: &str, shown: &str) {
-    let path = Path::new(TOP).join("docs").join(name);
-    if std::env::var_os("UPDATE_GENERATED").is_some() {
-        fs::write(&path, drawn).unwrap();
-    }
-    let kept = fs::read_to_string(&path).unwrap_or_default();
-    let how = "UPDATE_GENERATED=1 draws it again";
-    assert!(kept == drawn, "{} is another; {how}\n{shown}", path.display());
-}
-
 #[test]
 fn docs_show_the_screen_as_it_is() {
     for (name, theme, size, keys) in PICTURES {
-        let palette = theme.map(|theme| Palette::new(theme, Depth::Rgb));
-        let buffer = screen(&mut browser(palette), size, keys);
+        let buffer = screen(browser(theme, Depth::Rgb), size, keys);
         let theme = theme.unwrap_or_default();
         let drawn = picture(size, theme, &drawn(&buffer, theme));
-        is_kept(&format!("screen-{name}.svg"), &drawn, &text(&buffer));
+        is_kept(format!("docs/screen-{name}.svg"), &drawn, &text(&buffer));
     }
 }
 
@@ -232,7 +194,7 @@ fn everything_is_legible() {
     for theme in [Theme::Dark, Theme::Light] {
         for depth in [Depth::Fixed, Depth::Rgb] {
             for (_, _, size, keys) in PICTURES {
-                let buffer = screen(&mut browser(Some(Palette::new(theme, depth))), size, keys);
+                let buffer = screen(browser(Some(theme), depth), size, keys);
                 for cell in buffer.content().iter().filter(|cell| cell.symbol() != " ") {
                     // Lines between panes only part them.
                     let least = if block(cell.symbol()).is_some() { 3.0 } else { 4.5 };
@@ -253,17 +215,17 @@ fn everything_is_legible() {
 /// Without colours and with any of them, the same is written. The selected line is seen without them.
 #[test]
 fn colours_say_nothing_alone() {
-    let palettes = [Theme::Dark, Theme::Light, Theme::None].into_iter().flat_map(|theme| {
-        [Depth::Ansi, Depth::Fixed, Depth::Rgb].map(|depth| (depth, Palette::new(theme, depth)))
-    });
-    for (depth, palette) in palettes {
+    let palettes = [Theme::Dark, Theme::Light, Theme::None]
+        .into_iter()
+        .flat_map(|theme| [Depth::Ansi, Depth::Fixed, Depth::Rgb].map(|depth| (depth, theme)));
+    for (depth, theme) in palettes {
         for (name, _, size, keys) in PICTURES {
-            let plain = screen(&mut browser(None), size, keys);
-            let drawn = screen(&mut browser(Some(palette)), size, keys);
+            let plain = screen(browser(None, depth), size, keys);
+            let drawn = screen(browser(Some(theme), depth), size, keys);
             // A bar is drawn in another way where the band has no colour.
             let bars = |text: String| text.replace(|c| "▏▎▍▌▋▊▉█▒░".contains(c), "█");
             let plain_text = bars(text(&plain).replace("\n>", "\n "));
-            assert_eq!(plain_text, bars(text(&drawn)), "{name} {palette:?}");
+            assert_eq!(plain_text, bars(text(&drawn)), "{name} {theme:?} {depth:?}");
             let chosen = |buffer: &Buffer| {
                 let lines = buffer.content().chunks(size.0.into());
                 let is_band = |line: &[Cell]| {
@@ -277,8 +239,8 @@ fn colours_say_nothing_alone() {
                     .map(|it| it.0)
                     .collect::<Vec<_>>()
             };
-            assert_eq!(chosen(&drawn).len(), 1, "{name} {palette:?}");
-            assert_eq!(chosen(&drawn), chosen(&plain), "{name} {palette:?}");
+            assert_eq!(chosen(&drawn).len(), 1, "{name} {theme:?} {depth:?}");
+            assert_eq!(chosen(&drawn), chosen(&plain), "{name} {theme:?} {depth:?}");
             if depth == Depth::Ansi {
                 let others = drawn.content().iter().filter(|it| it.bg != Color::Reset);
                 assert_eq!(others.count(), 0, "a background that nobody knows: {name}");
@@ -291,8 +253,8 @@ fn colours_say_nothing_alone() {
 #[test]
 fn roles_have_the_colours_that_are_set() {
     let uses = |depth, role: usize, color, wanted: Color| {
-        let palette = Palette::new(Theme::Dark, depth).with(role, color);
-        let buffer = screen(&mut browser(Some(palette)), (120, 26), " v");
+        let setup = snapshot().colors(Theme::Dark, depth, Some((role, color)));
+        let buffer = screen(setup.open(), (120, 26), " ↓");
         buffer.content().iter().any(|cell| [cell.fg, cell.bg].contains(&wanted))
     };
     let [named, fixed, rgb] = [Named::Green, Named::Fixed(200), Named::Rgb(1, 2, 3)];
@@ -310,14 +272,14 @@ fn roles_have_the_colours_that_are_set() {
 /// Nothing that is needed is cut, and long names get room before bars do.
 #[test]
 fn small_screens_have_what_is_needed() {
-    let palette = Some(Palette::new(Theme::Dark, Depth::Rgb));
-    let shown = text(&screen(&mut browser(palette), (40, 15), " "));
+    let browser = || browser(Some(Theme::Dark), Depth::Rgb);
+    let shown = text(&screen(browser(), (40, 15), " "));
     for word in
         ["3.80Gi", "weigh/target/", "linux/.git/objects/pack/", "1 marked", "help", "owners", "src"]
     {
         assert!(shown.contains(word), "{word} in\n{shown}");
     }
-    let shown = text(&screen(&mut browser(palette), (80, 24), ""));
+    let shown = text(&screen(browser(), (80, 24), ""));
     for word in
         ["linux/.git/objects/pack/ ", "photos.zip  2 links, frees 0", "16 mo", "72%", "help"]
     {
@@ -331,60 +293,46 @@ fn directories_with_one_directory_share_a_line() {
     let fixture = Fixture::new().file("tree/a/b/c/one", 9_000).file("tree/a/b/c/two", 9_000);
     let fixture =
         fixture.file("tree/two/x/file", 5_000).file("tree/two/file", 5_000).file("tree/c", 1);
-    let request = crate::browse::request([&*fixture.at("tree")]);
-    let mut browser = crate::browse::opened(&request, BrowseOptions::default(), 10);
-    let shown = |browser: &mut Browser, keys| text(&screen(browser, (80, 20), keys));
-    assert!(shown(&mut browser, "n").contains(" a/b/c/ "), "{}", shown(&mut browser, ""));
-    assert!(shown(&mut browser, "").contains(" two/ "));
+    let mut browser = session::of([fixture.at("tree")]).lines(20).open();
+    let mut shown = |keys| browser.press(keys).screen();
+    assert!(shown("n").contains(" a/b/c/\n"), "{}", shown(""));
+    assert!(shown("").contains(" two/\n"));
     // Into the last one, and back to where one was.
-    assert!(shown(&mut browser, "\n").contains(" one "));
-    assert!(shown(&mut browser, "<").contains("> "), "{}", shown(&mut browser, ""));
-    let line =
-        shown(&mut browser, "").lines().find(|line| line.starts_with('>')).unwrap().to_owned();
-    assert!(line.contains(" a/b/c/ "), "{line}");
-    shown(&mut browser, " ");
-    let path = fixture.at("tree/a/b/c").into_os_string().into_encoded_bytes();
-    assert_eq!(browser.marked_paths(), [path]);
-    assert!(shown(&mut browser, "d").contains("/a/b/c/"));
+    assert!(shown("\n").contains(" one\n"));
+    assert!(shown("<").contains("> "), "{}", shown(""));
+    let line = shown("").lines().find(|line| line.starts_with('>')).unwrap().to_owned();
+    assert!(line.ends_with(" a/b/c/"), "{line}");
+    shown(" ");
+    assert_eq!(browser.marked(), [fixture.at("tree/a/b/c")]);
+    let mut shown = |keys| browser.press(keys).screen();
+    assert!(shown("d").contains("/a/b/c/"));
     // The entry called like the last one is another.
-    assert!(
-        shown(&mut browser, "q^v")
-            .lines()
-            .any(|line| line.starts_with('>') && line.contains(" c "))
-    );
+    assert!(shown("q⇱↓").lines().any(|line| line.starts_with('>') && line.ends_with(" c")));
 }
 
 /// Where the number of inodes is known, how far it is; else one count.
 #[test]
 fn the_progress_is_one_figure() {
     let fixture = Fixture::new().file("tree/a", 1);
-    let request = crate::browse::request([&*fixture.at("tree")]);
-    let mut browser = Browser::new(request, BrowseOptions::default());
-    let mut after = |seconds, entries| {
-        let progress = Progress { entries, ..Progress::default() };
-        browser.on(Event::Progress(progress, Duration::from_secs(seconds)));
-        text(&screen(&mut browser, (80, 20), "")).lines().next().unwrap().to_owned()
+    let scanning = || session::of([fixture.at("tree")]).lines(20).scanning();
+    let after = |browser: &mut Session, seconds, entries| {
+        browser.progress(entries, seconds);
+        browser.head()
     };
-    assert!(after(1, 250).contains("scanning, 250 entries"));
-    assert!(!after(1, 250).contains(" in "), "two counts");
-    let mut browser = {
-        let request = crate::browse::request([&*fixture.at("tree")]);
-        Browser::new(request, BrowseOptions::default())
-    };
-    browser.on(Event::UsedInodes(1_000));
-    let mut after = |seconds, entries| {
-        let progress = Progress { entries, ..Progress::default() };
-        browser.on(Event::Progress(progress, Duration::from_secs(seconds)));
-        text(&screen(&mut browser, (80, 20), "")).lines().next().unwrap().to_owned()
-    };
+    let mut browser = scanning();
+    assert!(after(&mut browser, 1, 250).contains("scanning, 250 entries"));
+    assert!(!after(&mut browser, 1, 250).contains(" in "), "two counts");
+    let mut browser = scanning();
+    browser.used_inodes(1_000);
+    let mut after = |seconds, entries| after(&mut browser, seconds, entries);
     assert!(after(1, 250).contains("scanning 25% "));
     assert!(after(10, 250).contains("scanning 25%, 30 s left"));
     assert!(after(3_000, 250).contains("scanning 25%, 2 h left"));
     assert!(after(2, 0).contains("scanning 0%"));
     // There is more than the file system said.
     assert!(after(10, 1_000).contains("scanning, 1,000 entries"));
-    browser.on(Event::Key(Key::Char('e')));
-    assert!(text(&screen(&mut browser, (80, 20), "")).contains("everything was read so far"));
+    browser.ask("e");
+    assert!(browser.screen().contains("everything was read so far"));
 }
 
 /// The terminal is asked, and nobody waits for it. Keys are keys, before its answer and after it.
@@ -466,59 +414,59 @@ fn the_screen_is_cleared() {
 #[test]
 fn esc_takes_the_message_away_and_then_asks() {
     let fixture = Fixture::new().file("tree/one", 30_000);
-    let request = crate::browse::request([&*fixture.at("tree")]);
-    let mut browser = Browser::new(request, BrowseOptions::default());
+    let mut browser = session::of([fixture.at("tree")]).lines(20).scanning();
     let mut press = |key| {
-        let commands = browser.on(Event::Key(key));
-        let stops = commands.iter().any(|it| matches!(it, Command::StopScan));
-        (text(&screen(&mut browser, (80, 20), "")).lines().last().unwrap().to_owned(), stops)
+        let stops = browser.ask(key).contains(&Wanted::StopScan);
+        (browser.foot(), stops)
     };
-    let (last, _) = press(Key::Char('o'));
+    let (last, _) = press("o");
     assert!(last.contains("you can do this when the scan is over"), "{last}");
-    let (last, stops) = press(Key::Escape);
+    let (last, stops) = press("\x1b");
     assert!(!stops && !last.contains("you can") && !last.contains("stop scan?"), "{last}");
-    let (last, stops) = press(Key::Escape);
+    let (last, stops) = press("\x1b");
     assert!(!stops && last.contains("stop scan?"), "{last}");
     // Enter stopped it, too.
-    for other in [Key::Escape, Key::Char('q'), Key::Char('n'), Key::Down, Key::Enter] {
+    for other in ["\x1b", "q", "n", "↓", "\n"] {
         let (last, stops) = press(other);
         assert!(!stops && !last.contains("stop scan?"), "{last}");
-        press(Key::Escape);
+        press("\x1b");
     }
-    assert!(press(Key::Char('y')).1);
+    assert!(press("y").1);
     // Once is enough.
-    assert!(!press(Key::Escape).1);
+    assert!(!press("\x1b").1);
 }
 
 /// `y` covered the list, and `opening it …` stayed.
 #[test]
 fn the_last_line_answers() {
     let fixture = Fixture::new().file("tree/one", 30_000).file("tree/two", 20_000);
-    let request = crate::browse::request([&*fixture.at("tree")]);
-    let mut browser = crate::browse::opened(&request, BrowseOptions::default(), 10);
-    let shown = |browser: &mut Browser, keys| text(&screen(browser, (120, 20), keys));
-    let last = |shown: String| shown.lines().last().unwrap().to_owned();
-    let copied = shown(&mut browser, "y");
-    assert!(copied.contains(" one ") && last(copied.clone()).contains("copied /"), "{copied}");
-    assert!(last(copied).contains("tree/one"));
-    assert!(!last(shown(&mut browser, "v")).contains("copied"));
-    assert!(last(shown(&mut browser, "o")).contains("opening it"));
-    browser.on(Event::OpenedOutside(None));
-    assert!(!last(shown(&mut browser, "")).contains("opening"));
-    shown(&mut browser, "ov");
-    browser.on(Event::OpenedOutside(None));
-    assert!(!last(shown(&mut browser, "")).contains("open"), "nobody wants to know it later");
-    browser.on(Event::OpenedOutside(Some("no".into())));
-    assert!(last(shown(&mut browser, "")).contains("not opened: no"));
-    assert!(!last(shown(&mut browser, "v")).contains("opened"));
+    let mut browser = session::open(fixture.at("tree"));
+    browser.resize((120, 20));
+    let shown = |browser: &mut Session, keys| browser.press(keys).foot();
+    let copied = browser.press("y").screen();
+    assert!(copied.contains(" one "), "{copied}");
+    let copied = shown(&mut browser, "");
+    assert!(copied.contains("copied /") && copied.contains("tree/one"), "{copied}");
+    assert!(!shown(&mut browser, "↓").contains("copied"));
+    assert!(shown(&mut browser, "o").contains("opening it"));
+    browser.opened_outside(None);
+    assert!(!shown(&mut browser, "").contains("opening"));
+    shown(&mut browser, "o↓");
+    browser.opened_outside(None);
+    assert!(!shown(&mut browser, "").contains("open"), "nobody wants to know it later");
+    browser.opened_outside(Some("no"));
+    assert!(shown(&mut browser, "").contains("not opened: no"));
+    assert!(!shown(&mut browser, "↓").contains("opened"));
 }
 
-fn walking(fixture: &Fixture) -> Browser {
-    Browser::new(crate::browse::request([&*fixture.at("tree")]), BrowseOptions::default())
+fn walking(fixture: &Fixture) -> Session {
+    session::of([fixture.at("tree")]).scanning()
 }
 
-fn last_line(browser: &mut Browser, size: (u16, u16), keys: &str) -> String {
-    text(&screen(browser, size, keys)).trim_end().lines().last().unwrap().to_owned()
+/// The last line on a screen of this size, after `keys` during a scan.
+fn last_line(browser: &mut Session, size: (u16, u16), keys: &str) -> String {
+    browser.resize(size).ask(keys);
+    browser.foot()
 }
 
 /// On a small screen, the question had lost its keys; and Ctrl-C, which stops a scan, let it go on.
@@ -526,13 +474,12 @@ fn last_line(browser: &mut Browser, size: (u16, u16), keys: &str) -> String {
 fn the_question_whether_to_stop_names_its_keys_on_any_screen() {
     let fixture = Fixture::new().file("tree/one", 30_000);
     for size in [(20, 5), (40, 15), (80, 24)] {
-        for (key, stops) in [(Key::Interrupt, true), (Key::Char('y'), true), (Key::Enter, false)] {
+        for (key, stops) in [("\x03", true), ("y", true), ("\n", false)] {
             let mut browser = walking(&fixture);
-            browser.on(Event::Key(Key::Escape));
+            browser.ask("\x1b");
             let line = last_line(&mut browser, size, "");
             assert!(line.contains("stop scan? y/Esc"), "{size:?}: {line}");
-            let commands = browser.on(Event::Key(key));
-            assert_eq!(commands.iter().any(|it| matches!(it, Command::StopScan)), stops, "{key:?}");
+            assert_eq!(browser.ask(key).contains(&Wanted::StopScan), stops, "{key:?}");
         }
     }
 }
@@ -541,14 +488,13 @@ fn the_question_whether_to_stop_names_its_keys_on_any_screen() {
 #[test]
 fn an_answer_that_comes_too_late_does_nothing() {
     let fixture = Fixture::new().file("tree/one", 30_000);
-    for key in [Key::Char('y'), Key::Escape, Key::Interrupt, Key::Char('D')] {
+    for key in ["y", "\x1b", "\x03", "D"] {
         let mut browser = walking(&fixture);
-        browser.on(Event::Key(Key::Escape));
-        let request = crate::browse::request([&*fixture.at("tree")]);
-        crate::browse::show(&mut browser, crate::browse::scanned(&request));
+        browser.ask("\x1b");
+        browser.scan_all();
         let line = last_line(&mut browser, (40, 15), "");
         assert!(line.contains("the scan is over"), "{line}");
-        assert!(browser.on(Event::Key(key)).is_empty(), "{key:?}");
+        assert!(browser.ask(key).is_empty(), "{key:?}");
         let line = last_line(&mut browser, (40, 15), "");
         assert!(!line.contains("is over") && !line.contains("copied"), "{line}");
         assert!(!last_line(&mut browser, (80, 15), "y").contains("is over"));
@@ -563,18 +509,14 @@ fn what_is_typed_for_a_search_during_a_scan_is_searched_for_after_it() {
     for width in [40, 80] {
         let line = last_line(&mut browser, (width, 15), "/ sy");
         assert!(line.contains("scan is over; ") && line.ends_with(" sy"), "{line}");
-        assert!(browser.marked_paths().is_empty());
-        browser.on(Event::Key(Key::Enter));
+        assert!(browser.marked().is_empty());
+        browser.ask("\n");
         let line = last_line(&mut browser, (width, 15), "");
         assert!(line.contains("when the scan is over"), "{line}");
-        browser.on(Event::Key(Key::Escape));
+        browser.ask("\x1b");
     }
     last_line(&mut browser, (80, 15), "/sy");
-    let request = crate::browse::request([&*fixture.at("tree")]);
-    crate::browse::show(&mut browser, crate::browse::scanned(&request));
-    while browser.is_asking() {
-        browser.on(Event::Slice);
-    }
+    browser.scan_all().press("");
     assert_eq!(browser.len(), 1);
     let line = last_line(&mut browser, (80, 15), "\n");
     assert!(line.contains("1 of 1: sy"), "{line}");

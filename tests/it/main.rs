@@ -14,19 +14,23 @@
 // What tests are made of. The first lines of each file say what it does.
 #[macro_use]
 mod run;
-// The program without its `main`, to browse without a terminal.
 #[cfg(target_os = "linux")]
 mod denied;
 mod dice;
 mod document;
 mod fixture;
+#[cfg(target_os = "linux")]
+mod mounted;
 mod oracle;
 mod picture;
-#[path = "../../src/program/mod.rs"]
-#[allow(dead_code, unused_imports)]
-mod program;
 mod pty;
+#[cfg(target_os = "linux")]
+mod removal;
 mod rounds;
+mod saved;
+#[cfg(feature = "tui")]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+mod session;
 #[cfg(target_os = "linux")]
 #[path = "../../benches/storage.rs"]
 mod storage;
@@ -113,7 +117,6 @@ mod metrics;
 mod parquet;
 mod recording;
 mod reweighed;
-mod saved;
 mod saving;
 mod schema;
 mod screen;

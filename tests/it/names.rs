@@ -2,17 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::time::Duration;
-
-use weigh::internal::render::palette::Charset;
-use weigh::internal::render::progress;
-use weigh::internal::render::size::Format;
 
 use crate::dice::{Dice, HOSTILE};
 use crate::document::{Document, exact};
 use crate::fixture::{Fixture, raw};
-use crate::packed::{sealed, sections};
 use crate::run::{Shown, weigh};
+use crate::saved::{sealed, sections};
 
 /// Every hostile name, as a file and as a directory with a file of the same name.
 fn hostile() -> Fixture {
@@ -255,10 +250,20 @@ fn escaped_names_can_be_read_back() {
     check(stacks.map(|(name, _)| name.to_owned()).collect(), "folded");
 }
 
+/// Files of these names are shown as the texts beside them.
+fn are_shown(names: &[(&str, &str)]) {
+    let file = |fixture: Fixture, name: &str| fixture.file(format!("top/{name}"), 1);
+    let fixture = names.iter().fold(Fixture::new(), |fixture, (name, _)| file(fixture, name));
+    let text = weigh("-b -w 200 -n 100").arg(fixture.at("top")).run().text();
+    let shown = text.lines().filter_map(|line| line.split_once("── "));
+    let shown: BTreeSet<_> = shown.map(|(_, name)| name).collect();
+    assert_eq!(shown, names.iter().map(|(_, shown)| *shown).collect());
+}
+
 /// Joiners and selectors that select nothing were printed as they are: two names looked alike.
 #[test]
 fn what_joins_nothing_is_shown() {
-    for (name, shown) in [
+    are_shown(&[
         ("漢\u{200d}字", r"漢\u{200d}字"),
         ("漢\u{200c}字", r"漢\u{200c}字"),
         ("漢\u{fe0f}", r"漢\u{fe0f}"),
@@ -283,15 +288,13 @@ fn what_joins_nothing_is_shown() {
         ("葛\u{e0100}", "葛\u{e0100}"),
         ("👩\u{200d}❤\u{fe0f}\u{200d}👨", "👩\u{200d}❤\u{fe0f}\u{200d}👨"),
         ("🏳\u{fe0f}\u{200d}🌈", "🏳\u{fe0f}\u{200d}🌈"),
-    ] {
-        assert_eq!(weigh::internal::escape::escape(name.as_bytes()), shown);
-    }
+    ]);
 }
 
 /// People read these.
 #[test]
 fn ordinary_names_are_shown_as_they_are() {
-    for name in [
+    let names = [
         "plain name.txt",
         "é ö ñ",
         "漢字",
@@ -308,9 +311,8 @@ fn ordinary_names_are_shown_as_they_are() {
         "Ελληνικά",
         "Русский",
         "'$x' (1) [2] {3} ~&%#@!=+,;^`",
-    ] {
-        assert_eq!(weigh::internal::escape::escape(name.as_bytes()), name);
-    }
+    ];
+    are_shown(&names.map(|name| (name, name)));
 }
 
 #[test]
@@ -384,7 +386,7 @@ fn a_usage_error_holds_no_line_of_its_own() {
 const COUNT: usize = 1000;
 
 /// Names made of hostile pieces and of random bytes.
-fn thousand() -> Vec<Vec<u8>> {
+pub fn thousand() -> Vec<Vec<u8>> {
     let mut dice = Dice::new(9);
     let mut names = BTreeSet::new();
     while names.len() < COUNT {
@@ -458,18 +460,6 @@ fn a_thousand_names_are_complained_of_without_a_control() {
     );
     let back: BTreeSet<_> = document.errors().iter().map(|error| exact(error, "path")).collect();
     assert!(back.into_iter().eq(names.iter().map(|name| [b"top/", name.as_slice()].concat())));
-}
-
-#[test]
-fn a_thousand_names_are_shown_in_progress_without_a_control() {
-    for name in thousand() {
-        for width in [20, 80, 500] {
-            let second = Duration::from_secs(1);
-            let line = progress::line((1, 1), 1, second, &name, &Format::Binary);
-            let line = Charset::Unicode.cut(&line, width);
-            check_text(line.as_bytes(), "progress");
-        }
-    }
 }
 
 /// A name of another kind would lead to another place than the one that is shown: `top/..` and all that is in it, for

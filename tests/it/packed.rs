@@ -2,8 +2,6 @@
 //! wrong in a file is found.
 
 use std::fs;
-use std::io::Write;
-use std::path::Path;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -14,13 +12,8 @@ use crate::fixture::{Fixture, raw};
 use crate::fuzz::throw;
 use crate::rounds::{for_seeds, rounds};
 use crate::run::weigh;
-use crate::saved;
+use crate::saved::{self, FORMAT, LARGEST, MAGIC, Parts, push, sealed, sections};
 use crate::snapshots::same;
-use weigh::internal::snapshot::packed::blocks::{self, Blocks, FORMAT, LARGEST, MAGIC};
-use weigh::internal::snapshot::packed::pieces::{self, Piece};
-use weigh::internal::snapshot::{self, Wanted, packed};
-use weigh::internal::tally::{Inodes, Limits, Top, Whole};
-use weigh::internal::tree::Tree;
 
 /// Trees that are saved and loaded, and files that are damaged.
 const TREES: (usize, usize) = (12, 1_000);
@@ -224,69 +217,6 @@ fn large() -> Fixture {
     fixture
 }
 
-/// Sections: their kinds, and what they unpack to.
-pub type Parts = Vec<(u8, Vec<u8>)>;
-
-/// The sections of a file.
-pub fn sections(file: &[u8]) -> Parts {
-    let mut rest = file.strip_prefix(MAGIC).unwrap();
-    let mut sections = Vec::new();
-    while let [kind @ (b'H' | b'D' | b'C' | b'I'), a, b, c, d, more @ ..] = rest {
-        let (frame, after) = more.split_at(u32::from_le_bytes([*a, *b, *c, *d]) as usize);
-        sections.push((*kind, zstd::bulk::decompress(frame, LARGEST).unwrap()));
-        rest = after;
-    }
-    assert_eq!((rest.len(), rest[0]), (9, b'E'));
-    sections
-}
-
-/// A file of these sections, in any order and number. Its end says where the first index is. If `is_indexed`, its
-/// index says where blocks are, as far as they begin with a number.
-pub fn sealed(sections: &[(u8, Vec<u8>)], is_indexed: bool) -> Vec<u8> {
-    let (mut file, mut index, mut last, mut begin) = (MAGIC.to_vec(), Vec::new(), 0, None);
-    for (kind, content) in sections {
-        let content = if *kind == b'I' && is_indexed { &index } else { content };
-        let frame = blocks::pack(content).unwrap();
-        if *kind == b'I' {
-            begin.get_or_insert(file.len() as u64);
-        }
-        if *kind == b'D' {
-            let first = number(&mut content.as_slice()).unwrap_or(last);
-            push(&mut index, 5 + frame.len() as u64);
-            push(&mut index, first.saturating_sub(last));
-            last = first;
-        }
-        file.push(*kind);
-        file.extend((frame.len() as u32).to_le_bytes());
-        file.extend(frame);
-    }
-    file.push(b'E');
-    let begin = begin.unwrap_or(file.len() as u64 - 1);
-    file.extend(begin.to_le_bytes());
-    file
-}
-
-pub fn push(packed: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        packed.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    packed.push(number as u8);
-}
-
-fn number(packed: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..63).step_by(7) {
-        let (byte, rest) = packed.split_first()?;
-        *packed = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if *byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
-}
-
 /// The same tree makes the same blocks on any number of threads, each of a size that suits.
 #[test]
 fn blocks_depend_on_the_tree_alone() {
@@ -333,67 +263,6 @@ fn what_is_saved_is_never_taken_for_a_bomb() {
     let file = place.bytes("b.weigh");
     let unpacked: usize = sections(&file).iter().map(|(_, content)| content.len()).sum();
     assert!(unpacked < file.len() * 1_032, "{unpacked} {}", file.len());
-}
-
-/// Reads all that there is at `path`, in each way that there is, and returns it as it is saved again. What is taken can be shown and
-/// saved.
-fn read(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
-    let bytes = fs::read(path).unwrap();
-    let _ = snapshot::glance(path);
-    let by_block = read_blocks(bytes);
-    let front =
-        snapshot::load(path, Wanted::default(), |view| Top::new(view, Limits::NONE)).map(|_| ());
-    // By the index, and only some of it.
-    let few = Limits { lines: 3, ..Limits::NONE };
-    let largest = snapshot::load(path, Wanted::default(), |view| Top::new(view, few));
-    let whole = snapshot::load(path, Wanted::default(), |_| Whole { inodes: Inodes::ALL });
-    let digested = snapshot::digested(path, Wanted::default(), |_, _| Ok(()));
-    // What differs from nothing, or from what is in it.
-    let tree = whole.as_ref().ok().and_then(|whole| whole.weighed.report.as_ref());
-    let nothing = Tree::default();
-    let changed = digested.map_err(|problem| problem.to_string()).and_then(|digested| {
-        let changed = digested.map(|(_, it)| it.changed(tree.unwrap_or(&nothing), Inodes::ALL));
-        changed.transpose().map_err(|error| error.to_string())
-    });
-    let whole = match whole {
-        Ok(whole) => whole,
-        Err(problem) => {
-            assert!(front.is_err());
-            return Err(problem.to_string());
-        }
-    };
-    changed.expect("what is right from front to back is so by what has changed");
-    by_block.expect("what is right from front to back is so by blocks");
-    largest.expect("what is right from front to back is so by listings");
-    let mut saved = Vec::new();
-    packed::write(&mut saved, &whole, None).unwrap();
-    fs::write(out, &saved).unwrap();
-    let same = snapshot::load(out, Wanted::default(), |_| Whole { inodes: Inodes::ALL }).unwrap();
-    let mut again = Vec::new();
-    packed::write(&mut again, &same, None).unwrap();
-    assert!(saved == again);
-    Ok(saved)
-}
-
-/// Reads every block by its place, and what is in it.
-fn read_blocks(file: Vec<u8>) -> std::io::Result<()> {
-    let mut there = tempfile::tempfile()?;
-    there.write_all(&file)?;
-    let (header, blocks) = Blocks::open(there)?;
-    for number in 0..blocks.places.len() {
-        let content = blocks.content(number)?;
-        assert!(content.len() <= LARGEST);
-        let mut rest = content.as_slice();
-        if number == 0 {
-            pieces::take_root(&mut rest, header.directories)?;
-        }
-        while !rest.is_empty() {
-            let piece = Piece::take(&mut rest)?;
-            piece.each_directory(true, |_| Ok(()))?;
-            piece.each_leaf(true, |_| ())?;
-        }
-    }
-    Ok(())
 }
 
 /// What is done to the sections of a file.
@@ -516,9 +385,9 @@ fn a_damaged_file_is_refused_or_read_rightly() {
             }
         }
         fs::write(&one, &bytes).unwrap();
-        if let Ok(taken) = read(&one, &two) {
+        if let Ok(taken) = saved::read_every_way(&one, &two) {
             fs::write(&one, original).unwrap();
-            assert!(read(&one, &two) == Ok(taken), "it was read wrongly");
+            assert!(saved::read_every_way(&one, &two) == Ok(taken), "it was read wrongly");
         }
     });
 }
@@ -540,7 +409,7 @@ fn a_forged_file_is_refused_or_can_be_shown() {
                 .iter()
                 .for_each(|it| it.apply(&mut sections, &files[other.index(files.len())]));
             fs::write(&one, sealed(&sections, is_indexed)).unwrap();
-            taken.set(taken.get() + usize::from(read(&one, &two).is_ok()));
+            taken.set(taken.get() + usize::from(saved::read_every_way(&one, &two).is_ok()));
         },
     );
     assert!(taken.get() > 0, "each was refused: nothing but checksums was tried");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::fixture::Fixture;
-use crate::run::weigh;
+use crate::run::{is_kept, weigh};
 
 /// The shell, and the file that its completions are looked for in by that shell.
 const SHELLS: [(&str, &str); 5] = [
@@ -25,14 +25,7 @@ fn at(path: &str) -> PathBuf {
 }
 
 fn is_checked_in(path: &str, flags: &str) {
-    let printed = weigh(flags).run().text();
-    if std::env::var_os("UPDATE_GENERATED").is_some() {
-        std::fs::create_dir_all(at(path).parent().unwrap()).unwrap();
-        std::fs::write(at(path), &printed).unwrap();
-    }
-    let kept = std::fs::read_to_string(at(path)).unwrap_or_default();
-    let how = "to mend it: UPDATE_GENERATED=1 cargo test pages";
-    assert!(kept == printed, "{path} is not what `weigh {flags}` prints; {how}");
+    is_kept(path, &weigh(flags).run().text(), &format!("it is not what `weigh {flags}` prints"));
 }
 
 #[test]

@@ -11,23 +11,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::Arc;
 
-use crate::program::browse::BrowseOptions;
-use crate::program::browse::event::Event;
-use crate::program::browse::keys::Key;
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_bind_recursive, unmount};
-use weigh::internal::remove::{self, Fate, Manner, ProtectedPaths, Target, UserDirectories};
-use weigh::internal::report::Request;
-use weigh::internal::sys;
-use weigh::internal::tree::Place;
 
-use crate::browse;
 use crate::dice::Dice;
 use crate::fixture::{Fixture, entries_at};
 use crate::pty::Terminal;
-use crate::removing::Scanned;
+use crate::removal::{
+    Fate, Manner, ProtectedPaths, Scanned, Target, UserDirectories, look, remove, reviewed,
+};
 use crate::rounds::rounds;
 use crate::run::weigh;
+use crate::session;
 
 /// `weigh --ui ROOTS` on `terminal`, as root within `fixture`, after the shell has done `mounts`, which nobody else
 /// sees. Its home is `home`, if there is one.
@@ -383,10 +378,6 @@ impl World {
         Arc::new(ProtectedPaths { roots, homes, working: None })
     }
 
-    fn request(&self) -> Request {
-        browse::request(self.roots.iter().map(PathBuf::as_path))
-    }
-
     /// Whether the entry at `path` must be kept.
     fn is_protected(&self, path: &Path) -> bool {
         let stat = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS).unwrap();
@@ -414,34 +405,20 @@ fn round(top: &Path, seed: u64, is_late: bool) -> (usize, usize) {
     }
     let what = |path: &Path| format!("seed {seed}, late {is_late}: {}", path.display());
     let paths = world.paths();
-    let tree = browse::scanned(&world.request()).snapshot.weighed.report.unwrap();
-    let (mut all, mut ahead) = (Vec::<(PathBuf, Place)>::new(), vec![tree.root()]);
-    while let Some(child) = ahead.pop() {
-        let path = sys::into_path(child.path());
-        all.extend(child.place().filter(|_| path.is_absolute()).map(|place| (path, place)));
-        ahead.extend(child.unsorted());
-    }
-    let root = |name: &[u8]| sys::to_path(name).canonicalize().ok();
-    let places = all.iter().map(|(_, place)| *place);
-    let targets = remove::targets(&tree, places, root, &paths);
-    let mut reviewed: Vec<(PathBuf, Target)> = Vec::new();
-    for ((path, place), target) in all.into_iter().zip(targets) {
-        let looked = target.and_then(|mut target| {
-            remove::look(&mut target)?;
-            Ok(target.with_content(&tree, place))
-        });
+    let mut known: Vec<(PathBuf, Target)> = Vec::new();
+    for (path, looked) in reviewed(&world.roots, &paths) {
         let is_root = world.roots.contains(&path);
         let is_kept = is_root || world.is_protected(&path);
         assert_eq!(looked.is_err(), is_kept, "{}: {:?}", what(&path), looked.err());
-        reviewed.extend(looked.ok().map(|target| (path, target)));
+        known.extend(looked.ok().map(|target| (path, target)));
     }
     if !is_late {
         marked_on_screen(&mut world, &what);
     }
     let mut chosen: Vec<(PathBuf, bool, Target)> = Vec::new();
-    for _ in 0..3.min(reviewed.len()) {
-        let number = world.dice.below(reviewed.len());
-        let (path, target) = reviewed.swap_remove(number);
+    for _ in 0..3.min(known.len()) {
+        let number = world.dice.below(known.len());
+        let (path, target) = known.swap_remove(number);
         let name = world.name(&path).unwrap();
         let meets = |(other, ..): &(PathBuf, bool, Target)| {
             other.starts_with(&name) || name.starts_with(other)
@@ -460,7 +437,7 @@ fn round(top: &Path, seed: u64, is_late: bool) -> (usize, usize) {
     let kept: Vec<_> = chosen.iter().map(|(name, is_kept, _)| (name.clone(), *is_kept)).collect();
     let targets: Vec<_> = chosen.into_iter().map(|(.., target)| target).collect();
     let removed =
-        remove::remove(&targets, Manner::Delete, &directories, &mut |_| ControlFlow::Continue(()));
+        remove(&targets, Manner::Delete, &directories, &mut |_| ControlFlow::Continue(()));
     let mut expected = world.names.clone();
     let (mut deleted, mut refused) = (0, 0);
     for ((name, is_kept), outcome) in kept.into_iter().zip(&removed.outcomes) {
@@ -484,14 +461,11 @@ fn round(top: &Path, seed: u64, is_late: bool) -> (usize, usize) {
 
 /// Marks whatever can be marked.
 fn marked_on_screen(world: &mut World, what: &impl Fn(&Path) -> String) {
-    let options = BrowseOptions { homes: world.homes.clone(), ..BrowseOptions::default() };
-    let mut browser = browse::opened(&world.request(), options, 50);
+    let mut browser = session::of(&world.roots).homes(world.homes.clone()).lines(54).open();
     for _ in 0..60 {
-        let keys = [Key::Char('A'), Key::Right, Key::Right, Key::Down, Key::Down, Key::Char('h')];
-        browser.on(Event::Key(*world.dice.of(&keys)));
+        browser.press(*world.dice.of(&["A", "→", "→", "↓", "↓", "h"]));
     }
-    for path in browser.marked_paths() {
-        let path = sys::into_path(path);
+    for path in browser.marked() {
         assert!(!world.is_protected(&path), "marked: {}", what(&path));
     }
 }
@@ -638,11 +612,11 @@ fn the_usual_storages_are_kept() {
             (storage.to_owned(), "it is in a container engine's storage"),
         ] {
             let mut targets = scanned.unreviewed(&[&*format!("u/.local/share/{name}")]);
-            assert_eq!(remove::look(&mut targets[0]).unwrap_err().to_string(), why, "{name}");
+            assert_eq!(look(&mut targets[0]).unwrap_err().to_string(), why, "{name}");
         }
     }
-    remove::look(&mut scanned.unreviewed(&["u/.local/share/other"])[0]).unwrap();
-    let why = remove::look(&mut scanned.unreviewed(&["u/.local/share"])[0]).unwrap_err();
+    look(&mut scanned.unreviewed(&["u/.local/share/other"])[0]).unwrap();
+    let why = look(&mut scanned.unreviewed(&["u/.local/share"])[0]).unwrap_err();
     assert_eq!(why.to_string(), "a container engine's storage lies in it");
 }
 

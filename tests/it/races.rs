@@ -12,14 +12,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use weigh::internal::remove::{
-    Fate, Manner, RemovalEvent, Removed, UserDirectories, look, remove, undo,
-};
-
 use crate::denied::{without_room, without_safe_move};
 use crate::dice::Dice;
 use crate::fixture::{Fixture, entries_at};
-use crate::removing::Scanned;
+use crate::removal::{
+    Fate, Manner, RemovalEvent, Removed, Scanned, UserDirectories, look, remove, undo,
+};
 use crate::rounds::rounds;
 
 /// What another process does, with the directories that it has open.

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::fixture::{Fixture, entries_at};
 use crate::gitignore::git;
-use crate::run::{Weigh, in_namespace, weigh};
+use crate::run::{Weigh, in_namespace, is_kept, weigh};
 use crate::tracked::COMMIT;
 
 const RULES: &str = include_str!("../../src/reclaimable/rules.toml");
@@ -1012,7 +1012,7 @@ fn is_freed_as_predicted(top: &Path, free: impl Fn() -> u64) {
 #[test]
 #[ignore = "mounts a tmpfs and an ext4 image"]
 fn what_is_predicted_is_freed() {
-    use crate::browse::Mounted;
+    use crate::mounted::Mounted;
     for place in [Mounted::tmpfs(), Mounted::ext4()] {
         is_freed_as_predicted(place.path(), || place.free());
     }
@@ -1094,11 +1094,7 @@ fn the_page_has_every_rule() {
         let (at, command) = (list("at").join(", "), list("command").concat());
         table += &format!("| [{name}]({doc}) | {what} | {at} | {proof} | {back} | {command} |\n");
     }
-    let new = [before, HEAD, &table, after].concat();
-    if std::env::var_os("UPDATE_GENERATED").is_some() {
-        fs::write(&page, &new).unwrap();
-    }
-    assert!(fs::read_to_string(&page).unwrap() == new, "UPDATE_GENERATED=1 writes:\n{table}");
+    is_kept(&page, &[before, HEAD, &table, after].concat(), &table);
 }
 
 /// On a narrow terminal, what a path needs no room beside gives way.
@@ -1336,11 +1332,7 @@ fn the_page_shows_what_is_printed() {
     let text = fs::read_to_string(&page).unwrap();
     let (before, rest) = text.split_once("```text\n").unwrap();
     let (_, after) = rest.split_once("```\n").unwrap();
-    let new = [before, &shown, after].concat();
-    if std::env::var_os("UPDATE_GENERATED").is_some() {
-        fs::write(&page, &new).unwrap();
-    }
-    assert!(fs::read_to_string(&page).unwrap() == new, "UPDATE_GENERATED=1 writes:\n{shown}");
+    is_kept(&page, &[before, &shown, after].concat(), &shown);
 }
 
 /// Text as code in a table.
@@ -1352,55 +1344,35 @@ fn code(text: &str) -> String {
 #[cfg(feature = "tui")]
 #[test]
 fn the_screen_marks_what_was_found() {
-    use crate::program::browse::BrowseOptions;
-    use weigh::internal::reclaimable::{ReclaimRule, Search};
-    use weigh::internal::report::Request;
+    use crate::session::{self, Session};
     let rule = "name = 'a'\nwhat = 'a'\nback = 'a'\nat = ['any']\nhas = ['CACHEDIR.TAG']\n";
-    let rule: ReclaimRule = toml::from_str(rule).unwrap();
-    rule.ensure_proves().unwrap();
     let fixture = named("cache-tag").made();
-    let search = Search { rules: vec![rule.into()], lines: 9, ..Search::default() };
-    let mut request = crate::browse::request([fixture.path()]);
-    request.walk.rules.time = Some(weigh::internal::measure::Time::Modified);
-    request.reclaimable = Some(search);
-    let marked = |request: &Request| {
-        let browser = crate::browse::opened(request, BrowseOptions::default(), 10);
-        (browser.marked().0, browser.said().unwrap_or_default().to_owned())
-    };
+    let tree = || session::of([fixture.path()]);
+    let marked = |session: Session| (session.marks(), session.said().to_owned());
     let found = |many: usize, how_many: &str| {
         (many, format!("{how_many} marked that can be made or downloaded again"))
     };
-    assert_eq!(marked(&request), found(1, "1"));
+    assert_eq!(marked(tree().reclaimable(&[rule], None).open()), found(1, "1"));
     // The walk does not hand over what a filter leaves out.
-    request.walk.filter.leaves_out_hidden = true;
-    assert_eq!(marked(&request), found(0, "nothing"));
-    request.walk.filter.leaves_out_hidden = false;
+    let hidden = tree().ignore_hidden().reclaimable(&[rule], None);
+    assert_eq!(marked(hidden.open()), found(0, "nothing"));
     // Nothing was said. Then `d`, which reviews the line, seemed to review what was found.
-    request.reclaimable = Some(Search { lines: 9, ..Search::default() });
-    assert_eq!(marked(&request), found(0, "nothing"));
-    request.reclaimable =
-        Some(Search { older: Some(now() - 30 * 86_400), lines: 9, ..Search::default() });
+    assert_eq!(marked(tree().reclaimable(&[], None).open()), found(0, "nothing"));
+    let older = tree().reclaimable(&[], Some(now() - 30 * 86_400));
     let (_, said) = found(0, "nothing");
-    assert_eq!(marked(&request), (0, said + ": --older 0h includes what was written lately"));
-    request.interrupt.is_asked.store(true, std::sync::atomic::Ordering::SeqCst);
-    assert_eq!(marked(&request), (0, "nothing marked: the scan was stopped".to_owned()));
-    request.interrupt.is_asked.store(false, std::sync::atomic::Ordering::SeqCst);
-    request.reclaimable = None;
-    assert_eq!(marked(&request), (0, String::new()));
+    let hint = ": --older 0h includes what was written lately";
+    assert_eq!(marked(older.clone().open()), (0, said + hint));
+    let stopped = "nothing marked: the scan was stopped".to_owned();
+    assert_eq!(marked(older.open_stopped()), (0, stopped));
+    assert_eq!(marked(tree().open()), (0, String::new()));
 }
 
 /// `r` kept marks by name: also of what the rules did not find any more. A mark that you set stays.
 #[cfg(feature = "tui")]
 #[test]
 fn a_mark_of_the_rules_goes_when_they_find_its_entry_no_more() {
-    use crate::program::browse::BrowseOptions;
-    use crate::program::browse::browser::Browser;
-    use crate::program::browse::event::{Command, Event};
-    use crate::program::browse::keys::Key;
-    use weigh::internal::reclaimable::{ReclaimRule, Search};
+    use crate::session::{self, Session};
     let rule = "name = 'a'\nwhat = 'a'\nback = 'a'\nat = ['any']\nhas = ['made']\n";
-    let rule: ReclaimRule = toml::from_str(rule).unwrap();
-    let toggle = [Key::Home, Key::Down, Key::Char(' ')];
     for (path, toggles, is_yours) in [
         ("top/any", 0, false),
         ("top/any", 1, false),
@@ -1410,28 +1382,15 @@ fn a_mark_of_the_rules_goes_when_they_find_its_entry_no_more() {
     ] {
         let fixture = Fixture::new().file("top/in/any/made", 9000).file("top/in/other", 100_000);
         let fixture = fixture.file("top/any/made", 5000).file("top/z", 1);
-        let search = Search { rules: vec![rule.clone().into()], lines: 9, ..Search::default() };
-        let mut request = crate::browse::request([&*fixture.at("top")]);
-        request.walk.rules.time = Some(weigh::internal::measure::Time::Modified);
-        request.reclaimable = Some(search);
-        let mut browser = crate::browse::opened(&request, BrowseOptions::default(), 10);
-        assert_eq!(browser.marked().0, 2);
-        let enter = path.contains("/in/").then_some(Key::Right);
-        for key in enter.into_iter().chain(toggle.repeat(toggles)) {
-            browser.on(Event::Key(key));
-        }
-        let is_marked = |browser: &Browser| {
-            browser.marked_paths().iter().any(|marked| marked.ends_with(path.as_bytes()))
-        };
+        let mut browser = session::of([fixture.at("top")]).reclaimable(&[rule], None).open();
+        assert_eq!(browser.marks(), 2);
+        let enter = if path.contains("/in/") { "→" } else { "" };
+        browser.press(enter).press(&"⇱↓ ".repeat(toggles));
+        let is_marked = |session: &Session| session.marked().contains(&fixture.at(path));
         assert_eq!(is_marked(&browser), toggles != 1, "{path}");
         fs::remove_file(fixture.at(path).join("made")).unwrap();
         fs::write(fixture.at(path).join("somebodys"), "own").unwrap();
-        let mut commands = browser.on(Event::Key(Key::Char('r')));
-        while let Some(command) = commands.pop() {
-            let Command::Scan(request, _) = command else { panic!("{command:?}") };
-            let scanned = crate::browse::scanned(&request);
-            commands = browser.on(Event::Scanned(Ok(Box::new(scanned))));
-        }
+        browser.press("r");
         assert_eq!(is_marked(&browser), is_yours, "{path}, {toggles}: {:?}", browser.said());
     }
 }

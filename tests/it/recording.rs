@@ -15,13 +15,13 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 use regex::{Captures, Regex};
-use weigh::internal::render::palette::Theme;
 
 use crate::fixture::Fixture;
-use crate::look::{drawn, is_kept, picture, text};
+use crate::look::{drawn, picture, text};
 use crate::picture::cells;
-use crate::run::{PATIENCE, weigh};
+use crate::run::{PATIENCE, is_kept, weigh};
 use crate::saved;
+use crate::session::Theme;
 
 /// The 8 colours that a terminal has names for, as pictures show them.
 const NAMED: [u32; 8] =
@@ -89,7 +89,11 @@ fn is_drawn(name: &str, flags: &str, fixture: &Fixture) {
     let printed = run.env("COLORTERM", "truecolor").env("TZ", "UTC").run().text();
     let buffer = screen(&printed, 80);
     let size = (buffer.area.width, buffer.area.height);
-    is_kept(name, &picture(size, Theme::Dark, &drawn(&buffer, Theme::Dark)), &text(&buffer));
+    is_kept(
+        format!("docs/{name}"),
+        &picture(size, Theme::Dark, &drawn(&buffer, Theme::Dark)),
+        &text(&buffer),
+    );
 }
 
 /// The snapshot of the pictures.
@@ -113,7 +117,7 @@ fn a_treemap_looks_like_that() {
     let fixture = Fixture::new();
     saved::write(fixture.at("today.weigh"), &moved);
     let map = weigh("--from today.weigh --as svg").within(fixture.path()).run().text();
-    is_kept("map.svg", &map, "");
+    is_kept("docs/map.svg", &map, "");
 }
 
 /// Of two snapshots, a week apart on one host.
@@ -219,7 +223,7 @@ fn the_recording_is_what_happens() {
     }
     assert!(fixture.at("home/me/src/weigh/target/debug/weigh").exists());
     let shown: Vec<_> = frames.iter().map(|(shown, ..)| text(&screen(shown, SIZE.0))).collect();
-    is_kept("recording.svg", &recording(&frames), &shown.join("\n"));
+    is_kept("docs/recording.svg", &recording(&frames), &shown.join("\n"));
 }
 
 /// A server of tmux, which would outlive a test that fails.

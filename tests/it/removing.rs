@@ -10,135 +10,15 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use weigh::internal::remove::{
-    self, Fate, Manner, ProtectedPaths, RemovalEvent, RemovalStep, Removed, Target, TargetOutcome,
-    Trashed, UserDirectories, look, remove, undo,
-};
-use weigh::internal::report::{self, Input, Keep, Request};
-use weigh::internal::sys;
-use weigh::internal::tally::Inodes;
-use weigh::internal::tree::{Place, Tree};
-
-use crate::browse::Mounted;
 use crate::denied::{without_openat2, without_removal, without_room, without_safe_move};
 use crate::fixture::{Fixture, entries_at};
-
-/// A scan of a fixture, and what would be deleted of it.
-pub struct Scanned {
-    top: PathBuf,
-    home: PathBuf,
-    pub tree: Tree,
-    pub directories: UserDirectories,
-}
-
-impl Scanned {
-    /// Of all in `top`, with a home directory at `home`.
-    pub fn new(top: &Path, home: &Path) -> Self {
-        let keep = Keep::Everything(Inodes::FINGERPRINTS);
-        let source = Input::Roots(vec![top.into()]);
-        let request = Request { source, keep, ..Request::default() };
-        let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
-        let tree = browsed.snapshot.weighed.report.unwrap();
-        let home = home.to_owned();
-        let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.clone()));
-        Self { top: top.to_owned(), tree, home, directories }
-    }
-
-    /// The directory `tree` of `fixture`, with a home directory beside it.
-    pub fn of(fixture: &Fixture) -> Self {
-        Self::new(&fixture.at("tree"), &fixture.at("home"))
-    }
-
-    fn place(&self, name: &str) -> Place {
-        let mut at = self.tree.root();
-        for name in name.split('/') {
-            at = at.unsorted().find(|child| child.name() == name.as_bytes()).unwrap();
-        }
-        at.place().unwrap()
-    }
-
-    /// The entries of these names, as targets that have been reviewed.
-    pub fn targets(&self, names: &[&str]) -> Vec<Target> {
-        let mut targets = self.unreviewed(names);
-        targets.iter_mut().for_each(|target| look(target).unwrap());
-        targets
-    }
-
-    /// The same, but not reviewed.
-    pub fn unreviewed(&self, names: &[&str]) -> Vec<Target> {
-        let places: Vec<_> = names.iter().map(|name| self.place(name)).collect();
-        let targets = self.targets_at(&places).into_iter().map(Result::unwrap);
-        let whole = |(target, place): (Target, &Place)| target.with_content(&self.tree, *place);
-        targets.zip(&places).map(whole).collect()
-    }
-
-    fn targets_at(&self, places: &[Place]) -> Vec<std::io::Result<Target>> {
-        let root = |_: &[u8]| Some(self.top.clone());
-        remove::targets(&self.tree, places.to_vec(), root, &self.protected())
-    }
-
-    fn protected(&self) -> Arc<ProtectedPaths> {
-        let (roots, homes) = (vec![self.top.clone()], vec![self.home.clone()]);
-        Arc::new(ProtectedPaths { roots, homes, working: None })
-    }
-
-    /// Moves the entry called `name` into the trash.
-    fn trash(&self, name: &str) -> Box<Trashed> {
-        let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
-        let targets = self.targets(&[name]);
-        let removed = remove(&targets, Manner::Trash, &self.directories, &mut nothing);
-        let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
-        trashed
-    }
-
-    fn delete(&self, names: &[&str]) -> Removed {
-        self.delete_with(&self.targets(names), |_| ControlFlow::Continue(()))
-    }
-
-    fn delete_with(
-        &self,
-        targets: &[Target],
-        mut watch: impl FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
-    ) -> Removed {
-        remove(targets, Manner::Delete, &self.directories, &mut watch)
-    }
-
-    /// The same on a file system that has no room for a private directory.
-    pub fn delete_without_room(
-        &self,
-        targets: &[Target],
-        watch: impl FnMut(RemovalEvent<'_>) -> ControlFlow<()> + Send,
-    ) -> Removed {
-        // The log has to be there.
-        fs::create_dir_all(self.directories.log().unwrap().parent().unwrap()).unwrap();
-        without_room(|| self.delete_with(targets, watch))
-    }
-
-    /// The same, or into the trash, on a file system that has no move that never replaces.
-    pub fn remove_without_safe_move(
-        &self,
-        targets: &[Target],
-        manner: Manner,
-        mut watch: impl FnMut(RemovalEvent<'_>) -> ControlFlow<()> + Send,
-    ) -> Removed {
-        without_safe_move(|| remove(targets, manner, &self.directories, &mut watch))
-    }
-
-    pub fn log(&self) -> String {
-        fs::read_to_string(self.directories.log().unwrap()).unwrap_or_default()
-    }
-}
-
-/// The outcome of the only target.
-fn one(removed: Removed) -> TargetOutcome {
-    assert_eq!(removed.left, []);
-    assert_eq!(removed.unlogged, None);
-    let [outcome] = <[TargetOutcome; 1]>::try_from(removed.outcomes).unwrap();
-    outcome
-}
+use crate::mounted::Mounted;
+use crate::removal::{
+    Fate, HeldDirectory, Manner, RemovalEvent, RemovalStep, Removed, Scanned, UserDirectories,
+    look, one, remove, to_path, undo,
+};
 
 /// Why the only target was kept.
 fn kept(removed: Removed) -> String {
@@ -242,7 +122,7 @@ fn nothing_that_is_no_name_of_an_entry_is_removed() {
     }
     assert_eq!(listing(&fixture.at("")).len(), before.len() + 4, "nothing but the log is new");
     // The root is none, and cannot become one.
-    let refused = scanned.targets_at(&[scanned.tree.root().place().unwrap()]);
+    let refused = scanned.root();
     assert_eq!(refused[0].as_ref().unwrap_err().to_string(), "it is a root of the scan");
 }
 
@@ -386,7 +266,7 @@ fn what_is_in_the_storage_of_an_engine_or_around_it_is_refused() {
 }
 
 fn look_again(scanned: &Scanned, name: &str) -> std::io::Result<()> {
-    look(&mut scanned.targets_at(&[scanned.place(name)]).remove(0)?)
+    look(&mut scanned.target(name)?)
 }
 
 /// A storage whose layout appears once its content, or what it is in, is marked: it was deleted.
@@ -811,8 +691,7 @@ fn a_name_that_cannot_be_removed_is_said() {
 fn assert_named(fixture: &Fixture, before: &[String], log: &str, removed: &Removed) {
     let problems = removed.outcomes.iter().flat_map(|one| one.left.iter().chain(&one.problems));
     let problems = problems.chain(&removed.left);
-    let said =
-        problems.map(|one| format!("{} {}\n", sys::to_path(&one.path).display(), one.message));
+    let said = problems.map(|one| format!("{} {}\n", to_path(&one.path).display(), one.message));
     let said = log.to_owned() + &said.collect::<String>();
     for line in listing(fixture.path()).iter().filter(|line| !before.contains(line)) {
         let path = Path::new(line.split(' ').next().unwrap());
@@ -834,7 +713,7 @@ fn assert_named(fixture: &Fixture, before: &[String], log: &str, removed: &Remov
 fn nothing_but_a_directory_is_renamed_as_one() {
     let fixture = Fixture::new().file("tree/f", 5).dir("tree/d");
     let path = CString::new(fixture.at("tree").as_os_str().as_encoded_bytes()).unwrap();
-    let held = sys::HeldDirectory::open(&path).unwrap();
+    let held = HeldDirectory::open(&path).unwrap();
     held.rename(c"d", &held, c"e", true).unwrap();
     let refused = held.rename(c"f", &held, c"g", true).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::NotADirectory);
@@ -931,7 +810,7 @@ fn what_is_swapped_in_the_trash_is_not_put_back() {
         let fixture = with_canary();
         let scanned = Scanned::of(&fixture);
         let trashed = scanned.trash("c");
-        let place = sys::to_path(&trashed.path_in_trash()).into_owned();
+        let place = to_path(&trashed.path_in_trash()).into_owned();
         let other = fixture.at("home/other");
         let mut swap = |event: RemovalEvent<'_>| {
             if let RemovalEvent::Before { step: RemovalStep::Move, .. } = event {
@@ -958,7 +837,7 @@ fn a_link_that_has_the_name_of_its_entry_in_the_trash_stays() {
         let fixture = with_canary();
         let scanned = Scanned::of(&fixture);
         let trashed = scanned.trash("c");
-        let place = sys::to_path(&trashed.path_in_trash()).into_owned();
+        let place = to_path(&trashed.path_in_trash()).into_owned();
         let link = || fs::hard_link(&place, fixture.at("tree/c")).unwrap();
         if !is_late {
             link();
@@ -1002,7 +881,7 @@ fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
             _ => scanned.delete_with(&targets, watch),
         };
         let Fate::Left(at) = &removed.outcomes[0].fate else { panic!("{removed:?}") };
-        let left = fs::metadata(sys::to_path(at)).unwrap();
+        let left = fs::metadata(to_path(at)).unwrap();
         assert_eq!(left.ino(), inode, "{removed:?}");
         assert_eq!(fixture.bytes("tree/a/b/two"), b"theirs");
         let at = std::str::from_utf8(at).unwrap();
@@ -1068,7 +947,7 @@ fn a_private_directory_that_stays_stops_no_other_target() {
         assert!(matches!(outcome.fate, Fate::Deleted), "{removed:#?}");
     }
     let [left] = &removed.left[..] else { panic!("{removed:#?}") };
-    let place = sys::to_path(&left.path);
+    let place = to_path(&left.path);
     assert!(place.starts_with(fixture.at("tree/a").canonicalize().unwrap()), "{left:?}");
     assert_eq!(fs::read(place.join("theirs")).unwrap(), b"x");
 }
@@ -1123,10 +1002,10 @@ fn the_trash_is_that_of_the_specification_and_gives_back() {
             let Fate::Trashed(trashed) = outcome.fate else { panic!("{outcome:?}") };
             if round == 1 {
                 // What has its name now is not replaced.
-                fs::write(sys::to_path(&trashed.path()), "new").unwrap();
+                fs::write(to_path(&trashed.path()), "new").unwrap();
                 let why = kept(undo(&trashed, &scanned.directories, &mut nothing));
                 assert_eq!(why, "something else has its name now");
-                fs::remove_file(sys::to_path(&trashed.path())).unwrap();
+                fs::remove_file(to_path(&trashed.path())).unwrap();
             }
             let back = one(undo(&trashed, &scanned.directories, &mut nothing));
             assert!(matches!(back.fate, Fate::Restored), "{back:?}");
@@ -1210,7 +1089,7 @@ fn no_trash_is_used_that_another_user_could_exchange() {
         let removed = remove(&scanned.targets(&["f"]), Manner::Trash, &directories, &mut nothing);
         let Fate::Trashed(trashed) = one(removed).fate else { panic!("{script}") };
         let expected = place.path().join(used).join("files/f");
-        assert_eq!(sys::to_path(&trashed.path_in_trash()), expected, "{script}");
+        assert_eq!(to_path(&trashed.path_in_trash()), expected, "{script}");
         assert!(exists(expected));
     }
 }
@@ -1226,7 +1105,7 @@ fn what_is_still_in_the_trash_is_where_the_log_says() {
         _ => ControlFlow::Continue(()),
     });
     assert!(matches!(one(undone).fate, Fate::Kept));
-    let place = sys::to_path(&trashed.path_in_trash()).into_owned();
+    let place = to_path(&trashed.path_in_trash()).into_owned();
     assert!(exists(&place));
     let said = format!(r#""at":"{}""#, place.display());
     let log = scanned.log();
@@ -1244,7 +1123,7 @@ fn what_is_moved_meanwhile_is_said_to_be_where_it_is() {
     let place = fixture.at("renamed").canonicalize().unwrap().join("d/four");
     let back = one(undo(&trashed, &scanned.directories, &mut |_| ControlFlow::Continue(())));
     assert!(matches!(back.fate, Fate::Restored), "{back:?}");
-    assert_eq!(sys::to_path(&trashed.path()), place);
+    assert_eq!(to_path(&trashed.path()), place);
     assert!(exists(&place));
     let log = scanned.log();
     let said = format!(r#""action":"restore","path":"{}""#, place.display());

@@ -338,3 +338,14 @@ fn drain(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     });
     receiver
 }
+
+/// The file at `path` in this repository is `made`, which is shown as `shown` if it is not. `UPDATE_GENERATED=1` writes it.
+pub fn is_kept(path: impl AsRef<Path>, made: &str, shown: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, made).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == made, "{}: UPDATE_GENERATED=1 makes it anew\n{shown}", path.display());
+}

@@ -2,17 +2,21 @@
 //! beside it the members of the root, as `-j` has them, with all that a file has of a node.
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
-use crate::packed::{Parts, sealed, sections};
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::measure::{Figures, Kind, Measure, Mode};
+use weigh::internal::report::{self, Input, Keep, Request};
+use weigh::internal::snapshot::packed::blocks::{self, Blocks, HeaderText, Writer};
+use weigh::internal::snapshot::packed::pieces::{self, Piece};
 use weigh::internal::snapshot::{self, Snapshot, Wanted, packed};
-use weigh::internal::tally::{Inodes, Whole};
+use weigh::internal::tally::{Inodes, Limits, Top, Whole};
+use weigh::internal::tree::record::{push_directory, push_number};
 use weigh::internal::tree::{Child, Content, Details, Freeable, Inode, Node, Shape, Sums, Tree};
 use weigh::internal::weighed::Weighed;
 
@@ -280,4 +284,190 @@ fn node<'n>(of: &Value, name: &'n [u8], root: &Value, measure: Measure) -> Node<
 fn newest(of: &Value) -> Option<i64> {
     let own = of.get("newest").or(of.get("modified")).and_then(Value::as_i64);
     children(of).iter().map(newest).fold(own, Ord::max)
+}
+
+/// How a file begins (docs/format.md).
+pub const MAGIC: &[u8] = b"\x89weigh\r\n";
+
+/// The format that is written and read.
+pub const FORMAT: u64 = 1;
+
+/// The most that a section unpacks to, in bytes.
+pub const LARGEST: usize = 1 << 20;
+
+/// Sections: their kinds, and what they unpack to.
+pub type Parts = Vec<(u8, Vec<u8>)>;
+
+/// The sections of a file.
+pub fn sections(file: &[u8]) -> Parts {
+    let mut rest = file.strip_prefix(MAGIC).unwrap();
+    let mut sections = Vec::new();
+    while let [kind @ (b'H' | b'D' | b'C' | b'I'), a, b, c, d, more @ ..] = rest {
+        let (frame, after) = more.split_at(u32::from_le_bytes([*a, *b, *c, *d]) as usize);
+        sections.push((*kind, zstd::bulk::decompress(frame, LARGEST).unwrap()));
+        rest = after;
+    }
+    assert_eq!((rest.len(), rest[0]), (9, b'E'));
+    sections
+}
+
+/// A file of these sections, in any order and number. Its end says where the first index is. If `is_indexed`, its
+/// index says where blocks are, as far as they begin with a number.
+pub fn sealed(sections: &[(u8, Vec<u8>)], is_indexed: bool) -> Vec<u8> {
+    let (mut file, mut index, mut last, mut begin) = (MAGIC.to_vec(), Vec::new(), 0, None);
+    for (kind, content) in sections {
+        let content = if *kind == b'I' && is_indexed { &index } else { content };
+        let frame = blocks::pack(content).unwrap();
+        if *kind == b'I' {
+            begin.get_or_insert(file.len() as u64);
+        }
+        if *kind == b'D' {
+            let first = number(&mut content.as_slice()).unwrap_or(last);
+            push(&mut index, 5 + frame.len() as u64);
+            push(&mut index, first.saturating_sub(last));
+            last = first;
+        }
+        file.push(*kind);
+        file.extend((frame.len() as u32).to_le_bytes());
+        file.extend(frame);
+    }
+    file.push(b'E');
+    let begin = begin.unwrap_or(file.len() as u64 - 1);
+    file.extend(begin.to_le_bytes());
+    file
+}
+
+pub fn push(packed: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        packed.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    packed.push(number as u8);
+}
+
+fn number(packed: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..63).step_by(7) {
+        let (byte, rest) = packed.split_first()?;
+        *packed = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if *byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// What a block contains, and the number that the index says of it.
+pub type Block = (u64, Vec<u8>);
+
+/// Writes a file of these `sections` at `path`, with the members of `header`.
+pub fn forge(path: &Path, header: &str, directories: u64, sections: &[Block]) {
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file).unwrap();
+    let header = format!(r#"{header},"format":1,"directories":{directories},"errors":[]}}"#);
+    HeaderText(&mut writer).write_all(header.as_bytes()).unwrap();
+    for (first, content) in sections {
+        writer.block(*first, &blocks::pack(content).unwrap()).unwrap();
+    }
+    writer.finish().unwrap();
+    fs::write(path, file).unwrap();
+}
+
+fn directory(packed: &mut Vec<u8>, name: &str, below: u64) {
+    let mut node = Node { name: name.as_bytes(), mode: Mode::DIRECTORY, ..Node::default() };
+    node.sums = Sums { entries: 1, ..Sums::default() };
+    node.sums.all.disk = 1000;
+    push_directory(packed, &node);
+    push_number(packed, below);
+}
+
+/// The content of a block: the number of its first directory, the root if it is that, and listings of directories by
+/// their names and the numbers of those below them.
+pub fn block(first: u64, listings: &[&[(&str, u64)]], root_below: u64) -> Vec<u8> {
+    let mut content = Vec::new();
+    push_number(&mut content, first);
+    if first == 0 {
+        directory(&mut content, "top", root_below);
+    }
+    for listing in listings {
+        let mut directories = Vec::new();
+        for (name, below) in *listing {
+            directory(&mut directories, name, *below);
+        }
+        Piece { directories: &directories, leaves: b"", is_last: true }.push(&mut content);
+    }
+    content
+}
+
+/// How many directories the listing of the directory has that these names lead to, if the file at `path` can be read by its
+/// listings.
+pub fn directories_listed(path: &Path, way: &[&str]) -> Option<usize> {
+    let source = Input::Files(vec![path.to_owned()], Default::default());
+    let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
+    let (_, mut listings) = report::listings(&Request { source, keep, ..Request::default() })?;
+    let way: Vec<_> = way.iter().map(|name| name.as_bytes().to_vec()).collect();
+    let tree = listings.at(&way, Inodes::ALL).ok()??;
+    Some(tree.root().all_directories().count())
+}
+
+/// Reads all that there is at `path`, in each way that there is, and returns it as it is saved again, at `out`. What is
+/// taken can be shown and saved.
+pub fn read_every_way(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
+    let bytes = fs::read(path).unwrap();
+    let _ = snapshot::glance(path);
+    let by_block = read_blocks(bytes);
+    let front =
+        snapshot::load(path, Wanted::default(), |view| Top::new(view, Limits::NONE)).map(|_| ());
+    // By the index, and only some of it.
+    let few = Limits { lines: 3, ..Limits::NONE };
+    let largest = snapshot::load(path, Wanted::default(), |view| Top::new(view, few));
+    let whole = snapshot::load(path, Wanted::default(), |_| Whole { inodes: Inodes::ALL });
+    let digested = snapshot::digested(path, Wanted::default(), |_, _| Ok(()));
+    // What differs from nothing, or from what is in it.
+    let tree = whole.as_ref().ok().and_then(|whole| whole.weighed.report.as_ref());
+    let nothing = Tree::default();
+    let changed = digested.map_err(|problem| problem.to_string()).and_then(|digested| {
+        let changed = digested.map(|(_, it)| it.changed(tree.unwrap_or(&nothing), Inodes::ALL));
+        changed.transpose().map_err(|error| error.to_string())
+    });
+    let whole = match whole {
+        Ok(whole) => whole,
+        Err(problem) => {
+            assert!(front.is_err());
+            return Err(problem.to_string());
+        }
+    };
+    changed.expect("what is right from front to back is so by what has changed");
+    by_block.expect("what is right from front to back is so by blocks");
+    largest.expect("what is right from front to back is so by listings");
+    let mut saved = Vec::new();
+    packed::write(&mut saved, &whole, None).unwrap();
+    fs::write(out, &saved).unwrap();
+    let same = snapshot::load(out, Wanted::default(), |_| Whole { inodes: Inodes::ALL }).unwrap();
+    let mut again = Vec::new();
+    packed::write(&mut again, &same, None).unwrap();
+    assert!(saved == again);
+    Ok(saved)
+}
+
+/// Reads every block by its place, and what is in it.
+fn read_blocks(file: Vec<u8>) -> io::Result<()> {
+    let mut there = tempfile::tempfile()?;
+    there.write_all(&file)?;
+    let (header, blocks) = Blocks::open(there)?;
+    for number in 0..blocks.places.len() {
+        let content = blocks.content(number)?;
+        assert!(content.len() <= LARGEST);
+        let mut rest = content.as_slice();
+        if number == 0 {
+            pieces::take_root(&mut rest, header.directories)?;
+        }
+        while !rest.is_empty() {
+            let piece = Piece::take(&mut rest)?;
+            piece.each_directory(true, |_| Ok(()))?;
+            piece.each_leaf(true, |_| ())?;
+        }
+    }
+    Ok(())
 }

@@ -13,7 +13,6 @@ use crate::rounds::{for_seeds, rounds};
 use crate::run::weigh;
 use crate::saved;
 use crate::snapshots::same;
-use weigh::internal::snapshot::packed::blocks::MAGIC;
 
 const SEEDS: (usize, usize) = (30, 300);
 
@@ -437,7 +436,7 @@ fn what_does_not_go_together_is_refused_by_name() {
     }
     let plain = weigh("-s -j a").within(fixture.path()).run().clean();
     fs::write(fixture.at("5"), plain).unwrap();
-    fs::write(fixture.at("6"), MAGIC).unwrap();
+    fs::write(fixture.at("6"), saved::MAGIC).unwrap();
     for (other, code, expected) in [
         ("3", 2, "cannot show 3: it was saved with -x"),
         ("5", 2, "cannot load 5: it is JSON from weigh, which is for other programs"),

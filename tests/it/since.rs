@@ -13,10 +13,10 @@ use serde_json::Value;
 use crate::dice::{Dice, Names};
 use crate::document::exact;
 use crate::fixture::{Fixture, entries_at};
-use crate::packed::{sealed, sections};
 use crate::rounds::deeper_than_any_stack;
 use crate::run::{Shown, weigh};
 use crate::saved;
+use crate::saved::{sealed, sections};
 use crate::snapshots::sizes_alone;
 
 /// A project of which one file grows, one shrinks, a directory goes and another comes.

@@ -16,7 +16,6 @@ use crate::rounds::{deeper_than_any_stack, for_seeds, rounds};
 use crate::run::in_namespace;
 use crate::run::{Shown, beside_unmatched, weigh};
 use crate::saved;
-use weigh::internal::snapshot::packed::blocks::MAGIC;
 
 /// Links inside and outside, every kind, odd names and modes that colours tell apart.
 fn varied() -> Fixture {
@@ -424,7 +423,7 @@ fn a_name_of_another_format_is_refused() {
     }
     for name in ["x", "x.weigh", "x.snapshot"] {
         weigh("top -q --save").arg(name).within(fixture.path()).run().clean();
-        assert!(fixture.bytes(name).starts_with(MAGIC), "{name}");
+        assert!(fixture.bytes(name).starts_with(saved::MAGIC), "{name}");
     }
 }
 

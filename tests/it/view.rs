@@ -2,27 +2,15 @@
 #![cfg(all(target_os = "linux", feature = "tui"))]
 
 use std::fs;
-use std::path::Path;
-use std::time::Duration;
-
-use crate::program::browse::browser::Browser;
-use crate::program::browse::event::Event;
-use crate::program::browse::keys::Key;
-use crate::program::browse::{BrowseOptions, view};
-use ratatui_core::backend::TestBackend;
-use ratatui_core::terminal::Terminal;
-use weigh::internal::render::palette::Charset;
-use weigh::internal::report::{Input, Keep, Request};
-use weigh::internal::tally::Inodes;
-use weigh::internal::walk::Progress;
+use std::path::{Path, PathBuf};
 
 use crate::dice::HOSTILE;
 use crate::fixture::{Fixture, raw};
-use crate::picture::cells;
 use crate::run::weigh;
+use crate::session::{self, Session};
 
 /// A snapshot of what is at `tree` in `fixture`, which was at `/srv` when it was made.
-fn saved(fixture: &Fixture) -> std::path::PathBuf {
+fn saved(fixture: &Fixture) -> PathBuf {
     let (tree, file) = (fixture.at("tree"), fixture.at("saved.weigh"));
     weigh("-P --save").arg(&file).arg(&tree).run();
     let text = crate::saved::text(&file);
@@ -30,36 +18,8 @@ fn saved(fixture: &Fixture) -> std::path::PathBuf {
     file
 }
 
-fn browser(snapshot: &Path) -> Browser {
-    browser_with(snapshot, BrowseOptions::default())
-}
-
-fn browser_with(snapshot: &Path, options: BrowseOptions) -> Browser {
-    let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
-    let source = Input::Files(vec![snapshot.to_owned()], Default::default());
-    let request = Request { keep, source, ..Request::default() };
-    crate::browse::opened(&request, options, 1)
-}
-
-/// What is on a screen of so many columns and lines.
-pub fn screen(browser: &mut Browser, (width, height): (u16, u16)) -> String {
-    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    view::fit(browser, (width, height));
-    terminal.draw(|frame| view::draw(browser, frame)).unwrap();
-    let buffer = terminal.backend().buffer();
-    let mut text = String::new();
-    for line in 0..height {
-        let (mut column, mut shown) = (0, String::new());
-        while column < width {
-            let symbol = buffer[(column, line)].symbol();
-            shown += symbol;
-            // What is wide takes the next cell too.
-            column += u16::try_from(cells(symbol).max(1)).unwrap();
-        }
-        text += shown.trim_end();
-        text.push('\n');
-    }
-    text
+fn browser(snapshot: &Path) -> Session {
+    session::files([snapshot]).open()
 }
 
 /// With a word in place of many blank lines.
@@ -78,18 +38,6 @@ fn condensed(screen: &str) -> String {
         text.push('\n');
     }
     text
-}
-
-fn press(browser: &mut Browser, keys: &str) {
-    for key in keys.chars() {
-        browser.on(Event::Key(match key {
-            '\n' => Key::Enter,
-            '>' => Key::Right,
-            '\t' => Key::Tab,
-            '^' => Key::Home,
-            key => Key::Char(key),
-        }));
-    }
 }
 
 fn screenful() -> Fixture {
@@ -115,7 +63,7 @@ const SIZES: [(u16, u16); 5] = [(20, 5), (40, 10), (80, 24), (120, 30), (400, 10
 /// A click in the second pane or below the list was one on the line of the list at that height.
 #[test]
 fn only_a_click_on_the_list_is_one_on_its_lines() {
-    let (wide, browser) = ((120, 30), Browser::new(Request::default(), BrowseOptions::default()));
+    let (wide, mut browser) = ((120, 30), session::of(["."]).scanning());
     for (at, size, line) in [
         ((0, 4), wide, Some(0)),
         ((71, 27), wide, Some(23)),
@@ -126,7 +74,7 @@ fn only_a_click_on_the_list_is_one_on_its_lines() {
         ((79, 4), (80, 24), Some(0)),
         ((79, 22), (80, 24), None),
     ] {
-        assert_eq!(view::click(&browser, at, size), line.map(Key::Click), "{at:?} on {size:?}");
+        assert_eq!(browser.resize(size).line_at(at), line, "{at:?} on {size:?}");
     }
 }
 
@@ -134,9 +82,9 @@ fn only_a_click_on_the_list_is_one_on_its_lines() {
 #[test]
 fn a_list_that_does_not_fit_says_where_one_is() {
     let mut browser = browser(&saved(&screenful()));
-    press(&mut browser, "/29.log\nj");
+    browser.press("/29.log\nj");
     let mut heading = |size, line: usize| {
-        let shown = screen(&mut browser, size);
+        let shown = browser.resize(size).screen();
         shown.lines().nth(line).unwrap_or_default().to_owned()
     };
     assert!(heading((60, 15), 2).ends_with(" 2 of 30"), "{}", heading((60, 15), 2));
@@ -158,17 +106,17 @@ fn screens() {
         ("review", "d"),
         ("keys", "q?"),
         ("about a line", "qi"),
-        ("a directory, by entries, with counts", "qs^>Cc"),
+        ("a directory, by entries, with counts", "qs⇱→Cc"),
         ("a pattern", "f[12]?.log\n"),
         ("what is asked", "+"),
     ] {
-        press(&mut browser, keys);
+        browser.press(keys);
         for size in SIZES.into_iter().filter(|size| keys.len() < 2 || size.0 < 100) {
             shown += &format!(
                 "── {what}, {} × {}\n{}",
                 size.0,
                 size.1,
-                condensed(&screen(&mut browser, size))
+                condensed(&browser.resize(size).screen())
             );
         }
     }
@@ -184,8 +132,8 @@ fn partial_figures_say_so() {
     crate::saved::write(fixture.at("saved.weigh"), str::from_utf8(&json).unwrap());
     let mut browser = browser(&fixture.at("saved.weigh"));
     let mut lines = |keys: &str, word: &str| {
-        press(&mut browser, keys);
-        let shown = screen(&mut browser, (80, 20));
+        browser.press(keys);
+        let shown = browser.resize((80, 20)).screen();
         let lines = shown.lines().filter(|line| line.contains(word)).map(str::to_owned);
         (lines.collect::<Vec<_>>().join("\n"), shown)
     };
@@ -204,9 +152,9 @@ fn partial_figures_say_so() {
         ("", "removing them", 1),
         ("", "tree/half/", 2),
         ("", "tree/whole/", 0),
-        ("qU^ji", "size  ", 1),
+        ("qU⇱ji", "size  ", 1),
         ("", "frees", 1),
-        ("q>", "closed/", 1),
+        ("q→", "closed/", 1),
         ("", " f", 0),
     ] {
         let (found, shown) = lines(keys, word);
@@ -225,11 +173,11 @@ fn the_way_back_from_the_end_of_a_text_begins_soon() {
     let json = weigh("-P -j tree").within(fixture.path()).by_nobody(&fixture).run().stdout;
     crate::saved::write(fixture.at("saved.weigh"), str::from_utf8(&json).unwrap());
     let mut browser = browser(&fixture.at("saved.weigh"));
-    screen(&mut browser, (80, 20));
-    press(&mut browser, "eG");
-    let end = screen(&mut browser, (80, 20));
-    press(&mut browser, "kkkk");
-    assert_ne!(screen(&mut browser, (80, 20)), end);
+    browser.resize((80, 20)).screen();
+    browser.press("eG");
+    let end = browser.resize((80, 20)).screen();
+    browser.press("kkkk");
+    assert_ne!(browser.resize((80, 20)).screen(), end);
 }
 
 /// It panicked where a terminal says that it has no columns.
@@ -238,11 +186,11 @@ fn a_text_over_the_list_may_have_no_room() {
     let fixture = screenful();
     let mut browser = browser(&saved(&fixture));
     for text in ["?", "i", "y", "e", "d", "z"] {
-        press(&mut browser, text);
+        browser.press(text);
         for size in (0..6).flat_map(|width| (0..6).map(move |height| (width, height))) {
-            screen(&mut browser, size);
+            browser.resize(size).screen();
         }
-        press(&mut browser, "q");
+        browser.press("q");
     }
 }
 
@@ -251,7 +199,8 @@ fn a_text_over_the_list_may_have_no_room() {
 fn the_first_line_is_the_same_on_low_screens() {
     let fixture = screenful();
     let mut browser = browser(&saved(&fixture));
-    let mut first = |height| screen(&mut browser, (120, height)).lines().next().map(str::to_owned);
+    let mut first =
+        |height| browser.resize((120, height)).screen().lines().next().map(str::to_owned);
     let whole = first(30);
     for height in 1..30 {
         assert_eq!(first(height), whole, "{height} lines");
@@ -272,15 +221,15 @@ fn what_is_partial_has_its_own_line() {
     ] {
         crate::saved::write(fixture.at("saved.weigh"), &json.replace("tree/x/closed", lost));
         let mut browser = browser(&fixture.at("saved.weigh"));
-        let shown = screen(&mut browser, (80, 20));
+        let shown = browser.resize((80, 20)).screen();
         let end = format!(" {joined}");
         let line = shown.lines().find(|line| line.ends_with(&end));
         let line = line.unwrap_or_else(|| panic!("{lost} in\n{shown}"));
         assert_eq!(line.contains('≥'), partial, "{lost} in\n{shown}");
         // The way back leads past the same directories.
-        press(&mut browser, ">");
-        browser.on(Event::Key(Key::Left));
-        assert_eq!(screen(&mut browser, (80, 20)), shown, "{lost}");
+        browser.press("→");
+        browser.press("←");
+        assert_eq!(browser.resize((80, 20)).screen(), shown, "{lost}");
     }
 }
 
@@ -288,17 +237,15 @@ fn what_is_partial_has_its_own_line() {
 #[test]
 fn the_help_shows_all_keys() {
     let keys: Vec<_> = ('0'..='9').chain('A'..='K').map(|key| format!("up={key}")).collect();
-    let keys = crate::views::bound(&keys.iter().map(|it| &**it).collect::<Vec<_>>());
-    let fixture = screenful();
-    let mut browser =
-        browser_with(&saved(&fixture), BrowseOptions { keys, ..BrowseOptions::default() });
-    press(&mut browser, "?");
+    let keys: Vec<_> = keys.iter().map(|it| &**it).collect();
+    let mut browser = session::files([saved(&screenful())]).keys(&keys).open();
+    browser.press("?");
     for (width, help) in [
         (40, "\n 0 1 2 3 4 5 6 7 8 9  up, down\n A B C D E F G H I J\n K ↓ j\n"),
         (80, "\n 0 1 2 3 4 5 6 7 8 9 A B C D E F G H I J  up, down\n K ↓ j\n"),
         (120, "\n 0 1 2 3 4 5 6 7 8 9 A B C D E F G H I J K ↓ j  up, down   "),
     ] {
-        let shown = screen(&mut browser, (width, 60));
+        let shown = browser.resize((width, 60)).screen();
         assert!(shown.contains(help), "{shown}");
         assert!(width < 80 || shown.contains("  copy the path, open it\n"), "{shown}");
     }
@@ -307,13 +254,11 @@ fn the_help_shows_all_keys() {
 /// Where the user has set all keys of a line for other actions, the help had it still, without a key.
 #[test]
 fn the_help_has_no_line_without_a_key() {
-    let keys = crate::views::bound(&["bars=y", "map=o", "copy=x", "up=t"]);
-    let fixture = screenful();
-    let mut browser =
-        browser_with(&saved(&fixture), BrowseOptions { keys, ..BrowseOptions::default() });
-    press(&mut browser, "?");
+    let keys = ["bars=y", "map=o", "copy=x", "up=t"];
+    let mut browser = session::files([saved(&screenful())]).keys(&keys).open();
+    browser.press("?");
     for width in [40, 80, 120] {
-        let shown = screen(&mut browser, (width, 60));
+        let shown = browser.resize((width, 60)).screen();
         // A line stays if one of its two actions has a key.
         assert!(shown.contains(" y o ") && shown.contains(" x "), "{shown}");
         assert!(shown.contains("copy the path"), "{shown}");
@@ -326,9 +271,9 @@ fn the_help_has_no_line_without_a_key() {
 fn the_first_line_has_all_of_the_last_name() {
     let fixture = Fixture::in_memory().file("tree/some/where/libharfbuzz-subset0/f", 9_000);
     let mut browser = browser(&saved(&fixture));
-    press(&mut browser, ">");
+    browser.press("→");
     for width in 40..80 {
-        let shown = screen(&mut browser, (width, 20));
+        let shown = browser.resize((width, 20)).screen();
         assert!(shown.lines().next().unwrap().contains("/libharfbuzz-subset0 "), "{shown}");
     }
 }
@@ -340,11 +285,11 @@ fn a_directory_that_could_not_be_read_is_not_called_empty() {
     let json = weigh("-P -j tree").within(fixture.path()).by_nobody(&fixture).run().stdout;
     crate::saved::write(fixture.at("saved.weigh"), str::from_utf8(&json).unwrap());
     let mut browser = browser(&fixture.at("saved.weigh"));
-    press(&mut browser, "j");
-    let shown = screen(&mut browser, (120, 24));
+    browser.press("j");
+    let shown = browser.resize((120, 24)).screen();
     assert!(shown.contains("│ nothing found, but not all was read"), "{shown}");
-    press(&mut browser, ">");
-    let shown = screen(&mut browser, (80, 24));
+    browser.press("→");
+    let shown = browser.resize((80, 24)).screen();
     assert!(shown.contains("cannot open tree/closed: Permission denied"), "{shown}");
 }
 
@@ -355,9 +300,9 @@ fn the_list_of_the_largest_files_has_all_of_their_names() {
         .file("tree/a-long-way/to/where/it/is/libharfbuzz.so", 9_000)
         .file("tree/b", 1);
     let mut browser = browser(&saved(&fixture));
-    press(&mut browser, "\t");
+    browser.press("\t");
     for width in 60..130 {
-        let shown = screen(&mut browser, (width, 20));
+        let shown = browser.resize((width, 20)).screen();
         assert!(shown.lines().nth(3).unwrap().contains("/libharfbuzz.so"), "{shown}");
     }
 }
@@ -367,14 +312,14 @@ fn the_list_of_the_largest_files_has_all_of_their_names() {
 fn names_are_readable_in_the_review() {
     let fixture = Fixture::in_memory().file("tree/long-name-of-a-directory/name-of-file", 9_000);
     let mut browser = browser(&saved(&fixture));
-    press(&mut browser, "> d");
+    browser.press("→ d");
     for (size, path) in [
         ((50, 20), " /srv/lon…ectory/name-of-file\n"),
         ((40, 20), " /sr…y/name-of-file\n"),
         ((36, 20), " …/name-of-file\n"),
         ((34, 20), " …/name-…file\n"),
     ] {
-        let shown = screen(&mut browser, size);
+        let shown = browser.resize(size).screen();
         assert!(shown.contains(path), "{size:?} {shown}");
     }
 }
@@ -386,12 +331,12 @@ fn the_review_explains_its_sum() {
     let fixture = Fixture::in_memory().file("tree/a/f", 90_000).file("tree/c/f", 9_000);
     let fixture = fixture.hard_link("tree/a/f", "tree/b/g");
     let mut browser = browser(&saved(&fixture));
-    for (keys, is_more) in [("n  d", true), ("qUG ^ d", false)] {
-        press(&mut browser, keys);
-        let shown = screen(&mut browser, (80, 24));
+    for (keys, is_more) in [("n  d", true), ("qUG ⇱ d", false)] {
+        browser.press(keys);
+        let shown = browser.resize((80, 24)).screen();
         assert!(shown.contains("2 marked: ") && shown.contains("together\n"), "{shown}");
         assert_eq!(shown.contains(WHY), is_more, "{shown}");
-        assert!(screen(&mut browser, (80, 9)).contains("together\n"), "{shown}");
+        assert!(browser.resize((80, 9)).screen().contains("together\n"), "{shown}");
     }
 }
 
@@ -401,8 +346,8 @@ fn a_low_review_says_that_not_all_is_freed() {
     let fixture = Fixture::in_memory().file("tree/a/f", 90_000).file("tree/c/f", 9_000);
     let fixture = fixture.hard_link("tree/a/f", "tree/b/g");
     let mut browser = browser(&saved(&fixture));
-    press(&mut browser, "n j d");
-    let shown = screen(&mut browser, (80, 9));
+    browser.press("n j d");
+    let shown = browser.resize((80, 9)).screen();
     assert!(shown.contains("the rest has links that are not marked\n"), "{shown}");
 }
 
@@ -412,14 +357,13 @@ fn a_locale_without_unicode_gets_the_same_in_ascii() {
     let fixture = screenful();
     let saved = saved(&fixture);
     let mut plain = browser(&saved);
-    let charset = Charset::Ascii;
-    let mut ascii = browser_with(&saved, BrowseOptions { charset, ..BrowseOptions::default() });
-    for keys in ["", "n  ", "d", "q?", "qi", "qs^>", "Cc", "f[12]?.log\n", "+é", "\nT", "y", "q/漢"]
+    let mut ascii = session::files([&saved]).ascii().open();
+    for keys in ["", "n  ", "d", "q?", "qi", "qs⇱→", "Cc", "f[12]?.log\n", "+é", "\nT", "y", "q/漢"]
     {
-        press(&mut plain, keys);
-        press(&mut ascii, keys);
+        plain.press(keys);
+        ascii.press(keys);
         for size in [(20, 5), (40, 10), (80, 24), (120, 30)] {
-            let [shown, escaped] = [&mut plain, &mut ascii].map(|it| screen(it, size));
+            let [shown, escaped] = [&mut plain, &mut ascii].map(|it| it.resize(size).screen());
             assert!(escaped.is_ascii(), "{keys:?} {escaped}");
             assert!(
                 keys.contains('漢') || !escaped.contains('?') || shown.contains('?'),
@@ -430,9 +374,9 @@ fn a_locale_without_unicode_gets_the_same_in_ascii() {
             }
         }
     }
-    let escaped = screen(&mut ascii, (120, 30));
+    let escaped = ascii.resize((120, 30)).screen();
     assert!(escaped.contains(r"\xe6\xbc\xa2"), "{escaped}");
-    assert!(screen(&mut browser(&saved), (120, 30)).contains("漢"));
+    assert!(browser(&saved).resize((120, 30)).screen().contains("漢"));
 }
 
 /// At half a percent the picture said `<1%`, and the screen `0%`.
@@ -440,7 +384,7 @@ fn a_locale_without_unicode_gets_the_same_in_ascii() {
 fn a_percentage_is_that_of_the_picture() {
     let fixture = Fixture::in_memory().file("tree/a", 199 * 4096).file("tree/b", 4096);
     let picture = weigh("-P -c -s tree").within(fixture.path()).run().text();
-    let shown = screen(&mut browser(&saved(&fixture)), (80, 20));
+    let shown = browser(&saved(&fixture)).resize((80, 20)).screen();
     for text in [picture, shown] {
         let small = |line: &&str| line.contains("── b") || line.ends_with(" b");
         assert!(text.lines().find(small).unwrap().contains(" <1%"), "{text}");
@@ -461,25 +405,18 @@ fn what_nobody_knows_is_not_shown() {
     let run = |flags: &str| weigh(flags).within(fixture.path()).run().text();
     run("-q --from list --save of-list.weigh");
     run("-q tree --save walked.weigh");
-    let details = |source: Input| {
-        let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
-        let request = Request { keep, source, ..Request::default() };
-        let mut browser = crate::browse::opened(&request, BrowseOptions::default(), 1);
-        press(&mut browser, "i");
-        screen(&mut browser, (80, 20))
-    };
-    let saved = |name: &str| details(Input::Files(vec![fixture.at(name)], Default::default()));
+    let details =
+        |name: &str| session::files([fixture.at(name)]).open().press("i").resize((80, 20)).screen();
     for name in ["walked.weigh", "extended.ncdu"] {
-        assert!(saved(name).contains(", mode 0"), "{name}: {}", saved(name));
+        assert!(details(name).contains(", mode 0"), "{name}: {}", details(name));
     }
     for name in ["of-list.weigh", "plain.ncdu"] {
-        assert!(!saved(name).contains("mode"), "{name}: {}", saved(name));
+        assert!(!details(name).contains("mode"), "{name}: {}", details(name));
     }
-    let listed = |name: &str| details(Input::Files(vec![fixture.at(name)], Default::default()));
     for name in ["list", "attributes.csv"] {
         // It has no inodes either. The number of a line was shown as one.
-        let unknown = ["mode", "inode"].iter().find(|it| listed(name).contains(**it));
-        assert_eq!(unknown, None, "{name}: {}", listed(name));
+        let unknown = ["mode", "inode"].iter().find(|it| details(name).contains(**it));
+        assert_eq!(unknown, None, "{name}: {}", details(name));
     }
 }
 
@@ -488,20 +425,15 @@ fn what_nobody_knows_is_not_shown() {
 fn a_list_says_what_it_has_not() {
     let fixture = Fixture::in_memory().file("list", 0);
     fs::write(fixture.at("list"), "5 a/b\n").unwrap();
-    let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
-    let source = Input::Files(vec![fixture.at("list")], Default::default());
-    let request = Request { keep, source, ..Request::default() };
-    let mut browser = crate::browse::opened(&request, BrowseOptions::default(), 1);
-    for (key, said) in
-        [(Key::Char('m'), "the list has no times"), (Key::BackTab, "the list has no owners")]
-    {
-        browser.on(Event::Key(key));
-        let shown = screen(&mut browser, (80, 20));
+    let mut browser = session::files([fixture.at("list")]).open();
+    for (key, said) in [("m", "the list has no times"), ("⇤", "the list has no owners")] {
+        browser.press(key);
+        let shown = browser.resize((80, 20)).screen();
         assert!(shown.contains(said), "{shown}");
     }
     for keys in ["i", "qA", "d"] {
-        press(&mut browser, keys);
-        let shown = screen(&mut browser, (80, 20));
+        browser.press(keys);
+        let shown = browser.resize((80, 20)).screen();
         assert!(!shown.contains("frees ") && !shown.contains("-L"), "{shown}");
     }
 }
@@ -509,12 +441,10 @@ fn a_list_says_what_it_has_not() {
 /// Once, the screen panicked.
 #[test]
 fn a_file_system_may_claim_any_number_of_inodes() {
-    let request = crate::browse::request([Path::new("/srv")]);
-    let mut browser = Browser::new(request, BrowseOptions::default());
-    browser.on(Event::UsedInodes(u64::MAX));
-    let progress = Progress { entries: 1, ..Progress::default() };
-    browser.on(Event::Progress(progress, Duration::from_secs(100)));
-    let shown = screen(&mut browser, (80, 20));
+    let mut browser = session::of(["/srv"]).scanning();
+    browser.used_inodes(u64::MAX);
+    browser.progress(1, 100);
+    let shown = browser.resize((80, 20)).screen();
     assert!(shown.contains("scanning 0%, ") && shown.contains(" h left"), "{shown}");
 }
 
@@ -527,15 +457,17 @@ fn names_stay_in_their_lines() {
     }
     let mut browser = browser(&saved(&fixture));
     for size in SIZES.into_iter().chain([(1, 1), (2, 2), (3, 3), (5, 4), (13, 7)]) {
-        for keys in ["", "i", "q d", "qe", "qf\u{202e}\x07", "\n"] {
-            press(&mut browser, keys);
-            let shown = screen(&mut browser, size);
+        for keys in ["", "i", "q d", "qe", "qf", "\n"] {
+            browser.press(keys);
+            if keys == "qf" {
+                browser.paste("\u{202e}\x07");
+            }
+            let shown = browser.resize(size).screen();
             assert_eq!(shown.lines().count(), usize::from(size.1), "{size:?} {keys:?}");
             let is_control = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
             assert!(!shown.contains(is_control), "{size:?} {keys:?}: {shown:?}");
         }
-        press(&mut browser, "f");
-        (0..3).for_each(|_| drop(browser.on(Event::Key(Key::Backspace))));
-        press(&mut browser, "\n");
+        browser.press("f");
+        browser.press("\x7f\x7f\x7f\n");
     }
 }

@@ -137,7 +137,8 @@ impl Work {
         browser.on(event).into_iter().find_map(|command| self.begin(command))
     }
 
-    fn begin(&self, command: Command) -> Option<Ending> {
+    /// Begins what the state wants to be done. Returns how browsing ends, if it does.
+    pub fn begin(&self, command: Command) -> Option<Ending> {
         match command {
             Command::End(ending) => return Some(ending),
             Command::StopScan => self.interrupt.is_asked.store(true, Ordering::SeqCst),
