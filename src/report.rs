@@ -31,9 +31,8 @@ use crate::measure::{Measures, View};
 use crate::parallel;
 use crate::problem::{Operation, Problem};
 use crate::reclaimable::{self, MayGo, Reclaimable, Search};
-use crate::snapshot::{
-    self, Doubt, Expired, FileSystem, Origin, Remembering, SavedListings, Snapshot, Wanted,
-};
+use crate::series::{self, Expired, Remembering};
+use crate::snapshot::{self, Doubt, FileSystem, Origin, SavedListings, Snapshot, Wanted};
 use crate::stats::WalkStats;
 use crate::tally::{By, Groups, Limits, Live, LiveDirectory, Show, Top, Whole};
 use crate::total::replay;
@@ -134,7 +133,7 @@ pub fn listings(request: &Request) -> Option<(Outcome, SavedListings)> {
     };
     let times = request.kept_time().is_some();
     let wanted = Wanted { measure: request.measure, times, ..Wanted::default() };
-    let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
+    let (snapshot, listings) = snapshot::listings(&series::newest(file).ok()?, wanted).ok()??;
     let mut snapshot = request.reweighed(snapshot).ok()?;
     snapshot.weighed.check_totals();
     Some((Outcome { snapshot, ..Outcome::default() }, listings))
@@ -167,8 +166,8 @@ pub fn run(
     let (mut snapshot, stats, before) = request.compared(now)?;
     let largest = largest.lock().unwrap_or_else(PoisonError::into_inner).take();
     let has_answer = snapshot.origin.is_some() || snapshot.weighed.report.is_some();
-    let to = request.save.as_ref().filter(|_| has_answer);
-    let saved = to.map(|to| request.save(to, &mut snapshot)).transpose();
+    let to = request.destination(&snapshot).filter(|_| has_answer);
+    let saved = to.map(|to| request.save(&to, &mut snapshot)).transpose();
     let remembered = request.remember(&mut snapshot);
     // Even a complete walk is not shown then, because the user wants no more.
     if request.interrupt.is_asked() && !snapshot.weighed.is_interrupted {

@@ -11,6 +11,7 @@ use super::{Input, Keep, Now, NowAndBefore, Request};
 use crate::diff::{self, Unchanged};
 use crate::measure::{Measure, Measures, View};
 use crate::problem::{Operation, Problem};
+use crate::series;
 use crate::snapshot::{self, Digested, Doubt, Origin, Snapshot, Wanted};
 use crate::sys::{self, Query};
 use crate::tally::{Groups, Inodes, Limits, Whole};
@@ -127,7 +128,7 @@ impl Request {
 
     /// The file that `since` stands for. The origin of the result is `now`.
     fn earlier_file(&self, since: &Path, now: &Origin) -> Result<PathBuf, Problem> {
-        snapshot::newest_like(since, &self.options, now)
+        series::newest_like(since, &self.options, now)
     }
 
     /// The doubts about a comparison of `now` with `before`.

@@ -14,6 +14,7 @@ use crate::list;
 use crate::measure::{Measure, Measures, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::remote::Remote;
+use crate::series;
 use crate::snapshot::{self, Opened, Origin, Snapshot};
 use crate::stats::{OverlayStats, WalkStats};
 use crate::sys::{self, Storage, Symlinks};
@@ -94,7 +95,7 @@ impl Request {
             }
             Input::Files(paths, options) => {
                 let paths: Vec<_> =
-                    paths.iter().map(|path| snapshot::newest(path)).collect::<Result<_, _>>()?;
+                    paths.iter().map(|path| series::newest(path)).collect::<Result<_, _>>()?;
                 let read = |path: &Path, wanted, begin: BeginReplay<'_>| match snapshot::open(path)?
                 {
                     list @ Opened::List(..) => {

@@ -28,7 +28,7 @@ use weigh::internal::measure::Time;
 use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::remove::{self, Manner, RemovalEvent, RemovalStep, Removed, UserDirectories};
 use weigh::internal::report::{Input, Request};
-use weigh::internal::snapshot::Remembered;
+use weigh::internal::series::Remembered;
 use weigh::internal::sys;
 use weigh::internal::tree::Tree;
 
