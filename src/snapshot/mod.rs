@@ -48,6 +48,7 @@ use crate::problem::{Operation, Problem, unless_closed};
 use crate::sys::{self, Draft, SnapshotFile};
 use crate::tally::{Limits, Tally};
 use crate::total::{BeginReplay, replay_to};
+use crate::tree::Tree;
 use crate::weighed::Weighed;
 use packed::blocks::{self, MAGIC, damaged};
 
@@ -250,7 +251,7 @@ pub fn has_end(file: &Path) -> bool {
 ///
 /// # Errors
 /// The system's, those of an invalid file, and [`Operation::Show`] if it lacks what is wanted.
-pub fn load<T: Tally>(
+pub fn load<T: Tally<Answer = Tree>>(
     path: &Path,
     wanted: Wanted,
     tally: impl FnOnce(View) -> T + Send,
@@ -282,7 +283,7 @@ pub fn load_opened(
 ///
 /// # Errors
 /// The system's, those of an invalid file, and those of `check`.
-pub fn load_after<T: Tally>(
+pub fn load_after<T: Tally<Answer = Tree>>(
     path: &Path,
     wanted: Wanted,
     tally: impl FnOnce(View) -> T + Send,

@@ -699,6 +699,8 @@ struct Stepwise {
 
 impl Tally for Stepwise {
     type Part = LivePart;
+    type Answer = Tree;
+
     fn is_live(&self) -> bool {
         true
     }
