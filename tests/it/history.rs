@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::fixture::Fixture;
+use crate::packed;
 use crate::picture::cells;
 #[cfg(target_os = "linux")]
 use crate::run::in_namespace;
@@ -650,6 +651,33 @@ fn a_directory_is_its_newest_snapshot_or_all_of_them() {
         (history("-j", fixture.path(), &["s".to_owned()]), history("-j", fixture.path(), &all));
     assert_eq!((one.code(), one.complaint()), (other.code(), other.complaint()));
     assert_eq!(String::from_utf8(one.stdout), String::from_utf8(other.stdout));
+}
+
+/// The end of a file tells only that all of it was written. What was damaged since is found out where it is read.
+#[test]
+fn a_damaged_snapshot_in_a_directory_is_never_taken_for_a_whole_one() {
+    let fixture = Fixture::new().sparse("t/f", 1_000).dir("s");
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    old(&fixture, 3, true);
+    let newest = format!("s/{}", old(&fixture, 2, true));
+    drop(fs::File::options().write(true).open(fixture.at("t/f")).unwrap().set_len(2_000));
+    let mut file = fixture.bytes(&newest);
+    let listings = packed::places(&file).into_iter().find(|(kind, _)| *kind == b'D').unwrap().1;
+    file[listings.end - 1] ^= 1;
+    fs::write(fixture.at(&newest), file).unwrap();
+    let refused = format!("weigh: error: cannot load {newest}: ");
+    for flags in ["diff t --since s", "diff -j t --since s", "diff --from s --since s", "--from s"]
+    {
+        let shown = run(flags);
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}: {}", shown.text());
+        assert!(shown.complaint().starts_with(&refused), "{flags}: {}", shown.complaint());
+    }
+    run("-s t --save now.weigh").clean();
+    let shown = history("-j", fixture.path(), &["s".to_owned(), "now.weigh".to_owned()]);
+    assert_eq!(shown.code(), 1);
+    let (complaint, shown) = (shown.complaint(), json(shown));
+    assert!(complaint.starts_with(&refused) && complaint.lines().count() == 1, "{complaint}");
+    assert_eq!(shown["snapshots"].as_array().unwrap().len(), 2);
 }
 
 /// A snapshot of an interrupted walk, or one that is cut off, replaces none.
