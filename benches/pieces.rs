@@ -272,7 +272,7 @@ impl Grown {
     }
 
     /// What `tally` reports of it.
-    fn gathered_by<T: Tally>(&self, tally: &T) -> Tree {
+    fn gathered_by<T: Tally<Answer = Tree>>(&self, tally: &T) -> Tree {
         let mut part = T::Part::default();
         let sums = self.fill(tally, &mut part, 0);
         let stat = Stat { mode: Mode::DIRECTORY, ..Stat::default() };

@@ -17,6 +17,7 @@ use crate::diff;
 use crate::measure::Measure;
 use crate::parallel;
 use crate::problem::{Operation, Problem};
+use crate::series::{self, Member};
 use crate::snapshot::{self, Glance, Origin, Snapshot, Wanted};
 use crate::sys::{self, Symlinks};
 use crate::tally::Limits;
@@ -82,33 +83,34 @@ pub fn history(
     measure: Option<Measure>,
     limits: Limits,
 ) -> Result<(History, Snapshot), Problem> {
-    let (mut unread, mut dated) = (Vec::new(), Vec::new());
-    let files: Vec<_> =
-        files.iter().map(|path| snapshot::all_in(path)).collect::<Result<_, _>>()?;
+    let mut unread = Vec::new();
+    let files: Vec<_> = files.iter().map(|path| series::all_in(path)).collect::<Result<_, _>>()?;
     let mut seen = HashSet::new();
-    for file in files.into_iter().flatten() {
-        if !seen.insert(sys::real_path(&file, Symlinks::Follow).unwrap_or_else(|_| file.clone())) {
-            continue;
+    let files = files.into_iter().flatten().filter(|file| {
+        seen.insert(sys::real_path(file, Symlinks::Follow).unwrap_or_else(|_| file.clone()))
+    });
+    let mut members: Vec<_> = series::members(files, &mut unread).collect();
+    members.retain(|Member { file, header }| match undated(header.origin.time) {
+        Some(message) => {
+            unread.push(problem(file, message));
+            false
         }
-        let glance = snapshot::glance(&file).and_then(|glance| match undated(glance.origin.time) {
-            Some(message) => Err(problem(&file, message)),
-            None => Ok(glance),
-        });
-        dated.extend(readable(glance, &mut unread).map(|glance| (file, glance)));
-    }
-    dated.sort_by_key(|(_, glance)| glance.origin.time);
+        None => true,
+    });
+    members.sort_by_key(|member| member.header.origin.time);
     // The last readable snapshot decides which tree it is.
-    let last = iter::from_fn(|| dated.pop())
-        .find_map(|(file, _)| Some((readable(load(&file, measure, None), &mut unread)?, file)));
+    let last = iter::from_fn(|| members.pop()).find_map(|Member { file, .. }| {
+        Some((readable(load(&file, measure, None), &mut unread)?, file))
+    });
     let Some(((mut last, now), last_file)) = last else {
         let none = problem(Path::new(""), "there is no snapshot");
         return Err(unread.into_iter().next().unwrap_or(none));
     };
     let mut others = Vec::new();
     let host = last.origin.as_ref().map_or(&b""[..], |origin| &origin.host);
-    let is_of_one = dated.iter().any(|(_, glance)| glance.origin.host == host);
-    for (file, glance) in dated {
-        match misfit(&glance, &last, is_of_one) {
+    let is_of_one = members.iter().any(|member| member.header.origin.host == host);
+    for Member { file, header } in members {
+        match misfit(&header, &last, is_of_one) {
             Some(message) => unread.push(problem(&file, &message)),
             None => others.push(file),
         }

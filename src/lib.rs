@@ -83,6 +83,8 @@
 //!   side.
 //! * `snapshot` is the result of a walk in a file. It is written completely or not at all, loaded into any tally
 //!   like a walk, and weighed again if filters leave something out.
+//! * `series` is the snapshots of one tree at different times, in files with dated names: which one is meant, and
+//!   which are kept.
 //! * `list` is a tree made from what other programs list: entries in any order, sorted in bounded memory, and fed
 //!   to any tally like a walk.
 //! * `remote` starts a program on another machine, through ssh, and feeds what arrives to any tally.
@@ -110,20 +112,21 @@
 //! ```text
 //! main       cli browse signals report render terminal problem escape
 //! browse     containers signals remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt weighed escape
-//! cli        browse remove report reclaimable list remote snapshot walk tally tree render filter git sys measure problem path terminal interrupt when escape
+//! cli        browse remove report reclaimable list remote series snapshot walk tally tree render filter git sys measure problem path terminal interrupt when escape
 //! remove     containers filter tree sys inode measure problem path escape
 //! api        report filter sys tally tree interrupt invalid measure problem escape
 //! terminal   signals walk render sys interrupt
 //! signals    interrupt
-//! render     report history reclaimable snapshot filter tally tree inode invalid measure parallel problem bounds path stats weighed escape
-//! report     causes containers diff history list filter reclaimable remote snapshot sys walk total tally tree measure parallel problem bounds interrupt stats weighed escape
+//! render     report history reclaimable series snapshot filter tally tree inode invalid measure parallel problem bounds path stats weighed escape
+//! report     causes containers diff history list filter reclaimable remote series snapshot sys walk total tally tree measure parallel problem bounds interrupt stats weighed escape
 //! causes     snapshot walk tally tree sys inode measure problem path escape
 //! reclaimable containers git sys sum tally tree inode measure problem path weighed escape
 //! remote     list snapshot sys total tree measure problem interrupt weighed
-//! history    diff snapshot tally tree sys measure parallel problem
+//! history    diff series snapshot tally tree sys measure parallel problem
 //! diff       sys total tally tree inode measure parallel path
 //! list       snapshot sys total tally tree inode measure problem path weighed
-//! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed when escape
+//! series     snapshot sys problem when
+//! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape
 //! walk       containers sys filter total tally tree inode measure problem path stats weighed
 //! filter     git sys invalid measure path
 //! containers sys sum tree measure problem path escape
@@ -202,6 +205,7 @@ mod remote;
 mod remove;
 mod render;
 mod report;
+mod series;
 mod snapshot;
 mod stats;
 mod sum;
@@ -238,6 +242,6 @@ pub mod internal {
 
     parts! {
         bounds containers diff escape filter git history inode interrupt list measure path problem
-        reclaimable remote remove render report snapshot stats sum sys tally total tree walk weighed when
+        reclaimable remote remove render report series snapshot stats sum sys tally total tree walk weighed when
     }
 }

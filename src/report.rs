@@ -14,9 +14,10 @@ mod request;
 mod saved;
 mod sources;
 
+use std::ffi::OsString;
 use std::mem;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 pub use crate::bounds::{Bounds, Growth};
 pub use request::{Input, Keep, Request};
@@ -31,9 +32,8 @@ use crate::measure::{Measures, View};
 use crate::parallel;
 use crate::problem::{Operation, Problem};
 use crate::reclaimable::{self, MayGo, Reclaimable, Search};
-use crate::snapshot::{
-    self, Doubt, Expired, FileSystem, Origin, Remembering, SavedListings, Snapshot, Wanted,
-};
+use crate::series::{self, Expired, Remembering};
+use crate::snapshot::{self, Doubt, FileSystem, Origin, SavedListings, Snapshot, Wanted};
 use crate::stats::WalkStats;
 use crate::tally::{By, Groups, Limits, Live, LiveDirectory, Show, Top, Whole};
 use crate::total::replay;
@@ -44,11 +44,17 @@ use crate::weighed::Weighed;
 /// Is told how far a walk is, and once nothing when it is over.
 type Watch<'w> = &'w mut dyn FnMut(Option<&Progress>);
 
-/// Makes the result now in a view. In a box, so that the program does not have all kinds of walks twice.
-type Now<'n> = Box<dyn FnOnce(View) -> Result<(Snapshot, WalkStats), Problem> + 'n>;
+/// The result now.
+struct Now<B = Tree> {
+    snapshot: Snapshot,
+    /// What the walk did; empty for a snapshot.
+    stats: WalkStats,
+    /// What the walk answers beside the tree of the snapshot: if that has everything, the tree of the largest.
+    beside: Option<B>,
+}
 
-/// The result now, what the walk did, and the earlier result, if they are to be compared.
-type NowAndBefore = (Snapshot, WalkStats, Option<Earlier>);
+/// Makes the result now in a view. In a box, so that the program does not have all kinds of walks twice.
+type Weigh<'n> = Box<dyn FnOnce(View) -> Result<Now, Problem> + 'n>;
 
 /// The earlier result of a comparison; and what is unchanged, if its tree lacks that.
 type Earlier = (Snapshot, Option<Unchanged>);
@@ -109,7 +115,7 @@ pub fn browse(
     top: Arc<LiveDirectory>,
     mut watch: impl FnMut(Option<&Progress>),
 ) -> Result<Outcome, Problem> {
-    let (mut snapshot, stats, before) = request.compared(Box::new(|view| {
+    let (Now { mut snapshot, stats, .. }, before) = request.compared(Box::new(|view| {
         let inodes = request.kept().unwrap_or_default();
         let is_stopped = Arc::clone(&request.interrupt.is_asked);
         let live = Live::new(Whole { inodes }, top, is_stopped);
@@ -134,7 +140,7 @@ pub fn listings(request: &Request) -> Option<(Outcome, SavedListings)> {
     };
     let times = request.kept_time().is_some();
     let wanted = Wanted { measure: request.measure, times, ..Wanted::default() };
-    let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
+    let (snapshot, listings) = snapshot::listings(&series::newest(file).ok()?, wanted).ok()??;
     let mut snapshot = request.reweighed(snapshot).ok()?;
     snapshot.weighed.check_totals();
     Some((Outcome { snapshot, ..Outcome::default() }, listings))
@@ -158,17 +164,16 @@ pub fn run(
         Input::FileSystems => return request.mounted(),
         Input::Roots(_) | Input::Files(..) | Input::Remote(..) => {}
     }
-    if let (Some(search), None) = (&request.reclaimable, &request.remember) {
-        return request.reclaimed(search, &mut watch);
+    if let (Some(search), None, Input::Roots(roots)) =
+        (&request.reclaimable, &request.remember, &request.source)
+    {
+        return Ok(request.reclaimed(search, roots, &mut watch));
     }
-    // What the walk leaves there.
-    let largest = Arc::<Mutex<Option<Tree>>>::default();
-    let now = Box::new(|view| request.now(view, &largest, &mut watch));
-    let (mut snapshot, stats, before) = request.compared(now)?;
-    let largest = largest.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let (now, before) = request.compared(Box::new(|view| request.now(view, &mut watch)))?;
+    let Now { mut snapshot, stats, beside: largest } = now;
     let has_answer = snapshot.origin.is_some() || snapshot.weighed.report.is_some();
-    let to = request.save.as_ref().filter(|_| has_answer);
-    let saved = to.map(|to| request.save(to, &mut snapshot)).transpose();
+    let to = request.destination(&snapshot).filter(|_| has_answer);
+    let saved = to.map(|to| request.save(&to, &mut snapshot)).transpose();
     let remembered = request.remember(&mut snapshot);
     // Even a complete walk is not shown then, because the user wants no more.
     if request.interrupt.is_asked() && !snapshot.weighed.is_interrupted {
@@ -283,19 +288,17 @@ impl Request {
         if !self.walk.filter.is_off() {
             return Some(Reclaimable::default());
         }
-        let may_go = MayGo::new(search);
-        if let Some(tree) = &snapshot.weighed.report {
-            replay(tree, may_go.clone());
-        }
-        Some(reclaimable::find(&may_go, &snapshot.weighed, search))
+        let tree = snapshot.weighed.report.as_ref();
+        let findable = tree.map(|tree| replay(tree, MayGo::new(search)).1);
+        Some(reclaimable::find(findable, &snapshot.weighed, search))
     }
 
     /// What can go, and nothing else: no more is kept than that needs.
-    fn reclaimed(&self, search: &Search, watch: Watch<'_>) -> Result<Outcome, Problem> {
-        let may_go = MayGo::new(search);
-        let tally = may_go.clone();
-        let (snapshot, stats) = self.with(self.walk.view, |_| tally, watch)?;
-        let reclaimable = Some(reclaimable::find(&may_go, &snapshot.weighed, search));
-        Ok(Outcome { snapshot, reclaimable, stats, ..Outcome::default() })
+    fn reclaimed(&self, search: &Search, roots: &[OsString], watch: Watch<'_>) -> Outcome {
+        let part = |(tree, findable)| (tree, Some(findable));
+        let now = self.walked(roots, self.walk.view, MayGo::new(search), part, watch);
+        let Now { snapshot, stats, beside: findable } = now;
+        let reclaimable = Some(reclaimable::find(findable, &snapshot.weighed, search));
+        Outcome { snapshot, reclaimable, stats, ..Outcome::default() }
     }
 }

@@ -20,7 +20,7 @@ use crate::measure::{Figures, Time};
 use crate::sum::Sum;
 use crate::sys::Stat;
 use crate::tally::{Entry, Tally};
-use crate::tree::{Freeable, Sums, Tree};
+use crate::tree::{Freeable, Sums};
 
 /// How inodes count.
 #[derive(Clone, Copy, Debug, Default)]
@@ -191,7 +191,7 @@ pub fn finish<T: Tally>(
     tally: &T,
     mut root: Entry<'_>,
     mut subtotal: Subtotal<T::Part>,
-) -> Tree {
+) -> T::Answer {
     if let Some(rules) = rules {
         rules.close(&mut root, &mut subtotal);
         if tally.adds_up() {

@@ -5,9 +5,9 @@ use crate::tree::{Child, Tree};
 
 /// What weighing came to.
 #[derive(Debug, Default)]
-pub struct Weighed {
-    /// The tree of what was kept; none if no root could be read.
-    pub report: Option<Tree>,
+pub struct Weighed<A = Tree> {
+    /// The answer: as a rule, the tree of what was kept. None if no root could be read.
+    pub report: Option<A>,
     /// What could not be read, sorted by path.
     pub problems: Vec<Problem>,
     /// Whether it was ended early, so that all totals are lower bounds.
@@ -42,7 +42,9 @@ impl Weighed {
             self.problems.sort_unstable();
         }
     }
+}
 
+impl<A> Weighed<A> {
     /// Whether everything was read; if not, all totals are lower bounds.
     pub fn is_complete(&self) -> bool {
         !self.is_interrupted && !self.problems.iter().any(Problem::is_loss)

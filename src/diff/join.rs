@@ -14,7 +14,7 @@ use crate::measure::Change;
 use crate::parallel::{self, Helpers};
 use crate::tally::{Limits, Show, Tally};
 use crate::total::{AnyReplay, Replay, Shown};
-use crate::tree::{Child, Inode, Named, Node, Step, Sums, Traversal, Tree};
+use crate::tree::{Child, Inode, Named, Node, Step, Sums, Traversal};
 
 /// A thread gets about so many directories at a time.
 const SHARE: u64 = 1024;
@@ -71,7 +71,7 @@ pub(super) fn join<T: Tally + Clone>(
     tally: T,
     limits: Limits,
     is_each_once: bool,
-) -> Tree {
+) -> T::Answer {
     let root_depth = root.now.is_some_and(|now| now.is_total()).into();
     let inodes = is_each_once.then(ChangedInodes::default);
     let context = JoinContext { moves, unchanged, limits, root_depth, inodes };

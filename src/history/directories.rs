@@ -9,6 +9,7 @@ pub(super) struct Directories;
 
 impl Tally for Directories {
     type Part = Content;
+    type Answer = Tree;
 
     fn leaf(&self, _: &mut Content, _: &Entry<'_>) {}
 

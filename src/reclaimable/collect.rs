@@ -7,7 +7,7 @@
 
 use std::iter;
 use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -17,12 +17,17 @@ use crate::measure::{Figures, Kind};
 use crate::tally::{Entry, Tally};
 use crate::tree::{Content, Inode, MOST_EXTENTS, Node, Shape, Sums, Tree, record};
 
-/// Keeps what rules may find. Clones share what is kept.
-#[derive(Clone, Debug)]
+/// Keeps what rules may find.
+#[derive(Debug)]
 pub struct MayGo {
+    proofs: Arc<Proofs>,
+}
+
+/// What rules may find in all that was weighed.
+#[derive(Debug)]
+pub struct Findable {
     pub(super) proofs: Arc<Proofs>,
-    /// What is kept, once the walk is over.
-    kept: Arc<Mutex<Vec<KeptEntry>>>,
+    pub(super) entries: Vec<KeptEntry>,
 }
 
 /// What rules may find, a directory on the way to that, or a root.
@@ -66,12 +71,7 @@ pub struct MayGoPart {
 impl MayGo {
     /// Keeps what the rules of `search` may find.
     pub fn new(search: &Search) -> Self {
-        Self { proofs: Arc::new(Proofs::of(&search.rules)), kept: Arc::default() }
-    }
-
-    /// What was kept; nothing if the walk has found no root.
-    pub(super) fn take(&self) -> Vec<KeptEntry> {
-        mem::take(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+        Self { proofs: Arc::new(Proofs::of(&search.rules)) }
     }
 
     /// Decides about what is in a directory whose content is complete.
@@ -96,6 +96,8 @@ impl MayGo {
 
 impl Tally for MayGo {
     type Part = MayGoPart;
+    /// The root alone comes with it.
+    type Answer = (Tree, Findable);
 
     #[inline]
     fn leaf(&self, part: &mut MayGoPart, entry: &Entry<'_>) {
@@ -145,7 +147,7 @@ impl Tally for MayGo {
         }
     }
 
-    fn finish(&self, root: &Entry<'_>, mut part: MayGoPart) -> Tree {
+    fn finish(&self, root: &Entry<'_>, mut part: MayGoPart) -> (Tree, Findable) {
         let mut top = MayGoPart::default();
         if root.name.is_empty() {
             self.look_around(&mut part);
@@ -157,8 +159,8 @@ impl Tally for MayGo {
         for KeptEntry { sums, .. } in &mut top.kept {
             sums.frees = sums.frees.map(|frees| frees.settled(sums, || has_too_many));
         }
-        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = top.kept;
-        Content::default().finish(&root.node(), Shape::Directory)
+        let findable = Findable { proofs: Arc::clone(&self.proofs), entries: top.kept };
+        (Content::default().finish(&root.node(), Shape::Directory), findable)
     }
 }
 

@@ -16,7 +16,7 @@ mod rule;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use collect::MayGo;
+pub use collect::{Findable, MayGo};
 use collect::{KeptEntry, OwnInodes};
 pub use rule::ReclaimRule;
 
@@ -95,13 +95,12 @@ pub struct Reclaim {
     pub rule: Arc<ReclaimRule>,
 }
 
-/// What can go of all that `may_go` has kept; nothing if the walk was interrupted, or could read nothing.
-pub fn find(may_go: &MayGo, weighed: &Weighed, search: &Search) -> Reclaimable {
-    let entries = may_go.take();
-    if weighed.is_interrupted || weighed.report.is_none() {
+/// What can go of what was `findable`; nothing if the walk was interrupted, or could read nothing.
+pub fn find(findable: Option<Findable>, weighed: &Weighed, search: &Search) -> Reclaimable {
+    let Some(Findable { proofs, entries }) = findable.filter(|_| !weighed.is_interrupted) else {
         return Reclaimable::default();
-    }
-    let found = Finder::new(&may_go.proofs, &entries, &weighed.problems, search).found();
+    };
+    let found = Finder::new(&proofs, &entries, &weighed.problems, search).found();
     let (mut others, mut found): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|one| one.rule.is_final() || one.unexpected.is_some());
     others.retain(|one| one.rule.is_final() || one.frees.most > 0);

@@ -9,7 +9,7 @@ use crate::filter::Typed;
 use crate::history::History;
 use crate::measure::Measure;
 use crate::problem::{Problem, named};
-use crate::snapshot::Remembering;
+use crate::series::Remembering;
 use crate::stats::{NotInBulk, OverlayStats, SharingStats, Unasked};
 use crate::tree::{FEW_EXTENTS, LEAST_ASKED, MOST_EXTENTS, Tree};
 

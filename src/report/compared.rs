@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread::{self, ScopedJoinHandle};
 
-use super::{Input, Keep, Now, NowAndBefore, Request};
+use super::{Earlier, Input, Keep, Now, Request, Weigh};
 use crate::diff::{self, Unchanged};
 use crate::measure::{Measure, Measures, View};
 use crate::problem::{Operation, Problem};
+use crate::series;
 use crate::snapshot::{self, Digested, Doubt, Origin, Snapshot, Wanted};
 use crate::sys::{self, Query};
 use crate::tally::{Groups, Inodes, Limits, Whole};
@@ -18,24 +19,25 @@ use crate::total::replay;
 use crate::tree::Tree;
 
 impl Request {
-    /// The result `now`, what the walk did, and the earlier result, if they are to be compared: by what both have.
-    pub(super) fn compared(&self, now: Now<'_>) -> Result<NowAndBefore, Problem> {
+    /// The result `now`, and the earlier result, if they are to be compared: by what both have.
+    pub(super) fn compared(&self, now: Weigh<'_>) -> Result<(Now, Option<Earlier>), Problem> {
         let view = self.walk.view;
         if let Input::Roots(roots) = &self.source {
             let Some(since) = &self.since else {
-                return now(view).map(|(now, stats)| (now, stats, None));
+                return now(view).map(|now| (now, None));
             };
             let here = self.here(roots);
             let earlier = self.earlier_file(since, &here)?;
             return self.loaded_during(&earlier, &here, now);
         }
-        let (mut snapshot, stats) = now(view)?;
+        let mut now = now(view)?;
+        let snapshot = &mut now.snapshot;
         let mut before = None;
         if let Some(since) = &self.since {
-            let loaded = self.loaded_after(since, &mut snapshot);
+            let loaded = self.loaded_after(since, snapshot);
             let loaded = loaded.map_err(|problem| match &self.source {
                 // It lacks the roots of hosts that did not answer.
-                Input::Remote(..) => unanswered(&snapshot).unwrap_or(problem),
+                Input::Remote(..) => unanswered(snapshot).unwrap_or(problem),
                 _ => problem,
             })?;
             before = Some((loaded, None));
@@ -45,7 +47,7 @@ impl Request {
             let saved = options.clone();
             options.extend(self.options.iter().filter(|flag| !saved.contains(flag)).cloned());
         }
-        Ok((snapshot, stats, before))
+        Ok((now, before))
     }
 
     /// The snapshot that `since` stands for, for a comparison with `now`, which is seen as that from then on.
@@ -68,8 +70,8 @@ impl Request {
         &self,
         earlier: &Path,
         here: &Origin,
-        walk: Now<'_>,
-    ) -> Result<NowAndBefore, Problem> {
+        walk: Weigh<'_>,
+    ) -> Result<(Now, Option<Earlier>), Problem> {
         let has_stopped = AtomicBool::new(false);
         let (sender, may_begin) = mpsc::sync_channel(2);
         let asked = (self.walk.view, self.measure);
@@ -105,29 +107,29 @@ impl Request {
                     (walk(earlier.0.view), earlier)
                 }
             };
-            now.map(|(now, stats)| (now, stats, earlier))
+            now.map(|now| (now, earlier))
         });
         if has_stopped.load(Ordering::SeqCst) {
             // The user did not ask for it.
             self.interrupt.is_asked.store(false, Ordering::SeqCst);
         }
-        let (now, stats, (mut before, digested)) = both?;
+        let (now, (mut before, digested)) = both?;
         let mut unchanged = None;
-        if let Some((digested, now)) = digested.zip(now.weighed.report.as_ref()) {
+        if let Some((digested, now)) = digested.zip(now.snapshot.weighed.report.as_ref()) {
             let changed = digested.changed(now, Inodes::DATED_DIRECTORIES);
             let (tree, alike) =
                 changed.map_err(|error| snapshot::problem(earlier, Operation::Load, &error))?;
             before.weighed.report = Some(tree.seen_as(before.view));
             unchanged = Some(Unchanged::Alike(alike));
         }
-        ensure_same_roots(earlier, &before, &now)?;
-        before.name_roots_as(&now);
-        Ok((now, stats, Some((before, unchanged))))
+        ensure_same_roots(earlier, &before, &now.snapshot)?;
+        before.name_roots_as(&now.snapshot);
+        Ok((now, Some((before, unchanged))))
     }
 
     /// The file that `since` stands for. The origin of the result is `now`.
     fn earlier_file(&self, since: &Path, now: &Origin) -> Result<PathBuf, Problem> {
-        snapshot::newest_like(since, &self.options, now)
+        series::newest_like(since, &self.options, now)
     }
 
     /// The doubts about a comparison of `now` with `before`.

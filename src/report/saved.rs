@@ -6,9 +6,19 @@ use std::path::{Path, PathBuf};
 use super::Request;
 use crate::measure::View;
 use crate::problem::{Operation, Problem};
-use crate::snapshot::{self, Destination, Expired, Origin, Remembering, Snapshot};
+use crate::series::{self, Expired, Remembering};
+use crate::snapshot::{self, Destination, Origin, Snapshot};
 
 impl Request {
+    /// Where to save `snapshot`. In a directory, it is named after its own time, which is not now if it was loaded: the
+    /// names there are in the order of the times.
+    pub(super) fn destination(&self, snapshot: &Snapshot) -> Option<Destination> {
+        let to = self.save.as_ref()?;
+        let dated = to.directory_of_new().zip(snapshot.origin.as_ref());
+        let dated = dated.map(|(directory, origin)| series::dated(directory, origin.time));
+        Some(dated.unwrap_or_else(|| to.clone()))
+    }
+
     /// Half a snapshot is not saved, because later it would be taken for a whole one.
     pub(super) fn save(
         &self,
@@ -58,7 +68,7 @@ impl Request {
     pub(super) fn remove_old(&self, file: &Path, origin: &Origin) -> Expired {
         let directory = self.save.as_ref().and_then(Destination::directory_of_new);
         directory.zip(self.keep_saved).map_or_else(Expired::default, |(directory, count)| {
-            snapshot::remove_old(directory, (file, origin), count.get())
+            series::remove_old(directory, (file, origin), count.get())
         })
     }
 }

@@ -3,9 +3,9 @@
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use super::{Input, Keep, Request, Watch};
+use super::{Input, Keep, Now, Request, Watch};
 use crate::containers;
 use crate::escape::escape;
 use crate::filter::{Filter, MANY};
@@ -14,19 +14,26 @@ use crate::list;
 use crate::measure::{Measure, Measures, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::remote::Remote;
+use crate::series;
 use crate::snapshot::{self, Opened, Origin, Snapshot};
 use crate::stats::{OverlayStats, WalkStats};
 use crate::sys::{self, Storage, Symlinks};
-use crate::tally::{By, Groups, Inodes, Limits, Tally, Top, Whole, WithTop};
+use crate::tally::{By, Groups, Inodes, Limits, Tally, Top, Whole};
 use crate::total::{BeginReplay, replay_to};
 use crate::tree::Tree;
 use crate::walk::{self, Progress, Walked};
+use crate::weighed::Weighed;
 
 /// What is said of a list where times are needed.
 pub const NO_TIMES_LISTED: &str = "the list has no times";
 
 /// What is said of a list where owners are needed.
 pub const NO_OWNERS_LISTED: &str = "the list has no owners";
+
+/// A tree with nothing beside it.
+fn alone(tree: Tree) -> (Tree, Option<Tree>) {
+    (tree, None)
+}
 
 /// Whether what is in `tree` has lengths and no blocks.
 fn has_only_lengths(tree: &Tree) -> bool {
@@ -35,30 +42,21 @@ fn has_only_lengths(tree: &Tree) -> bool {
 }
 
 impl Request {
-    /// Walks, to be seen in a `view`, or loads; and returns what the walk did. If a walk keeps more than the `largest`,
-    /// it leaves these there.
-    pub(super) fn now(
-        &self,
-        view: View,
-        largest: &Arc<Mutex<Option<Tree>>>,
-        watch: Watch<'_>,
-    ) -> Result<(Snapshot, WalkStats), Problem> {
-        match (self.kept(), self.keep) {
-            (Some(inodes), Keep::Largest(limits)) if !self.is_loaded() && self.since.is_none() => {
-                let (whole, largest) = (Whole { inodes }, Arc::clone(largest));
-                self.with(
-                    view,
-                    move |view| WithTop { whole, top: Top::new(view, limits), largest },
-                    watch,
-                )
+    /// Walks, to be seen in a `view`, or loads.
+    pub(super) fn now(&self, view: View, watch: Watch<'_>) -> Result<Now, Problem> {
+        match (self.kept(), self.keep, &self.source) {
+            (Some(inodes), Keep::Largest(limits), Input::Roots(roots)) if self.since.is_none() => {
+                let both = (Whole { inodes }, Top::new(view, limits));
+                let part = |(whole, largest)| (whole, Some(largest));
+                Ok(self.walked(roots, view, both, part, watch))
             }
-            (Some(inodes), _) | (None, Keep::Everything(inodes)) => {
+            (Some(inodes), ..) | (None, Keep::Everything(inodes), _) => {
                 self.with(view, move |_| Whole { inodes }, watch)
             }
-            (None, Keep::Largest(limits)) => {
+            (None, Keep::Largest(limits), _) => {
                 self.with(view, move |view| Top::new(view, limits), watch)
             }
-            (None, Keep::Groups(by, limits)) => {
+            (None, Keep::Groups(by, limits), _) => {
                 // A group that is small now may have been large before.
                 let limits = if self.since.is_some() { Limits::NONE } else { limits };
                 self.with(view, move |view| Groups::new(by, view, limits), watch)
@@ -66,35 +64,24 @@ impl Request {
         }
     }
 
-    pub(super) fn with<T: Tally>(
+    pub(super) fn with<T: Tally<Answer = Tree>>(
         &self,
         view: View,
         tally: impl FnOnce(View) -> T + Send + 'static,
         watch: Watch<'_>,
-    ) -> Result<(Snapshot, WalkStats), Problem> {
-        let (mut snapshot, stats) = self.made(view, tally, watch)?;
-        snapshot.weighed.check_totals();
-        Ok((snapshot, stats))
-    }
-
-    fn made<T: Tally>(
-        &self,
-        view: View,
-        tally: impl FnOnce(View) -> T + Send + 'static,
-        watch: Watch<'_>,
-    ) -> Result<(Snapshot, WalkStats), Problem> {
+    ) -> Result<Now, Problem> {
         let mut stats = WalkStats::default();
         let (path, snapshot) = match &self.source {
-            Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),
+            Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), alone, watch)),
             Input::Remote(remote, roots) => {
                 return self.arrived(remote, roots, replay_to(tally), watch);
             }
             Input::FileSystems | Input::History(_) => {
-                return Ok(self.walked(&[], view, tally(view), watch));
+                return Ok(self.walked(&[], view, tally(view), alone, watch));
             }
             Input::Files(paths, options) => {
                 let paths: Vec<_> =
-                    paths.iter().map(|path| snapshot::newest(path)).collect::<Result<_, _>>()?;
+                    paths.iter().map(|path| series::newest(path)).collect::<Result<_, _>>()?;
                 let read = |path: &Path, wanted, begin: BeginReplay<'_>| match snapshot::open(path)?
                 {
                     list @ Opened::List(..) => {
@@ -118,18 +105,21 @@ impl Request {
             }
         };
         let snapshot = self.reweighed(snapshot);
-        snapshot
-            .map(|snapshot| (snapshot, stats))
-            .map_err(|error| snapshot::problem(&path, Operation::Show, &error))
+        let mut snapshot =
+            snapshot.map_err(|error| snapshot::problem(&path, Operation::Show, &error))?;
+        snapshot.weighed.check_totals();
+        Ok(Now { snapshot, stats, beside: None })
     }
 
-    fn walked<T: Tally>(
+    /// Walks `roots`. `part` divides what the `tally` answers: into the tree of the snapshot, and what is beside it.
+    pub(super) fn walked<T: Tally, B>(
         &self,
         roots: &[OsString],
         view: View,
         tally: T,
+        part: impl FnOnce(T::Answer) -> (Tree, Option<B>),
         watch: Watch<'_>,
-    ) -> (Snapshot, WalkStats) {
+    ) -> Now<B> {
         let kept = self.kept().unwrap_or_default();
         let (has_details, time) = (kept.has_details(), self.kept_time());
         let has_times = time == Some(Time::Modified);
@@ -151,11 +141,15 @@ impl Request {
         let given = roots;
         let roots = roots.to_owned();
         options.interrupt = Arc::clone(&self.interrupt.is_asked);
-        let Walked { mut weighed, mut stats } = self.interrupt.put_off(|| {
+        let Walked { weighed, mut stats } = self.interrupt.put_off(|| {
             let walked = walk::walk(roots, options, tally, |progress| watch(Some(progress)));
             watch(None);
             walked
         });
+        let Weighed { report, problems, is_interrupted, unfinished } = weighed;
+        let (tree, beside) = report.map(part).unzip();
+        let report = tree.map(|tree| tree.seen_as(view));
+        let mut weighed = Weighed { report, problems, is_interrupted, unfinished };
         stats.has_no_blocks = view.measure == Measure::Disk
             && weighed.report.as_ref().is_some_and(has_only_lengths)
             && given.iter().any(|root| self.is_served(root));
@@ -171,7 +165,10 @@ impl Request {
             let note = layer.as_ref().map(|layer| format!("counts in {}", escape(layer)));
             stats.known.notes.extend(note.map(|note| (path.clone(), note)));
         }
-        (Snapshot { weighed, view, known: Measures::ALL, origin, ..Snapshot::default() }, stats)
+        weighed.check_totals();
+        let snapshot =
+            Snapshot { weighed, view, known: Measures::ALL, origin, ..Snapshot::default() };
+        Now { snapshot, stats, beside: beside.flatten() }
     }
 
     /// Whether another machine or a process serves the file system of `root`. The kernel would know its blocks.
@@ -189,7 +186,7 @@ impl Request {
         roots: &[OsString],
         begin: BeginReplay<'static>,
         watch: Watch<'_>,
-    ) -> Result<(Snapshot, WalkStats), Problem> {
+    ) -> Result<Now, Problem> {
         let inodes = self.kept().unwrap_or_default();
         let whole = move || Whole { inodes: inodes.and(Inodes::DIRECTORIES) };
         let is_one = remote.hosts.len() + roots.len() == 1;
@@ -206,13 +203,13 @@ impl Request {
             // When the walk here ends, the connections are still open: Ctrl-C must end them first.
             let interrupt = Interrupt { ends_at_once: Arc::default(), ..self.interrupt.clone() };
             let request = Self { interrupt, ..self.clone() };
-            let (mut here, walked) = request.walked(roots, self.walk.view, whole(), &mut |_| ());
-            if let Some(origin) = &mut here.origin {
+            let mut here = request.walked(roots, self.walk.view, whole(), alone, &mut |_| ());
+            if let Some(origin) = &mut here.snapshot.origin {
                 // It has the name of none of the others.
                 origin.host = Vec::new();
             }
-            snapshots.push(here);
-            stats = walked;
+            snapshots.push(here.snapshot);
+            stats = here.stats;
         }
         let arrived = self.interrupt.put_off(|| {
             arriving.collect(&self.interrupt, |entries, host| {
@@ -247,7 +244,8 @@ impl Request {
         snapshot.weighed.problems.append(&mut problems);
         snapshot.weighed.problems.sort_unstable();
         snapshot.weighed.is_interrupted |= self.interrupt.is_asked();
-        Ok((snapshot, stats))
+        snapshot.weighed.check_totals();
+        Ok(Now { snapshot, stats, beside: None })
     }
 
     /// Applies filters to a loaded snapshot, if it contains what they need. weigh on another machine has applied them.

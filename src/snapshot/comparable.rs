@@ -84,7 +84,7 @@ fn group(flag: &str, takes_back: bool) -> &str {
 }
 
 /// Whether walks with this `flag` and without it count so differently that neither can be made from the other.
-pub(super) fn sets_apart(flag: &str) -> bool {
+pub fn sets_apart(flag: &str) -> bool {
     effect(group(flag, false)) == Some(Effect::Apart)
 }
 

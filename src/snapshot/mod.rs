@@ -8,13 +8,10 @@
 //! * `reweigh`: applies filters; `roots`: the roots for that.
 //! * `comparable`: whether two snapshots count the same things; `doubts`: what their comparison cannot tell.
 //! * `several`: loads several snapshots together; `shares`: those of one tree; `devices`: which devices are the same.
-//! * `dated`: snapshots in a directory, named after their times, and which of them to keep.
-//! * `remembered`: those that weigh keeps by itself.
 //! * `file_system`: what a file system holds besides what the walk saw.
 
 mod comparable;
 mod compression;
-mod dated;
 mod devices;
 mod doubts;
 mod file_system;
@@ -22,7 +19,6 @@ pub mod header;
 mod ncdu;
 mod origin;
 pub mod packed;
-mod remembered;
 mod reweigh;
 mod roots;
 mod several;
@@ -31,13 +27,11 @@ mod tokens;
 
 pub use crate::filter::Share;
 pub use crate::sys::Destination;
-pub use comparable::difference;
-pub use dated::{Expired, all_in, dated, newest, newest_like, remove_old};
+pub use comparable::{difference, sets_apart};
 pub use doubts::{Doubt, doubts, of_other_roots, other_roots};
 pub use file_system::{Cause, FileSystem, Unseen, file_systems, mounted};
 pub use origin::{GivenRoot, Origin, Volume};
 pub use packed::{Digested, SavedListings};
-pub use remembered::{Day, Remembered, Remembering};
 pub use reweigh::reweigh;
 pub use several::{joined, load_all};
 pub use shares::other_share;
@@ -54,6 +48,7 @@ use crate::problem::{Operation, Problem, unless_closed};
 use crate::sys::{self, Draft, SnapshotFile};
 use crate::tally::{Limits, Tally};
 use crate::total::{BeginReplay, replay_to};
+use crate::tree::Tree;
 use crate::weighed::Weighed;
 use packed::blocks::{self, MAGIC, damaged};
 
@@ -245,12 +240,18 @@ pub fn glance(path: &Path) -> Result<Glance, Problem> {
     read.map_err(|error| problem(path, Operation::Load, &error))
 }
 
+/// Whether the snapshot in `file`, which weigh wrote, was written to its end. Its header does not show whether the rest
+/// was cut off.
+pub fn has_end(file: &Path) -> bool {
+    sys::open_snapshot(file).and_then(|(file, _)| blocks::ensure_end(file)).is_ok()
+}
+
 /// Loads the snapshot at `path`, saved by weigh or ncdu, to be seen as `wanted`: feeds it to the tally that `tally`
 /// makes for that view. If it is one share of several, the others are reported as missing.
 ///
 /// # Errors
 /// The system's, those of an invalid file, and [`Operation::Show`] if it lacks what is wanted.
-pub fn load<T: Tally>(
+pub fn load<T: Tally<Answer = Tree>>(
     path: &Path,
     wanted: Wanted,
     tally: impl FnOnce(View) -> T + Send,
@@ -282,7 +283,7 @@ pub fn load_opened(
 ///
 /// # Errors
 /// The system's, those of an invalid file, and those of `check`.
-pub fn load_after<T: Tally>(
+pub fn load_after<T: Tally<Answer = Tree>>(
     path: &Path,
     wanted: Wanted,
     tally: impl FnOnce(View) -> T + Send,
@@ -449,10 +450,10 @@ fn opened(mut file: SnapshotFile, size: u64) -> io::Result<Opened> {
 }
 
 /// The digest of no names.
-const DIGEST: u64 = 0xcbf2_9ce4_8422_2325;
+pub const DIGEST: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// The digest of some names, with one `more`: FNV-1a, which is the same in every version of weigh.
-fn digest(of: u64, more: &[u8]) -> u64 {
+pub fn digest(of: u64, more: &[u8]) -> u64 {
     more.iter()
         .chain(&[0])
         .fold(of, |digest, byte| (digest ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))

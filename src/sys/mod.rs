@@ -90,8 +90,8 @@ pub use listing::{Listed, Listing};
 pub use mount_table::{Location, MountTable, Overlay, hash_below};
 pub use snapshot_file::{
     Destination, Draft, ReadFrom, SnapshotFile, directories_in, exists, files_in, has_content,
-    is_directory, length, lock, modified, open as open_snapshot, pipe, remove_file,
-    temporary_space, unnamed_file,
+    is_directory, length, lock, open as open_snapshot, pipe, remove_file, temporary_space,
+    unnamed_file,
 };
 pub use source::{Handle, Source};
 pub use space::{Space, space, used_inodes};

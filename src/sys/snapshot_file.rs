@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use tempfile::TempPath;
 
@@ -315,11 +315,6 @@ pub fn directories_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
 /// The length of the file at `path`, in bytes; 0 if there is none.
 pub fn length(path: &Path) -> u64 {
     fs::symlink_metadata(path).map_or(0, |file| file.len())
-}
-
-/// When the content of the file at `path` was last modified, if there is one.
-pub fn modified(path: &Path) -> Option<SystemTime> {
-    fs::symlink_metadata(path).and_then(|file| file.modified()).ok()
 }
 
 /// Whether something is at `path`.

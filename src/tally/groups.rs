@@ -64,6 +64,7 @@ impl Groups {
 
 impl Tally for Groups {
     type Part = GroupPart;
+    type Answer = Tree;
 
     fn adds_up(&self) -> bool {
         true

@@ -84,6 +84,7 @@ impl Live {
 
 impl Tally for Live {
     type Part = LivePart;
+    type Answer = Tree;
 
     fn is_live(&self) -> bool {
         true

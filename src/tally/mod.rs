@@ -8,26 +8,28 @@ mod by;
 mod candidates;
 mod groups;
 mod live;
+mod pair;
 mod top;
 mod whole;
-mod with_top;
 
 pub use by::{AGE_NAMES, By, age};
 pub use groups::Groups;
 pub use live::{Live, LiveDirectory, LivePart};
 pub use top::{Limits, Show, Top};
 pub use whole::{Entries, Inodes, Whole};
-pub use with_top::WithTop;
 
 use crate::inode::{Identity, Links};
 use crate::measure::{Change, Figures};
 use crate::sys::Stat;
-use crate::tree::{Node, Sums, Tree};
+use crate::tree::{Node, Sums};
 
 /// Keeps what a report needs.
 pub trait Tally: Send + Sync + 'static {
     /// What it keeps for one directory, or for a part of a large one.
     type Part: Default + Send + 'static;
+
+    /// What comes of it: a tree, or whatever else it answers.
+    type Answer: Send + 'static;
 
     /// Whether it keeps every inode with several links, and adds up itself. Then `total` does not keep them: for groups
     /// of a package store that would take a fifth more instructions.
@@ -65,8 +67,8 @@ pub trait Tally: Send + Sync + 'static {
         root.sums
     }
 
-    /// The tree of what was kept: the root is closed.
-    fn finish(&self, root: &Entry<'_>, part: Self::Part) -> Tree;
+    /// The answer: the root is closed.
+    fn finish(&self, root: &Entry<'_>, part: Self::Part) -> Self::Answer;
 }
 
 /// An entry, with what it comes to.

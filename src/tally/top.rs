@@ -114,6 +114,7 @@ impl Top {
 
 impl Tally for Top {
     type Part = Candidates;
+    type Answer = Tree;
 
     fn begin_part(&self, so_far: &Candidates) -> Candidates {
         so_far.begin_part()

@@ -94,6 +94,7 @@ impl Whole {
 
 impl Tally for Whole {
     type Part = Content;
+    type Answer = Tree;
 
     fn leaf(&self, part: &mut Content, entry: &Entry<'_>) {
         let is_kept = match self.inodes.of {

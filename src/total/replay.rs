@@ -11,7 +11,7 @@ use crate::tree::{Details, DirectoryId, Inode, Node, Step, Sums, Traversal, Tree
 
 /// Feeds a tally of any type from one thread, node by node. A directory is opened before its content and closed after
 /// it. Memory grows only with depth.
-pub trait AnyReplay {
+pub trait AnyReplay<A = Tree> {
     /// Opens a directory inside the innermost open one.
     fn open(&mut self);
 
@@ -22,7 +22,7 @@ pub trait AnyReplay {
     fn close(&mut self, node: &Node<'_>, shown: Shown);
 
     /// Closes the root, which may also be a file. That is all.
-    fn finish(&mut self, node: &Node<'_>) -> Tree;
+    fn finish(&mut self, node: &Node<'_>) -> A;
 }
 
 /// Begins a replay, to be seen in a view, as [`Replay::new`] does. What reads files gets this, so that it is in
@@ -32,7 +32,9 @@ pub type BeginReplay<'t> =
     Box<dyn FnOnce(View, usize, Option<Rules>) -> Box<dyn AnyReplay> + Send + 't>;
 
 /// Replays for what `tally` makes.
-pub fn replay_to<'t, T: Tally>(tally: impl FnOnce(View) -> T + Send + 't) -> BeginReplay<'t> {
+pub fn replay_to<'t, T: Tally<Answer = Tree>>(
+    tally: impl FnOnce(View) -> T + Send + 't,
+) -> BeginReplay<'t> {
     Box::new(|view, root_depth, rules| Box::new(Replay::new(tally(view), root_depth, rules)))
 }
 
@@ -78,7 +80,7 @@ impl<T: Tally> Replay<T> {
     }
 }
 
-impl<T: Tally> AnyReplay for Replay<T> {
+impl<T: Tally> AnyReplay<T::Answer> for Replay<T> {
     fn open(&mut self) {
         self.open.push(Subtotal::default());
     }
@@ -103,7 +105,7 @@ impl<T: Tally> AnyReplay for Replay<T> {
         }
     }
 
-    fn finish(&mut self, node: &Node<'_>) -> Tree {
+    fn finish(&mut self, node: &Node<'_>) -> T::Answer {
         let subtotal = self.open.pop().unwrap_or_default();
         let rules = self.rules.take().filter(|_| node.mode.kind() == Kind::Directory);
         finish(rules.as_ref(), &self.tally, entry(node, &stat_of(node), 0), subtotal)
@@ -156,8 +158,8 @@ pub fn stat_of(node: &Node<'_>) -> Stat {
     stat
 }
 
-/// Feeds `tally` with `tree`.
-pub fn replay<T: Tally>(tree: &Tree, tally: T) -> Tree {
+/// What `tally` answers of `tree`.
+pub fn replay<T: Tally>(tree: &Tree, tally: T) -> T::Answer {
     let mut replay = Replay::new(tally, tree.root_depth(), None);
     let mut traversal = Traversal::new(tree.root());
     while let Some(step) = traversal.next() {
@@ -172,5 +174,5 @@ pub fn replay<T: Tally>(tree: &Tree, tally: T) -> Tree {
             Step::Node(_) | Step::End(_) => {}
         }
     }
-    replay.finish(&tree.root().node()).seen_as(tree.view())
+    replay.finish(&tree.root().node())
 }

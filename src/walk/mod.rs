@@ -71,7 +71,6 @@ use crate::stats::{NotInBulk, Stage, WalkStats};
 use crate::sys::{self, Bulk, Carries, Handle, MountTable, Source, Storage, Symlinks, Usage};
 use crate::tally::{Entry, Tally};
 use crate::total::Subtotal;
-use crate::tree::Tree;
 use crate::weighed::Weighed;
 use dir::Dir;
 use follow::Follows;
@@ -138,9 +137,9 @@ fn is_entered(carries: Carries, is_synthetic: bool) -> bool {
 
 /// The result of a walk.
 #[derive(Debug)]
-pub struct Walked {
+pub struct Walked<A> {
     /// What it weighed.
-    pub weighed: Weighed,
+    pub weighed: Weighed<A>,
     /// What it did.
     pub stats: WalkStats,
 }
@@ -168,8 +167,8 @@ struct Walk<T: Tally> {
     /// Guards the paths of what an interrupted walk did not finish, and how many bytes these take; none if they are too
     /// many. Locked once for each directory that is open then.
     unfinished: Mutex<Option<(Vec<Vec<u8>>, usize)>>,
-    /// Guards the tally's report; set once, when the root closes.
-    report: Mutex<Option<Tree>>,
+    /// Guards the tally's answer; set once, when the root closes.
+    report: Mutex<Option<T::Answer>>,
     /// Guards the panic of the tally on another thread, if there was one.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
@@ -186,7 +185,7 @@ const FIRST_UNCACHED: usize = 6;
 /// Weighs `roots` and everything below them with `tally`. Meanwhile it calls `watch` about ten times a second, on the
 /// calling thread.
 ///
-/// The report is about the root if only one is readable. If there are several, it is about a node above them whose
+/// The answer is about the root if only one is readable. If there are several, it is about a node above them whose
 /// name is empty. A root that is the same as another, or inside another, is weighed once.
 ///
 /// What cannot be read is among the problems, and everything else is weighed.
@@ -198,7 +197,7 @@ pub fn walk<T: Tally>(
     mut options: WalkOptions,
     tally: T,
     watch: impl FnMut(&Progress),
-) -> Walked {
+) -> Walked<T::Answer> {
     let before = sys::own_usage();
     options.skip.look();
     let (roots, problems) = roots::resolve(roots, &options);
@@ -408,12 +407,12 @@ impl<T: Tally> Walk<T> {
     }
 
     /// The result.
-    fn weighed(&self) -> Weighed {
+    fn weighed(&self) -> Weighed<T::Answer> {
         let mut problems = mem::take(&mut *lock(&self.problems));
         problems.sort_unstable();
         problems.dedup();
         Weighed {
-            report: lock(&self.report).take().map(|tree| tree.seen_as(self.options.view)),
+            report: lock(&self.report).take(),
             problems,
             is_interrupted: self.is_interrupted(),
             unfinished: lock(&self.unfinished).take().map(|(paths, _)| paths),

@@ -168,7 +168,6 @@ mod tests {
     use crate::filter::Filter;
     use crate::sys::{Mount, Stat};
     use crate::tally::Entry;
-    use crate::tree::Tree;
     use crate::walk::WalkOptions;
     use crate::walk::dir::Dir;
     use crate::walk::roots::{self, Root};
@@ -238,6 +237,7 @@ mod tests {
 
     impl Tally for Counts {
         type Part = ();
+        type Answer = ();
 
         fn leaf(&self, (): &mut (), _: &Entry<'_>) {}
 
@@ -247,15 +247,14 @@ mod tests {
 
         fn close(&self, (): &mut (), _: &Entry<'_>, (): ()) {}
 
-        fn finish(&self, _: &Entry<'_>, (): ()) -> Tree {
-            Tree::default()
-        }
+        fn finish(&self, _: &Entry<'_>, (): ()) {}
     }
 
     struct Panics;
 
     impl Tally for Panics {
         type Part = ();
+        type Answer = ();
 
         fn leaf(&self, (): &mut (), _: &Entry<'_>) {
             panic!("a tally that panics");
@@ -265,9 +264,7 @@ mod tests {
 
         fn close(&self, (): &mut (), _: &Entry<'_>, (): ()) {}
 
-        fn finish(&self, _: &Entry<'_>, (): ()) -> Tree {
-            Tree::default()
-        }
+        fn finish(&self, _: &Entry<'_>, (): ()) {}
     }
 
     /// Otherwise a thread that waits for the task would wait for ever.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::fixture::Fixture;
@@ -441,8 +442,8 @@ fn a_directory_gets_a_new_file_each_time() {
 fn old(fixture: &Fixture, days: i64, is_complete: bool) -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let noon = now.as_secs() as i64 / DAY * DAY + DAY / 2 - days * DAY;
-    let minute = days.rem_euclid(24 * 60);
-    let name = format!("weigh-2020-01-01T{:02}{:02}00Z.weigh", minute / 60, minute % 60);
+    let time = Timestamp::from_second(noon).unwrap();
+    let name = time.strftime("weigh-%Y-%m-%dT%H%M%SZ.weigh").to_string();
     let file = fixture.at("s").join(&name);
     weigh("-q -s t --save").arg(&file).within(fixture.path()).run().clean();
     saved::change(&file, |header| {
@@ -554,12 +555,28 @@ fn a_directory_does_not_stand_for_a_snapshot_dated_in_the_future() {
     assert_eq!(shown("-s -j --from s/", "size"), 2_000);
 }
 
+/// A snapshot that is saved again keeps its time, and so its place among the others. What is older is not even read.
+#[test]
+fn names_in_a_directory_are_in_the_order_of_times() {
+    let fixture = Fixture::new().sparse("t/f", 1_000).dir("s");
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    let first = old(&fixture, 3, true);
+    drop(fs::File::options().write(true).open(fixture.at("t/f")).unwrap().set_len(2_000));
+    old(&fixture, 2, true);
+    run(&format!("-s --from s/{first} --save s/")).clean();
+    let again = first.replace(".weigh", "-2.weigh");
+    assert!(snapshots(&fixture).contains(&again), "{:?}", snapshots(&fixture));
+    fs::write(fixture.at("s").join(first), "{\"schema\":1}").unwrap();
+    assert_eq!(run("-s -j --from s").document().root().size, 2_000);
+    assert_eq!(json(run("diff -s -j t --since s"))["before"], 2_000);
+}
+
 /// Each may find snapshots that another one has just removed.
 #[test]
 fn several_at_once_do_not_disturb_each_other() {
     let fixture = Fixture::in_memory().sparse("t/f", 1_000).dir("s");
     for _ in 0..crate::rounds::rounds(5, 50) {
-        (20..60).for_each(|days| drop(old(&fixture, days, true)));
+        let old: Vec<_> = (20..60).map(|days| old(&fixture, days, true)).collect();
         let spawn = |_| weigh("-s t --save s/ --keep 1").within(fixture.path()).spawn();
         let children: Vec<_> = (0..8).map(spawn).collect();
         for child in children {
@@ -568,7 +585,7 @@ fn several_at_once_do_not_disturb_each_other() {
             assert_eq!(output.status.code(), Some(0), "{complaint}");
             assert!(complaint.lines().all(|line| line.starts_with("weigh: note: --keep removed ")));
         }
-        assert!(snapshots(&fixture).iter().any(|name| !name.starts_with("weigh-2020")));
+        assert!(snapshots(&fixture).iter().any(|name| !old.contains(name)));
     }
 }
 
@@ -633,6 +650,33 @@ fn a_directory_is_its_newest_snapshot_or_all_of_them() {
         (history("-j", fixture.path(), &["s".to_owned()]), history("-j", fixture.path(), &all));
     assert_eq!((one.code(), one.complaint()), (other.code(), other.complaint()));
     assert_eq!(String::from_utf8(one.stdout), String::from_utf8(other.stdout));
+}
+
+/// The end of a file tells only that all of it was written. What was damaged since is found out where it is read.
+#[test]
+fn a_damaged_snapshot_in_a_directory_is_never_taken_for_a_whole_one() {
+    let fixture = Fixture::new().sparse("t/f", 1_000).dir("s");
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    old(&fixture, 3, true);
+    let newest = format!("s/{}", old(&fixture, 2, true));
+    drop(fs::File::options().write(true).open(fixture.at("t/f")).unwrap().set_len(2_000));
+    let mut file = fixture.bytes(&newest);
+    let listings = saved::places(&file).into_iter().find(|(kind, _)| *kind == b'D').unwrap().1;
+    file[listings.end - 1] ^= 1;
+    fs::write(fixture.at(&newest), file).unwrap();
+    let refused = format!("weigh: error: cannot load {newest}: ");
+    for flags in ["diff t --since s", "diff -j t --since s", "diff --from s --since s", "--from s"]
+    {
+        let shown = run(flags);
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}: {}", shown.text());
+        assert!(shown.complaint().starts_with(&refused), "{flags}: {}", shown.complaint());
+    }
+    run("-s t --save now.weigh").clean();
+    let shown = history("-j", fixture.path(), &["s".to_owned(), "now.weigh".to_owned()]);
+    assert_eq!(shown.code(), 1);
+    let (complaint, shown) = (shown.complaint(), json(shown));
+    assert!(complaint.starts_with(&refused) && complaint.lines().count() == 1, "{complaint}");
+    assert_eq!(shown["snapshots"].as_array().unwrap().len(), 2);
 }
 
 /// A snapshot of an interrupted walk, or one that is cut off, replaces none.

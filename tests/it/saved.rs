@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 
 use base64::Engine as _;
@@ -300,15 +301,21 @@ pub type Parts = Vec<(u8, Vec<u8>)>;
 
 /// The sections of a file.
 pub fn sections(file: &[u8]) -> Parts {
-    let mut rest = file.strip_prefix(MAGIC).unwrap();
-    let mut sections = Vec::new();
-    while let [kind @ (b'H' | b'D' | b'C' | b'I'), a, b, c, d, more @ ..] = rest {
-        let (frame, after) = more.split_at(u32::from_le_bytes([*a, *b, *c, *d]) as usize);
-        sections.push((*kind, zstd::bulk::decompress(frame, LARGEST).unwrap()));
-        rest = after;
+    let unpacked = |frame: Range<usize>| zstd::bulk::decompress(&file[frame], LARGEST).unwrap();
+    places(file).into_iter().map(|(kind, frame)| (kind, unpacked(frame))).collect()
+}
+
+/// The kinds of the sections of a file, and where their frames are.
+pub fn places(file: &[u8]) -> Vec<(u8, Range<usize>)> {
+    assert!(file.starts_with(MAGIC));
+    let (mut places, mut begin) = (Vec::new(), MAGIC.len());
+    while let [kind @ (b'H' | b'D' | b'C' | b'I'), a, b, c, d, ..] = file[begin..] {
+        let frame = begin + 5..begin + 5 + u32::from_le_bytes([a, b, c, d]) as usize;
+        begin = frame.end;
+        places.push((kind, frame));
     }
-    assert_eq!((rest.len(), rest[0]), (9, b'E'));
-    sections
+    assert_eq!((file.len() - begin, file[begin]), (9, b'E'));
+    places
 }
 
 /// A file of these sections, in any order and number. Its end says where the first index is. If `is_indexed`, its

@@ -33,7 +33,8 @@ use weigh::internal::render::colors::Colors;
 use weigh::internal::render::palette::{Charset, Palette};
 use weigh::internal::render::time::TimeFormat;
 use weigh::internal::report::{self, Input, Keep, Outcome, Request};
-use weigh::internal::snapshot::{Cause, FileSystem, Remembered, Unseen};
+use weigh::internal::series::Remembered;
+use weigh::internal::snapshot::{Cause, FileSystem, Unseen};
 use weigh::internal::sys::{self, Holder, Space};
 use weigh::internal::tally::{Entry, Inodes, Live, LivePart, Tally, Whole};
 use weigh::internal::tree::{Totals, Tree};
@@ -1014,6 +1015,8 @@ struct Stepwise {
 
 impl Tally for Stepwise {
     type Part = LivePart;
+    type Answer = Tree;
+
     fn is_live(&self) -> bool {
         true
     }

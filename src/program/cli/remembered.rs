@@ -15,7 +15,8 @@ use weigh::internal::escape::harmless;
 use weigh::internal::problem::reason;
 use weigh::internal::render::doubts;
 use weigh::internal::report::Input;
-use weigh::internal::snapshot::{self, Day, Glance, Origin, Remembered};
+use weigh::internal::series::{self, Day, Member, Remembered};
+use weigh::internal::snapshot::Origin;
 use weigh::internal::sys;
 use weigh::internal::walk;
 
@@ -88,9 +89,10 @@ impl Flags {
         // What was not read then would count as growth.
         let needs_complete = self.snapshots.fail_growth.is_some();
         let found = self.remembered().find(day, &now, needs_complete);
-        if let Some((found, host)) = found.map_err(|problem| problem.to_string())? {
+        if let Some(Member { file, header }) = found.map_err(|problem| problem.to_string())? {
+            let host = header.origin.host;
             let is_other = host != now.host;
-            return Ok((Some(found), is_other.then(|| doubts::other_host(&host, &now.host))));
+            return Ok((Some(file), is_other.then(|| doubts::other_host(&host, &now.host))));
         }
         let (why, begin) = match self.first_of(&now, needs_complete) {
             Some(oldest) => (format!("{NONE_THEN} {oldest}"), ""),
@@ -122,7 +124,7 @@ impl Flags {
         }
         let mut all = Vec::new();
         for file in files {
-            let has_none = sys::is_directory(&file) && snapshot::all_in(&file).is_err();
+            let has_none = sys::is_directory(&file) && series::all_in(&file).is_err();
             let remembered = if has_none { self.history_of(&file) } else { None };
             all.extend(remembered.unwrap_or_else(|| vec![file]));
         }
@@ -132,14 +134,14 @@ impl Flags {
     /// What is remembered of the directory at `path`, if anything is.
     fn history_of(&self, path: &Path) -> Option<Vec<PathBuf>> {
         let files = self.remembered().history(&self.here(&[path.into()]));
-        (!files.is_empty()).then(|| files.into_iter().map(|(file, _)| file).collect())
+        (!files.is_empty()).then(|| files.into_iter().map(|member| member.file).collect())
     }
 
     /// When the first scan of the series of `now` was, if any is remembered; perhaps only of those that are complete.
     fn first_of(&self, now: &Origin, needs_complete: bool) -> Option<String> {
-        let mut files = self.remembered().history(now).into_iter();
-        let (_, first) = files.find(|(_, glance)| glance.is_complete || !needs_complete)?;
-        Some(self.times_as(MINUTES).write(first.origin.time))
+        let mut members = self.remembered().history(now).into_iter();
+        let first = members.find(|member| member.header.is_complete || !needs_complete)?;
+        Some(self.times_as(MINUTES).write(first.header.origin.time))
     }
 
     /// Prints what this host remembers of the PATHs, or everything if there are none; then removes it, and ends the
@@ -151,7 +153,8 @@ impl Flags {
         let now = self.here(&roots);
         let paths = now.paths();
         let (mut list, mut files, mut others) = (Vec::new(), Vec::new(), 0);
-        for (file, Glance { origin, .. }) in remembered.all() {
+        for Member { file, header } in remembered.all() {
+            let origin = header.origin;
             if are_named && !origin.paths().iter().any(|path| paths.contains(path)) {
                 continue;
             }

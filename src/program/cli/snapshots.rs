@@ -9,7 +9,8 @@ use super::flags::{Flags, SnapshotFlags};
 use super::parse::Given;
 use crate::program::terminal;
 use weigh::internal::escape::harmless;
-use weigh::internal::snapshot::{self, Destination};
+use weigh::internal::series;
+use weigh::internal::snapshot::Destination;
 use weigh::internal::sys;
 
 impl SnapshotFlags {
@@ -30,7 +31,7 @@ impl Flags {
         let Some(path) = &self.snapshots.save else { return Ok(None) };
         let is_directory = path.as_os_str().to_string_lossy().ends_with(path::is_separator);
         if is_directory {
-            return Ok(Some(snapshot::dated(path, sys::now())));
+            return Ok(Some(series::dated(path, sys::now())));
         }
         if self.snapshots.keep.is_some() {
             return Err("--keep goes with --save DIR/\nend the name of the directory in a slash");

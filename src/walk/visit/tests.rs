@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::measure::Mode;
-use crate::tree::Tree;
 use crate::walk::Rules;
 use crate::walk::roots;
 use crate::walk::{Walk, WalkOptions, lock};
@@ -12,6 +11,7 @@ struct Sizes;
 
 impl Tally for Sizes {
     type Part = Vec<(Vec<u8>, u64)>;
+    type Answer = ();
 
     fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>) {
         part.push((entry.name.to_vec(), entry.sums.all.length));
@@ -23,9 +23,7 @@ impl Tally for Sizes {
 
     fn close(&self, _: &mut Self::Part, _: &Entry<'_>, _: Self::Part) {}
 
-    fn finish(&self, _: &Entry<'_>, _: Self::Part) -> Tree {
-        Tree::default()
-    }
+    fn finish(&self, _: &Entry<'_>, _: Self::Part) {}
 }
 
 /// What is weighed of `listed`, as if the directory of this module had listed these entries: a name, whether

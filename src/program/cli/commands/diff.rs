@@ -7,7 +7,8 @@ use super::{
     COUNT, CommandInfo, DRAWN, FILTERS, Flags, LIMITS, MEASURES, PRINTED, SAVED, SOURCES, WORK,
 };
 use weigh::internal::escape::harmless;
-use weigh::internal::snapshot::{self, Day};
+use weigh::internal::series::{self, Day};
+use weigh::internal::snapshot;
 use weigh::internal::sys;
 
 pub(in crate::program::cli) const DIFF: CommandInfo = CommandInfo {
@@ -101,7 +102,7 @@ fn is_since(word: &OsString) -> bool {
 /// Whether a snapshot may be at `path`, or dated ones in it. Other files are PATHs.
 fn is_snapshot(path: &Path) -> bool {
     if sys::is_directory(path) {
-        return snapshot::all_in(path).is_ok();
+        return series::all_in(path).is_ok();
     }
     let is_named = path.extension().is_some_and(|ending| ending == "weigh");
     let is_begun = || sys::is_special_file(path) || snapshot::is_begun(path);

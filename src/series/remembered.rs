@@ -12,10 +12,9 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
-use super::comparable::sets_apart;
-use super::dated::{self, Dated, Expired};
-use super::{DIGEST, Destination, Glance, Origin, digest, glance, problem};
+use super::{DatedFile, Expired, Member, dated, files, members, newest_of, not_after, remove_old};
 use crate::problem::{Operation, Problem};
+use crate::snapshot::{DIGEST, Destination, Origin, digest, glance, problem, sets_apart};
 use crate::sys;
 use crate::when::{Unit, When};
 
@@ -95,7 +94,7 @@ impl Remembered {
     }
 
     /// The newest walk of the series of `now` until the end of a `day`, or if there is none, that of another host;
-    /// perhaps only of those that are complete. Returns as well the name of its host.
+    /// perhaps only of those that are complete.
     ///
     /// # Errors
     /// The system's, and that of a file that cannot be read.
@@ -104,53 +103,36 @@ impl Remembered {
         day: Day,
         now: &Origin,
         needs_complete: bool,
-    ) -> Result<Option<(PathBuf, Vec<u8>)>, Problem> {
+    ) -> Result<Option<Member>, Problem> {
         let Some(until) = day.end(now.time, &sys::time_zone()) else { return Ok(None) };
         let given = now.options.as_deref().unwrap_or_default();
         let series = self.series(now);
-        let mut unread = None;
+        let (mut unread, mut unread_of_others) = (Vec::new(), Vec::new());
         if sys::is_directory(&series) {
             let private = sys::make_private_directory(&series);
             private.map_err(|error| problem(&series, Operation::Compare, &error))?;
-            let (dated, problems) = dated::snapshots(&series)?;
-            if let Some(found) = dated::newest_of(dated, (now, given), until, needs_complete) {
-                return Ok(Some((found, now.host.clone())));
+            let members = members(not_after(files(&series)?, until), &mut unread);
+            if let Some(found) = newest_of(members, (now, given), needs_complete) {
+                return Ok(Some(found));
             }
-            unread = problems.into_iter().next();
         }
-        let others = self.of_other_hosts(now);
-        let found = dated::newest_of(others, (now, given), until, needs_complete);
-        match (found, unread) {
-            (Some(found), _) => {
-                let host = glance(&found)?.origin.host;
-                Ok(Some((found, host)))
-            }
+        let others = members(not_after(self.files(), until), &mut unread_of_others)
+            .filter(|member| is_like(member, now) && member.header.origin.host != now.host);
+        match (newest_of(others, (now, given), needs_complete), unread.into_iter().next()) {
             (None, Some(problem)) => Err(problem),
-            (None, None) => Ok(None),
+            (found, _) => Ok(found),
         }
     }
 
     /// All walks of the series of `now`, and if that has not two, those of other hosts; oldest first. With nothing that
     /// cannot be read.
-    pub fn history(&self, now: &Origin) -> Vec<Dated> {
+    pub fn history(&self, now: &Origin) -> Vec<Member> {
         let mut all = self.all();
-        all.retain(|(_, glance)| {
-            kind(&glance.origin) == kind(now) && glance.origin.share == now.share
-        });
-        let is_here = |(_, glance): &Dated| glance.origin.host == now.host;
-        if all.iter().filter(|it| is_here(it)).count() > 1 {
+        all.retain(|member| is_like(member, now));
+        let is_here = |member: &Member| member.header.origin.host == now.host;
+        if all.iter().filter(|member| is_here(member)).count() > 1 {
             all.retain(is_here);
         }
-        all
-    }
-
-    /// The walks that would be of the series of `now` if their host had its name, newest first.
-    fn of_other_hosts(&self, now: &Origin) -> Vec<Dated> {
-        let mut all = self.all();
-        all.retain(|(_, Glance { origin, .. })| {
-            origin.host != now.host && kind(origin) == kind(now)
-        });
-        dated::newest_first(&mut all);
         all
     }
 
@@ -164,7 +146,7 @@ impl Remembered {
         }
         let series = self.series(origin);
         sys::make_private_directory(&series)?;
-        Ok(dated::dated(&series, origin.time).private())
+        Ok(dated(&series, origin.time).private())
     }
 
     /// Removes what is expired, now that a walk from `origin` is in the file `saved`: of the same series as `--keep`
@@ -180,12 +162,12 @@ impl Remembered {
                 "this scan alone takes more than --remember-bound allows",
             ));
         }
-        let of_series = dated::remove_old(&self.series(origin), (saved, origin), COUNT);
+        let of_series = remove_old(&self.series(origin), (saved, origin), COUNT);
         let mut expired = Expired { problems: of_series.problems, ..Expired::default() };
-        let mut files = self.files();
-        dated::sort(&mut files);
-        let mut length = files.iter().map(|file| sys::length(file)).fold(0, u64::saturating_add);
-        for file in files {
+        let files = self.files();
+        let lengths = files.iter().map(|file| sys::length(&file.path));
+        let mut length = lengths.fold(0, u64::saturating_add);
+        for DatedFile { path: file, .. } in files.into_iter().rev() {
             if length <= self.bound {
                 break;
             }
@@ -205,22 +187,26 @@ impl Remembered {
         Ok(expired)
     }
 
-    /// The files of all series, in no particular order. Those that cannot be listed have none.
-    fn files(&self) -> Vec<PathBuf> {
+    /// The files of all series, the newest first. Those that cannot be listed have none.
+    fn files(&self) -> Vec<DatedFile> {
         let mut series = sys::directories_in(&self.directory).unwrap_or_default();
         series.retain(|series| is_series(series) && sys::make_private_directory(series).is_ok());
-        series.iter().flat_map(|series| dated::files(series).unwrap_or_default()).collect()
+        let files = series.iter().flat_map(|series| files(series).unwrap_or_default());
+        let mut files: Vec<_> = files.collect();
+        files.sort_unstable_by(|one, other| other.cmp(one));
+        files
     }
 
     /// Everything that is remembered, the oldest first.
-    pub fn all(&self) -> Vec<Dated> {
-        let mut all = Vec::new();
-        for file in self.files() {
-            all.extend(glance(&file).ok().map(|glance| (file, glance)));
-        }
-        all.sort_by_key(|(_, glance): &Dated| glance.origin.time);
-        all
+    pub fn all(&self) -> Vec<Member> {
+        let files = self.files().into_iter().rev().map(|file| file.path);
+        members(files, &mut Vec::new()).collect()
     }
+}
+
+/// Whether it is of the series of `now`, or would be if their hosts had the same name.
+fn is_like(Member { header, .. }: &Member, now: &Origin) -> bool {
+    kind(&header.origin) == kind(now) && header.origin.share == now.share
 }
 
 /// What a series has in common besides its host: paths, and flags as far as those count apart.
