@@ -398,7 +398,7 @@ fn marks_stay_while_the_walk_goes_on() {
         let (browser, _) = session::during_scan(fixture.path(), |browser| {
             for _ in 0..4 {
                 let keys = ["n", "→", "→", "j", "h", "A", " "];
-                browser.ask(*dice.of(&keys));
+                browser.ask(dice.of::<&str>(&keys));
                 marked.extend(browser.marked());
             }
             count = browser.marks();
