@@ -219,7 +219,11 @@ mod when;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
-#[allow(missing_docs, reason = "it is no part of the library")]
+#[allow(
+    missing_docs,
+    rustdoc::bare_urls,
+    reason = "it is no part of the library, and some of its docs are help"
+)]
 pub mod program;
 
 pub use api::{Outcome, Request, TreeEntry, run};

@@ -1,5 +1,4 @@
-//! The state of `--ui` without a terminal: what is listed, what marks come to, and that removing all that is marked
-//! frees what is said, to the block.
+//! The state of `--ui` without a terminal: what is listed, and what marks come to.
 #![cfg(all(target_os = "linux", feature = "tui"))]
 
 use std::collections::BTreeSet;
@@ -51,47 +50,6 @@ fn remove(path: &Path) {
     } else {
         fs::remove_file(path).unwrap();
     }
-}
-
-/// Grows a tree in `place`, which is a file system of its own, marks some of it, removes that, and holds what that
-/// freed against what was said.
-/// Returns how much that was.
-fn removed_is_freed(place: &Mounted, seed: u64) -> u64 {
-    let mut dice = Dice::new(seed);
-    let fixture = dice.tree(Fixture::within(place.path()), Names::Hostile);
-    let tree = fixture.at("tree");
-    let mut browser = session::of([tree]).lines(9).open();
-    mark_at_random(&mut browser, &mut dice);
-    let paths = browser.marked();
-    assert_eq!(paths.len(), browser.marks());
-    let weighed = weight_of(&paths);
-    let size = browser.marked_size().map(|(size, _)| size);
-    assert_eq!(size, Some(weighed), "seed {seed}: what is marked weighs something else");
-    let before = place.free();
-    paths.iter().for_each(|path| remove(path));
-    let [least, most] = browser.frees();
-    assert_eq!(least, most, "seed {seed}: {paths:?}");
-    place.assert_free(before + most, &format!("seed {seed}: {paths:?}"));
-    most
-}
-
-#[test]
-#[ignore = "mounts a tmpfs"]
-fn what_is_said_to_be_freed_is_freed_on_tmpfs() {
-    native_only!("the library is asked, and not the program");
-    let place = Mounted::tmpfs();
-    let freed = (0..rounds(100, 2_000) as u64).map(|seed| removed_is_freed(&place, seed));
-    assert!(freed.sum::<u64>() > 1 << 20);
-}
-
-#[test]
-#[ignore = "mounts an ext4 image"]
-fn what_is_said_to_be_freed_is_freed_on_ext4() {
-    native_only!("the library is asked, and not the program");
-    let place = Mounted::ext4();
-    let seeds = 1_000_000..1_000_000 + rounds(30, 2_000) as u64;
-    let freed = seeds.map(|seed| removed_is_freed(&place, seed));
-    assert!(freed.sum::<u64>() > 1 << 20);
 }
 
 /// A mark frees what has no link outside: with the last link, all at once.
@@ -398,7 +356,7 @@ fn marks_stay_while_the_walk_goes_on() {
         let (browser, _) = session::during_scan(fixture.path(), |browser| {
             for _ in 0..4 {
                 let keys = ["n", "→", "→", "j", "h", "A", " "];
-                browser.ask(*dice.of(&keys));
+                browser.ask(dice.of::<&str>(&keys));
                 marked.extend(browser.marked());
             }
             count = browser.marks();

@@ -1224,7 +1224,8 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
                 screen.press("d");
                 // If nothing was marked, the line is.
                 let marked = screen.marked();
-                let [_, freed] = screen.frees();
+                let [least, freed] = screen.frees();
+                assert_eq!(least, freed, "{what}: {marked:?}");
                 let mut is_new = false;
                 if dice.below(3) == 0 && !marked.is_empty() {
                     // Somebody makes something where nobody has looked.

@@ -463,7 +463,7 @@ fn round(top: &Path, seed: u64, is_late: bool) -> (usize, usize) {
 fn marked_on_screen(world: &mut World, what: &impl Fn(&Path) -> String) {
     let mut browser = session::of(&world.roots).homes(world.homes.clone()).lines(54).open();
     for _ in 0..60 {
-        browser.press(*world.dice.of(&["A", "→", "→", "↓", "↓", "h"]));
+        browser.press(world.dice.of::<&str>(&["A", "→", "→", "↓", "↓", "h"]));
     }
     for path in browser.marked() {
         assert!(!world.is_protected(&path), "marked: {}", what(&path));

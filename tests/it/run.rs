@@ -347,5 +347,7 @@ pub fn is_kept(path: impl AsRef<Path>, made: &str, shown: &str) {
         std::fs::write(&path, made).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == made, "{}: UPDATE_GENERATED=1 makes it anew\n{shown}", path.display());
+    let first = kept.lines().zip(made.lines()).find(|(kept, made)| kept != made);
+    let what = format!("{}: UPDATE_GENERATED=1 makes it anew; {first:?}", path.display());
+    assert!(kept == made, "{what}\n{shown}");
 }

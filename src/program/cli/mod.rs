@@ -1,6 +1,6 @@
 //! All flags, and the options for each stage.
 //!
-//! Flags are parsed first and interpreted second: [`parse`] turns them into a request for [`report`] and into options
+//! Flags are parsed first and interpreted second: `parse` turns them into a request for [`report`] and into options
 //! for the output, and neither of these contains a flag.
 //!
 //! [`report`]: weigh::internal::report
