@@ -555,13 +555,11 @@ complete -c weigh -n '__weigh_is tree' -l shard -x -d 'Weigh only one of N share
 complete -c weigh -n '__weigh_is ui diff' -l since -r -F -d 'Show what changed since SINCE: last, 7d, 2026-11-01, a snapshot'
 complete -c weigh -n '__weigh_is tree ui clean diff' -l remember -d 'Also keep this scan as a snapshot, for a later weigh diff or weigh history'
 complete -c weigh -n '__weigh_is tree ui clean diff history' -l series -x -d 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)'
-complete -c weigh -n '__weigh_is tree ui clean diff history' -l remember-bound -x -d 'Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]'
 complete -c weigh -n '__weigh_is history' -l forget -d 'Remove the scans that weigh kept of PATHs (without PATH: all), and print which'
 complete -c weigh -n '__weigh_is tree diff df' -l fail-over -x -d 'Exit with status 3 if the total exceeds SIZE'
 complete -c weigh -n '__weigh_is diff' -l fail-growth -x -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%'
 complete -c weigh -n '__weigh_is ui' -l read-only -d 'Turn off deleting'
 complete -c weigh -n '__weigh_is ui' -l print0 -d 'End the paths that p prints with NUL instead of a newline'
-complete -c weigh -n '__weigh_is ui' -l key-of -x -d 'Give an action a key instead of its own, as in delete=x or search=Ctrl-s'
 complete -c weigh -n '__weigh_is tree clean diff history df' -s j -l output-json -d 'Print everything as JSON'
 complete -c weigh -n '__weigh_is tree clean diff history df' -l as -x -a "json\t'The same as -j'
 csv\t'A table, one line per entry: path, kind, size, entries, depth'
@@ -592,14 +590,6 @@ complete -c weigh -n '__weigh_is tree ui clean diff history df' -s w -l terminal
 complete -c weigh -n '__weigh_is tree ui clean diff history df' -l color -x -a "auto
 always
 never" -d 'Print colours: if the terminal can show them (auto, the default), always, or never'
-complete -c weigh -n '__weigh_is tree ui clean diff history df' -l theme -x -a "auto
-dark
-light
-none" -d 'Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)'
-complete -c weigh -n '__weigh_is tree ui clean diff history df' -l color-of -x -d 'Draw something in a colour: accent, aside, grown, shrunk, track, band or share'
-complete -c weigh -n '__weigh_is tree ui clean diff history df' -l hyperlink -x -a "auto
-always
-never" -d 'Make names links to their entries: on a terminal (auto, the default), always, or never'
 complete -c weigh -n '__weigh_is tree ui clean diff history df' -s P -l no-progress -d 'Show no progress'
 complete -c weigh -n '__weigh_is tree ui clean diff history df' -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
 complete -c weigh -n '__weigh_is tree ui clean diff history df' -l print-errors -d 'Print a line for each path that could not be read'

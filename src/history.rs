@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use crate::diff;
 use crate::measure::Measure;
 use crate::parallel;
-use crate::problem::{Operation, Problem};
+use crate::problem::{Operation, Problem, hinted};
 use crate::series::{self, Member};
 use crate::snapshot::{self, Glance, Origin, Snapshot, Wanted};
 use crate::sys::{self, Symlinks};
@@ -182,7 +182,7 @@ fn load(
 }
 
 fn problem(file: &Path, message: &str) -> Problem {
-    snapshot::problem(file, Operation::Load, &io::Error::other(message.to_owned()))
+    snapshot::problem(file, Operation::Load, &hinted(io::ErrorKind::Other, message))
 }
 
 /// Why a snapshot is of another tree than the last one. All may have to be of its host.

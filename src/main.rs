@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         // Not dropped, because to take a tree of millions apart at the end takes time for nothing.
         Ok(outcome) => Box::leak(Box::new(outcome)),
         Err(problem) => {
-            say(Message::Error, [&problem]);
+            say(Message::Error, [problem.lines()]);
             note_hosts(request, std::slice::from_ref(&problem), &plan.messages);
             let is_asked = request.interrupt.is_asked();
             return ExitCode::from(if is_asked {
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     let printed = unless_closed(print(request, outcome, plan.output, second.ok()));
     let Outcome { unsaved, other_files, exceeded, stats, .. } = outcome;
     let weighed = &outcome.snapshot.weighed;
-    say(Message::Error, unsaved.iter().chain(other_files));
+    say(Message::Error, unsaved.iter().chain(other_files).map(Problem::lines));
     note(errors::removed("--keep", &outcome.removed), messages);
     note(errors::of_other_hosts(outcome.of_other_hosts), messages);
     let hosts = outcome.history.as_ref().map_or(&[][..], |history| &history.hosts);
@@ -84,7 +84,8 @@ fn main() -> ExitCode {
         say(Message::Error, ["interrupted; totals are a lower bound"]);
     }
     let format = messages.format.of(measure);
-    let exceeded_by = |it| bounds::message(it, &format, !weighed.is_complete());
+    let tree = weighed.report.as_ref();
+    let exceeded_by = |it| bounds::message(it, tree, (measure, &format), !weighed.is_complete());
     say(Message::Error, exceeded.iter().map(exceeded_by));
     ExitCode::from(match (&printed, unsaved) {
         (Err(_), _) => INCOMPLETE,
@@ -108,7 +109,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     let ended = match browse::run(request, options) {
         Ok(ended) => ended,
         Err(problem) => {
-            say(Message::Error, [&problem]);
+            say(Message::Error, [problem.lines()]);
             note_hosts(request, std::slice::from_ref(&problem), messages);
             return ExitCode::from(status_of(request, &problem));
         }
@@ -165,14 +166,20 @@ fn status_of(request: &Request, problem: &Problem) -> u8 {
 /// comparison; and what the walk did, if that is asked for.
 fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messages: &Messages) {
     let Messages { print_errors, may_need_root, .. } = *messages;
+    note(messages.swallowed.clone(), messages);
     note(messages.unremembered.map(errors::unremembered), messages);
     note(errors::remembered(outcome.remembered.as_ref(), messages.remembering), messages);
     note(errors::not_in_bulk(&outcome.stats.not_in_bulk), messages);
     note(errors::overlays(&outcome.stats.overlays), messages);
     // A snapshot may have been saved with the same filters.
     let has_entries = matches!(request.source, Input::Roots(_)) || outcome.snapshot.is_list;
-    if has_entries && has_all(request, outcome) {
-        note(errors::unmet(&request.walk.filter.typed), messages);
+    if has_all(request, outcome) {
+        let filter = &request.walk.filter;
+        let unmet = if has_entries { errors::unmet(&filter.typed) } else { Vec::new() };
+        let is_said = !unmet.is_empty();
+        note(unmet, messages);
+        let tree = outcome.snapshot.weighed.report.as_ref().filter(|_| !is_said);
+        note(errors::unmatched(messages.selected_by.as_deref(), tree), messages);
     }
     note(errors::no_blocks(outcome.stats.has_no_blocks), messages);
     let problems = &outcome.snapshot.weighed.problems;

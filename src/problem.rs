@@ -25,14 +25,45 @@ pub struct Problem {
     pub code: Option<i32>,
     /// The system's message.
     pub message: String,
+    /// What to do instead, if weigh knows that.
+    pub hint: Option<String>,
 }
 
 impl Display for Problem {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let (attempt, path) = (self.attempt(), named(&self.path));
-        let space = if attempt.is_empty() { "" } else { " " };
-        write!(f, "{attempt}{space}{path}: {}", harmless(self.message.as_bytes()))
+        f.write_str(&self.with_hint(": "))
     }
+}
+
+/// An error whose `text` may have a second line, with what to do instead. Names in the text are escaped, so that only
+/// weigh begins that line.
+pub(crate) fn hinted(kind: io::ErrorKind, text: impl Into<String>) -> io::Error {
+    let text = text.into();
+    match text.split_once('\n') {
+        None => io::Error::new(kind, text),
+        Some((message, hint)) => {
+            io::Error::new(kind, Hinted { message: message.to_owned(), hint: hint.to_owned() })
+        }
+    }
+}
+
+/// The hint of `error`, or of an error that is its source.
+fn hint_in(mut error: &io::Error) -> Option<&str> {
+    loop {
+        let inner = error.get_ref()?;
+        if let Some(Hinted { hint, .. }) = inner.downcast_ref() {
+            return Some(hint);
+        }
+        error = inner.source()?.downcast_ref()?;
+    }
+}
+
+/// A message, and what to do instead.
+#[derive(Debug, Error)]
+#[error("{message}: {hint}")]
+struct Hinted {
+    message: String,
+    hint: String,
 }
 
 /// A `path` in a message, where an empty one would not be seen.
@@ -122,7 +153,25 @@ impl Problem {
     pub fn new(path: Vec<u8>, operation: Operation, error: &io::Error) -> Self {
         let source = || error.source()?.downcast_ref::<io::Error>()?.raw_os_error();
         let code = error.raw_os_error().or_else(source);
-        Self { path, operation, code, message: reason(error) }
+        let (text, hint) = (reason(error), hint_in(error));
+        let message = hint.and_then(|hint| text.strip_suffix(hint)?.strip_suffix(": "));
+        let message = message.unwrap_or(&text).to_owned();
+        Self { path, operation, code, message, hint: hint.map(str::to_owned) }
+    }
+
+    /// In one line; and if there is a hint, in a second one.
+    #[doc(hidden)]
+    pub fn lines(&self) -> String {
+        self.with_hint("\n")
+    }
+
+    fn with_hint(&self, separator: &str) -> String {
+        let (attempt, path) = (self.attempt(), named(&self.path));
+        let space = if attempt.is_empty() { "" } else { " " };
+        let message = harmless(self.message.as_bytes());
+        let hint =
+            self.hint.as_ref().map(|hint| format!("{separator}{}", harmless(hint.as_bytes())));
+        format!("{attempt}{space}{path}: {message}{}", hint.unwrap_or_default())
     }
 
     /// What could not be done, as in `cannot open`; empty for a name that is not there, of which its message says enough.
@@ -135,19 +184,19 @@ impl Problem {
     /// A directory that is its own ancestor, and so was not entered again.
     pub fn cycle(path: Vec<u8>) -> Self {
         let message = "is its own ancestor; not entered again".to_owned();
-        Self { path, operation: Operation::Enter, code: None, message }
+        Self { path, operation: Operation::Enter, code: None, message, hint: None }
     }
 
     /// A directory for which the storage had not answered when the walk was interrupted.
     pub fn unanswered(path: Vec<u8>) -> Self {
         let message = "no answer from the storage".to_owned();
-        Self { path, operation: Operation::Read, code: Some(TIMED_OUT), message }
+        Self { path, operation: Operation::Read, code: Some(TIMED_OUT), message, hint: None }
     }
 
     /// A directory whose total is larger than the largest number.
     pub fn too_large(path: Vec<u8>) -> Self {
         let message = "its total is larger than 16 EiB".to_owned();
-        Self { path, operation: Operation::Add, code: None, message }
+        Self { path, operation: Operation::Add, code: None, message, hint: None }
     }
 
     /// Whether totals lack something because of it.

@@ -14,6 +14,7 @@ use super::sorted::{Sorter, of_temporary_file};
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Mode};
 use crate::path;
+use crate::problem::hinted;
 use crate::snapshot::DEEPEST;
 use crate::tree::{Inode, Node, Sums, record};
 
@@ -195,6 +196,13 @@ impl ListEntries {
     #[cold]
     pub(super) fn error(&self, what: &str) -> io::Error {
         error(self.line, what)
+    }
+
+    /// The same, with what to do about it.
+    #[cold]
+    pub(super) fn error_with(&self, what: &str, hint: &str) -> io::Error {
+        let what = format!("{}: {what}\n{hint}", line_name(self.line));
+        hinted(ErrorKind::InvalidData, what)
     }
 }
 

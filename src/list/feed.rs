@@ -247,7 +247,13 @@ impl ListPlace {
             return Err(error(number, what));
         }
         let message = "its size is not known to the program that listed it (-1)".to_owned();
-        self.problems.push(Problem { path, operation: Operation::Stat, code: None, message });
+        self.problems.push(Problem {
+            path,
+            operation: Operation::Stat,
+            code: None,
+            message,
+            hint: None,
+        });
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use super::ListEntries;
 use super::entries::EntryLine;
 use super::find::{take, unsigned};
 use crate::measure::{Figures, parse_size};
+use crate::problem::hinted;
 
 /// Reads lines that end in `end` into `entries`. Blanks may come before the size, and one after it.
 pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut ListEntries) -> io::Result<()> {
@@ -25,15 +26,17 @@ pub(super) fn read(input: &mut impl BufRead, end: u8, entries: &mut ListEntries)
             if entries.line > 1 {
                 return Err(entries.error("it does not begin with a size and a path"));
             }
-            let what = "it is neither a snapshot, nor an ncdu export, nor a list: line 1 does not begin with a size and a path. \
+            let what = "it is neither a snapshot, nor an ncdu export, nor a list: line 1 does not begin with a size and a path\n\
                 docs/lists.md has what to type for tar, du and others";
-            return Err(io::Error::new(ErrorKind::InvalidData, what));
+            return Err(hinted(ErrorKind::InvalidData, what));
         };
         if path.starts_with(b"  ") || path.starts_with(b" \t") {
-            return Err(entries.error("several blanks after the size: put one tab there"));
+            return Err(entries.error_with("several blanks after the size", "put one tab there"));
         }
         if end == b'\n' && path.ends_with(b"\r") {
-            return Err(entries.error("it ends in a carriage return: remove them with tr -d '\\r'"));
+            return Err(
+                entries.error_with("it ends in a carriage return", "remove them with tr -d '\\r'")
+            );
         }
         let figures = Figures { length: length.unwrap_or(0), ..Figures::default() };
         let is_unsized = length.is_none();

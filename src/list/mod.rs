@@ -20,7 +20,7 @@ use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use crate::measure::{Measure, Measures};
-use crate::problem::{Operation, Problem};
+use crate::problem::{Operation, Problem, hinted};
 use crate::snapshot::{self, Opened, Origin, Snapshot, Wanted};
 use crate::total::BeginReplay;
 use crate::weighed::Weighed;
@@ -74,7 +74,7 @@ pub fn load<'p>(
     let ListFindings { seem_totals, problems } = findings;
     // What has modes is no output of du.
     if seem_totals && origin.lacks_modes {
-        let message = "the sizes of directories in it may be totals, as du prints them, or their own: add --from-format du or \
+        let message = "the sizes of directories in it may be totals, as du prints them, or their own\nadd --from-format du or \
             --from-format list";
         return Err(failed(refused(message)));
     }
@@ -83,7 +83,7 @@ pub fn load<'p>(
 }
 
 fn refused(what: impl Into<String>) -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, what.into())
+    hinted(ErrorKind::InvalidData, what)
 }
 
 /// The command that lists the files in a tar archive, with any names.

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use thiserror::Error;
 
+use crate::problem::{hinted, named};
 use crate::sys::{self, SnapshotFile};
 
 /// How many bytes are kept in memory before they are written to a file.
@@ -41,11 +42,11 @@ impl Write for RoomyFile {
             let (space, directory) = sys::temporary_space()?;
             if space.available < self.spared.saturating_add(bytes.len() as u64) {
                 let message = format!(
-                    "the list is too long for {}, where it takes half of the available space: set \
-                     TMPDIR to a directory with more",
-                    directory.display()
+                    "the list is too long for {}, where it takes half of the available space\n\
+                     set TMPDIR to a directory with more",
+                    named(directory.as_os_str().as_encoded_bytes())
                 );
-                return Err(io::Error::new(io::ErrorKind::StorageFull, message));
+                return Err(hinted(io::ErrorKind::StorageFull, message));
             }
         }
         self.file.write(bytes)

@@ -63,9 +63,12 @@ pub struct Reclaimable {
 }
 
 impl Reclaimable {
-    /// The end of a message that found nothing: the flag that finds more, if there is one.
+    /// The end of a message that found nothing: the reason, and the flag that finds more, if there is one.
     pub fn hint(&self) -> &'static str {
-        if self.older.is_some() { ": --older 0h includes what was written lately" } else { "" }
+        match self.older {
+            Some(_) => ": --older 0h includes what was written lately",
+            None => ": a directory needs a marker beside it, such as Cargo.toml beside target",
+        }
     }
 }
 

@@ -107,6 +107,7 @@ pub(super) fn problems(said: &[Vec<u8>], host: &Host) -> (Vec<Problem>, bool) {
             operation: if symbol == "ENOENT" { Operation::Stat } else { Operation::Open },
             code: codes.get(symbol).copied(),
             message: String::from_utf8_lossy(message).into_owned(),
+            hint: None,
         });
     }
     let has_only_gone = has_gone && !is_other && problems.is_empty();

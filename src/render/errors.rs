@@ -90,11 +90,11 @@ pub fn remembered(
             let kept = says_kept
                 .then(|| format!("remembered: {}", escape(file.as_os_str().as_encoded_bytes())));
             let over = (expired.of_other_hosts > 0).then(|| {
-                "scans of other hosts take more than --remember-bound allows, and stay\n\
+                "scans of other hosts take more than remember-bound in the config file allows, and stay\n\
                  weigh history --forget removes all, and --series NAME makes one series of all hosts"
                     .to_owned()
             });
-            let lines = kept.into_iter().chain(removed("--remember-bound", &expired.files));
+            let lines = kept.into_iter().chain(removed("remember-bound", &expired.files));
             lines.chain(over).chain(expired.problems.iter().map(Problem::to_string)).collect()
         }
         Some(Remembering::Failed(problem)) => vec![unremembered(&problem.to_string())],
@@ -189,6 +189,14 @@ pub fn unmet(typed: &Typed) -> Vec<String> {
         format!("{flag} '{}' matched nothing{hint}", escape(text))
     });
     lines.collect()
+}
+
+/// The line about the flags `selected_by`, which no entry in the `tree` matched.
+pub fn unmatched(selected_by: Option<&str>, tree: Option<&Tree>) -> Option<String> {
+    let root = tree?.root();
+    let had_none = root.change().is_none_or(|change| change.churn == 0);
+    let is_empty = root.is_directory() && root.totals().entries == 0 && had_none;
+    selected_by.filter(|_| is_empty).map(|flags| format!("{flags} matched nothing"))
 }
 
 /// The line about a file system that reports no blocks.

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::to_string;
 
+use super::markdown::code;
 use super::name::{cells, shorten, widest};
 use super::palette::Charset;
 use super::partial;
@@ -21,6 +22,40 @@ use crate::snapshot::header;
 /// # Errors
 /// The writer's.
 pub fn draw(out: &mut dyn Write, history: &History, options: &PictureOptions) -> io::Result<()> {
+    let rows = rows(history, options);
+    let [sizes, rates] = [0, 1].map(|i| widest(rows.iter().map(|(row, _)| &row[i])));
+    // The title of the last column is over the names, too.
+    let sparks = widest(rows.iter().skip(1).map(|(row, _)| &row[2]));
+    let mut lines = Vec::new();
+    for ([size, rate, spark], name) in &rows {
+        let gap = if sparks > 0 && !name.is_empty() { "  " } else { "" };
+        lines.push(format!("{size:>sizes$}  {rate:>rates$}  {spark:<sparks$}{gap}{name}"));
+    }
+    lines.extend(remarks(history, options));
+    lines.iter().try_for_each(|line| writeln!(out, "{}", options.charset.cut(line, options.width)))
+}
+
+/// Writes a history as a table in Markdown, and below it the lines about file systems.
+///
+/// # Errors
+/// The writer's.
+pub fn markdown(
+    out: &mut dyn Write,
+    history: &History,
+    options: &PictureOptions,
+) -> io::Result<()> {
+    for (i, ([size, rate, spark], name)) in rows(history, options).into_iter().enumerate() {
+        match i {
+            0 => writeln!(out, "{spark}\n\n| {size} | {rate} | directory |\n| --: | --: | :-- |")?,
+            // Blanks at the start of a code span may be removed, and others collapse.
+            _ => writeln!(out, "| {size} | {rate} | {} |", code(&name.replace(' ', "\u{a0}")))?,
+        }
+    }
+    remarks(history, options).iter().try_for_each(|line| writeln!(out, "\n{}", code(line)))
+}
+
+/// The texts of the columns, with their headings first, and the name beside them.
+fn rows(history: &History, options: &PictureOptions) -> Vec<([String; 3], String)> {
     let format = &options.format;
     let titles = ["now".to_owned(), "a day".to_owned(), over(history, options)];
     let mut rows = vec![(titles, String::new())];
@@ -38,22 +73,20 @@ pub fn draw(out: &mut dyn Write, history: &History, options: &PictureOptions) ->
         let spark = if has_sparks { sparkline(&line.sizes) } else { String::new() };
         rows.push(([now, rate, spark], options.charset.text(name(line, history, options))));
     }
-    let [sizes, rates] = [0, 1].map(|i| widest(rows.iter().map(|(row, _)| &row[i])));
-    // The title of the last column is over the names, too.
-    let sparks = widest(rows.iter().skip(1).map(|(row, _)| &row[2]));
-    let mut lines = Vec::new();
-    for ([size, rate, spark], name) in &rows {
-        let gap = if sparks > 0 && !name.is_empty() { "  " } else { "" };
-        lines.push(format!("{size:>sizes$}  {rate:>rates$}  {spark:<sparks$}{gap}{name}"));
-    }
-    lines.extend(history.file_systems.iter().flat_map(|one| filling(one, history, options)));
+    rows
+}
+
+/// The lines about file systems, and about rates that are missing.
+fn remarks(history: &History, options: &PictureOptions) -> Vec<String> {
+    let file_systems = history.file_systems.iter();
+    let mut lines: Vec<_> = file_systems.flat_map(|one| filling(one, history, options)).collect();
     let [first, last] =
         [history.moments.first(), history.moments.last()].map(|it| it.map_or(0, |it| it.time));
     if last.saturating_sub(first) < LEAST_SPAN {
         let hours = LEAST_SPAN / 3_600;
         lines.push(format!("no rates: they need snapshots over {hours} hours or more"));
     }
-    lines.iter().try_for_each(|line| writeln!(out, "{}", options.charset.cut(line, options.width)))
+    lines
 }
 
 /// The number of snapshots, and their first and last date.

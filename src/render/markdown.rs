@@ -103,7 +103,7 @@ const CHANGE: Column = Column {
 
 /// `text`, of one line, as a code span in a table (GFM 4.10 and 6.3): between more backticks than it has in a row, and
 /// with a backslash before each pipe, which would end the cell. The reader removes both.
-fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     let runs = text.split(|c| c != '`').map(str::len);
     let fence = "`".repeat(runs.max().unwrap_or(0) + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };

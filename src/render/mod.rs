@@ -138,8 +138,10 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome, mut output: Output) -> io::
     }
     match (output, history, reclaimable) {
         (Output::Picture(options), Some(history), _) => history::draw(out, history, &options),
+        (Output::Markdown(options), Some(history), _) => history::markdown(out, history, &options),
         (_, Some(history), _) => history::json(out, history, snapshot.view.measure),
         (Output::Picture(options), _, Some(found)) => reclaimable::draw(out, found, &options),
+        (Output::Markdown(options), _, Some(found)) => reclaimable::markdown(out, found, &options),
         (Output::Form(Form::Csv, _), _, Some(found)) => reclaimable::csv(out, found),
         (_, _, Some(found)) => reclaimable::json(out, found, &snapshot.weighed),
         (output, None, None) => write_tree(out, outcome, output),

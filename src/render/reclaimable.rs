@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use nu_ansi_term::Style;
 
+use super::markdown::code;
 use super::name::{cells, padded, right_aligned, widest};
 use super::palette::{Charset, Palette};
 use super::partial;
@@ -84,6 +85,38 @@ pub fn draw(
         writeln!(out, "\n{}", options.paint(&title, Palette::aside))?;
     }
     others.iter().zip(other_rows).try_for_each(|(one, row)| list.write(out, one, row))
+}
+
+/// Writes it as tables in Markdown: what can go with its sum, and what to look at first.
+///
+/// # Errors
+/// The writer's.
+pub fn markdown(
+    out: &mut dyn Write,
+    reclaimable: &Reclaimable,
+    options: &PictureOptions,
+) -> io::Result<()> {
+    let Reclaimable { found, others, frees, more, more_others, .. } = reclaimable;
+    let frees = partial::freed(*frees, &options.format, !options.partial.is_empty());
+    let sum = format!("Together: {}", frees.trim_start());
+    let tables = [(found, more, sum), (others, more_others, "Look first; in no sum.".to_owned())];
+    let tables = tables.into_iter().enumerate();
+    for (i, (list, more, title)) in tables.filter(|(i, (list, ..))| *i == 0 || !list.is_empty()) {
+        let gap = if i == 0 { "" } else { "\n" };
+        let more = if *more == 0 { String::new() } else { format!(" ({more} are not listed)") };
+        writeln!(out, "{gap}{title}{more}\n")?;
+        writeln!(
+            out,
+            "| frees | unused | path | what it is | to remove it |\n| --: | --: | :-- | :-- | :-- |"
+        )?;
+        for one in list {
+            let [frees, _, unused, what, path, command] = row(one, options);
+            let [path, what] = [path, what].map(|text| code(&text));
+            let command = if command.is_empty() { command } else { code(&command) };
+            writeln!(out, "| {frees} | {unused} | {path} | {what} | {command} |")?;
+        }
+    }
+    Ok(())
 }
 
 /// The texts of the columns.

@@ -10,7 +10,7 @@ use std::thread::{self, ScopedJoinHandle};
 use super::{Earlier, Input, Keep, Now, Request, Weigh};
 use crate::diff::{self, Unchanged};
 use crate::measure::{Measure, Measures, View};
-use crate::problem::{Operation, Problem};
+use crate::problem::{Operation, Problem, hinted};
 use crate::series;
 use crate::snapshot::{self, Digested, Doubt, Origin, Snapshot, Wanted};
 use crate::sys::{self, Query};
@@ -206,7 +206,7 @@ impl Request {
         origin: &Origin,
     ) -> io::Result<()> {
         if let Some(message) = snapshot::other_share(origin, now) {
-            return Err(io::Error::other(message));
+            return Err(hinted(io::ErrorKind::Other, message));
         }
         if let Some(now) = now {
             let options = now.options.as_deref();
@@ -214,7 +214,7 @@ impl Request {
                 snapshot::difference(options, &self.options, origin, self.is_loaded())
             });
             if let Some(message) = snapshot::other_roots(origin, now).or(differs) {
-                return Err(io::Error::other(message));
+                return Err(hinted(io::ErrorKind::Other, message));
             }
         }
         self.ensure_enough(Some(origin), (self.is_by_owner(), self.is_by_age()), false)?;
@@ -244,7 +244,7 @@ impl Request {
 /// Checks that `before`, which is in the file `earlier`, is of the roots of `now`, as far as both are known.
 fn ensure_same_roots(earlier: &Path, before: &Snapshot, now: &Snapshot) -> Result<(), Problem> {
     let Some(message) = snapshot::of_other_roots(before, now) else { return Ok(()) };
-    Err(snapshot::problem(earlier, Operation::Compare, &io::Error::other(message)))
+    Err(snapshot::problem(earlier, Operation::Compare, &hinted(io::ErrorKind::Other, message)))
 }
 
 /// The problem of the first host that did not answer, with those of others.

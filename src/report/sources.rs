@@ -12,7 +12,7 @@ use crate::filter::{Filter, MANY};
 use crate::interrupt::Interrupt;
 use crate::list;
 use crate::measure::{Measure, Measures, Time, View};
-use crate::problem::{Operation, Problem};
+use crate::problem::{Operation, Problem, hinted};
 use crate::remote::Remote;
 use crate::series;
 use crate::snapshot::{self, Opened, Origin, Snapshot};
@@ -286,13 +286,13 @@ impl Request {
             Some(origin) if details && !origin.has_details && is_list => NO_OWNERS_LISTED,
             Some(origin) if times && !origin.has_times && is_list => NO_TIMES_LISTED,
             Some(origin) if details && !origin.has_details => {
-                "it was saved without --details, and so without owners: save it again with them"
+                "it was saved without --details, and so without owners\nsave it again with --details"
             }
             Some(origin) if times && !origin.has_times => {
-                "it has no times: show sizes, or save it again"
+                "it has no times\nshow sizes, or save it again"
             }
             _ => return Ok(()),
         };
-        Err(io::Error::other(missing))
+        Err(hinted(io::ErrorKind::Other, missing))
     }
 }

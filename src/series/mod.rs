@@ -20,7 +20,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use crate::problem::{Operation, Problem};
+use crate::problem::{Operation, Problem, hinted};
 use crate::snapshot::{
     Destination, Glance, Origin, difference, glance, has_end, other_roots, problem,
 };
@@ -35,7 +35,7 @@ const NAME: &str = "weigh-%Y-%m-%dT%H%M%SZ";
 const ENDING: &str = "weigh";
 
 const NONE_SAVED: &str = "there is no snapshot in it that --save DIR/ wrote";
-const NONE_KEPT: &str = "there is no snapshot in it that --save DIR/ wrote, and no scan of it is remembered: \
+const NONE_KEPT: &str = "there is no snapshot in it that --save DIR/ wrote, and no scan of it is remembered\n\
     to begin, use --remember, or scan it with --save DIR/";
 
 /// A new file in `directory`, named after the `time`, in seconds since the epoch.
@@ -138,7 +138,7 @@ pub fn newest(path: &Path) -> Result<PathBuf, Problem> {
 }
 
 fn none_in(directory: &Path, none: &str) -> Problem {
-    problem(directory, Operation::Load, &io::Error::other(none))
+    problem(directory, Operation::Load, &hinted(io::ErrorKind::Other, none))
 }
 
 /// The newest complete one of the dated snapshots in `path` of the same roots as `now`, if `path` is a directory;
@@ -165,7 +165,7 @@ pub fn newest_like(path: &Path, given: &[String], now: &Origin) -> Result<PathBu
     let why = newest.and_then(|other| other_roots(&other, now));
     let why = why.map_or_else(String::new, |why| format!(": of the newest, {why}"));
     let none = format!("there is no complete snapshot of the same PATHs in it{why}");
-    Err(problem(path, Operation::Compare, &io::Error::other(none)))
+    Err(problem(path, Operation::Compare, &hinted(io::ErrorKind::Other, none)))
 }
 
 /// The `files` of a time that is at most `until`, in seconds since the epoch.

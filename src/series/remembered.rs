@@ -159,7 +159,7 @@ impl Remembered {
         if sys::length(saved) > self.bound {
             sys::remove_file(saved)?;
             return Err(io::Error::other(
-                "this scan alone takes more than --remember-bound allows",
+                "this scan alone takes more than remember-bound in the config file allows",
             ));
         }
         let of_series = remove_old(&self.series(origin), (saved, origin), COUNT);

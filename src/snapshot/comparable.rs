@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::Origin;
+use crate::escape::harmless;
 
 /// What several flags of one name do together.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,7 +59,11 @@ pub fn difference(
             }
             Effect::Apart => {}
         }
-        (was != is).then(|| message(&was.join(" "), &is.join(" "), is_loaded))
+        (was != is).then(|| {
+            // They are what a file says.
+            let [was, is] = [was, is].map(|flags| harmless(flags.join(" ").as_bytes()));
+            message(&was, &is, is_loaded)
+        })
     })
 }
 
@@ -132,8 +137,8 @@ fn message(before: &str, now: &str, is_loaded: bool) -> String {
         ),
     };
     match is_loaded {
-        true => format!("it was saved {what}: save both snapshots with the same flags"),
-        false => format!("it was saved {what}: {way_out}"),
+        true => format!("it was saved {what}\nsave both snapshots with the same flags"),
+        false => format!("it was saved {what}\n{way_out}"),
     }
 }
 

@@ -6,6 +6,8 @@ use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
 
+use crate::problem::hinted;
+
 /// Any file may unpack to this many bytes.
 const FREE: u64 = 64 << 20;
 
@@ -60,8 +62,9 @@ impl Read for Bounded {
         let count = self.unpacked.read(buffer).map_err(in_our_words)?;
         let size = self.size.max(self.read.get());
         if is_bomb(self.unpacked.count.get(), size) {
-            return Err(io::Error::other(
-                "it unpacks to more than 64 MiB and 1,032 times its size, like a decompression bomb; \
+            return Err(hinted(
+                ErrorKind::Other,
+                "it unpacks to more than 64 MiB and 1,032 times its size, like a decompression bomb\n\
                  if you trust it, unpack it first with zstd -d or gunzip",
             ));
         }
@@ -81,11 +84,11 @@ fn in_our_words(error: io::Error) -> io::Error {
         ErrorKind::Interrupted => return error,
         ErrorKind::UnexpectedEof => "it ends too early",
         _ => {
-            "it is damaged, or takes too much memory to unpack; \
+            "it is damaged, or takes too much memory to unpack\n\
              if zstd -d or gunzip can do it, load what they make of it"
         }
     };
-    io::Error::new(error.kind(), message)
+    hinted(error.kind(), message)
 }
 
 impl<S> ByteCount<S> {

@@ -126,7 +126,7 @@ impl<'a> Roots<'a> {
             }
         };
         let [was, is] = [self, now].map(Self::shown);
-        (!may_be).then(|| format!("it is of {was}, and not of {is}: compare {was} with it, or save a snapshot of {is} first"))
+        (!may_be).then(|| format!("it is of {was}, and not of {is}\ncompare {was} with it, or save a snapshot of {is} first"))
     }
 
     fn is_placed(&self) -> bool {

@@ -153,7 +153,7 @@ fn read_problem(tokens: &mut Tokens, codes: &HashMap<String, i32>) -> io::Result
     let operation = operation.ok_or_else(|| tokens.error("an error of no known operation"))?;
     // The system has no error number for a directory that is its own ancestor.
     let code = code.filter(|_| operation != Operation::Enter);
-    Ok(Problem { path: exact_path.unwrap_or(path), operation, code, message })
+    Ok(Problem { path: exact_path.unwrap_or(path), operation, code, message, hint: None })
 }
 
 /// Writes the first members of every document.

@@ -42,9 +42,10 @@ use std::io::{self, BufWriter, Cursor, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use crate::escape::harmless;
 use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Measures, View};
-use crate::problem::{Operation, Problem, unless_closed};
+use crate::problem::{Operation, Problem, hinted, unless_closed};
 use crate::sys::{self, Draft, SnapshotFile};
 use crate::tally::{Limits, Tally};
 use crate::total::{BeginReplay, replay_to};
@@ -95,9 +96,9 @@ pub struct Glance {
 /// The system's, and an error if that would replace a file that is not a snapshot.
 pub fn ensure_savable(to: &Destination) -> Result<(), Problem> {
     const DIRECTORY: &str =
-        "it is a directory: end its name in a slash to save a dated snapshot there";
+        "it is a directory\nend its name in a slash to save a dated snapshot there";
     let writable = to.ensure_writable().map_err(|error| match error.kind() {
-        io::ErrorKind::IsADirectory => io::Error::other(DIRECTORY),
+        io::ErrorKind::IsADirectory => hinted(error.kind(), DIRECTORY),
         _ => error,
     });
     writable.map_err(|error| problem(&to.path, Operation::Save, &error))?;
@@ -113,11 +114,12 @@ fn ensure_replaceable(path: &Path) -> io::Result<()> {
         return Ok(());
     }
     let Err(Problem { code, message, .. }) = glance(path) else { return Ok(()) };
+    let message = harmless(message.as_bytes());
     let reason = match code {
         None => "it is not a snapshot from --save".to_owned(),
         Some(_) => format!("it cannot be read to see whether it is a snapshot ({message})"),
     };
-    Err(io::Error::other(format!("{reason}: save to another file, or remove it first")))
+    Err(hinted(io::ErrorKind::Other, format!("{reason}\nsave to another file, or remove it first")))
 }
 
 /// Saves a `snapshot` at `to`, with so many threads. A file that exists there stays until the new one is complete and
@@ -190,14 +192,14 @@ impl Wanted {
 /// What the snapshot has instead.
 pub fn ensure_measure(has: Measure, wanted: Option<Measure>) -> io::Result<()> {
     let Some(message) = other_measure(has, wanted) else { return Ok(()) };
-    Err(io::Error::other(message + ", or save it again"))
+    Err(hinted(io::ErrorKind::Other, message + ", or save it again"))
 }
 
 /// What sizes that measure `has` can show instead of what is `wanted`, if that is something else.
 pub fn other_measure(has: Measure, wanted: Option<Measure>) -> Option<String> {
     let wanted = wanted.filter(|wanted| *wanted != has)?;
     let [has, wanted] = [has, wanted].map(Measure::noun);
-    Some(format!("it has {has}, and no {wanted}: show {has}"))
+    Some(format!("it has {has}, and no {wanted}\nshow {has}"))
 }
 
 impl Snapshot {
@@ -422,7 +424,7 @@ fn opened(mut file: SnapshotFile, size: u64) -> io::Result<Opened> {
         return Ok(Opened::Packed(file, size));
     }
     if start == ncdu::BINARY_MAGIC {
-        return Err(damaged(ncdu::BINARY));
+        return Err(hinted(io::ErrorKind::InvalidData, ncdu::BINARY));
     }
     let mut text = compression::unpack(start, file, size)?;
     let mut start = Vec::new();
@@ -431,15 +433,17 @@ fn opened(mut file: SnapshotFile, size: u64) -> io::Result<Opened> {
         start.drain(..BYTE_ORDER_MARK.len());
     }
     if start.starts_with(MAGIC) {
-        return Err(damaged(
-            "it is a .weigh file in a compressed one: unpack it with gunzip or zstd -d",
+        return Err(hinted(
+            io::ErrorKind::InvalidData,
+            "it is a .weigh file in a compressed one\nunpack it with gunzip or zstd -d",
         ));
     }
     let after =
         |first: &[u8]| start.trim_ascii_start().strip_prefix(first).map(<[u8]>::trim_ascii_start);
     if after(b"{").is_some_and(|first| first.starts_with(b"\"schema\"")) {
-        return Err(damaged(
-            "it is JSON from weigh, which is for other programs: weigh reads snapshots of --save FILE.weigh",
+        return Err(hinted(
+            io::ErrorKind::InvalidData,
+            "it is JSON from weigh, which is for other programs\nweigh reads snapshots: weigh --save FILE.weigh PATH",
         ));
     }
     // The first item is a version.

@@ -25,7 +25,7 @@ pub(super) const BINARY_MAGIC: &[u8] = b"\xbfncduEX1";
 
 /// The error for it.
 pub(super) const BINARY: &str =
-    "it is a binary export of ncdu: `ncdu -f FILE -o -` makes JSON of it, which weigh reads";
+    "it is a binary export of ncdu\n`ncdu -f FILE -o -` makes JSON of it, which weigh reads";
 
 /// An object's members.
 #[derive(Default)]
@@ -231,7 +231,7 @@ impl Export<'_> {
             return Err(self.tokens.error(what));
         }
         let message = "could not be read when it was exported".to_owned();
-        self.problems.push(Problem { path, operation, code: None, message });
+        self.problems.push(Problem { path, operation, code: None, message, hint: None });
         Ok(())
     }
 }

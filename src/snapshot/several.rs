@@ -24,7 +24,7 @@ use crate::inode::MountedDevice;
 use crate::measure::{Measure, Measures, Mode, View};
 use crate::parallel;
 use crate::path::{self, LONGEST};
-use crate::problem::{Operation, Problem};
+use crate::problem::{Operation, Problem, hinted};
 use crate::tally::{Inodes, Whole};
 use crate::total::{AnyReplay, BeginReplay, Replay, Rules, Shown, apart, replay_to};
 use crate::tree::{DirectoryId, Node, Place, Tree};
@@ -52,7 +52,7 @@ pub fn load_all(
     for (file, snapshot) in files.iter().zip(loaded) {
         let snapshot = snapshot?;
         if let Some(message) = misfit(fitting.first().map(|(_, first)| first), &snapshot) {
-            return Err(problem(file, Operation::Show, &io::Error::other(message)));
+            return Err(problem(file, Operation::Show, &hinted(io::ErrorKind::Other, message)));
         }
         let both = known.and(snapshot.known);
         if both == Measures::default() {
@@ -80,13 +80,14 @@ pub fn load_all(
     for root in roots.iter().filter(|root| root.host.is_empty()) {
         // It may be another machine's. Of weigh's own snapshots, both are of the same host.
         if let Some(other) = root.around.filter(|other| *other != root.snapshot) {
-            let (given, other) = (escape(&root.given), files[other].display());
+            let other = escape(files[other].as_os_str().as_encoded_bytes());
+            let given = escape(&root.given);
             let message = format!(
-                "it does not say on which machine {given} is, and neither does {other}, which has it, too: load them one at a \
-                 time (cat joins lists)"
+                "it does not say on which machine {given} is, and neither does {other}, which has it, too\n\
+                 load them one at a time; cat joins lists"
             );
             let file = files[root.snapshot];
-            return Err(problem(file, Operation::Show, &io::Error::other(message)));
+            return Err(problem(file, Operation::Show, &hinted(io::ErrorKind::Other, message)));
         }
     }
     Ok((join(snapshots, roots, inodes, are_apart, false), differ))

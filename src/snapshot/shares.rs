@@ -11,9 +11,10 @@ use indexmap::IndexMap;
 use super::devices::{devices, known_by, mount_points, renumber};
 use super::several::host;
 use super::{Origin, Share, Snapshot, problem};
+use crate::escape::escape;
 use crate::parallel;
 use crate::path;
-use crate::problem::{Operation, Problem};
+use crate::problem::{Operation, Problem, hinted};
 use crate::tally::{Inodes, Whole};
 use crate::total::{AnyReplay, Replay, Rules, Shown};
 use crate::tree::{DirectoryId, Named, Node, Step, Traversal, Tree};
@@ -63,18 +64,19 @@ fn unite(mut set: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Loaded<'_>, Problem
     set.sort_by_key(|(_, snapshot)| share(snapshot).number);
     for pair in set.windows(2) {
         let [(one, first), (other, second)] = pair else { continue };
-        let (Share { number, of, depth }, one) = (share(first), one.display());
+        let (Share { number, of, depth }, one) =
+            (share(first), escape(one.as_os_str().as_encoded_bytes()));
         let message = match share(second) {
             Share { number: same, .. } if same == number => {
-                format!("it is share {number} of {of}, and so is {one}: leave one out")
+                format!("it is share {number} of {of}, and so is {one}\nleave one out")
             }
             // The number of subdirectories in the root crossed the limit between two walks.
             Share { depth: other, .. } if other != depth => {
-                format!("it was divided in another way than {one}: save all shares again")
+                format!("it was divided in another way than {one}\nsave all shares again")
             }
             _ => continue,
         };
-        return Err(problem(other, Operation::Show, &io::Error::other(message)));
+        return Err(problem(other, Operation::Show, &hinted(io::ErrorKind::Other, message)));
     }
     let missing = missing(&set.iter().map(|(_, snapshot)| snapshot).collect::<Vec<_>>());
     // No set is empty.
@@ -140,7 +142,7 @@ pub fn other_share(before: &Origin, now: Option<&Origin>) -> Option<String> {
     let is_same = now.and_then(|now| now.share) == Some(share);
     (!is_same).then(|| {
         format!(
-            "it is share {number} of {of}: load all {of} with --from, save them as one with --save, and compare with that"
+            "it is share {number} of {of}\nload all {of} with --from, save them as one with --save, and compare with that"
         )
     })
 }

@@ -52,7 +52,7 @@ fn refused(shown: &Shown, why: &str, what: &str) {
 const CASES: &[(&str, &str, &str)] = &[
     ("", "", ""),
     ("-l", "-l", ""),
-    ("", "-l", "without --count-links: leave --count-links out here"),
+    ("", "-l", "without --count-links\nhint: leave --count-links out here"),
     ("-l", "", "with --count-links: give --count-links here too"),
     ("-L", "-L", ""),
     ("", "-L", "without --dereference-links"),
@@ -140,8 +140,8 @@ fn two_snapshots_are_compared_if_they_count_alike() {
     };
     for (now, before, given, why) in [
         ("-l", "-l", "", ""),
-        ("-l", "", "", "without --count-links: save both snapshots with the same flags"),
-        ("", "-l", "", "with --count-links: save both snapshots with the same flags"),
+        ("-l", "", "", "without --count-links\nhint: save both snapshots with the same flags"),
+        ("", "-l", "", "with --count-links\nhint: save both snapshots with the same flags"),
         ("-l -x", "-x -l -X cache", "-X cache", ""),
         ("-X cache", "", "", "without --ignore-directory=cache"),
         ("", "-X cache", "", "with --ignore-directory=cache"),

@@ -116,7 +116,7 @@ fn what_a_line_costs_does_not_grow_with_depth() {
         .chain("d", DEPTH, 5000)
         .sparse("d/more", 1 << 20)
         .sparse("d/d/more", 1 << 16);
-    for (flags, lines) in [("", 5), ("-p -B -r", DEPTH + 3), ("--hyperlink=always", 5)] {
+    for (flags, lines) in [("", 5), ("-p -B -r", DEPTH + 3), ("@hyperlink=always", 5)] {
         let flags = format!("-s -c -w 80 -n 30000 {flags}");
         let picture = on(&fixture, &flags).limited("-t 10").run().text();
         assert_eq!(picture.lines().count(), lines, "{flags}");
@@ -127,7 +127,7 @@ fn what_a_line_costs_does_not_grow_with_depth() {
     }
     // No chain: each level has more. Names are short, because up to a depth of 2,048 a path may be one that can be opened.
     let fixture = Fixture::in_memory().comb("l", DEPTH / 4);
-    for flags in ["", "-p", "--hyperlink=always"] {
+    for flags in ["", "-p", "@hyperlink=always"] {
         let flags = format!("-s -c -w 80 -n 30000 {flags}");
         let run = weigh(&flags).arg(fixture.at("l")).limited("-t 10").run();
         assert!(run.text().lines().count() > DEPTH / 2, "{flags}");

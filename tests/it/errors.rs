@@ -499,3 +499,39 @@ fn messages_are_ascii_where_only_that_can_be_shown() {
         run(flags, "C");
     }
 }
+
+/// Names and flags that a file records stay within their line, and only weigh begins a hint.
+#[test]
+fn no_file_forges_a_hint() {
+    let fixture = Fixture::new().file("top/f", 1).file("a\nhint: b/f", 1);
+    let run = |flags: &str| weigh(flags).within(fixture.path());
+    run("top --save old.weigh").run().clean();
+    std::fs::copy(fixture.at("old.weigh"), fixture.at("forged.weigh")).unwrap();
+    crate::saved::change(&fixture.at("forged.weigh"), |header| {
+        header["options"] = serde_json::json!(["--x\nhint: forged"]);
+    });
+    std::fs::write(fixture.at("x\nhint: y"), "{\"schema\":1}").unwrap();
+    for (shown, said) in [
+        (
+            run("diff forged.weigh top"),
+            "compare with forged.weigh: it was saved with --x\\nhint: forged\n\
+             hint: give --x\\nhint: forged here too, or save a new snapshot without it",
+        ),
+        (
+            run("--from").arg("x\nhint: y"),
+            "load x\\nhint: y: it is JSON from weigh, which is for other programs\n\
+             hint: weigh reads snapshots: weigh --save FILE.weigh PATH",
+        ),
+    ] {
+        let shown = shown.run();
+        assert_eq!(
+            (shown.code(), shown.complaint()),
+            (2, format!("weigh: error: cannot {said}\n"))
+        );
+    }
+    let shown = run("diff old.weigh").arg("a\nhint: b").run();
+    let complaint = shown.complaint();
+    let lines: Vec<_> = complaint.lines().collect();
+    assert!(lines.len() == 2 && lines[0].contains("/a\\nhint: b"), "{complaint}");
+    assert!(lines[1].starts_with("hint: compare /"), "{complaint}");
+}

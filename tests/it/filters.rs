@@ -493,3 +493,43 @@ fn a_name_or_glob_that_matches_nothing_is_named() {
     let shown = weigh("-c -s top --config").arg(fixture.at("config")).within(fixture.path()).run();
     assert_eq!((shown.code(), shown.complaint()), (0, String::new()));
 }
+
+/// An empty tree looks as if nothing were there.
+#[test]
+fn filters_that_select_nothing_are_named() {
+    let fixture = project().file("empty/of/x.rs", 0).dir("none");
+    let save = "-s --save all.weigh top";
+    weigh(save).within(fixture.path()).run().clean();
+    let old = "older = '100y'";
+    std::fs::write(fixture.at("old.toml"), old).unwrap();
+    for (flags, said) in [
+        ("-e zzz top", "-e zzz matched nothing\n"),
+        ("--filter=[z]$ top", "-e '[z]$' matched nothing\n"),
+        ("--older 100y --type rust top none", "--type rust --older 100y matched nothing\n"),
+        ("-M +36500 top", "-M +36500 matched nothing\n"),
+        ("--config old.toml top", "--older 100y matched nothing\n"),
+        ("--from all.weigh -e zzz", "-e zzz matched nothing\n"),
+        // The glob is named already.
+        ("--include *.none -e zzz top", "--include '*.none' matched nothing\n"),
+        // An empty file is an entry.
+        ("-e x.rs empty", ""),
+        ("none", ""),
+        ("-q -e zzz top", ""),
+    ] {
+        let shown = weigh(flags).within(fixture.path()).run();
+        let said = if said.is_empty() { String::new() } else { format!("weigh: note: {said}") };
+        assert_eq!((shown.code(), shown.complaint()), (0, said), "{flags}");
+    }
+}
+
+#[test]
+fn a_path_that_exclude_takes_for_its_pattern_is_named() {
+    let fixture = project();
+    let said = |flags: &str| weigh(flags).within(fixture.path()).run().complaint();
+    let note = "weigh: note: top is the pattern of --exclude, and the current directory is shown\n\
+        hint: add a PATH, as in --exclude top .\n";
+    assert_eq!(said("-s --exclude top"), note);
+    assert_eq!(said("-s --exclude top ."), "");
+    assert_eq!(said("-q --exclude top"), "");
+    assert!(!said("-s --exclude nothing").contains("pattern"));
+}

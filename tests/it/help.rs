@@ -210,3 +210,30 @@ fn a_similar_word_is_suggested() {
         assert!(shown.complaint().contains(near), "{}", shown.complaint());
     }
 }
+
+/// Readers of the help of clean did not find what makes a directory count, nor what diff needs on its first day.
+#[test]
+fn help_says_what_a_command_needs() {
+    let help = |command: &str| weigh(&format!("help {command}")).run().text();
+    assert!(help("clean").contains("target counts only beside a\nCargo.toml"), "{}", help("clean"));
+    assert!(help("diff").contains("Run weigh --remember ~ today"), "{}", help("diff"));
+}
+
+/// Settings of the config file are no flags: nothing lists them, and the answer is the line to write.
+#[test]
+fn settings_are_listed_nowhere() {
+    let pages = ["--help", "ui --help", "help --man", "completions bash", "completions zsh"];
+    let pages = pages.map(|flags| weigh(flags).run().text().replace('\\', ""));
+    for flag in ["--theme", "--color-of", "--key-of", "--hyperlink", "--remember-bound"] {
+        assert!(pages.iter().all(|page| !page.contains(flag)), "{flag}");
+        for flags in [flag.to_owned(), format!("ui {flag}=x"), format!("clean {flag} x")] {
+            let shown = weigh(&flags).run();
+            let said =
+                format!("weigh: error: {flag} is a setting of the config file\nhint: write ");
+            assert!(shown.complaint().starts_with(&said), "{flags}: {}", shown.complaint());
+            assert_eq!(shown.code(), 2, "{flags}");
+        }
+    }
+    // After --, it is a PATH.
+    assert_eq!(weigh("-- --theme").run().code(), 1);
+}

@@ -335,7 +335,7 @@ fn a_page_is_not_written_to_a_terminal() {
         let shown =
             weigh(&format!("--as {form} top")).within(fixture.path()).stdout(terminal.line()).run();
         assert_eq!(shown.code(), 2);
-        assert!(shown.complaint().contains("redirect standard output"), "{}", shown.complaint());
+        assert!(shown.complaint().contains("redirect it: weigh --as "), "{}", shown.complaint());
     }
     let shown = weigh("--as svg top")
         .within(fixture.path())

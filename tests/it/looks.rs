@@ -118,7 +118,7 @@ fn names_are_links_if_that_is_asked_for() {
             directory.display()
         )
     };
-    let text = shown(&fixture, "-c -b --hyperlink=always");
+    let text = shown(&fixture, "-c -b @hyperlink=always");
     for (path, name) in [
         ("top", "top"),
         ("top/chain/of/a%20b%25c", "chain/of/a b%c"),
@@ -127,10 +127,10 @@ fn names_are_links_if_that_is_asked_for() {
     ] {
         assert!(text.contains(&link(path, name)), "{path}: {text:?}");
     }
-    let list = shown(&fixture, "-c -b -F --hyperlink=always");
+    let list = shown(&fixture, "-c -b -F @hyperlink=always");
     assert!(list.contains(&link("top/chain/of/a%20b%25c", "chain/of/a b%c")), "{list:?}");
     // Without colours, and on a pipe only if it is asked for.
-    for flags in ["-C", "-C --hyperlink=auto", "-C --hyperlink=never", "-t --hyperlink=always"] {
+    for flags in ["-C", "-C @hyperlink=auto", "-C @hyperlink=never", "-t @hyperlink=always"] {
         let text = shown(&fixture, flags);
         assert!(
             !text.contains("\x1b]8") || text.matches("\x1b]8").count() == 2,
@@ -140,7 +140,7 @@ fn names_are_links_if_that_is_asked_for() {
     // Links take no cells, also where a name has none.
     for width in (1..20).chain([60]) {
         let plain = shown(&fixture, &format!("-c -w {width}"));
-        let linked = shown(&fixture, &format!("-c -w {width} --hyperlink=always"));
+        let linked = shown(&fixture, &format!("-c -w {width} @hyperlink=always"));
         assert_eq!(without_links(&linked), plain, "{width}");
         assert!(!linked.contains("\x1b\\\x1b]8;;\x1b\\"), "{width}: {linked:?}");
     }
@@ -163,7 +163,7 @@ fn a_snapshot_has_links_only_to_what_is_here() {
     fs::copy(fixture.at("absolute.weigh"), fixture.at("other.weigh")).unwrap();
     saved::change(&fixture.at("other.weigh"), |header| header["host"] = "elsewhere".into());
     for (file, has_links) in [("relative", false), ("absolute", true), ("other", false)] {
-        let flags = format!("-c --hyperlink always --from {file}.weigh");
+        let flags = format!("-c @hyperlink=always --from {file}.weigh");
         let text = weigh(&flags).within(fixture.path()).run().text();
         assert_eq!(text.contains("\x1b]8"), has_links, "{file}");
     }
@@ -281,13 +281,13 @@ fn colours_are_those_of_the_theme_and_the_terminal() {
         ("", "15;0", "48;2;44;48;56"),
         ("", "15;default;0", "48;2;44;48;56"),
         ("", "0;15", "48;2;226;226;222"),
-        ("--theme light", "15;0", "48;2;226;226;222"),
-        ("--theme dark", "0;15", "48;2;44;48;56"),
-        ("--theme auto", "0;15", "48;2;226;226;222"),
+        ("@theme=light", "15;0", "48;2;226;226;222"),
+        ("@theme=dark", "0;15", "48;2;44;48;56"),
+        ("@theme=auto", "0;15", "48;2;226;226;222"),
     ] {
         assert!(text(flags, &[rgb, ("COLORFGBG", colors)]).contains(ground), "{flags} {colors}");
     }
-    for (flags, colors) in [("", ""), ("", "default;default"), ("--theme none", "15;0")] {
+    for (flags, colors) in [("", ""), ("", "default;default"), ("@theme=none", "15;0")] {
         assert!(!text(flags, &[rgb, ("COLORFGBG", colors)]).contains("48;2"), "{flags} {colors}");
     }
 }
@@ -296,7 +296,7 @@ fn colours_are_those_of_the_theme_and_the_terminal() {
 #[test]
 fn weight_guides_to_what_is_large() {
     let fixture = project();
-    let text = on(&fixture, "-C --theme dark -n 8").env("COLORTERM", "truecolor").run().text();
+    let text = on(&fixture, "-C @theme=dark -n 8").env("COLORTERM", "truecolor").run().text();
     let is_bold = |name: &str| {
         let line = text.lines().find(|line| line.contains(name)).unwrap();
         line.starts_with("\x1b[1;")

@@ -149,3 +149,32 @@ fn what_was_not_read_is_marked() {
     assert_eq!(rows[0][0], "≥91.3Ki", "{text}");
     assert!(rows.iter().any(|row| row[0] == "≥0B"), "{text}");
 }
+
+#[test]
+fn clean_and_history_have_tables_too() {
+    let fixture = Fixture::new()
+        .file("top/a|b/Cargo.toml", 1)
+        .file("top/a|b/target/CACHEDIR.TAG", 43)
+        .file("top/a|b/target/debug/x", 70_000);
+    let tag = "Signature: 8a477f597d28d172789f06886806bc55";
+    std::fs::write(fixture.at("top/a|b/target/CACHEDIR.TAG"), tag).unwrap();
+    std::fs::write(fixture.at("top/a|b/target/.rustc_info.json"), "{}").unwrap();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run().text();
+    let text = run("clean --older 0h --as md top");
+    let [row] = &rows(&text)[..] else { panic!("{text}") };
+    assert!(text.starts_with("Together: "), "{text}");
+    assert_eq!(in_code(&row[2]), "top/a|b/target");
+    assert!(in_code(&row[4]).starts_with("rm -rf -- "), "{text}");
+    // Nothing is found, and the table is empty.
+    assert_eq!(rows(&run("clean --as md top")).len(), 0);
+
+    let fixture = tame();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("-s top --save one.weigh").clean();
+    std::fs::write(fixture.at("top/b"), vec![1; 90_000]).unwrap();
+    run("-s top --save two.weigh").clean();
+    let text = run("history --as md one.weigh two.weigh").text();
+    let sizes: Vec<_> = text.lines().filter(|line| line.contains("`top`")).collect();
+    assert!(text.starts_with("2 snapshots from "), "{text}");
+    assert_eq!(sizes, ["| 159Ki | - | `top` |"], "{text}");
+}

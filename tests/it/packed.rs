@@ -22,7 +22,7 @@ const FILES: (usize, usize) = (400, 100_000);
 /// Every form of output, and what decides what is in it.
 const FORMS: &[&str] = &[
     "",
-    "-p -C --theme light",
+    "-p -C @theme=light",
     "-j",
     "-j -p",
     "-j -n 4",

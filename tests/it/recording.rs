@@ -85,7 +85,7 @@ fn styled(mut style: Style, codes: &str) -> Style {
 
 /// Draws what this command prints on a dark terminal of 80 columns.
 fn is_drawn(name: &str, flags: &str, fixture: &Fixture) {
-    let run = weigh(flags).args(["-C", "--theme", "dark", "-w", "80"]).within(fixture.path());
+    let run = weigh(&format!("{flags} -C -w 80 @theme=dark")).within(fixture.path());
     let printed = run.env("COLORTERM", "truecolor").env("TZ", "UTC").run().text();
     let buffer = screen(&printed, 80);
     let size = (buffer.area.width, buffer.area.height);
@@ -197,7 +197,8 @@ fn the_recording_is_what_happens() {
         String::from_utf8(command.output().unwrap().stdout).unwrap()
     };
     let _server = Server(&tmux);
-    let program = format!("{} ui -s src --theme dark", env!("CARGO_BIN_EXE_weigh"));
+    std::fs::write(fixture.at("dark.toml"), "theme = 'dark'").unwrap();
+    let program = format!("{} ui -s src --config ../../dark.toml", env!("CARGO_BIN_EXE_weigh"));
     let [columns, lines] = [SIZE.0, SIZE.1].map(|it| it.to_string());
     tmux(&["new-session", "-d", "-x", &columns, "-y", &lines, &program]);
     let mut frames = Vec::new();

@@ -375,8 +375,9 @@ fn what_another_host_saved_is_read_and_never_removed() {
     // Names have seconds, and the next scan may be of the same one.
     let first = set_back(&fixture, &BTreeSet::new(), now() - 60);
     let bound = first.metadata().unwrap().len() * 3 / 2;
-    let said = run(&format!("on web2 \"$0\" --remember --remember-bound {bound}b t"));
-    assert!(said.contains("scans of other hosts take more than --remember-bound"), "{said}");
+    fs::write(fixture.at("bound.toml"), format!("remember-bound = '{bound}b'")).unwrap();
+    let said = run("on web2 \"$0\" --config bound.toml --remember t");
+    assert!(said.contains("scans of other hosts take more than remember-bound"), "{said}");
     assert!(first.exists() && remembered(&fixture).len() == 2);
     let said = run("on web3 \"$0\" diff -s t --since last");
     assert!(
@@ -481,7 +482,7 @@ fn what_is_old_goes_as_the_documentation_says() {
     for walk in 0..rounds(80, 1_000) {
         time += dice.below(DAY as usize / 2) as i64 * if walk < 20 { 12 } else { 1 };
         let bound = 12_000;
-        let flags = format!("--remember --remember-bound {bound}b t{}", dice.below(10));
+        let flags = format!("--remember @remember-bound={bound}b t{}", dice.below(10));
         let shown = at_home(&fixture, &flags).run();
         assert_eq!(shown.code(), 0, "{}", shown.complaint());
         let known: BTreeSet<_> = left.keys().cloned().collect();
@@ -511,7 +512,7 @@ fn what_is_old_goes_as_the_documentation_says() {
             left.remove(&oldest);
             gone[1] += 1;
             let name = oldest.file_name().unwrap().to_str().unwrap();
-            assert!(shown.complaint().contains("--remember-bound removed"), "{name}");
+            assert!(shown.complaint().contains("remember-bound removed"), "{name}");
         }
         assert_eq!(remembered(&fixture), left.keys().cloned().collect(), "walk {walk}");
 
@@ -535,7 +536,7 @@ fn of_one_second_the_first_goes_first() {
     fs::rename(&second, &numbered).unwrap();
     let first = walk_on(&fixture, START);
     let bound = first.metadata().unwrap().len() * 5 / 2;
-    let shown = at_home(&fixture, &format!("--remember --remember-bound {bound}b v")).run();
+    let shown = at_home(&fixture, &format!("--remember @remember-bound={bound}b v")).run();
     assert_eq!(shown.code(), 0, "{}", shown.complaint());
     assert!(numbered.exists() && !first.exists(), "{}", shown.complaint());
 }
@@ -546,9 +547,13 @@ fn a_walk_that_alone_takes_too_much_is_not_kept_and_others_stay() {
     keep(at_home(&fixture, "--remember t").run());
     let before = remembered(&fixture);
     let fixture = fixture.file("u/f", 1);
-    let shown = at_home(&fixture, "--remember --remember-bound 100b u").run();
+    let shown = at_home(&fixture, "--remember @remember-bound=100b u").run();
     assert_eq!(shown.code(), 0);
-    assert!(shown.complaint().contains("--remember-bound"), "{}", shown.complaint());
+    assert!(
+        shown.complaint().contains("more than remember-bound in the config file"),
+        "{}",
+        shown.complaint()
+    );
     assert_eq!(remembered(&fixture), before);
 }
 
@@ -560,7 +565,7 @@ fn files_of_others_in_its_directory_stay() {
     fs::write(&theirs, vec![1; 50_000]).unwrap();
     let notes = old.with_file_name("notes.txt");
     fs::write(&notes, "mine").unwrap();
-    let shown = at_home(&fixture, "--remember --remember-bound 1k t").run();
+    let shown = at_home(&fixture, "--remember @remember-bound=1k t").run();
     assert_eq!(shown.code(), 0);
     assert!(theirs.exists() && notes.exists());
     at_home(&fixture, "history --forget").run();
@@ -596,7 +601,7 @@ fn what_was_saved_beside_it_stays() {
     for path in ["state", "state/weigh", "state/weigh/snapshots"] {
         fs::set_permissions(fixture.at(path), PermissionsExt::from_mode(0o700)).unwrap();
     }
-    keep(at_home(&fixture, "--remember --remember-bound 1k t").run());
+    keep(at_home(&fixture, "--remember @remember-bound=1k t").run());
     at_home(&fixture, "history --forget").run().clean();
     assert_eq!(remembered(&fixture), saved);
 }

@@ -4,7 +4,7 @@
 use std::env::VarError;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -83,11 +83,13 @@ pub struct Shown {
 /// The commands, which come before all flags.
 const COMMANDS: [&str; 7] = ["ui", "clean", "diff", "history", "df", "help", "completions"];
 
-/// `weigh`, with the flags in `flags`, split at spaces. What several tests share may add flags before a command.
+/// `weigh`, with the flags in `flags`, split at spaces. What several tests share may add flags before a command. A word
+/// as in `@theme=dark` is no flag but a setting, in a config file of its own.
 pub fn weigh(flags: &str) -> Weigh {
-    let mut words: Vec<&str> = flags.split_whitespace().collect();
+    let words = flags.split_whitespace();
+    let (settings, mut words): (Vec<_>, Vec<&str>) = words.partition(|word| word.starts_with('@'));
     words.sort_by_key(|word| !COMMANDS.contains(word));
-    Weigh {
+    let weigh = Weigh {
         program: program(),
         args: words.into_iter().map(OsString::from).collect(),
         env: Vec::new(),
@@ -98,7 +100,21 @@ pub fn weigh(flags: &str) -> Weigh {
         terminal: None,
         is_read: false,
         by_nobody: false,
-    }
+    };
+    if settings.is_empty() { weigh } else { weigh.env("WEIGH_CONFIG_PATH", config(&settings)) }
+}
+
+/// A config file with these settings, as in `@theme=dark`. Runs with the same ones share it.
+fn config(settings: &[&str]) -> PathBuf {
+    let settings = settings.iter().filter_map(|setting| setting[1..].split_once('='));
+    let lines: String = settings.map(|(key, value)| format!("{key} = '{value}'\n")).collect();
+    let file =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(lines.replace(' ', "").replace('\n', ".toml"));
+    // Nobody sees half of it.
+    let mut new = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    new.write_all(lines.as_bytes()).unwrap();
+    new.persist(&file).unwrap();
+    file
 }
 
 impl Weigh {

@@ -190,7 +190,7 @@ fn a_symlink_stays_one() {
 fn a_directory_needs_a_slash() {
     let fixture = Fixture::new().dir("t/d");
     let shown = weigh("t --save t/d").within(fixture.path()).run();
-    let said = "weigh: error: cannot save t/d: it is a directory: end its name in a slash to save a dated snapshot there\n";
+    let said = "weigh: error: cannot save t/d: it is a directory\nhint: end its name in a slash to save a dated snapshot there\n";
     assert_eq!((shown.code(), shown.complaint().as_str()), (1, said));
 }
 
@@ -444,7 +444,7 @@ fn only_a_snapshot_or_an_empty_file_is_replaced() {
         let before = fixture.bytes(&to);
         let shown = save(&fixture, "").arg(&to).run();
         let expected = format!(
-            "weigh: error: cannot replace {to}: it is not a snapshot from --save: save to another file, or remove it first\n"
+            "weigh: error: cannot replace {to}: it is not a snapshot from --save\nhint: save to another file, or remove it first\n"
         );
         assert_eq!((shown.code(), shown.complaint(), shown.stdout.len()), (2, expected, 0));
         assert_eq!(fixture.bytes(&to), before, "{to}");
@@ -485,7 +485,7 @@ fn a_file_that_cannot_be_read_is_not_replaced() {
     let fixture = fixture.mode("place/closed", 0o000);
     let shown = save(&fixture, "").arg("place/closed").by_nobody(&fixture).run();
     let expected = "weigh: error: cannot replace place/closed: it cannot be read to see whether it is a snapshot \
-        (Permission denied): save to another file, or remove it first\n";
+        (Permission denied)\nhint: save to another file, or remove it first\n";
     assert_eq!((shown.code(), shown.complaint().as_str(), shown.stdout.len()), (2, expected, 0));
     let fixture = fixture.mode("place/closed", 0o600);
     assert_eq!(fixture.text("place/closed"), "wwwww");

@@ -436,6 +436,7 @@ fn without_a_terminal_it_says_so() {
     let shown = shown.under(["setsid", "--wait"]).run();
     assert_eq!(shown.code(), 1);
     assert!(shown.complaint().contains("cannot open the terminal"), "{}", shown.complaint());
+    assert!(shown.complaint().contains("\nhint: ui needs one"), "{}", shown.complaint());
 }
 
 #[test]

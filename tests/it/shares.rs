@@ -97,7 +97,7 @@ fn a_root_of_many_is_shared_out_there() {
     let fixture = fixture.file("t/999/d/f", 1);
     save(place.path(), &root, "-f", (2, 2), "");
     let shown = loading("", place.path(), [1, 2]).run();
-    let expected = "weigh: error: cannot show 2: it was divided in another way than 1: save all shares again\n";
+    let expected = "weigh: error: cannot show 2: it was divided in another way than 1\nhint: save all shares again\n";
     assert_eq!((shown.code(), shown.complaint().as_str()), (2, expected));
     save(place.path(), &root, "-f", (1, 2), "");
     let walk = weigh("-f -j").arg(&root).run().clean();
@@ -156,7 +156,7 @@ fn a_tree_is_not_compared_with_one_share_of_it() {
             let said = shown.complaint();
             assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}: {said}");
             let expected = format!(
-                "weigh: error: cannot compare with {share}: it is share 1 of 2: load all 2"
+                "weigh: error: cannot compare with {share}: it is share 1 of 2\nhint: load all 2"
             );
             assert!(said.starts_with(&expected), "{said}");
         }
@@ -181,7 +181,7 @@ fn a_share_that_is_there_twice_is_refused_by_name() {
     assert_eq!((shown.code(), shown.stdout.len()), (2, 0));
     assert_eq!(
         shown.complaint(),
-        "weigh: error: cannot show 2: it is share 2 of 3, and so is 2: leave one out\n"
+        "weigh: error: cannot show 2: it is share 2 of 3, and so is 2\nhint: leave one out\n"
     );
 }
 

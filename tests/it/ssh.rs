@@ -897,7 +897,7 @@ fn an_endless_list_leaves_room() {
         let tmp = machine.fixture.text_path("tmp");
         let expected = format!(
             "weigh: error: cannot load {name}: a temporary file: the list is too long for {tmp}, where it takes half of the \
-             available space: set TMPDIR to a directory with more\n"
+             available space\nhint: set TMPDIR to a directory with more\n"
         );
         assert!(said.contains(&expected), "{said}");
         assert_eq!((output.status.code(), output.stdout.len()), (Some(status), 0));

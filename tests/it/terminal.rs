@@ -198,7 +198,7 @@ fn colours_change_nothing_but_colours() {
 fn links_are_links_in_every_locale() {
     let fixture = Fixture::new().file("top/é", 5000);
     for (locale, name) in [("C.UTF-8", "é"), ("C", "\\xc3\\xa9")] {
-        let shown = weigh("-c -s --hyperlink always").arg("top").within(fixture.path());
+        let shown = weigh("-c -s @hyperlink=always").arg("top").within(fixture.path());
         let text = shown.env("LC_ALL", locale).run().text();
         assert!(text.contains("top/%c3%a9\x1b\\"), "{text:?}");
         assert!(text.contains(&format!("\x1b\\{name}\x1b]8;;\x1b\\")), "{text:?}");
@@ -282,19 +282,19 @@ fn colours_are_those_of_ls() {
 fn directories_in_the_blue_of_ls_have_a_legible_one() {
     let fixture = Fixture::new().dir("top/dir");
     for (ls_colors, term, theme, colour) in [
-        ("", "xterm-256color", "--theme dark", "1;38;5;75m"),
-        ("di=01;34", "xterm-256color", "--theme dark", "1;38;5;75m"),
-        ("di=01;34", "xterm-256color", "--theme light", "1;38;5;25m"),
-        ("di=01;34", "xterm-256color", "--theme none", "1;38;5;67m"),
-        ("di=34", "xterm-256color", "--theme dark", "34m"),
-        ("di=01;36", "xterm-256color", "--theme dark", "1;36m"),
+        ("", "xterm-256color", "@theme=dark", "1;38;5;75m"),
+        ("di=01;34", "xterm-256color", "@theme=dark", "1;38;5;75m"),
+        ("di=01;34", "xterm-256color", "@theme=light", "1;38;5;25m"),
+        ("di=01;34", "xterm-256color", "@theme=none", "1;38;5;67m"),
+        ("di=34", "xterm-256color", "@theme=dark", "34m"),
+        ("di=01;36", "xterm-256color", "@theme=dark", "1;36m"),
         // Of 16 colours, blue is legible only on white.
-        ("", "xterm", "--theme dark", "1;36m"),
-        ("", "xterm", "--theme light", "1;34m"),
+        ("", "xterm", "@theme=dark", "1;36m"),
+        ("", "xterm", "@theme=light", "1;34m"),
         ("", "xterm", "", "1;35m"),
         // Linux's own console is black.
         ("", "linux", "", "1;36m"),
-        ("", "linux", "--theme light", "1;34m"),
+        ("", "linux", "@theme=light", "1;34m"),
     ] {
         let text = weigh(&format!("-C -s -b {theme}")).arg("top").within(fixture.path());
         let text = text.env("LS_COLORS", ls_colors).env("TERM", term).run().text();

@@ -400,7 +400,7 @@ impl Browser {
                 let why = problem.map_or(STILL_THERE.to_owned(), |problem| problem.message);
                 kept.push(format!("{shown}: {why}"));
                 let operation = Operation::Restore;
-                problems.push(Problem { path, operation, code: None, message: why });
+                problems.push(Problem { path, operation, code: None, message: why, hint: None });
                 left.extend(outcome.left);
             }
         }

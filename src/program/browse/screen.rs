@@ -41,6 +41,10 @@ use weigh::internal::sys;
 /// Whether there is a screen to browse on.
 pub const IS_BUILT: bool = true;
 
+/// What to do without a terminal.
+const HINT: &str =
+    "ui needs one, as with ssh -t or docker run -it; weigh PATH prints a tree without it";
+
 /// Browses what `request` asks for, until the user ends it.
 ///
 /// # Errors
@@ -50,7 +54,8 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
     signals::listen_for_screen(&signals).map_err(|error| problem(&error))?;
     let has_16_colors = options.colors.as_ref().is_some_and(|it| it.palette.has_16_colors());
     let screen = Screen::open(signals.clone(), options.size, has_16_colors);
-    let mut screen = screen.map_err(|error| problem(&error))?;
+    let mut screen =
+        screen.map_err(|error| Problem { hint: Some(HINT.to_owned()), ..problem(&error) })?;
     screen.may_ask = options.asks_background && options.colors.is_some();
     let work = Work::new(request, &options, signals.clone(), INTERVAL);
     let mut browser = Browser::new(request.clone(), options);

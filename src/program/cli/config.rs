@@ -28,6 +28,8 @@ pub struct Config {
 pub struct Setting {
     /// Its line, from 1.
     pub line: usize,
+    /// Its key, or in a table such as [keys] the key there.
+    pub key: String,
     /// The id of its flag.
     pub flag: String,
     /// Its arguments on the command line; none for a switch that is off.
@@ -171,7 +173,8 @@ fn setting(
         }
         (value, true) => vec![argument(key, before, value)?],
     };
-    Ok(Setting { line, flag: arg.get_id().to_string(), arguments })
+    let key = before.strip_suffix('=').unwrap_or(key).to_owned();
+    Ok(Setting { line, key, flag: arg.get_id().to_string(), arguments })
 }
 
 fn argument(key: &str, before: &str, value: &DeValue<'_>) -> Result<String, String> {

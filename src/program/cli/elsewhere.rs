@@ -9,6 +9,24 @@ fn flags() -> impl Iterator<Item = (&'static str, &'static str)> {
     FLAGS.lines().filter_map(|line| line.split_once(": "))
 }
 
+/// Flags that are only in the config file, each with a line to write there.
+const SETTINGS: [(&str, &str); 5] = [
+    ("--theme", r#"theme = "dark""#),
+    ("--color-of", r#"colors.accent = "cyan""#),
+    ("--key-of", r#"keys.delete = "x""#),
+    ("--hyperlink", r#"hyperlink = "never""#),
+    ("--remember-bound", r#"remember-bound = "2G""#),
+];
+
+/// The error for the argument `typed`, if it is a flag that is only in the config file.
+pub(super) fn setting(typed: &str) -> Option<String> {
+    let typed = typed.split('=').next();
+    let (flag, line) = SETTINGS.iter().find(|(flag, _)| Some(*flag) == typed)?;
+    Some(format!(
+        "{flag} is a setting of the config file\nwrite {line} into ~/.config/weigh/config.toml"
+    ))
+}
+
 /// What to do instead of giving the flag `typed`, if another program has it.
 pub(super) fn instead(typed: &str) -> Option<&'static str> {
     let mut flags = flags();
@@ -21,7 +39,25 @@ mod tests {
 
     use super::*;
     use crate::program::cli::commands::TREE;
+    use crate::program::cli::config;
     use crate::program::cli::flags::Flags;
+
+    #[test]
+    fn each_setting_has_a_line_for_the_config_file() {
+        let command = Flags::command();
+        for (flag, line) in SETTINGS {
+            let read = config::read(line, &command).expect(line).settings;
+            let arg = command
+                .get_arguments()
+                .find(|arg| Some(arg.get_id().as_str()) == read.first().map(|it| &*it.flag));
+            let arg = arg.expect(line);
+            assert!(
+                arg.is_hide_set() && flag == format!("--{}", arg.get_long().unwrap_or_default()),
+                "{line}"
+            );
+            assert!(setting(&format!("{flag}=x")).is_some_and(|error| error.contains(line)));
+        }
+    }
 
     #[test]
     fn each_is_no_flag_here_and_names_what_is() {

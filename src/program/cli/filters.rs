@@ -8,9 +8,10 @@ use std::sync::Arc;
 use clap::{Args, ValueHint};
 use regex::bytes::RegexSet;
 
-use super::flags::{named, one_of};
+use super::flags::{Flags, named, one_of};
 use super::git;
 use super::near::nearest;
+use super::parse::Given;
 use super::roots::unreadable;
 use weigh::internal::escape::harmless;
 use weigh::internal::filter::{
@@ -27,6 +28,53 @@ use weigh::internal::when::When;
 pub(super) const FILTERS: &str = "limit_filesystem skip ignore_hidden ignore_directory filter invert_filter \
     ignore_all_in_file exclude include exclude_from gitignore only_ignored exclude_caches only_type type_not older newer \
     owner mtime atime ctime";
+
+/// The flags that select what counts, each by its id and as one types it.
+const SELECTING: [(&str, &str); 10] = [
+    ("filter", "-e"),
+    ("include", "--include"),
+    ("only_ignored", "--only-ignored"),
+    ("only_type", "--type"),
+    ("older", "--older"),
+    ("newer", "--newer"),
+    ("owner", "--owner"),
+    ("mtime", "-M"),
+    ("atime", "-A"),
+    ("ctime", "-y"),
+];
+
+/// Those of them that are `given`, with their values.
+pub(super) fn selected_by(given: &Given) -> Option<String> {
+    let mut words = Vec::new();
+    for (id, flag) in SELECTING {
+        match given.values(id) {
+            Some(_) if id == "only_ignored" => words.push(flag.to_owned()),
+            values => words.extend(values.into_iter().flatten().map(|value| {
+                let value = harmless(value.as_encoded_bytes());
+                let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-+._/:".contains(&byte);
+                match !value.is_empty() && value.bytes().all(is_plain) {
+                    true => format!("{flag} {value}"),
+                    false => format!("{flag} '{value}'"),
+                }
+            })),
+        }
+    }
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+impl Flags {
+    /// A note about the last glob of --exclude, if an entry is called so and there is no PATH: it may be meant as PATH.
+    pub(super) fn swallowed(&self) -> Option<String> {
+        let is_alone = !self.roots.are_named() && self.snapshots.from.is_empty();
+        let glob =
+            self.filters.exclude.last().filter(|glob| is_alone && sys::exists(glob.as_ref()))?;
+        let glob = harmless(glob.as_encoded_bytes());
+        Some(format!(
+            "{glob} is the pattern of --exclude, and the current directory is shown\n\
+             add a PATH, as in --exclude {glob} ."
+        ))
+    }
+}
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What to leave out")]

@@ -64,6 +64,14 @@ pub(super) struct Flags {
     #[arg(skip)]
     pub(super) passed: Vec<OsString>,
 
+    /// The flags that select what counts, with their values.
+    #[arg(skip)]
+    pub(super) selected_by: Option<String>,
+
+    /// A note about a pattern on the command line that may be meant as PATH.
+    #[arg(skip)]
+    pub(super) swallowed: Option<String>,
+
     /// The machines that paths name.
     #[arg(skip)]
     pub(super) hosts: Vec<Host>,
@@ -291,23 +299,16 @@ pub(super) struct PrintFlags {
     #[arg(value_parser = one_of(named(WHEN)))]
     pub(super) color: Option<Auto<bool>>,
 
-    /// Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)
-    ///
-    /// auto goes by what COLORFGBG says, and --ui asks the terminal.
-    #[arg(long, value_name = "THEME", hide_possible_values = true)]
-    #[arg(value_parser = one_of(named(THEMES)))]
+    /// Choose colours for a dark or a light background
+    #[arg(long, hide = true, value_parser = one_of(named(THEMES)))]
     pub(super) theme: Option<Auto<Theme>>,
 
-    /// Draw something in a colour: accent, aside, grown, shrunk, track, band or share
-    ///
-    /// A colour is one of 16 names (red, bright-red), a number up to 255, or #rrggbb. If the terminal does not have it,
-    /// the colour of the theme stays.
-    #[arg(long, value_name = "ROLE=COLOR", value_parser = parse_color)]
+    /// Draw something in a colour
+    #[arg(long, hide = true, value_parser = parse_color)]
     pub(super) color_of: Vec<(usize, Color)>,
 
-    /// Make names links to their entries: on a terminal (auto, the default), always, or never
-    #[arg(long, value_name = "WHEN", hide_possible_values = true)]
-    #[arg(value_parser = one_of(named(WHEN)))]
+    /// Make names links to their entries
+    #[arg(long, hide = true, value_parser = one_of(named(WHEN)))]
     pub(super) hyperlink: Option<Auto<bool>>,
 
     /// Show no progress
@@ -432,8 +433,8 @@ pub(super) struct SnapshotFlags {
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) series: Option<String>,
 
-    /// Let all snapshots of --remember take at most SIZE; the oldest are removed first [default: 1G]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    /// Let all snapshots of --remember take at most so many bytes
+    #[arg(long, hide = true, value_parser = parse_size)]
     pub(super) remember_bound: Option<u64>,
 
     /// Remove the scans that weigh kept of PATHs (without PATH: all), and print which
@@ -464,10 +465,8 @@ pub(super) struct ScreenFlags {
     #[arg(long)]
     pub(super) print0: bool,
 
-    /// Give an action a key instead of its own, as in delete=x or search=Ctrl-s
-    ///
-    /// In the config file, a table [keys] has them.
-    #[arg(long, value_name = "ACTION=KEY", value_parser = Binding::parse)]
+    /// Give an action a key instead of its own
+    #[arg(long, hide = true, value_parser = Binding::parse)]
     pub(super) key_of: Vec<Binding>,
 }
 

@@ -80,6 +80,10 @@ pub struct Messages {
     pub compared: Option<String>,
     /// Why this scan is not to be remembered, if that is to be said.
     pub unremembered: Option<&'static str>,
+    /// The flags that select what counts, with their values.
+    pub selected_by: Option<String>,
+    /// A note about a pattern that may be meant as PATH.
+    pub swallowed: Option<String>,
     /// Whether to say where a scan is remembered, and why it could not be.
     pub remembering: (bool, bool),
 }
@@ -177,6 +181,8 @@ impl Plan {
                 may_need_root: matches!(source, Input::Roots(_)) && !sys::is_root(),
                 stats: flags.print.stats,
                 compared,
+                selected_by: flags.selected_by.take(),
+                swallowed: flags.swallowed.take(),
                 unremembered: unfit.filter(|_| says_unfit),
                 remembering: (flags.is_remember_typed, says_unfit),
             },

@@ -198,9 +198,15 @@ impl Flags {
         }
         let built_in = config::read(BUILT_IN, &Command::new("rules"));
         let built_in = built_in.map_err(|mistake| mistake.message)?.rules;
-        let is_all = self.form().is_some() || self.screen.ui || self.show.min_size.is_some();
-        // An entry may take two lines.
-        let usual = if is_all { usize::MAX } else { default_lines(terminal).div_ceil(2) };
+        let is_markdown = self.form() == Some(Form::Markdown);
+        let is_all =
+            self.form().is_some() && !is_markdown || self.screen.ui || self.show.min_size.is_some();
+        let usual = match (is_all, is_markdown) {
+            (true, _) => usize::MAX,
+            (_, true) => default_lines(None),
+            // An entry may take two lines.
+            _ => default_lines(terminal).div_ceil(2),
+        };
         Ok(Some(Search {
             rules: self.rules.iter().cloned().chain(built_in).collect(),
             // With `--older 0h`, also files of the future count: a clock was wrong.

@@ -48,7 +48,7 @@ impl Flags {
             ),
             (
                 self.snapshots.since.is_some() && is_by_time,
-                "diff compares sizes, not times\nleave out -m and --sort time",
+                "diff compares sizes, not times\nleave out {time}",
             ),
             (
                 matches!(keep, Keep::Groups(By::Image, _))
@@ -56,34 +56,40 @@ impl Flags {
                         || self.is_loaded() && self.hosts.is_empty()),
                 "--by image reads an engine's files\nleave out --from and --since",
             ),
-            (is_history && !is_shown, "history prints a table or -j\nleave out --as"),
             (
-                self.show.df && (!is_shown && !shows_df || is_by_time),
-                "df prints sizes, as a tree, with -j, --as html or --as prometheus\nleave out -m, --sort time and other formats",
+                is_history && !is_shown && self.form() != Some(Form::Markdown),
+                "history prints a table, -j or --as md\nleave out {form}",
+            ),
+            (self.show.df && is_by_time, "df prints sizes, not times\nleave out {time}"),
+            (
+                self.show.df && !is_shown && !shows_df,
+                "df prints a tree, -j, --as html or --as prometheus\nleave out {form}",
             ),
             (
                 self.show.reclaimable
-                    && !matches!(self.form(), None | Some(Form::Json | Form::Csv)),
-                "clean prints a list, -j or --as csv\nleave out other formats",
+                    && !matches!(self.form(), None | Some(Form::Json | Form::Csv | Form::Markdown)),
+                "clean prints a list, -j, --as csv or --as md\nleave out {form}",
             ),
         ];
         if let Some((_, why)) = refused.into_iter().find(|(is_refused, _)| *is_refused) {
-            return Err(why.to_owned());
+            let time = if self.count.filetime.is_some() { "-m" } else { "--sort time" };
+            let form = self.form().map(typed).unwrap_or_default();
+            return Err(why.replace("{time}", time).replace("{form}", &form));
         }
         self.form().map_or(Ok(()), |form| self.ensure_form_fits(form))
     }
 
     fn ensure_form_fits(&self, form: Form) -> Result<(), String> {
-        let name = Form::ALL.iter().find(|it| it.1 == form).map_or("", |it| it.0);
+        let name = typed(form);
         if !form.is_for_terminals() && terminal::is_stdout() {
             return Err(format!(
-                "--as {name} is not written to a terminal\nredirect standard output"
+                "{name} is not written to a terminal\nredirect it: weigh {name} PATH >FILE"
             ));
         }
         if !form.shows_changes() && self.snapshots.since.is_some() {
-            return Err(
-                "this format cannot show changes\nuse -j, --as md, --as csv or --as ndjson".into(),
-            );
+            return Err(format!(
+                "{name} cannot show changes\nuse -j, --as md, --as csv or --as ndjson"
+            ));
         }
         Ok(())
     }
@@ -146,4 +152,10 @@ impl Flags {
             roots,
         }
     }
+}
+
+/// The flag that asks for a form.
+fn typed(form: Form) -> String {
+    let name = Form::ALL.iter().find(|it| it.1 == form).map_or("", |it| it.0);
+    format!("--as {name}")
 }

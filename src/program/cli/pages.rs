@@ -10,9 +10,8 @@ use weigh::internal::list::TAR_LINE;
 
 /// The flags that `--help` and the man page have in their last group.
 const RARE: &str = "\
-    files0_from files_from exact_links overlays skip_total shard remember_bound print0 key_of \
-    terminal_width theme color_of hyperlink print_errors stats threads read type_list rsh \
-    from_format find_format config man help version";
+    files0_from files_from exact_links overlays skip_total shard print0 terminal_width print_errors \
+    stats threads read type_list rsh from_format find_format config man help version";
 
 /// The date of the version, for the foot of the man page.
 const DATE: &str = "2026-11-23";
@@ -83,6 +82,9 @@ fn commands() -> Vec<u8> {
             let start = if effect.is_empty() { "PP" } else { "TP" };
             let example = format!(".{start}\n\\fB{}\\fR\n{}", roff(line), roff(effect));
             page.extend(example.trim_end().bytes().chain([b'\n']));
+        }
+        if !command.notes.is_empty() {
+            page.extend(format!(".PP\n{}", roff(command.notes)).into_bytes());
         }
         // The flags of the tree are explained at length below.
         let is_below = |arg: &Arg| TREE.takes(arg.get_id().as_str());

@@ -12,7 +12,8 @@ use clap::{ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
 
 use super::commands::{self, CommandInfo};
 use super::config::{self, Config, Mistake, Setting};
-use super::filters::FilterFlags;
+use super::elsewhere;
+use super::filters::{self, FilterFlags};
 use super::flags::Flags;
 use super::near;
 use super::{HOME, refusals, remote, snapshots};
@@ -90,9 +91,10 @@ pub(super) fn flags<T>(
     // Not if the config file says so.
     let is_remember_typed = flags.snapshots.remember;
     let typed = flags.filters.as_typed();
+    let swallowed = flags.swallowed();
     let make = |flags: Flags| {
         let filters = FilterFlags { typed: typed.clone(), ..flags.filters };
-        make(Flags { source, is_remember_typed, filters, ..flags })
+        make(Flags { source, is_remember_typed, swallowed: swallowed.clone(), filters, ..flags })
     };
     match file(flags.print.config.as_deref())? {
         None => make(flags),
@@ -141,6 +143,10 @@ fn parse(info: &'static CommandInfo, args: &[OsString]) -> Result<Parsed, String
 }
 
 fn with_flags(info: &'static CommandInfo, args: &[OsString]) -> Result<Parsed, String> {
+    let mut words = args.iter().take_while(|arg| *arg != "--").filter_map(|arg| arg.to_str());
+    if let Some(error) = words.find_map(elsewhere::setting) {
+        return Err(error);
+    }
     let mut parser = parser_of_flags();
     let mut matches = parser.try_get_matches_from_mut(args);
     if matches.as_ref().is_err_and(|error| error.kind() == ErrorKind::UnknownArgument) {
@@ -203,10 +209,11 @@ add it, or leave out {flag}",
     }
     let counting = snapshots::counting(command, given);
     let passed = remote::passed(command, given);
+    let selected_by = filters::selected_by(given);
     let is_disk = given.has("--no-apparent-size");
     // Without `_mut`, it would clone everything.
     let flags = Flags::from_arg_matches_mut(&mut matches).map_err(|error| error.to_string())?;
-    let mut flags = Flags { command: info, counting, passed, is_disk, ..flags };
+    let mut flags = Flags { command: info, counting, passed, selected_by, is_disk, ..flags };
     (info.take)(&mut flags)?;
     if !flags.snapshots.from.is_empty() && !used.contains(&"from") {
         // The second of two snapshots is loaded.
@@ -315,7 +322,8 @@ fn over<T>(
         let shown = setting.arguments.iter().map(|text| harmless(text.as_bytes())).collect();
         let shown = Setting { arguments: shown, ..setting.clone() };
         let again = made(arguments(name, &[&shown], &[])).err();
-        return Err(at(path, setting.line, &again.unwrap_or(message)));
+        let message = in_words_of_file(&again.unwrap_or(message), setting, parser);
+        return Err(at(path, setting.line, &message));
     }
     // Each setting is valid by itself, but not all together.
     Err(format!("{}: {message}", printable(path)))
@@ -331,6 +339,14 @@ fn arguments(name: &[OsString], settings: &[&Setting], typed: &[OsString]) -> Ve
 fn at(path: &Path, line: usize, message: &str) -> String {
     let lines: Vec<_> = message.lines().map(|line| harmless(line.as_bytes())).collect();
     format!("{}:{line}: {}", printable(path), lines.join("\n"))
+}
+
+/// The message about a setting, with its key and value as the file has them.
+fn in_words_of_file(message: &str, setting: &Setting, parser: &Command) -> String {
+    let flag = parser.get_arguments().find(|arg| arg.get_id() == setting.flag.as_str());
+    let flag = flag.map(ToString::to_string).unwrap_or_default();
+    let key = &setting.key;
+    message.replace(&format!("'{flag}'"), key).replace(&format!("'{key}="), "'")
 }
 
 /// Whether the command line overrides the setting. Repeatable flags add up instead.

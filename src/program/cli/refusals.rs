@@ -9,6 +9,9 @@ use super::parse::Given;
 /// A flag, or with `=` one of its values, or with `!` any value but these.
 pub(super) type Use = &'static str;
 
+/// The way out if either of two flags makes sense.
+const BOTH: &str = "leave out {one} or {other}";
+
 /// Uses of flags, uses of others that cannot be combined with them, the reason, and the way out. `{one}` and `{other}` in
 /// it are the two that were given.
 const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
@@ -16,46 +19,46 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
         &["apparent_size"],
         &["filecount", "inodes"],
         "a tree counts one thing: lengths (-s), files (-f) or inodes (--inodes)",
-        "choose one",
+        BOTH,
     ),
-    (&["filecount"], &["inodes"], "a tree counts files (-f) or inodes (--inodes)", "choose one"),
+    (&["filecount"], &["inodes"], "a tree counts files (-f) or inodes (--inodes)", BOTH),
     (
         &["filetime"],
         &["filecount", "inodes"],
         "-m shows times beside sizes, and not beside numbers of files",
-        "leave out -m, or show sizes",
+        BOTH,
     ),
     (
         &["filetime"],
         &["min_size"],
         "-m shows times, which -z does not limit",
-        "use --newer or --older",
+        "leave out -z; --newer and --older choose by time",
     ),
     (
         &["exact_links"],
         &["count_links"],
         "-l counts each link, and --exact-links each file once",
-        "choose one",
+        BOTH,
     ),
     (
         &["gitignore"],
         &["only_ignored"],
         "--gitignore leaves out ignored files, and --only-ignored counts only them",
-        "choose one",
+        BOTH,
     ),
-    (&["only_dir"], &["only_file"], "-F shows only files and -D only directories", "choose one"),
-    (&["file_types"], &["by"], "-t is --by type", "choose one"),
+    (&["only_dir"], &["only_file"], "-F shows only files and -D only directories", BOTH),
+    (&["file_types"], &["by"], "-t is --by type", BOTH),
     (
         &["file_types", "by"],
-        &["depth", "only_dir", "collapse"],
-        "groups have no levels and no directories",
+        &["depth", "only_dir", "only_file", "full_paths", "collapse"],
+        "groups are totals, without levels, paths or single files",
         "leave out {one} to see a tree, or {other} to see groups",
     ),
     (
         &["collapse"],
         &["save"],
         "a saved scan contains everything",
-        "use --collapse when you show it",
+        "leave out --collapse, and show the scan with it later: weigh --from FILE --collapse PATH",
     ),
     (
         &["summarize"],
@@ -81,7 +84,7 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
         &["frees"],
         &["apparent_size", "filecount", "inodes", "filetime", "count_links", "dereference_links"],
         "--frees counts disk blocks, because deleting frees blocks, not lengths, files or links",
-        "leave out {one} or {other}",
+        BOTH,
     ),
     (
         &["frees"],
@@ -93,36 +96,34 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
         &["frees"],
         &["since", "summarize", "file_types", "by"],
         "--frees shows each entry of a tree",
-        "leave out {one} or {other}",
+        BOTH,
     ),
     (
         &["frees"],
         &["sort=time", "form!json"],
         "--frees is shown with sizes, as a tree or with -j",
-        "leave out --sort time and --as",
+        "leave out {other}",
     ),
     (
         &["form=ncdu"],
         &["number_of_lines", "depth", "min_size", "only_dir", "only_file", "file_types", "by"],
         "--as ncdu exports everything",
-        "leave out limits and groups",
+        "leave out {other}",
     ),
     (
         &["form=ncdu"],
         &["filecount", "inodes", "filetime"],
         "ncdu knows sizes in bytes",
-        "leave out -f, --inodes and -m",
+        "leave out {other}",
     ),
     (&["form!json"], &["filetime"], "only a tree and JSON show times", "use -j, or leave out -m"),
-    (&["output_json"], &["form"], "-j is --as json", "choose one"),
-    (&["no_colors"], &["force_colors", "color"], "-c is --color never", "choose one"),
-    (&["force_colors"], &["color"], "-C is --color always", "choose one"),
+    (&["output_json"], &["form"], "-j is --as json", BOTH),
+    (&["no_colors"], &["force_colors", "color"], "-c is --color never", BOTH),
+    (&["force_colors"], &["color"], "-C is --color always", BOTH),
     (
         &["from"],
         &[
             "rsh",
-            "files0_from",
-            "files_from",
             "dereference_links",
             "count_links",
             "exact_links",
@@ -139,26 +140,21 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
             "shard",
             "series",
         ],
-        "only a scan can do that",
+        "{other} is for scans, and --from reads a file",
         "leave out {other}, or scan with it: weigh {other} --save FILE PATH",
     ),
     (
         &["from"],
-        &["paths"],
+        &["paths", "files0_from", "files_from"],
         "--from shows FILE instead of a PATH",
-        "leave out PATH; to compare with it: weigh diff FILE PATH",
+        "leave out {other}; to compare with it: weigh diff FILE PATH",
     ),
-    (
-        &["read=bulk"],
-        &["dereference_links"],
-        "--read bulk follows no symlinks",
-        "leave out one of them",
-    ),
+    (&["read=bulk"], &["dereference_links"], "--read bulk follows no symlinks", BOTH),
     (
         &["shard"],
         &["since", "dereference_links", "files0_from", "files_from"],
-        "--shard scans a part of one PATH, as it is",
-        "leave one of them out",
+        "--shard scans a part of one PATH for a snapshot",
+        BOTH,
     ),
     (
         &["reclaimable"],
@@ -182,20 +178,20 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
             "ctime",
         ],
         "its rules look at all entries: a .git that a filter leaves out would be missed",
-        "leave out the filter; f lists only some names",
+        "leave out {other}; on the screen, f shows only some names",
     ),
-    (&["files0_from"], &["files_from"], "PATHs come from one file", "choose one"),
+    (&["files0_from"], &["files_from"], "PATHs come from one file", BOTH),
     (
         &["fail_over"],
         &["filetime", "sort=time"],
         "--fail-over limits sizes, not times",
-        "leave out -m and --sort time",
+        "leave out {other}",
     ),
     (
         &["by=size"],
         &["filecount", "inodes", "filetime"],
         "--by size needs sizes in bytes",
-        "leave out -f, --inodes and -m",
+        "leave out {other}",
     ),
 ];
 
@@ -215,8 +211,8 @@ pub(super) fn refuse(command: &Command, used: &[Use]) -> Result<(), String> {
         let first = |these: &[Use]| these.iter().copied().find(|it| used.contains(it));
         if let (Some(one), Some(other)) = (first(ones), first(others)) {
             let (one, other) = (shown(one), shown(other));
-            let instead = instead.replace("{one}", &one).replace("{other}", &other);
-            return Err(format!("{one} and {other} cannot be combined: {why}\n{instead}"));
+            let text = format!("{{one}} and {{other}} cannot be combined: {why}\n{instead}");
+            return Err(text.replace("{one}", &one).replace("{other}", &other));
         }
     }
     Ok(())

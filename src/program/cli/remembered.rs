@@ -20,11 +20,19 @@ use weigh::internal::snapshot::Origin;
 use weigh::internal::sys;
 use weigh::internal::walk;
 
-const BEGIN: &str = "\nto begin, use --remember, or put `remember = true` in the config file, which keep scans \
-    without filters; meanwhile, --newer 7d shows what was modified in the last 7 days";
-
-/// How the times of scans are written.
+/// How the times of scans are written, and their days.
 const MINUTES: &str = "%Y-%m-%d %H:%M";
+const DAYS: &str = "%Y-%m-%d";
+
+/// The `roots`, after a blank, as one types them; nothing for the current directory.
+fn typed(roots: &[OsString]) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~+".contains(byte);
+    match roots {
+        [one] if one == "." => String::new(),
+        [one] if one.as_encoded_bytes().iter().all(is_plain) => format!(" {}", one.display()),
+        _ => " PATH".to_owned(),
+    }
+}
 
 impl Flags {
     /// Where to remember a scan of all that is in a directory, if that is asked for; or why this is none.
@@ -45,7 +53,7 @@ impl Flags {
     }
 
     fn remembered(&self) -> Remembered {
-        /// The default of --remember-bound, in bytes.
+        /// The default of `remember-bound`, in bytes.
         const BOUND: u64 = 1 << 30;
         // Without a home, there is no directory, and saving says so.
         let directory = user_directories().remembered().unwrap_or_default();
@@ -85,25 +93,41 @@ impl Flags {
             }
             return Err(neither(name));
         };
+        let paths = typed(roots);
+        let meanwhile =
+            format!("weigh -F --newer 7d{paths} lists files that were modified this week");
         let now = self.here(roots);
         // What was not read then would count as growth.
         let needs_complete = self.snapshots.fail_growth.is_some();
         let found = self.remembered().find(day, &now, needs_complete);
-        if let Some(Member { file, header }) = found.map_err(|problem| problem.to_string())? {
+        if let Some(Member { file, header }) = found.map_err(|problem| problem.lines())? {
             let host = header.origin.host;
             let is_other = host != now.host;
             return Ok((Some(file), is_other.then(|| doubts::other_host(&host, &now.host))));
         }
-        let (why, begin) = match self.first_of(&now, needs_complete) {
-            Some(oldest) => (format!("{NONE_THEN} {oldest}"), ""),
+        let (why, instead) = match self.first_of(&now, needs_complete) {
+            Some(first) => {
+                let [oldest, day] = [MINUTES, DAYS].map(|style| self.times_as(style).write(first));
+                (
+                    format!("{NONE_THEN} {oldest}"),
+                    format!(
+                        "weigh diff {day}{paths} compares with the last scan of that day, and {meanwhile}"
+                    ),
+                )
+            }
             None => {
                 let complete = if needs_complete { "complete " } else { "" };
-                (format!("no {complete}scan of these PATHs with these flags is remembered"), BEGIN)
+                (
+                    format!("no {complete}scan of these PATHs with these flags is remembered"),
+                    format!(
+                        "run weigh --remember{paths} today, and weigh diff{paths} later; until then, {meanwhile}"
+                    ),
+                )
             }
         };
         // A date does not come again.
         if !is_kept || matches!(day, Day::On(_)) {
-            return Err(format!("{why}{begin}"));
+            return Err(format!("{why}\n{instead}"));
         }
         self.snapshots.since = None;
         Ok((None, Some(format!("nothing to compare with yet: {why}"))))
@@ -119,8 +143,9 @@ impl Flags {
     /// stand for what is remembered of them.
     pub(super) fn remembered_history(&self, files: Vec<PathBuf>) -> Result<Vec<PathBuf>, String> {
         if files.is_empty() {
-            let none = format!("no scan of this directory is remembered{BEGIN}");
-            return self.history_of(Path::new(".")).ok_or(none);
+            const NONE: &str = "no scan of this directory is remembered\n\
+                run weigh --remember today and again later, or put remember = true into the config file";
+            return self.history_of(Path::new(".")).ok_or_else(|| NONE.to_owned());
         }
         let mut all = Vec::new();
         for file in files {
@@ -138,10 +163,10 @@ impl Flags {
     }
 
     /// When the first scan of the series of `now` was, if any is remembered; perhaps only of those that are complete.
-    fn first_of(&self, now: &Origin, needs_complete: bool) -> Option<String> {
+    fn first_of(&self, now: &Origin, needs_complete: bool) -> Option<i64> {
         let mut members = self.remembered().history(now).into_iter();
         let first = members.find(|member| member.header.is_complete || !needs_complete)?;
-        Some(self.times_as(MINUTES).write(first.header.origin.time))
+        Some(first.header.origin.time)
     }
 
     /// Prints what this host remembers of the PATHs, or everything if there are none; then removes it, and ends the

@@ -13,6 +13,8 @@ pub(super) const CLEAN: CommandInfo = CommandInfo {
         ("weigh clean --older 3mo ~", "only entries that nobody wrote to for three months"),
         ("weigh clean --older 0h ~", "also entries that were written today"),
     ],
+    notes: "A directory needs more than the right name: target counts only beside a\n\
+        Cargo.toml, node_modules only beside a package.json and its lock file.\n",
     own: &["older limit_filesystem skip min_size output_json"],
     also: &[
         "number_of_lines",

@@ -11,6 +11,7 @@ pub(super) const DF: CommandInfo = CommandInfo {
         ("weigh df /", "scan one, and explain the rest"),
         ("sudo weigh df -d 1 /", "as root, weigh sees more of it"),
     ],
+    notes: "",
     own: &["depth number_of_lines output_json"],
     also: &[
         FILTERS,

@@ -20,6 +20,8 @@ pub(in crate::program::cli) const DIFF: CommandInfo = CommandInfo {
         ("weigh diff 7d ~", "since a week ago; also 12h or 2026-11-01"),
         ("weigh diff old.weigh new.weigh", "between two snapshots"),
     ],
+    notes: "The first time, there is no earlier scan. Run weigh --remember ~ today, and\n\
+        weigh diff ~ later. Until then, weigh -F --newer 7d ~ lists modified files.\n",
     own: &["number_of_lines depth only_file by remember fail_growth output_json"],
     also: &[
         "since",

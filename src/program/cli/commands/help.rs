@@ -21,6 +21,7 @@ pub(in crate::program::cli) const HELP: CommandInfo = CommandInfo {
         ("weigh help diff", "one command, on one screen"),
         ("weigh help --man | man -l -", "the man page"),
     ],
+    notes: "",
     own: &["man"],
     also: &["paths"],
     take: |_| Ok(()),
@@ -31,6 +32,7 @@ pub(in crate::program::cli) const COMPLETIONS: CommandInfo = CommandInfo {
     about: "Print the completions for a shell: bash, elvish, fish, powershell or zsh",
     operands: "SHELL",
     examples: &[("weigh completions bash >~/.local/share/bash-completion/completions/weigh", "")],
+    notes: "",
     own: &[],
     also: &["paths"],
     take: |_| Ok(()),
@@ -132,12 +134,15 @@ fn with_bold_start(line: &str) -> String {
 
 /// The help of a command other than the tree.
 fn of(command: &CommandInfo, is_all: bool) -> String {
-    let CommandInfo { about, operands, examples, .. } = command;
+    let CommandInfo { about, operands, examples, notes, .. } = command;
     let widest = examples.iter().map(|(line, _)| line.chars().count()).max().unwrap_or(0);
     let mut text = format!("{about}\n\n");
     for (line, effect) in *examples {
         text += format!("  {line:widest$}  {effect}").trim_end();
         text.push('\n');
+    }
+    if !notes.is_empty() {
+        text += &format!("\n{notes}");
     }
     let flags = Flags::command();
     let (explained, others) = command.flags(&flags, is_all);

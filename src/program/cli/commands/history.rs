@@ -14,6 +14,7 @@ pub(super) const HISTORY: CommandInfo = CommandInfo {
         ("weigh history snapshots/", "from the snapshots of weigh --save snapshots/"),
         ("weigh history --forget ~", "remove the scans that weigh kept of your home"),
     ],
+    notes: "",
     own: &["number_of_lines series forget output_json"],
     also: &[
         "depth min_size",

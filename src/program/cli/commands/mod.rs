@@ -36,6 +36,8 @@ pub(super) struct CommandInfo {
     pub(super) operands: &'static str,
     /// Lines to type, each with its effect.
     pub(super) examples: &'static [(&'static str, &'static str)],
+    /// What else its help says, in lines of at most 80 columns; perhaps nothing.
+    pub(super) notes: &'static str,
     /// The flags that its help explains: groups of ids, separated by spaces.
     pub(super) own: &'static [&'static str],
     /// The flags that it takes, too.

@@ -13,6 +13,7 @@ pub(in crate::program::cli) const TREE: CommandInfo = CommandInfo {
         ("weigh -x /", "without other disks and network mounts"),
         ("weigh -F -n 20 --older 1y ~", "the 20 largest files that nobody changed for a year"),
     ],
+    notes: "",
     own: &[
         SOURCES,
         MEASURES,

@@ -11,6 +11,7 @@ pub(in crate::program::cli) const UI: CommandInfo = CommandInfo {
         ("weigh ui --clean ~", "the same, with build output and caches marked"),
         ("weigh ui root@web1:/", "look at another machine, over ssh"),
     ],
+    notes: "",
     own: &["since reclaimable frees df sort read_only print0"],
     also: &[
         SOURCES,
