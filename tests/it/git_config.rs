@@ -362,8 +362,9 @@ fn a_pipe_is_none_of_the_users_files() {
         if let Some(config) = config {
             fs::write(fixture.at("home/.gitconfig"), config).unwrap();
         }
-        let run =
-            weigh("-j --only-ignored top").within(fixture.path()).env("HOME", fixture.at("home"));
+        let run = weigh("-j -q --only-ignored top")
+            .within(fixture.path())
+            .env("HOME", fixture.at("home"));
         let shown = run.run();
         assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0), "{pipe} {config:?}");
     }

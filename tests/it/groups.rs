@@ -208,8 +208,7 @@ fn groups_beyond_the_limit_are_others() {
     expect("-t -n 1", &[("top", 1151), ("(others)", 751), (".a", 400)]);
     expect("-t -n 0", &[("top", 1151)]);
     expect("-t -z 250", &[("top", 1151), (".a", 400), (".b", 300), (".c", 250)]);
-    // -p has nothing to say: a group lies nowhere.
-    expect("--by type -p -z 400", &[("top", 1151), (".a", 400)]);
+    expect("--by type -z 400", &[("top", 1151), (".a", 400)]);
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn clean_and_history_have_tables_too() {
     let fixture = Fixture::new()
         .file("top/a|b/Cargo.toml", 1)
         .file("top/a|b/target/CACHEDIR.TAG", 43)
-        .file("top/a|b/target/debug/x", 70_000);
+        .file("top/a|b/target/tmp/x", 70_000);
     let tag = "Signature: 8a477f597d28d172789f06886806bc55";
     std::fs::write(fixture.at("top/a|b/target/CACHEDIR.TAG"), tag).unwrap();
     std::fs::write(fixture.at("top/a|b/target/.rustc_info.json"), "{}").unwrap();

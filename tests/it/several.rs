@@ -449,6 +449,6 @@ fn what_does_not_go_together_is_refused_by_name() {
         let complaint = shown.complaint();
         let expected = expected.replace("-x", "--limit-filesystem");
         assert!(complaint.starts_with(&format!("weigh: error: {expected}")), "{complaint}");
-        assert_eq!(complaint.lines().count(), 1, "{complaint}");
+        assert!(complaint.lines().count() <= 2, "{complaint}");
     }
 }

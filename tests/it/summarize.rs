@@ -146,7 +146,9 @@ fn what_is_lost_or_too_much_is_said_as_ever() {
     }
     assert_eq!((run("--fail-over 5070").code(), run("--fail-over 5069").code()), (1, 3));
     assert!(
-        run("--fail-over 5069").complaint().contains("1B over the limit of 4.95Ki (--fail-over)")
+        run("--fail-over 5069")
+            .complaint()
+            .contains("1B or more over the limit of 4.95Ki (--fail-over)")
     );
     for flags in ["-j", "-n 3", "-d 1", "-F", "-t", "-m m", "diff --since x"] {
         assert_eq!(weigh(&format!("--summarize {flags}")).run().code(), 2, "{flags}");
