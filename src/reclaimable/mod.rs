@@ -58,18 +58,8 @@ pub struct Reclaimable {
     pub others: Vec<Reclaim>,
     /// How many of those are not listed.
     pub more_others: usize,
-    /// Entries that were written after this time are left out, in seconds since the epoch.
-    pub older: Option<i64>,
-}
-
-impl Reclaimable {
-    /// The end of a message that found nothing: the reason, and the flag that finds more, if there is one.
-    pub fn hint(&self) -> &'static str {
-        match self.older {
-            Some(_) => ": --older 0h includes what was written lately",
-            None => ": a directory needs a marker beside it, such as Cargo.toml beside target",
-        }
-    }
+    /// The end of a message that nothing was found: the flag that finds more, or the reason; empty if nothing was read.
+    pub hint: &'static str,
 }
 
 /// Something that can go.
@@ -132,7 +122,11 @@ pub fn find(findable: Option<Findable>, weighed: &Weighed, search: &Search) -> R
         list.truncate(search.lines);
     }
     let (more, more_others) = (all[0] - found.len(), all[1] - others.len());
-    Reclaimable { found, more, frees, others, more_others, older: search.older }
+    let hint = match search.older {
+        Some(_) => ": --older 0h includes what was written lately",
+        None => ": a directory needs a marker beside it, such as Cargo.toml beside target",
+    };
+    Reclaimable { found, more, frees, others, more_others, hint }
 }
 
 /// What counts in `one` of the `entries`.

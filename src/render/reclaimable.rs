@@ -72,7 +72,7 @@ pub fn draw(
         more => format!(", with {} that are not listed", Format::Count.write(more as u64)),
     });
     let sum = match found.is_empty() && more.is_empty() {
-        true => format!("found nothing that can be made or downloaded again{}", reclaimable.hint()),
+        true => format!("found nothing that can be made or downloaded again{}", reclaimable.hint),
         false => format!(
             "all together free {}{more}",
             partial::freed(*frees, &options.format, !options.partial.is_empty())

@@ -80,7 +80,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("-X cache", "-X cache", ""),
     ("-X cache", "-X cache -X src", ""),
     ("-X cache -X src", "-X src -X cache", ""),
-    ("-X cache", "", "with --ignore-directory=cache: give --ignore-directory=cache here too"),
+    ("-X cache", "", "with --ignore-directory=cache\nhint: give --ignore-directory=cache here too"),
     ("-X cache", "-X src", "with --ignore-directory=cache"),
     ("-i -v py$", "-v rs$ -v py$ -i -s", ""),
     ("-v py$", "-v rs$", r"with --invert-filter=py$"),

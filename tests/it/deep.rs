@@ -107,7 +107,7 @@ fn a_chain_can_be_drawn_and_cut() {
 }
 
 /// Each line once looked at all above it: in a debug build, these pictures took 25 seconds of a core and more. Now
-/// they take less than one.
+/// they take one to three.
 #[test]
 fn what_a_line_costs_does_not_grow_with_depth() {
     native_only!("paths are bounded there");
@@ -118,7 +118,7 @@ fn what_a_line_costs_does_not_grow_with_depth() {
         .sparse("d/d/more", 1 << 16);
     for (flags, lines) in [("", 5), ("-p -B -r", DEPTH + 3), ("@hyperlink=always", 5)] {
         let flags = format!("-s -c -w 80 -n 30000 {flags}");
-        let picture = on(&fixture, &flags).limited("-t 10").run().text();
+        let picture = on(&fixture, &flags).limited("-t 20").run().text();
         assert_eq!(picture.lines().count(), lines, "{flags}");
         // No path that is longer than 4,096 bytes can be opened. Such paths are cut, and others are whole.
         let is_cut = |line: &str| line.contains('…') && cells(line) == 80;
@@ -129,7 +129,7 @@ fn what_a_line_costs_does_not_grow_with_depth() {
     let fixture = Fixture::in_memory().comb("l", DEPTH / 4);
     for flags in ["", "-p", "@hyperlink=always"] {
         let flags = format!("-s -c -w 80 -n 30000 {flags}");
-        let run = weigh(&flags).arg(fixture.at("l")).limited("-t 10").run();
+        let run = weigh(&flags).arg(fixture.at("l")).limited("-t 20").run();
         assert!(run.text().lines().count() > DEPTH / 2, "{flags}");
     }
 }

@@ -31,7 +31,10 @@ fn within(fixture: &Fixture, flags: &str) -> Weigh {
 fn names(fixture: &Fixture, flags: &str) -> String {
     // With paths, every entry has its line; a list has paths already.
     let is_list = flags.contains("-F") || flags.contains("--only-file");
-    let (paths, separators) = if is_list { ("", &[' '][..]) } else { ("-p", &[' ', '/'][..]) };
+    // Groups have none.
+    let is_group = flags.contains("-t") || flags.contains("--file-types");
+    let paths = if is_list || is_group { "" } else { "-p" };
+    let separators = if is_list { &[' '][..] } else { &[' ', '/'] };
     let flags = format!("-s -b -c -w 100 {paths} {flags}");
     let text = within(fixture, &flags).arg("top").run().text();
     let name = |line: &str| line.rsplit(separators).next().unwrap().to_owned();

@@ -206,7 +206,7 @@ fn what_is_wrong_with_a_snapshot_is_said_in_one_line() {
         fs::write(place.at("wrong"), &wrong).unwrap();
         let shown = weigh("--from wrong").within(place.path()).run();
         assert_eq!(shown.code(), 2, "{wrong:?}");
-        assert_eq!(shown.complaint().lines().count(), 1, "{}", shown.complaint());
+        assert_eq!(shown.messages(), 1, "{}", shown.complaint());
         check_text(&shown.stderr, &String::from_utf8_lossy(&wrong));
     }
 }

@@ -299,6 +299,18 @@ impl Shown {
     pub fn complaint(&self) -> String {
         String::from_utf8(self.stderr.clone()).expect("standard error is UTF-8")
     }
+
+    /// How many messages it wrote to standard error. Each is one line, and perhaps a second one with a hint.
+    pub fn messages(&self) -> usize {
+        let mut before = "hint: ";
+        let complaint = self.complaint();
+        for line in complaint.lines() {
+            let is_hint = line.starts_with("hint: ") && !before.starts_with("hint: ");
+            assert!(is_hint || line.starts_with("weigh: "), "{complaint}");
+            before = line;
+        }
+        complaint.lines().filter(|line| !line.starts_with("hint: ")).count()
+    }
 }
 
 /// Python with what the tests need, `DUCKDB_PYTHON` if that is set.

@@ -65,7 +65,7 @@ impl Browser {
         let is_first = self.scan.browsed.is_none();
         let is_stopped = browsed.snapshot.weighed.is_interrupted;
         let found = browsed.reclaimable.take().unwrap_or_default();
-        let hint = if found.found.is_empty() { found.hint() } else { "" };
+        let hint = if found.found.is_empty() { found.hint } else { "" };
         let found: BTreeMap<_, _> = found.found.into_iter().map(|one| (one.path, ())).collect();
         let named = self.scan.marks.named(&self.scan.tree);
         let listings = self.scan.listings.take();
