@@ -28,7 +28,7 @@ pub struct Config {
 pub struct Setting {
     /// Its line, from 1.
     pub line: usize,
-    /// Its key, or in a table such as [keys] the key there.
+    /// Its key, or in a table such as `[keys]` the key there.
     pub key: String,
     /// The id of its flag.
     pub flag: String,
