@@ -124,7 +124,10 @@ pub fn find(findable: Option<Findable>, weighed: &Weighed, search: &Search) -> R
     let (more, more_others) = (all[0] - found.len(), all[1] - others.len());
     let hint = match search.older {
         Some(_) => ": --older 0h includes what was written lately",
-        None => ": a directory needs a marker beside it, such as Cargo.toml beside target",
+        None if all == [0, 0] => {
+            ": a directory needs a marker beside it, such as Cargo.toml beside target"
+        }
+        None => "",
     };
     Reclaimable { found, more, frees, others, more_others, hint }
 }

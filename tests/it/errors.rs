@@ -421,7 +421,7 @@ fn what_is_wrong_with_a_value_is_said_in_one_line() {
         ("-n 99999999999999999999999", "give a smaller number"),
         ("-d 4294967296", "hint: give 4294967295 or less"),
         ("-w 65536", "hint: give 65535 or less"),
-        ("help --man top", "--man stands alone, without other flags and PATHs"),
+        ("help --man top", "--man stands alone\nhint: leave out other flags and PATHs"),
         ("-m m --time-style +%!", "+%! is no format of strftime(3)"),
         ("-m m --time-style +%s.%N", "+%s.%N has fractions of a second"),
         (

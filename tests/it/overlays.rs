@@ -379,7 +379,7 @@ fn snapshots_say_whether_overlays_were_entered() {
     let output = try_in_namespace(&fixture, &script);
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(
-        complaint.contains("it was saved with --overlays: give --overlays here too"),
+        complaint.contains("it was saved with --overlays\nhint: give --overlays here too"),
         "{complaint}"
     );
     assert_eq!(output.status.code(), Some(2));

@@ -1839,7 +1839,7 @@ fn the_screen_marks_nothing_because_a_filter_hides_what_speaks_against_it() {
         "--mtime +1",
     ] {
         let run = weigh(&format!("ui --clean {filter} .")).within(fixture.path()).run();
-        let said = "looks at all entries";
+        let said = "needs files that";
         assert!(run.complaint().contains(said), "{filter}: {}", run.complaint());
         assert_eq!(run.code(), 2, "{filter}");
     }

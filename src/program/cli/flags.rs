@@ -422,7 +422,8 @@ pub(super) struct SnapshotFlags {
     /// Also keep this scan as a snapshot, for a later weigh diff or weigh history
     ///
     /// It is kept in ~/.local/state/weigh/snapshots if it is a scan of directories without filters. The last scan of
-    /// each of 7 days, 7 weeks and 7 months stays. A line on stderr says which file it is, or why it is not kept.
+    /// each of 7 days, 7 weeks and 7 months stays. A line on stderr says which file it is, or why it is not kept. The next
+    /// weigh diff compares with this scan, even if --fail-growth failed.
     #[arg(long)]
     pub(super) remember: bool,
 

@@ -64,7 +64,7 @@ pub(super) fn explained(error: Error, command: &Command) -> String {
         }
         // clap does not name another.
         (ErrorKind::ArgumentConflict, _) => {
-            return format!("{flag} stands alone, without other flags and PATHs");
+            return format!("{flag} stands alone\nleave out other flags and PATHs");
         }
         _ => None,
     };

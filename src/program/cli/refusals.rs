@@ -18,10 +18,15 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
     (
         &["apparent_size"],
         &["filecount", "inodes"],
-        "a tree counts one thing: lengths (-s), files (-f) or inodes (--inodes)",
+        "weigh counts one thing at a time: lengths (-s), files (-f) or inodes (--inodes)",
         BOTH,
     ),
-    (&["filecount"], &["inodes"], "a tree counts files (-f) or inodes (--inodes)", BOTH),
+    (
+        &["filecount"],
+        &["inodes"],
+        "weigh counts one thing at a time: lengths (-s), files (-f) or inodes (--inodes)",
+        BOTH,
+    ),
     (
         &["filetime"],
         &["filecount", "inodes"],
@@ -132,13 +137,13 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
             "only_ignored",
             "exclude_caches",
         ],
-        "{other} is for scans, and --from reads a file",
+        "--from reads a file and scans nothing, so {other} has no effect",
         "leave out {other}, or scan with it: weigh {other} --save FILE PATH",
     ),
     (
         &["from"],
         &["rsh", "threads", "read", "skip", "shard", "series"],
-        "{other} is for scans, and --from reads a file",
+        "--from reads a file and scans nothing, so {other} has no effect",
         "leave out {other}",
     ),
     (
@@ -181,10 +186,10 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
             "atime",
             "ctime",
         ],
-        "{one} looks at all entries: a .git that a filter leaves out would be missed",
-        "leave out {other}; on the screen, f shows only some names",
+        "{one} needs files that {other} may leave out, such as the Cargo.toml beside target",
+        "leave out {other}",
     ),
-    (&["files0_from"], &["files_from"], "PATHs come from one file", BOTH),
+    (&["files0_from"], &["files_from"], "weigh reads PATHs from one file only", BOTH),
     (
         &["fail_over"],
         &["filetime", "sort=time"],

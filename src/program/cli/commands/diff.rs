@@ -21,7 +21,9 @@ pub(in crate::program::cli) const DIFF: CommandInfo = CommandInfo {
         ("weigh diff old.weigh new.weigh", "between two snapshots"),
     ],
     notes: "The first time, there is no earlier scan. Run weigh --remember ~ today, and\n\
-        weigh diff ~ later. Until then, weigh -F --newer 7d ~ lists modified files.\n",
+        weigh diff ~ later. Until then, weigh -F --newer 7d ~ lists modified files.\n\
+        In CI, compare with a file: weigh diff base.weigh build --fail-growth 10%\n\
+        (with --remember, the next run compares with this one, even if this one failed).\n",
     own: &["number_of_lines depth only_file by remember fail_growth output_json"],
     also: &[
         "since",
