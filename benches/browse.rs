@@ -6,22 +6,22 @@ use std::time::{Duration, Instant};
 
 use ratatui_core::backend::TestBackend;
 use ratatui_core::terminal::Terminal;
-use weigh::internal::measure::Time;
-use weigh::internal::render::colors::Colors;
-use weigh::internal::render::palette::{Depth, Palette, Theme};
-use weigh::internal::report::{self, Input, Keep, Request};
-use weigh::internal::tally::Inodes;
-use weigh::program::browse::browser::Browser;
-use weigh::program::browse::event::Event;
-use weigh::program::browse::keys::Key;
-use weigh::program::browse::{BrowseOptions, view};
+use weigh::app::browse::browser::Browser;
+use weigh::app::browse::event::Event;
+use weigh::app::browse::keys::Key;
+use weigh::app::browse::{BrowseOptions, view};
+use weigh::internal::ask::{self, Input, Keep, Request};
+use weigh::internal::base::measure::Time;
+use weigh::internal::show::colors::Colors;
+use weigh::internal::show::palette::{Depth, Palette, Theme};
+use weigh::internal::tree::tally::Inodes;
 
 fn main() {
     let keep = Keep::Everything(Inodes::FINGERPRINTS);
     let source = Input::Roots(std::env::args_os().skip(1).collect());
     let mut request = Request { source, keep, ..Request::default() };
     request.walk.rules.time = Some(Time::Modified);
-    let browsed = report::browse(&request, Arc::default(), |_| {}).expect("nothing is read first");
+    let browsed = ask::browse(&request, Arc::default(), |_| {}).expect("nothing is read first");
     let colors = Some(Colors::new("", Palette::new(Theme::Dark, Depth::Rgb)));
     let mut browser = Browser::new(request, BrowseOptions { colors, ..BrowseOptions::default() });
     let mut terminal = Terminal::new(TestBackend::new(200, 60)).expect("a screen in memory");

@@ -10,10 +10,10 @@
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use weigh::internal::inode::{Identity, Links};
-use weigh::internal::measure::{Figures, Mode, View};
+use weigh::internal::base::inode::{Identity, Links};
+use weigh::internal::base::measure::{Figures, Mode, View};
 use weigh::internal::sys::Stat;
-use weigh::internal::tally::{Entry, Tally};
+use weigh::internal::tree::tally::{Entry, Tally};
 use weigh::internal::tree::{Sums, Tree};
 
 fn main() {
@@ -78,7 +78,7 @@ mod listing {
 /// What directories come to, with and without hard links.
 mod links {
     use super::*;
-    use weigh::internal::sum::Sum;
+    use weigh::internal::tree::sum::Sum;
 
     const ENTRIES: u64 = 1_000_000;
 
@@ -134,7 +134,7 @@ mod links {
 /// What a tally gathers on the way up.
 mod tallies {
     use super::*;
-    use weigh::internal::tally::{Limits, Top, Whole};
+    use weigh::internal::tree::tally::{Limits, Top, Whole};
 
     const SHAPES: [Grown; 2] = [Grown::FLAT, Grown::NESTED];
 
@@ -157,11 +157,11 @@ mod tallies {
 mod rendering {
     use super::*;
     use serde::Serialize;
-    use weigh::internal::render::tree;
-    use weigh::internal::render::{ExportOptions, json};
-    use weigh::internal::tally::{Limits, Top, Whole};
+    use weigh::internal::show::tree;
+    use weigh::internal::show::{ExportOptions, json};
+    use weigh::internal::tree::tally::{Limits, Top, Whole};
+    use weigh::internal::tree::weighed::Weighed;
     use weigh::internal::tree::{Child, Order};
-    use weigh::internal::weighed::Weighed;
 
     const SHAPES: [Grown; 3] = [Grown::FLAT, Grown::NESTED, Grown::LONG_NAMES];
 

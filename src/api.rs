@@ -7,24 +7,24 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use crate::escape::harmless;
-use crate::filter::add_glob;
-use crate::interrupt::Interrupt;
-use crate::invalid::InvalidValue;
-use crate::measure::{Figures, Kind, Measure};
-use crate::problem::Problem;
-use crate::report::{self, Input, Keep};
+use crate::ask::{self, Input, Keep};
+use crate::base::escape::harmless;
+use crate::base::interrupt::Interrupt;
+use crate::base::invalid::InvalidValue;
+use crate::base::measure::{Figures, Kind, Measure};
+use crate::scan::filter::add_glob;
+use crate::sys::problem::Problem;
 use crate::sys::{Destination, to_path};
-use crate::tally::Limits;
+use crate::tree::tally::Limits;
 use crate::tree::{Child, Order, Tree};
 
 /// What to weigh, or which snapshots to show, and how. It walks the current directory unless told otherwise.
 #[derive(Clone, Debug, Default)]
-pub struct Request(report::Request);
+pub struct Request(ask::Request);
 
 /// The result of a request.
 #[derive(Debug, Default)]
-pub struct Outcome(report::Outcome);
+pub struct Outcome(ask::Outcome);
 
 /// Does what the request asks for, on several threads, and returns when it is done.
 ///
@@ -32,7 +32,7 @@ pub struct Outcome(report::Outcome);
 /// If no root can be read, or if a snapshot cannot be loaded, compared or saved. What else could not be read is among
 /// the outcome's [problems](Outcome::problems).
 pub fn run(request: &Request) -> Result<Outcome, Problem> {
-    let outcome = report::run(&request.0, |_| ())?;
+    let outcome = ask::run(&request.0, |_| ())?;
     if let Some(problem) = &outcome.unsaved {
         return Err(problem.clone());
     }
@@ -47,15 +47,15 @@ impl Request {
     /// A request for everything at and below these paths.
     pub fn of(roots: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         let roots = roots.into_iter().map(Into::into).collect();
-        Self(report::Request { source: Input::Roots(roots), ..report::Request::default() })
+        Self(ask::Request { source: Input::Roots(roots), ..ask::Request::default() })
     }
 
     /// A request for what snapshots have, together. A directory stands for the newest dated snapshot in it.
     pub fn saved(files: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         let files = files.into_iter().map(Into::into).collect();
-        Self(report::Request {
+        Self(ask::Request {
             source: Input::Files(files, Default::default()),
-            ..report::Request::default()
+            ..ask::Request::default()
         })
     }
 

@@ -49,107 +49,68 @@
 //!
 //! Everything else here is about how weigh is built. Its parts are private.
 //!
-//! # How data flows
+//! # Imports point down
+//!
+//! Seven layers. A part may use what is in its own layer and in those below. A test reads this drawing:
 //!
 //! ```text
-//! arguments ─► cli ─► Request
-//!                       │
-//!                     report ─────────────────────────► Outcome ─► exit status
-//!                       │
-//! roots ─► walk ──────► tally ──────► tree ──────► render ─► stdout, snapshots
-//!          │ sys          │ what       one shape,     │ tree, json
-//!          │ filter       │ bubbles up one way        └► stderr
-//!          └► problems,   │            through it
-//!             progress    │
-//! files ───► snapshot ────┤
-//! lists ───► list ────────┤
-//! machines ► remote ──────┘
+//! main app            commands and flags, config file, the screen, terminal, signals
+//! api show            what is public · results as text: tree, tables, JSON, CSV, Parquet, page
+//! ask                 what a request asks for: largest, groups, growth, what can go, `df`
+//! scan from remove    the walk · snapshots, lists, other machines · deleting and the trash
+//! tree                directories and their totals, what is kept of them, and the packed result
+//! sys                 every system call
+//! base fs             measures, inodes, times, paths, limits · formats of git and ext4
 //! ```
 //!
-//! * `api` is what is public. `report` does what a [`Request`] asks for. It knows no flags and no terminal.
-//! * `sys` lists directories and examines entries, through the source for the root or the mount. Nothing else
-//!   touches the file system.
-//! * `filter` decides what counts. It changes totals.
-//! * `git` knows what git ignores and tracks, and `ext4` reads ext4 from a device that `sys` opened. Both
-//!   import nothing else of weigh.
-//! * `walk` visits every directory once, in parallel, and adds finished directories to their parents. It
-//!   does not know what is kept.
-//! * `containers` knows what the directories of container engines are, from the engines' files.
-//! * `sum` adds up inodes, each once, and what removing some of them frees.
-//! * `total` is the only place that closes a directory: it computes the directory's total.
-//! * `tally` decides what is kept: the N largest nodes, the whole tree, or totals by group. It does not know how
-//!   the walk works. A new kind of report is a new file there.
-//! * `tree` is the packed result of every tally, with one traversal for everything, also for two trees side by
-//!   side.
-//! * `snapshot` is the result of a walk in a file. It is written completely or not at all, loaded into any tally
-//!   like a walk, and weighed again if filters leave something out.
-//! * `series` is the snapshots of one tree at different times, in files with dated names: which one is meant, and
-//!   which are kept.
-//! * `list` is a tree made from what other programs list: entries in any order, sorted in bounded memory, and fed
-//!   to any tally like a walk.
-//! * `remote` starts a program on another machine, through ssh, and feeds what arrives to any tally.
-//! * `diff` is the difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
-//! * `causes` finds out why more space is used on a file system than the walk saw in files.
-//! * `reclaimable` finds what can be made or downloaded again, by rules. During a walk it keeps only what these may find.
-//! * `history` compares many snapshots: what changed most, at which rate, and when a file system is full.
-//! * `render` turns a result into text. It uses no file system, no clock and no terminal, with one exception: when
+//! ```text
+//! arguments ─► app ─► Request
+//!                       │
+//!                      ask ───────────────────────────► Outcome ─► exit status
+//!                       │
+//! roots ─► scan/walk ─► tree/tally ───► tree ─────────► show ─► stdout, snapshots
+//!          │ sys        │ what bubbles  one shape,      │ tree, json
+//!          │ filter     │ up            one way         └► stderr
+//!          └► problems, │               through it
+//!             progress  │
+//! from/snapshot ────────┤
+//! from/list ────────────┤
+//! from/remote ──────────┘
+//! ```
+//!
+//! * `app` is the program and no part of the library. `cli` turns flags, and the config file below them, into a
+//!   request and a form for the output. `browse` shows a result on a screen, and marks entries: a state, a pure view of it, and
+//!   one loop. `terminal` knows the terminal, and shows the progress on it. `signals` handles Ctrl-C and other
+//!   signals. `main`, its tests and its benches use one build of them, so they are a hidden module here. Without the
+//!   feature `cli` it is not there, and no other part may use it.
+//! * `api` is what is public.
+//! * `show` turns a result into text. It uses no file system, no clock and no terminal, with one exception: when
 //!   it writes its first date, `sys` looks up the time zone.
-//! * `browse` shows a result on a screen, and marks entries: a state, a pure view of it, and one loop.
+//! * `ask` does what a [`Request`] asks for. It knows no flags and no terminal. `diff` is the difference between two
+//!   snapshots: what grew, shrank, appeared, disappeared or moved. `history` compares many: what changed most, at
+//!   which rate, and when a file system is full. `causes` finds out why more space is used on a file system than the
+//!   walk saw in files. `reclaimable` finds what can be made or downloaded again, by rules. During a walk it keeps
+//!   only what these may find.
+//! * `scan`: `walk` visits every directory once, in parallel, and adds finished directories to their parents. It
+//!   does not know what is kept. `filter` decides what counts. It changes totals. `containers` knows what the
+//!   directories of container engines are, from the engines' files. `stats` is what a walk did.
+//! * `from`: `snapshot` is the result of a walk in a file. It is written completely or not at all, loaded into any
+//!   tally like a walk, and weighed again if filters leave something out. `series` is the snapshots of one tree at
+//!   different times, in files with dated names: which one is meant, and which are kept. `list` is a tree made from
+//!   what other programs list: entries in any order, sorted in bounded memory, and fed to any tally like a walk.
+//!   `remote` starts a program on another machine, through ssh, and feeds what arrives to any tally.
 //! * `remove` deletes marked entries, or moves them into the trash: only what was scanned and has not changed.
-//! * `cli` turns flags, and the config file below them, into a request and a form for the output.
-//! * `terminal` knows the terminal, and shows the progress on it. `signals` handles Ctrl-C and other signals.
-//! * `browse`, `cli`, `signals` and `terminal` are in `src/program`. They belong to the program, not to the library. `main`,
-//!   its tests and its benches use one build of them, so they are a hidden module here. Without the feature `cli` it is
-//!   not there, and no other part may use it.
-//! * `inode`, `measure`, `when`, `invalid`, `weighed`, `problem`, `escape`, `bounds`, `parallel`, `path`, `stats` and
-//!   `interrupt` are what all of them share: which inode it is, measures and units, points in time, invalid values,
-//!   results, errors, escapes in text, limits, work on several cores, paths, what a walk did, and how to end it early.
-//!
-//! # Imports run one way
-//!
-//! Each part may use the parts in its line, and no others. A test compares this table with the `use` lines.
-//!
-//! ```text
-//! main       cli browse signals report render terminal problem escape
-//! browse     containers signals remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt weighed escape
-//! cli        browse remove report reclaimable list remote series snapshot walk tally tree render filter git sys measure problem path terminal interrupt when escape
-//! remove     containers filter tree sys inode measure problem path escape
-//! api        report filter sys tally tree interrupt invalid measure problem escape
-//! terminal   signals walk render sys interrupt
-//! signals    interrupt
-//! render     report history reclaimable series snapshot filter tally tree inode invalid measure parallel problem bounds path stats weighed escape
-//! report     causes containers diff history list filter reclaimable remote series snapshot sys walk total tally tree measure parallel problem bounds interrupt stats weighed escape
-//! causes     snapshot walk tally tree sys inode measure problem path escape
-//! reclaimable containers git sys sum tally tree inode measure problem path weighed escape
-//! remote     list snapshot sys total tree measure problem interrupt weighed
-//! history    diff series snapshot tally tree sys measure parallel problem
-//! diff       sys total tally tree inode measure parallel path
-//! list       snapshot sys total tally tree inode measure problem path weighed
-//! series     snapshot sys problem when
-//! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape
-//! walk       containers sys filter total tally tree inode measure problem path stats weighed
-//! filter     git sys invalid measure path
-//! containers sys sum tree measure problem path escape
-//! total      tally sum sys tree inode measure
-//! tally      sum sys tree inode measure path
-//! sum        tree inode measure
-//! tree       sys inode measure parallel path
-//! sys        ext4 inode measure parallel path
-//! bounds     invalid measure
-//! git
-//! ext4
-//! escape
-//! inode
-//! measure    invalid
-//! invalid
-//! when       invalid
-//! weighed    tree problem
-//! problem    sys escape
-//! parallel
-//! path       escape
-//! stats      containers
-//! interrupt
-//! ```
+//! * `tree` is the packed result of every tally, with one traversal for everything, also for two trees side by
+//!   side. `tally` decides what is kept: the N largest nodes, the whole tree, or totals by group. It does not know
+//!   how the walk works. A new kind of report is a new file there. `total` is the only place that closes a
+//!   directory: it computes the directory's total. `sum` adds up inodes, each once, and what removing some of them
+//!   frees.
+//! * `sys` lists directories and examines entries, through the source for the root or the mount. Nothing else
+//!   touches the file system. A [`Problem`] is what it could not do.
+//! * `fs`: `git` knows what git ignores and tracks, and `ext4` reads ext4 from a device that `sys` opened. Both import
+//!   nothing else of weigh.
+//! * `base` is what all share: inodes, measures and units, points in time, invalid values, escapes in text, limits,
+//!   work on several cores, paths, and how to end a walk early.
 //!
 //! # Invariants
 //!
@@ -182,40 +143,15 @@ extern crate self as weigh;
 compile_error!("weigh knows Unix and Windows: see docs/platforms.md");
 
 mod api;
-mod bounds;
-mod causes;
-mod containers;
-mod diff;
-mod escape;
-#[cfg(target_os = "linux")]
-mod ext4;
-mod filter;
-mod git;
-mod history;
-mod inode;
-mod interrupt;
-mod invalid;
-mod list;
-mod measure;
-mod parallel;
-mod path;
-mod problem;
-mod reclaimable;
-mod remote;
+mod ask;
+mod base;
+mod from;
+mod fs;
 mod remove;
-mod render;
-mod report;
-mod series;
-mod snapshot;
-mod stats;
-mod sum;
+mod scan;
+mod show;
 mod sys;
-mod tally;
-mod total;
 mod tree;
-mod walk;
-mod weighed;
-mod when;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -224,28 +160,25 @@ mod when;
     rustdoc::bare_urls,
     reason = "it is no part of the library, and some of its docs are help"
 )]
-pub mod program;
+pub mod app;
 
 pub use api::{Outcome, Request, TreeEntry, run};
-pub use interrupt::Interrupt;
-pub use invalid::InvalidValue;
-pub use measure::{Figures, Kind, Measure};
-pub use problem::{Operation, Problem};
+pub use base::interrupt::Interrupt;
+pub use base::invalid::InvalidValue;
+pub use base::measure::{Figures, Kind, Measure};
+pub use sys::problem::{Operation, Problem};
 
 /// What the program, its tests and its benches use beyond what is public. It changes without notice.
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod internal {
-    macro_rules! parts {
-        ($($part:ident)*) => {
-            $(pub mod $part {
-                pub use crate::$part::*;
+    macro_rules! layers {
+        ($($layer:ident)*) => {
+            $(pub mod $layer {
+                pub use crate::$layer::*;
             })*
         };
     }
 
-    parts! {
-        bounds containers diff escape filter git history inode interrupt list measure path problem
-        reclaimable remote remove render report series snapshot stats sum sys tally total tree walk weighed when
-    }
+    layers! { ask base from fs remove scan show sys tree }
 }

@@ -3,14 +3,14 @@
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use weigh::internal::escape::escape;
-use weigh::internal::problem::{Operation, Problem, unless_closed};
-use weigh::internal::render::{self, Output, bounds, doubts, errors, stats};
-use weigh::internal::report::{self, Input, Outcome, Request};
-use weigh::program::browse::{self, BrowseOptions};
-use weigh::program::cli::{self, MISTAKE, Messages};
-use weigh::program::signals::{self, SIGNALLED, SecondCtrlC};
-use weigh::program::terminal::{self, Lines, Message, ProgressLine, say};
+use weigh::app::browse::{self, BrowseOptions};
+use weigh::app::cli::{self, MISTAKE, Messages};
+use weigh::app::signals::{self, SIGNALLED, SecondCtrlC};
+use weigh::app::terminal::{self, Lines, Message, ProgressLine, say};
+use weigh::internal::ask::{self, Input, Outcome, Request};
+use weigh::internal::base::escape::escape;
+use weigh::internal::show::{self, Output, bounds, doubts, errors, stats};
+use weigh::internal::sys::problem::{Operation, Problem, unless_closed};
 
 /// musl's own allocator has one lock for all threads: with it, walking took up to twice as long (packaging/README.md).
 #[cfg(target_env = "musl")]
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     let format = messages.format.of(request.walk.view.measure);
     let one_file_system = request.walk.one_file_system;
     let mut line = plan.progress.then(|| ProgressLine::new(format, roots, one_file_system));
-    let outcome = report::run(request, |progress| {
+    let outcome = ask::run(request, |progress| {
         if let Some(line) = &mut line {
             line.show(progress);
         }
@@ -148,7 +148,7 @@ fn print(
         true => Box::new(BufWriter::new(Lines::new(out, &request.interrupt, second))),
         false => Box::new(BufWriter::new(out)),
     };
-    render::write(&mut *out, outcome, output)?;
+    show::write(&mut *out, outcome, output)?;
     out.flush()
 }
 

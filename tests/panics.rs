@@ -6,8 +6,8 @@ use std::process;
 use std::thread;
 use std::time::Duration;
 
-use weigh::internal::report::{Input, Request};
-use weigh::program::browse::{self, BrowseOptions};
+use weigh::app::browse::{self, BrowseOptions};
+use weigh::internal::ask::{Input, Request};
 
 fn main() {
     let report = panic::take_hook();

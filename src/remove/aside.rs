@@ -11,9 +11,9 @@ use super::known::CHANGED;
 use super::outcome::RemovalStep;
 use super::random::random_name;
 use super::removal::Removal;
-use crate::escape::escape;
-use crate::path;
-use crate::problem::reason;
+use crate::base::escape::escape;
+use crate::base::path;
+use crate::sys::problem::reason;
 use crate::sys::{ExactStat, HeldDirectory};
 
 /// A move of an entry.

@@ -16,8 +16,8 @@ use super::random::random_name;
 use super::removal::Removal;
 use super::storages::ensure_no_storage;
 use super::target::Target;
-use crate::filter::CACHE_TAG;
-use crate::path;
+use crate::base::path;
+use crate::scan::filter::CACHE_TAG;
 use crate::sys::{ExactStat, HeldDirectory};
 use crate::tree::{Child, Step, Traversal};
 

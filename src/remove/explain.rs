@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 
-use crate::problem::reason;
+use crate::sys::problem::reason;
 use crate::sys::{ExactStat, is_vanished, user_id};
 
 /// Why a step stopped early.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::explain::explain;
 use super::known::KnownEntry;
 use super::protected::{ProtectedLocations, ProtectedPaths, Refusal};
-use crate::containers::StorageSearch;
+use crate::scan::containers::StorageSearch;
 use crate::sys::{ExactStat, HeldDirectory};
 
 /// The topmost scanned directory of a mount. It is opened when it is first needed.

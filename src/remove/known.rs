@@ -3,9 +3,9 @@
 use std::ffi::CString;
 use std::io;
 
-use crate::inode::{Identity, Links};
-use crate::measure::{Kind, Mode};
-use crate::path;
+use crate::base::inode::{Identity, Links};
+use crate::base::measure::{Kind, Mode};
+use crate::base::path;
 use crate::sys::ExactStat;
 use crate::tree::{Child, Details};
 

@@ -9,10 +9,10 @@ use super::outcome::{Fate, TargetOutcome};
 use super::random::random_number;
 use super::target::Target;
 use super::trash::{ancestors, c_string};
-use crate::escape::json_bytes;
-use crate::inode::Identity;
-use crate::path;
-use crate::problem::{Operation, Problem};
+use crate::base::escape::json_bytes;
+use crate::base::inode::Identity;
+use crate::base::path;
+use crate::sys::problem::{Operation, Problem};
 use crate::sys::{self, ExactStat, File, HeldDirectory, Symlinks};
 
 /// The log, or the reason why there is none. Several processes may write to it at once: each line is one write.

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::io;
 
 use super::trash::Trashed;
-use crate::inode::Identity;
-use crate::problem::{Operation, Problem};
+use crate::base::inode::Identity;
 use crate::sys::ExactStat;
+use crate::sys::problem::{Operation, Problem};
 
 /// The outcome for one target.
 #[derive(Debug, Default)]

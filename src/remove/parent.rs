@@ -10,7 +10,7 @@ use super::private::Private;
 use super::removal::Removal;
 use super::target::{Target, TargetDirectory};
 use super::trash::TrashDirectory;
-use crate::problem::{Operation, Problem};
+use crate::sys::problem::{Operation, Problem};
 
 /// A directory with targets.
 pub(super) struct Parent {

@@ -11,7 +11,7 @@ use super::known::is_beside;
 use super::outcome::RemovalStep;
 use super::random::random_name;
 use super::removal::Removal;
-use crate::path;
+use crate::base::path;
 use crate::sys::{ExactStat, HeldDirectory, user_id};
 
 /// A private directory, and the one in it.

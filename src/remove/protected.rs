@@ -7,8 +7,8 @@ use std::ffi::CString;
 use std::io;
 use std::path::PathBuf;
 
-use crate::containers::{self, StorageSearch};
-use crate::inode::Identity;
+use crate::base::inode::Identity;
+use crate::scan::containers::{self, StorageSearch};
 use crate::sys::{self, ExactStat, HeldDirectory, Location, MountTable};
 use crate::tree::{DirectoryId, Tree};
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ffi::CStr;
 use std::io;
 
-use crate::inode::Identity;
+use crate::base::inode::Identity;
 use crate::sys::{ExactStat, HeldDirectory, Moment, Stat};
 
 /// These inodes, each with its time of change before and after.

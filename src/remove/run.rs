@@ -19,7 +19,7 @@ use super::removal::Removal;
 use super::storages::ensure_no_storage_in;
 use super::target::Target;
 use super::trash::Trashed;
-use crate::path;
+use crate::base::path;
 use crate::sys::ExactStat;
 
 /// What happens to targets.

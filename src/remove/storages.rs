@@ -12,8 +12,8 @@ use super::explain::{Stop, because};
 use super::outcome::RemovalStep;
 use super::protected::HOLDS_STORAGE;
 use super::removal::Removal;
-use crate::containers::refusal_of;
-use crate::measure::Kind;
+use crate::base::measure::Kind;
+use crate::scan::containers::refusal_of;
 use crate::sys::{ExactStat, HeldDirectory, Listed, Listing};
 
 /// Ensures that the directory is no container engine's storage now. Once its own content is being removed, nothing that

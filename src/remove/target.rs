@@ -9,8 +9,8 @@ use super::held::HeldMount;
 use super::known::{KnownEntry, checked, ensure_here, is_beside};
 use super::protected::{HOLDS_STORAGE, ProtectedLocations};
 use super::relinked::Relinked;
-use crate::containers::refusal_of;
-use crate::path;
+use crate::base::path;
+use crate::scan::containers::refusal_of;
 use crate::sys::{ExactStat, HeldDirectory};
 use crate::tree::{Place, Tree};
 

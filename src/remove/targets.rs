@@ -9,8 +9,8 @@ use super::held::HeldMount;
 use super::known::KnownEntry;
 use super::protected::{HOLDS_STORAGE, ProtectedPaths};
 use super::target::Target;
-use crate::containers;
-use crate::path;
+use crate::base::path;
+use crate::scan::containers;
 use crate::sys;
 use crate::tree::{Child, DirectoryId, Place, Tree};
 

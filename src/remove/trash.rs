@@ -15,10 +15,10 @@ use super::explain::explain;
 use super::known::is_beside;
 use super::random::random_number;
 use super::target::{Target, TargetDirectory};
-use crate::escape::{escape, uri};
-use crate::inode::Identity;
-use crate::measure::Kind;
-use crate::path;
+use crate::base::escape::{escape, uri};
+use crate::base::inode::Identity;
+use crate::base::measure::Kind;
+use crate::base::path;
 use crate::sys::{self, ExactStat, HeldDirectory, user_id};
 
 /// A trash directory, held.

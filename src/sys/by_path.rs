@@ -14,8 +14,8 @@ use std::sync::{Mutex, PoisonError};
 use super::system::by_path::{device_of, listed, located, parent, source, stat_path, stat_within};
 use super::system::{carries, to_path};
 use super::{Listed, Listing, Mount, Query, Stat, Symlinks};
-use crate::inode::Identity;
-use crate::measure::Kind;
+use crate::base::inode::Identity;
+use crate::base::measure::Kind;
 
 /// A directory, by its path. `ASKS` says whether files are opened for what no listing has. Only on Windows does that
 /// make a difference.

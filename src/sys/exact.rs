@@ -1,7 +1,7 @@
 //! The attributes of an entry before it is moved or removed: more than a walk asks for, with times in nanoseconds.
 
 use super::Stat;
-use crate::inode::Identity;
+use crate::base::inode::Identity;
 
 /// Seconds since the epoch, and nanoseconds of a second.
 pub type Moment = (i64, u32);

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 
 use super::Stat;
-use crate::measure::Kind;
+use crate::base::measure::Kind;
 
 /// A listed entry.
 #[derive(Clone, Copy, Debug)]

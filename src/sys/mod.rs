@@ -46,8 +46,8 @@ use std::time::SystemTime;
 
 use foldhash::fast::FixedState;
 
-use crate::inode::Identity;
-use crate::measure::{Figures, Kind, Mode, Time};
+use crate::base::inode::Identity;
+use crate::base::measure::{Figures, Kind, Mode, Time};
 
 mod by_path;
 mod exact;
@@ -55,6 +55,7 @@ mod extents;
 mod kernel_file_systems;
 mod listing;
 mod mount_table;
+pub mod problem;
 mod snapshot_file;
 mod source;
 mod space;

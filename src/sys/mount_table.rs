@@ -10,7 +10,7 @@ use std::{fs, io};
 use foldhash::fast::RandomState;
 
 use super::{MOST_SYMLINKS, Source};
-use crate::path;
+use crate::base::path;
 
 /// The mounts, and the names of their mount points.
 #[derive(Clone, Debug, Default)]

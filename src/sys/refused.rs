@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use crate::inode::Identity;
+use crate::base::inode::Identity;
 use crate::sys::{Cause, ExactStat, Handle, Mapped, Mount, Query, Space, Stat, Unseen};
 
 /// A stand-in: no directory is read in bulk.

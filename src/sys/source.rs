@@ -12,8 +12,8 @@ use std::{io, iter};
 use super::by_path::PathHandle;
 use super::system::{BulkHandle, NativeHandle};
 use super::{Listing, Mount, Query, Stat, Symlinks, is_vanished, too_large};
-use crate::inode::Identity;
-use crate::measure::Kind;
+use crate::base::inode::Identity;
+use crate::base::measure::Kind;
 
 /// What lists directories and stats entries; by default, the best for the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use std::cmp::{Ordering, Reverse};
 use std::iter;
 
 use super::{DirectoryId, Inode, Named, Node, Place, Shape, Totals, Tree, record};
-use crate::inode::{Links, MountedDevice};
-use crate::measure::{Change, Figures, Kind, Mode, View};
-use crate::path;
+use crate::base::inode::{Links, MountedDevice};
+use crate::base::measure::{Change, Figures, Kind, Mode, View};
+use crate::base::path;
 
 /// The order of siblings. Equal ones are in the order of rank, then of name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

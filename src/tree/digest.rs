@@ -3,8 +3,8 @@
 //! compare sizes, too.
 
 use super::{DirectoryId, Node, PackedDirectory, Tree, record};
-use crate::measure::{Figures, View};
-use crate::parallel;
+use crate::base::measure::{Figures, View};
+use crate::base::parallel;
 
 /// An odd number without a pattern, by which every word is multiplied: 2^64 divided by the golden ratio.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -101,7 +101,7 @@ pub fn of_directory(node: &Node<'_>, leaves: u64, seen: Option<View>) -> u64 {
 mod tests {
     use std::collections::BTreeSet;
 
-    use crate::measure::{Figures, Mode};
+    use crate::base::measure::{Figures, Mode};
     use crate::tree::{Child, Content, DirectoryId, Node, Order, Shape, Sums};
 
     #[test]

@@ -11,10 +11,10 @@ use super::{
     Content, DirectoryId, Inode, Node, PackedDirectory, Place, Shape, Step, Sums, Traversal, Tree,
     adopt, below, record,
 };
-use crate::inode::{Identity, Links, MountedDevice};
-use crate::measure::{Figures, Mode};
-use crate::parallel;
-use crate::path;
+use crate::base::inode::{Identity, Links, MountedDevice};
+use crate::base::measure::{Figures, Mode};
+use crate::base::parallel;
+use crate::base::path;
 
 impl Tree {
     /// A copy of a directory with everything below it, as a tree of its own.
@@ -323,7 +323,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::measure::Mode;
+    use crate::base::measure::Mode;
     use crate::tree::{Content, Order, Shape, Step, Traversal};
 
     /// Sizes by path. A directory is larger than what is in it by one.

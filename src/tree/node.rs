@@ -1,8 +1,8 @@
 //! What is known about a node, and what a view shows of it.
 
 use super::Freeable;
-use crate::inode::{Identity, Links};
-use crate::measure::{Change, Figures, Kind, Mode, View};
+use crate::base::inode::{Identity, Links};
+use crate::base::measure::{Change, Figures, Kind, Mode, View};
 use crate::sys::Stat;
 
 /// What is known about a node.

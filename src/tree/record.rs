@@ -8,8 +8,8 @@
 use std::iter;
 
 use super::{Details, Freeable, Inode, Node, Sums};
-use crate::inode::{Identity, Links};
-use crate::measure::{Change, Figures, Kind, Mode};
+use crate::base::inode::{Identity, Links};
+use crate::base::measure::{Change, Figures, Kind, Mode};
 
 /// The inode is kept, and its details.
 const INODE: u64 = 1;

@@ -3,7 +3,7 @@
 
 use std::vec;
 
-use crate::path;
+use crate::base::path;
 
 /// Visits each node, directories before their content. After [`Step::Node`], the caller decides with
 /// [`Traversal::enter`] whether a node is entered, which children come next, and in which order.
@@ -93,7 +93,7 @@ impl<N: Named, S> Iterator for Traversal<N, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Mode;
+    use crate::base::measure::Mode;
     use crate::tree::{Content, DirectoryId, Node, Order, Shape};
 
     #[test]

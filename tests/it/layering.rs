@@ -1,55 +1,46 @@
-//! Imports run one way, nothing is called `util`, few tests know how weigh is built, and every file of tests is
-//! compiled. Reads the source as text. The table in `lib.rs` says which part may use which.
+//! Imports point down, nothing is called `util`, few tests know how weigh is built, and every file of tests is
+//! compiled. Reads the source as text. `lib.rs` draws the layers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What each part may use, as the table in `lib.rs` says: a part in a line, and then those that it may use.
-fn arrows() -> Vec<(String, Vec<String>)> {
-    const BEFORE: &str = "//! # Imports run one way";
+/// The layers, from the top, as `lib.rs` draws them: the parts in each.
+fn layers() -> Vec<Vec<String>> {
+    const BEFORE: &str = "//! # Imports point down";
     let sources = sources();
-    let (_, after) = sources[Path::new("lib.rs")].split_once(BEFORE).expect("there is a table");
+    let (_, after) = sources[Path::new("lib.rs")].split_once(BEFORE).expect("they are drawn");
     let lines = after.lines().map(|line| line.trim_start_matches("//!").trim());
     let mut lines = lines.skip_while(|line| *line != "```text").skip(1);
     let lines = lines.by_ref().take_while(|line| *line != "```");
-    let part = |line: &str| {
-        let mut names = line.split_whitespace().map(str::to_owned);
-        (names.next().expect("no line is empty"), names.collect())
-    };
-    lines.map(part).collect()
+    // A layer in a line: its parts, and after two spaces what they are for.
+    let parts =
+        |line: &str| line.split("  ").next().unwrap().split(' ').map(str::to_owned).collect();
+    lines.map(parts).collect()
 }
 
 #[test]
-fn imports_run_one_way() {
-    let (arrows, mut wrong) = (arrows(), Vec::new());
+fn imports_point_down() {
+    let (layers, mut wrong) = (layers(), Vec::new());
+    let layer_of = |part: &str| layers.iter().position(|parts| parts.iter().any(|it| it == part));
     for (path, text) in sources() {
         let part = part_of(&path);
-        if part == "lib" || part == "mod" {
+        if part == "lib" {
             continue;
         }
-        let Some((_, allowed)) = arrows.iter().find(|(name, _)| *name == part) else {
-            panic!("{} is of no known part", path.display());
-        };
-        for used in uses(&text, &part, is_root(&path), &arrows) {
-            let known = arrows.iter().any(|(name, _)| *name == used);
-            if used != part && known && !allowed.contains(&used) {
+        let layer = layer_of(&part).unwrap_or_else(|| panic!("{} is of no layer", path.display()));
+        for used in uses(&text, &part, is_root(&path)) {
+            // What is public is in `api`, and a format that is read imports nothing.
+            let is_public = used.starts_with(char::is_uppercase) || used == "run";
+            let below = if is_public { layer_of("api") } else { layer_of(&used) };
+            let Some(below) = below else {
+                panic!("{}: {used} is no part of the house", path.display());
+            };
+            if below < layer || part == "fs" && used != "fs" {
                 wrong.push(format!("{}: {part} uses {used}", path.display()));
             }
-            assert!(known, "{}: {used} is no part of the house", path.display());
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// The table has no circle: no part uses itself through others.
-#[test]
-fn the_arrows_make_no_circle() {
-    let mut left = arrows();
-    while !left.is_empty() {
-        let names: Vec<String> = left.iter().map(|(name, _)| name.clone()).collect();
-        left.retain(|(_, used)| used.iter().any(|part| names.contains(part)));
-        assert!(left.len() < names.len(), "a circle among {names:?}");
-    }
 }
 
 #[test]
@@ -70,29 +61,39 @@ fn nothing_is_called_util() {
 #[test]
 fn nobody_reaches_past_its_part() {
     let only_in: &[(&str, &[&str])] = &[
-        ("std::fs", &["sys", "ext4"]),
-        ("rustix::", &["sys", "ext4"]),
+        ("std::fs", &["sys", "fs/ext4"]),
+        ("rustix::", &["sys", "fs/ext4"]),
         // To `sys` it tells the time zone, as to localtime(3).
-        ("std::env", &["cli", "terminal", "sys"]),
-        ("std::process", &["main", "cli", "signals", "terminal", "remote", "sys"]),
+        ("std::env", &["app/cli", "app/terminal", "sys"]),
+        ("std::process", &["main", "app/cli", "app/signals", "app/terminal", "from/remote", "sys"]),
         (
             "std::thread",
-            &["parallel", "remote", "report", "signals", "terminal", "walk", "browse", "sys"],
+            &[
+                "base/parallel",
+                "from/remote",
+                "ask/mod",
+                "ask/compared",
+                "app/signals",
+                "app/terminal",
+                "scan/walk",
+                "app/browse",
+                "sys",
+            ],
         ),
-        ("catch_unwind", &["walk"]),
-        ("Instant", &["terminal", "remote", "walk", "browse", "sys"]),
+        ("catch_unwind", &["scan/walk"]),
+        ("Instant", &["app/terminal", "from/remote", "scan/walk", "app/browse", "sys"]),
         ("SystemTime", &["sys"]),
-        ("terminal_size", &["terminal"]),
-        ("is_terminal", &["terminal"]),
+        ("terminal_size", &["app/terminal"]),
+        ("is_terminal", &["app/terminal"]),
     ];
     for (path, text) in sources() {
         // A file of tests may need what the program does not.
         if path.ends_with("tests.rs") {
             continue;
         }
-        let (code, part) = (code_of(&text), part_of(&path));
+        let (code, path) = (code_of(&text), path.with_extension(""));
         for (word, parts) in only_in {
-            let is_allowed = parts.contains(&part.as_str());
+            let is_allowed = parts.iter().any(|part| path.starts_with(part));
             assert!(is_allowed || !code.contains(word), "{}: {word}", path.display());
         }
     }
@@ -113,7 +114,7 @@ fn few_tests_know_how_weigh_is_built() {
             continue;
         };
         let code = code_of(&std::fs::read_to_string(&path).unwrap());
-        if code.contains("weigh::internal") || code.contains("weigh::program") {
+        if code.contains("weigh::internal") || code.contains("weigh::app") {
             found.push(module.to_str().unwrap().to_owned());
         }
     }
@@ -153,28 +154,22 @@ fn sources() -> BTreeMap<PathBuf, String> {
     sources
 }
 
-/// The part a file belongs to: `walk` for `walk/links.rs` as for `walk.rs`, and `cli` for `program/cli/git.rs`.
+/// The part a file belongs to: `scan` for `scan/walk/dir.rs`.
 fn part_of(path: &Path) -> String {
-    let path = path.strip_prefix("program").unwrap_or(path);
     let first = path.iter().next().unwrap().to_str().unwrap();
     first.trim_end_matches(".rs").to_owned()
 }
 
 /// Whether `super` in this file is the crate itself.
 fn is_root(path: &Path) -> bool {
-    path.iter().count() == 1 || path.ends_with("mod.rs")
+    path.iter().count() == 1 || path.iter().count() == 2 && path.ends_with("mod.rs")
 }
 
 /// The parts that `text` names after `crate::` or `weigh::internal::`, or where it is the same, `super::`.
-fn uses(
-    text: &str,
-    part: &str,
-    super_is_crate: bool,
-    arrows: &[(String, Vec<String>)],
-) -> Vec<String> {
+fn uses(text: &str, part: &str, super_is_crate: bool) -> Vec<String> {
     let code = code_of(text);
     assert!(!code.contains("super::super::"), "{part}: say crate:: for what is further up");
-    let inside = ["crate::program::", "weigh::program::", "weigh::internal::"];
+    let inside = ["weigh::internal::", "weigh::"];
     let code = inside.iter().fold(code, |code, path| code.replace(path, "crate::"));
     let mut used = Vec::new();
     for (at, _) in code.match_indices("crate::") {
@@ -185,9 +180,7 @@ fn uses(
     }
     if super_is_crate {
         for (at, _) in code.match_indices("super::") {
-            // In a `mod tests` it is the part itself, whose own items are no part.
-            let names = first_names(&code[at + "super::".len()..]);
-            used.extend(names.filter(|name| arrows.iter().any(|(part, _)| part == name)));
+            used.extend(first_names(&code[at + "super::".len()..]));
         }
     }
     used
@@ -270,20 +263,20 @@ fn string_len(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// An arrow that runs the wrong way is seen however it is written.
+    /// An import is seen however it is written.
     #[test]
     fn every_spelling_of_an_import_is_read() {
-        let arrows = arrows();
-        let of = |text: &str| uses(text, "render", true, &arrows);
-        assert_eq!(of("use crate::walk::Walk;"), ["walk"]);
-        assert_eq!(of("use crate::{measure::{A, B}, sys, tally};"), ["measure", "sys", "tally"]);
+        let of = |text: &str| uses(text, "show", true);
+        assert_eq!(of("use crate::scan::walk::Walk;"), ["scan"]);
+        assert_eq!(of("use crate::{base::{A, B}, sys, tree::tally};"), ["base", "sys", "tree"]);
         assert_eq!(of("pub(crate) use crate :: x;"), [""; 0]);
         assert_eq!(of("fn f() -> crate::sys::Stat {}"), ["sys"]);
-        assert_eq!(of("use super::walk;"), ["walk"]);
-        assert_eq!(of("crate::program::cli::parse()"), ["cli"]);
-        assert_eq!(of("use weigh::program::cli::parse;"), ["cli"]);
+        assert_eq!(of("use super::scan;"), ["scan"]);
+        assert_eq!(of("use super::*;"), [""; 0]);
+        assert_eq!(of("crate::app::cli::parse()"), ["app"]);
+        assert_eq!(of("use weigh::app::cli::parse;"), ["app"]);
         assert_eq!(of("use weigh::internal::{sys, tree::Tree};"), ["sys", "tree"]);
-        assert_eq!(of("// crate::walk\nlet s = \"crate::walk \\\" crate::sys\";"), [""; 0]);
+        assert_eq!(of("// crate::scan\nlet s = \"crate::scan \\\" crate::sys\";"), [""; 0]);
         assert_eq!(of("let c = '\"'; use crate::sys; let d = '\"';"), ["sys"]);
         assert_eq!(of("fn f<'a>(x: &'a str) { crate::sys::f() }"), ["sys"]);
     }

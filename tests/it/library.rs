@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use weigh::internal::measure::Mode;
-use weigh::internal::tally::{Entry, Tally};
+use weigh::internal::base::measure::Mode;
+use weigh::internal::scan::walk::{WalkOptions, walk};
+use weigh::internal::tree::tally::{Entry, Tally};
 use weigh::internal::tree::{Content, Node, Shape, Tree};
-use weigh::internal::walk::{WalkOptions, walk};
 use weigh::{Interrupt, Kind, Measure, Operation, Outcome, Request};
 
 use crate::fixture::Fixture;

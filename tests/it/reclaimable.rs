@@ -16,7 +16,7 @@ use crate::gitignore::git;
 use crate::run::{Weigh, in_namespace, is_kept, weigh};
 use crate::tracked::COMMIT;
 
-const RULES: &str = include_str!("../../src/reclaimable/rules.toml");
+const RULES: &str = include_str!("../../src/ask/reclaimable/rules.toml");
 const TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# by somebody";
 const GO: &str = "This directory holds cached build artifacts from the Go build system.\nRun";
 const MAVEN: &str = "#NOTE\n#Sat\na-1.jar>central=\na-1.pom>central=\n";

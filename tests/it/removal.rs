@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use weigh::internal::measure::Time;
+use weigh::internal::ask::{self, Input, Keep, Request};
+use weigh::internal::base::measure::Time;
 use weigh::internal::remove::{self as removal, Trashed};
-use weigh::internal::report::{self, Input, Keep, Request};
 use weigh::internal::sys;
-use weigh::internal::tally::Inodes;
+use weigh::internal::tree::tally::Inodes;
 use weigh::internal::tree::{Place, Tree};
 
 use crate::denied::{without_room, without_safe_move};
@@ -31,7 +31,7 @@ fn scan<'r>(roots: impl IntoIterator<Item = &'r Path>) -> Tree {
     let keep = Keep::Everything(Inodes::FINGERPRINTS);
     let source = Input::Roots(roots.into_iter().map(Into::into).collect());
     let request = Request { source, keep, ..Request::default() };
-    let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
+    let browsed = ask::browse(&request, Arc::default(), |_| {}).unwrap();
     browsed.snapshot.weighed.report.unwrap()
 }
 
@@ -189,7 +189,7 @@ pub fn stopped(root: &Path) -> Vec<String> {
     request.walk.rules.time = Some(Time::Modified);
     request.walk.threads = NonZeroUsize::new(1);
     request.interrupt.is_asked.store(true, Ordering::SeqCst);
-    let stopped = report::browse(&request, Arc::default(), |_| {}).unwrap();
+    let stopped = ask::browse(&request, Arc::default(), |_| {}).unwrap();
     let Some(tree) = &stopped.snapshot.weighed.report else { return Vec::new() };
     let places: Vec<_> = tree.root().unsorted().filter_map(|child| child.place()).collect();
     let top = |_: &[u8]| Some(root.to_owned());

@@ -10,16 +10,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
-use weigh::internal::inode::{Identity, Links};
-use weigh::internal::measure::{Figures, Kind, Measure, Mode};
-use weigh::internal::report::{self, Input, Keep, Request};
-use weigh::internal::snapshot::packed::blocks::{self, Blocks, HeaderText, Writer};
-use weigh::internal::snapshot::packed::pieces::{self, Piece};
-use weigh::internal::snapshot::{self, Snapshot, Wanted, packed};
-use weigh::internal::tally::{Inodes, Limits, Top, Whole};
+use weigh::internal::ask::{self, Input, Keep, Request};
+use weigh::internal::base::inode::{Identity, Links};
+use weigh::internal::base::measure::{Figures, Kind, Measure, Mode};
+use weigh::internal::from::snapshot::packed::blocks::{self, Blocks, HeaderText, Writer};
+use weigh::internal::from::snapshot::packed::pieces::{self, Piece};
+use weigh::internal::from::snapshot::{self, Snapshot, Wanted, packed};
 use weigh::internal::tree::record::{push_directory, push_number};
+use weigh::internal::tree::tally::{Inodes, Limits, Top, Whole};
+use weigh::internal::tree::weighed::Weighed;
 use weigh::internal::tree::{Child, Content, Details, Freeable, Inode, Node, Shape, Sums, Tree};
-use weigh::internal::weighed::Weighed;
 
 /// The members that are a node's, and not the header's.
 const OF_NODES: &[&str] = &[
@@ -412,7 +412,7 @@ pub fn block(first: u64, listings: &[&[(&str, u64)]], root_below: u64) -> Vec<u8
 pub fn directories_listed(path: &Path, way: &[&str]) -> Option<usize> {
     let source = Input::Files(vec![path.to_owned()], Default::default());
     let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
-    let (_, mut listings) = report::listings(&Request { source, keep, ..Request::default() })?;
+    let (_, mut listings) = ask::listings(&Request { source, keep, ..Request::default() })?;
     let way: Vec<_> = way.iter().map(|name| name.as_bytes().to_vec()).collect();
     let tree = listings.at(&way, Inodes::ALL).ok()??;
     Some(tree.root().all_directories().count())

@@ -24,36 +24,36 @@ use ratatui_core::backend::TestBackend;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::terminal::Terminal;
 use tempfile::TempDir;
-use weigh::internal::filter::any_pattern;
-use weigh::internal::measure::Time;
-use weigh::internal::problem::Operation;
-use weigh::internal::reclaimable::{ReclaimRule, Search};
+use weigh::app::browse::browser::{Browser, ViewKind};
+use weigh::app::browse::event::{Command, Ending, Event};
+use weigh::app::browse::item::Item;
+use weigh::app::browse::keys::Key;
+use weigh::app::browse::protected::Protected;
+use weigh::app::browse::review::RemovalProgress;
+use weigh::app::browse::work::{Console, Work};
+use weigh::app::browse::{Binding, Bindings, BrowseOptions, view};
+use weigh::app::signals::TerminalSignals;
+use weigh::internal::ask::reclaimable::{ReclaimRule, Search};
+use weigh::internal::ask::{self, Input, Keep, Outcome, Request};
+use weigh::internal::base::measure::Time;
+use weigh::internal::from::series::Remembered;
+use weigh::internal::from::snapshot::{Cause, FileSystem, Unseen};
 use weigh::internal::remove::{self, Manner, RemovalEvent, RemovalStep, Removed, UserDirectories};
-use weigh::internal::render::colors::Colors;
-use weigh::internal::render::palette::{Charset, Palette};
-use weigh::internal::render::time::TimeFormat;
-use weigh::internal::report::{self, Input, Keep, Outcome, Request};
-use weigh::internal::series::Remembered;
-use weigh::internal::snapshot::{Cause, FileSystem, Unseen};
+use weigh::internal::scan::filter::any_pattern;
+use weigh::internal::scan::walk::{Progress, WalkOptions, walk};
+use weigh::internal::show::colors::Colors;
+use weigh::internal::show::palette::{Charset, Palette};
+use weigh::internal::show::time::TimeFormat;
+use weigh::internal::sys::problem::Operation;
 use weigh::internal::sys::{self, Holder, Space};
-use weigh::internal::tally::{Entry, Inodes, Live, LivePart, Tally, Whole};
+use weigh::internal::tree::tally::{Entry, Inodes, Live, LivePart, Tally, Whole};
 use weigh::internal::tree::{Totals, Tree};
-use weigh::internal::walk::{Progress, WalkOptions, walk};
-use weigh::program::browse::browser::{Browser, ViewKind};
-use weigh::program::browse::event::{Command, Ending, Event};
-use weigh::program::browse::item::Item;
-use weigh::program::browse::keys::Key;
-use weigh::program::browse::protected::Protected;
-use weigh::program::browse::review::RemovalProgress;
-use weigh::program::browse::work::{Console, Work};
-use weigh::program::browse::{Binding, Bindings, BrowseOptions, view};
-use weigh::program::signals::TerminalSignals;
 
 use crate::picture::cells;
 
-pub use weigh::internal::problem::Problem;
-pub use weigh::internal::render::name::cells as width;
-pub use weigh::internal::render::palette::{Depth, ROLES, Theme};
+pub use weigh::internal::show::name::cells as width;
+pub use weigh::internal::show::palette::{Depth, ROLES, Theme};
+pub use weigh::internal::sys::problem::Problem;
 
 /// A screen of what is at `root`.
 pub fn open(root: impl AsRef<Path>) -> Session {
@@ -282,7 +282,7 @@ impl Setup {
     /// The screen of a snapshot of which only the listings are known, until [`Session::load`].
     pub fn open_listings(self) -> Session {
         let (browsed, listings) =
-            report::listings(&self.request).expect("it can be read by its listings");
+            ask::listings(&self.request).expect("it can be read by its listings");
         let mut session = self.scanning();
         let view = browsed.snapshot.view;
         assert!(session.on(Event::Opened(Box::new(listings), view)).is_empty());
@@ -301,7 +301,7 @@ impl Setup {
 
 /// What `request` comes to.
 fn scanned(request: &Request) -> Outcome {
-    report::browse(request, Arc::default(), |_| {}).unwrap()
+    ask::browse(request, Arc::default(), |_| {}).unwrap()
 }
 
 /// What another program is to find of the file at `path` when it opens that.
@@ -720,7 +720,7 @@ impl Session {
     /// All of a snapshot is loaded, of which only the listings were known; or it is too large for that.
     pub fn load(&mut self, is_too_large: bool) {
         let outcome = match is_too_large {
-            true => report::listings(&self.request).expect("it can be read by its listings").0,
+            true => ask::listings(&self.request).expect("it can be read by its listings").0,
             false => scanned(&self.request),
         };
         self.show(outcome);

@@ -15,9 +15,9 @@ use rustix::fs::{Advice, Mode as CreateMode, OFlags};
 
 use super::bulk_records::Records;
 use super::{bulk_listing, device};
-use crate::ext4::{self, InodePacker, Kept, PackedInodes, RawVolume, Run};
-use crate::inode::Identity;
-use crate::parallel;
+use crate::base::inode::Identity;
+use crate::base::parallel;
+use crate::fs::ext4::{self, InodePacker, Kept, PackedInodes, RawVolume, Run};
 use crate::sys::{Handle, Mount, MountTable, Query, Stat, now};
 
 /// A file system whose inodes have been read.

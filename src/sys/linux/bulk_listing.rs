@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::bulk_records::Records;
 use super::listing;
-use crate::ext4::{self, DirectoryEntry, RawInode};
-use crate::inode::Identity;
+use crate::base::inode::Identity;
+use crate::fs::ext4::{self, DirectoryEntry, RawInode};
 use crate::sys::{self, Listed, Listing, Mount, Query, Stat, Symlinks, not_found};
 
 /// An open directory.

@@ -1,7 +1,7 @@
 //! What has been read in bulk of a file system.
 
-use crate::ext4::{Budget, PackedInodes, RawVolume};
-use crate::measure::Mode;
+use crate::base::measure::Mode;
+use crate::fs::ext4::{Budget, PackedInodes, RawVolume};
 use crate::sys::{MountTable, Stat};
 
 /// Its inodes, and what is needed to read directories.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{major, minor};
 
-use crate::ext4::{self, RawVolume};
+use crate::fs::ext4::{self, RawVolume};
 use crate::sys::mount_table::device_number;
 use crate::sys::{Mount, MountTable, Stat, Storage, to_path};
 

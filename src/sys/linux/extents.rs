@@ -10,7 +10,7 @@ use fiemap::{Fiemap, FiemapExtent, FiemapExtentFlags as Flags};
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
 use super::listing::{open_file, stat_and_mount};
-use crate::measure::Kind;
+use crate::base::measure::Kind;
 use crate::sys::{Handle, Mapped, Stat, Symlinks};
 
 /// The physical place is not known, or is not in an extent of its own.

@@ -15,8 +15,8 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::file_systems;
 use super::listing::{self, convert, mount_id, open};
-use crate::measure::Kind;
-use crate::path;
+use crate::base::measure::Kind;
+use crate::base::path;
 use crate::sys::{ExactStat, Handle, Listing, MOST_SYMLINKS, Stat, Storage, user_id};
 
 /// A directory that is held open. It stays the same directory even if it is moved or replaced.

@@ -12,8 +12,8 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 
 use super::file_systems;
-use crate::inode::Identity;
-use crate::measure::{Kind, Mode};
+use crate::base::inode::Identity;
+use crate::base::measure::{Kind, Mode};
 use crate::sys::{Carries, Listed, Listing, Mount, Query, Source, Stat, Symlinks};
 
 /// An open directory.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rustix::fs::Advice;
 
 use super::device;
-use crate::ext4::{self, RawVolume, Run};
+use crate::fs::ext4::{self, RawVolume, Run};
 use crate::sys::{Mount, Stat};
 
 /// A file system to prefetch.

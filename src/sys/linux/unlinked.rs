@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
 use super::listing::{FIELDS, stat_and_mount};
-use crate::inode::Identity;
-use crate::measure::Kind;
+use crate::base::inode::Identity;
+use crate::base::measure::Kind;
 use crate::sys::mount_table::{ListedMount, device_number, unescape};
 use crate::sys::{Cause, Holder, Mapped, MountTable, Stat, Unseen, to_path};
 

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use crate::measure::{Kind, Mode};
+use crate::base::measure::{Kind, Mode};
 use crate::sys::by_path::kind;
 use crate::sys::{Source, Stat, Symlinks, seconds_since_epoch};
 

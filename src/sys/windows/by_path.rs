@@ -17,7 +17,7 @@ use std::time::SystemTime;
 use filesize::PathExt;
 use winapi_util::file::information;
 
-use crate::measure::{Kind, Mode};
+use crate::base::measure::{Kind, Mode};
 use crate::sys::by_path::kind;
 use crate::sys::{Carries, Source, Stat, Symlinks, seconds_since_epoch};
 

@@ -1,0 +1,222 @@
+//! The lines of the list, sorted, without those that do not match the pattern. Built once for each change of directory,
+//! view, order or pattern; only a few of them are drawn.
+//!
+//! A directory whose only entry is a directory shares its line: `share/doc/rust`. The line is about the last one.
+
+use std::collections::{HashMap, HashSet};
+use std::iter;
+
+use foldhash::fast::RandomState;
+
+use super::item::Item;
+use super::pattern::NamePattern;
+use super::scan::Scan;
+use super::sorting::{SortKey, SortedEntry, Sorting};
+use weigh::internal::base::escape::escape;
+use weigh::internal::base::path;
+use weigh::internal::show::name::cells;
+use weigh::internal::tree::{Child, DirectoryId, Place, Tree};
+
+/// How many directories share a line at most: a screen has no room for more, and each line is drawn often.
+const MOST_JOINED: usize = 64;
+
+/// How wide a remark beside a name is, about.
+const ASIDE: usize = 18;
+
+/// The list of a directory, or of what a query found in it.
+#[derive(Debug, Default)]
+pub(super) struct SortedList {
+    lines: Vec<ListLine>,
+    others: Vec<Item<'static>>,
+    /// Whether the entries are from several directories.
+    is_flat: bool,
+    /// The sizes of the former entries by name, if changes are shown.
+    before: Option<HashMap<Box<[u8]>, u64, RandomState>>,
+    /// The size of the largest entry.
+    pub(super) largest: u64,
+    /// The longest name of the first entries with its remark, in cells. So columns stay where they are when the list
+    /// scrolls.
+    pub(super) longest: usize,
+}
+
+/// A line.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ListLine {
+    /// This entry.
+    Entry(Place),
+    /// The one with this number, which is no entry of the tree.
+    Other(usize),
+}
+
+impl SortedList {
+    /// Lists what was `found` below the current directory of `scan`, or else what is in it; `before` is its former
+    /// state, if known.
+    pub(super) fn new(
+        scan: &Scan,
+        found: Option<&[Place]>,
+        (sorting, pattern): (Sorting, Option<&NamePattern>),
+        before: Option<Option<Child<'_>>>,
+    ) -> Self {
+        let former: Vec<_> = before.flatten().into_iter().flat_map(Child::unsorted).collect();
+        let sizes = former.iter().map(|child| (child.name().into(), child.size())).collect();
+        let before = before.map(|_| sizes);
+        let mut list = Self { before, is_flat: found.is_some(), ..Self::default() };
+        let mut sorted = Vec::new();
+        for place in found.unwrap_or_default() {
+            sorted.extend(list.sorted(iter::once(scan.tree.at(*place)), sorting, pattern));
+        }
+        let inside = found.is_none().then(|| scan.here().unsorted());
+        for child in inside.into_iter().flatten() {
+            sorted.extend(list.sorted(chain(scan, child), sorting, pattern));
+        }
+        let mut here: HashSet<_, RandomState> = HashSet::default();
+        if !former.is_empty() {
+            here.extend(scan.here().unsorted().map(|child| child.name()));
+        }
+        let gone = former.iter().filter(|it| !here.contains(it.name()));
+        let gone = gone
+            .filter(|it| pattern.is_none_or(|by| by.is_match(it.name(), it.is_directory())))
+            .map(|it| Item {
+                name: it.name().to_vec().into(),
+                mode: it.mode(),
+                gone: Some(it.size()),
+                ..Item::default()
+            });
+        let others: Vec<_> = gone.collect();
+        sorted.extend(others.iter().enumerate().map(|(number, other)| {
+            let is_directory = other.is_directory();
+            let (line, name) = (ListLine::Other(number), &*other.name);
+            let number = match sorting.by {
+                SortKey::Change => (other.gone.unwrap_or(0).into(), 0),
+                key => other.number(key),
+            };
+            SortedEntry { number, name, is_directory, line }
+        }));
+        sorting.sort(&mut sorted);
+        let key = |it: &SortedEntry<'_>| (it.number, it.is_directory);
+        for same in sorted.chunk_by_mut(|one, two| key(one) == key(two) && one.name == two.name) {
+            // Else each scan would list them in another order.
+            same.sort_by_cached_key(|it| match it.line {
+                ListLine::Entry(place) => last_names(&scan.tree.at(place)),
+                ListLine::Other(_) => Vec::new(),
+            });
+        }
+        list.lines = sorted.into_iter().map(|sorted| sorted.line).collect();
+        list.others = others;
+        list.measured(&scan.tree, scan.directory)
+    }
+
+    /// The line of directories that share one, or of one entry, if a name in it matches.
+    fn sorted<'t>(
+        &mut self,
+        joined: impl Iterator<Item = Child<'t>>,
+        sorting: Sorting,
+        pattern: Option<&NamePattern>,
+    ) -> Option<SortedEntry<'t>> {
+        let (mut ends, mut is_admitted) = (None, pattern.is_none());
+        for child in joined {
+            is_admitted = is_admitted
+                || pattern.is_some_and(|it| it.is_match(child.name(), child.is_directory()));
+            let (first, _) = ends.unwrap_or((child, child));
+            ends = Some((first, child));
+        }
+        let (first, last) = ends?;
+        let place = last.place().filter(|_| is_admitted)?;
+        self.largest = self.largest.max(last.size());
+        // Most sort keys are at hand.
+        let number = match sorting.by {
+            SortKey::Size => (last.size().into(), 0),
+            SortKey::Name => (0, 0),
+            SortKey::Change => (self.change(&first).map_or(0, i128::abs), last.size()),
+            key => Item::of(&last).number(key),
+        };
+        let (name, is_directory) = (first.name(), first.is_directory());
+        Some(SortedEntry { number, name, is_directory, line: ListLine::Entry(place) })
+    }
+
+    /// With the longest name.
+    fn measured(self, tree: &Tree, directory: DirectoryId) -> Self {
+        let items = (0..self.len().min(1_000)).filter_map(|line| {
+            let item = self.item(tree, line)?;
+            let aside = match item.place {
+                None if item.gone.is_some() => cells("  gone"),
+                // Of the two blanks before it, one is counted with the name, which has no slash.
+                None if !item.note.is_empty() => cells(&item.note) + 1,
+                _ if item.freed() == item.totals.size => 0,
+                _ => ASIDE,
+            };
+            let names = match item.place {
+                Some(place) => below(&tree.at(place), directory),
+                None => vec![&*item.name],
+            };
+            let lengths = names.into_iter().map(|name| cells(&escape(name)) + 1);
+            Some(lengths.sum::<usize>() + aside)
+        });
+        let longest = items.max().unwrap_or(0);
+        Self { longest, ..self }
+    }
+
+    /// Lists those of `others`, which are not in the `tree`, that match the pattern.
+    pub(super) fn of_others(
+        mut others: Vec<Item<'static>>,
+        tree: &Tree,
+        pattern: Option<&NamePattern>,
+    ) -> Self {
+        others.retain(|it| pattern.is_none_or(|by| by.is_match(&it.name, it.is_directory())));
+        let lines = (0..others.len()).map(ListLine::Other).collect();
+        let largest = others.iter().map(|group| group.totals.size).max().unwrap_or(0);
+        Self { lines, others, largest, ..Self::default() }.measured(tree, DirectoryId::default())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The entry or the group on a line.
+    pub(super) fn item<'a>(&'a self, tree: &'a Tree, line: usize) -> Option<Item<'a>> {
+        match *self.lines.get(line)? {
+            ListLine::Entry(place) => Some(Item::of(&tree.at(place))),
+            ListLine::Other(number) => self.others.get(number).cloned(),
+        }
+    }
+
+    /// By how much the size of a child has changed, if its former size is known.
+    pub(super) fn change(&self, child: &Child<'_>) -> Option<i128> {
+        let was = self.before.as_ref()?.get(child.name()).copied().unwrap_or(0);
+        Some(i128::from(child.size()) - i128::from(was))
+    }
+
+    /// What a line is found by when the list is another: its first name below the current `directory`, or all of them.
+    pub(super) fn name(&self, tree: &Tree, directory: DirectoryId, line: usize) -> Option<Vec<u8>> {
+        let place = match *self.lines.get(line)? {
+            ListLine::Entry(place) => place,
+            ListLine::Other(number) => return Some(self.others.get(number)?.name.to_vec()),
+        };
+        let names = below(&tree.at(place), directory);
+        if self.is_flat { Some(path::join_all(names)) } else { names.first().map(|it| it.to_vec()) }
+    }
+}
+
+/// `child`, and the directories that share its line, each in the one before it.
+fn chain<'t>(scan: &'t Scan, child: Child<'t>) -> impl Iterator<Item = Child<'t>> {
+    iter::successors(Some(child), |outer| scan.only_directory(*outer)).take(MOST_JOINED)
+}
+
+/// The last names on the path to an entry, by which equal ones are sorted. A path may have 300,000, and there may be
+/// thousands of entries.
+pub(super) fn last_names<'a>(entry: &Child<'a>) -> Vec<&'a [u8]> {
+    const MOST: usize = 100;
+    let up = iter::successors(Some(*entry), Child::parent).take(MOST);
+    let mut names: Vec<_> = up.map(|it| it.name()).collect();
+    names.reverse();
+    names
+}
+
+/// The names on the path from `directory` to `last`, which is below it.
+pub(super) fn below<'a>(last: &Child<'a>, directory: DirectoryId) -> Vec<&'a [u8]> {
+    let up = iter::successors(Some(*last), Child::parent);
+    let inside = up.take_while(|it| it.id() != Some(directory));
+    let mut names: Vec<_> = inside.map(|it| it.name()).collect();
+    names.reverse();
+    names
+}

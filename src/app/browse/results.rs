@@ -1,0 +1,353 @@
+//! What the state makes of scans: of the first one, and of those that are done again.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::browser::{Browser, Dialog, PendingWork, Question};
+use super::event::{Command, Ending};
+use super::marks::{Marks, NamedMarks, descend};
+use super::protected::Refusal;
+use super::review::Rescan;
+use super::scan::Scan;
+use super::update::AFTER_SCAN;
+use weigh::internal::ask::{Input, Outcome, Request};
+use weigh::internal::fs::git::{Git, Ignored};
+use weigh::internal::scan::walk::{Rules, WalkOptions};
+use weigh::internal::show::size::Format;
+use weigh::internal::sys;
+use weigh::internal::sys::problem::Problem;
+use weigh::internal::tree::weighed::Weighed;
+use weigh::internal::tree::{Child, Place, Step, Traversal};
+
+/// A directory that is compared with what git ignores in it.
+struct Ignoring<'a> {
+    /// None if git does not ignore the directory itself.
+    place: Option<Place>,
+    listed: HashMap<&'a [u8], Child<'a>>,
+    /// How many of these are ignored with all that is in them.
+    counted: usize,
+    /// How many entries were found before it.
+    first: usize,
+}
+
+impl Browser {
+    /// Asks for everything.
+    pub(super) fn start(&self) -> Vec<Command> {
+        let request = Box::new(self.request.clone());
+        let scan = Command::Scan(request, Arc::clone(&self.top));
+        match &self.request.source {
+            // The file system of the roots may not answer.
+            Input::Roots(roots) => {
+                let one_file_system = self.request.walk.one_file_system;
+                let homes = self.options.homes.clone();
+                vec![Command::Protect { roots: roots.clone(), homes, one_file_system }, scan]
+            }
+            _ => vec![scan],
+        }
+    }
+
+    /// Takes the result of a scan.
+    pub(super) fn scanned(&mut self, browsed: Outcome) -> Option<Command> {
+        // The question whether to stop stays, so that its answer does nothing else.
+        match self.end_work() {
+            Some(PendingWork::Directory(directory)) => {
+                return self.replace(directory, browsed.snapshot.weighed);
+            }
+            Some(PendingWork::Ignored) => self.mark_ignored(browsed.snapshot.weighed),
+            _ => return self.finish(browsed),
+        }
+        None
+    }
+
+    /// Shows the finished walk or the loaded snapshot. Marks and the chosen entry are kept, if they still exist.
+    fn finish(&mut self, mut browsed: Outcome) -> Option<Command> {
+        let is_first = self.scan.browsed.is_none();
+        let is_stopped = browsed.snapshot.weighed.is_interrupted;
+        let found = browsed.reclaimable.take().unwrap_or_default();
+        let hint = if found.found.is_empty() { found.hint } else { "" };
+        let found: BTreeMap<_, _> = found.found.into_iter().map(|one| (one.path, ())).collect();
+        let named = self.scan.marks.named(&self.scan.tree);
+        let listings = self.scan.listings.take();
+        let listings = listings.filter(|_| browsed.snapshot.weighed.report.is_none());
+        if let Some(former) = self.scan.browsed.take().filter(|_| self.is_of_roots()) {
+            (browsed.before, browsed.earlier) = (former.before, former.earlier);
+            browsed.snapshot.known = browsed.snapshot.known.and(former.snapshot.known);
+        }
+        for (path, is_found) in &mut self.marked_by_rules {
+            *is_found = found.contains_key(path);
+        }
+        let is_nothing = is_first
+            && self.is_of_roots()
+            && !is_stopped
+            && browsed.snapshot.weighed.report.is_none();
+        self.scan = Scan { listings, ..Scan::of(browsed) };
+        if is_nothing {
+            // The errors are printed after the screen.
+            return self.end(Ending::Quit);
+        }
+        match self.scan.listings {
+            Some(_) => self.scan.marks.elsewhere = named,
+            None => self.mark_again(named),
+        }
+        if is_first && self.request.reclaimable.is_some() {
+            match is_stopped {
+                true => self.say("nothing marked: the scan was stopped"),
+                false => {
+                    let what = format!(" that can be made or downloaded again{hint}");
+                    let yours = self.marked_paths();
+                    let places = self.scan.tree.at_paths(&found).into_iter();
+                    self.mark_places(places.map(|(place, ())| Ok(place)).collect(), &what);
+                    let by_rules = found.into_keys().filter(|it| yours.binary_search(it).is_err());
+                    self.marked_by_rules = by_rules.map(|path| (path, true)).collect();
+                }
+            }
+        }
+        self.relist();
+        // Searches for the text that was typed during the scan.
+        if let Some(Dialog::Prompt(Question::Search, text)) = &self.dialog {
+            let text = text.clone();
+            self.search(&text);
+        }
+        None
+    }
+
+    /// Replaces a directory by the result of its new scan. If the totals would be wrong, everything is scanned again.
+    fn replace(&mut self, directory: Rescan, new: Weighed) -> Option<Command> {
+        let (rules, Rescan { way, takes_links }) = (self.rules(), directory);
+        let Some(named) = self.scan.replace(&way, new, &rules, takes_links) else {
+            // It may be gone, and then the directories above it have changed too.
+            return self.scan_all();
+        };
+        self.mark_again(named);
+        self.relist();
+        self.next_rescan()
+    }
+
+    /// Restores the marks of `named` that still exist, and reports how many are lost. A mark that only rules set is lost
+    /// if they no longer find its entry.
+    pub(super) fn mark_again(&mut self, named: NamedMarks) {
+        self.forget_found();
+        let (tree, protected, by_rules) = (&self.scan.tree, &self.protected, &self.marked_by_rules);
+        let (marks, lost) = Marks::find(tree, named, |child| {
+            protected.refusal(tree, child).is_none()
+                && (by_rules.is_empty() || by_rules.get(&child.path()) != Some(&false))
+        });
+        self.scan.marks = marks;
+        let lost = lost.len();
+        if lost > 0 {
+            let count =
+                |lost: usize| format!("marks lost: {lost} (gone, changed, or not to be marked)");
+            let said = self.said.take().map_or_else(String::new, |said| said + "; ");
+            // Several directories may have been scanned again.
+            let before = said.strip_suffix(&(count(self.lost) + "; "));
+            self.lost = lost + before.map_or(0, |_| self.lost);
+            self.say(before.unwrap_or(&said).to_owned() + &count(self.lost));
+        }
+    }
+
+    /// Marks `place`.
+    ///
+    /// # Errors
+    /// Why it must not be marked.
+    pub(super) fn mark(&mut self, place: Place) -> Result<(), Refusal> {
+        let Scan { tree, marks, .. } = &self.scan;
+        let child = tree.at(place);
+        let refusal = if marks.is_held(tree, place) {
+            Some("the directory it lies in is marked")
+        } else if self.scan.is_walked_now() {
+            // What must not be marked loses its mark once the walk is over.
+            self.scan.is_open(&child).then_some("it is still being read")
+        } else {
+            self.protected.refusal(tree, &child)
+        };
+        if let Some(refusal) = refusal {
+            return Err(refusal);
+        }
+        if !self.marked_by_rules.is_empty() {
+            self.marked_by_rules.remove(&child.path());
+        }
+        self.scan.marks.mark(&self.scan.tree, place);
+        Ok(())
+    }
+
+    /// Marks these places, and says how many of them, and why not all; `what` says more about them.
+    pub(super) fn mark_places(&mut self, places: Vec<Result<Place, Refusal>>, what: &str) {
+        let (mut marked, mut refused) = (0, None);
+        for place in places {
+            match place.and_then(|place| self.mark(place)) {
+                Ok(()) => marked += 1,
+                Err(refusal) => refused = Some(refusal),
+            }
+        }
+        if marked > 0 && refused.is_none() && what.is_empty() {
+            // The line above says how many are.
+            return;
+        }
+        let many = Format::Count.write(marked);
+        self.say(match refused {
+            Some(why) if marked == 0 => format!("nothing marked: {why}"),
+            Some(why) => format!("{many} marked{what}; not all: {why}"),
+            None if marked == 0 => format!("nothing marked{what}"),
+            None => format!("{many} marked{what}"),
+        });
+    }
+
+    /// Scans the current directory again.
+    pub(super) fn again(&mut self) -> Option<Command> {
+        if self.is_walking() || self.pending.is_some() {
+            return self.refuse(AFTER_SCAN);
+        }
+        match self.path_to_walk() {
+            Some(path) if !self.way.is_empty() && !self.needs_all() => {
+                self.scan_directory(Rescan { way: self.way.clone(), takes_links: false }, path)
+            }
+            _ => self.scan_all(),
+        }
+    }
+
+    /// Whether a change anywhere may change something elsewhere: what files share, what uses the file system, or what
+    /// rules find.
+    pub(super) fn needs_all(&self) -> bool {
+        let Request { walk, file_systems, reclaimable, .. } = &self.request;
+        walk.rules.frees || *file_systems || reclaimable.is_some()
+    }
+
+    /// Scans everything again, in the measure that is shown.
+    pub(super) fn scan_all(&mut self) -> Option<Command> {
+        self.removals.rescans.clear();
+        let is_stdin = match &self.request.source {
+            Input::Files(paths, _) => paths.iter().any(|path| path == Path::new("-")),
+            // ssh may ask for a password, where the screen is.
+            Input::Remote(..) => {
+                return self.give_up("another machine is asked only once: start weigh again");
+            }
+            _ => false,
+        };
+        if is_stdin {
+            return self.give_up("standard input cannot be read again");
+        }
+        self.pending = Some(PendingWork::All);
+        self.request.measure = Some(self.measure());
+        self.request.walk.view = self.measure().into();
+        let mut request = Box::new(self.request.clone());
+        if self.is_of_roots() {
+            // It is in memory, and what is remembered may have replaced its file.
+            request.since = None;
+        }
+        Some(Command::Scan(request, Arc::default()))
+    }
+
+    /// Scans one directory again, which is at `path`.
+    pub(super) fn scan_directory(&mut self, directory: Rescan, path: Vec<u8>) -> Option<Command> {
+        let walk = &self.request.walk;
+        let has_notes = descend(&self.scan.tree, &directory.way)
+            .is_some_and(|it| it.all_directories().any(|it| !it.node().note.is_empty()));
+        // The effect of filters and symlinks depends on where the walk began. So does what counts in an overlay, and
+        // what is known of a container engine's directories.
+        if !walk.filter.is_off() || walk.rules.follow || has_notes {
+            return self.scan_all();
+        }
+        let request = Box::new(self.request_of(path, walk.clone()));
+        self.pending = Some(PendingWork::Directory(directory));
+        Some(Command::Scan(request, Arc::default()))
+    }
+
+    /// Finds what git ignores in the current directory.
+    pub(super) fn find_ignored(&mut self) -> Option<Command> {
+        let Some(path) = self.path_to_walk().filter(|_| self.pending.is_none()) else {
+            return self.refuse("only in what has been scanned here");
+        };
+        let mut walk = self.request.walk.clone();
+        let (ignored, spares_repositories) = (Ignored::Only, true);
+        walk.filter.git = Git { ignored, spares_repositories, ..self.options.ignored.clone() };
+        let request = Box::new(self.request_of(path, walk));
+        self.pending = Some(PendingWork::Ignored);
+        Some(Command::Scan(request, Arc::default()))
+    }
+
+    /// Marks what git ignores, by a walk in which only that counts. A directory is marked if all that is listed in it
+    /// counts there: a repository in it does not.
+    fn mark_ignored(&mut self, walked: Weighed) {
+        // What git tracks counts where its rules or its index cannot be read.
+        let known = if self.request.walk.filter.git.is_off() { self.unread().1 } else { &[] };
+        // A file of rules that could not be examined then cannot be read now, which says more.
+        let is_known = |Problem { path, operation, .. }: &Problem| {
+            known.binary_search_by(|it| (&it.path, it.operation).cmp(&(path, *operation))).is_ok()
+        };
+        if let Some(problem) = walked.problems.iter().find(|it| !is_known(it)) {
+            return self.say(format!("nothing marked: {problem}"));
+        }
+        if walked.is_interrupted {
+            return self.say("nothing marked: it was stopped");
+        }
+        let (tree, ignored) = (&self.scan.tree, walked.report.unwrap_or_default());
+        let root = BTreeMap::from([(ignored.root().path(), ())]);
+        let root = tree.at_paths(&root).first().map(|(place, ())| tree.at(*place));
+        let (mut found, mut is_all) = (Vec::new(), true);
+        let mut traversal: Traversal<_, Ignoring<'_>> = Traversal::new(ignored.root());
+        while let Some(step) = traversal.next() {
+            match step {
+                Step::Node(node) => {
+                    let around = traversal.innermost();
+                    let listed =
+                        around.as_ref().map_or(root, |it| it.listed.get(node.name()).copied());
+                    let listed = listed.filter(|it| it.id().is_some() == node.id().is_some());
+                    let Some(listed) = listed else {
+                        // It was made since the scan, and may be a repository.
+                        around.into_iter().for_each(|around| around.place = None);
+                        is_all = false;
+                        continue;
+                    };
+                    if node.id().is_none() {
+                        found.extend(listed.place().map(Ok));
+                        around.into_iter().for_each(|around| around.counted += 1);
+                        continue;
+                    }
+                    let inside = Ignoring {
+                        place: listed.place().filter(|_| node.node().own.is_some()),
+                        listed: listed.unsorted().map(|child| (child.name(), child)).collect(),
+                        counted: 0,
+                        first: found.len(),
+                    };
+                    traversal.enter(inside, node.unsorted().collect());
+                }
+                Step::End(inside) => {
+                    let Some(around) = traversal.innermost() else { break };
+                    let Some(place) = inside.place else { continue };
+                    let is_read = !self.is_partial(Some(place));
+                    if is_read && inside.counted == inside.listed.len() {
+                        found.truncate(inside.first);
+                        found.push(Ok(place));
+                        around.counted += 1;
+                    } else {
+                        is_all = false;
+                    }
+                }
+            }
+        }
+        if !is_all {
+            found.push(Err("a repository may be in it, it was not read, or it has changed"));
+        }
+        self.mark_places(found, " that git ignores");
+    }
+
+    /// The rules by which the tree is added up again. Only a walk can tell what files share.
+    pub(super) fn rules(&self) -> Rules {
+        Rules { frees: false, ..self.request.walk.rules }
+    }
+
+    /// A walk of the directory at `path`.
+    fn request_of(&self, path: Vec<u8>, walk: WalkOptions) -> Request {
+        let source = Input::Roots(vec![sys::into_path(path).into()]);
+        let request = self.request.clone();
+        Request { source, walk, since: None, remember: None, file_systems: false, ..request }
+    }
+
+    /// The path of the current directory, if it can be scanned by itself.
+    fn path_to_walk(&self) -> Option<Vec<u8>> {
+        let here = self.scan.here();
+        let is_walked = !self.is_walking() && self.is_of_roots();
+        (is_walked && !here.is_total()).then(|| here.path())
+    }
+}

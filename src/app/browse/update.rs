@@ -1,0 +1,534 @@
+//! How events change the state. What needs a terminal or threads is returned to the loop.
+
+use super::browser::{
+    BARS, Browser, Dialog, DialogText, PANE_HEIGHT, PANE_WIDTH, PendingWork, Question,
+};
+use super::event::{Command, Ending, Event};
+use super::item::Item;
+use super::keys::{Act, Bindings, Key};
+use super::marks::descend;
+use super::pattern::{MarkedBy, NamePattern};
+use super::removal::NOTHING_MARKED;
+use super::sorting::SortKey;
+use weigh::internal::ask::NO_TIMES_LISTED;
+use weigh::internal::base::escape::escape;
+use weigh::internal::base::measure::Measure;
+use weigh::internal::remove::Manner;
+use weigh::internal::sys;
+
+/// About how many bytes of a pattern can be typed: more than any path has. A search begins anew with each key.
+const LONGEST_TYPED: usize = 10_000;
+
+/// Why something is not done yet.
+pub(super) const AFTER_SCAN: &str = "you can do this when the scan is over";
+
+impl Browser {
+    /// Takes `event`, and returns what is to be done.
+    pub fn on(&mut self, event: Event) -> Vec<Command> {
+        let mut command = None;
+        match event {
+            Event::Start => return self.start(),
+            Event::Key(key) => command = self.press(key),
+            Event::Pasted(text) => self.paste(&text),
+            Event::Redraw => {}
+            Event::Signal(signal) => return vec![Command::End(Ending::Signal(signal))],
+            Event::Tick => self.tick(),
+            Event::Slice => self.go_on(),
+            Event::OpenedOutside(failed) => self.opened_outside(failed),
+            Event::Protected(protected) => {
+                self.protected = *protected;
+                // Until this is known, a review refuses everything.
+                if let Some(Dialog::Text(DialogText::Review, _)) = self.dialog {
+                    self.close_review();
+                    self.dialog = None;
+                    command = self.open_review();
+                } else if !self.is_walking() && !self.scan.marks.is_empty() {
+                    // Some of what was marked before must not be.
+                    let named = self.scan.marks.named(&self.scan.tree);
+                    self.mark_again(named);
+                }
+            }
+            Event::Progress(progress, elapsed) => {
+                (self.progress, self.elapsed) = (progress, elapsed);
+            }
+            Event::Theme(theme) => {
+                if let Some(colors) = &mut self.options.colors {
+                    colors.palette = colors.palette.on(theme);
+                }
+            }
+            Event::UsedInodes(inodes) => {
+                // A filter leaves out some of them.
+                self.used_inodes = Some(inodes).filter(|_| self.request.walk.filter.is_off());
+            }
+            Event::Opened(listings, view) => {
+                self.scan.listings = Some(listings);
+                self.scan.see_as(view);
+                self.relist();
+            }
+            Event::Scanned(Err(problem)) if !self.is_walking() => {
+                command = self.give_up(problem.to_string());
+            }
+            Event::Failed(problem) | Event::Scanned(Err(problem)) => {
+                return vec![Command::End(Ending::Fail(problem))];
+            }
+            Event::Scanned(Ok(browsed)) => command = self.scanned(*browsed),
+            Event::Looked(number, looked) => self.removals.looked(number, looked),
+            Event::Removing(progress) => self.removals.add(progress, self.request.walk.rules.time),
+            Event::Removed(removed) => command = self.removed(*removed),
+            Event::Undone(undone) => command = self.undone(undone),
+        }
+        // Letters that are typed for a pattern must not act.
+        if self.removals.has_news && !matches!(self.dialog, Some(Dialog::Prompt(..))) {
+            self.removals.has_news = false;
+            self.dialog = Some(Dialog::Text(DialogText::Kept, 0));
+        }
+        match &self.removals.ending {
+            Some(ending) if !self.is_removing() => vec![Command::End(ending.clone())],
+            _ => command.into_iter().collect(),
+        }
+    }
+
+    fn tick(&mut self) {
+        // The listings of a snapshot stay as they are.
+        if self.scan.is_walked_now() {
+            self.relist();
+        }
+        // A list of what is anywhere is computed anew only at the end of a removal.
+        if !self.is_flat() {
+            self.follow();
+        }
+    }
+
+    fn press(&mut self, key: Key) -> Option<Command> {
+        let was_said = self.said.take().is_some();
+        match self.dialog.take() {
+            // Whoever wants a message to go away does not mean the scan.
+            None if was_said
+                && self.is_walking()
+                && self.options.keys.act(key) == Some(Act::Stop) =>
+            {
+                None
+            }
+            None if key == Key::Interrupt => self.stop(true),
+            None => match self.options.keys.act(key) {
+                Some(act) => self.act(act),
+                None => self.point(key),
+            },
+            Some(Dialog::Prompt(question, text)) => self.prompt(question, text, key),
+            Some(Dialog::Text(text, first)) => self.press_in_text(text, first, key),
+        }
+    }
+
+    /// Adds pasted text to a pattern that is being typed. Anywhere else it could mark or delete something.
+    fn paste(&mut self, pasted: &str) {
+        let Some(Dialog::Prompt(
+            question @ (Question::Search | Question::Filter | Question::Mark),
+            text,
+        )) = &mut self.dialog
+        else {
+            return self.say("pasted text does nothing here");
+        };
+        let room = LONGEST_TYPED.saturating_sub(text.len());
+        text.extend(pasted.chars().filter(|c| !c.is_control()).take(room));
+        if *question == Question::Search {
+            let text = text.clone();
+            self.search(&text);
+        }
+    }
+
+    fn point(&mut self, key: Key) -> Option<Command> {
+        match key {
+            Key::ScrollUp => self.pin(self.chosen.saturating_sub(3)),
+            Key::ScrollDown => self.pin(self.chosen + 3),
+            Key::Click(line) if self.first + line < self.len() => {
+                if self.first + line == self.chosen {
+                    return self.act(Act::Open);
+                }
+                self.pin(self.first + line);
+            }
+            Key::Click(_) => {}
+            Key::ClickView(kind) => self.show_view(kind),
+            key => {
+                let help = self.options.keys.keys(Act::Help).first().map(|key| key.name());
+                let help = help.map_or_else(String::new, |help| format!(": {help} shows all keys"));
+                self.say(format!("{} does nothing here{help}", key.name()));
+            }
+        }
+        None
+    }
+
+    fn act(&mut self, act: Act) -> Option<Command> {
+        match act {
+            Act::Up | Act::Down | Act::PageUp | Act::PageDown => self.go(act),
+            Act::HalfUp | Act::HalfDown | Act::First | Act::Last => self.go(act),
+            Act::Open if self.is_flat() => self.follow_line(),
+            Act::Open => self.open(),
+            Act::Parent if self.leave_view() => {}
+            Act::Parent => self.parent(),
+            Act::NextView => self.turn(1),
+            Act::PreviousView => self.turn(-1),
+            Act::ByName if self.has_matches() => self.go_to_match(1),
+            Act::PreviousMatch => self.go_to_match(-1),
+            Act::BySize | Act::ByName | Act::ByCount | Act::ByTime | Act::DirectoriesFirst
+                if self.order().is_none() =>
+            {
+                self.say("the order of this list is fixed");
+            }
+            Act::BySize => self.sort(SortKey::Size),
+            Act::ByName => self.sort(SortKey::Name),
+            Act::ByCount => self.sort(SortKey::Count),
+            Act::ByTime | Act::Times if !self.has_times() => self.say(self.no_times()),
+            Act::ByTime => self.sort(SortKey::Modified),
+            Act::ByChange if self.scan.browsed.as_ref().is_none_or(|it| it.before.is_none()) => {
+                self.say("weigh ui --since 7d shows changes");
+            }
+            Act::ByChange if self.is_flat() => self.say("changes are listed in the tree only"),
+            Act::ByChange => self.sort(SortKey::Change),
+            Act::DirectoriesFirst => {
+                self.sorting.directories_first = !self.sorting.directories_first;
+                self.relist();
+            }
+            Act::Apparent => self.other_measure(),
+            Act::Bars => self.columns.bars = (self.columns.bars + 1) % BARS.len(),
+            Act::Map if self.directory_in_pane().is_none() => {
+                self.say("a treemap shows what is in a directory");
+            }
+            Act::Map if !self.has_pane => {
+                self.say(format!("the treemap needs {PANE_WIDTH} columns and {PANE_HEIGHT} lines"));
+            }
+            Act::Map => self.columns.map = !self.columns.map,
+            Act::Counts if self.lists_groups() => {
+                self.say("the entries of groups are always shown")
+            }
+            Act::Counts => self.columns.counts = !self.columns.counts,
+            Act::Times => self.columns.no_times = !self.columns.no_times,
+            Act::Details if self.is_empty() => {}
+            Act::Details => self.dialog = Some(Dialog::Text(DialogText::Info, 0)),
+            Act::Mark => self.mark_chosen(),
+            Act::MarkAll => self.mark_all(None),
+            Act::MarkBy => self.dialog = Some(Dialog::Prompt(Question::Mark, String::new())),
+            Act::MarkLinks => self.mark_links(),
+            Act::UnmarkAll if self.scan.marks.is_empty() => self.say(NOTHING_MARKED),
+            Act::UnmarkAll => self.scan.marks.clear(),
+            Act::Delete => return self.open_review(),
+            Act::Undo => return self.undo(),
+            // The chosen line could become another one.
+            Act::Trash if self.is_removing() => self.say("not while weigh removes or puts back"),
+            Act::Trash => self.dialog = Some(Dialog::Text(DialogText::Trash, 0)),
+            Act::Search => self.begin_search(),
+            Act::Filter => {
+                let text = self.pattern.as_ref().map_or("", |pattern| &pattern.text).to_owned();
+                self.dialog = Some(Dialog::Prompt(Question::Filter, text));
+            }
+            Act::Copy => return self.copy_path(),
+            Act::OpenOutside => return self.open_outside(),
+            Act::Unread => self.dialog = Some(Dialog::Text(DialogText::Errors, 0)),
+            Act::Again => return self.again(),
+            Act::Help => self.dialog = Some(Dialog::Text(DialogText::Help, 0)),
+            Act::Stop => return self.stop(false),
+            Act::Quit => return self.end(Ending::Quit),
+            Act::Paths => return self.print_paths(),
+        }
+        None
+    }
+
+    fn sort(&mut self, key: SortKey) {
+        self.sorting = self.sorting.by(key);
+        self.relist();
+    }
+
+    /// Enters the chosen directory.
+    fn open(&mut self) {
+        let item = self.item(self.chosen).filter(Item::is_directory);
+        let Some(item) = item.filter(|item| item.gone.is_none()) else {
+            return self.say("there is nothing to open");
+        };
+        let names: Vec<_> = self.scan.names(&item).into_iter().map(<[u8]>::to_vec).collect();
+        self.way.extend(names);
+        self.enter(None);
+    }
+
+    /// Leaves the current directory, and those around it that share its line.
+    fn parent(&mut self) {
+        let mut left = self.way.pop();
+        // Elsewhere, it is not known what is beside a directory.
+        while self.has_all()
+            && left.is_some()
+            && descend(&self.scan.tree, &self.way)
+                .is_some_and(|it| self.scan.only_directory(it).is_some())
+            && let Some(name) = self.way.pop()
+        {
+            left = Some(name);
+        }
+        match left {
+            Some(_) => self.enter(left),
+            None => self.say_how_to_quit(),
+        }
+    }
+
+    /// Shows the new current directory, with the entry of this name, or the first one, chosen.
+    pub(super) fn enter(&mut self, name: Option<Vec<u8>>) {
+        (self.chosen, self.first, self.name) = (0, 0, name);
+        self.pattern = None;
+        self.relist();
+    }
+
+    pub(super) fn has_times(&self) -> bool {
+        let Some(browsed) = &self.scan.browsed else { return true };
+        let origin = browsed.snapshot.origin.as_ref();
+        self.is_of_roots() || origin.is_some_and(|origin| origin.has_times)
+    }
+
+    /// What is said where times are needed, and it has none.
+    pub(super) fn no_times(&self) -> &'static str {
+        if self.is_list() { NO_TIMES_LISTED } else { "it has no times: save it again" }
+    }
+
+    /// Marks or unmarks the chosen entry, and moves down.
+    fn mark_chosen(&mut self) {
+        let place = self.item(self.chosen).and_then(|item| item.place);
+        match place.filter(|place| self.scan.marks.is_marked(*place)) {
+            Some(place) => self.scan.marks.unmark(&self.scan.tree, place),
+            None => _ = self.mark_line("not marked"),
+        }
+        self.pin(self.chosen + 1);
+    }
+
+    /// Marks all listed entries that `by` selects.
+    fn mark_all(&mut self, by: Option<&MarkedBy>) {
+        let now = sys::now();
+        let items = (0..self.len()).filter_map(|line| self.item(line));
+        let meant = items.filter(|item| by.is_none_or(|by| by.is_match(item, now)));
+        let is_most = by.is_some_and(MarkedBy::is_most);
+        let places = meant.map(|item| match item.place {
+            Some(_) if is_most && self.is_partial(item.place) => Err("not all of it was read"),
+            Some(place) => Ok(place),
+            None => Err(self.refusal_of(&item)),
+        });
+        let unmarked =
+            places.filter(|place| !place.is_ok_and(|place| self.scan.marks.is_marked(place)));
+        self.mark_places(unmarked.collect(), "");
+    }
+
+    fn prompt(&mut self, question: Question, mut text: String, key: Key) -> Option<Command> {
+        match key {
+            Key::Char('y') | Key::Interrupt if question == Question::Stop => {
+                return self.stop_scan();
+            }
+            // Also Enter: only the keys in the question stop it.
+            _ if question == Question::Stop => return None,
+            Key::Escape | Key::Interrupt => {
+                match question {
+                    Question::Search => self.cancel_search(),
+                    Question::Delete(_) => {
+                        self.close_review();
+                        self.say("nothing is deleted");
+                    }
+                    Question::Filter | Question::Mark | Question::Stop => {}
+                }
+                return None;
+            }
+            Key::Backspace => drop(text.pop()),
+            Key::Char(c) if text.len() < LONGEST_TYPED => text.push(c),
+            Key::Enter => return self.answer(question, &text),
+            Key::Up if question == Question::Search => self.pin(self.chosen.saturating_sub(1)),
+            Key::Down if question == Question::Search => self.pin(self.chosen + 1),
+            _ => {}
+        }
+        if question == Question::Search && matches!(key, Key::Backspace | Key::Char(_)) {
+            self.search(&text);
+        }
+        self.dialog = Some(Dialog::Prompt(question, text));
+        None
+    }
+
+    fn answer(&mut self, question: Question, text: &str) -> Option<Command> {
+        match question {
+            Question::Stop => {}
+            _ if text.is_empty() && question == Question::Mark => {}
+            Question::Search if self.has_whole_tree() => self.accept_search(),
+            Question::Search => {}
+            Question::Filter => {
+                match NamePattern::parse(text) {
+                    Ok(pattern) => self.pattern = Some(pattern).filter(|_| !text.is_empty()),
+                    Err(why) => self.say(why),
+                }
+                self.relist();
+            }
+            Question::Mark => match MarkedBy::parse(text) {
+                Ok(MarkedBy::Ignored) => return self.find_ignored(),
+                Ok(MarkedBy::Age(_)) if !self.has_times() => self.say(self.no_times()),
+                Ok(by) => self.mark_all(Some(&by)),
+                Err(why) => self.say(why),
+            },
+            Question::Delete(entries) => return self.answer_delete(entries, text),
+        }
+        None
+    }
+
+    /// Handles a key while a text covers the list: it acts, closes the text, or scrolls it. These keys stay as they are,
+    /// whatever the user has set for the list.
+    fn press_in_text(&mut self, text: DialogText, at: usize, key: Key) -> Option<Command> {
+        match (key, text) {
+            (Key::Escape | Key::Char('q') | Key::Interrupt, _) => self.close_review(),
+            (Key::Char(' '), DialogText::Review) => self.take_mark_away(at),
+            (Key::Char('t'), DialogText::Review) => {
+                return self.remove_reviewed(Manner::Trash, at);
+            }
+            (Key::Char('D'), DialogText::Review) => {
+                return self.remove_reviewed(Manner::Delete, at);
+            }
+            (Key::Char('p'), DialogText::Review) => {
+                let printed = self.print_paths();
+                if printed.is_none() {
+                    self.close_review();
+                }
+                return printed;
+            }
+            (Key::Enter, DialogText::Errors) if self.show_unread(at) => {}
+            (Key::Click(line), DialogText::Errors) if line == at && self.show_unread(at) => {}
+            (Key::Enter | Key::Char('u'), DialogText::Trash) => return self.undo_chosen(at),
+            _ => self.scroll(text, at, key),
+        }
+        None
+    }
+
+    /// Scrolls a text over the list, or chooses a line of it. A key that does neither does nothing: the last line shows
+    /// those that do.
+    fn scroll(&mut self, text: DialogText, at: usize, key: Key) {
+        let to = match key {
+            Key::ScrollUp => at.saturating_sub(1),
+            Key::ScrollDown => at.saturating_add(1),
+            Key::Click(line) => line,
+            _ => Bindings::default().act(key).and_then(|act| self.moved(act, at)).unwrap_or(at),
+        };
+        self.dialog = Some(Dialog::Text(text, to.min(self.stops(text).saturating_sub(1))));
+    }
+
+    /// How many positions a text has: in the review, the trash and the errors one for each line that can be chosen, and
+    /// in others one for each line that can be at the top.
+    pub(super) fn stops(&self, text: DialogText) -> usize {
+        match text {
+            DialogText::Review => self.removals.review.as_ref().map_or(0, |it| it.marks.len()),
+            DialogText::Trash => self.removals.trashed.len(),
+            DialogText::Errors => self.unread().1.len(),
+            _ => self.text_end,
+        }
+    }
+
+    fn go(&mut self, act: Act) {
+        if let Some(line) = self.moved(act, self.chosen) {
+            self.pin(line);
+        }
+    }
+
+    /// The line that a movement leads to from `line`; none if `act` is no movement.
+    fn moved(&self, act: Act, line: usize) -> Option<usize> {
+        let page = self.height.max(2) - 1;
+        Some(match act {
+            Act::Up => line.saturating_sub(1),
+            Act::Down => line.saturating_add(1),
+            Act::PageUp => line.saturating_sub(page),
+            Act::PageDown => line.saturating_add(page),
+            Act::HalfUp => line.saturating_sub(page.div_ceil(2)),
+            Act::HalfDown => line.saturating_add(page.div_ceil(2)),
+            Act::First => 0,
+            Act::Last => usize::MAX,
+            _ => return None,
+        })
+    }
+
+    /// Stops the first scan. Nothing is asked if it has ended meanwhile.
+    fn stop_scan(&mut self) -> Option<Command> {
+        self.is_stopping = self.is_walking();
+        self.is_stopping.then_some(Command::StopScan)
+    }
+
+    /// Asks whether to stop the first scan, or stops what else goes on in the background, or else ends the filter of the
+    /// list. An interrupt does not ask, and ends the program if there is nothing to stop; and so does a second one
+    /// during a walk.
+    fn stop(&mut self, is_interrupt: bool) -> Option<Command> {
+        if self.is_walking() && self.is_of_roots() {
+            match self.is_stopping {
+                true if is_interrupt => return self.end(Ending::Quit),
+                true => return None,
+                false if is_interrupt => return self.stop_scan(),
+                false => {}
+            }
+            self.dialog = Some(Dialog::Prompt(Question::Stop, String::new()));
+            return None;
+        }
+        match self.pending {
+            _ if is_interrupt => return self.end(Ending::Quit),
+            Some(PendingWork::Removal) => {
+                self.removals.is_cancelled = true;
+                return Some(Command::CancelRemoval);
+            }
+            Some(_) => return Some(Command::StopScan),
+            None => {}
+        }
+        if self.pattern.take().is_some() {
+            self.relist();
+        } else if !self.leave_view() && self.search.take().is_none() {
+            self.say_how_to_quit();
+        }
+        None
+    }
+
+    /// Nothing is left that could be closed. The progress of a removal stays.
+    fn say_how_to_quit(&mut self) {
+        let quit = self.options.keys.keys(Act::Quit).first().map(|key| key.name());
+        if let Some(quit) = quit.filter(|_| self.pending.is_none()) {
+            self.say(format!("{quit} quits"));
+        }
+    }
+
+    /// Shows apparent sizes instead of disk usage, or disk usage instead of anything else.
+    fn other_measure(&mut self) {
+        if self.request.walk.rules.frees {
+            return self.say("with --frees, sizes are disk usage");
+        }
+        let browsed = self.scan.browsed.as_ref().filter(|_| self.pending.is_none());
+        let Some(browsed) = browsed else { return self.say(AFTER_SCAN) };
+        let measure = self.measure();
+        let other = if measure == Measure::Disk { Measure::Apparent } else { Measure::Disk };
+        if !browsed.snapshot.known.contains(other) {
+            return self.say(format!("it has only {}", measure.noun()));
+        }
+        self.scan.see_as(other.into());
+        self.forget_found();
+        self.relist();
+    }
+
+    /// Ends with the marked paths on standard output, if there are any that can be printed.
+    fn print_paths(&mut self) -> Option<Command> {
+        if self.is_walking() {
+            return self.refuse(AFTER_SCAN);
+        }
+        let paths = self.marked_paths();
+        if paths.is_empty() {
+            return self.refuse(NOTHING_MARKED);
+        }
+        if !self.options.print0 && paths.iter().any(|path| path.contains(&b'\n')) {
+            return self.refuse("a marked name has a newline in it: start weigh with --print0");
+        }
+        self.end(Ending::Print)
+    }
+
+    /// The marked paths, as they are printed: at the end, when what is deleted has no mark any more.
+    pub fn printed_paths(&self) -> Vec<u8> {
+        let mut printed = Vec::new();
+        for path in self.marked_paths() {
+            // A program would take it for a flag.
+            if path.starts_with(b"-") {
+                printed.extend(b"./");
+            }
+            match self.options.is_raw {
+                true => printed.extend(path),
+                false => printed.extend(self.options.charset.text(escape(&path)).into_bytes()),
+            }
+            printed.push(if self.options.print0 { b'\0' } else { b'\n' });
+        }
+        printed
+    }
+}

@@ -1,0 +1,286 @@
+//! The entries of the current directory, one per line, below the headings of their columns.
+
+use std::cmp::Ordering;
+
+use ratatui_core::style::{Modifier, Style};
+
+use super::areas::Areas;
+use super::canvas::{BOLD, Canvas, style};
+use super::dialogs;
+use super::text::shorten_path;
+use crate::app::browse::browser::{BARS, Browser, ListColumns, position};
+use crate::app::browse::item::Item;
+use weigh::internal::base::inode::Links;
+use weigh::internal::show::name::{cells, shorten};
+use weigh::internal::show::palette;
+use weigh::internal::show::percent::percent;
+use weigh::internal::show::size::Format;
+
+/// What a line shows.
+struct Fields<'a> {
+    item: Item<'a>,
+    mark: char,
+    /// What the columns with these headings have.
+    columns: [String; 5],
+    /// The names on the path to it, escaped.
+    name: String,
+    aside: String,
+    /// What its share is of.
+    whole: u64,
+}
+
+/// The columns, from left to right: what is above each. The bar is between the third and the fourth.
+const HEADINGS: [&str; 5] = ["size", "change", "entries", "share", "written"];
+const NAME_HEADING: &str = "name";
+const SIZE: usize = 0;
+const CHANGE: usize = 1;
+const COUNT: usize = 2;
+const PERCENT: usize = 3;
+const TIME: usize = 4;
+
+/// Where each column begins, and its width; and those of the bar. The width is 0 if it is not shown.
+#[derive(Default)]
+struct ListLayout {
+    columns: [(usize, usize); 5],
+    bar: (usize, usize),
+    /// Where names begin.
+    name: usize,
+}
+
+/// The width of the mark, and of the blanks around it.
+const BEFORE: usize = 3;
+
+pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
+    let (whole, height) = (browser.whole(), areas.lines(canvas.height()));
+    let shown = browser.first..browser.len().min(browser.first + height);
+    let lines: Vec<_> = shown.filter_map(|line| fields(browser, line, whole)).collect();
+    if lines.is_empty() {
+        let (root, here) = (browser.tree().root(), browser.scan.here());
+        let (_, unread) = browser.unread();
+        let problem = unread.iter().find(|problem| problem.path == here.path());
+        let problem = problem.map(|problem| dialogs::said(browser, problem).concat());
+        let text = match browser.lacks() {
+            Some(why) => why,
+            None if browser.is_walking() => "nothing yet",
+            None if browser.is_asking() => "looking …",
+            None if browser.is_searching() || browser.pattern.is_some() => "no name matches",
+            None if problem.is_some() => problem.as_deref().unwrap_or_default(),
+            None if root.name().is_empty() && browser.way.is_empty() => match unread {
+                [problem] => &dialogs::said(browser, problem).concat(),
+                _ => "nothing could be read: e says why",
+            },
+            None if root.seems_snapshot() => "it is a file: --from shows the snapshot in it",
+            None if !root.is_directory() => "it is a file",
+            None if browser.has_all() => browser.nothing(here.place()),
+            None => "nothing in it",
+        };
+        let width = canvas.width().saturating_sub(BEFORE);
+        canvas.write((BEFORE, areas.head), &shorten(text, width), width, Style::new());
+        return;
+    }
+    let layout = layout(browser, &lines, areas.list);
+    if areas.head > 1 {
+        headings(canvas, areas.head - 1, &layout);
+        if browser.len() > height {
+            let position = position(browser.chosen + 1, browser.len());
+            let x = areas.list.saturating_sub(cells(&position) + 1);
+            // The heading of the names stays.
+            let room = if x > layout.name + cells(NAME_HEADING) { usize::MAX } else { 0 };
+            canvas.write((x, areas.head - 1), &position, room, canvas.aside());
+        }
+    }
+    for (i, fields) in lines.iter().enumerate() {
+        line(browser, canvas, areas.head + i, fields, &layout, areas.list);
+        if browser.first + i == browser.chosen {
+            canvas.band(areas.head + i, areas.list);
+        }
+    }
+}
+
+fn fields(browser: &Browser, line: usize, whole: u64) -> Option<Fields<'_>> {
+    let item = browser.item(line)?;
+    let is_marked = browser.scan.is_within_marked()
+        || item.place.is_some_and(|place| browser.scan.marks.is_marked(place));
+    let is_partial = browser.is_partial(item.place);
+    let change = browser.change(&item).filter(|change| *change != 0);
+    let newest = item.totals.newest.filter(|_| !browser.columns.no_times);
+    Some(Fields {
+        mark: match (is_marked, item.is_open) {
+            (true, _) => '●',
+            (false, true) => '…',
+            _ => ' ',
+        },
+        columns: [
+            browser.sized(item.totals.size, is_partial),
+            change.map(|change| browser.format().write_change(change)).unwrap_or_default(),
+            Format::Count.write(item.totals.entries),
+            percent(item.totals.size, whole),
+            newest.map_or_else(String::new, |newest| browser.age(newest)),
+        ],
+        name: name(browser, &item),
+        aside: aside(browser, &item, is_partial),
+        item,
+        whole,
+    })
+}
+
+/// The names on the path to `item`, as people read them.
+pub(super) fn name(browser: &Browser, item: &Item<'_>) -> String {
+    let mut names: Vec<_> =
+        browser.scan.names(item).into_iter().map(|it| browser.text(it)).collect();
+    names.pop();
+    names.push(own_name(browser, item));
+    names.join("/")
+}
+
+/// The name of `item` itself.
+pub(super) fn own_name(browser: &Browser, item: &Item<'_>) -> String {
+    browser.text(&item.name) + if item.is_directory() { "/" } else { "" }
+}
+
+/// What deleting it alone frees, if that is not its size, and its links.
+fn aside(browser: &Browser, item: &Item<'_>, is_partial: bool) -> String {
+    let mut parts = Vec::new();
+    if item.gone.is_some() {
+        parts.push("gone".to_owned());
+    }
+    if !item.note.is_empty() {
+        parts.push(item.note.to_string());
+    }
+    if let Links::Of(links @ 2..) = item.links()
+        && !item.is_directory()
+    {
+        parts.push(format!("{links} links"));
+    }
+    let freed = browser.freed(item);
+    let shown = browser.write_freed(freed, is_partial);
+    let is_all = shown == browser.sized(item.totals.size, is_partial);
+    if browser.knows_freed() && !item.is_open && item.place.is_some() && !is_all {
+        parts.push(match freed.most {
+            0 if !is_partial => "frees 0".to_owned(),
+            _ => format!("frees {shown}"),
+        });
+    }
+    parts.join(", ")
+}
+
+/// The columns that fit beside names. The most important ones come first; names get room before bars do.
+fn layout(browser: &Browser, lines: &[Fields<'_>], width: usize) -> ListLayout {
+    /// The least and the most room that a column leaves to names, if they need it.
+    const NAME: (usize, usize) = (8, 24);
+    const BAR: usize = 6;
+    let ListColumns { bars, counts, no_times, .. } = browser.columns;
+    let (has_percent, has_bar) = BARS[bars];
+    let counts = counts || browser.lists_groups();
+    let is_wanted = [true, true, counts, has_percent, !no_times];
+    let mut all = [0; 5];
+    for (i, column) in all.iter_mut().enumerate() {
+        let widest = lines.iter().map(|fields| cells(&fields.columns[i])).max().unwrap_or(0);
+        // Sizes keep their position from one directory to the next.
+        let least = if i == SIZE { 7 } else { cells(HEADINGS[i]) };
+        *column = if is_wanted[i] && widest > 0 { widest.max(least) } else { 0 };
+    }
+    let longest = browser.scan.index.longest;
+    // The bar has a blank on each side.
+    let mut room = width.saturating_sub(BEFORE + longest.clamp(NAME.0, NAME.1) + 2);
+    let has_text = all.map(|width| width > 0);
+    for i in [SIZE, CHANGE, PERCENT, COUNT, TIME].into_iter().filter(|i| has_text[*i]) {
+        // After a column that does not fit, no less important one is shown.
+        let is_shown = all[i] < room || i == SIZE;
+        room = if is_shown { room.saturating_sub(all[i] + gap(i)) } else { 0 };
+        all[i] = if is_shown { all[i] } else { 0 };
+    }
+    // What is above the names gets room before bars do, too. The position has two blanks before it, and one after.
+    let heading = match browser.len() > lines.len() {
+        true => cells(NAME_HEADING) + 2 + cells(&position(browser.len(), browser.len())) + 1,
+        false => 0,
+    };
+    let room = room.saturating_sub(heading.saturating_sub(longest.clamp(NAME.0, NAME.1)));
+    let most = room.saturating_sub(longest.saturating_sub(NAME.1)).min(width / 3);
+    let bar = if has_bar && room > BAR { most.max(BAR) } else { 0 };
+    let mut layout = ListLayout { name: BEFORE, ..ListLayout::default() };
+    for (i, width) in all.into_iter().enumerate() {
+        if i == PERCENT {
+            layout.bar = (layout.name + 1, bar);
+            layout.name += if bar > 0 { bar + 2 } else { 0 };
+        }
+        layout.columns[i] = (layout.name, width);
+        layout.name += if width > 0 { width + gap(i) } else { 0 };
+    }
+    layout
+}
+
+/// The blanks after a column.
+fn gap(column: usize) -> usize {
+    if column == PERCENT || column == TIME { 2 } else { 1 }
+}
+
+fn headings(canvas: &mut Canvas<'_>, y: usize, layout: &ListLayout) {
+    for (i, (x, width)) in layout.columns.into_iter().enumerate() {
+        let x = match layout.bar {
+            (bar, 1..) if i == PERCENT => bar,
+            _ => x + width.saturating_sub(cells(HEADINGS[i])),
+        };
+        canvas.write((x, y), HEADINGS[i], if width > 0 { usize::MAX } else { 0 }, canvas.aside());
+    }
+    canvas.write((layout.name, y), NAME_HEADING, usize::MAX, canvas.aside());
+}
+
+fn line(
+    browser: &Browser,
+    canvas: &mut Canvas<'_>,
+    y: usize,
+    fields: &Fields<'_>,
+    layout: &ListLayout,
+    width: usize,
+) {
+    let Fields { item, mark, columns, whole, .. } = fields;
+    let (size, whole) = (item.totals.size, *whole);
+    let change = match columns[CHANGE].as_bytes().first() {
+        Some(b'+') => Some(Ordering::Greater),
+        Some(b'-') => Some(Ordering::Less),
+        _ => None,
+    };
+    let share = canvas.style(|it| it.share(size, whole), Modifier::empty());
+    let styles = [
+        share,
+        canvas.style(|it| it.change(change), Modifier::empty()),
+        Style::new(),
+        Style::new(),
+        canvas.aside(),
+    ];
+    let of_mark = if *mark == '●' { canvas.of_mark() } else { canvas.aside() };
+    canvas.write((1, y), &mark.to_string(), 1, of_mark);
+    for (i, (x, width)) in layout.columns.into_iter().enumerate() {
+        let x = x + width.saturating_sub(cells(&columns[i]));
+        canvas.write((x, y), &columns[i], width, styles[i]);
+    }
+    let (bar, bar_width) = layout.bar;
+    let drawn = palette::bar(size, browser.scan.index.largest, bar_width, canvas.charset);
+    let of_bar = canvas.style(|it| it.bar(size, whole), Modifier::empty());
+    canvas.write((bar, y), &drawn, bar_width, of_bar);
+    let room = width.saturating_sub(layout.name);
+    // Names need the room more.
+    let most = room.saturating_sub(cells(&fields.name).min(room / 2) + 2);
+    let beside = match &*item.note {
+        "" if cells(&fields.aside) > most => String::new(),
+        _ => shorten(&fields.aside, most),
+    };
+    let taken = if beside.is_empty() { 0 } else { cells(&beside) + 2 };
+    let (above, name) = shorten_path(&fields.name, room.saturating_sub(taken));
+    let x = canvas.write((layout.name, y), &above, room, canvas.aside());
+    let end = canvas.write((x, y), &name, room, name_style(browser, item));
+    canvas.write((end + 2, y), &beside, room, canvas.aside());
+    if *mark == '●' {
+        canvas.paint(y, width, BOLD);
+    }
+}
+
+/// The style of the name of `item`.
+pub(super) fn name_style(browser: &Browser, item: &Item<'_>) -> Style {
+    match &browser.options.colors {
+        Some(colors) => style(colors.name(&item.name, item.mode)),
+        None if item.is_directory() => BOLD,
+        None => Style::new(),
+    }
+}

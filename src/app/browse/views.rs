@@ -1,0 +1,383 @@
+//! The views: what they list, the search, and the way from a line into the tree. Each view is computed once for a scan
+//! and a directory, and anew when the tree changes.
+
+use std::collections::BTreeMap;
+
+use super::browser::{Browser, Dialog, Question, ViewKind, position};
+use super::item::Item;
+use super::listing::SortedList;
+use super::marks::{descend, names};
+use super::pattern::NamePattern;
+use super::query::{Answer, RunningQuery, TreeQuery};
+use super::sorting::{SortKey, Sorting};
+use super::update::AFTER_SCAN;
+use weigh::internal::ask::NO_OWNERS_LISTED;
+use weigh::internal::base::inode::{Identity, Links};
+use weigh::internal::show::size::Format;
+use weigh::internal::sys;
+use weigh::internal::tree::DirectoryId;
+use weigh::internal::tree::tally::By;
+
+/// What an answer belongs to: a directory, the view, the group whose files it lists, and what is searched for.
+pub(super) type AnswerKey = (DirectoryId, ViewKind, Option<Vec<u8>>, Option<String>);
+
+/// How many answers are kept.
+const MOST_ANSWERS: usize = 20;
+
+/// A search by name.
+#[derive(Debug)]
+pub(super) struct NameSearch {
+    pattern: NamePattern,
+    /// The way and the line from where it began.
+    from: (Vec<Vec<u8>>, usize),
+    /// Whether the first match is to be shown in its directory as soon as it is known.
+    is_entered: bool,
+    /// The matches, by the names on the path from the root, once one is shown.
+    found: Option<Vec<Vec<Vec<u8>>>>,
+    shown: usize,
+}
+
+impl Browser {
+    /// Whether the list is not that of the current directory.
+    pub(super) fn is_flat(&self) -> bool {
+        self.view != ViewKind::Tree || self.is_searching()
+    }
+
+    pub(super) fn is_searching(&self) -> bool {
+        self.search.as_ref().is_some_and(|search| search.found.is_none())
+    }
+
+    /// Whether a search can go on.
+    pub(super) fn has_matches(&self) -> bool {
+        self.search.as_ref().is_some_and(|search| search.found.is_some())
+    }
+
+    /// The order of the list; none if it is fixed, as that of groups is. Changes are known only in the list of a
+    /// directory. Other lists are sorted by size instead.
+    pub(super) fn order(&self) -> Option<Sorting> {
+        let is_fixed = match self.view {
+            ViewKind::Causes => !self.is_searching(),
+            _ => self.lists_groups(),
+        };
+        let by = match self.sorting.by {
+            SortKey::Change if self.is_flat() => SortKey::Size,
+            by => by,
+        };
+        (!is_fixed).then_some(Sorting { by, ..self.sorting })
+    }
+
+    /// Whether the lines are groups, and not entries.
+    pub(super) fn lists_groups(&self) -> bool {
+        let has_groups = matches!(self.view, ViewKind::Types | ViewKind::Ages | ViewKind::Owners);
+        has_groups && self.group.is_none() && !self.is_searching()
+    }
+
+    /// Whether a query is being answered.
+    pub fn is_asking(&self) -> bool {
+        self.asking.is_some()
+    }
+
+    /// Goes to the next view, or the one before.
+    pub(super) fn turn(&mut self, by: isize) {
+        let kinds: Vec<_> = self.views().map(|(kind, _)| kind).collect();
+        let at = kinds.iter().position(|kind| *kind == self.view).unwrap_or(0);
+        let to = at.saturating_add_signed(by + kinds.len().cast_signed()) % kinds.len();
+        self.show_view(kinds[to]);
+    }
+
+    /// Shows another view of the current directory.
+    pub(super) fn show_view(&mut self, kind: ViewKind) {
+        if self.has_whole_tree() {
+            (self.view, self.group) = (kind, None);
+            self.enter(None);
+        }
+    }
+
+    /// Whether everything can be searched; if not, says so.
+    pub(super) fn has_whole_tree(&mut self) -> bool {
+        if self.is_walking() {
+            self.say(AFTER_SCAN);
+        } else if !self.has_all() {
+            self.say("the snapshot is too large: only its directories can be shown");
+        }
+        self.has_all()
+    }
+
+    /// What the view needs and the scan has not, if that is why it lists nothing.
+    pub(super) fn lacks(&self) -> Option<&'static str> {
+        match self.view {
+            _ if self.is_searching() => None,
+            ViewKind::Ages if !self.has_times() => Some(self.no_times()),
+            ViewKind::Owners if self.scan.knows_owners => None,
+            ViewKind::Owners if self.is_list() => Some(NO_OWNERS_LISTED),
+            ViewKind::Owners => Some("owners are not known: scan with --details"),
+            _ => None,
+        }
+    }
+
+    /// What is asked for the list; none where that is known to have no answer.
+    fn query(&self) -> Option<TreeQuery> {
+        if let Some(search) = self.search.as_ref().filter(|search| search.found.is_none()) {
+            return Some(TreeQuery::Named(search.pattern.clone()));
+        }
+        let by = match self.view {
+            ViewKind::Tree | ViewKind::Causes => return None,
+            _ if self.lacks().is_some() => return None,
+            ViewKind::LargestFiles => return Some(TreeQuery::Files),
+            ViewKind::Types => By::Type,
+            ViewKind::Ages => By::Age { now: sys::now() },
+            ViewKind::Owners => By::Owner { name: sys::user_name },
+        };
+        Some(match &self.group {
+            Some(group) => TreeQuery::Group(by, group.clone()),
+            None => TreeQuery::Groups(by),
+        })
+    }
+
+    fn key(&self) -> AnswerKey {
+        let search = self.search.as_ref().filter(|_| self.is_searching());
+        let text = search.map(|search| search.pattern.text.clone());
+        (self.scan.directory, self.view, self.group.clone(), text)
+    }
+
+    /// Lists what the view has found, or begins to find it.
+    pub(super) fn list_found(&mut self) {
+        if self.view == ViewKind::Causes && !self.is_searching() {
+            let (causes, pattern) = (self.causes(), self.pattern.as_ref());
+            self.scan.index = SortedList::of_others(causes, &self.scan.tree, pattern);
+            return;
+        }
+        let key = self.key();
+        let is_free = match &self.asking {
+            None => true,
+            Some((other, it)) => *other != key && !matches!(it.query, TreeQuery::Links(_)),
+        };
+        if is_free
+            && !self.answers.contains_key(&key)
+            && let Some(query) = self.query()
+        {
+            self.ask(query, self.scan.directory);
+        }
+        let (sorting, pattern) = (self.order().unwrap_or_default(), self.pattern.as_ref());
+        let places = match self.answers.get(&key) {
+            Some(Answer::Groups(groups)) => {
+                self.scan.index = SortedList::of_others(groups.clone(), &self.scan.tree, pattern);
+                return;
+            }
+            Some(Answer::Entries { places, .. }) => &places[..],
+            None => &[],
+        };
+        self.scan.list(&self.way, Some(places), sorting, pattern);
+    }
+
+    /// Begins a query, whose first slice may answer it.
+    fn ask(&mut self, query: TreeQuery, below: DirectoryId) {
+        let running = RunningQuery::new(query, &self.scan.tree, below);
+        self.step(self.key(), running);
+    }
+
+    /// Goes on with the query.
+    pub(super) fn go_on(&mut self) {
+        let Some((key, running)) = self.asking.take() else { return };
+        self.step(key, running);
+        if self.asking.is_some() {
+            return;
+        }
+        self.relist();
+        if self.search.as_ref().is_some_and(|search| search.is_entered) && self.is_searching() {
+            self.accept_search();
+        }
+    }
+
+    /// Looks at the next slice, and takes the answer if it was the last.
+    fn step(&mut self, key: AnswerKey, mut running: RunningQuery) {
+        if running.step(&self.scan.tree) {
+            self.asking = Some((key, running));
+            return;
+        }
+        let below = running.below;
+        let (query, answer) = running.answer(&self.scan.tree);
+        let root = self.scan.tree.root().id().unwrap_or_default();
+        match (query, answer) {
+            (TreeQuery::Links(_), Answer::Entries { places, has_more }) => {
+                let marks = &self.scan.marks;
+                let unmarked = places.into_iter().filter(|place| !marks.is_marked(*place));
+                let what = if has_more { " of its links; it has more" } else { " of its links" };
+                self.mark_places(unmarked.map(Ok).collect(), what);
+            }
+            (query @ TreeQuery::Named(_), Answer::Entries { places, .. })
+                if places.is_empty() && below != root =>
+            {
+                self.ask(query, root);
+            }
+            (_, answer) => {
+                if self.answers.len() >= MOST_ANSWERS {
+                    self.answers.clear();
+                }
+                self.answers.insert(key, answer);
+            }
+        }
+    }
+
+    /// Forgets what was found, because the tree has changed.
+    pub(super) fn forget_found(&mut self) {
+        self.asking = None;
+        self.answers.clear();
+    }
+
+    /// Shows where an entry is in the tree.
+    fn show_at(&mut self, mut way: Vec<Vec<u8>>) {
+        let name = way.pop();
+        (self.view, self.group, self.way) = (ViewKind::Tree, None, way);
+        self.enter(name);
+    }
+
+    /// Goes to what could not be read, from its line in the list of errors. False if it is not in the tree.
+    pub(super) fn show_unread(&mut self, line: usize) -> bool {
+        let Some(problem) = self.unread().1.get(line) else { return false };
+        let path = BTreeMap::from([(problem.path.clone(), ())]);
+        if !self.has_whole_tree() {
+            return false;
+        }
+        let tree = &self.scan.tree;
+        let Some((place, ())) = tree.at_paths(&path).pop() else {
+            self.say("nothing of it is in the tree");
+            return false;
+        };
+        self.show_at(names(&tree.at(place)));
+        true
+    }
+
+    /// Goes from a line that is not in the list of a directory to what it stands for.
+    pub(super) fn follow_line(&mut self) {
+        let Some(item) = self.item(self.chosen) else { return };
+        match item.place {
+            _ if self.is_searching() => self.accept_search(),
+            Some(place) => self.show_at(names(&self.scan.tree.at(place))),
+            None if self.group.is_some() => self.say(self.refusal_of(&item)),
+            None => {
+                self.group = Some(item.name.to_vec());
+                self.enter(None);
+            }
+        }
+    }
+
+    /// Goes back from the files of a group to the groups, and from a view to the tree. False if it is the tree already.
+    pub(super) fn leave_view(&mut self) -> bool {
+        if self.is_searching() {
+            self.cancel_search();
+        } else if let Some(group) = self.group.take() {
+            self.enter(Some(group));
+        } else if self.view != ViewKind::Tree {
+            self.view = ViewKind::Tree;
+            self.enter(None);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Asks for the text to search, also if the search comes later: its letters must do nothing else.
+    pub(super) fn begin_search(&mut self) {
+        self.has_whole_tree();
+        self.search = None;
+        self.dialog = Some(Dialog::Prompt(Question::Search, String::new()));
+    }
+
+    /// Searches for what has been typed so far.
+    pub(super) fn search(&mut self, text: &str) {
+        if text.is_empty() {
+            return self.cancel_search();
+        }
+        if !self.has_whole_tree() {
+            return;
+        }
+        let pattern = match NamePattern::parse(text) {
+            Ok(pattern) => pattern,
+            Err(why) => return self.say(why),
+        };
+        let from = self.search.take().map(|search| search.from);
+        let from = from.unwrap_or_else(|| (self.way.clone(), self.chosen));
+        self.asking = None;
+        let (is_entered, found, shown) = (false, None, 0);
+        self.search = Some(NameSearch { pattern, from, is_entered, found, shown });
+        self.enter(None);
+    }
+
+    /// Ends the search, and goes back to where it began.
+    pub(super) fn cancel_search(&mut self) {
+        self.asking = None;
+        if let Some(NameSearch { from: (way, chosen), .. }) = self.search.take() {
+            self.way = way;
+            self.enter(None);
+            self.pin(chosen);
+        }
+    }
+
+    /// Shows the chosen match in its directory, now or as soon as it is known.
+    pub(super) fn accept_search(&mut self) {
+        let key = self.key();
+        let Some(search) = &mut self.search else { return };
+        search.is_entered = true;
+        let Some(Answer::Entries { places, .. }) = self.answers.get(&key) else { return };
+        // The list may be in another order.
+        let chosen = self.scan.item(self.chosen).and_then(|item| item.place);
+        let shown = places.iter().position(|place| Some(*place) == chosen).unwrap_or(0);
+        let found = places.iter().map(|place| names(&self.scan.tree.at(*place)));
+        (search.found, search.shown) = (Some(found.collect()), shown);
+        if places.is_empty() {
+            self.cancel_search();
+            return self.say("no name matches");
+        }
+        self.go_to_match(0);
+    }
+
+    /// How many names match, of which the list may have only the largest.
+    pub(super) fn found(&self) -> String {
+        let listed = Format::Count.write(self.len() as u64);
+        match self.answers.get(&self.key()) {
+            Some(Answer::Entries { has_more: true, .. }) => format!("more than {listed}"),
+            _ => listed,
+        }
+    }
+
+    /// Goes so many matches on, or back.
+    pub(super) fn go_to_match(&mut self, by: isize) {
+        let Some(search) = &mut self.search else { return };
+        let Some(found) = &search.found else { return };
+        let all = found.len();
+        let shown = search.shown.saturating_add_signed(by + all.cast_signed()) % all.max(1);
+        search.shown = shown;
+        let text = search.pattern.text.clone();
+        let Some(way) = found.get(shown).cloned() else { return };
+        let above =
+            way.split_last().and_then(|(name, way)| Some((name, descend(&self.scan.tree, way)?)));
+        let is_there = above.is_some_and(|(name, it)| it.unsorted().any(|it| it.name() == name));
+        self.show_at(way);
+        let text = self.message(&text);
+        let position = position(shown + 1, all);
+        let gone = if is_there { "" } else { " (gone)" };
+        self.say(format!("{position}{gone}: {text}; n N go on"));
+    }
+
+    /// Marks all links to the inode of the chosen line.
+    pub(super) fn mark_links(&mut self) {
+        if !self.has_whole_tree() {
+            return;
+        }
+        match self.item(self.chosen).and_then(|item| linked(&item)) {
+            Some(inode) if self.asking.is_none() => {
+                let root = self.scan.tree.root().id().unwrap_or_default();
+                self.ask(TreeQuery::Links(inode), root);
+            }
+            Some(_) => self.say("once the list is complete"),
+            None => self.say("it has no other links"),
+        }
+    }
+}
+
+/// The inode of an entry that has several links.
+fn linked(item: &Item<'_>) -> Option<Identity> {
+    let inode = item.inode.filter(|_| !item.is_directory())?;
+    matches!(inode.links, Links::Of(2..)).then_some(inode.identity)
+}

@@ -1,0 +1,345 @@
+//! The loop, and the work in the background. It passes keys, and what threads find out, to the state, and does what
+//! that wants to be done.
+
+use std::io::{self, ErrorKind, Write as _};
+use std::mem;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::browser::Browser;
+use super::event::{Command, Ending, Event};
+use super::options::BrowseOptions;
+use super::protected::Protected;
+use super::review::RemovalProgress;
+use crate::app::signals::{self, TerminalSignals};
+use weigh::internal::ask::{self, Outcome, Request};
+use weigh::internal::base::interrupt::Interrupt;
+use weigh::internal::remove::{self, Manner, Removed, Target, Trashed, UserDirectories};
+use weigh::internal::sys;
+use weigh::internal::sys::problem::{Operation, Problem, reason};
+
+/// The interval between looks at what goes on in the background, and at signals.
+pub const INTERVAL: Duration = Duration::from_millis(100);
+
+/// The longest wait for background work at the end.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where keys come from, and where the state is drawn.
+pub trait Console {
+    /// Draws the state.
+    ///
+    /// # Errors
+    /// The terminal's.
+    fn draw(&mut self, browser: &mut Browser) -> io::Result<()>;
+
+    /// The next thing that the user does, if that comes in time. The `browser` says what a click is on.
+    ///
+    /// # Errors
+    /// The terminal's.
+    fn next(&mut self, browser: &Browser, wait: Duration) -> io::Result<Option<Event>>;
+}
+
+/// The work in the background.
+#[derive(Debug)]
+pub struct Work {
+    directories: UserDirectories,
+    signals: TerminalSignals,
+    /// The least time between two reports about work.
+    interval: Duration,
+    /// What ends a scan early.
+    interrupt: Interrupt,
+    /// Whether the removal is cancelled.
+    is_cancelled: Arc<AtomicBool>,
+    sender: Sender<Event>,
+    events: Receiver<Event>,
+}
+
+impl Work {
+    /// For what `request` asks for, with reports about it once in an `interval`. A removal ends with the `signals`.
+    pub fn new(
+        request: &Request,
+        options: &BrowseOptions,
+        signals: TerminalSignals,
+        interval: Duration,
+    ) -> Self {
+        let (sender, events) = channel();
+        Self {
+            directories: options.directories.clone(),
+            signals,
+            interval,
+            interrupt: request.interrupt.clone(),
+            is_cancelled: Arc::default(),
+            sender,
+            events,
+        }
+    }
+
+    /// Browses until something ends that.
+    ///
+    /// # Errors
+    /// The terminal's.
+    pub fn browse(&self, browser: &mut Browser, console: &mut impl Console) -> io::Result<Ending> {
+        let (mut last_tick, mut pause) = (Instant::now(), self.interval);
+        let mut is_changed = true;
+        loop {
+            // Sends nothing to the terminal, which may be remote, while nothing changes.
+            if mem::take(&mut is_changed) {
+                console.draw(browser)?;
+            }
+            let wait = if browser.is_asking() { Duration::ZERO } else { INTERVAL };
+            let mut input = console.next(browser, wait)?;
+            let start = Instant::now();
+            // Handles all typed keys before the next drawing.
+            while let Some(event) = input {
+                is_changed = true;
+                if let Some(ending) = self.pass(browser, event) {
+                    return Ok(ending);
+                }
+                if start.elapsed() >= INTERVAL {
+                    break;
+                }
+                // Without a timeout, it would not look for new keys.
+                input = console.next(browser, Duration::from_millis(1))?;
+            }
+            while let Ok(event) = self.events.try_recv() {
+                is_changed = true;
+                if let Some(ending) = self.pass(browser, event) {
+                    return Ok(ending);
+                }
+            }
+            if browser.is_asking() {
+                self.pass(browser, Event::Slice);
+                // Drawn again only when the list is there.
+                is_changed |= !browser.is_asking();
+            }
+            if browser.is_busy() && last_tick.elapsed() >= pause {
+                let start = Instant::now();
+                self.pass(browser, Event::Tick);
+                is_changed = true;
+                // However large the tree is, keys are answered most of the time; and however large the current
+                // directory is, its lock stays free for the walk.
+                pause = self.interval.max(start.elapsed() * 10);
+                last_tick = Instant::now();
+            }
+        }
+    }
+
+    /// Passes `event` to the state, and begins what that wants to be done. Returns how browsing ends, if it does.
+    pub fn pass(&self, browser: &mut Browser, event: Event) -> Option<Ending> {
+        browser.on(event).into_iter().find_map(|command| self.begin(command))
+    }
+
+    /// Begins what the state wants to be done. Returns how browsing ends, if it does.
+    pub fn begin(&self, command: Command) -> Option<Ending> {
+        match command {
+            Command::End(ending) => return Some(ending),
+            Command::StopScan => self.interrupt.is_asked.store(true, Ordering::SeqCst),
+            Command::CancelRemoval => self.is_cancelled.store(true, Ordering::SeqCst),
+            Command::Protect { roots, homes, one_file_system } => self.spawn(move |sender| {
+                let names = roots.iter().map(|root| root.as_encoded_bytes());
+                send(sender, Event::Protected(Box::new(Protected::ask(names, &homes))));
+                if let Some(inodes) = sys::used_inodes(&roots, one_file_system) {
+                    send(sender, Event::UsedInodes(inodes));
+                }
+            }),
+            Command::Scan(request, top) => {
+                self.interrupt.is_asked.store(false, Ordering::SeqCst);
+                let start = Instant::now();
+                self.spawn(move |sender| {
+                    if let Some((browsed, listings)) = ask::listings(&request) {
+                        let (is_large, view) = (listings.is_large(), browsed.snapshot.view);
+                        send(sender, Event::Opened(Box::new(listings), view));
+                        if is_large {
+                            return send(sender, Event::Scanned(Ok(Box::new(browsed))));
+                        }
+                    }
+                    let done = ask::browse(&request, top, |progress| {
+                        if let Some(progress) = progress {
+                            send(sender, Event::Progress(progress.clone(), start.elapsed()));
+                        }
+                    });
+                    send(sender, Event::Scanned(done.map(Box::new)));
+                });
+            }
+            Command::Look(number, targets) => {
+                let directories = self.directories.clone();
+                self.spawn(move |sender| {
+                    let looked = look(targets, &directories);
+                    send(sender, Event::Looked(number, looked));
+                });
+            }
+            Command::Remove(manner, targets) => self.remove(manner, targets),
+            Command::Copy(text) => self.copy(&text),
+            Command::Open(path, fingerprint) => self.spawn(move |sender| {
+                let failed = open(&path, fingerprint).err().map(|error| error.to_string());
+                send(sender, Event::OpenedOutside(failed));
+            }),
+            Command::Undo(trashed) => self.undo(trashed),
+        }
+        None
+    }
+
+    /// Gives `text` to the terminal for the clipboard (OSC 52), if it takes that.
+    fn copy(&self, text: &str) {
+        let text = format!("\x1b]52;c;{}\x07", STANDARD.encode(text));
+        let _ = send_to_terminal(text.as_bytes(), &self.signals);
+    }
+
+    /// Does `work` on another thread. If none can be started, browsing ends.
+    fn spawn(&self, work: impl FnOnce(&Sender<Event>) + Send + 'static) {
+        let sender = self.sender.clone();
+        if let Err(error) = thread::Builder::new().spawn(move || work(&sender)) {
+            let problem = Problem::new(b"a thread".into(), Operation::Start, &error);
+            send(&self.sender, Event::Failed(problem));
+        }
+    }
+
+    fn remove(&self, manner: Manner, targets: Vec<Target>) {
+        let (signals, is_cancelled) = (self.signals.clone(), Arc::clone(&self.is_cancelled));
+        let (directories, interval) = (self.directories.clone(), self.interval);
+        is_cancelled.store(false, Ordering::SeqCst);
+        self.spawn(move |sender| {
+            let (mut last_report, mut now) = (Instant::now(), RemovalProgress::default());
+            let removed = remove::remove(&targets, manner, &directories, &mut |event| {
+                now.add(event);
+                if last_report.elapsed() >= interval {
+                    last_report = Instant::now();
+                    send(sender, Event::Removing(mem::take(&mut now)));
+                }
+                // The loop may be waiting for a terminal that takes no more output.
+                match is_cancelled.load(Ordering::SeqCst) || signals.ended_by().is_some() {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            });
+            send(sender, Event::Removing(now));
+            send(sender, Event::Removed(Box::new(removed)));
+        });
+    }
+
+    fn undo(&self, trashed: Vec<Arc<Trashed>>) {
+        let (directories, is_cancelled) =
+            (self.directories.clone(), Arc::clone(&self.is_cancelled));
+        is_cancelled.store(false, Ordering::SeqCst);
+        self.spawn(move |sender| {
+            let mut undone = Vec::new();
+            for one in trashed.into_iter().rev() {
+                let removed = match is_cancelled.load(Ordering::SeqCst) {
+                    true => Removed::default(),
+                    false => remove::undo(&one, &directories, &mut |_| ControlFlow::Continue(())),
+                };
+                let path = one.path();
+                undone.push((one, removed, path));
+            }
+            send(sender, Event::Undone(undone));
+        });
+    }
+
+    /// Cancels the removal and waits until it has put back what it had moved; at most [`PATIENCE`]. False if it has
+    /// not.
+    pub fn end_removal(&self, browser: &mut Browser) -> bool {
+        self.begin(browser.end_after_removal(Ending::Quit));
+        let ended = self.wait_for(|event| match event {
+            // It says what is gone.
+            Event::Removing(_) => {
+                browser.on(event);
+                None
+            }
+            Event::Removed(_) | Event::Undone(_) => Some(browser.on(event)),
+            _ => None,
+        });
+        ended.is_some()
+    }
+
+    /// Stops the scan and returns its result. Does not wait for one that does not stop.
+    pub(super) fn end_scan(&self) -> Option<Outcome> {
+        self.begin(Command::StopScan);
+        let browsed = self.wait_for(|event| match event {
+            Event::Scanned(browsed) => Some(browsed.ok()),
+            _ => None,
+        });
+        browsed.flatten().map(|browsed| *browsed)
+    }
+
+    /// Waits for the event that `is_it` takes; at most [`PATIENCE`].
+    fn wait_for<T>(&self, mut is_it: impl FnMut(Event) -> Option<T>) -> Option<T> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if let Some(found) = is_it(self.events.recv_timeout(left).ok()?) {
+                return Some(found);
+            }
+        }
+    }
+}
+
+/// Sends `event` to the loop. If nobody receives it, the program is ending.
+fn send(sender: &Sender<Event>, event: Event) {
+    let _ = sender.send(event);
+}
+
+/// Writes `bytes` to the terminal, and waits while that takes nothing, as after Ctrl-S. An error if it still takes nothing
+/// when a signal ends the program.
+pub(super) fn send_to_terminal(mut bytes: &[u8], signals: &TerminalSignals) -> io::Result<()> {
+    const PAUSE: Duration = Duration::from_millis(5);
+    let (mut terminal, mut end) = (sys::terminal()?, None);
+    while !bytes.is_empty() {
+        match terminal.write(bytes) {
+            Ok(length) => bytes = &bytes[length..],
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                if signals.ended_by().is_some()
+                    && *end.get_or_insert_with(|| Instant::now() + signals::PATIENCE)
+                        <= Instant::now()
+                {
+                    return Err(error);
+                }
+                thread::sleep(PAUSE);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Opens what is at `path` in another program, if it still has this fingerprint.
+fn open(path: &Path, fingerprint: u32) -> io::Result<()> {
+    if sys::fingerprint(path)? != fingerprint {
+        return Err(io::Error::other("it has changed since the scan: r scans it again"));
+    }
+    let opener = sys::OPENER;
+    let why = match sys::open_outside(path) {
+        Ok(status) if status.success() => return Ok(()),
+        // As xdg-open(1) has it.
+        Ok(status) if status.code() == Some(3) => {
+            format!("{opener} found no program for it (status 3)")
+        }
+        Ok(status) => match status.code() {
+            Some(code) => format!("{opener} failed (status {code})"),
+            None => format!("{opener} failed ({status})"),
+        },
+        Err(error) => format!("cannot start {opener}: {}", reason(&error)),
+    };
+    Err(io::Error::other(format!("{why}; y copies the path")))
+}
+
+/// Looks at `targets` for the review, or says why one must not be removed.
+fn look(
+    targets: Vec<(usize, Target)>,
+    directories: &UserDirectories,
+) -> Vec<(usize, Result<Target, String>)> {
+    let log = directories.check_log().map_err(|error| error.to_string());
+    let looked = targets.into_iter().map(|(number, mut target)| {
+        let looked = remove::look(&mut target).map_err(|error| error.to_string());
+        (number, looked.and_then(|()| log.clone()).map(|()| target))
+    });
+    looked.collect()
+}

@@ -1,0 +1,32 @@
+//! `weigh ui`: browse, mark and remove.
+
+use super::{COUNT, CommandInfo, FILTERS, MEASURES, SOURCES, WORK, clean};
+
+pub(in crate::app::cli) const UI: CommandInfo = CommandInfo {
+    name: "ui",
+    about: "Browse; mark, move to the trash with undo, delete",
+    operands: "[PATH]...",
+    examples: &[
+        ("weigh ui ~", "browse your home; ? shows the keys"),
+        ("weigh ui --clean ~", "the same, with build output and caches marked"),
+        ("weigh ui root@web1:/", "look at another machine, over ssh"),
+    ],
+    notes: "",
+    own: &["since reclaimable frees df sort read_only print0"],
+    also: &[
+        SOURCES,
+        MEASURES,
+        COUNT,
+        FILTERS,
+        "details remember remember_bound key_of output_format time_style color no_colors force_colors theme color_of \
+         hyperlink terminal_width ui",
+        WORK,
+    ],
+    take: |flags| {
+        flags.screen.ui = true;
+        if flags.show.reclaimable {
+            clean::look_for_unused(flags);
+        }
+        Ok(())
+    },
+};

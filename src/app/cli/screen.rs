@@ -1,0 +1,90 @@
+//! How to browse.
+
+use std::env;
+use std::path::PathBuf;
+
+use super::flags::Flags;
+use super::parse::path_in;
+use super::{HOME, git};
+use crate::app::browse::{self, Bindings, BrowseOptions, SortKey, Sorting};
+use crate::app::terminal;
+use weigh::internal::fs::git::{Git, GitConfig};
+use weigh::internal::remove::UserDirectories;
+use weigh::internal::show::palette::Theme;
+use weigh::internal::sys;
+use weigh::internal::tree::tally::Inodes;
+
+impl Flags {
+    /// What to keep of inodes, to be browsed in: of a snapshot, what it says.
+    pub(super) fn browsed_inodes(&self) -> Inodes {
+        let is_walked = !self.is_loaded();
+        let inodes = match self.snapshots.details {
+            true => Inodes::ALL,
+            false if is_walked => Inodes::DIRECTORIES,
+            false => Inodes::DATED_DIRECTORIES,
+        };
+        Inodes { fingerprints: is_walked, ..inodes }
+    }
+
+    /// How to browse, if that is asked for, or in one line why that cannot be done. A `note` is shown at first.
+    pub(super) fn browse(&self, note: Option<&str>) -> Result<Option<BrowseOptions>, String> {
+        if !self.screen.ui {
+            return Ok(None);
+        }
+        if !browse::IS_BUILT {
+            return Err("ui is not in this weigh: it was built without the feature tui".into());
+        }
+        let keys = Bindings::new(self.screen.key_of.clone())?;
+        if let Some(why) = terminal::lacks_screen() {
+            return Err(why);
+        }
+        if self.filetime().is_some() {
+            return Err("ui sorts by time with the key M\nleave out --sort time".into());
+        }
+        let is_compared = self.snapshots.since.is_some();
+        let usual = if is_compared { SortKey::Change } else { SortKey::Size };
+        let is_colored = self.wants_colors(terminal::allows_colors);
+        // Who does not use git has no configuration that could be wrong.
+        let config = git::config().unwrap_or_else(|_| GitConfig::default());
+        Ok(Some(BrowseOptions {
+            format: self.format(),
+            times: Some(self.times()),
+            sorting: Sorting { by: self.show.sort.unwrap_or(usual), ..Sorting::default() },
+            print0: self.screen.print0,
+            is_raw: !terminal::is_stdout(),
+            read_only: self.screen.read_only,
+            is_root: sys::is_root(),
+            keys,
+            directories: user_directories(),
+            homes: homes(),
+            ignored: Git { config: config.into(), ..Git::default() },
+            colors: is_colored.then(|| self.colors()),
+            charset: terminal::charset(),
+            size: terminal::usual_size(),
+            // Linux's console may print the question.
+            asks_background: self.print.theme.flatten().is_none()
+                && terminal::theme() == Theme::None
+                && env::var_os("TERM").is_some()
+                && !terminal::is_linux_console(),
+            has_time_style: self.print.time_style.is_some(),
+            note: note.filter(|_| !self.print.quiet).map(|note| note.replace('\n', ": ")),
+        }))
+    }
+}
+
+/// The user's home: by the environment, or by the user database.
+fn home() -> Option<PathBuf> {
+    let home = path_in(HOME).filter(|home| home.is_absolute());
+    home.or_else(|| sys::user_home(sys::user_id()))
+}
+
+/// The user's homes: by the environment, by the user database, and with sudo, of the user who called it.
+pub(super) fn homes() -> Vec<PathBuf> {
+    let caller = env::var("SUDO_UID").ok().and_then(|id| sys::user_home(id.parse().ok()?));
+    [home(), sys::user_home(sys::user_id()), caller].into_iter().flatten().collect()
+}
+
+/// The user's directories for data and state.
+pub(super) fn user_directories() -> UserDirectories {
+    UserDirectories::of(|name| if name == HOME { home() } else { path_in(name) })
+}

@@ -1,0 +1,179 @@
+//! A rule: where something is that can be made or downloaded again, what proves it, and what it is called. Rules are
+//! data (`rules.toml`, and the user's config file); nothing in a scanned tree is ever a rule.
+
+use regex::bytes::{Regex, RegexBuilder};
+use serde::Deserialize;
+
+use super::command::COMMAND_PATHS;
+use crate::base::escape::is_control;
+use crate::fs::git::Glob;
+
+/// A rule, as it is written. docs/clean.md explains its keys.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReclaimRule {
+    /// What it is called in JSON.
+    pub name: String,
+    /// What it finds, in a few words.
+    pub what: String,
+    /// What brings it back; empty if nothing does.
+    pub back: String,
+    /// The command that removes just what is found, with `{path}` and `{parent}` for its path and the one
+    /// above; empty if there is none.
+    pub command: String,
+    /// Where that is documented.
+    pub doc: String,
+    /// Whether it can be made again; if not, it is only shown. It can unless the rule says otherwise.
+    pub again: Option<bool>,
+    /// Whether it is a file. Other rules find directories.
+    pub(super) file: bool,
+    /// Where git repositories may be in it, if anywhere: a relative path of globs, with `|` between alternatives for a
+    /// name.
+    pub(super) git: String,
+    /// Where it may be: one of these endings of its path.
+    pub(super) at: Vec<String>,
+    /// What must be beside it, and in it: relative paths of globs, with `|` between alternatives. With a slash at the end,
+    /// it is a directory.
+    pub(super) beside: Vec<String>,
+    pub(super) has: Vec<String>,
+    /// The lock files beside it, with `|` between alternatives, if there are any. A package in it is in doubt unless one of
+    /// them names it.
+    pub(super) lock: String,
+    /// Names that no directory around it has.
+    pub(super) outside: Vec<String>,
+    /// What must not be in it; what must be nowhere below it; and what all files below it must be called, if anything
+    /// is said.
+    pub(super) lacks: Vec<String>,
+    pub(super) never: Vec<String>,
+    pub(super) only: Vec<String>,
+    /// All that is expected in it, if anything is said: relative paths of globs, with `|` between alternatives for a name.
+    /// With a slash at the end, it is a directory with all that is in it; with `+x`, a file that may be executed. With `!`
+    /// at the start, it is taken out of those before. With anything else in it, a directory is in doubt.
+    pub(super) expects: Vec<String>,
+    /// A directory on the way to that is expected with all that is in it, if it has one of these files.
+    pub(super) whole: Vec<String>,
+    /// The ending of the files beside it that all files in it were made from, if anything is said. The name of each file
+    /// begins with the name of its source. If anything is said in `made`, one of these globs follows.
+    pub(super) source: String,
+    pub(super) made: Vec<String>,
+    /// The files that are in doubt unless a line of the tag begins with their name and `>`.
+    pub(super) named: Vec<String>,
+    /// Where a directory takes the place of all that is found in it, if nothing else is there.
+    pub(super) join: Vec<String>,
+    /// The file in it whose content proves it. Of a file, its own content does.
+    pub(super) tag: String,
+    /// What the start of that must match, and must not.
+    pub(super) matches: Option<String>,
+    pub(super) unless: Option<String>,
+}
+
+impl ReclaimRule {
+    /// Whether what it finds cannot be made again.
+    pub fn is_final(&self) -> bool {
+        self.again == Some(false)
+    }
+
+    /// Checks that the rule proves what it finds.
+    ///
+    /// # Errors
+    /// The key that is missing or wrong, and why.
+    pub fn ensure_proves(&self) -> Result<(), (&'static str, String)> {
+        let is_proved = !self.beside.is_empty() || !self.has.is_empty() || self.matches.is_some();
+        let names_it = COMMAND_PATHS.iter().any(|it| self.command.contains(it));
+        let is_fixed = self.at.iter().all(|at| at.starts_with('/'));
+        let is_nowhere = |at: &String| names_of(at).next().is_none();
+        let wrong = [
+            (self.name.is_empty(), "name", "a rule has a name"),
+            (self.what.is_empty(), "what", "a rule says what it finds"),
+            (
+                self.at.is_empty() || self.at.iter().any(is_nowhere),
+                "at",
+                "a rule says where it may be, as in at = [\"target\"]",
+            ),
+            (
+                !is_proved,
+                "has",
+                "a name alone proves nothing: a rule needs beside, has, or tag and matches",
+            ),
+            (
+                self.matches.is_some() == (self.tag.is_empty() && !self.file),
+                "tag",
+                "tag and matches go together",
+            ),
+            (self.tag.contains(['/', '\0']), "tag", "it is the name of a file, not a path"),
+            (
+                self.back.is_empty() && !self.is_final(),
+                "back",
+                "a rule says what brings it back, or again = false",
+            ),
+            (
+                !self.command.is_empty() && !names_it && !is_fixed,
+                "command",
+                "it must remove just what is found, and so name {path} or {parent}",
+            ),
+            (
+                self.command.contains(['"', '\'', '`']) || self.command.contains("\\{"),
+                "command",
+                "paths are quoted already: leave the quotes out",
+            ),
+            (self.command.contains(is_control), "command", "it is one line of text"),
+        ];
+        if let Some((_, key, why)) = wrong.into_iter().find(|(is_wrong, ..)| *is_wrong) {
+            return Err((key, why.to_owned()));
+        }
+        for (key, text) in [("matches", &self.matches), ("unless", &self.unless)] {
+            text.as_ref()
+                .map_or(Ok(()), |text| pattern(text).map(drop))
+                .map_err(|why| (key, why))?;
+        }
+        Ok(())
+    }
+}
+
+/// The names in a path of a rule, outermost first.
+pub(super) fn names_of(path: &str) -> impl DoubleEndedIterator<Item = &str> {
+    path.split('/').filter(|name| !name.is_empty())
+}
+
+/// The last names of a path, or all of them.
+#[derive(Clone, Debug)]
+pub(super) struct RulePlace {
+    is_absolute: bool,
+    /// Innermost first; never empty.
+    names: Vec<Glob>,
+}
+
+impl RulePlace {
+    pub(super) fn all(texts: &[String]) -> Vec<Self> {
+        let place = |text: &String| Self {
+            is_absolute: text.starts_with('/'),
+            names: names_of(text).rev().map(|name| Glob::new(name.as_bytes(), false)).collect(),
+        };
+        texts.iter().map(place).collect()
+    }
+}
+
+/// Whether one of `places` is the end of an absolute path, whose last name comes first.
+pub(super) fn is_at<'n>(
+    places: &[RulePlace],
+    names: impl Iterator<Item = &'n [u8]> + Clone,
+) -> bool {
+    places.iter().any(|place| {
+        let mut names = names.clone();
+        let mut globs = place.names.iter();
+        let is_end = globs.all(|one| names.next().is_some_and(|name| one.is_match(name)));
+        is_end && (!place.is_absolute || names.next().is_none())
+    })
+}
+
+/// What the start of a tag is compared with; or what is wrong with it. Patterns that would take more than a MiB are
+/// refused.
+pub(super) fn pattern(text: &str) -> Result<Regex, String> {
+    const LARGEST: usize = 1 << 20;
+    let regex = RegexBuilder::new(text).size_limit(LARGEST).build();
+    regex.map_err(|error| {
+        let error = error.to_string();
+        let last = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        format!("{text} is no pattern: {last}")
+    })
+}

@@ -1,0 +1,298 @@
+//! The result now: of a walk here, of walks on other machines, of snapshots, or of a list.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Input, Keep, Now, Request, Watch};
+use crate::base::escape::escape;
+use crate::base::interrupt::Interrupt;
+use crate::base::measure::{Measure, Measures, Time, View};
+use crate::from::list;
+use crate::from::remote::Remote;
+use crate::from::series;
+use crate::from::snapshot::{self, Opened, Origin, Snapshot};
+use crate::scan::containers;
+use crate::scan::filter::{Filter, MANY};
+use crate::scan::stats::{OverlayStats, WalkStats};
+use crate::scan::walk::{self, Progress, Walked};
+use crate::sys::problem::{Operation, Problem, hinted};
+use crate::sys::{self, Storage, Symlinks};
+use crate::tree::Tree;
+use crate::tree::tally::{By, Groups, Inodes, Limits, Tally, Top, Whole};
+use crate::tree::total::{BeginReplay, replay_to};
+use crate::tree::weighed::Weighed;
+
+/// What is said of a list where times are needed.
+pub const NO_TIMES_LISTED: &str = "the list has no times";
+
+/// What is said of a list where owners are needed.
+pub const NO_OWNERS_LISTED: &str = "the list has no owners";
+
+/// A tree with nothing beside it.
+fn alone(tree: Tree) -> (Tree, Option<Tree>) {
+    (tree, None)
+}
+
+/// Whether what is in `tree` has lengths and no blocks.
+fn has_only_lengths(tree: &Tree) -> bool {
+    let all = tree.root().node().sums.all;
+    all.disk == 0 && all.length > 0
+}
+
+impl Request {
+    /// Walks, to be seen in a `view`, or loads.
+    pub(super) fn now(&self, view: View, watch: Watch<'_>) -> Result<Now, Problem> {
+        match (self.kept(), self.keep, &self.source) {
+            (Some(inodes), Keep::Largest(limits), Input::Roots(roots)) if self.since.is_none() => {
+                let both = (Whole { inodes }, Top::new(view, limits));
+                let part = |(whole, largest)| (whole, Some(largest));
+                Ok(self.walked(roots, view, both, part, watch))
+            }
+            (Some(inodes), ..) | (None, Keep::Everything(inodes), _) => {
+                self.with(view, move |_| Whole { inodes }, watch)
+            }
+            (None, Keep::Largest(limits), _) => {
+                self.with(view, move |view| Top::new(view, limits), watch)
+            }
+            (None, Keep::Groups(by, limits), _) => {
+                // A group that is small now may have been large before.
+                let limits = if self.since.is_some() { Limits::NONE } else { limits };
+                self.with(view, move |view| Groups::new(by, view, limits), watch)
+            }
+        }
+    }
+
+    pub(super) fn with<T: Tally<Answer = Tree>>(
+        &self,
+        view: View,
+        tally: impl FnOnce(View) -> T + Send + 'static,
+        watch: Watch<'_>,
+    ) -> Result<Now, Problem> {
+        let mut stats = WalkStats::default();
+        let (path, snapshot) = match &self.source {
+            Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), alone, watch)),
+            Input::Remote(remote, roots) => {
+                return self.arrived(remote, roots, replay_to(tally), watch);
+            }
+            Input::FileSystems | Input::History(_) => {
+                return Ok(self.walked(&[], view, tally(view), alone, watch));
+            }
+            Input::Files(paths, options) => {
+                let paths: Vec<_> =
+                    paths.iter().map(|path| series::newest(path)).collect::<Result<_, _>>()?;
+                let read = |path: &Path, wanted, begin: BeginReplay<'_>| match snapshot::open(path)?
+                {
+                    list @ Opened::List(..) => {
+                        list::load([Ok((path, list))], *options, wanted, begin)
+                    }
+                    opened => snapshot::load_opened(path, opened, wanted, begin),
+                };
+                let mut snapshot;
+                if let [path] = &paths[..] {
+                    snapshot = read(path, self.wanted(), replay_to(tally))?;
+                    snapshot.report_missing_shares();
+                } else if paths.iter().all(|path| snapshot::is_list(path)) {
+                    let lists = paths.iter().map(|path| Ok((&**path, snapshot::open(path)?)));
+                    snapshot = list::load(lists, *options, self.wanted(), replay_to(tally))?;
+                } else {
+                    let inodes = self.kept().unwrap_or_default();
+                    (snapshot, stats.measures_differ) =
+                        snapshot::load_all(&paths, self.wanted(), inodes, read)?;
+                }
+                (paths.into_iter().next().unwrap_or_default(), snapshot)
+            }
+        };
+        let snapshot = self.reweighed(snapshot);
+        let mut snapshot =
+            snapshot.map_err(|error| snapshot::problem(&path, Operation::Show, &error))?;
+        snapshot.weighed.check_totals();
+        Ok(Now { snapshot, stats, beside: None })
+    }
+
+    /// Walks `roots`. `part` divides what the `tally` answers: into the tree of the snapshot, and what is beside it.
+    pub(super) fn walked<T: Tally, B>(
+        &self,
+        roots: &[OsString],
+        view: View,
+        tally: T,
+        part: impl FnOnce(T::Answer) -> (Tree, Option<B>),
+        watch: Watch<'_>,
+    ) -> Now<B> {
+        let kept = self.kept().unwrap_or_default();
+        let (has_details, time) = (kept.has_details(), self.kept_time());
+        let has_times = time == Some(Time::Modified);
+        let share = self.walk.filter.share.zip(roots.first());
+        let share =
+            share.map(|(share, root)| share.of_root_with(sys::subdirectories(root.as_ref(), MANY)));
+        let is_to_be_known = self.is_saved() || self.since.is_some() || self.is_loaded();
+        let origin =
+            is_to_be_known.then(|| Origin { share, has_details, has_times, ..self.here(roots) });
+        let mut options = walk::WalkOptions { view, ..self.walk.clone() };
+        options.rules.time = time;
+        options.filter.share = share;
+        options.query.times |= has_details
+            || kept.fingerprints
+            || time.is_some()
+            || self.is_by_age()
+            || options.filter.query().times;
+        options.query.owner |= has_details || self.is_by_owner() || options.filter.query().owner;
+        let given = roots;
+        let roots = roots.to_owned();
+        options.interrupt = Arc::clone(&self.interrupt.is_asked);
+        let Walked { weighed, mut stats } = self.interrupt.put_off(|| {
+            let walked = walk::walk(roots, options, tally, |progress| watch(Some(progress)));
+            watch(None);
+            walked
+        });
+        let Weighed { report, problems, is_interrupted, unfinished } = weighed;
+        let (tree, beside) = report.map(part).unzip();
+        let report = tree.map(|tree| tree.seen_as(view));
+        let mut weighed = Weighed { report, problems, is_interrupted, unfinished };
+        stats.has_no_blocks = view.measure == Measure::Disk
+            && weighed.report.as_ref().is_some_and(has_only_lengths)
+            && given.iter().any(|root| self.is_served(root));
+        if !weighed.is_interrupted {
+            stats.known = containers::look_at(&stats.storages);
+        }
+        // Without these files, an image has too few directories.
+        if matches!(self.keep, Keep::Groups(By::Image, _)) {
+            weighed.problems.append(&mut stats.known.problems);
+            weighed.problems.sort_unstable();
+        }
+        for OverlayStats { path, layer } in &stats.overlays {
+            let note = layer.as_ref().map(|layer| format!("counts in {}", escape(layer)));
+            stats.known.notes.extend(note.map(|note| (path.clone(), note)));
+        }
+        weighed.check_totals();
+        let snapshot =
+            Snapshot { weighed, view, known: Measures::ALL, origin, ..Snapshot::default() };
+        Now { snapshot, stats, beside: beside.flatten() }
+    }
+
+    /// Whether another machine or a process serves the file system of `root`. The kernel would know its blocks.
+    fn is_served(&self, root: &OsStr) -> bool {
+        let path = CString::new(root.as_encoded_bytes()).unwrap_or_default();
+        let mount = self.walk.source.mount_of(&path, Symlinks::Follow);
+        mount.is_ok_and(|mount| mount.storage != Storage::Local)
+    }
+
+    /// What arrives from the machines of `remote`, and a walk of `roots`, as one result. Fails if there is nothing to
+    /// show.
+    fn arrived(
+        &self,
+        remote: &Remote,
+        roots: &[OsString],
+        begin: BeginReplay<'static>,
+        watch: Watch<'_>,
+    ) -> Result<Now, Problem> {
+        let inodes = self.kept().unwrap_or_default();
+        let whole = move || Whole { inodes: inodes.and(Inodes::DIRECTORIES) };
+        let is_one = remote.hosts.len() + roots.len() == 1;
+        let replays = match is_one {
+            true => vec![begin],
+            false => remote.hosts.iter().map(|_| replay_to(move |_| whole())).collect(),
+        };
+        // On Ctrl-C, the connections to the machines have to be ended, too.
+        self.interrupt.hold();
+        let arriving = remote.begin(self.wanted(), replays);
+        let (mut snapshots, mut problems) = (Vec::new(), Vec::new());
+        let mut stats = WalkStats::default();
+        if !roots.is_empty() {
+            // When the walk here ends, the connections are still open: Ctrl-C must end them first.
+            let interrupt = Interrupt { ends_at_once: Arc::default(), ..self.interrupt.clone() };
+            let request = Self { interrupt, ..self.clone() };
+            let mut here = request.walked(roots, self.walk.view, whole(), alone, &mut |_| ());
+            if let Some(origin) = &mut here.snapshot.origin {
+                // It has the name of none of the others.
+                origin.host = Vec::new();
+            }
+            snapshots.push(here.snapshot);
+            stats = here.stats;
+        }
+        let arrived = self.interrupt.put_off(|| {
+            arriving.collect(&self.interrupt, |entries, host| {
+                let directory = host.to_vec();
+                watch(Some(&Progress { entries, directory, ..Progress::default() }));
+            })
+        });
+        watch(None);
+        for (arrived, host) in arrived.into_iter().zip(&remote.hosts) {
+            let checked = arrived.and_then(|snapshot| {
+                self.reweighed(snapshot)
+                    .map_err(|error| Problem::new(host.first(), Operation::Show, &error))
+            });
+            match checked {
+                Ok(snapshot) => snapshots.push(snapshot),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        // Several problems are all named, like several PATHs that do not exist.
+        if snapshots.is_empty()
+            && (is_one || problems.iter().all(|it| it.operation == Operation::Show))
+            && let Some(problem) = problems.pop()
+        {
+            return Err(problem);
+        }
+        let only = snapshots.pop_if(|_| is_one);
+        let mut snapshot =
+            only.unwrap_or_else(|| snapshot::joined(snapshots, inodes, !problems.is_empty()));
+        if snapshot.origin.is_none() {
+            snapshot.view = self.walk.view;
+        }
+        snapshot.weighed.problems.append(&mut problems);
+        snapshot.weighed.problems.sort_unstable();
+        snapshot.weighed.is_interrupted |= self.interrupt.is_asked();
+        snapshot.weighed.check_totals();
+        Ok(Now { snapshot, stats, beside: None })
+    }
+
+    /// Applies filters to a loaded snapshot, if it contains what they need. weigh on another machine has applied them.
+    pub(super) fn reweighed(&self, mut snapshot: Snapshot) -> io::Result<Snapshot> {
+        let needs = (self.needs_details(), self.needs_times());
+        self.ensure_enough(snapshot.origin.as_ref(), needs, snapshot.is_list)?;
+        let unit = snapshot.view.measure.unit();
+        let is_bytes = unit == Measure::Disk.unit();
+        let is_by_size = matches!(self.keep, Keep::Groups(By::Size, _));
+        if (self.bytes_only || is_by_size) && !is_bytes {
+            let message = format!("what is asked for needs bytes, and it counts {unit}");
+            return Err(io::Error::other(message));
+        }
+        let kept = self.kept().unwrap_or_default();
+        if let Some(origin) = &mut snapshot.origin {
+            // The snapshot may be saved again.
+            origin.has_details = kept.has_details();
+        }
+        let mut filter = self.walk.filter.clone();
+        let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_ref());
+        let has_options = options.is_some_and(|options| !options.is_empty());
+        if has_options && matches!(self.source, Input::Remote(..)) {
+            // That is no filter for what counts.
+            filter = Filter { collapse: filter.collapse, ..Filter::default() };
+        }
+        snapshot::reweigh(&mut snapshot, &filter, kept)?;
+        Ok(snapshot)
+    }
+
+    /// Checks that a snapshot, perhaps from a list, has details and times if those are needed.
+    pub(super) fn ensure_enough(
+        &self,
+        origin: Option<&Origin>,
+        (details, times): (bool, bool),
+        is_list: bool,
+    ) -> io::Result<()> {
+        let missing = match origin {
+            Some(origin) if details && !origin.has_details && is_list => NO_OWNERS_LISTED,
+            Some(origin) if times && !origin.has_times && is_list => NO_TIMES_LISTED,
+            Some(origin) if details && !origin.has_details => {
+                "it was saved without --details, and so without owners\nsave it again with --details"
+            }
+            Some(origin) if times && !origin.has_times => {
+                "it has no times\nshow sizes, or save it again"
+            }
+            _ => return Ok(()),
+        };
+        Err(hinted(io::ErrorKind::Other, missing))
+    }
+}

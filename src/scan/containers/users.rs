@@ -1,0 +1,72 @@
+//! What each image and each container comes to. What several have in common counts in each of them, and is shared.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::base::measure::{Figures, Measure};
+use crate::tree::sum::{Amounts, Settled};
+use crate::tree::{Content, Freeable, Node, Shape, Sums, Tree};
+
+/// An image or a container.
+#[derive(Clone, Debug)]
+pub struct User {
+    /// What people call it.
+    pub name: String,
+    /// Its directories, by path.
+    pub directories: Vec<Vec<u8>>,
+}
+
+/// A tree with a group for each of the largest `users` in `tree` that come to `least` or more, at most so many `lines`; and
+/// one group more for all other files, also those of users without a line. Removing a user frees the files that nobody
+/// shares.
+pub fn by_user(tree: &Tree, users: &[User], lines: usize, least: u64) -> Tree {
+    let view = tree.view();
+    let mut paths: BTreeMap<Vec<u8>, Vec<usize>> = BTreeMap::new();
+    for (i, user) in users.iter().enumerate() {
+        for directory in &user.directories {
+            paths.entry(directory.clone()).or_default().push(i);
+        }
+    }
+    let found = tree.at_paths(&paths);
+    let used = found.iter().map(|(place, of)| (tree.at(*place).node().sums, *of));
+    let mut totals = vec![(Settled::default(), Amounts::default()); users.len()];
+    for (Sums { all, entries, .. }, of) in used.clone() {
+        for i in of {
+            let (total, shared) = &mut totals[*i];
+            total.absorb(Settled { amounts: all.into(), entries, newest: all.newest });
+            *shared += if of.len() > 1 { all } else { Figures::default() };
+        }
+    }
+    let totals = totals.into_iter().map(|(total, shared)| {
+        let (all, shared) = (total.figures(), shared.figures());
+        let own = view.size(&all).saturating_sub(view.size(&shared));
+        let frees = Some(Freeable { least: own, most: own, extents: 0 });
+        Sums { all, shared, entries: total.entries, frees }
+    });
+    let mut groups: Vec<_> = totals.enumerate().collect();
+    groups.retain(|(_, sums)| view.size(&sums.all) >= least);
+    groups.sort_by_key(|(i, sums)| (Reverse(view.rank(&sums.all, None)), &users[*i].name));
+    groups.truncate(lines);
+    let mut content = Content::default();
+    let mut has_line = vec![false; users.len()];
+    for (i, sums) in groups {
+        has_line[i] = true;
+        let group = Node { name: users[i].name.as_bytes(), sums, ..Node::default() };
+        content.close(&group, Content::default());
+    }
+    let mut others = tree.root().node().sums;
+    for (sums, _) in used.filter(|(_, of)| of.iter().any(|i| has_line[*i])) {
+        others = without(&others, &sums);
+    }
+    let group = Node { name: b"(everything else)", sums: others, ..Node::default() };
+    content.close(&group, Content::default());
+    content.finish(&tree.root().node(), Shape::Groups).seen_as(view)
+}
+
+/// What is left of `sums` without `part`, which may have links in common with other parts.
+fn without(sums: &Sums, part: &Sums) -> Sums {
+    let all = Measure::ALL.into_iter().fold(Figures::default(), |left, measure| {
+        left.with(measure, sums.all.get(measure).saturating_sub(part.all.get(measure)))
+    });
+    Sums { all, entries: sums.entries.saturating_sub(part.entries), ..Sums::default() }
+}

@@ -1,0 +1,219 @@
+//! The map: the area of each row in a drawing of 1,200 by 800 units, and its label.
+//!
+//! The name of a directory is in a strip at its top, and a chain of directories that each have only the next one is
+//! drawn as one. Entries without a row are a blank area in their directory. The script lays out the same for each
+//! window.
+
+use std::mem;
+
+use super::PageRow;
+use super::treemap::{Rectangle, squarify};
+use crate::show::name::{MARK, cells, end, start};
+
+/// The width of the drawing.
+pub(super) const WIDTH: f64 = 1200.0;
+/// The height of the drawing.
+pub(super) const HEIGHT: f64 = 800.0;
+/// The approximate width of a letter, and the height of a line.
+pub(super) const TEXT: (f64, f64) = (7.6, 15.0);
+/// Anything smaller is not drawn.
+const LEAST: f64 = 0.1;
+
+/// Where the rows are drawn.
+#[derive(Debug)]
+pub(super) struct Map {
+    tiles: Vec<Tile>,
+    /// The area in each row of its entries without a row, if there are any.
+    pub(super) rests: Vec<Option<Rectangle>>,
+}
+
+/// Where a row is drawn.
+#[derive(Clone, Debug, Default)]
+struct Tile {
+    area: Rectangle,
+    /// Its name, after those of the directories that are drawn as one with it; empty if it is drawn as one with what is
+    /// in it.
+    label: String,
+    /// How many letters at the start of its label, and at the end, one beside it has, too.
+    alike: [usize; 2],
+}
+
+impl Map {
+    pub(super) fn new(rows: &[PageRow<'_>]) -> Self {
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
+        for (i, row) in rows.iter().enumerate() {
+            row.line.parent.into_iter().for_each(|parent| children[parent].push(i));
+        }
+        let area = Rectangle { x: 0.0, y: 0.0, width: WIDTH, height: HEIGHT };
+        let mut tiles = vec![Tile { area, ..Tile::default() }; rows.len()];
+        tiles[0].label.clone_from(&rows[0].name);
+        let mut rests = vec![None; rows.len()];
+        for (i, children) in children.iter().enumerate().filter(|(_, it)| !it.is_empty()) {
+            let weight = rows[i].line.totals.weight;
+            if let [only] = children[..]
+                && is_joined(i, weight, &rows[only])
+            {
+                let above = mem::take(&mut tiles[i].label);
+                let label = above + "/" + &rows[only].name;
+                // The end of the longer label may be that of others, too.
+                let alike = [tiles[i].alike[0], usize::MAX];
+                tiles[only] = Tile { label, alike, area: tiles[i].area };
+                continue;
+            }
+            let weights = children.iter().map(|child| rows[*child].line.totals.weight);
+            // Links are in each of their directories, but count once above them.
+            let rest = weight.saturating_sub(weights.clone().fold(0, u64::saturating_add));
+            // The rest is always last: sorted by its size, it would move the shown entries.
+            let sizes: Vec<_> = weights.chain([rest]).map(|size| size as f64).collect();
+            let mut parts = squarify(&sizes, inside(&tiles[i].area));
+            rests[i] = parts.pop().filter(|_| rest > 0);
+            // In a list of files, names are paths.
+            let names = children.iter().map(|child| rows[*child].name.rsplit('/').next());
+            let names: Vec<_> = names.map(Option::unwrap_or_default).collect();
+            let alike = alike(&names);
+            for (((child, area), name), alike) in children.iter().zip(parts).zip(names).zip(alike) {
+                tiles[*child] = Tile { area, label: name.to_owned(), alike };
+            }
+        }
+        Self { tiles, rests }
+    }
+
+    /// The outline of a row; none if it is too small, or drawn as one with what is in it.
+    pub(super) fn outline(&self, i: usize) -> Option<String> {
+        let tile = self.tiles.get(i).filter(|tile| !tile.label.is_empty())?;
+        outline(tile.area)
+    }
+
+    /// The label of a row as an SVG element, if there is room for one.
+    pub(super) fn label(&self, i: usize, row: &PageRow<'_>) -> Option<String> {
+        let Tile { area, label, alike } = self.tiles.get(i)?;
+        let (letter, line) = TEXT;
+        let room = ((area.width - 8.0) / letter).max(0.0) as usize;
+        let is_directory = row.line.has_children;
+        let height = if is_directory { inside(area).y - area.y } else { area.height };
+        let name = shorten(label, room, *alike).filter(|_| height >= line)?;
+        let size = row.figure();
+        let (x, y) = (number(area.x + 4.0), number(area.y + 13.0));
+        let size = match is_directory {
+            true if cells(&name) + cells(size) < room => format!(" <tspan>{size}</tspan>"),
+            false if cells(size) <= room && height >= 2.0 * line => {
+                format!("<tspan x=\"{x}\" dy=\"{line}\">{size}</tspan>")
+            }
+            _ => String::new(),
+        };
+        let (class, name) = (row.class(), super::safe(&name));
+        Some(format!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{name}{size}</text>"))
+    }
+}
+
+/// Whether the row `above` is drawn as one with `only`, its only entry with a row. The root never is.
+fn is_joined(above: usize, weight: u64, only: &PageRow<'_>) -> bool {
+    /// The share of what is beside it, that of the directory itself included.
+    const MOST: u64 = 100;
+    let beside = weight.saturating_sub(only.line.totals.weight);
+    above > 0 && only.line.has_children && beside <= weight / MOST
+}
+
+/// How many letters at the start of each of `names`, and how many at the end, another one has, too.
+fn alike(names: &[&str]) -> Vec<[usize; 2]> {
+    let mut alike: Vec<[usize; 2]> = vec![[0, 0]; names.len()];
+    for side in [0, 1] {
+        let letters = names.iter().map(|name| name.chars().collect::<Vec<_>>());
+        let mut letters: Vec<_> = letters.zip(0_usize..).collect();
+        if side == 1 {
+            letters.iter_mut().for_each(|(letters, _)| letters.reverse());
+        }
+        // In order, the one that is most alike comes just before or just after.
+        letters.sort_unstable();
+        for pair in letters.windows(2) {
+            let both = pair[0].0.iter().zip(&pair[1].0);
+            let same = both.take_while(|(one, other)| one == other).count();
+            pair.iter().for_each(|(_, i)| alike[*i][side] = alike[*i][side].max(same));
+        }
+    }
+    alike
+}
+
+/// `label` in at most `room` cells. What is left of a longer one says something, and tells it apart from those beside
+/// it; or else there is none.
+fn shorten(label: &str, room: usize, alike: [usize; 2]) -> Option<String> {
+    /// So few letters say nothing.
+    const FEW: usize = 3;
+    if cells(label) <= room {
+        return Some(label.to_owned()).filter(|label| !label.is_empty());
+    }
+    let room = room.checked_sub(cells(MARK))?;
+    const BETWEEN: [char; 4] = [' ', '.', '_', '-'];
+    let says = |part: &str, alike: usize| part.chars().count() > alike.max(FEW);
+    let first = start(label, room).trim_end_matches(BETWEEN);
+    let last = end(label, room).trim_start_matches(BETWEEN);
+    match says(first, alike[0]) {
+        true => Some([first, MARK].concat()),
+        false => says(last, alike[1]).then(|| [MARK, last].concat()),
+    }
+}
+
+/// The outline of a rectangle as an SVG path, with a gap on all sides; none if it is too small.
+pub(super) fn outline(Rectangle { x, y, width, height }: Rectangle) -> Option<String> {
+    const GAP: f64 = 0.5;
+    let is_seen = width >= LEAST && height >= LEAST;
+    let gap = GAP.min(width.min(height) / 8.0);
+    let [x, y, width, height] =
+        [x + gap, y + gap, width - 2.0 * gap, height - 2.0 * gap].map(number);
+    is_seen.then(|| format!("M{x} {y}h{width}v{height}h-{width}z"))
+}
+
+/// The area of what is in a directory: without a margin, and a strip at the top for its name if there is room.
+fn inside(Rectangle { x, y, width, height }: &Rectangle) -> Rectangle {
+    const STRIP: f64 = 18.0;
+    const MARGIN: f64 = 2.0;
+    let margin = MARGIN.min(width.min(*height) / 20.0);
+    let strip = if *width >= 40.0 && *height >= 40.0 { STRIP } else { margin };
+    Rectangle {
+        x: x + margin,
+        y: y + strip,
+        width: width - 2.0 * margin,
+        height: height - strip - margin,
+    }
+}
+
+/// A number of the drawing, rounded to tenths.
+fn number(number: f64) -> String {
+    let text = format!("{number:.1}");
+    text.trim_end_matches(".0").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_label_tells_it_apart() {
+        let names = [
+            "libfirst.a",
+            "libsecond.a",
+            "libsecond.so",
+            "libfirst-2.so",
+            "same-1-same",
+            "same-2-same",
+        ];
+        let of = |i: usize, room| shorten(names[i], room, alike(&names)[i]);
+        for (i, room, expected) in [
+            (0, 10, Some("libfirst.a")),
+            // "libfirst…" may be the other one.
+            (0, 9, Some("…bfirst.a")),
+            (0, 4, None),
+            (0, 0, None),
+            (1, 8, Some("…econd.a")),
+            (3, 12, Some("libfirst-2…")),
+            (3, 9, Some("…rst-2.so")),
+            (4, 7, Some("same-1…")),
+            // Neither "same…" nor "…same" says which.
+            (4, 6, None),
+        ] {
+            assert_eq!(of(i, room).as_deref(), expected, "{} in {room}", names[i]);
+        }
+        assert_eq!(shorten("日本語日本語", 9, [0, 0]).as_deref(), Some("日本語日…"));
+        assert_eq!(shorten("", 9, [0, 0]), None);
+    }
+}

@@ -1,0 +1,300 @@
+//! Everything that [`Whole`] keeps, also readable during the walk: another thread can read the content of each open
+//! directory.
+//!
+//! The walk copies nothing. An open directory keeps its content behind a lock of its own, and hands it to its parent
+//! when it closes. The walk takes the lock once for each directory or part of one that it adds; readers take it too.
+//! Each open directory knows the open directories below it, so that readers can descend from the root. They get a copy
+//! of one directory, as a tree.
+
+use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Entry, Inodes, Tally, Whole};
+use crate::base::measure::{Figures, Measure, Mode};
+use crate::tree::{Content, Node, Shape, Sums, Tree};
+
+/// Keeps every entry, and lets other threads read them.
+#[derive(Debug)]
+pub struct Live {
+    whole: Whole,
+    top: Arc<LiveDirectory>,
+    is_stopped: Arc<AtomicBool>,
+}
+
+/// A directory, or the node above several roots, that may still be open.
+#[derive(Debug, Default)]
+pub struct LiveDirectory {
+    name: Box<[u8]>,
+    /// Set on closing, while the directory and its parent are locked; if nothing in it counted, when it is dropped.
+    is_closed: AtomicBool,
+    /// Guards the content. No system call is made under it.
+    state: Mutex<LiveState>,
+}
+
+/// The state of an open directory.
+#[derive(Debug, Default)]
+struct LiveState {
+    kept: LiveContent,
+    /// The open directories below it, and some that have closed since the last cleanup.
+    below: Vec<Arc<LiveDirectory>>,
+    /// How many of them trigger the next cleanup.
+    most_below: usize,
+}
+
+/// What is kept of a directory so far.
+#[derive(Debug, Default)]
+struct LiveContent {
+    content: Content,
+    seen: Seen,
+}
+
+/// The figures so far. Each link of an inode counts a share of them, as in the progress of a walk.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// In the order of [`Measure::ALL`].
+    amounts: [f64; 4],
+    newest: Option<i64>,
+}
+
+/// The content of one directory, or of a part of it.
+#[derive(Debug, Default)]
+pub struct LivePart {
+    /// Where readers find it, if it belongs to a whole directory.
+    open: Option<Arc<LiveDirectory>>,
+    kept: LiveContent,
+}
+
+impl Live {
+    /// Keeps what `whole` keeps, for readers that start at `top`, a new directory. `is_stopped` says that the walk is
+    /// to end: directories that close from then on may not have been read to their end. They have no fingerprint.
+    pub fn new(whole: Whole, top: Arc<LiveDirectory>, is_stopped: Arc<AtomicBool>) -> Self {
+        Self { whole, top, is_stopped }
+    }
+
+    /// What is kept of a directory that closes now.
+    fn of_closed(&self) -> Whole {
+        // Whatever was left out for it was left out after it was set.
+        match self.is_stopped.load(Ordering::SeqCst) {
+            true => Whole { inodes: Inodes { fingerprints: false, ..self.whole.inodes } },
+            false => self.whole,
+        }
+    }
+}
+
+impl Tally for Live {
+    type Part = LivePart;
+    type Answer = Tree;
+
+    fn is_live(&self) -> bool {
+        true
+    }
+
+    fn open(&self, parent: Option<&LivePart>, name: &[u8]) -> LivePart {
+        let mut part = LivePart::default();
+        part.open = match parent {
+            None => Some(Arc::clone(&self.top)),
+            Some(parent) => parent.open.as_ref().map(|parent| parent.open(name)),
+        };
+        part
+    }
+
+    fn leaf(&self, part: &mut LivePart, entry: &Entry<'_>) {
+        part.kept.seen.add(Seen::of(&entry.sums.all, entry.links.share()));
+        self.whole.leaf(&mut part.kept.content, entry);
+    }
+
+    fn merge(&self, part: &mut LivePart, mut other: LivePart) {
+        let kept = mem::take(&mut other.kept);
+        part.change(|all| all.append(kept));
+    }
+
+    fn close(&self, parent: &mut LivePart, directory: &Entry<'_>, mut part: LivePart) {
+        let own = directory.own.map_or(Seen::default(), |own| Seen::of(&own, 1.0));
+        // Locks the parent first, so that no reader finds the closed directory twice or not at all.
+        parent.change(|above| {
+            let LiveContent { content, seen } = part.take();
+            self.of_closed().close(&mut above.content, directory, content);
+            above.seen.add(seen);
+            above.seen.add(own);
+        });
+    }
+
+    fn finish(&self, root: &Entry<'_>, mut part: LivePart) -> Tree {
+        let content = part.take().content;
+        self.of_closed().finish(root, content)
+    }
+}
+
+impl LivePart {
+    /// Changes what readers find of its directory; or itself, if it belongs to none.
+    fn change(&mut self, change: impl FnOnce(&mut LiveContent)) {
+        match &self.open {
+            Some(open) => change(&mut open.state().kept),
+            None => change(&mut self.kept),
+        }
+    }
+
+    /// Takes the whole content.
+    fn take(&mut self) -> LiveContent {
+        let mut kept = mem::take(&mut self.kept);
+        if let Some(open) = &self.open {
+            let mut state = open.state();
+            kept.append(mem::take(&mut state.kept));
+            state.below = Vec::new();
+            open.is_closed.store(true, Ordering::Release);
+        }
+        kept
+    }
+}
+
+/// Closes the directory also if nothing in it counted and `close` is never called.
+impl Drop for LivePart {
+    fn drop(&mut self) {
+        if let Some(open) = &self.open {
+            open.is_closed.store(true, Ordering::Release);
+        }
+    }
+}
+
+impl LiveDirectory {
+    /// Whether it has closed: its content is now in its parent, or it is the root.
+    pub fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
+    }
+
+    /// The directory at the path `way` below this one, as it is now: a tree with that and its entries, below the
+    /// directories on the way. This one is called `name` in it. What is known of an open directory is only what it
+    /// comes to so far.
+    ///
+    /// None if it is gone or no directory, or if everything has closed. Meanwhile the walk waits before it adds to that
+    /// directory.
+    pub fn listing(self: &Arc<Self>, name: &[u8], way: &[Vec<u8>]) -> Option<Tree> {
+        let (mut here, mut depth) = (Arc::clone(self), 0);
+        while let Some(below) = way.get(depth).and_then(|name| here.below(name)) {
+            (here, depth) = (below, depth + 1);
+        }
+        let (open_way, closed_way) = way.split_at(depth);
+        let (mut copy, mut sums) = match closed_way {
+            [] => here.copy()?,
+            _ => (here.state().kept.content.copy_at(closed_way)?, Sums::default()),
+        };
+        for name in open_way.iter().rev() {
+            let mut above = Content::default();
+            above.close(&open_node(name, mem::take(&mut sums)), copy);
+            copy = above;
+        }
+        Some(copy.finish(&open_node(name, sums), Shape::Directory))
+    }
+
+    /// A copy of its entries, and what it comes to so far; none if it has closed.
+    fn copy(&self) -> Option<(Content, Sums)> {
+        let sums = self.seen().sums();
+        let (mut copy, below) = {
+            let mut state = self.state();
+            state.forget_closed();
+            if self.is_closed() {
+                return None;
+            }
+            (state.kept.content.copy(), state.below.clone())
+        };
+        for directory in &below {
+            let node = open_node(&directory.name, directory.seen().sums());
+            copy.close(&node, Content::default());
+        }
+        Some((copy, sums))
+    }
+
+    /// The totals so far of this directory and everything below it.
+    fn seen(&self) -> Seen {
+        let (mut seen, mut below) = {
+            let state = self.state();
+            (state.kept.seen, state.below.clone())
+        };
+        while let Some(next) = below.pop() {
+            let state = next.state();
+            seen.add(state.kept.seen);
+            below.extend_from_slice(&state.below);
+        }
+        seen
+    }
+
+    /// The open directory called `name` in it.
+    fn below(&self, name: &[u8]) -> Option<Arc<LiveDirectory>> {
+        let state = self.state();
+        let mut open = state.below.iter().filter(|below| !below.is_closed());
+        open.find(|below| &*below.name == name).cloned()
+    }
+
+    /// Opens a directory called `name` in it.
+    fn open(&self, name: &[u8]) -> Arc<Self> {
+        let (name, is_closed) = (name.into(), AtomicBool::new(false));
+        let open = Arc::new(Self { name, is_closed, state: Mutex::default() });
+        let mut state = self.state();
+        if state.below.len() >= state.most_below {
+            state.forget_closed();
+        }
+        state.below.push(Arc::clone(&open));
+        open
+    }
+
+    fn state(&self) -> MutexGuard<'_, LiveState> {
+        // If a tally panicked, the walk has ended.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Drops the directories below in a loop: nested drops of a deep chain would overflow the stack.
+impl Drop for LiveDirectory {
+    fn drop(&mut self) {
+        let mut below = mem::take(&mut self.state().below);
+        while let Some(next) = below.pop() {
+            if let Some(next) = Arc::into_inner(next) {
+                below.append(&mut next.state().below);
+            }
+        }
+    }
+}
+
+impl LiveState {
+    /// Forgets closed directories. Runs whenever the number doubles, so that each is checked only a few times.
+    fn forget_closed(&mut self) {
+        const AT_LEAST: usize = 16;
+        self.below.retain(|below| !below.is_closed());
+        self.most_below = (self.below.len() * 2).max(AT_LEAST);
+    }
+}
+
+impl LiveContent {
+    fn append(&mut self, other: LiveContent) {
+        self.content.append(other.content);
+        self.seen.add(other.seen);
+    }
+}
+
+/// An open directory that comes to `sums` so far.
+fn open_node(name: &[u8], sums: Sums) -> Node<'_> {
+    Node { name, mode: Mode::DIRECTORY, sums, ..Node::default() }
+}
+
+impl Seen {
+    /// This `share` of `figures`.
+    fn of(figures: &Figures, share: f64) -> Self {
+        let amounts = Measure::ALL.map(|measure| figures.get(measure) as f64 * share);
+        Self { amounts, newest: figures.newest }
+    }
+
+    fn add(&mut self, other: Seen) {
+        self.amounts.iter_mut().zip(other.amounts).for_each(|(sum, amount)| *sum += amount);
+        self.newest = self.newest.max(other.newest);
+    }
+
+    /// What that comes to. A cast from a float saturates.
+    fn sums(self) -> Sums {
+        let [disk, length, files, inodes] = self.amounts;
+        let [disk, length, files, inodes] =
+            [disk, length, files, inodes.round()].map(|it| it as u64);
+        let all = Figures { disk, length, files, inodes, newest: self.newest };
+        Sums { all, entries: inodes, ..Sums::default() }
+    }
+}
