@@ -9,7 +9,7 @@ use weigh::app::signals::{self, SIGNALLED, SecondCtrlC};
 use weigh::app::terminal::{self, Lines, Message, ProgressLine, say};
 use weigh::internal::ask::{self, Input, Outcome, Request};
 use weigh::internal::base::escape::escape;
-use weigh::internal::show::{self, Output, bounds, doubts, errors, stats};
+use weigh::internal::show::{self, Output, errors, progress};
 use weigh::internal::sys::problem::{Operation, Problem, unless_closed};
 
 /// musl's own allocator has one lock for all threads: with it, walking took up to twice as long (packaging/README.md).
@@ -85,7 +85,7 @@ fn main() -> ExitCode {
     }
     let format = messages.format.of(measure);
     let tree = weighed.report.as_ref();
-    let exceeded_by = |it| bounds::message(it, tree, (measure, &format), !weighed.is_complete());
+    let exceeded_by = |it| errors::exceeded(it, tree, (measure, &format), !weighed.is_complete());
     say(Message::Error, exceeded.iter().map(exceeded_by));
     ExitCode::from(match (&printed, unsaved) {
         (Err(_), _) => INCOMPLETE,
@@ -197,12 +197,12 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
         let earlier = earlier.as_os_str().as_encoded_bytes();
         let (losses, others): (Vec<_>, Vec<_>) =
             outcome.doubts.iter().partition(|doubt| doubt.is_loss());
-        note(doubts::summary(others, earlier), messages);
-        say(Message::Error, doubts::summary(losses, earlier));
+        note(errors::doubts(others, earlier), messages);
+        say(Message::Error, errors::doubts(losses, earlier));
     }
     note(messages.compared.clone(), messages);
     if messages.stats {
-        terminal::complain(&stats::table(&outcome.stats.stages));
+        terminal::complain(&progress::table(&outcome.stats.stages));
     }
 }
 

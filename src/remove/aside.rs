@@ -2,15 +2,14 @@
 //! at again there. Only if it is what was looked at before, it stays there, or is removed there. In every other case,
 //! it is put back.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind};
 use std::ptr;
 
-use super::explain::{NO_MOVE, Stop, because, explain};
-use super::known::CHANGED;
-use super::outcome::RemovalStep;
-use super::random::random_name;
-use super::removal::Removal;
+use super::outcome::{NO_MOVE, RemovalStep, Stop, because, explain};
+use super::run::Removal;
+use super::target::CHANGED;
 use crate::base::escape::escape;
 use crate::base::path;
 use crate::sys::problem::reason;
@@ -225,4 +224,16 @@ fn name_new(around: &HeldDirectory, name: &CStr, error: io::Error) -> io::Error 
         named.push("…".to_owned());
     }
     io::Error::other(format!("it contains entries that were not scanned: {}", named.join(", ")))
+}
+
+// Numbers and names that nobody can guess.
+
+/// A number that nobody can guess: std seeds its hashers with random numbers of the system.
+pub(super) fn random_number() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// A name that nobody can guess.
+pub(super) fn random_name() -> io::Result<CString> {
+    CString::new(format!(".weigh-{:016x}", random_number())).map_err(io::Error::other)
 }

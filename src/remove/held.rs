@@ -6,10 +6,14 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::explain::explain;
-use super::known::KnownEntry;
+use super::outcome::{RemovalEvent, RemovalStep, Stop, explain};
+use super::private::Private;
 use super::protected::{ProtectedLocations, ProtectedPaths, Refusal};
+use super::run::Removal;
+use super::target::{KnownEntry, Target, TargetDirectory};
+use super::trash::{TrashDirectory, UserDirectories};
 use crate::scan::containers::StorageSearch;
+use crate::sys::problem::{Operation, Problem};
 use crate::sys::{ExactStat, HeldDirectory};
 
 /// The topmost scanned directory of a mount. It is opened when it is first needed.
@@ -75,5 +79,76 @@ impl HeldMount {
     /// What is protected now.
     pub(super) fn protected_now(&self) -> io::Result<ProtectedLocations> {
         self.paths.ask(Some(&self.opened()?.stat))
+    }
+}
+
+// The directory of one or more targets, as long as it is held.
+
+/// A directory with targets.
+pub(super) struct Parent {
+    pub(super) directory: TargetDirectory,
+    pub(super) private: Private,
+    mount: Arc<HeldMount>,
+    way: Vec<Vec<u8>>,
+    trash: Option<Arc<TrashDirectory>>,
+    /// The number of one target in it.
+    target: usize,
+}
+
+impl Parent {
+    /// Whether it is the directory of `target`, still at the same path.
+    pub(super) fn is_of(&self, target: &Target) -> bool {
+        Arc::ptr_eq(&self.mount, &target.mount)
+            && self.way == target.way
+            && self.directory.held.path().is_ok_and(|now| now == self.directory.path)
+    }
+
+    /// Opens the directory of `target`.
+    pub(super) fn open(target: &Target, removal: &mut Removal<'_>) -> Result<Self, Stop> {
+        let name = target.way.last().map_or(&b""[..], |name| name);
+        removal.before(RemovalStep::Enter, name)?;
+        Ok(Self {
+            directory: target.enter()?,
+            private: Private::new()?,
+            mount: Arc::clone(&target.mount),
+            way: target.way.clone(),
+            trash: None,
+            target: removal.target(),
+        })
+    }
+
+    /// Removes its private directory.
+    pub(super) fn leave(self, removal: &mut Removal<'_>) {
+        let Self { directory, private, target, .. } = self;
+        let path = private.path(&directory.path);
+        let removed = private.remove(&directory.held);
+        if let Ok(stat) = directory.held.stat() {
+            removal.report(RemovalEvent::Left { target, stat: &stat });
+        }
+        let Err(error) = removed else { return };
+        let why = explain(&error, Some(&directory.stat), None);
+        let message = format!("weigh could not remove its private directory: {why}");
+        let problem = Problem::new(path, Operation::Remove, &error);
+        removal.removed.left.push(Problem { message, ..problem });
+    }
+
+    /// The trash for its entries.
+    pub(super) fn trash(
+        &mut self,
+        directories: &UserDirectories,
+        removal: &mut Removal<'_>,
+    ) -> Result<Arc<TrashDirectory>, Stop> {
+        if let Some(trash) = &self.trash {
+            return Ok(Arc::clone(trash));
+        }
+        let used = &mut removal.removed.trashes;
+        let found = TrashDirectory::find(&self.directory, directories, used)?;
+        let known = removal.trashes.iter().find(|known| known.is_same(&found)).cloned();
+        let trash = known.unwrap_or_else(|| {
+            let found = Arc::new(found);
+            removal.trashes.push(Arc::clone(&found));
+            found
+        });
+        Ok(Arc::clone(self.trash.insert(trash)))
     }
 }

@@ -4,11 +4,10 @@
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::directories::UserDirectories;
+use super::aside::random_number;
 use super::outcome::{Fate, TargetOutcome};
-use super::random::random_number;
 use super::target::Target;
-use super::trash::{ancestors, c_string};
+use super::trash::{UserDirectories, ancestors, c_string};
 use crate::base::escape::json_bytes;
 use crate::base::inode::Identity;
 use crate::base::path;

@@ -35,29 +35,17 @@
 
 mod aside;
 mod below;
-mod directories;
-mod explain;
 mod held;
-mod known;
 mod log;
 mod outcome;
-mod parent;
 mod private;
 mod protected;
-mod random;
-mod relinked;
-mod removal;
 mod run;
-mod storages;
 mod target;
-mod targets;
 mod trash;
 
-pub use directories::UserDirectories;
-pub use known::KnownEntry;
 pub use outcome::{Fate, RemovalEvent, RemovalStep, Removed, TargetOutcome};
 pub use protected::{ProtectedLocations, ProtectedPaths, Refusal};
 pub use run::{Manner, remove, undo};
-pub use target::{Target, look};
-pub use targets::targets;
-pub use trash::Trashed;
+pub use target::{KnownEntry, Target, look, targets};
+pub use trash::{Trashed, UserDirectories};

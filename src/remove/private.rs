@@ -6,11 +6,10 @@
 use std::ffi::{CStr, CString};
 use std::io::{self, ErrorKind};
 
-use super::explain::{Stop, because};
-use super::known::is_beside;
-use super::outcome::RemovalStep;
-use super::random::random_name;
-use super::removal::Removal;
+use super::aside::random_name;
+use super::outcome::{RemovalStep, Stop, because};
+use super::run::Removal;
+use super::target::is_beside;
 use crate::base::path;
 use crate::sys::{ExactStat, HeldDirectory, user_id};
 

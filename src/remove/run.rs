@@ -1,26 +1,24 @@
 //! Removes the targets one by one, in the steps that the module above lists.
 
-use std::ffi::CString;
+use std::collections::HashMap;
+use std::ffi::{CStr, CString};
 use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::aside::Move;
+use super::aside::{Move, random_name};
 use super::below::Below;
-use super::directories::UserDirectories;
-use super::explain::{Stop, because};
-use super::held::HeldMount;
-use super::known::checked;
-use super::outcome::{Fate, RemovalEvent, RemovalStep, Removed};
-use super::parent::Parent;
-use super::protected::ProtectedLocations;
-use super::random::random_name;
-use super::removal::Removal;
-use super::storages::ensure_no_storage_in;
-use super::target::Target;
-use super::trash::Trashed;
+use super::held::{HeldMount, Parent};
+use super::log::Log;
+use super::outcome::{
+    Fate, RemovalEvent, RemovalStep, Removed, Stop, TargetOutcome, because, explain,
+};
+use super::protected::{ProtectedLocations, ensure_no_storage_in};
+use super::target::{Target, checked};
+use super::trash::{TrashDirectory, Trashed, UserDirectories};
+use crate::base::inode::Identity;
 use crate::base::path;
-use crate::sys::ExactStat;
+use crate::sys::{ExactStat, HeldDirectory, Moment, Stat};
 
 /// What happens to targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -245,5 +243,151 @@ fn no_trash(stop: Stop) -> Stop {
             "the disk is full: there is no room for its info file in the trash; D deletes it",
         ),
         stop => stop,
+    }
+}
+
+// The state of a removal, from the first target to the last.
+
+/// The state of a removal. Before each system call it is reported.
+pub(super) struct Removal<'w> {
+    on_event: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
+    pub(super) log: Log,
+    pub(super) relinked: Relinked,
+    /// The trash directories so far. Each stays open as long as something in it can be put back.
+    pub(super) trashes: Vec<Arc<TrashDirectory>>,
+    /// The outcome of the current target so far.
+    pub(super) outcome: TargetOutcome,
+    /// The number of entries of all targets that were deleted or moved into the trash.
+    pub(super) entries: u64,
+    /// The outcome of the targets before.
+    pub(super) removed: Removed,
+}
+
+impl<'w> Removal<'w> {
+    pub(super) fn new(
+        directories: &UserDirectories,
+        on_event: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
+    ) -> Self {
+        Self {
+            on_event,
+            log: Log::open(directories),
+            relinked: Relinked::default(),
+            trashes: Vec::new(),
+            outcome: TargetOutcome::default(),
+            entries: 0,
+            removed: Removed::default(),
+        }
+    }
+
+    /// The number of the current target.
+    pub(super) fn target(&self) -> usize {
+        self.removed.outcomes.len()
+    }
+
+    /// Reports the next system call. After a cancel, it is not to be made, unless it puts an entry back.
+    pub(super) fn before(&mut self, step: RemovalStep, name: &[u8]) -> Result<(), Stop> {
+        let (target, removed) = (self.target(), self.entries);
+        self.report(RemovalEvent::Before { step, target, name, removed });
+        let may_stop = step != RemovalStep::PutBack;
+        if self.removed.is_cancelled && may_stop { Err(Stop::Cancelled) } else { Ok(()) }
+    }
+
+    pub(super) fn report(&mut self, event: RemovalEvent<'_>) {
+        self.removed.is_cancelled |= (self.on_event)(event).is_break();
+    }
+
+    /// Counts a deleted entry.
+    pub(super) fn count(&mut self) {
+        self.entries += 1;
+        self.outcome.removed += 1;
+    }
+
+    /// Ends the current `target`: logs and reports its outcome. The attributes of its directory and its own, if they
+    /// are known, explain an error.
+    pub(super) fn finish(
+        &mut self,
+        target: &Target,
+        done: Result<(), Stop>,
+        around: Option<&ExactStat>,
+        it: Option<&ExactStat>,
+    ) {
+        let (number, mut outcome) = (self.target(), std::mem::take(&mut self.outcome));
+        if let Err(Stop::Because(error)) = done {
+            outcome.add(target.path(), &error, explain(&error, around, it));
+        }
+        self.log.end(target, &outcome);
+        self.report(RemovalEvent::Done { target: number, outcome: &outcome });
+        self.removed.outcomes.push(outcome);
+    }
+
+    /// Ends the removal.
+    pub(super) fn end(self) -> Removed {
+        let relinked = self.relinked.fingerprints();
+        let log = self.log.path.into_os_string().into_encoded_bytes();
+        Removed { log, unlogged: self.log.trouble, relinked, ..self.removed }
+    }
+}
+
+// The inodes of which this run has removed or moved one of several links. That sets the time of change for all links.
+// Any other change of that time was made by somebody else.
+
+/// These inodes, each with its time of change before and after.
+#[derive(Debug, Default)]
+pub(super) struct Relinked(HashMap<Identity, Relink>);
+
+#[derive(Debug)]
+struct Relink {
+    before: Moment,
+    after: Moment,
+    /// The fingerprints before and after it.
+    fingerprints: (u32, u32),
+}
+
+impl Relinked {
+    /// `now` with the time of change from before this run, if nobody else has changed the inode.
+    pub(super) fn as_before_this_run(&self, now: ExactStat) -> ExactStat {
+        match self.0.get(&now.stat.identity()) {
+            Some(relink) if relink.after == now.changed => {
+                let (changed, changed_nanos) = relink.before;
+                let stat = Stat { changed, changed_nanos, ..now.stat };
+                ExactStat { stat, changed: relink.before, ..now }
+            }
+            _ => now,
+        }
+    }
+
+    /// Removes the entry `name` of `held`; a directory only if it is empty. `before` are its attributes, with the time
+    /// of change from before this run.
+    pub(super) fn remove(
+        &mut self,
+        held: &HeldDirectory,
+        name: &CStr,
+        before: &ExactStat,
+    ) -> io::Result<()> {
+        if before.is_directory() || before.stat.links < 2 {
+            self.0.remove(&before.stat.identity());
+            return held.remove(name, before.is_directory());
+        }
+        if let Some(after) = held.remove_link(name)? {
+            self.note(before, &after);
+        }
+        Ok(())
+    }
+
+    /// Notes that this run has made `after` of `before`, unless somebody else has changed it too.
+    pub(super) fn note(&mut self, before: &ExactStat, after: &ExactStat) {
+        let identity = before.stat.identity();
+        if after.stat.links == 0 || before.stat.links < 2 || !after.is_same(before) {
+            self.0.remove(&identity);
+            return;
+        }
+        let fingerprints = (before.stat.fingerprint(), after.stat.fingerprint());
+        let relink = Relink { before: before.changed, after: after.changed, fingerprints };
+        self.0.insert(identity, relink);
+    }
+
+    /// The fingerprints that each of them had before this run, and has now.
+    pub(super) fn fingerprints(self) -> HashMap<Identity, (u32, u32)> {
+        self.0.into_iter().map(|(identity, relink)| (identity, relink.fingerprints)).collect()
     }
 }

@@ -5,16 +5,14 @@ use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, OsStr};
 use std::io::{self, ErrorKind};
 use std::iter;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::directories::UserDirectories;
-use super::explain::explain;
-use super::known::is_beside;
-use super::random::random_number;
-use super::target::{Target, TargetDirectory};
+use super::aside::random_number;
+use super::outcome::explain;
+use super::target::{Target, TargetDirectory, is_beside};
 use crate::base::escape::{escape, uri};
 use crate::base::inode::Identity;
 use crate::base::measure::Kind;
@@ -287,6 +285,40 @@ const INFO: &str = ".trashinfo";
 
 fn info_name(name: &CStr) -> io::Result<CString> {
     CString::new([name.to_bytes(), INFO.as_bytes()].concat()).map_err(io::Error::other)
+}
+
+// The directories of the user, by the XDG base directory specification.
+
+/// Where a removal finds the trash and the log.
+#[derive(Clone, Debug, Default)]
+pub struct UserDirectories {
+    /// The directory for data of programs, with the trash.
+    pub data: Option<PathBuf>,
+    /// The directory for the state of programs, with the log.
+    pub state: Option<PathBuf>,
+}
+
+impl UserDirectories {
+    /// From the environment: `variable` returns a variable's value.
+    pub fn of(variable: impl Fn(&str) -> Option<PathBuf>) -> Self {
+        // The specification says to ignore relative paths.
+        let [data, state, home] = ["XDG_DATA_HOME", "XDG_STATE_HOME", "HOME"]
+            .map(|name| variable(name).filter(|path| path.is_absolute()));
+        Self {
+            data: data.or_else(|| Some(home.as_ref()?.join(".local/share"))),
+            state: state.or_else(|| Some(home.as_ref()?.join(".local/state"))),
+        }
+    }
+
+    /// The directory of the scans that weigh remembers.
+    pub fn remembered(&self) -> Option<PathBuf> {
+        Some(self.state.as_ref()?.join("weigh/snapshots"))
+    }
+
+    /// The path of the log.
+    pub fn log(&self) -> Option<PathBuf> {
+        Some(self.state.as_ref()?.join("weigh/deleted.ndjson"))
+    }
 }
 
 #[cfg(test)]

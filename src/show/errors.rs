@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use super::size::Format;
 use crate::ask::history::History;
+use crate::base::bounds::{Exceeded, Growth};
 use crate::base::escape::{escape, harmless};
 use crate::base::measure::Measure;
 use crate::from::series::Remembering;
+use crate::from::snapshot::Doubt;
 use crate::scan::filter::Typed;
 use crate::scan::stats::{NotInBulk, OverlayStats, SharingStats, Unasked};
 use crate::sys::problem::{Problem, named};
@@ -264,6 +266,91 @@ fn unasked(Unasked { files, bytes }: Unasked, checked: &str, below: &str) -> Opt
 
 fn text_of(problem: &Problem) -> String {
     harmless(problem.message.as_bytes())
+}
+
+// Says what a comparison cannot tell, one line each, for people.
+
+/// A line for each of `doubts` about changes since the snapshot in the file `earlier`.
+pub fn doubts<'d>(doubts: impl IntoIterator<Item = &'d Doubt>, earlier: &[u8]) -> Vec<String> {
+    let earlier = escape(earlier);
+    doubts.into_iter().map(|doubt| line(doubt, &earlier)).collect()
+}
+
+fn line(doubt: &Doubt, earlier: &str) -> String {
+    match doubt {
+        Doubt::OtherHost(before, now) => other_host(before, now),
+        Doubt::UnreadBefore(paths) => format!(
+            "{earlier} is incomplete: what is new in {} may have been there before",
+            list(paths)
+        ),
+        Doubt::UnreadNow(paths) => format!(
+            "more could be read for {earlier}: what is gone in {} may still be there",
+            list(paths)
+        ),
+        Doubt::InterruptedBefore => {
+            format!("{earlier} was interrupted: what is new may have been there before")
+        }
+        Doubt::InterruptedNow => "interrupted: what is gone may still be there".to_owned(),
+    }
+}
+
+/// The line that says that a snapshot of the host `before` was chosen to compare with, on the host `now`.
+pub fn other_host(before: &[u8], now: &[u8]) -> String {
+    let [before, now] = [before, now].map(escape);
+    format!(
+        "compared with a scan of host {before}, as {now} has none\n--series NAME makes one series of all hosts"
+    )
+}
+
+/// The first few of `paths`, and their number if there are more.
+fn list(paths: &[Vec<u8>]) -> String {
+    let count = if paths.len() > SHOWN { format!(" ({})", paths.len()) } else { String::new() };
+    first_few(paths.len(), paths.iter().map(Vec::as_slice)) + &count
+}
+
+// Says which bound was exceeded, for people who ask why the exit status is 3.
+
+/// A line about the total of a `tree` in a `measure`: the figure, by how much it exceeds the bound, and the bound with its
+/// flag. If the figure `is_partial`, something was not read, and the true figure can only be larger.
+pub fn exceeded(
+    exceeded: &Exceeded,
+    tree: Option<&Tree>,
+    (measure, format): (Measure, &Format),
+    is_partial: bool,
+) -> String {
+    let (or_more, sign) = if is_partial { (" or more", super::partial::MARK) } else { ("", "") };
+    let name = match tree.map(|tree| escape(tree.root().name())) {
+        Some(name) if !name.is_empty() => name,
+        _ => "the total".to_owned(),
+    };
+    let is_count = matches!(measure, Measure::Files | Measure::Inodes);
+    let unit = |count| match (is_count, count) {
+        (false, _) => String::new(),
+        (true, 1) => format!(" {}", measure.unit().trim_end_matches('s')),
+        (true, _) => format!(" {}", measure.unit()),
+    };
+    let excess = format.write(exceeded.excess());
+    let over = format!("{excess}{or_more} over the limit of");
+    match *exceeded {
+        Exceeded::Size { most, now } => {
+            let unit = unit(now);
+            let [most, now] = [most, now].map(|size| format.write(size));
+            let is = if is_count { "has" } else { "is" };
+            format!("{name} {is} {sign}{now}{unit}, {over} {most} (--fail-over)")
+        }
+        Exceeded::Growth { most, before, now } => {
+            let most = match most {
+                Growth::By(most) => format.write(most),
+                Growth::Percent(percent) => format!("{percent}%"),
+            };
+            let grown = now.saturating_sub(before);
+            let unit = unit(grown);
+            let [grown, before, now] = [grown, before, now].map(|size| format.write(size));
+            format!(
+                "{name} grew by {sign}{grown}{unit}, from {before} to {sign}{now}, {over} {most} (--fail-growth)"
+            )
+        }
+    }
 }
 
 #[cfg(test)]

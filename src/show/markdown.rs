@@ -6,8 +6,7 @@ use std::io::{self, Write};
 
 use super::lines::Line;
 use super::partial::mark;
-use super::percent::percent;
-use super::size::Format;
+use super::size::{Format, percent};
 use super::tree::{Bars, Picture, PictureOptions, with_picture};
 use crate::tree::{Order, Tree};
 

@@ -1,17 +1,13 @@
 //! Turns a finished report into text. It uses no file system, no clock and no terminal: width, colours and everything
 //! else are options.
 
-pub mod bounds;
 pub mod colors;
 pub mod diff;
-pub mod doubts;
 pub mod errors;
 pub mod file_systems;
-pub mod folded;
 pub mod history;
 pub mod json;
 mod lines;
-pub mod link;
 mod markdown;
 pub mod name;
 pub mod ncdu;
@@ -19,30 +15,30 @@ pub mod page;
 pub mod palette;
 #[cfg(feature = "parquet")]
 mod parquet;
+
+use std::io::{self, Write};
+
+use page::PageForm;
+use palette::Charset;
+use partial::Partial;
+use tree::Bars;
+
+use crate::ask::Outcome;
+use crate::from::snapshot::{Doubt, Snapshot};
+
+pub use json::ExportOptions;
+
 #[cfg(not(feature = "parquet"))]
 #[path = "without_parquet.rs"]
 mod parquet;
 pub mod partial;
-pub mod percent;
 pub mod progress;
 mod prometheus;
 pub mod reclaimable;
 pub mod rows;
 pub mod size;
-pub mod stats;
-pub mod summary;
 pub mod time;
 pub mod tree;
-
-use std::io::{self, Write};
-
-use crate::ask::Outcome;
-use crate::from::snapshot::{Doubt, Snapshot};
-pub use json::ExportOptions;
-use page::PageForm;
-use palette::Charset;
-use partial::Partial;
-use tree::Bars;
 
 /// How to show the result.
 #[derive(Debug)]
@@ -56,7 +52,7 @@ pub enum Output {
     /// As a page.
     Page(Box<page::PageOptions>),
     /// As one line for each root.
-    Summary(summary::SummaryOptions),
+    Summary(rows::SummaryOptions),
 }
 
 /// A form for programs to read, or for a browser.
@@ -167,7 +163,7 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
                 (Form::Prometheus, _) => prometheus::write(out, weighed, &options),
                 (Form::Csv, Some(tree)) => rows::csv(out, tree, options.order),
                 (Form::Ndjson, Some(tree)) => rows::ndjson(out, tree, options.order),
-                (Form::Folded, Some(tree)) => folded::write(out, tree),
+                (Form::Folded, Some(tree)) => rows::folded(out, tree),
                 (Form::Parquet, Some(tree)) => parquet::write(out, tree, &options),
                 // These have options of their own.
                 (Form::Page(_) | Form::Markdown, _) | (_, None) => Ok(()),
@@ -197,7 +193,7 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
             if let (true, Some(origin)) = (options.roots.is_empty(), origin) {
                 options.roots = origin.roots.iter().filter_map(|root| root.name.clone()).collect();
             }
-            summary::write(out, tree, &options)
+            rows::summary(out, tree, &options)
         }
         (Output::Picture(options), None) if !file_systems.is_empty() => {
             out.write_all(file_systems::table(file_systems, &options).as_bytes())

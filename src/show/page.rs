@@ -4,7 +4,6 @@
 mod html;
 mod kinds;
 mod map;
-mod svg;
 pub mod treemap;
 
 use std::cmp::Reverse;
@@ -12,10 +11,12 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::iter;
 
+use kinds::{DIRECTORY, KINDS};
+use map::Map;
+
 use super::lines::{Line, lay_out};
 use super::partial::{self, MARK};
-use super::percent::percent;
-use super::size::entries;
+use super::size::{entries, percent};
 use super::time::TimeFormat;
 use super::tree::{PictureOptions, Rest, aside};
 use super::{diff, file_systems};
@@ -25,8 +26,6 @@ use crate::base::measure::{Kind, Measure};
 use crate::base::path;
 use crate::tree::tally::{AGE_NAMES, age};
 use crate::tree::{Order, Shape, Tree};
-use kinds::{DIRECTORY, KINDS};
-use map::Map;
 
 /// The style of the map, in both forms.
 const MAP_STYLE: &str = include_str!("page/map.css");
@@ -124,7 +123,7 @@ pub fn write(
     let page = PageContent::new(tree, outcome, options);
     match options.form {
         PageForm::Html => html::write(out, &page),
-        PageForm::Svg => svg::write(out, &page),
+        PageForm::Svg => treemap::write(out, &page),
     }
 }
 

@@ -1,8 +1,10 @@
 //! Tables with one line for each node: CSV (RFC 4180) and JSON lines.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::json;
+use super::size::Format;
 use crate::base::escape::{escape, json_bytes};
 use crate::tree::{Child, Order, Shape, Step, Traversal, Tree};
 
@@ -82,6 +84,82 @@ pub(super) fn each(
         write(Row { node, path, depth })?;
         if node.id().is_some() {
             traversal.enter((), node.children(order));
+        }
+    }
+    Ok(())
+}
+
+// The total of each root, one line each, as `du -s` prints it.
+
+/// How the lines are written.
+#[derive(Clone, Debug, Default)]
+pub struct SummaryOptions {
+    /// How sizes are written.
+    pub format: Format,
+    /// Whether names are written unchanged. On a terminal they are escaped.
+    pub is_raw: bool,
+    /// The names of the roots, in the order of their lines. Roots that are not among them come first, sorted.
+    pub roots: Vec<Vec<u8>>,
+}
+
+/// Writes a line for each root of `tree`.
+///
+/// # Errors
+/// The writer's.
+pub fn summary(out: &mut dyn Write, tree: &Tree, options: &SummaryOptions) -> io::Result<()> {
+    let mut roots: Vec<_> = tree.roots().collect();
+    let mut order = HashMap::new();
+    for (i, name) in options.roots.iter().enumerate() {
+        order.entry(name.as_slice()).or_insert(i);
+    }
+    roots.sort_unstable_by_key(|root| (order.get(root.name()).copied(), root.name()));
+    for root in roots {
+        write!(out, "{}\t", options.format.write(root.size()))?;
+        match options.is_raw {
+            true => out.write_all(root.name())?,
+            false => write!(out, "{}", escape(root.name()))?,
+        }
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+// Folded stacks, for flame graph viewers: a line for each node, with the names from the root to it, separated by
+// semicolons, and its own size without its content.
+
+/// Writes every node that has a size of its own. An inode with several links has a line for each.
+///
+/// # Errors
+/// The writer's.
+pub fn folded(out: &mut dyn Write, tree: &Tree) -> io::Result<()> {
+    let mut stack = String::new();
+    let mut traversal = Traversal::new(tree.root());
+    while let Some(step) = traversal.next() {
+        let Step::Node(node) = step else { continue };
+        let above = traversal.innermost().copied();
+        stack.truncate(above.unwrap_or(0));
+        let is_path = tree.shape() == Shape::List && above.is_some();
+        let name = match node.name() {
+            b"" => "(total)".to_owned(),
+            name => escape(name).replace(';', "\\x3b"),
+        };
+        if above.is_some() {
+            stack.push(';');
+        }
+        stack += &if is_path { name.replace('/', ";") } else { name };
+        let children = node.children(Order::Size);
+        let within = children.iter().fold(0, |sum: u64, child| sum.saturating_add(child.size()));
+        let rest = node.size().saturating_sub(within);
+        // Links to one file add up to more than it. Groups have what is the root's own among them.
+        let own = match tree.shape() {
+            Shape::Groups => rest,
+            Shape::Directory | Shape::List => rest.max(node.own().unwrap_or(0)),
+        };
+        if own > 0 {
+            writeln!(out, "{stack} {own}")?;
+        }
+        if node.id().is_some() {
+            traversal.enter(stack.len(), children);
         }
     }
     Ok(())

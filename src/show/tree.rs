@@ -3,21 +3,18 @@
 //! Lines are laid out from the root down, largest first, and printed in that order or in reverse. Nothing recurses,
 //! and a deep line costs no more than its width allows.
 
-mod bar;
 mod columns;
-mod figures;
-mod rest;
 
 use std::io::{self, Write};
 use std::iter;
 
+use columns::{Columns, PERCENT};
 use nu_ansi_term::Style;
 
 use super::colors::Colors;
 use super::diff;
 use super::lines::{self, Line, Outer, join, lay_out};
-use super::link::Hyperlinks;
-use super::name::{cells, cut, right_aligned, shorten};
+use super::name::{Hyperlinks, cells, cut, right_aligned, shorten};
 use super::palette::{Charset, Palette};
 use super::partial::{self, Partial};
 use super::size::Format;
@@ -25,8 +22,8 @@ use super::time::TimeFormat;
 use crate::base::escape::escape;
 use crate::base::path;
 use crate::tree::{Order, Shape, Totals, Tree};
-use columns::{Columns, PERCENT};
-pub(super) use rest::Rest;
+
+pub(super) use columns::Rest;
 
 /// How a picture is drawn.
 #[derive(Clone, Debug, Default)]
@@ -128,7 +125,7 @@ pub(super) fn with_picture<R>(
         });
     }
     options.partial.mark_lines(&mut lines, tree);
-    let headings = figures::write(&mut lines, tree, options);
+    let headings = columns::write(&mut lines, tree, options);
     // Who asks for paths, or for words, gets a line for each entry.
     if !options.full_paths && !options.screen_reader {
         lines = join(lines, tree.root_depth(), |above, line| {
@@ -137,7 +134,7 @@ pub(super) fn with_picture<R>(
             above.aside == line.aside && (above.figures == line.figures || is_near)
         });
     }
-    let scale = bar::scale(&lines, tree.shape());
+    let scale = columns::scale(&lines, tree.shape());
     let outer = Outer::of(&lines, options.width);
     then(&Picture { lines, headings, scale, outer, root: tree, options })
 }

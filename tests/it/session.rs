@@ -24,6 +24,8 @@ use ratatui_core::backend::TestBackend;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::terminal::Terminal;
 use tempfile::TempDir;
+
+use crate::picture::cells;
 use weigh::app::browse::browser::{Browser, ViewKind};
 use weigh::app::browse::event::{Command, Ending, Event};
 use weigh::app::browse::item::Item;
@@ -48,8 +50,6 @@ use weigh::internal::sys::problem::Operation;
 use weigh::internal::sys::{self, Holder, Space};
 use weigh::internal::tree::tally::{Entry, Inodes, Live, LivePart, Tally, Whole};
 use weigh::internal::tree::{Totals, Tree};
-
-use crate::picture::cells;
 
 pub use weigh::internal::show::name::cells as width;
 pub use weigh::internal::show::palette::{Depth, ROLES, Theme};

@@ -15,19 +15,17 @@ use weigh::internal::ask::reclaimable::{BUILT_IN, Search};
 use weigh::internal::base::measure::{Measure, Time, View};
 use weigh::internal::base::when::When;
 use weigh::internal::scan::filter::Paths;
-use weigh::internal::show::Form;
+use weigh::internal::scan::walk;
 use weigh::internal::show::colors::Colors;
-use weigh::internal::show::link::Hyperlinks;
-use weigh::internal::show::page;
+use weigh::internal::show::name::Hyperlinks;
 use weigh::internal::show::palette::Palette;
 use weigh::internal::show::size::Format;
 use weigh::internal::show::time::{Style, TimeFormat};
 use weigh::internal::show::tree::{self, Bars};
+use weigh::internal::show::{Form, page};
 use weigh::internal::sys;
 use weigh::internal::tree::Order;
 use weigh::internal::tree::tally::{By, Inodes, Limits, Show};
-
-use weigh::internal::scan::walk;
 
 impl Flags {
     pub(super) fn walk(&self) -> Result<walk::WalkOptions, String> {

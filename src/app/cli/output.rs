@@ -10,7 +10,7 @@ use weigh::internal::show::page::{self, PageOptions};
 use weigh::internal::show::palette::Charset;
 use weigh::internal::show::size::{Format, Unit};
 use weigh::internal::show::tree::PictureOptions;
-use weigh::internal::show::{ExportOptions, Form, Output, summary};
+use weigh::internal::show::{ExportOptions, Form, Output, rows};
 use weigh::internal::sys;
 use weigh::internal::tree::tally::By;
 
@@ -135,7 +135,7 @@ impl Flags {
     }
 
     /// How to show a line for each root: like du, unless a format is asked for.
-    fn summary(&self, source: &Input) -> summary::SummaryOptions {
+    fn summary(&self, source: &Input) -> rows::SummaryOptions {
         let roots = match source {
             Input::Roots(roots) => {
                 roots.iter().map(|root| root.as_encoded_bytes().to_vec()).collect()
@@ -143,7 +143,7 @@ impl Flags {
             _ => Vec::new(),
         };
         let is_bytes = self.is_in_bytes();
-        summary::SummaryOptions {
+        rows::SummaryOptions {
             format: match self.print.output_format {
                 Some(_) if is_bytes => self.format(),
                 _ => Format::Fixed(Unit { name: "", bytes: 1 }),

@@ -3,9 +3,8 @@
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
-use std::mem;
 use std::path::{Path, PathBuf, is_separator};
-use std::process;
+use std::{mem, process};
 
 use super::commands::neither;
 use super::flags::Flags;
@@ -16,7 +15,7 @@ use weigh::internal::base::escape::harmless;
 use weigh::internal::from::series::{self, Day, Member, Remembered};
 use weigh::internal::from::snapshot::Origin;
 use weigh::internal::scan::walk;
-use weigh::internal::show::doubts;
+use weigh::internal::show::errors;
 use weigh::internal::sys;
 use weigh::internal::sys::problem::reason;
 
@@ -103,7 +102,7 @@ impl Flags {
         if let Some(Member { file, header }) = found.map_err(|problem| problem.lines())? {
             let host = header.origin.host;
             let is_other = host != now.host;
-            return Ok((Some(file), is_other.then(|| doubts::other_host(&host, &now.host))));
+            return Ok((Some(file), is_other.then(|| errors::other_host(&host, &now.host))));
         }
         let (why, instead) = match self.first_of(&now, needs_complete) {
             Some(first) => {

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::map::{HEIGHT, WIDTH};
-use super::{Coloring, PageContent, PageRow, path_of, safe, svg};
+use super::{Coloring, PageContent, PageRow, path_of, safe, treemap};
 use crate::base::measure::Kind;
 use crate::show::size::{Format, entries};
 
@@ -54,9 +54,9 @@ pub(super) fn write(out: &mut dyn Write, page: &PageContent<'_>) -> io::Result<(
         legends = legends,
         width = WIDTH,
         height = HEIGHT,
-        pattern = svg::PATTERN,
-        shapes = svg::shapes(page, |_| "/>".to_owned()),
-        labels = svg::labels(page),
+        pattern = treemap::PATTERN,
+        shapes = treemap::shapes(page, |_| "/>".to_owned()),
+        labels = treemap::labels(page),
         largest = largest(page),
         count = entries(rows.len() as u64),
         columns = columns.collect::<String>(),

@@ -13,8 +13,7 @@ use crate::app::browse::item::Item;
 use weigh::internal::base::inode::Links;
 use weigh::internal::show::name::{cells, shorten};
 use weigh::internal::show::palette;
-use weigh::internal::show::percent::percent;
-use weigh::internal::show::size::Format;
+use weigh::internal::show::size::{Format, percent};
 
 /// What a line shows.
 struct Fields<'a> {
