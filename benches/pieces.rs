@@ -159,8 +159,8 @@ mod rendering {
     use serde::Serialize;
     use weigh::internal::show::tree;
     use weigh::internal::show::{ExportOptions, json};
+    use weigh::internal::tree::report::Report;
     use weigh::internal::tree::tally::{Limits, Top, Whole};
-    use weigh::internal::tree::weighed::Weighed;
     use weigh::internal::tree::{Child, Order};
 
     const SHAPES: [Grown; 3] = [Grown::FLAT, Grown::NESTED, Grown::LONG_NAMES];
@@ -201,7 +201,7 @@ mod rendering {
     #[divan::bench(args = SHAPES, sample_count = 20)]
     fn json_by_serde(bencher: Bencher, grown: &Grown) {
         let weighed = weighed(grown);
-        let node = Node::of(&weighed.report.as_ref().unwrap().root());
+        let node = Node::of(&weighed.answer.as_ref().unwrap().root());
         let mut out = serde_json::to_vec(&node).unwrap();
         // The same, but for what stands beside the root.
         let (root, ours) = (&out[1..out.len() - 1], ours(&weighed));
@@ -215,12 +215,12 @@ mod rendering {
             });
     }
 
-    fn weighed(grown: &Grown) -> Weighed {
-        let report = Some(grown.gathered_by(&Whole::default()));
-        Weighed { report, ..Weighed::default() }
+    fn weighed(grown: &Grown) -> Report {
+        let answer = Some(grown.gathered_by(&Whole::default()));
+        Report { answer, ..Report::default() }
     }
 
-    fn ours(weighed: &Weighed) -> Vec<u8> {
+    fn ours(weighed: &Report) -> Vec<u8> {
         let mut out = Vec::new();
         json::write(&mut out, weighed, &ExportOptions::default()).unwrap();
         out

@@ -1,5 +1,5 @@
 //! What other programs use: how to make a [`Request`], to [`run`] it, and to read its [`Outcome`]. Both are those of
-//! `report` inside, which are open there to all of weigh.
+//! `ask` inside, which are open there to all of weigh.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -36,9 +36,9 @@ pub fn run(request: &Request) -> Result<Outcome, Problem> {
     if let Some(problem) = &outcome.unsaved {
         return Err(problem.clone());
     }
-    let weighed = &outcome.snapshot.weighed;
-    match weighed.problems.first() {
-        Some(problem) if weighed.report.is_none() => Err(problem.clone()),
+    let report = &outcome.snapshot.report;
+    match report.problems.first() {
+        Some(problem) if report.answer.is_none() => Err(problem.clone()),
         _ => Ok(Outcome(outcome)),
     }
 }
@@ -142,12 +142,12 @@ impl Outcome {
     pub fn root(&self) -> TreeEntry<'_> {
         /// What there is if nothing was read before the walk was interrupted.
         static NOTHING: LazyLock<Tree> = LazyLock::new(Tree::default);
-        TreeEntry(self.0.snapshot.weighed.report.as_ref().unwrap_or(&NOTHING).root())
+        TreeEntry(self.0.snapshot.report.answer.as_ref().unwrap_or(&NOTHING).root())
     }
 
     /// What could not be read, sorted by path.
     pub fn problems(&self) -> &[Problem] {
-        &self.0.snapshot.weighed.problems
+        &self.0.snapshot.report.problems
     }
 
     /// Whether everything was read. If not, all figures are lower bounds.

@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     };
     let printed = unless_closed(print(request, outcome, plan.output, second.ok()));
     let Outcome { unsaved, other_files, exceeded, stats, .. } = outcome;
-    let weighed = &outcome.snapshot.weighed;
+    let report = &outcome.snapshot.report;
     say(Message::Error, unsaved.iter().chain(other_files).map(Problem::lines));
     note(errors::removed("--keep", &outcome.removed), messages);
     note(errors::of_other_hosts(outcome.of_other_hosts), messages);
@@ -74,23 +74,23 @@ fn main() -> ExitCode {
     note(errors::sharing(stats.sharing), messages);
     let measure = outcome.snapshot.view.measure;
     if let Input::Roots(_) = request.source {
-        note(errors::not_loaded(weighed.report.as_ref()), messages);
+        note(errors::not_loaded(report.answer.as_ref()), messages);
     }
     note(errors::measures(stats.measures_differ, measure), messages);
     note(errors::unmounted(&outcome.unmounted), messages);
-    let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
+    let has_totals = report.answer.is_some() && !report.is_interrupted;
     say_how_it_went(request, outcome, has_totals, messages);
-    if weighed.is_interrupted {
+    if report.is_interrupted {
         say(Message::Error, ["interrupted; totals are a lower bound"]);
     }
     let format = messages.format.of(measure);
-    let tree = weighed.report.as_ref();
-    let exceeded_by = |it| errors::exceeded(it, tree, (measure, &format), !weighed.is_complete());
+    let tree = report.answer.as_ref();
+    let exceeded_by = |it| errors::exceeded(it, tree, (measure, &format), !report.is_complete());
     say(Message::Error, exceeded.iter().map(exceeded_by));
     ExitCode::from(match (&printed, unsaved) {
         (Err(_), _) => INCOMPLETE,
         // An interrupted scan in a loaded snapshot does not count.
-        _ if weighed.is_interrupted && request.interrupt.is_asked() => INTERRUPTED,
+        _ if report.is_interrupted && request.interrupt.is_asked() => INTERRUPTED,
         (_, Some(problem)) => status_of(request, problem),
         _ if !other_files.is_empty() => INCOMPLETE,
         // Also if the figure is a lower bound, because the rest can only add to it.
@@ -178,11 +178,11 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
         let unmet = if has_entries { errors::unmet(&filter.typed) } else { Vec::new() };
         let is_said = !unmet.is_empty();
         note(unmet, messages);
-        let tree = outcome.snapshot.weighed.report.as_ref().filter(|_| !is_said);
+        let tree = outcome.snapshot.report.answer.as_ref().filter(|_| !is_said);
         note(errors::unmatched(messages.selected_by.as_deref(), tree), messages);
     }
     note(errors::no_blocks(outcome.stats.has_no_blocks), messages);
-    let problems = &outcome.snapshot.weighed.problems;
+    let problems = &outcome.snapshot.report.problems;
     note(errors::cycles(problems), messages);
     let mut losses = errors::losses(problems, print_errors, may_need_root);
     if let (Some(last), Some(hint)) = (losses.last_mut(), cli::meant(problems)) {
@@ -215,8 +215,8 @@ fn note_hosts(request: &Request, problems: &[Problem], messages: &Messages) {
 
 /// Whether the filters were asked about all entries.
 fn has_all(request: &Request, outcome: &Outcome) -> bool {
-    let weighed = &outcome.snapshot.weighed;
-    weighed.report.is_some() && !weighed.is_interrupted && request.walk.filter.share.is_none()
+    let report = &outcome.snapshot.report;
+    report.answer.is_some() && !report.is_interrupted && request.walk.filter.share.is_none()
 }
 
 /// Says what is no error, unless only errors are to be said.

@@ -105,7 +105,7 @@ impl FileSystem {
         let limits = Limits { depth: 0, lines: 0, roots: points.len(), ..Limits::NONE };
         let top = Top::new(View::default(), limits);
         let walked = walk::walk(points.iter().map(below).collect(), options, top, |_| ());
-        let Some(tree) = walked.weighed.report else { return };
+        let Some(tree) = walked.report.answer else { return };
         let unseen = |Sums { all, shared, .. }: Sums| {
             (all.disk.saturating_sub(shared.disk), all.files.saturating_sub(shared.files))
         };

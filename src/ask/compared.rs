@@ -115,12 +115,12 @@ impl Request {
         }
         let (now, (mut before, digested)) = both?;
         let mut unchanged = None;
-        if let Some((digested, now)) = digested.zip(now.snapshot.weighed.report.as_ref()) {
+        if let Some((digested, now)) = digested.zip(now.snapshot.report.answer.as_ref()) {
             let changed = digested.changed(now, Inodes::DATED_DIRECTORIES);
-            let (tree, alike) =
+            let (tree, equal) =
                 changed.map_err(|error| snapshot::problem(earlier, Operation::Load, &error))?;
-            before.weighed.report = Some(tree.seen_as(before.view));
-            unchanged = Some(Unchanged::Alike(alike));
+            before.report.answer = Some(tree.in_view(before.view));
+            unchanged = Some(Unchanged::Parts(equal));
         }
         ensure_same_roots(earlier, &before, &now.snapshot)?;
         before.name_roots_as(&now.snapshot);
@@ -163,12 +163,12 @@ impl Request {
         let has = snapshot.origin.as_ref().map(Origin::attributes).unwrap_or_default();
         let filter = self.walk.filter.of_saved(has);
         snapshot::reweigh(&mut snapshot, &filter, inodes)
-            .and_then(|()| match snapshot.weighed.report {
+            .and_then(|()| match snapshot.report.answer {
                 Some(_) => Ok(()),
                 None => Err(io::Error::other("nothing could be read when it was made")),
             })
             .map_err(|error| snapshot::problem(path, Operation::Compare, &error))?;
-        snapshot.weighed.check_totals();
+        snapshot.report.check_totals();
         Ok(snapshot)
     }
 
@@ -249,7 +249,7 @@ fn ensure_same_roots(earlier: &Path, before: &Snapshot, now: &Snapshot) -> Resul
 
 /// The problem of the first host that did not answer, with those of others.
 fn unanswered(now: &Snapshot) -> Option<Problem> {
-    let problems = now.weighed.problems.iter();
+    let problems = now.report.problems.iter();
     let mut problems = problems.filter(|problem| problem.operation == Operation::Load);
     let first = problems.next()?.clone();
     let message = problems.fold(first.message, |message, other| format!("{message}; {other}"));

@@ -5,24 +5,22 @@
 //! of the chosen directories are kept; these snapshots are loaded two at a time. So a history takes the memory of two
 //! trees, however long it is.
 
-mod directories;
 mod trend;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::io;
-use std::iter;
 use std::path::{Path, PathBuf};
+use std::{io, iter};
 
 use crate::ask::diff;
 use crate::base::measure::Measure;
 use crate::base::parallel;
 use crate::from::series::{self, Member};
-use crate::from::snapshot::{self, Glance, Origin, Snapshot, Wanted};
+use crate::from::snapshot::{self, Origin, Snapshot, SnapshotInfo, Wanted};
 use crate::sys::problem::{Operation, Problem, hinted};
 use crate::sys::{self, Symlinks};
-use crate::tree::tally::Limits;
-use crate::tree::{Child, Order, Step, Traversal, Tree};
-use directories::Directories;
+use crate::tree::tally::{Entry, Limits, Tally};
+use crate::tree::{Child, Content, Order, Shape, Step, Traversal, Tree};
+
 pub use trend::{Filling, LEAST_SPAN, fillings, slope};
 
 /// The history of a tree.
@@ -135,7 +133,7 @@ pub fn history(
     });
     columns.extend(others.into_iter().filter_map(|column| readable(column, &mut unread)));
     columns.push(Column::new(&last, is));
-    last.weighed.report = Some(tree);
+    last.report.answer = Some(tree);
     let lines = chosen.into_iter().enumerate();
     let lines = lines.map(|(i, line)| line.with(&columns, i)).collect();
     let moments = columns.iter().map(|column| column.moment).collect();
@@ -174,8 +172,8 @@ fn load(
     if let Some(last) = last {
         snapshot.name_roots_as(last);
     }
-    snapshot.weighed.check_totals();
-    match snapshot.weighed.report.take() {
+    snapshot.report.check_totals();
+    match snapshot.report.answer.take() {
         Some(tree) => Ok((snapshot, tree)),
         None => Err(problem(file, "nothing could be read when it was made")),
     }
@@ -186,9 +184,9 @@ fn problem(file: &Path, message: &str) -> Problem {
 }
 
 /// Why a snapshot is of another tree than the last one. All may have to be of its host.
-fn misfit(glance: &Glance, last: &Snapshot, is_of_one: bool) -> Option<String> {
+fn misfit(info: &SnapshotInfo, last: &Snapshot, is_of_one: bool) -> Option<String> {
     let origin = last.origin.as_ref()?;
-    let other = match &glance.origin {
+    let other = match &info.origin {
         it if !origin.has_paths_of(it) => "of another root",
         it if is_of_one && it.host != origin.host => "of another host",
         it if it.share != origin.share => "another share",
@@ -241,7 +239,7 @@ fn sizes(chosen: &[Trace], tree: &Tree) -> Vec<Option<u64>> {
 impl Column {
     fn new(snapshot: &Snapshot, sizes: Vec<Option<u64>>) -> Self {
         let origin = snapshot.origin.clone().unwrap_or_default();
-        let moment = Moment { time: origin.time, is_complete: snapshot.weighed.is_complete() };
+        let moment = Moment { time: origin.time, is_complete: snapshot.report.is_complete() };
         Self { moment, origin, sizes }
     }
 }
@@ -254,5 +252,30 @@ impl Trace {
         let complete = columns.iter().filter(|column| column.moment.is_complete);
         let points = complete.filter_map(|column| Some((column.moment.time, column.sizes[i]?)));
         Self { rate: slope(points), sizes, ..self }
+    }
+}
+
+// The part of a tree that a history needs: its directories, without files. Thirty snapshots of a million entries take
+// 47 MB, and 13 s of CPU time; with files they took 115 MB and 16 s.
+
+/// Keeps every directory with what it comes to.
+struct Directories;
+
+impl Tally for Directories {
+    type Part = Content;
+    type Answer = Tree;
+
+    fn leaf(&self, _: &mut Content, _: &Entry<'_>) {}
+
+    fn merge(&self, part: &mut Content, other: Content) {
+        part.append(other);
+    }
+
+    fn close(&self, parent: &mut Content, directory: &Entry<'_>, part: Content) {
+        parent.close(&directory.node(), part);
+    }
+
+    fn finish(&self, root: &Entry<'_>, part: Content) -> Tree {
+        part.finish(&root.node(), Shape::Directory)
     }
 }

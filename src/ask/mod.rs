@@ -15,7 +15,6 @@ pub mod diff;
 pub mod history;
 pub mod reclaimable;
 mod request;
-mod saved;
 mod sources;
 
 use std::ffi::OsString;
@@ -23,13 +22,9 @@ use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use crate::base::bounds::{Bounds, Growth};
-pub use request::{Input, Keep, Request};
-pub use sources::{NO_OWNERS_LISTED, NO_TIMES_LISTED};
-
 use crate::ask::diff::Unchanged;
 use crate::ask::history::History;
-use crate::ask::reclaimable::{MayGo, Reclaimable, Search};
+use crate::ask::reclaimable::{Reclaimable, RuleTally, Search};
 use crate::base::bounds::Exceeded;
 use crate::base::measure::{Measures, View};
 use crate::base::parallel;
@@ -40,9 +35,13 @@ use crate::scan::stats::WalkStats;
 use crate::scan::walk::Progress;
 use crate::sys::problem::{Operation, Problem};
 use crate::tree::Tree;
+use crate::tree::report::Report;
 use crate::tree::tally::{By, Groups, Limits, Live, LiveDirectory, Show, Top, Whole};
 use crate::tree::total::replay;
-use crate::tree::weighed::Weighed;
+
+pub use crate::base::bounds::{Bounds, Growth};
+pub use request::{Input, Keep, Request};
+pub use sources::{NO_OWNERS_LISTED, NO_TIMES_LISTED};
 
 /// Is told how far a walk is, and once nothing when it is over.
 type Watch<'w> = &'w mut dyn FnMut(Option<&Progress>);
@@ -101,7 +100,7 @@ impl Outcome {
     /// Whether everything was read, for earlier snapshots in it, too.
     pub fn is_complete(&self) -> bool {
         let mut moments = self.history.iter().flat_map(|history| &history.moments);
-        self.snapshot.weighed.is_complete()
+        self.snapshot.report.is_complete()
             && !self.doubts.iter().any(Doubt::is_loss)
             && moments.all(|moment| moment.is_complete)
     }
@@ -129,7 +128,7 @@ pub fn browse(
     let doubts = request.doubts(before.as_ref(), &snapshot);
     let others = before.as_ref().map_or(Measures::ALL, |before| before.known);
     snapshot.known = snapshot.known.and(others);
-    let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
+    let (before, earlier) = before.map_or((None, None), |it| (it.report.answer, it.origin));
     let outcome = request.outcome(snapshot, stats);
     Ok(Outcome { before, earlier, doubts, remembered, ..outcome })
 }
@@ -145,7 +144,7 @@ pub fn listings(request: &Request) -> Option<(Outcome, SavedListings)> {
     let wanted = Wanted { measure: request.measure, times, ..Wanted::default() };
     let (snapshot, listings) = snapshot::listings(&series::newest(file).ok()?, wanted).ok()??;
     let mut snapshot = request.reweighed(snapshot).ok()?;
-    snapshot.weighed.check_totals();
+    snapshot.report.check_totals();
     Some((Outcome { snapshot, ..Outcome::default() }, listings))
 }
 
@@ -174,12 +173,12 @@ pub fn run(
     }
     let (now, before) = request.compared(Box::new(|view| request.now(view, &mut watch)))?;
     let Now { mut snapshot, stats, beside: largest } = now;
-    let has_answer = snapshot.origin.is_some() || snapshot.weighed.report.is_some();
+    let has_answer = snapshot.origin.is_some() || snapshot.report.answer.is_some();
     let to = request.destination(&snapshot).filter(|_| has_answer);
     let saved = to.map(|to| request.save(&to, &mut snapshot)).transpose();
     let remembered = request.remember(&mut snapshot);
     // Even a complete walk is not shown then, because the user wants no more.
-    if request.interrupt.is_asked() && !snapshot.weighed.is_interrupted {
+    if request.interrupt.is_asked() && !snapshot.report.is_interrupted {
         saved.as_ref().map_err(Clone::clone)?;
         if let Some(Remembering::Failed(problem)) = &remembered {
             return Err(problem.clone());
@@ -191,18 +190,18 @@ pub fn run(
     };
     let (before, unchanged) = before.unzip();
     let doubts = request.doubts(before.as_ref(), &snapshot);
-    let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
-    snapshot.weighed.report = match (snapshot.weighed.report, before) {
+    let (before, earlier) = before.map_or((None, None), |it| (it.report.answer, it.origin));
+    snapshot.report.answer = match (snapshot.report.answer, before) {
         (Some(now), Some(before)) => {
             Some(request.difference(before, now, snapshot.view, unchanged.flatten()))
         }
         (Some(whole), None) if request.kept().is_some() => {
             Some(request.shown(whole, largest, snapshot.view, &stats))
         }
-        (report, _) => report,
+        (answer, _) => answer,
     };
     let outcome = request.outcome(snapshot, stats);
-    let root = outcome.snapshot.weighed.report.as_ref().map(Tree::root);
+    let root = outcome.snapshot.report.answer.as_ref().map(Tree::root);
     let was = root.and_then(|root| root.change()?.was);
     let exceeded = request.bounds.exceeded((was, root.map(|root| root.size())));
     let unsaved = saved.err();
@@ -245,8 +244,8 @@ impl Request {
     /// The file systems whose mount points are roots, with what uses them; and the roots that are not mount points.
     /// None unless that is asked for.
     fn file_systems(&self, snapshot: &Snapshot) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
-        let Weighed { report, problems, is_interrupted, .. } = &snapshot.weighed;
-        let (Input::Roots(roots), Some(tree), true) = (&self.source, report, self.file_systems)
+        let Report { answer, problems, is_interrupted, .. } = &snapshot.report;
+        let (Input::Roots(roots), Some(tree), true) = (&self.source, answer, self.file_systems)
         else {
             return Default::default();
         };
@@ -276,7 +275,7 @@ impl Request {
     /// That shows `snapshot`, and what is known besides.
     fn outcome(&self, mut snapshot: Snapshot, stats: WalkStats) -> Outcome {
         // A saved snapshot has no notes.
-        if let Some(tree) = &mut snapshot.weighed.report {
+        if let Some(tree) = &mut snapshot.report.answer {
             tree.annotate(&stats.known.notes);
         }
         let reclaimable = self.what_can_go(&snapshot);
@@ -291,17 +290,17 @@ impl Request {
         if !self.walk.filter.is_off() {
             return Some(Reclaimable::default());
         }
-        let tree = snapshot.weighed.report.as_ref();
-        let findable = tree.map(|tree| replay(tree, MayGo::new(search)).1);
-        Some(reclaimable::find(findable, &snapshot.weighed, search))
+        let tree = snapshot.report.answer.as_ref();
+        let findable = tree.map(|tree| replay(tree, RuleTally::new(search)).1);
+        Some(reclaimable::find(findable, &snapshot.report, search))
     }
 
     /// What can go, and nothing else: no more is kept than that needs.
     fn reclaimed(&self, search: &Search, roots: &[OsString], watch: Watch<'_>) -> Outcome {
         let part = |(tree, findable)| (tree, Some(findable));
-        let now = self.walked(roots, self.walk.view, MayGo::new(search), part, watch);
+        let now = self.walked(roots, self.walk.view, RuleTally::new(search), part, watch);
         let Now { snapshot, stats, beside: findable } = now;
-        let reclaimable = Some(reclaimable::find(findable, &snapshot.weighed, search));
+        let reclaimable = Some(reclaimable::find(findable, &snapshot.report, search));
         Outcome { snapshot, reclaimable, stats, ..Outcome::default() }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Input, Keep, Now, Request, Watch};
@@ -11,8 +11,8 @@ use crate::base::interrupt::Interrupt;
 use crate::base::measure::{Measure, Measures, Time, View};
 use crate::from::list;
 use crate::from::remote::Remote;
-use crate::from::series;
-use crate::from::snapshot::{self, Opened, Origin, Snapshot};
+use crate::from::series::{self, Expired, Remembering};
+use crate::from::snapshot::{self, Destination, Opened, Origin, Snapshot};
 use crate::scan::containers;
 use crate::scan::filter::{Filter, MANY};
 use crate::scan::stats::{OverlayStats, WalkStats};
@@ -20,9 +20,9 @@ use crate::scan::walk::{self, Progress, Walked};
 use crate::sys::problem::{Operation, Problem, hinted};
 use crate::sys::{self, Storage, Symlinks};
 use crate::tree::Tree;
+use crate::tree::report::Report;
 use crate::tree::tally::{By, Groups, Inodes, Limits, Tally, Top, Whole};
 use crate::tree::total::{BeginReplay, replay_to};
-use crate::tree::weighed::Weighed;
 
 /// What is said of a list where times are needed.
 pub const NO_TIMES_LISTED: &str = "the list has no times";
@@ -107,7 +107,7 @@ impl Request {
         let snapshot = self.reweighed(snapshot);
         let mut snapshot =
             snapshot.map_err(|error| snapshot::problem(&path, Operation::Show, &error))?;
-        snapshot.weighed.check_totals();
+        snapshot.report.check_totals();
         Ok(Now { snapshot, stats, beside: None })
     }
 
@@ -141,33 +141,33 @@ impl Request {
         let given = roots;
         let roots = roots.to_owned();
         options.interrupt = Arc::clone(&self.interrupt.is_asked);
-        let Walked { weighed, mut stats } = self.interrupt.put_off(|| {
+        let Walked { report, mut stats } = self.interrupt.put_off(|| {
             let walked = walk::walk(roots, options, tally, |progress| watch(Some(progress)));
             watch(None);
             walked
         });
-        let Weighed { report, problems, is_interrupted, unfinished } = weighed;
-        let (tree, beside) = report.map(part).unzip();
-        let report = tree.map(|tree| tree.seen_as(view));
-        let mut weighed = Weighed { report, problems, is_interrupted, unfinished };
+        let Report { answer, problems, is_interrupted, unfinished } = report;
+        let (tree, beside) = answer.map(part).unzip();
+        let answer = tree.map(|tree| tree.in_view(view));
+        let mut report = Report { answer, problems, is_interrupted, unfinished };
         stats.has_no_blocks = view.measure == Measure::Disk
-            && weighed.report.as_ref().is_some_and(has_only_lengths)
+            && report.answer.as_ref().is_some_and(has_only_lengths)
             && given.iter().any(|root| self.is_served(root));
-        if !weighed.is_interrupted {
+        if !report.is_interrupted {
             stats.known = containers::look_at(&stats.storages);
         }
         // Without these files, an image has too few directories.
         if matches!(self.keep, Keep::Groups(By::Image, _)) {
-            weighed.problems.append(&mut stats.known.problems);
-            weighed.problems.sort_unstable();
+            report.problems.append(&mut stats.known.problems);
+            report.problems.sort_unstable();
         }
         for OverlayStats { path, layer } in &stats.overlays {
             let note = layer.as_ref().map(|layer| format!("counts in {}", escape(layer)));
             stats.known.notes.extend(note.map(|note| (path.clone(), note)));
         }
-        weighed.check_totals();
+        report.check_totals();
         let snapshot =
-            Snapshot { weighed, view, known: Measures::ALL, origin, ..Snapshot::default() };
+            Snapshot { report, view, known: Measures::ALL, origin, ..Snapshot::default() };
         Now { snapshot, stats, beside: beside.flatten() }
     }
 
@@ -241,10 +241,10 @@ impl Request {
         if snapshot.origin.is_none() {
             snapshot.view = self.walk.view;
         }
-        snapshot.weighed.problems.append(&mut problems);
-        snapshot.weighed.problems.sort_unstable();
-        snapshot.weighed.is_interrupted |= self.interrupt.is_asked();
-        snapshot.weighed.check_totals();
+        snapshot.report.problems.append(&mut problems);
+        snapshot.report.problems.sort_unstable();
+        snapshot.report.is_interrupted |= self.interrupt.is_asked();
+        snapshot.report.check_totals();
         Ok(Now { snapshot, stats, beside: None })
     }
 
@@ -294,5 +294,71 @@ impl Request {
             _ => return Ok(()),
         };
         Err(hinted(io::ErrorKind::Other, missing))
+    }
+}
+
+// What stays on the disk: the snapshot that is saved, the one that is remembered, and not what is expired.
+
+impl Request {
+    /// Where to save `snapshot`. In a directory, it is named after its own time, which is not now if it was loaded: the
+    /// names there are in the order of the times.
+    pub(super) fn destination(&self, snapshot: &Snapshot) -> Option<Destination> {
+        let to = self.save.as_ref()?;
+        let dated = to.directory_of_new().zip(snapshot.origin.as_ref());
+        let dated = dated.map(|(directory, origin)| series::dated(directory, origin.time));
+        Some(dated.unwrap_or_else(|| to.clone()))
+    }
+
+    /// Half a snapshot is not saved, because later it would be taken for a whole one.
+    pub(super) fn save(
+        &self,
+        to: &Destination,
+        snapshot: &mut Snapshot,
+    ) -> Result<PathBuf, Problem> {
+        if snapshot.report.is_interrupted {
+            let interrupted = io::Error::other("interrupted");
+            return Err(snapshot::problem(&to.path, Operation::Save, &interrupted));
+        }
+        // It has sizes, the largest first, whatever is shown.
+        let shown = snapshot.view;
+        snapshot.see_as(View { by_time: false, ..shown });
+        let saved = snapshot::save(to, &self.interrupt, snapshot, self.walk.threads);
+        snapshot.see_as(shown);
+        saved
+    }
+
+    /// Remembers a walk of directories, if that is asked for. It may be incomplete, unless it was interrupted.
+    pub(super) fn remember(&self, snapshot: &mut Snapshot) -> Option<Remembering> {
+        let remembered = self.remember.as_ref()?;
+        let tree = snapshot.report.answer.as_ref();
+        let (Some(tree), Some(origin)) = (tree, snapshot.origin.clone()) else {
+            return Some(Remembering::Unfit("nothing could be read"));
+        };
+        if snapshot.report.is_interrupted {
+            return Some(Remembering::Unfit("the scan was interrupted"));
+        }
+        if !tree.roots().all(|root| root.is_directory()) {
+            return Some(Remembering::Unfit("only scans of directories are"));
+        }
+        let mut keep = || {
+            let failed = |error| snapshot::problem(&remembered.directory, Operation::Save, &error);
+            let to = remembered.destination(&origin).map_err(failed)?;
+            let saved = self.save(&to, snapshot)?;
+            let expired = remembered.thin(&saved, &origin).map_err(failed)?;
+            Ok((saved, expired))
+        };
+        Some(match keep() {
+            Ok((saved, expired)) => Remembering::Kept(saved, expired),
+            Err(problem) => Remembering::Failed(problem),
+        })
+    }
+
+    /// Removes expired snapshots from the directory in which a dated one from `origin` was saved in a `file`, if that
+    /// was asked for.
+    pub(super) fn remove_old(&self, file: &Path, origin: &Origin) -> Expired {
+        let directory = self.save.as_ref().and_then(Destination::directory_of_new);
+        directory.zip(self.keep_saved).map_or_else(Expired::default, |(directory, count)| {
+            series::remove_old(directory, (file, origin), count.get())
+        })
     }
 }

@@ -14,7 +14,7 @@ use crate::base::parallel;
 use crate::base::path::LONGEST;
 use crate::from::snapshot::header::{end, head, list};
 use crate::from::snapshot::{FileSystem, Origin, Unseen};
-use crate::tree::weighed::Weighed;
+use crate::tree::report::Report;
 use crate::tree::{Child, Node, Order, Step, Traversal, Tree};
 
 /// What the header contains, and how names are written.
@@ -56,19 +56,19 @@ impl ExportOptions {
 ///
 /// # Errors
 /// The writer's.
-pub fn write(out: &mut dyn Write, weighed: &Weighed, options: &ExportOptions) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, report: &Report, options: &ExportOptions) -> io::Result<()> {
     head(out, options.view)?;
-    let is_complete = weighed.is_complete() && !options.lacks_earlier;
+    let is_complete = report.is_complete() && !options.lacks_earlier;
     write!(out, r#","complete":{is_complete}"#)?;
-    if weighed.is_interrupted {
+    if report.is_interrupted {
         out.write_all(br#","interrupted":true"#)?;
     }
     space(out, &options.file_systems)?;
-    if let Some(tree) = &weighed.report {
+    if let Some(tree) = &report.answer {
         out.write_all(b",")?;
         NodeWriter { tree, options }.tree(out)?;
     }
-    end(out, &weighed.problems)
+    end(out, &report.problems)
 }
 
 /// So few directories cannot make long paths, however they are nested.
@@ -136,7 +136,7 @@ impl<'a> NodeWriter<'a> {
             return number(text, br#","churn":"#, changed.churn);
         }
         let Node { sums, note, .. } = node.node();
-        let totals = sums.seen_as(self.options.view);
+        let totals = sums.in_view(self.options.view);
         // Seconds before or after the epoch; null for a directory in which nothing has a time.
         match self.options.view.by_time {
             false => number(text, br#","size":"#, totals.size),
@@ -163,7 +163,7 @@ impl<'a> NodeWriter<'a> {
     /// Writes the members that only a directory has, up to its children.
     fn open(&self, text: &mut Vec<u8>, directory: Child<'_>) {
         if directory.change().is_none() {
-            let totals = directory.node().sums.seen_as(self.options.view);
+            let totals = directory.node().sums.in_view(self.options.view);
             number(text, br#","entries":"#, totals.entries);
             if totals.shared > 0 {
                 number(text, br#","shared":"#, totals.shared);

@@ -139,7 +139,7 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome, mut output: Output) -> io::
         (Output::Picture(options), _, Some(found)) => reclaimable::draw(out, found, &options),
         (Output::Markdown(options), _, Some(found)) => reclaimable::markdown(out, found, &options),
         (Output::Form(Form::Csv, _), _, Some(found)) => reclaimable::csv(out, found),
-        (_, _, Some(found)) => reclaimable::json(out, found, &snapshot.weighed),
+        (_, _, Some(found)) => reclaimable::json(out, found, &snapshot.report),
         (output, None, None) => write_tree(out, outcome, output),
     }
 }
@@ -147,8 +147,8 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome, mut output: Output) -> io::
 /// Writes the result of a walk, or a difference to an earlier snapshot. File systems are shown beside the root.
 fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Result<()> {
     let Outcome { snapshot, file_systems, earlier, doubts, .. } = outcome;
-    let Snapshot { weighed, view, known, origin, .. } = snapshot;
-    match (output, &weighed.report) {
+    let Snapshot { report, view, known, origin, .. } = snapshot;
+    match (output, &report.answer) {
         (Output::Form(form, options), tree) => {
             let file_systems = file_systems.to_vec();
             // Other forms say what nodes have.
@@ -158,9 +158,9 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
             let options =
                 ExportOptions { view, known, file_systems, origin, lacks_earlier, ..options };
             match (form, tree) {
-                (Form::Json, _) => json::write(out, weighed, &options),
-                (Form::Ncdu, _) => ncdu::write(out, weighed, &options),
-                (Form::Prometheus, _) => prometheus::write(out, weighed, &options),
+                (Form::Json, _) => json::write(out, report, &options),
+                (Form::Ncdu, _) => ncdu::write(out, report, &options),
+                (Form::Prometheus, _) => prometheus::write(out, report, &options),
                 (Form::Csv, Some(tree)) => rows::csv(out, tree, options.order),
                 (Form::Ndjson, Some(tree)) => rows::ndjson(out, tree, options.order),
                 (Form::Folded, Some(tree)) => rows::folded(out, tree),
@@ -205,16 +205,16 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
 
 /// Has a picture show what was weighed.
 fn adapt(options: &mut tree::PictureOptions, snapshot: &Snapshot) {
-    let Snapshot { weighed, view, origin, .. } = snapshot;
+    let Snapshot { report, view, origin, .. } = snapshot;
     options.format = options.format.of(view.measure);
     options.times = options.times.take().filter(|_| view.by_time);
     if options.times.is_some() {
         // Times do not add up.
         options.bars = Bars::None;
     }
-    let change = weighed.report.as_ref().and_then(|tree| tree.root().change());
+    let change = report.answer.as_ref().and_then(|tree| tree.root().change());
     options.knows_own |= origin.is_some() || change.is_some();
-    options.partial = Partial::of(weighed);
+    options.partial = Partial::of(report);
     // Nobody can open what is on another host.
     options.links = options.links.take().filter(|links| match origin {
         Some(origin) => origin.host == links.host,

@@ -11,7 +11,7 @@ use super::partial::{Losses, Partial};
 use crate::base::escape::{is_control, is_plain};
 use crate::base::inode::{Links, MountedDevice};
 use crate::base::measure::{Kind, Measure};
-use crate::tree::weighed::Weighed;
+use crate::tree::report::Report;
 use crate::tree::{Inode, Node, Order, Step, Traversal};
 
 /// Writes the result of a walk.
@@ -20,7 +20,7 @@ use crate::tree::{Inode, Node, Order, Step, Traversal};
 /// The writer's.
 pub fn write(
     out: &mut dyn Write,
-    weighed: &Weighed,
+    report: &Report,
     &ExportOptions { known, time, .. }: &ExportOptions,
 ) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
@@ -31,8 +31,8 @@ pub fn write(
         write!(out, r#","measure":"{}""#, size.name())?;
     }
     out.write_all(b"}")?;
-    let partial = Partial::of(weighed);
-    let Some(tree) = &weighed.report else { return out.write_all(b"]\n") };
+    let partial = Partial::of(report);
+    let Some(tree) = &report.answer else { return out.write_all(b"]\n") };
     let root = tree.root();
     let is_file = !root.is_directory();
     if is_file {

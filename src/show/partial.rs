@@ -7,7 +7,7 @@ use super::size::Format;
 use crate::base::measure::Kind;
 use crate::base::path;
 use crate::sys::problem::{Operation, Problem};
-use crate::tree::weighed::Weighed;
+use crate::tree::report::Report;
 use crate::tree::{Child, Freeable, Shape, Tree};
 
 /// Stands before a figure that is a lower bound.
@@ -63,11 +63,11 @@ impl Losses {
     }
 }
 
-/// The path of each loss of `weighed`, and whether only its content was not read. Losses outside all roots concern any
+/// The path of each loss of `report`, and whether only its content was not read. Losses outside all roots concern any
 /// of them, so each root has one for them.
-pub(super) fn losses(weighed: &Weighed) -> Vec<(Vec<u8>, bool)> {
-    let losses = weighed.problems.iter().filter(|problem| Problem::is_loss(problem));
-    let roots = weighed.report.iter().flat_map(Tree::roots).filter(|root| root.is_directory());
+pub(super) fn losses(report: &Report) -> Vec<(Vec<u8>, bool)> {
+    let losses = report.problems.iter().filter(|problem| Problem::is_loss(problem));
+    let roots = report.answer.iter().flat_map(Tree::roots).filter(|root| root.is_directory());
     let roots: Vec<_> = roots.map(|root| root.path()).collect();
     // A git index, or rules for what to ignore, may be outside all roots. What else is lost outside them is another
     // root.
@@ -84,10 +84,10 @@ pub(super) fn losses(weighed: &Weighed) -> Vec<(Vec<u8>, bool)> {
 }
 
 impl Partial {
-    /// What was not read of `weighed`.
-    pub fn of(weighed: &Weighed) -> Self {
-        let content = losses(weighed).into_iter();
-        let unfinished = weighed.unfinished.iter().flatten();
+    /// What was not read of `report`.
+    pub fn of(report: &Report) -> Self {
+        let content = losses(report).into_iter();
+        let unfinished = report.unfinished.iter().flatten();
         let mut lost: Vec<_> = content
             .chain(unfinished.map(|path| (path.clone(), true)))
             .map(|(path, is_content)| {
@@ -97,8 +97,8 @@ impl Partial {
             .collect();
         lost.sort_unstable();
         lost.dedup();
-        let is_interrupted = weighed.is_interrupted;
-        let is_unknown = is_interrupted && weighed.unfinished.is_none();
+        let is_interrupted = report.is_interrupted;
+        let is_unknown = is_interrupted && report.unfinished.is_none();
         Self { lost, is_interrupted, is_unknown }
     }
 

@@ -11,7 +11,7 @@ use crate::base::measure::Measure;
 use crate::base::path;
 use crate::from::snapshot::FileSystem;
 use crate::tree::Tree;
-use crate::tree::weighed::Weighed;
+use crate::tree::report::Report;
 
 /// A figure of a file system, if it is known.
 type OfFileSystem = fn(&FileSystem) -> Option<i128>;
@@ -33,24 +33,24 @@ const OF_FILE_SYSTEMS: [(&str, &str, OfFileSystem); 5] = [
 ///
 /// # Errors
 /// The writer's.
-pub fn write(out: &mut dyn Write, weighed: &Weighed, options: &ExportOptions) -> io::Result<()> {
-    if weighed.report.is_none() && options.file_systems.is_empty() {
+pub fn write(out: &mut dyn Write, report: &Report, options: &ExportOptions) -> io::Result<()> {
+    if report.answer.is_none() && options.file_systems.is_empty() {
         return Ok(());
     }
-    if let Some(tree) = &weighed.report {
+    if let Some(tree) = &report.answer {
         nodes(out, tree, options)?;
     }
     file_systems(out, &options.file_systems)?;
     // Of the same roots, another file has it. A list of the files in several roots does not have the roots.
-    let tree = weighed.report.as_ref().filter(|tree| tree.roots().next().is_some());
+    let tree = report.answer.as_ref().filter(|tree| tree.roots().next().is_some());
     if let (Some(tree), None) = (tree, &options.by) {
         let mut metric =
             Metric::begin(out, "weigh_errors", "What could not be read below a path.")?;
         // What was interrupted did not read everything, wherever that was.
-        let start = i128::from(weighed.is_interrupted);
+        let start = i128::from(report.is_interrupted);
         let mut errors: BTreeMap<Vec<u8>, _> =
             tree.roots().map(|root| (root.name().to_vec(), start)).collect();
-        for (path, _) in partial::losses(weighed) {
+        for (path, _) in partial::losses(report) {
             let mut above = (0..=path.len()).rev().map(|end| &path[..end]);
             let root = above.find(|it| errors.contains_key(*it) && path::is_within(&path, it));
             // A root that could not be read is not in the tree.
@@ -115,27 +115,27 @@ fn file_systems(out: &mut dyn Write, all: &[FileSystem]) -> io::Result<()> {
 struct Metric<'a> {
     out: &'a mut dyn Write,
     name: &'static str,
-    alike: BTreeMap<String, i128>,
+    equal: BTreeMap<String, i128>,
 }
 
 impl<'a> Metric<'a> {
     fn begin(out: &'a mut dyn Write, name: &'static str, what: &str) -> io::Result<Self> {
         writeln!(out, "# HELP {name} {what}\n# TYPE {name} gauge")?;
-        Ok(Self { out, name, alike: BTreeMap::new() })
+        Ok(Self { out, name, equal: BTreeMap::new() })
     }
 
     fn add<const N: usize>(&mut self, labels: [(&str, &[u8]); N], figure: i128) -> io::Result<()> {
         let labels = labels.map(|(name, value)| format!("{name}=\"{}\"", label(value))).join(",");
         if labels.contains(char::REPLACEMENT_CHARACTER) {
-            *self.alike.entry(labels).or_default() += figure;
+            *self.equal.entry(labels).or_default() += figure;
             return Ok(());
         }
         writeln!(self.out, "{}{{{labels}}} {figure}", self.name)
     }
 
     fn end(self) -> io::Result<()> {
-        let Self { out, name, alike } = self;
-        alike.iter().try_for_each(|(labels, figure)| writeln!(out, "{name}{{{labels}}} {figure}"))
+        let Self { out, name, equal } = self;
+        equal.iter().try_for_each(|(labels, figure)| writeln!(out, "{name}{{{labels}}} {figure}"))
     }
 }
 

@@ -17,7 +17,7 @@ use crate::base::measure::{Kind, Mode, View};
 use crate::base::path;
 use crate::from::snapshot::header;
 use crate::tree::Freeable;
-use crate::tree::weighed::Weighed;
+use crate::tree::report::Report;
 
 /// What the columns show. The last two are the path and the command.
 const HEADINGS: [&str; 6] = ["frees", "size", "unused", "what it is", "path", "to remove it"];
@@ -218,7 +218,7 @@ impl List<'_> {
 ///
 /// # Errors
 /// The writer's.
-pub fn json(out: &mut dyn Write, reclaimable: &Reclaimable, weighed: &Weighed) -> io::Result<()> {
+pub fn json(out: &mut dyn Write, reclaimable: &Reclaimable, report: &Report) -> io::Result<()> {
     let Reclaimable { found, more, frees, others, more_others, .. } = reclaimable;
     let Freeable { least, most, .. } = frees;
     header::head(out, View::default())?;
@@ -226,7 +226,7 @@ pub fn json(out: &mut dyn Write, reclaimable: &Reclaimable, weighed: &Weighed) -
     write!(out, r#","more":{more},"frees_least":{least},"frees_most":{most}"#)?;
     header::list(out, r#","others":"#, others, json_entry)?;
     write!(out, r#","more_others":{more_others}}}"#)?;
-    header::end(out, &weighed.problems)
+    header::end(out, &report.problems)
 }
 
 fn json_entry(out: &mut dyn Write, one: &Reclaim) -> io::Result<()> {

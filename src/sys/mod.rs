@@ -36,23 +36,9 @@
 //! or read in bulk, or asked what it needs for itself; and the system's own tables ([`MountTable`]). Errors are the
 //! system's own.
 
-use std::ffi::OsStr;
-use std::fs;
-pub use std::fs::File;
-use std::hash::{BuildHasher, Hash, Hasher};
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
-
-use foldhash::fast::FixedState;
-
-use crate::base::inode::Identity;
-use crate::base::measure::{Figures, Kind, Mode, Time};
-
 mod by_path;
 mod exact;
 mod extents;
-mod kernel_file_systems;
 mod listing;
 mod mount_table;
 pub mod problem;
@@ -60,8 +46,49 @@ mod snapshot_file;
 mod source;
 mod space;
 mod time_zone;
-mod unseen;
-mod usage;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use foldhash::fast::FixedState;
+#[cfg(target_os = "linux")]
+use linux as system;
+#[cfg(all(unix, not(target_os = "linux")))]
+use other as system;
+#[cfg(windows)]
+use windows as system;
+
+use crate::base::inode::Identity;
+use crate::base::measure::{Figures, Kind, Mode, Time};
+
+pub use exact::{ExactStat, Moment};
+pub use extents::Mapped;
+pub use listing::{Listed, Listing};
+pub use mount_table::{
+    AUTOMOUNT_NAME, KERNEL_FILE_SYSTEMS, Location, MountTable, Overlay, hash_below,
+};
+pub use snapshot_file::{
+    Destination, Draft, ReadFrom, SnapshotFile, directories_in, exists, files_in, has_content,
+    is_directory, length, lock, open as open_snapshot, pipe, remove_file, temporary_space,
+    unnamed_file,
+};
+pub use source::{Handle, Source};
+pub use space::{Cause, Holder, Space, Unseen, Usage, space, used_inodes};
+pub use std::fs::File;
+pub use system::{
+    Bulk, HOME, HeldDirectory, OPENER, Prefetch, clone_mount, ensure_output, errors, for_root,
+    free_handles, has_dos_name, host, into_path, is_capable_terminal, is_out_of_handles,
+    is_vanished, make_directories, make_private_directory, map_extents, not_found, open_outside,
+    open_to_append, own_space, own_usage, read_keys_without_waiting, space_around, stop_others,
+    terminal, threads_with_room, to_path, typed, unlinked_files, usage, user_home, user_homes,
+    user_id, user_name, user_number,
+};
+pub use time_zone::time_zone;
+
 /// Names of Windows; its tests run everywhere.
 #[cfg(any(windows, test))]
 mod wtf8;
@@ -76,37 +103,6 @@ mod refused;
 mod unix;
 #[cfg(windows)]
 mod windows;
-
-#[cfg(target_os = "linux")]
-use linux as system;
-#[cfg(all(unix, not(target_os = "linux")))]
-use other as system;
-#[cfg(windows)]
-use windows as system;
-
-pub use exact::{ExactStat, Moment};
-pub use extents::Mapped;
-pub use kernel_file_systems::{AUTOMOUNT_NAME, KERNEL_FILE_SYSTEMS};
-pub use listing::{Listed, Listing};
-pub use mount_table::{Location, MountTable, Overlay, hash_below};
-pub use snapshot_file::{
-    Destination, Draft, ReadFrom, SnapshotFile, directories_in, exists, files_in, has_content,
-    is_directory, length, lock, open as open_snapshot, pipe, remove_file, temporary_space,
-    unnamed_file,
-};
-pub use source::{Handle, Source};
-pub use space::{Space, space, used_inodes};
-pub use system::{
-    Bulk, HOME, HeldDirectory, OPENER, Prefetch, clone_mount, ensure_output, errors, for_root,
-    free_handles, has_dos_name, host, into_path, is_capable_terminal, is_out_of_handles,
-    is_vanished, make_directories, make_private_directory, map_extents, not_found, open_outside,
-    open_to_append, own_space, own_usage, read_keys_without_waiting, space_around, stop_others,
-    terminal, threads_with_room, to_path, typed, unlinked_files, usage, user_home, user_homes,
-    user_id, user_name, user_number,
-};
-pub use time_zone::time_zone;
-pub use unseen::{Cause, Holder, Unseen};
-pub use usage::Usage;
 
 /// As many symlinks as Linux follows in one path (path_resolution(7)).
 const MOST_SYMLINKS: usize = 40;
@@ -145,7 +141,7 @@ pub struct Mount {
     /// The source that lists it.
     pub source: Source,
     /// What it carries.
-    pub carries: Carries,
+    pub content: MountContent,
     /// What serves it.
     pub storage: Storage,
     /// Whether a listing's inode numbers equal those of stat, unless something is mounted on the entry.
@@ -182,7 +178,7 @@ pub enum Storage {
 
 /// What a mount carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Carries {
+pub enum MountContent {
     /// Stored files.
     #[default]
     Data,

@@ -134,15 +134,15 @@ impl<'a> Child<'a> {
         };
         let mut node = node.unwrap_or_default();
         if let Some(frees) = node.sums.frees {
-            let settled = frees.settled(&node.sums, || self.tree.has_too_many_extents());
-            node.sums.frees = Some(settled);
+            let plain = frees.plain(&node.sums, || self.tree.has_too_many_extents());
+            node.sums.frees = Some(plain);
         }
         node
     }
 
     /// What it comes to in the view.
     pub fn totals(&self) -> Totals {
-        self.node().seen_as(self.tree.view)
+        self.node().in_view(self.tree.view)
     }
 
     /// The size of a directory without its content, if it counts.
@@ -239,7 +239,7 @@ impl<'a> Child<'a> {
     pub fn freed(self) -> u64 {
         let node = self.node();
         let links = node.inode.map_or(Links::Alone, |inode| inode.links);
-        node.sums.seen_as(self.view()).freed(self.is_directory(), links)
+        node.sums.in_view(self.view()).freed(self.is_directory(), links)
     }
 
     /// What counts at and below it: each directory's own figures, and those of every other entry. With its inode, if

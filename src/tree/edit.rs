@@ -72,7 +72,7 @@ impl Tree {
         } else {
             content.push(&root.node());
         }
-        content.finish(&total, shape).seen_as(view)
+        content.finish(&total, shape).in_view(view)
     }
 
     /// Takes a directory out with all that is below it, under another `name`. It stays in its place without

@@ -8,30 +8,29 @@
 //!
 //! `record` packs what `node` has, `content` puts a tree together, and `child` reads it.
 
-mod alike;
 mod child;
 mod content;
 pub mod digest;
 mod edit;
-mod freeable;
 mod node;
 pub mod record;
+pub mod report;
 pub mod sum;
 pub mod tally;
 pub mod total;
 mod traversal;
-pub mod weighed;
 
 use std::iter;
 use std::ops::RangeInclusive;
 
 use crate::base::measure::View;
 
-pub use alike::Alike;
 pub use child::{Child, LeafRecord, Order};
 pub use content::Content;
-pub use freeable::{FEW_EXTENTS, Freeable, LEAST_ASKED, MOST_EXTENTS};
-pub use node::{Details, Inode, Node, Sums, Totals};
+pub use digest::UnchangedParts;
+pub use node::{
+    Details, FEW_EXTENTS, Freeable, Inode, LEAST_ASKED, MOST_EXTENTS, Node, Sums, Totals,
+};
 pub use traversal::{Named, Step, Traversal};
 
 /// A directory and what is kept of its content, or a root that is not a directory.
@@ -100,7 +99,7 @@ impl Tree {
 
     /// The same tree in another view. What it keeps stays as it is.
     #[must_use]
-    pub fn seen_as(self, view: View) -> Self {
+    pub fn in_view(self, view: View) -> Self {
         Self { view, ..self }
     }
 

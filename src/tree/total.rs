@@ -2,25 +2,24 @@
 //! directory, and this computes what the directory comes to: from the figures of inodes, how links count, and what is
 //! shared.
 
-mod add_up;
 mod extents;
 mod freeable;
 mod replay;
 
+use std::collections::{BTreeSet, HashMap};
 use std::mem;
 use std::ops::DerefMut;
-
-pub use add_up::add_up;
-pub use extents::{ExtentCount, Extents};
-pub use freeable::{Doubtful, Sharing, SharingFile};
-pub use replay::{AnyReplay, BeginReplay, Replay, apart, replay, replay_to, stat_of};
 
 use crate::base::inode::Links;
 use crate::base::measure::{Figures, Time};
 use crate::sys::Stat;
 use crate::tree::sum::Sum;
 use crate::tree::tally::{Entry, Tally};
-use crate::tree::{Freeable, Sums};
+use crate::tree::{DirectoryId, Freeable, Sums, Tree};
+
+pub use extents::{ExtentCount, Extents};
+pub use freeable::{MaybeShared, Sharing, SharingFile};
+pub use replay::{AnyReplay, BeginReplay, Replay, replay, replay_to, stat_of, sum_of_disjoint};
 
 /// How inodes count.
 #[derive(Clone, Copy, Debug, Default)]
@@ -123,7 +122,7 @@ impl<P: Default> Subtotal<P> {
 
     /// Adds the part of an entry that may not be its own, and sets what deleting it frees.
     pub fn add_sharing(&mut self, entry: &mut Entry<'_>, file: Option<SharingFile>) {
-        let file = file.filter(|file| file.doubtful.size > 0);
+        let file = file.filter(|file| file.maybe_shared.size > 0);
         let one = file.map(|file| Box::new(Sharing::of(entry, file)));
         entry.sums.frees = Some(match entry.links.are_several() {
             // The other links keep it.
@@ -199,4 +198,41 @@ pub fn finish<T: Tally>(
         }
     }
     tally.finish(&root, subtotal.part)
+}
+
+// The totals of directories in which something was scanned again or removed, and of those above them.
+
+/// Adds up again what `directories`, and all directories above them, come to, from the inodes that are kept: of those
+/// with several links, which they are.
+///
+/// This goes once through everything below the root: if links are elsewhere, no sum of totals is right.
+pub fn add_up(tree: &mut Tree, rules: &Rules, directories: impl IntoIterator<Item = DirectoryId>) {
+    // In the order of their numbers, which each has after those below it.
+    let mut above = BTreeSet::new();
+    for directory in directories {
+        let mut at = Some(tree.directory(directory));
+        while let Some(directory) = at {
+            if !directory.id().is_some_and(|id| above.insert(id)) {
+                break;
+            }
+            at = directory.parent();
+        }
+    }
+    let (mut open, mut sums): (HashMap<DirectoryId, Sum>, Vec<_>) = Default::default();
+    for &id in &above {
+        let mut sum = open.remove(&id).unwrap_or_default();
+        // What is in those before has been added.
+        let others = tree.directory(id).directories().filter_map(|child| child.id());
+        for other in others.filter(|other| !above.contains(other)) {
+            sum.add_counted(tree.directory(other).counted());
+        }
+        sum.add_counted(tree.directory(id).counted_here());
+        sums.push((id, rules.sums(&sum)));
+        if let Some(parent) = tree.directory(id).parent().and_then(|parent| parent.id()) {
+            open.entry(parent).or_default().absorb(sum);
+        }
+    }
+    for (id, sums) in sums {
+        tree.set_sums(id, sums);
+    }
 }

@@ -275,7 +275,7 @@ fn load_and_write(path: &Path, filter: &Filter) -> Option<(Tree, Vec<u8>)> {
     snapshot::reweigh(&mut loaded, filter, inodes).ok()?;
     let mut saved = Vec::new();
     packed::write(&mut saved, &loaded, None).unwrap();
-    Some((loaded.weighed.report?, saved))
+    Some((loaded.report.answer?, saved))
 }
 
 /// What is taken is saved as it was, and can be drawn whatever its numbers are.

@@ -32,7 +32,7 @@ fn scan<'r>(roots: impl IntoIterator<Item = &'r Path>) -> Tree {
     let source = Input::Roots(roots.into_iter().map(Into::into).collect());
     let request = Request { source, keep, ..Request::default() };
     let browsed = ask::browse(&request, Arc::default(), |_| {}).unwrap();
-    browsed.snapshot.weighed.report.unwrap()
+    browsed.snapshot.report.answer.unwrap()
 }
 
 /// Every entry at `roots` and below, by its path: reviewed, or why it must not be removed. What `protected` names is not.
@@ -190,7 +190,7 @@ pub fn stopped(root: &Path) -> Vec<String> {
     request.walk.threads = NonZeroUsize::new(1);
     request.interrupt.is_asked.store(true, Ordering::SeqCst);
     let stopped = ask::browse(&request, Arc::default(), |_| {}).unwrap();
-    let Some(tree) = &stopped.snapshot.weighed.report else { return Vec::new() };
+    let Some(tree) = &stopped.snapshot.report.answer else { return Vec::new() };
     let places: Vec<_> = tree.root().unsorted().filter_map(|child| child.place()).collect();
     let top = |_: &[u8]| Some(root.to_owned());
     let targets = removal::targets(tree, places, top, &Arc::default());

@@ -17,8 +17,8 @@ use weigh::internal::from::snapshot::packed::blocks::{self, Blocks, HeaderText, 
 use weigh::internal::from::snapshot::packed::pieces::{self, Piece};
 use weigh::internal::from::snapshot::{self, Snapshot, Wanted, packed};
 use weigh::internal::tree::record::{push_directory, push_number};
+use weigh::internal::tree::report::Report;
 use weigh::internal::tree::tally::{Inodes, Limits, Top, Whole};
-use weigh::internal::tree::weighed::Weighed;
 use weigh::internal::tree::{Child, Content, Details, Freeable, Inode, Node, Shape, Sums, Tree};
 
 /// The members that are a node's, and not the header's.
@@ -87,7 +87,7 @@ pub fn read(path: &Path) -> Value {
     let wanted = Wanted { times: true, ..Wanted::default() };
     let loaded = snapshot::load(path, wanted, |_| Whole { inodes: Inodes::ALL }).unwrap();
     let measure = Measure::named(all["measure"].as_str().unwrap()).unwrap();
-    if let Some(tree) = &loaded.weighed.report {
+    if let Some(tree) = &loaded.report.answer {
         all.extend(described(tree.root(), measure));
     }
     Value::Object(all)
@@ -165,13 +165,13 @@ pub fn write(path: impl AsRef<Path>, text: &str) {
 /// The same of a value.
 pub fn save(path: &Path, all: &Value) {
     let measure = Measure::named(all["measure"].as_str().unwrap_or("disk")).unwrap();
-    let report = all.get("size").or(all.get("children")).map(|_| tree(all, measure));
-    let directories = match &report {
+    let answer = all.get("size").or(all.get("children")).map(|_| tree(all, measure));
+    let directories = match &answer {
         Some(tree) if tree.root().is_directory() => tree.root().directories_below() + 1,
         _ => 0,
     };
     let snapshot =
-        Snapshot { weighed: Weighed { report, ..Weighed::default() }, ..Snapshot::default() };
+        Snapshot { report: Report { answer, ..Report::default() }, ..Snapshot::default() };
     let mut file = Vec::new();
     packed::write(&mut file, &snapshot, None).unwrap();
     let mut header = all.as_object().unwrap().clone();
@@ -422,7 +422,7 @@ pub fn directories_listed(path: &Path, way: &[&str]) -> Option<usize> {
 /// taken can be shown and saved.
 pub fn read_every_way(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
     let bytes = fs::read(path).unwrap();
-    let _ = snapshot::glance(path);
+    let _ = snapshot::info(path);
     let by_block = read_blocks(bytes);
     let front =
         snapshot::load(path, Wanted::default(), |view| Top::new(view, Limits::NONE)).map(|_| ());
@@ -432,7 +432,7 @@ pub fn read_every_way(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
     let whole = snapshot::load(path, Wanted::default(), |_| Whole { inodes: Inodes::ALL });
     let digested = snapshot::digested(path, Wanted::default(), |_, _| Ok(()));
     // What differs from nothing, or from what is in it.
-    let tree = whole.as_ref().ok().and_then(|whole| whole.weighed.report.as_ref());
+    let tree = whole.as_ref().ok().and_then(|whole| whole.report.answer.as_ref());
     let nothing = Tree::default();
     let changed = digested.map_err(|problem| problem.to_string()).and_then(|digested| {
         let changed = digested.map(|(_, it)| it.changed(tree.unwrap_or(&nothing), Inodes::ALL));

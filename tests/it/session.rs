@@ -28,8 +28,8 @@ use tempfile::TempDir;
 use crate::picture::cells;
 use weigh::app::browse::browser::{Browser, ViewKind};
 use weigh::app::browse::event::{Command, Ending, Event};
-use weigh::app::browse::item::Item;
 use weigh::app::browse::keys::Key;
+use weigh::app::browse::listing::Item;
 use weigh::app::browse::protected::Protected;
 use weigh::app::browse::review::RemovalProgress;
 use weigh::app::browse::work::{Console, Work};
@@ -295,7 +295,7 @@ impl Setup {
 
     /// The figures of a scan.
     pub fn figures(&self) -> Figures {
-        figures(&self.scanned().snapshot.weighed.report.unwrap())
+        figures(&self.scanned().snapshot.report.answer.unwrap())
     }
 }
 
@@ -572,15 +572,15 @@ impl Session {
     pub fn scan_all_but(&mut self, path: impl Into<PathBuf>, what: Operation, why: io::ErrorKind) {
         let mut outcome = scanned(&self.request);
         let path = path.into().into_os_string().into_encoded_bytes();
-        outcome.snapshot.weighed.problems = vec![Problem::new(path, what, &io::Error::from(why))];
+        outcome.snapshot.report.problems = vec![Problem::new(path, what, &io::Error::from(why))];
         self.show(outcome);
     }
 
     /// The scan ends, was stopped, and nobody knows where.
     pub fn scan_some(&mut self) {
         let mut outcome = scanned(&self.request);
-        outcome.snapshot.weighed.is_interrupted = true;
-        outcome.snapshot.weighed.unfinished = None;
+        outcome.snapshot.report.is_interrupted = true;
+        outcome.snapshot.report.unfinished = None;
         self.show(outcome);
     }
 
@@ -946,7 +946,7 @@ impl Session {
 
     /// Every figure is what a fresh scan says.
     pub fn check(&self, what: &str) {
-        let fresh = figures(&scanned(&self.request).snapshot.weighed.report.unwrap());
+        let fresh = figures(&scanned(&self.request).snapshot.report.answer.unwrap());
         let found = self.figures();
         let differs = |one: &Figures, other: &Figures| -> Vec<String> {
             let only = one.iter().filter(|(path, figures)| other.get(*path) != Some(figures));
@@ -999,10 +999,10 @@ pub fn during_scan(root: &Path, mut look: impl FnMut(&mut Session)) -> (Session,
             break;
         }
     }
-    let tree = walk.join().unwrap().weighed.report.unwrap();
+    let tree = walk.join().unwrap().report.answer.unwrap();
     let entries = tree.root().totals().entries;
     let mut finished = scanned(&session.request);
-    finished.snapshot.weighed.report = Some(tree);
+    finished.snapshot.report.answer = Some(tree);
     session.show(finished);
     (session, entries)
 }

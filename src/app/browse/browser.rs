@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::event::Command;
-use super::item::Item;
+use super::listing::{Item, Sorting};
 use super::marks::descend;
 use super::options::BrowseOptions;
 use super::pattern::NamePattern;
@@ -17,7 +17,6 @@ use super::protected::Protected;
 use super::query::{Answer, RunningQuery};
 use super::review::{Removals, Rescan};
 use super::scan::Scan;
-use super::sorting::Sorting;
 use super::views::{AnswerKey, NameSearch};
 use weigh::internal::ask::{Input, Request};
 use weigh::internal::base::escape::{escape, harmless, single};
@@ -579,7 +578,7 @@ impl Browser {
         match &self.scan.browsed {
             None => (self.progress.problems, &[]),
             Some(browsed) => {
-                let problems = &browsed.snapshot.weighed.problems;
+                let problems = &browsed.snapshot.report.problems;
                 (problems.len(), problems)
             }
         }

@@ -4,7 +4,7 @@
 use std::iter;
 
 use super::browser::{Browser, ViewKind};
-use super::item::Item;
+use super::listing::Item;
 use super::protected::Refusal;
 use weigh::internal::base::path;
 use weigh::internal::from::snapshot::{Cause, FileSystem, Unseen};

@@ -9,9 +9,9 @@ use weigh::internal::base::inode::Identity;
 use weigh::internal::base::measure::Figures;
 use weigh::internal::base::path;
 use weigh::internal::show::partial::Partial;
+use weigh::internal::tree::report::Report;
 use weigh::internal::tree::sum::Freed;
 use weigh::internal::tree::total::{Rules, add_up};
-use weigh::internal::tree::weighed::Weighed;
 use weigh::internal::tree::{Child, Place};
 
 /// What is gone from a scan, by the path of the directory that it was in.
@@ -67,25 +67,25 @@ impl Scan {
             self.tree.remove_all(&empty);
         }
         let is_gone = |it: &[u8]| paths.iter().any(|path| path::is_within(it, path));
-        self.exchange_problems(is_gone, Weighed::default());
+        self.exchange_problems(is_gone, Report::default());
         named
     }
 
     /// Forgets the problems about paths that are gone, and adds those of a new scan.
-    fn exchange_problems(&mut self, is_gone: impl Fn(&[u8]) -> bool, new: Weighed) {
+    fn exchange_problems(&mut self, is_gone: impl Fn(&[u8]) -> bool, new: Report) {
         let Some(browsed) = &mut self.browsed else { return };
-        let weighed = &mut browsed.snapshot.weighed;
+        let report = &mut browsed.snapshot.report;
         if new.is_interrupted {
             let before =
-                if weighed.is_interrupted { weighed.unfinished.take() } else { Some(Vec::new()) };
+                if report.is_interrupted { report.unfinished.take() } else { Some(Vec::new()) };
             let both = before.zip(new.unfinished);
-            weighed.unfinished = both.map(|(before, new)| [before, new].concat());
-            weighed.is_interrupted = true;
+            report.unfinished = both.map(|(before, new)| [before, new].concat());
+            report.is_interrupted = true;
         }
-        weighed.problems.retain(|problem| !is_gone(&problem.path));
-        weighed.problems.extend(new.problems);
-        weighed.problems.sort_unstable();
-        self.partial = Partial::of(weighed);
+        report.problems.retain(|problem| !is_gone(&problem.path));
+        report.problems.extend(new.problems);
+        report.problems.sort_unstable();
+        self.partial = Partial::of(report);
     }
 
     /// Replaces the directory at the path `way` by the result of its new scan, and adds up again by `rules`. If entries
@@ -97,14 +97,14 @@ impl Scan {
     pub(super) fn replace(
         &mut self,
         way: &[Vec<u8>],
-        mut new: Weighed,
+        mut new: Report,
         rules: &Rules,
         are_unlinked: bool,
     ) -> Option<NamedMarks> {
         let named = self.marks.named(&self.tree);
         let old = descend(&self.tree, way).filter(|old| old.parent().is_some())?;
         let (id, path) = (old.id()?, old.path());
-        let tree = new.report.take().filter(|new| new.root().is_directory())?;
+        let tree = new.answer.take().filter(|new| new.root().is_directory())?;
         // Something else may have its name: a mount, or a symlink, which is followed only where a walk begins.
         if let Some((was, is)) = old.inode().zip(tree.root().inode())
             && was.identity != is.identity

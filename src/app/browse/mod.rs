@@ -5,7 +5,7 @@
 //! * `update`: how events change the state. `results` does that for scans, `removal` for the review and for removals.
 //!   `keys`: what each key does. None of all these uses a terminal, a thread or the file system, except for the
 //!   listings of a snapshot and the names of owners.
-//! * `listing`, `item`, `sorting`, `pattern`: the lines of the list, in order. `views`: lists that are not of one
+//! * `listing`, `pattern`: the lines of the list, in order. `views`: lists that are not of one
 //!   directory, and the search; `query` finds what they list.
 //! * `causes`: a view of what is in no file, for `--df`.
 //! * `outside`: paths that are copied, or opened in another program.
@@ -24,12 +24,10 @@ pub mod browser;
 mod causes;
 pub mod event;
 mod follow;
-pub mod item;
 pub mod keys;
-mod listing;
+pub mod listing;
 mod marks;
 mod options;
-mod outside;
 mod pattern;
 pub mod protected;
 mod query;
@@ -37,7 +35,6 @@ mod removal;
 mod results;
 pub mod review;
 mod scan;
-mod sorting;
 mod update;
 #[cfg(feature = "tui")]
 pub mod view;
@@ -46,11 +43,12 @@ pub mod work;
 
 #[cfg(feature = "tui")]
 mod screen;
+
+pub use keys::{Binding, Bindings};
+pub use listing::{SortKey, Sorting};
+pub use options::BrowseOptions;
+pub use screen::{IS_BUILT, run};
+
 #[cfg(not(feature = "tui"))]
 #[path = "no_screen.rs"]
 mod screen;
-
-pub use keys::{Binding, Bindings};
-pub use options::BrowseOptions;
-pub use screen::{IS_BUILT, run};
-pub use sorting::{SortKey, Sorting};

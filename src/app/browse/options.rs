@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::keys::Bindings;
-use super::sorting::Sorting;
+use super::listing::Sorting;
 use weigh::internal::ask::Outcome;
 use weigh::internal::fs::git::Git;
 use weigh::internal::remove::UserDirectories;

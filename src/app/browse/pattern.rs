@@ -1,6 +1,6 @@
 //! A typed pattern that filters a list or selects what to mark: a glob, a size or an age.
 
-use super::item::Item;
+use super::listing::Item;
 use weigh::internal::base::measure::parse_size;
 use weigh::internal::fs::git::IgnoreRules;
 use weigh::internal::scan::filter::Days;

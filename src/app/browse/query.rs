@@ -4,8 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::item::Item;
-use super::listing::last_names;
+use super::listing::{Item, last_names};
 use super::pattern::NamePattern;
 use weigh::internal::base::inode::Identity;
 use weigh::internal::base::path;
@@ -151,7 +150,7 @@ impl RunningQuery {
 
     /// The answer, after the last slice of `tree`.
     pub(super) fn answer(mut self, tree: &Tree) -> (TreeQuery, Answer) {
-        let found = self.tally.finish(&tree.directory(self.below).node()).seen_as(tree.view());
+        let found = self.tally.finish(&tree.directory(self.below).node()).in_view(tree.view());
         let TreeQuery::Groups(by) = self.query else {
             let places = found.root().children(Order::Size).into_iter();
             let places = places.filter_map(|it| Place::from_bytes(it.name().last_chunk::<8>()?));

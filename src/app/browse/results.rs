@@ -17,7 +17,7 @@ use weigh::internal::scan::walk::{Rules, WalkOptions};
 use weigh::internal::show::size::Format;
 use weigh::internal::sys;
 use weigh::internal::sys::problem::Problem;
-use weigh::internal::tree::weighed::Weighed;
+use weigh::internal::tree::report::Report;
 use weigh::internal::tree::{Child, Place, Step, Traversal};
 
 /// A directory that is compared with what git ignores in it.
@@ -52,9 +52,9 @@ impl Browser {
         // The question whether to stop stays, so that its answer does nothing else.
         match self.end_work() {
             Some(PendingWork::Directory(directory)) => {
-                return self.replace(directory, browsed.snapshot.weighed);
+                return self.replace(directory, browsed.snapshot.report);
             }
-            Some(PendingWork::Ignored) => self.mark_ignored(browsed.snapshot.weighed),
+            Some(PendingWork::Ignored) => self.mark_ignored(browsed.snapshot.report),
             _ => return self.finish(browsed),
         }
         None
@@ -63,13 +63,13 @@ impl Browser {
     /// Shows the finished walk or the loaded snapshot. Marks and the chosen entry are kept, if they still exist.
     fn finish(&mut self, mut browsed: Outcome) -> Option<Command> {
         let is_first = self.scan.browsed.is_none();
-        let is_stopped = browsed.snapshot.weighed.is_interrupted;
+        let is_stopped = browsed.snapshot.report.is_interrupted;
         let found = browsed.reclaimable.take().unwrap_or_default();
         let hint = if found.found.is_empty() { found.hint } else { "" };
         let found: BTreeMap<_, _> = found.found.into_iter().map(|one| (one.path, ())).collect();
         let named = self.scan.marks.named(&self.scan.tree);
         let listings = self.scan.listings.take();
-        let listings = listings.filter(|_| browsed.snapshot.weighed.report.is_none());
+        let listings = listings.filter(|_| browsed.snapshot.report.answer.is_none());
         if let Some(former) = self.scan.browsed.take().filter(|_| self.is_of_roots()) {
             (browsed.before, browsed.earlier) = (former.before, former.earlier);
             browsed.snapshot.known = browsed.snapshot.known.and(former.snapshot.known);
@@ -80,7 +80,7 @@ impl Browser {
         let is_nothing = is_first
             && self.is_of_roots()
             && !is_stopped
-            && browsed.snapshot.weighed.report.is_none();
+            && browsed.snapshot.report.answer.is_none();
         self.scan = Scan { listings, ..Scan::of(browsed) };
         if is_nothing {
             // The errors are printed after the screen.
@@ -113,7 +113,7 @@ impl Browser {
     }
 
     /// Replaces a directory by the result of its new scan. If the totals would be wrong, everything is scanned again.
-    fn replace(&mut self, directory: Rescan, new: Weighed) -> Option<Command> {
+    fn replace(&mut self, directory: Rescan, new: Report) -> Option<Command> {
         let (rules, Rescan { way, takes_links }) = (self.rules(), directory);
         let Some(named) = self.scan.replace(&way, new, &rules, takes_links) else {
             // It may be gone, and then the directories above it have changed too.
@@ -268,7 +268,7 @@ impl Browser {
 
     /// Marks what git ignores, by a walk in which only that counts. A directory is marked if all that is listed in it
     /// counts there: a repository in it does not.
-    fn mark_ignored(&mut self, walked: Weighed) {
+    fn mark_ignored(&mut self, walked: Report) {
         // What git tracks counts where its rules or its index cannot be read.
         let known = if self.request.walk.filter.git.is_off() { self.unread().1 } else { &[] };
         // A file of rules that could not be examined then cannot be read now, which says more.
@@ -281,7 +281,7 @@ impl Browser {
         if walked.is_interrupted {
             return self.say("nothing marked: it was stopped");
         }
-        let (tree, ignored) = (&self.scan.tree, walked.report.unwrap_or_default());
+        let (tree, ignored) = (&self.scan.tree, walked.answer.unwrap_or_default());
         let root = BTreeMap::from([(ignored.root().path(), ())]);
         let root = tree.at_paths(&root).first().map(|(place, ())| tree.at(*place));
         let (mut found, mut is_all) = (Vec::new(), true);

@@ -2,11 +2,9 @@
 
 use std::{iter, mem};
 
-use super::item::Item;
-use super::listing::{SortedList, below};
+use super::listing::{Item, SortedList, Sorting, below};
 use super::marks::{Marks, descend};
 use super::pattern::NamePattern;
-use super::sorting::Sorting;
 use weigh::internal::ask::Outcome;
 use weigh::internal::base::measure::View;
 use weigh::internal::from::snapshot::SavedListings;
@@ -38,15 +36,15 @@ pub(super) struct Scan {
 impl Scan {
     /// The result of a walk, or a snapshot.
     pub(super) fn of(mut browsed: Outcome) -> Self {
-        let tree = browsed.snapshot.weighed.report.take().unwrap_or_default();
-        let tree = tree.seen_as(browsed.snapshot.view);
+        let tree = browsed.snapshot.report.answer.take().unwrap_or_default();
+        let tree = tree.in_view(browsed.snapshot.view);
         // A directory that is in several snapshots has no figures of its own, but its files have.
         let file = tree.root().all_directories().flat_map(Child::leaf_nodes).next();
         let nodes = [Some(tree.root().node()), file];
         let knows_sharing = nodes.iter().flatten().any(|node| node.sums.frees.is_some());
         let inode = file.and_then(|file| file.inode);
         let knows_owners = inode.is_some_and(|inode| inode.details.is_some());
-        let partial = Partial::of(&browsed.snapshot.weighed);
+        let partial = Partial::of(&browsed.snapshot.report);
         let browsed = Some(browsed);
         Self { browsed, tree, partial, knows_sharing, knows_owners, ..Self::default() }
     }
@@ -54,7 +52,7 @@ impl Scan {
     /// Shows the current directory of a walk as it is now, or of a snapshot.
     pub(super) fn show(&mut self, tree: Tree) {
         let named = self.marks.named(&self.tree);
-        self.tree = tree.seen_as(self.tree.view());
+        self.tree = tree.in_view(self.tree.view());
         self.knows_sharing = self.tree.root().totals().frees.is_some();
         let (marks, elsewhere) = Marks::find(&self.tree, named, |_| true);
         self.marks = marks;
@@ -140,7 +138,7 @@ impl Scan {
     pub(super) fn see_as(&mut self, view: View) {
         let before = self.browsed.iter_mut().flat_map(|browsed| &mut browsed.before);
         for tree in iter::once(&mut self.tree).chain(before) {
-            *tree = mem::take(tree).seen_as(view);
+            *tree = mem::take(tree).in_view(view);
         }
         self.marks.add_up(&self.tree);
     }

@@ -4,12 +4,11 @@ use super::browser::{
     BARS, Browser, Dialog, DialogText, PANE_HEIGHT, PANE_WIDTH, PendingWork, Question,
 };
 use super::event::{Command, Ending, Event};
-use super::item::Item;
 use super::keys::{Act, Bindings, Key};
+use super::listing::{Item, SortKey};
 use super::marks::descend;
 use super::pattern::{MarkedBy, NamePattern};
 use super::removal::NOTHING_MARKED;
-use super::sorting::SortKey;
 use weigh::internal::ask::NO_TIMES_LISTED;
 use weigh::internal::base::escape::escape;
 use weigh::internal::base::measure::Measure;

@@ -1,12 +1,10 @@
 //! Draws the state. Pure: the result depends only on the state and the size of the screen.
 //!
-//! `areas` says where the parts are. `list` drops columns in a narrow terminal; sizes and names stay.
+//! `canvas` says where the parts are. `list` drops columns in a narrow terminal; sizes and names stay.
 
-mod areas;
 mod canvas;
 mod dialogs;
 mod list;
-mod map;
 mod pane;
 mod text;
 
@@ -17,8 +15,7 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
 use ratatui_core::terminal::Frame;
 
-use self::areas::Areas;
-use self::canvas::{BOLD, Canvas};
+use self::canvas::{Areas, BOLD, Canvas};
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
 use super::keys::{Act, Key};
 use weigh::internal::base::measure::Measure;
@@ -208,7 +205,7 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
 /// The progress of the scan, if one is running: a percentage and the time left, if that can be told.
 fn scanning(browser: &Browser) -> Option<String> {
     match &browser.scan.browsed {
-        Some(browsed) if browsed.snapshot.weighed.is_interrupted => {
+        Some(browsed) if browsed.snapshot.report.is_interrupted => {
             return Some("stopped".to_owned());
         }
         Some(_) => return None,

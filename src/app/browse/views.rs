@@ -4,12 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::browser::{Browser, Dialog, Question, ViewKind, position};
-use super::item::Item;
-use super::listing::SortedList;
+use super::listing::{Item, SortKey, SortedList, Sorting};
 use super::marks::{descend, names};
 use super::pattern::NamePattern;
 use super::query::{Answer, RunningQuery, TreeQuery};
-use super::sorting::{SortKey, Sorting};
 use super::update::AFTER_SCAN;
 use weigh::internal::ask::NO_OWNERS_LISTED;
 use weigh::internal::base::inode::{Identity, Links};

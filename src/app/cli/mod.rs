@@ -1,9 +1,9 @@
 //! All flags, and the options for each stage.
 //!
-//! Flags are parsed first and interpreted second: `parse` turns them into a request for [`report`] and into options
+//! Flags are parsed first and interpreted second: `parse` turns them into a request for [`ask`] and into options
 //! for the output, and neither of these contains a flag.
 //!
-//! [`report`]: weigh::internal::ask
+//! [`ask`]: weigh::internal::ask
 
 mod colors;
 mod commands;
@@ -12,7 +12,6 @@ pub mod config;
 mod elsewhere;
 mod filters;
 mod flags;
-mod git;
 mod near;
 mod options;
 mod output;
@@ -20,22 +19,18 @@ mod pages;
 mod parse;
 mod refusals;
 mod remembered;
-mod remote;
 mod roots;
-mod rules;
 mod screen;
 mod snapshots;
 
-use std::env;
 use std::ffi::OsString;
-use std::io;
-use std::mem;
-use std::process;
+use std::{env, io, mem, process};
+
+use commands::CommandInfo;
+use flags::Flags;
 
 use crate::app::browse::BrowseOptions;
 use crate::app::terminal::{self, Message, say};
-use commands::CommandInfo;
-use flags::Flags;
 use weigh::internal::ask::{Bounds, Input, Keep, Request};
 use weigh::internal::base::escape::harmless;
 use weigh::internal::base::interrupt::Interrupt;

@@ -1,10 +1,9 @@
 //! Reads flags from the command line, and settings from the config file.
 
 use std::borrow::Cow;
-use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::{io, iter};
+use std::{env, io, iter};
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -12,11 +11,9 @@ use clap::{ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
 
 use super::commands::{self, CommandInfo};
 use super::config::{self, Config, Mistake, Setting};
-use super::elsewhere;
 use super::filters::{self, FilterFlags};
 use super::flags::Flags;
-use super::near;
-use super::{HOME, refusals, remote, snapshots};
+use super::{HOME, elsewhere, near, refusals, roots, snapshots};
 use weigh::internal::base::escape::harmless;
 use weigh::internal::sys::problem::reason;
 use weigh::internal::sys::{self, Source};
@@ -208,7 +205,7 @@ add it, or leave out {flag}",
         }
     }
     let counting = snapshots::counting(command, given);
-    let passed = remote::passed(command, given);
+    let passed = roots::passed(command, given);
     let selected_by = filters::selected_by(given);
     let is_disk = given.has("--no-apparent-size");
     // Without `_mut`, it would clone everything.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::flags::Flags;
 use super::parse::path_in;
-use super::{HOME, git};
+use super::{HOME, filters};
 use crate::app::browse::{self, Bindings, BrowseOptions, SortKey, Sorting};
 use crate::app::terminal;
 use weigh::internal::fs::git::{Git, GitConfig};
@@ -45,7 +45,7 @@ impl Flags {
         let usual = if is_compared { SortKey::Change } else { SortKey::Size };
         let is_colored = self.wants_colors(terminal::allows_colors);
         // Who does not use git has no configuration that could be wrong.
-        let config = git::config().unwrap_or_else(|_| GitConfig::default());
+        let config = filters::git_config().unwrap_or_else(|_| GitConfig::default());
         Ok(Some(BrowseOptions {
             format: self.format(),
             times: Some(self.times()),

@@ -6,9 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
 
-use crate::ask::diff::Sides;
 use crate::ask::diff::moves::Moves;
-use crate::ask::diff::unchanged::Unchanged;
+use crate::ask::diff::{Sides, Unchanged};
 use crate::base::inode::{Identity, Links};
 use crate::base::measure::Change;
 use crate::base::parallel::{self, Helpers};

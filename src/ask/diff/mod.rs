@@ -13,14 +13,13 @@
 
 mod join;
 mod moves;
-mod unchanged;
+
+use join::join;
+use moves::Moves;
 
 use crate::base::parallel;
 use crate::tree::tally::{Limits, Top, Whole};
-use crate::tree::{Child, Tree};
-use join::join;
-use moves::Moves;
-pub use unchanged::Unchanged;
+use crate::tree::{Child, Order, Tree, UnchangedParts};
 
 /// The difference between `before` and `now`: the entries with the largest churn, each inode once. Without limits,
 /// everything that changed, under every name. If one side has several roots and the other only one, that one is
@@ -44,7 +43,7 @@ pub fn compare(before: Tree, now: Tree, limits: Option<Limits>, known: Option<Un
         }
     };
     parallel::discard((before, now, unchanged));
-    changes.seen_as(view)
+    changes.in_view(view)
 }
 
 /// One entry in both trees, or in one.
@@ -101,4 +100,70 @@ impl<'a> Sides<'a> {
         pairs.reverse();
         pairs
     }
+}
+
+// Finds unchanged directories by their digests.
+//
+// Most directories are the same in both snapshots. Comparing all their entries took a third of the time of the walk.
+// If only one snapshot has a directory's own size, the digests differ, and the entries are compared.
+
+/// What is known of both trees.
+#[derive(Debug)]
+pub enum Unchanged {
+    /// The digests of all directories before and now ([`Tree::digests`]).
+    Digests(Vec<u64>, Vec<u64>),
+    /// What is unchanged, which the tree before lacks.
+    Parts(UnchangedParts),
+}
+
+impl Unchanged {
+    /// By the digests of two whole trees.
+    pub fn new(before: &Tree, now: &Tree) -> Self {
+        let [before, now] = [before, now].map(|tree| tree.digests(Some(tree.view())));
+        Self::Digests(before, now)
+    }
+
+    /// The entries of two directories, joined by name. Those that are known to be unchanged may be missing.
+    fn children<'a>(&'a self, Sides { before, now }: Sides<'a>) -> Vec<Sides<'a>> {
+        let known = match (self, before, now) {
+            (Self::Parts(equal), Some(before), Some(now)) => equal.others(before, now),
+            _ => None,
+        };
+        Sides::joined(known.unwrap_or_else(|| {
+            [before, now].map(|side| side.map_or_else(Vec::new, |it| it.children(Order::Name)))
+        }))
+    }
+
+    /// Those of them that are a directory on at least one side. Most entries are not, and are examined only where that
+    /// is needed.
+    fn directories<'a>(&'a self, sides: Sides<'a>) -> Vec<Sides<'a>> {
+        if let Self::Digests(..) = self {
+            let found = Sides::joined([sides.before, sides.now].map(|side| {
+                let mut found: Vec<_> = side.into_iter().flat_map(Child::directories).collect();
+                found.sort_unstable_by_key(Child::name);
+                found
+            }));
+            if found.iter().all(|sides| sides.before.is_some() == sides.now.is_some()) {
+                return found;
+            }
+        }
+        // On the other side a file may have the name of one.
+        self.children(sides).into_iter().filter(Sides::is_directory).collect()
+    }
+
+    /// Whether `sides` is a directory that is on both sides, with the same names and sizes below it.
+    fn has(&self, sides: &Sides<'_>) -> bool {
+        match self {
+            Self::Digests(before, now) => {
+                let before = digest(sides.before, before);
+                before.is_some() && before == digest(sides.now, now)
+            }
+            // What is alike is not among the children.
+            Self::Parts(_) => false,
+        }
+    }
+}
+
+fn digest(child: Option<Child<'_>>, digests: &[u64]) -> Option<u64> {
+    digests.get(child?.id()?.index()).copied()
 }

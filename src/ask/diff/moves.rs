@@ -7,8 +7,7 @@
 
 use std::collections::HashMap;
 
-use crate::ask::diff::Sides;
-use crate::ask::diff::unchanged::Unchanged;
+use crate::ask::diff::{Sides, Unchanged};
 use crate::base::inode::Identity;
 use crate::base::path;
 use crate::tree::{Child, Node, Step, Traversal};

@@ -19,7 +19,7 @@ use crate::tree::{Content, Inode, MOST_EXTENTS, Node, Shape, Sums, Tree, record}
 
 /// Keeps what rules may find.
 #[derive(Debug)]
-pub struct MayGo {
+pub struct RuleTally {
     proofs: Arc<Proofs>,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct KeptEntry {
 #[derive(Debug, Default)]
 pub(super) struct OwnInodes {
     /// The size of those with one link.
-    pub(super) settled: u64,
+    pub(super) plain: u64,
     /// Those with several links: records of entries without names.
     links: Vec<u8>,
 }
@@ -68,7 +68,7 @@ pub struct MayGoPart {
     directories: u64,
 }
 
-impl MayGo {
+impl RuleTally {
     /// Keeps what the rules of `search` may find.
     pub fn new(search: &Search) -> Self {
         Self { proofs: Arc::new(Proofs::of(&search.rules)) }
@@ -94,7 +94,7 @@ impl MayGo {
     }
 }
 
-impl Tally for MayGo {
+impl Tally for RuleTally {
     type Part = MayGoPart;
     /// The root alone comes with it.
     type Answer = (Tree, Findable);
@@ -127,7 +127,7 @@ impl Tally for MayGo {
         self.look_around(&mut part);
         let MayGoPart { evidence, mut own, mut kept, directories, .. } = part;
         let figures = directory.own.unwrap_or_default();
-        own.settled = own.settled.saturating_add(figures.disk);
+        own.plain = own.plain.saturating_add(figures.disk);
         let rules =
             self.proofs.add(&mut parent.evidence, (Kind::Directory, directory.name), &evidence);
         parent.evidence.is_on(device, &self.proofs);
@@ -157,7 +157,7 @@ impl Tally for MayGo {
         }
         let has_too_many = root.sums.frees.is_some_and(|frees| frees.extents > MOST_EXTENTS);
         for KeptEntry { sums, .. } in &mut top.kept {
-            sums.frees = sums.frees.map(|frees| frees.settled(sums, || has_too_many));
+            sums.frees = sums.frees.map(|frees| frees.plain(sums, || has_too_many));
         }
         let findable = Findable { proofs: Arc::clone(&self.proofs), entries: top.kept };
         (Content::default().finish(&root.node(), Shape::Directory), findable)
@@ -177,7 +177,7 @@ impl KeptEntry {
     /// What deleting it alone frees, judging by link counts.
     pub(super) fn freed(&self) -> u64 {
         let Sums { all, shared, .. } = &self.sums;
-        if self.is_directory { all.disk.saturating_sub(shared.disk) } else { self.own.settled }
+        if self.is_directory { all.disk.saturating_sub(shared.disk) } else { self.own.plain }
     }
 }
 
@@ -186,7 +186,7 @@ impl OwnInodes {
     fn add(&mut self, entry: &Entry<'_>) {
         let disk = entry.sums.all.disk;
         if !entry.links.are_several() {
-            self.settled = self.settled.saturating_add(disk);
+            self.plain = self.plain.saturating_add(disk);
             return;
         }
         let sums = Sums::of(Figures { disk, ..Figures::default() });
@@ -195,7 +195,7 @@ impl OwnInodes {
     }
 
     fn append(&mut self, other: Self) {
-        self.settled = self.settled.saturating_add(other.settled);
+        self.plain = self.plain.saturating_add(other.plain);
         append(&mut self.links, other.links);
     }
 

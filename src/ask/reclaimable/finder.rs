@@ -9,9 +9,8 @@ use std::path::Path;
 use regex::bytes::Regex;
 
 use super::collect::KeptEntry;
-use super::command::command_for;
 use super::proof::{Proof, Proofs};
-use super::rule::{ReclaimRule, is_at, pattern};
+use super::rule::{ReclaimRule, command_for, is_at, pattern};
 use super::{Reclaim, Search};
 use crate::base::path;
 use crate::fs::git::WorkTrees;

@@ -6,7 +6,6 @@
 //! A rule that matches a directory decides about it, and about all in it: what is in doubt is not listed.
 
 mod collect;
-mod command;
 mod expected;
 mod finder;
 mod markers;
@@ -16,14 +15,15 @@ mod rule;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use collect::{Findable, MayGo};
 use collect::{KeptEntry, OwnInodes};
-pub use rule::ReclaimRule;
+use finder::Finder;
 
 use crate::tree::Freeable;
+use crate::tree::report::Report;
 use crate::tree::sum::Freed;
-use crate::tree::weighed::Weighed;
-use finder::Finder;
+
+pub use collect::{Findable, RuleTally};
+pub use rule::ReclaimRule;
 
 /// The rules that come with weigh, as TOML.
 pub const BUILT_IN: &str = include_str!("rules.toml");
@@ -89,11 +89,11 @@ pub struct Reclaim {
 }
 
 /// What can go of what was `findable`; nothing if the walk was interrupted, or could read nothing.
-pub fn find(findable: Option<Findable>, weighed: &Weighed, search: &Search) -> Reclaimable {
-    let Some(Findable { proofs, entries }) = findable.filter(|_| !weighed.is_interrupted) else {
+pub fn find(findable: Option<Findable>, report: &Report, search: &Search) -> Reclaimable {
+    let Some(Findable { proofs, entries }) = findable.filter(|_| !report.is_interrupted) else {
         return Reclaimable::default();
     };
-    let found = Finder::new(&proofs, &entries, &weighed.problems, search).found();
+    let found = Finder::new(&proofs, &entries, &report.problems, search).found();
     let (mut others, mut found): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|one| one.rule.is_final() || one.unexpected.is_some());
     others.retain(|one| one.rule.is_final() || one.frees.most > 0);
@@ -101,7 +101,7 @@ pub fn find(findable: Option<Findable>, weighed: &Weighed, search: &Search) -> R
     for one in &found {
         freed.add_sharing(entries[one.entry].freed(), entries[one.entry].sums.frees);
         for own in own_inodes(&entries, one) {
-            freed.add(own.settled, None);
+            freed.add(own.plain, None);
             own.links().for_each(|(size, inode)| freed.add(size, Some(inode)));
         }
     }
@@ -110,7 +110,7 @@ pub fn find(findable: Option<Findable>, weighed: &Weighed, search: &Search) -> R
     found.retain(|one| {
         let mut links = own_inodes(&entries, one).flat_map(OwnInodes::links);
         one.frees.most > 0
-            || own_inodes(&entries, one).any(|own| own.settled > 0)
+            || own_inodes(&entries, one).any(|own| own.plain > 0)
             || links.any(|(size, inode)| size > 0 && freed.has_all(inode.identity))
     });
     let all = [found.len(), others.len()];

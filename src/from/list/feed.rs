@@ -99,7 +99,7 @@ impl ListEntries {
                 place.lacks_size(line.number)?;
             }
             if place.directories.is_empty() && !are_several {
-                let tree = replay.finish(&place.leaf(&line)).seen_as(view);
+                let tree = replay.finish(&place.leaf(&line)).in_view(view);
                 return Ok((tree, place.findings()));
             }
             replay.leaf(&place.leaf(&line), true);
@@ -112,7 +112,7 @@ impl ListEntries {
             true => replay.finish(&Node { mode: Mode::DIRECTORY, ..Node::default() }),
             false => replay.finish(&place.close()?),
         };
-        Ok((tree.seen_as(view), place.findings()))
+        Ok((tree.in_view(view), place.findings()))
     }
 }
 
@@ -268,9 +268,9 @@ impl ListPlace {
     }
 
     /// Counts what is in the innermost directory.
-    fn count(&mut self, amounts: [u64; 2]) {
+    fn count(&mut self, wide: [u64; 2]) {
         let Some(ListedDirectory { below, .. }) = self.directories.last_mut() else { return };
-        for (below, amount) in below.iter_mut().zip(amounts) {
+        for (below, amount) in below.iter_mut().zip(wide) {
             *below = below.saturating_add(amount);
         }
     }

@@ -22,8 +22,8 @@ use std::path::Path;
 use crate::base::measure::{Measure, Measures};
 use crate::from::snapshot::{self, Opened, Origin, Snapshot, Wanted};
 use crate::sys::problem::{Operation, Problem, hinted};
+use crate::tree::report::Report;
 use crate::tree::total::BeginReplay;
-use crate::tree::weighed::Weighed;
 
 /// Loads `lists`, each with its path, as one, to be seen as `wanted`: feeds their entries to what `begin` makes for that view.
 ///
@@ -78,8 +78,8 @@ pub fn load<'p>(
             --from-format list";
         return Err(failed(refused(message)));
     }
-    let weighed = Weighed { report: Some(tree), problems, ..Weighed::default() };
-    Ok(Snapshot { weighed, view, known, origin: Some(origin), is_list: true })
+    let report = Report { answer: Some(tree), problems, ..Report::default() };
+    Ok(Snapshot { report, view, known, origin: Some(origin), is_list: true })
 }
 
 fn refused(what: impl Into<String>) -> io::Error {

@@ -12,8 +12,8 @@ use crate::from::list::{ListEntries, ListOptions, read_find};
 use crate::from::snapshot::{Origin, Snapshot, Wanted};
 use crate::sys::errors::codes;
 use crate::sys::problem::{Operation, Problem};
+use crate::tree::report::Report;
 use crate::tree::total::BeginReplay;
-use crate::tree::weighed::Weighed;
 
 /// How many bytes are read at once.
 const PIECE: usize = 64 << 10;
@@ -47,17 +47,16 @@ pub(super) fn read(
     let cut = status.is_none().then(|| io::Error::other("the connection was cut"));
     let view = wanted.view(Measure::Disk, Measures::ALL);
     let has_roots = entries.roots().next().is_some();
-    let report = has_roots.then(|| entries.replay(begin, view, wanted.times)).transpose()?;
-    let report = report.map(|(tree, _)| tree);
-    let problems = match (cut, &report) {
+    let answer = has_roots.then(|| entries.replay(begin, view, wanted.times)).transpose()?;
+    let answer = answer.map(|(tree, _)| tree);
+    let problems = match (cut, &answer) {
         (Some(error), None) => return Err(error),
         (cut, _) => cut.map(|error| {
             Problem::new(host.paths.first().cloned().unwrap_or_default(), Operation::Load, &error)
         }),
     };
-    let weighed =
-        Weighed { report, problems: problems.into_iter().collect(), ..Weighed::default() };
-    Ok((Snapshot { weighed, view, known: Measures::ALL, origin, ..Snapshot::default() }, status))
+    let report = Report { answer, problems: problems.into_iter().collect(), ..Report::default() };
+    Ok((Snapshot { report, view, known: Measures::ALL, origin, ..Snapshot::default() }, status))
 }
 
 /// The exit status that comes after the mark at the end: `0` and a newline.

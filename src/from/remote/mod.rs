@@ -135,8 +135,8 @@ impl Remote {
             // If no thread can be started, nothing arrives. The receiver is gone after an interrupt.
             let _ = thread::Builder::new().spawn(move || {
                 let host = &remote.hosts[number];
-                let weighed = remote.weigh(host, called, &silent, wanted, begin);
-                let _ = sender.send((number, weighed.map_err(|error| problem(host, &error))));
+                let report = remote.weigh(host, called, &silent, wanted, begin);
+                let _ = sender.send((number, report.map_err(|error| problem(host, &error))));
             });
         }
         Arrivals { remote: self, programs, receiver, silent }
@@ -198,7 +198,7 @@ impl Remote {
         };
         ArrivedRoots::ensure_asked(&arrived)?;
         add_missing(host, &mut snapshot);
-        for problem in &mut snapshot.weighed.problems {
+        for problem in &mut snapshot.report.problems {
             problem.path = [&host.prefix, &*problem.path].concat();
         }
         let origin = snapshot.origin.get_or_insert_with(Origin::default);
@@ -228,12 +228,12 @@ impl Arrivals<'_> {
                 // Because of that, whatever it says.
                 Ok((number, part))
                     if interrupt.is_asked()
-                        && part.as_ref().map_or(true, |it| it.weighed.report.is_none()) =>
+                        && part.as_ref().map_or(true, |it| it.report.answer.is_none()) =>
                 {
                     results[number] = Some(Err(interrupted(&hosts[number])));
                 }
                 Ok((number, Ok(mut part))) if interrupt.is_asked() => {
-                    let problems = &mut part.weighed.problems;
+                    let problems = &mut part.report.problems;
                     let before = problems.len();
                     problems.retain(|it| it.operation != Operation::Load);
                     if problems.len() < before {
@@ -272,13 +272,13 @@ impl Arrivals<'_> {
 fn add_missing(host: &Host, snapshot: &mut Snapshot) {
     let roots = snapshot.origin.iter().flat_map(|origin| &origin.roots);
     let roots = roots.map(|root| root.name.as_ref().unwrap_or(&root.path));
-    let problems = snapshot.weighed.problems.iter().map(|problem| &problem.path);
+    let problems = snapshot.report.problems.iter().map(|problem| &problem.path);
     let known: HashSet<_> = roots.chain(problems).collect();
     let missing = host.paths.iter().filter(|path| !known.contains(path)).map(|path| {
         Problem::new(path.clone(), Operation::Load, &io::Error::other("it does not list this"))
     });
     let missing: Vec<_> = missing.collect();
-    snapshot.weighed.problems.extend(missing);
+    snapshot.report.problems.extend(missing);
 }
 
 /// The `snapshot` from `host`, where all has `ended`: with what is missing; or why it may be no whole one. find there
@@ -289,8 +289,8 @@ fn finished(
     mut snapshot: Snapshot,
     ended: &ConnectionEnd,
 ) -> io::Result<Snapshot> {
-    let has_report = snapshot.weighed.report.is_some();
-    let problems = &mut snapshot.weighed.problems;
+    let has_report = snapshot.report.answer.is_some();
+    let problems = &mut snapshot.report.problems;
     match (way, ended.status.map(|status| status.code())) {
         // What arrived says whether something is missing.
         (Way::Weigh, Some(Some(0))) => {}

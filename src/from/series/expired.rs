@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::{Member, files, is_of_roots, members};
-use crate::from::snapshot::{Glance, Origin, difference, has_end, problem};
+use crate::from::snapshot::{Origin, SnapshotInfo, difference, has_end, problem};
 use crate::sys;
 use crate::sys::problem::{Operation, Problem};
 
@@ -50,7 +50,7 @@ pub fn remove_old(directory: &Path, (saved, origin): (&Path, &Origin), count: us
         }
     };
     let flags = origin.options.as_deref().unwrap_or_default();
-    let is_like = |Member { header: Glance { origin: other, .. }, .. }: &Member| {
+    let is_like = |Member { header: SnapshotInfo { origin: other, .. }, .. }: &Member| {
         is_of_roots(other, origin)
             && difference(flags, &[], other, false).is_none()
             && other.time <= now

@@ -21,7 +21,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use crate::from::snapshot::{
-    Destination, Glance, Origin, difference, glance, has_end, other_roots, problem,
+    Destination, Origin, SnapshotInfo, difference, has_end, info, other_roots, problem,
 };
 use crate::sys;
 use crate::sys::problem::{Operation, Problem, hinted};
@@ -88,7 +88,7 @@ pub struct Member {
     /// The file that it is in.
     pub file: PathBuf,
     /// Its header.
-    pub header: Glance,
+    pub header: SnapshotInfo,
 }
 
 /// Reads the headers of `files`, one at a time. The problems of those that cannot be read are added to `unread`.
@@ -96,7 +96,7 @@ pub fn members(
     files: impl IntoIterator<Item = PathBuf>,
     unread: &mut Vec<Problem>,
 ) -> impl Iterator<Item = Member> {
-    files.into_iter().filter_map(|file| match glance(&file) {
+    files.into_iter().filter_map(|file| match info(&file) {
         Ok(header) => Some(Member { file, header }),
         Err(problem) => {
             unread.push(problem);
@@ -184,7 +184,7 @@ fn newest_of(
     let flags = now.options.as_deref().unwrap_or_default();
     let mut best = None;
     for member in members {
-        let Glance { origin, is_complete } = &member.header;
+        let SnapshotInfo { origin, is_complete } = &member.header;
         if !is_of_roots(origin, now) || needs_complete && !is_complete {
             continue;
         }

@@ -57,8 +57,8 @@ pub fn doubts(before: &Snapshot, now: &Snapshot, is_chosen: bool) -> Vec<Doubt> 
         (is_chosen && was != is, Doubt::OtherHost(was.to_vec(), is.to_vec())),
         (!only_before.is_empty(), Doubt::UnreadBefore(only_before)),
         (!only_now.is_empty(), Doubt::UnreadNow(only_now)),
-        (before.weighed.is_interrupted, Doubt::InterruptedBefore),
-        (now.weighed.is_interrupted, Doubt::InterruptedNow),
+        (before.report.is_interrupted, Doubt::InterruptedBefore),
+        (now.report.is_interrupted, Doubt::InterruptedNow),
     ];
     doubts.into_iter().filter(|(holds, _)| *holds).map(|(_, doubt)| doubt).collect()
 }
@@ -66,9 +66,9 @@ pub fn doubts(before: &Snapshot, now: &Snapshot, is_chosen: bool) -> Vec<Doubt> 
 /// The paths that were not read: each relative to the root, and in full. The name of a single root may differ between
 /// snapshots. Several roots are compared by their names.
 fn losses(snapshot: &Snapshot) -> Vec<(&[u8], &[u8])> {
-    let root = snapshot.weighed.report.as_ref().map_or(&[][..], |tree| tree.root().name());
+    let root = snapshot.report.answer.as_ref().map_or(&[][..], |tree| tree.root().name());
     let mut losses = Vec::new();
-    for problem in &snapshot.weighed.problems {
+    for problem in &snapshot.report.problems {
         // A root that does not exist has nothing to read.
         if problem.is_loss() && problem.symbol() != "ENOENT" {
             let mut below = problem.path.strip_prefix(root).unwrap_or(&problem.path);
@@ -107,7 +107,7 @@ impl<'a> Roots<'a> {
     }
 
     fn of(snapshot: &'a Snapshot) -> Self {
-        let roots = snapshot.weighed.report.iter().flat_map(Tree::roots);
+        let roots = snapshot.report.answer.iter().flat_map(Tree::roots);
         let given = snapshot.origin.as_ref().map_or_else(Self::default, Self::given);
         Self { names: outermost(roots.map(|root| sys::to_path(root.name())).collect()), ..given }
     }

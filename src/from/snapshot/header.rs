@@ -7,14 +7,14 @@ use std::io::{self, Write};
 
 use super::packed::blocks::{FORMAT, damaged};
 use super::tokens::Tokens;
-use super::{GivenRoot, Glance, Origin, Snapshot, Volume, Wanted};
+use super::{GivenRoot, Origin, Snapshot, SnapshotInfo, Volume, Wanted};
 use crate::base::escape::{json_bytes as bytes, json_string as string};
 use crate::base::measure::{Figures, Measure, Measures, View};
 use crate::scan::filter::Share;
 use crate::sys::errors::codes;
 use crate::sys::problem::{Operation, Problem};
 use crate::tree::Tree;
-use crate::tree::weighed::Weighed;
+use crate::tree::report::Report;
 
 /// The newest schema that can be read, and the one that is written.
 const SCHEMA: u64 = 1;
@@ -98,8 +98,8 @@ impl Header {
     }
 
     /// Its origin, and whether the scan is complete.
-    pub(super) fn glance(self) -> Glance {
-        Glance { origin: self.origin, is_complete: self.is_complete }
+    pub(super) fn info(self) -> SnapshotInfo {
+        SnapshotInfo { origin: self.origin, is_complete: self.is_complete }
     }
 
     /// The view that is `wanted` of it.
@@ -108,15 +108,15 @@ impl Header {
     }
 
     /// The snapshot that it is with this tree.
-    pub(super) fn loaded(self, wanted: Wanted, report: Option<Tree>) -> Snapshot {
+    pub(super) fn loaded(self, wanted: Wanted, answer: Option<Tree>) -> Snapshot {
         let view = self.view(wanted);
         // Without an error that names a loss, much may be missing.
         let is_interrupted = !self.is_complete && !self.problems.iter().any(Problem::is_loss);
-        let report = report.map(|tree| tree.seen_as(view));
-        let weighed = Weighed { report, problems: self.problems, is_interrupted, unfinished: None };
+        let answer = answer.map(|tree| tree.in_view(view));
+        let report = Report { answer, problems: self.problems, is_interrupted, unfinished: None };
         let has = |it: &Measure| *it == self.measure || self.figures.contains(*it);
         let known = Measure::ALL.into_iter().filter(has).collect();
-        Snapshot { weighed, view, known, origin: Some(self.origin), ..Snapshot::default() }
+        Snapshot { report, view, known, origin: Some(self.origin), ..Snapshot::default() }
     }
 }
 
@@ -178,12 +178,12 @@ pub fn end(out: &mut dyn Write, problems: &[Problem]) -> io::Result<()> {
 
 /// Writes the header of a `snapshot` with so many `directories`.
 pub(super) fn write(out: &mut dyn Write, snapshot: &Snapshot, directories: u64) -> io::Result<()> {
-    let Snapshot { weighed, view, known, origin: from, .. } = snapshot;
+    let Snapshot { report, view, known, origin: from, .. } = snapshot;
     head(out, *view)?;
-    write!(out, r#","complete":{}"#, weighed.is_complete())?;
+    write!(out, r#","complete":{}"#, report.is_complete())?;
     from.as_ref().map_or(Ok(()), |from| origin(out, from, *known))?;
     write!(out, r#","format":{FORMAT},"directories":{directories}"#)?;
-    end(out, &weighed.problems)
+    end(out, &report.problems)
 }
 
 /// Where a snapshot comes from.

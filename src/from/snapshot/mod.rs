@@ -48,9 +48,9 @@ use crate::base::measure::{Measure, Measures, View};
 use crate::sys::problem::{Operation, Problem, hinted, unless_closed};
 use crate::sys::{self, Draft, SnapshotFile};
 use crate::tree::Tree;
+use crate::tree::report::Report;
 use crate::tree::tally::{Limits, Tally};
 use crate::tree::total::{BeginReplay, replay_to};
-use crate::tree::weighed::Weighed;
 use packed::blocks::{self, MAGIC, damaged};
 
 /// What a snapshot is to be seen by.
@@ -70,7 +70,7 @@ pub struct Wanted {
 #[derive(Debug, Default)]
 pub struct Snapshot {
     /// The result.
-    pub weighed: Weighed,
+    pub report: Report,
     /// What its sizes measure, and by what the largest are chosen.
     pub view: View,
     /// The measures that it knows, that of its sizes among them.
@@ -83,7 +83,7 @@ pub struct Snapshot {
 
 /// The header of a snapshot.
 #[derive(Clone, Debug)]
-pub struct Glance {
+pub struct SnapshotInfo {
     /// Its origin.
     pub origin: Origin,
     /// Whether everything could be read when it was made.
@@ -113,7 +113,7 @@ fn ensure_replaceable(path: &Path) -> io::Result<()> {
     if !sys::has_content(path) {
         return Ok(());
     }
-    let Err(Problem { code, message, .. }) = glance(path) else { return Ok(()) };
+    let Err(Problem { code, message, .. }) = info(path) else { return Ok(()) };
     let message = harmless(message.as_bytes());
     let reason = match code {
         None => "it is not a snapshot from --save".to_owned(),
@@ -206,7 +206,7 @@ impl Snapshot {
     /// Reports the other shares as missing, if it is one of several.
     pub fn report_missing_shares(&mut self) {
         let missing = shares::missing(&[self]);
-        let problems = &mut self.weighed.problems;
+        let problems = &mut self.report.problems;
         // One that was loaded and saved again says it already.
         let is_said = |problem: &Problem| problem.operation == Operation::Load;
         if !problems.iter().any(is_said) {
@@ -217,14 +217,14 @@ impl Snapshot {
     /// Sees it in another `view`.
     pub fn see_as(&mut self, view: View) {
         self.view = view;
-        let report = &mut self.weighed.report;
-        *report = report.take().map(|tree| tree.seen_as(view));
+        let answer = &mut self.report.answer;
+        *answer = answer.take().map(|tree| tree.in_view(view));
     }
 
     /// Names its roots as `now` does, if they are the same.
     pub fn name_roots_as(&mut self, now: &Snapshot) {
-        let report = self.weighed.report.as_mut();
-        if let (Some(tree), Some(was), Some(is)) = (report, &self.origin, &now.origin) {
+        let answer = self.report.answer.as_mut();
+        if let (Some(tree), Some(was), Some(is)) = (answer, &self.origin, &now.origin) {
             tree.rename_roots(&was.new_names(is));
         }
     }
@@ -234,9 +234,9 @@ impl Snapshot {
 ///
 /// # Errors
 /// The system's, and an error if `--save` did not write the file.
-pub fn glance(path: &Path) -> Result<Glance, Problem> {
+pub fn info(path: &Path) -> Result<SnapshotInfo, Problem> {
     let read = open_file(path).and_then(|opened| match opened {
-        Opened::Packed(file, size) => Ok(blocks::header(file, size)?.0.glance()),
+        Opened::Packed(file, size) => Ok(blocks::header(file, size)?.0.info()),
         _ => Err(damaged("it is not a snapshot from --save")),
     });
     read.map_err(|error| problem(path, Operation::Load, &error))
@@ -342,7 +342,7 @@ pub fn listings(path: &Path, wanted: Wanted) -> io::Result<Option<(Snapshot, Sav
     let Opened::Packed(file, _) = open_file(path)? else { return Ok(None) };
     let Some((mut snapshot, listings)) = packed::listings(file, wanted)? else { return Ok(None) };
     ensure_measure(snapshot.view.measure, wanted.measure)?;
-    snapshot.weighed.problems.extend(shares::missing(&[&snapshot]));
+    snapshot.report.problems.extend(shares::missing(&[&snapshot]));
     Ok(Some((snapshot, listings)))
 }
 

@@ -16,8 +16,8 @@ use crate::base::inode::{Identity, Links};
 use crate::base::measure::{Figures, Kind, Measure, Measures, Mode};
 use crate::base::path;
 use crate::sys::problem::{Operation, Problem};
+use crate::tree::report::Report;
 use crate::tree::total::{AnyReplay, BeginReplay, Rules, Shown};
-use crate::tree::weighed::Weighed;
 use crate::tree::{Details, Inode, Node, Sums};
 
 /// The first bytes of the other format of ncdu (dev.yorhel.nl/ncdu/binfmt), which ncdu alone reads.
@@ -133,9 +133,9 @@ pub(super) fn read(
     problems.sort_unstable();
     // The node above several roots has no name.
     let name = if is_total { &b""[..] } else { root.name.as_slice() };
-    let report = Some(replay.finish(&Node { name, ..root.node(wanted.times) }).seen_as(view));
-    let weighed = Weighed { report, problems, ..Weighed::default() };
-    Ok(Snapshot { weighed, view, known, origin: Some(origin), ..Snapshot::default() })
+    let answer = Some(replay.finish(&Node { name, ..root.node(wanted.times) }).in_view(view));
+    let report = Report { answer, problems, ..Report::default() };
+    Ok(Snapshot { report, view, known, origin: Some(origin), ..Snapshot::default() })
 }
 
 /// An export that is being read.

@@ -24,7 +24,7 @@ use crate::tree::{Child, Content, Named, Node, Shape, Step, Traversal, Tree};
 /// # Errors
 /// If something is left out, and the snapshot does not contain enough to add up the rest.
 pub fn reweigh(snapshot: &mut Snapshot, filter: &Filter, keep: Inodes) -> io::Result<()> {
-    let tree = snapshot.weighed.report.as_ref().filter(|_| !filter.is_off());
+    let tree = snapshot.report.answer.as_ref().filter(|_| !filter.is_off());
     let Some((tree, origin)) = tree.zip(snapshot.origin.as_ref()) else { return Ok(()) };
     let mut reweigher = Reweigher { filter, origin, is_less: false };
     let roots = roots(tree, origin, filter);
@@ -39,15 +39,15 @@ pub fn reweigh(snapshot: &mut Snapshot, filter: &Filter, keep: Inodes) -> io::Re
         walked: walked.into_iter().map(|root| (root.name, root)).collect(),
         inside: inside.into_iter().map(|root| (root.place.as_path(), root)).collect(),
     };
-    let problems = snapshot.weighed.problems.iter();
+    let problems = snapshot.report.problems.iter();
     let mut problems: Vec<_> =
         problems.filter_map(|problem| reweigher.problem(problem, &met)).collect();
     problems.sort_unstable();
     // Entries that could not be examined are not in the tree, but their problems may be left out, too.
     let is_less = reweigher.is_less;
-    snapshot.weighed.problems = problems;
+    snapshot.report.problems = problems;
     if is_less {
-        snapshot.weighed.report = Some(left.seen_as(snapshot.view));
+        snapshot.report.answer = Some(left.in_view(snapshot.view));
     }
     Ok(())
 }

@@ -15,8 +15,8 @@ use super::devices::{self, devices};
 use super::roots::{Listings, roots};
 use super::shares::{self, Loaded};
 use super::{
-    GivenRoot, Glance, Origin, Snapshot, Wanted, difference, ensure_measure, glance, is_read_once,
-    problem,
+    GivenRoot, Origin, Snapshot, SnapshotInfo, Wanted, difference, ensure_measure, info,
+    is_read_once, problem,
 };
 use crate::base::escape::escape;
 use crate::base::inode::MountedDevice;
@@ -25,9 +25,11 @@ use crate::base::parallel;
 use crate::base::path::{self, LONGEST};
 use crate::scan::filter::Filter;
 use crate::sys::problem::{Operation, Problem, hinted};
+use crate::tree::report::Report;
 use crate::tree::tally::{Inodes, Whole};
-use crate::tree::total::{AnyReplay, BeginReplay, Replay, Rules, Shown, apart, replay_to};
-use crate::tree::weighed::Weighed;
+use crate::tree::total::{
+    AnyReplay, BeginReplay, Replay, Rules, Shown, replay_to, sum_of_disjoint,
+};
 use crate::tree::{DirectoryId, Node, Place, Tree};
 
 /// Joins the snapshots in `files`, to be seen as `wanted`. `read` loads each, feeding what it is given. Keeps the `inodes`
@@ -97,8 +99,8 @@ pub fn load_all(
 fn are_apart(files: &[PathBuf]) -> bool {
     let mut hosts = HashSet::new();
     files.iter().all(|file| {
-        let known = (!is_read_once(file)).then(|| glance(file).ok()).flatten();
-        known.is_some_and(|Glance { origin: Origin { host, roots, share, .. }, .. }| {
+        let known = (!is_read_once(file)).then(|| info(file).ok()).flatten();
+        known.is_some_and(|SnapshotInfo { origin: Origin { host, roots, share, .. }, .. }| {
             roots.len() == 1 && share.is_none() && hosts.insert(host)
         })
     })
@@ -170,13 +172,13 @@ fn join(
     let rules = (!are_apart).then(|| Rules { follow, ..Rules::default() });
     let names = by_name(&snapshots, &roots);
     let (problems, origin) = (problems(&mut snapshots, &names), origin(&snapshots, &names, &hosts));
-    let is_interrupted = snapshots.iter().any(|snapshot| snapshot.weighed.is_interrupted);
+    let is_interrupted = snapshots.iter().any(|snapshot| snapshot.report.is_interrupted);
     let is_list = snapshots.iter().any(|snapshot| snapshot.is_list);
-    let trees = snapshots.into_iter().map(|snapshot| snapshot.weighed.report).collect();
-    let report = tree(trees, (&roots, lacks_roots), &hosts, rules, inodes);
-    let report = report.map(|tree| tree.seen_as(view));
+    let trees = snapshots.into_iter().map(|snapshot| snapshot.report.answer).collect();
+    let answer = tree(trees, (&roots, lacks_roots), &hosts, rules, inodes);
+    let answer = answer.map(|tree| tree.in_view(view));
     Snapshot {
-        weighed: Weighed { report, problems, is_interrupted, unfinished: None },
+        report: Report { answer, problems, is_interrupted, unfinished: None },
         view,
         known,
         origin,
@@ -191,7 +193,7 @@ pub(super) fn host(snapshot: &Snapshot) -> Vec<u8> {
 
 /// Whether a root was not found when it was made.
 fn lacks_root(snapshot: &Snapshot) -> bool {
-    let problems = snapshot.weighed.problems.iter();
+    let problems = snapshot.report.problems.iter();
     let lost = problems.filter(|problem| problem.operation == Operation::Stat);
     let lost: HashSet<_> = lost.map(|problem| &*problem.path).collect();
     let mut given = snapshot.origin.iter().flat_map(|origin| &origin.roots);
@@ -206,7 +208,7 @@ fn renumber(snapshots: &mut [Snapshot]) {
     let mut known: HashMap<(Vec<u8>, u64), IndexSet<u64>> = HashMap::new();
     for snapshot in snapshots {
         let host = host(snapshot);
-        let Some(tree) = &mut snapshot.weighed.report else { continue };
+        let Some(tree) = &mut snapshot.report.answer else { continue };
         let mut here: HashMap<u64, Vec<u64>> = HashMap::new();
         let devices = devices(tree);
         for &MountedDevice { mount, device } in &devices {
@@ -234,7 +236,7 @@ fn each_once(snapshots: &[Snapshot]) -> Vec<JoinedRoot> {
     let all = Filter::default();
     let (mut found, mut order) = (Vec::new(), Vec::new());
     for (i, snapshot) in snapshots.iter().enumerate() {
-        let both = snapshot.weighed.report.as_ref().zip(snapshot.origin.as_ref());
+        let both = snapshot.report.answer.as_ref().zip(snapshot.origin.as_ref());
         let Some((tree, origin)) = both else { continue };
         for root in roots(tree, origin, &all) {
             order.push(found.len());
@@ -313,7 +315,7 @@ type ByName<'r> = IndexMap<&'r [u8], &'r JoinedRoot>;
 fn problems(snapshots: &mut [Snapshot], names: &[ByName<'_>]) -> Vec<Problem> {
     let mut all = Vec::new();
     for (snapshot, names) in snapshots.iter_mut().zip(names) {
-        for mut problem in snapshot.weighed.problems.drain(..) {
+        for mut problem in snapshot.report.problems.drain(..) {
             let root = path::splits(&problem.path).find_map(|(above, _)| names.get(above));
             if let Some(root) = root {
                 if root.around.is_some() {
@@ -383,7 +385,7 @@ fn tree(
     replay.open();
     // If they are apart, it need not be added up.
     let known = trees.iter().flatten().map(|tree| tree.root().node().sums);
-    let above = Node { mode: Mode::DIRECTORY, sums: apart(known), ..Node::default() };
+    let above = Node { mode: Mode::DIRECTORY, sums: sum_of_disjoint(known), ..Node::default() };
     for host in hosts {
         let of_host: Vec<_> = kept.iter().filter(|root| root.host == *host).collect();
         // Paths here have no host. Below the line of one, a path from a home directory would look like one from `/`.

@@ -81,27 +81,27 @@ fn unite(mut set: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Loaded<'_>, Problem
     let missing = missing(&set.iter().map(|(_, snapshot)| snapshot).collect::<Vec<_>>());
     // No set is empty.
     let (file, mut united) = set.remove(0);
-    let mut trees: Vec<_> = united.weighed.report.take().into_iter().collect();
+    let mut trees: Vec<_> = united.report.answer.take().into_iter().collect();
     for (_, mut snapshot) in set {
-        let problems = &mut snapshot.weighed.problems;
-        if let Some(tree) = snapshot.weighed.report {
+        let problems = &mut snapshot.report.problems;
+        if let Some(tree) = snapshot.report.answer {
             let first = trees.first().unwrap_or(&tree).root().name();
             problems.iter_mut().for_each(|it| rename(it, tree.root().name(), first));
             trees.push(tree);
         }
-        united.weighed.problems.append(problems);
-        united.weighed.is_interrupted |= snapshot.weighed.is_interrupted;
+        united.report.problems.append(problems);
+        united.report.is_interrupted |= snapshot.report.is_interrupted;
         united.known = united.known.and(snapshot.known);
     }
     // What each share says about the missing others no longer holds.
-    united.weighed.problems.retain(|problem| problem.operation != Operation::Load);
-    united.weighed.problems.extend(missing);
+    united.report.problems.retain(|problem| problem.operation != Operation::Load);
+    united.report.problems.extend(missing);
     if let Some(origin) = &mut united.origin {
         origin.share = None;
     }
     let follow = united.origin.as_ref().is_some_and(Origin::follows);
     let rules = Rules { follow, ..Rules::default() };
-    united.weighed.report = union(trees, rules, inodes).map(|tree| tree.seen_as(united.view));
+    united.report.answer = union(trees, rules, inodes).map(|tree| tree.in_view(united.view));
     Ok((file, united))
 }
 
@@ -128,7 +128,7 @@ pub(super) fn missing(set: &[&Snapshot]) -> Option<Problem> {
         1 => format!("share {shares} of {of} is missing"),
         count => format!("{count} shares of {of} are missing: {shares}{more}"),
     };
-    let name = first.weighed.report.as_ref().map(|tree| tree.root().name().to_vec());
+    let name = first.report.answer.as_ref().map(|tree| tree.root().name().to_vec());
     let given = first.origin.as_ref().and_then(|origin| origin.roots.first());
     let path = name.or_else(|| given.map(|root| root.path.clone())).unwrap_or_default();
     Some(Problem::new(path, Operation::Load, &io::Error::other(message)))

@@ -5,9 +5,8 @@
 //! * `inode`: one inode, as stat(2) returns it.
 //! * `map`: the blocks of a directory, from extents or from the older block map.
 //! * `directory`: the names in a block.
-//! * `own`: what the file system needs for itself.
 //! * `sound`: whether the kernel may refuse an inode.
-//! * `scan`: all inodes, group by group; `packed_inodes`: the attributes of all inodes, packed.
+//! * `packed_inodes`: the attributes of all inodes, packed.
 //!
 //! Written from Documentation/filesystems/ext4 and fs/ext4 of Linux 6.18. The device is never written. If the
 //! file system is mounted, reads see the kernel's cache of the device.
@@ -22,9 +21,7 @@ mod directory;
 mod inode;
 mod layout;
 mod map;
-mod own;
 mod packed_inodes;
-mod scan;
 mod sound;
 
 use std::fs::File;
@@ -40,7 +37,6 @@ pub use inode::{Attributes, RawInode};
 pub use layout::{InodeTables, Layout};
 pub use map::{GAP, MOST_RUNS, Run, joined, runs};
 pub use packed_inodes::{InodePacker, Kept, PackedInodes};
-pub use scan::{each_inode, inode};
 
 /// The inode number of the root directory.
 pub const ROOT: u64 = 2;
@@ -164,6 +160,120 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 /// The number with these upper and lower 32 bits.
 fn wide(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
+}
+
+// What the file system needs for itself, block by block.
+
+/// It has the blocks that are reserved for more descriptors, and these count as such.
+const RESIZE: u64 = 7;
+/// Those of quotas by user and by group.
+const QUOTAS: [u64; 2] = [3, 4];
+
+impl RawVolume {
+    /// What the file system needs for itself, in bytes, each part by its name. First comes what df leaves out, unless
+    /// it is mounted with minixdf.
+    ///
+    /// # Errors
+    /// The system's, and an error if the file system is damaged.
+    pub fn own_space(&self) -> io::Result<Vec<(&'static str, u64)>> {
+        let layout = &self.layout;
+        let named = [ROOT, RESIZE, JOURNAL, QUOTAS[0], QUOTAS[1]];
+        let others = (1..=RESERVED).filter(|number| !named.contains(number)).collect::<Vec<_>>();
+        let quotas = [QUOTAS[0], QUOTAS[1], layout.project_quotas];
+        let tables = self.blocks_of_tables().saturating_mul(layout.block_size);
+        let single = layout.single_blocks().saturating_mul(layout.block_size * layout.cluster);
+        Ok(vec![
+            ("inode tables and bitmaps", tables),
+            ("journal", self.bytes_of(&[JOURNAL])?),
+            ("reserved inodes", self.bytes_of(&others)?.saturating_add(single)),
+            ("quotas", self.bytes_of(&quotas)?),
+            ("orphan file", self.bytes_of(&[layout.orphan_file])?),
+        ])
+    }
+
+    /// What these inodes take. None has the number 0.
+    fn bytes_of(&self, inodes: &[u64]) -> io::Result<u64> {
+        let (mut buffer, mut sectors) = (Vec::new(), 0_u64);
+        for number in inodes.iter().filter(|number| **number != 0) {
+            let more = inode(self, *number, &mut buffer)?.sectors(&self.layout);
+            sectors = sectors.saturating_add(more);
+        }
+        let bytes = sectors.saturating_mul(512);
+        if bytes > self.layout.bytes() {
+            return Err(damaged("the size of an inode"));
+        }
+        Ok(bytes)
+    }
+
+    /// The blocks, in whole clusters, that no inode has.
+    fn blocks_of_tables(&self) -> u64 {
+        let before = Run { start: 0, count: self.layout.first_data_block };
+        let runs = self.groups.tables.iter().chain([&before]).filter(|run| run.count > 0);
+        let cluster = self.layout.cluster;
+        let clusters = runs.map(|run| {
+            let start = run.start / cluster;
+            Run { start, count: run.end().div_ceil(cluster) - start }
+        });
+        let clusters = joined(clusters.collect(), 0);
+        clusters.iter().map(|run| run.count).sum::<u64>().saturating_mul(cluster)
+    }
+}
+
+// Reads inodes from their tables: all of a group in order, or one.
+
+/// How much of a table is read at a time, in bytes.
+const CHUNK: usize = 1 << 20;
+
+/// Calls `look` with the number of each inode in the used part of a group's table, and with the inode. Some of these
+/// are free. Reads into `buffer`, and returns how many bytes were read.
+///
+/// # Errors
+/// The system's, an error if the table is damaged, and those of `look`.
+pub fn each_inode(
+    volume: &RawVolume,
+    group: usize,
+    buffer: &mut Vec<u8>,
+    mut look: impl FnMut(u64, RawInode<'_>) -> io::Result<()>,
+) -> io::Result<u64> {
+    let layout = &volume.layout;
+    let Some(found) = volume.groups.groups.get(group) else { return Ok(0) };
+    let (size, mut number) = (layout.inode_size, 1 + group as u64 * layout.inodes_per_group);
+    let (mut left, mut block) = (found.used * size as u64, found.table);
+    let total = left;
+    while left > 0 {
+        let some = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
+        // Up to the end of a block. What follows the last inode there was never used.
+        let whole = some.next_multiple_of(layout.block_size as usize);
+        buffer.resize(whole, 0);
+        volume.read_blocks(block, buffer)?;
+        for bytes in buffer[..some].chunks_exact(size) {
+            look(number, RawInode { bytes })?;
+            number += 1;
+        }
+        block += whole as u64 / layout.block_size;
+        left -= some as u64;
+    }
+    Ok(total)
+}
+
+/// Reads the inode with this number into `buffer`.
+///
+/// # Errors
+/// The system's, and an error if there is no such inode.
+pub fn inode<'b>(
+    volume: &RawVolume,
+    number: u64,
+    buffer: &'b mut Vec<u8>,
+) -> io::Result<RawInode<'b>> {
+    let layout = &volume.layout;
+    let index = number.checked_sub(1).ok_or_else(|| damaged("the number of an inode"))?;
+    let (group, within) = (index / layout.inodes_per_group, index % layout.inodes_per_group);
+    let group = usize::try_from(group).ok().and_then(|group| volume.groups.groups.get(group));
+    let table = group.ok_or_else(|| damaged("the number of an inode"))?.table;
+    let at = within * layout.inode_size as u64;
+    buffer.resize(layout.inode_size, 0);
+    volume.read_at(table, at, buffer)?;
+    Ok(RawInode { bytes: buffer })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::base::measure::{Figures, Measure};
-use crate::tree::sum::{Amounts, Settled};
+use crate::tree::sum::{PlainSum, WideFigures};
 use crate::tree::{Content, Freeable, Node, Shape, Sums, Tree};
 
 /// An image or a container.
@@ -29,11 +29,11 @@ pub fn by_user(tree: &Tree, users: &[User], lines: usize, least: u64) -> Tree {
     }
     let found = tree.at_paths(&paths);
     let used = found.iter().map(|(place, of)| (tree.at(*place).node().sums, *of));
-    let mut totals = vec![(Settled::default(), Amounts::default()); users.len()];
+    let mut totals = vec![(PlainSum::default(), WideFigures::default()); users.len()];
     for (Sums { all, entries, .. }, of) in used.clone() {
         for i in of {
             let (total, shared) = &mut totals[*i];
-            total.absorb(Settled { amounts: all.into(), entries, newest: all.newest });
+            total.absorb(PlainSum { wide: all.into(), entries, newest: all.newest });
             *shared += if of.len() > 1 { all } else { Figures::default() };
         }
     }
@@ -60,7 +60,7 @@ pub fn by_user(tree: &Tree, users: &[User], lines: usize, least: u64) -> Tree {
     }
     let group = Node { name: b"(everything else)", sums: others, ..Node::default() };
     content.close(&group, Content::default());
-    content.finish(&tree.root().node(), Shape::Groups).seen_as(view)
+    content.finish(&tree.root().node(), Shape::Groups).in_view(view)
 }
 
 /// What is left of `sums` without `part`, which may have links in common with other parts.

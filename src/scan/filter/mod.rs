@@ -11,34 +11,33 @@
 //!
 //! A directory's [`Scope`] is what filters know about it from its parents. Without filters there is none.
 
-mod caches;
 mod git_files;
 mod globs;
 mod paths;
 mod regexes;
 mod share;
 mod times;
-mod typed;
 mod types;
 
-use std::io;
+use std::ffi::CStr;
+use std::io::{self, ErrorKind, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use caches::{CACHE_TAG, is_cache, may_be_cache_tag};
-pub use globs::{Globs, add_glob, escape_braces};
+use paths::Ends;
+use share::AboveShares;
+
+use crate::base::measure::Kind;
+use crate::base::path;
+use crate::fs::git::{DirectoryRules, Git, Ignored};
+use crate::sys::{self, Handle, Listed, Query, Stat, Symlinks};
+
+pub use globs::{Globs, Typed, add_glob, escape_braces};
 pub use paths::Paths;
 pub use regexes::{BadPattern, Regexes, any_pattern};
 pub use share::{MANY, Share};
 pub use times::{Days, Times};
-pub use typed::Typed;
 pub use types::{Types, any_type, known_types};
-
-use crate::base::path;
-use crate::fs::git::{DirectoryRules, Git, Ignored};
-use crate::sys::{self, Handle, Query, Stat, Symlinks};
-use paths::Ends;
-use share::AboveShares;
 
 /// All filters of a walk. Roots always count, because they were asked for.
 #[derive(Clone, Debug, Default)]
@@ -218,7 +217,7 @@ impl Filter {
 
     /// What there is still to be known of a directory: nothing, where all in it is in one share and nothing else
     /// filters. Then nobody is asked about its entries.
-    pub fn still(&self, scope: Option<Arc<Scope>>) -> Option<Arc<Scope>> {
+    pub fn scope_below(&self, scope: Option<Arc<Scope>>) -> Option<Arc<Scope>> {
         scope.filter(|scope| scope.above_shares.is_some() || !self.is_share_of_all())
     }
 
@@ -426,6 +425,36 @@ impl<'a> At<'a> {
 impl Drop for At<'_> {
     fn drop(&mut self) {
         self.0.truncate(self.1);
+    }
+}
+
+// Caches, which have a tag in their directory (<https://bford.info/cachedir/>).
+
+/// What the tag is called.
+pub const CACHE_TAG: &CStr = c"CACHEDIR.TAG";
+
+/// What the tag begins with.
+const SIGNATURE: [u8; 43] = *b"Signature: 8a477f597d28d172789f06886806bc55";
+
+/// Whether a listed entry may be a tag. Its content tells whether it is.
+pub fn may_be_cache_tag(listed: Listed<'_>) -> bool {
+    listed.name == CACHE_TAG && listed.kind.is_none_or(|kind| kind == Kind::File)
+}
+
+/// Whether `dir` is a cache: whether a valid tag is in it. It reads no more than the signature, and only of a regular
+/// file.
+///
+/// # Errors
+/// The system's, if there is a file of that name that cannot be read.
+pub fn is_cache(dir: &Handle) -> io::Result<bool> {
+    let Some(mut file) = dir.open_file_at(CACHE_TAG, Symlinks::Stay, u64::MAX)? else {
+        return Ok(false);
+    };
+    let mut start = [0; SIGNATURE.len()];
+    match file.read_exact(&mut start) {
+        Ok(()) => Ok(start == SIGNATURE),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

@@ -1,20 +1,18 @@
 //! One directory during the walk: from being handed out until everything below it is weighed.
 
 use std::ffi::CStr;
-use std::io;
-use std::iter;
-use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::{io, iter, mem};
 
 use super::handles::CountedHandle;
 use super::lock;
-use super::roots::Root;
+use super::nested::Root;
 use crate::base::inode::Identity;
 use crate::base::measure::Mode;
 use crate::base::path;
 use crate::scan::filter::{Filter, Scope};
-use crate::sys::{Carries, Mount, Stat};
+use crate::sys::{Mount, MountContent, Stat};
 use crate::tree::tally::Tally;
 use crate::tree::total::Subtotal;
 
@@ -88,7 +86,7 @@ impl<P: Default> Dir<P> {
         let is_counted = filter.admits_root(scope.as_ref(), path, &root.stat);
         let mut dir = Self::new(parent, root.path.into_boxed_c_str(), root.stat);
         dir.is_root = true;
-        dir.is_synthetic = root.mount.carries == Carries::Synthetic;
+        dir.is_synthetic = root.mount.content == MountContent::Synthetic;
         dir.mount = root.mount;
         dir.is_counted = is_counted;
         dir.scope = scope;

@@ -5,9 +5,8 @@
 //! costs nothing if everything is found.
 
 use std::ffi::CString;
-use std::io;
-use std::mem;
 use std::sync::{Arc, Mutex};
+use std::{io, mem};
 
 use super::dir::Dir;
 use super::handles::CountedHandle;
@@ -242,7 +241,7 @@ mod tests {
     use super::*;
     use crate::base::measure::Mode;
     use crate::scan::filter::Filter;
-    use crate::scan::walk::roots::Root;
+    use crate::scan::walk::nested::Root;
     use crate::sys::{Mount, Source, Stat};
 
     /// On FUSE, everything below it was lost when handles were scarce.

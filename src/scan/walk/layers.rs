@@ -9,7 +9,7 @@ use std::ffi::{CStr, CString};
 use std::io;
 
 use super::find::list_again;
-use super::roots::Root;
+use super::nested::Root;
 use crate::base::measure::Kind;
 use crate::sys::{self, Handle, Query, Stat, Symlinks};
 

@@ -37,7 +37,6 @@ mod overlays;
 mod pool;
 mod prefetch;
 mod progress;
-mod roots;
 mod sharing;
 mod skip;
 mod task;
@@ -49,18 +48,23 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
 use std::time::Instant;
-use std::{io, mem, thread};
+use std::{io, mem};
 
+use dir::Dir;
+use follow::Follows;
+use handles::Handles;
+use monitor::Monitor;
+use nested::Root;
+use overlays::Overlays;
+use pool::Pool;
+use progress::Workers;
 use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
-
-pub use crate::sys::Query;
-pub use crate::tree::total::Rules;
-pub use progress::Progress;
-pub use skip::{MountKind, SkippedMounts};
+use sharing::SharingAnswers;
+use task::{Task, Worker};
+use thread_count::ThreadChooser;
 
 use crate::base::inode::Identity;
 use crate::base::measure::View;
@@ -68,21 +72,15 @@ use crate::scan::containers;
 use crate::scan::filter::{Filter, Scope};
 use crate::scan::stats::{NotInBulk, Stage, WalkStats};
 use crate::sys::problem::{Operation, Problem, reason};
-use crate::sys::{self, Bulk, Carries, Handle, MountTable, Source, Storage, Symlinks, Usage};
+use crate::sys::{self, Bulk, Handle, MountContent, MountTable, Source, Storage, Symlinks, Usage};
+use crate::tree::report::Report;
 use crate::tree::tally::{Entry, Tally};
 use crate::tree::total::Subtotal;
-use crate::tree::weighed::Weighed;
-use dir::Dir;
-use follow::Follows;
-use handles::Handles;
-use monitor::Monitor;
-use overlays::Overlays;
-use pool::Pool;
-use progress::Workers;
-use roots::Root;
-use sharing::SharingAnswers;
-use task::{Task, Worker};
-use thread_count::ThreadChooser;
+
+pub use crate::sys::Query;
+pub use crate::tree::total::Rules;
+pub use progress::Progress;
+pub use skip::{MountKind, SkippedMounts};
 
 /// How to walk.
 #[derive(Clone, Debug, Default)]
@@ -127,11 +125,11 @@ impl WalkOptions {
 
 /// Whether a walk enters a mount with this content. It enters the kernel's own file systems only below a root on one
 /// of them (`is_synthetic`), and automounts never.
-fn is_entered(carries: Carries, is_synthetic: bool) -> bool {
-    match carries {
-        Carries::Data | Carries::Overlay => true,
-        Carries::Synthetic => is_synthetic,
-        Carries::Automount => false,
+fn is_entered(content: MountContent, is_synthetic: bool) -> bool {
+    match content {
+        MountContent::Data | MountContent::Overlay => true,
+        MountContent::Synthetic => is_synthetic,
+        MountContent::Automount => false,
     }
 }
 
@@ -139,7 +137,7 @@ fn is_entered(carries: Carries, is_synthetic: bool) -> bool {
 #[derive(Debug)]
 pub struct Walked<A> {
     /// What it weighed.
-    pub weighed: Weighed<A>,
+    pub report: Report<A>,
     /// What it did.
     pub stats: WalkStats,
 }
@@ -168,7 +166,7 @@ struct Walk<T: Tally> {
     /// many. Locked once for each directory that is open then.
     unfinished: Mutex<Option<(Vec<Vec<u8>>, usize)>>,
     /// Guards the tally's answer; set once, when the root closes.
-    report: Mutex<Option<T::Answer>>,
+    answer: Mutex<Option<T::Answer>>,
     /// Guards the panic of the tally on another thread, if there was one.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
@@ -200,7 +198,7 @@ pub fn walk<T: Tally>(
 ) -> Walked<T::Answer> {
     let before = sys::own_usage();
     options.skip.look();
-    let (roots, problems) = roots::resolve(roots, &options);
+    let (roots, problems) = nested::resolve(roots, &options);
     let free = sys::free_handles();
     let candidates = prefetch::candidates(&roots, &options);
     let start = Instant::now();
@@ -233,7 +231,7 @@ pub fn walk<T: Tally>(
     let storages = mem::take(&mut *lock(&walk.storages));
     let stats =
         WalkStats { stages, not_in_bulk, sharing, overlays, storages, ..WalkStats::default() };
-    Walked { weighed: walk.weighed(), stats }
+    Walked { report: walk.outcome(), stats }
 }
 
 /// Whether this thread has waited for storage since `before`. Threads also wait for each other: beside one that loads a
@@ -348,7 +346,7 @@ impl<T: Tally> Walk<T> {
             mounts: OnceLock::new(),
             problems: Mutex::new(problems),
             unfinished: Mutex::new(Some(<(Vec<_>, usize)>::default())),
-            report: Mutex::new(None),
+            answer: Mutex::new(None),
             panic: Mutex::new(None),
         }
     }
@@ -397,7 +395,7 @@ impl<T: Tally> Walk<T> {
     }
 
     fn is_finished(&self) -> bool {
-        lock(&self.report).is_some()
+        lock(&self.answer).is_some()
     }
 
     /// Ends the walk, because the tally has panicked on a thread that nobody waits for.
@@ -407,12 +405,12 @@ impl<T: Tally> Walk<T> {
     }
 
     /// The result.
-    fn weighed(&self) -> Weighed<T::Answer> {
+    fn outcome(&self) -> Report<T::Answer> {
         let mut problems = mem::take(&mut *lock(&self.problems));
         problems.sort_unstable();
         problems.dedup();
-        Weighed {
-            report: lock(&self.report).take(),
+        Report {
+            answer: lock(&self.answer).take(),
             problems,
             is_interrupted: self.is_interrupted(),
             unfinished: lock(&self.unfinished).take().map(|(paths, _)| paths),
@@ -477,7 +475,7 @@ impl<T: Tally> Walk<T> {
     /// The hash of the location of the directory at `path`, which is on `mount`; none if the system does not tell.
     fn location(&self, path: &[u8], mount: u64) -> Option<u64> {
         let mounts = self.mounts.get_or_init(MountTable::read);
-        Some(roots::location(mounts, path, mount)?.hashed())
+        Some(nested::location(mounts, path, mount)?.hashed())
     }
 
     /// Remembers a directory that may be in the storage of a container engine.

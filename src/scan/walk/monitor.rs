@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use super::nested::Root;
 use super::prefetch::RunningPrefetch;
 use super::progress::{Counts, Progress};
-use super::roots::Root;
 use super::task::settle;
 use super::thread_count::{Sample, ThreadChooser};
 use super::{Walk, lock, pool};

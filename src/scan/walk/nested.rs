@@ -8,20 +8,21 @@
 use std::cell::OnceCell;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::ffi::{CStr, CString};
-use std::io;
-use std::iter;
+use std::ffi::{CStr, CString, OsString};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::{io, iter};
 
 use super::find::name_in;
 use super::is_entered;
-use super::roots::{self, Root, standing_for};
+use super::visit::is_loop;
 use crate::base::inode::Identity;
+use crate::base::measure::Kind;
 use crate::base::path;
 use crate::scan::filter::{self, CACHE_TAG, Verdict};
 use crate::scan::walk::WalkOptions;
-use crate::sys::{self, Carries, Handle, Mount, MountTable, Query, Symlinks};
+use crate::sys::problem::{Operation, Problem};
+use crate::sys::{self, Handle, Location, Mount, MountContent, MountTable, Query, Stat, Symlinks};
 
 /// Leaves out roots that are the same as another root, or inside another root whose walk reaches them.
 ///
@@ -87,7 +88,7 @@ fn are_outermost<'r>(roots: &'r [Root], options: &WalkOptions) -> Vec<bool> {
 fn is_same(one: &Root, other: &Root, mounts: &OnceCell<MountTable>) -> bool {
     let mounts = mounts.get_or_init(MountTable::read);
     let [one, other] =
-        [one, other].map(|root| roots::location(mounts, root.path.to_bytes(), root.mount.id));
+        [one, other].map(|root| location(mounts, root.path.to_bytes(), root.mount.id));
     one.zip(other).is_none_or(|(one, other)| one == other)
 }
 
@@ -163,7 +164,7 @@ impl<'a> Nesting<'a> {
         for (root, is_kept) in roots.filter(|(root, _)| root.stat.is_directory()) {
             let mut place = root.stat.identity_on(root.mount.id);
             // Something else may be mounted by the time the directory is entered.
-            if root.mount.carries == Carries::Automount {
+            if root.mount.content == MountContent::Automount {
                 let opened = root.mount.source.open(&root.path);
                 place = opened.and_then(|dir| dir.mounted_identity()).unwrap_or(place);
             }
@@ -274,7 +275,7 @@ impl<'a> Nesting<'a> {
     fn is_crossed_to(&self, outer: &Root, device: u64, mount: Mount) -> bool {
         self.options.is_weighed(outer.stat.device, device)
             && !self.options.skip.has(mount, outer.mount)
-            && is_entered(mount.carries, outer.mount.carries == Carries::Synthetic)
+            && is_entered(mount.content, outer.mount.content == MountContent::Synthetic)
     }
 
     /// Finds out which places on the `way` a walk could enter.
@@ -372,4 +373,62 @@ fn is_at(above: &Handle, name: &CStr, place: Identity) -> bool {
 fn real_path(root: &Root) -> PathBuf {
     let path = sys::to_path(root.path.to_bytes());
     sys::real_path(&path, standing_for(&root.stat)).unwrap_or_else(|_| path.into_owned())
+}
+
+// The roots of a walk, each once, however it is spelled.
+
+/// Where a walk begins.
+#[derive(Clone, Debug)]
+pub(super) struct Root {
+    pub(super) path: CString,
+    pub(super) stat: Stat,
+    /// The mount that it is on. A kernel file system here was asked for.
+    pub(super) mount: Mount,
+}
+
+/// The roots at `paths`, and the problems of those that cannot be found.
+pub(super) fn resolve(paths: Vec<OsString>, options: &WalkOptions) -> (Vec<Root>, Vec<Problem>) {
+    let (mut roots, mut problems) = (Vec::new(), Vec::new());
+    for path in paths {
+        match root(&path, options) {
+            Ok(root) => roots.push(root),
+            Err(error) => {
+                problems.push(Problem::new(path.into_encoded_bytes(), Operation::Stat, &error));
+            }
+        }
+    }
+    if roots.len() > 1 {
+        roots = each_once(roots, options);
+    }
+    (roots, problems)
+}
+
+/// The root at `path`.
+pub(super) fn root(path: &OsString, options: &WalkOptions) -> io::Result<Root> {
+    let path = CString::new(path.as_encoded_bytes())?;
+    let source = options.source;
+    let mut stat = source.stat(&path, Symlinks::Stay, options.query)?;
+    if stat.mode.kind() == Kind::Symlink {
+        match source.stat(&path, Symlinks::Follow, options.query) {
+            Ok(target) if options.rules.follow || target.is_directory() => stat = target,
+            // What it leads to might be a directory.
+            Err(error) if !sys::is_vanished(&error) => return Err(error),
+            Err(error) if options.rules.follow && is_loop(&error) => return Err(error),
+            _ => {}
+        }
+    }
+    let mount = source.mount_of(&path, standing_for(&stat))?;
+    Ok(Root { path, stat, mount })
+}
+
+/// The location of the directory at `path`, which is on `mount`; none if the system does not tell.
+pub(super) fn location(mounts: &MountTable, path: &[u8], mount: u64) -> Option<Location> {
+    let real = sys::real_path(&sys::to_path(path), Symlinks::Follow).ok();
+    let real = real.filter(|_| !mounts.is_empty())?;
+    mounts.location(mount, real.as_os_str().as_encoded_bytes())
+}
+
+/// Whether to follow symlinks when a root with these attributes is examined again.
+pub(super) fn standing_for(stat: &Stat) -> Symlinks {
+    if stat.mode.kind() == Kind::Symlink { Symlinks::Stay } else { Symlinks::Follow }
 }

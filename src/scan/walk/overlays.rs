@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use std::ffi::CString;
 use std::sync::Mutex;
 
-use super::roots::{self, Root};
-use super::{Walk, is_entered, layers, lock, nested};
+use super::nested::{self, Root};
+use super::{Walk, is_entered, layers, lock};
 use crate::base::path;
 use crate::scan::stats::OverlayStats;
 use crate::sys::{self, MountTable, Query, Source, Symlinks};
@@ -27,7 +27,7 @@ pub(super) struct Overlays {
 /// Where the layers of an overlay are.
 enum Layers {
     /// All of them are weighed. The path of the topmost, from where the overlay is mounted.
-    Weighed(Vec<u8>),
+    Report(Vec<u8>),
     /// None of them is.
     Elsewhere,
 }
@@ -52,7 +52,7 @@ impl<T: Tally> Walk<T> {
     pub(super) fn is_weighed_below(&self, mount: u64, path: impl FnOnce() -> Vec<u8>) -> bool {
         let layer = match self.layers_of(mount) {
             Some(Layers::Elsewhere) => return false,
-            Some(Layers::Weighed(layer)) => Some(layer),
+            Some(Layers::Report(layer)) => Some(layer),
             None => None,
         };
         let is_weighed = layer.is_some();
@@ -67,14 +67,14 @@ impl<T: Tally> Walk<T> {
         let (mut found, mut inner) = (None, vec![mount]);
         while let Some(id) = inner.pop() {
             match self.layers(mounts, id) {
-                Some(Layers::Weighed(layer)) => found = found.or(Some(layer)),
+                Some(Layers::Report(layer)) => found = found.or(Some(layer)),
                 Some(Layers::Elsewhere) if id == mount => return Some(Layers::Elsewhere),
                 _ => return None,
             }
             let in_it = mounts.mounted_in(id).filter(|(_, point)| !is_synthetic(point));
             inner.extend(in_it.map(|(id, _)| id));
         }
-        found.map(Layers::Weighed)
+        found.map(Layers::Report)
     }
 
     /// Where the layers of the overlay on `mount` are; none if it is none, they cannot be found, or something that it
@@ -96,7 +96,7 @@ impl<T: Tally> Walk<T> {
         let are_inside = nested::are_inside(&self.overlays.roots, layers, &options);
         match are_inside.iter().filter(|is_inside| **is_inside).count() {
             0 => Some(Layers::Elsewhere),
-            count if count == are_inside.len() && is_clear => Some(Layers::Weighed(first)),
+            count if count == are_inside.len() && is_clear => Some(Layers::Report(first)),
             _ => None,
         }
     }
@@ -151,7 +151,7 @@ impl<T: Tally> Walk<T> {
     /// The directory at `path`.
     fn find(&self, path: &[u8]) -> Option<Root> {
         let path = sys::to_path(path).into_owned().into();
-        roots::root(&path, &self.options).ok().filter(|root| root.stat.is_directory())
+        nested::root(&path, &self.options).ok().filter(|root| root.stat.is_directory())
     }
 }
 
@@ -159,5 +159,5 @@ impl<T: Tally> Walk<T> {
 fn is_synthetic(point: &[u8]) -> bool {
     let Ok(path) = CString::new(point) else { return false };
     let mount = Source::default().mount_of(&path, Symlinks::Stay);
-    mount.is_ok_and(|mount| !is_entered(mount.carries, false))
+    mount.is_ok_and(|mount| !is_entered(mount.content, false))
 }

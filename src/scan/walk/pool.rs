@@ -168,7 +168,7 @@ mod tests {
     use crate::scan::filter::Filter;
     use crate::scan::walk::WalkOptions;
     use crate::scan::walk::dir::Dir;
-    use crate::scan::walk::roots::{self, Root};
+    use crate::scan::walk::nested::{self, Root};
     use crate::sys::{Mount, Stat};
     use crate::tree::tally::Entry;
 
@@ -224,7 +224,7 @@ mod tests {
     /// A walk of `src/walk` that has begun, and goes on once threads are engaged.
     fn walk_of_sources<T: Tally>(tally: T) -> Arc<Walk<T>> {
         let options = WalkOptions::default();
-        let (roots, problems) = roots::resolve(vec!["src/scan/walk".into()], &options);
+        let (roots, problems) = nested::resolve(vec!["src/scan/walk".into()], &options);
         let walk = Arc::new(Walk::new(options, tally, problems, 100));
         Worker::on_the_stack(&*walk, &walk.workers.caller).begin(roots);
         walk

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
 use super::WalkOptions;
-use super::roots::Root;
+use super::nested::Root;
 use crate::sys;
 
 /// A prefetch in progress.

@@ -13,7 +13,7 @@ use crate::scan::stats::{SharingStats, Unasked};
 use crate::sys::{self, Handle, Mapped, Mount, MountTable, SharedSpace};
 use crate::tree::LEAST_ASKED;
 use crate::tree::tally::{Entry, Tally};
-use crate::tree::total::{Doubtful, ExtentCount, Extents, SharingFile, Subtotal};
+use crate::tree::total::{ExtentCount, Extents, MaybeShared, SharingFile, Subtotal};
 
 /// What is known of all files of a walk.
 #[derive(Debug, Default)]
@@ -103,8 +103,8 @@ impl<T: Tally> Walk<T> {
         let unasked = answer.as_ref().err().copied();
         // What is not known is in doubt as a whole.
         let file = answer.unwrap_or_else(|_| {
-            let doubtful = Doubtful { size, in_extents: 0 };
-            SharingFile { doubtful, extents: Extents::new(extents) }
+            let maybe_shared = MaybeShared { size, in_extents: 0 };
+            SharingFile { maybe_shared, extents: Extents::new(extents) }
         });
         let is_first = entry
             .linked()
@@ -139,8 +139,8 @@ impl<T: Tally> Walk<T> {
                     extents.add(file_system, extent);
                 })?;
             let size = entry.sums.all.disk.saturating_sub(own);
-            let doubtful = Doubtful { size, in_extents: size.saturating_sub(unplaced) };
-            Ok(SharingFile { doubtful, extents })
+            let maybe_shared = MaybeShared { size, in_extents: size.saturating_sub(unplaced) };
+            Ok(SharingFile { maybe_shared, extents })
         })
     }
 }

@@ -6,21 +6,18 @@
 //! a loop.
 
 use std::cell::RefCell;
-use std::io;
-use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::time::Duration;
+use std::{io, mem, ptr, thread};
 
 use rayon::Scope;
 
 use super::dir::Dir;
 use super::handles::{CountedHandle, PATIENCE};
+use super::nested::Root;
 use super::progress::Slot;
-use super::roots::Root;
 use super::visit::Visit;
 use super::{Walk, lock};
 use crate::base::measure::Kind;
@@ -119,7 +116,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                     walk.add_sharing(&mut alone, root.mount, None, &root.path, &mut entry);
                 }
                 let report = walk.tally.finish(&entry, T::Part::default());
-                *lock(&walk.report) = Some(report);
+                *lock(&walk.answer) = Some(report);
             }
         }
     }
@@ -365,7 +362,7 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
         let subtotal = dir.take_subtotal();
         let Some(parent) = parent else {
             let report = total::finish(Some(rules), tally, directory, subtotal);
-            return *lock(&walk.report) = Some(report);
+            return *lock(&walk.answer) = Some(report);
         };
         let shown = match dir.is_root {
             _ if !parent.is_gathered() => Shown::Never,

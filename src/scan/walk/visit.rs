@@ -19,7 +19,7 @@ use crate::base::measure::Kind;
 use crate::scan::containers;
 use crate::scan::filter::{DirectoryFilter, Verdict};
 use crate::sys::problem::{Operation, Problem};
-use crate::sys::{self, Carries, Listed, Listing, MountTable, Query, Stat, Storage, Symlinks};
+use crate::sys::{self, Listed, Listing, MountContent, MountTable, Query, Stat, Storage, Symlinks};
 use crate::tree::tally::{Entry, Tally};
 use crate::tree::total::Subtotal;
 
@@ -256,7 +256,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             let handle = &self.open.handle;
             match with_patience(walk, || handle.mount_at(name, symlinks)) {
                 Ok(other) if walk.options.skip.has(other, dir.mount) => return,
-                Ok(other) if is_entered(other.carries, dir.is_synthetic) => mount = other,
+                Ok(other) if is_entered(other.content, dir.is_synthetic) => mount = other,
                 Ok(_) => return,
                 Err(error) => return self.miss(name, Operation::Open, error),
             }
@@ -266,7 +266,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             {
                 return walk.record(Problem::cycle(dir.path_of(name)));
             }
-            is_elsewhere = mount.carries == Carries::Overlay
+            is_elsewhere = mount.content == MountContent::Overlay
                 && mount.id != dir.mount.id
                 && !walk.options.overlays
                 && walk.is_weighed_below(mount.id, || dir.path_of(name));
@@ -295,7 +295,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         below.location = location;
         below.is_elsewhere = is_elsewhere;
         below.is_counted = verdict == Verdict::Counts && !is_elsewhere;
-        below.scope = walk.options.filter.still(self.filters.below(name.to_bytes()));
+        below.scope = walk.options.filter.scope_below(self.filters.below(name.to_bytes()));
         below.begin(&walk.tally);
         let below = Arc::new(below);
         if is_elsewhere {

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{Advice, Mode as CreateMode, OFlags};
 
-use super::bulk_records::Records;
-use super::{bulk_listing, device};
+use super::bulk_listing::{self, Records};
+use super::device;
 use crate::base::inode::Identity;
 use crate::base::parallel;
 use crate::fs::ext4::{self, InodePacker, Kept, PackedInodes, RawVolume, Run};

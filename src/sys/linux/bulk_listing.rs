@@ -3,15 +3,14 @@
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
-use std::io;
-use std::mem;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::{io, mem};
 
-use super::bulk_records::Records;
 use super::listing;
 use crate::base::inode::Identity;
-use crate::fs::ext4::{self, DirectoryEntry, RawInode};
-use crate::sys::{self, Listed, Listing, Mount, Query, Stat, Symlinks, not_found};
+use crate::base::measure::Mode;
+use crate::fs::ext4::{self, Budget, DirectoryEntry, PackedInodes, RawInode, RawVolume};
+use crate::sys::{self, Listed, Listing, Mount, MountTable, Query, Stat, Symlinks, not_found};
 
 /// An open directory.
 #[derive(Debug)]
@@ -290,5 +289,43 @@ impl Drop for Location {
         while let Some(mut location) = above.and_then(Arc::into_inner) {
             above = location.above.take();
         }
+    }
+}
+
+// What has been read in bulk of a file system.
+
+/// Its inodes, and what is needed to read directories.
+#[derive(Debug)]
+pub(super) struct Records {
+    pub(super) volume: RawVolume,
+    pub(super) inodes: PackedInodes,
+    pub(super) budget: Budget,
+    pub(super) mounts: MountTable,
+    pub(super) mount: u64,
+    pub(super) device: u64,
+    /// The kernel lists directories that changed at or after this time, in seconds since the epoch.
+    pub(super) since: i64,
+}
+
+impl Records {
+    /// The attributes of the inode with this number; none if it was free, or if the kernel must be asked.
+    pub(super) fn stat(&self, inode: u64) -> Option<Stat> {
+        let its = self.inodes.attributes(inode)?;
+        Some(Stat {
+            device: self.device,
+            inode,
+            links: its.links.into(),
+            mode: Mode(its.mode),
+            mount_point: false,
+            blocks: its.blocks,
+            length: its.length,
+            accessed: its.accessed,
+            modified: its.modified,
+            changed: its.changed,
+            changed_nanos: its.changed_nanos,
+            born: its.born,
+            owner: its.owner,
+            group: Some(its.group),
+        })
     }
 }

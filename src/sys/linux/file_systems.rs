@@ -1,20 +1,20 @@
 //! The known kinds of file systems, by the number that statfs(2) returns on Linux.
 
-use crate::sys::kernel_file_systems::KERNEL_FILE_SYSTEMS;
-use crate::sys::{Carries, Mount, SharedSpace, Source, Storage};
+use crate::sys::mount_table::KERNEL_FILE_SYSTEMS;
+use crate::sys::{Mount, MountContent, SharedSpace, Source, Storage};
 
 /// The mount `id`, whose file system is of the kind with this number.
 pub(super) fn mount(id: u64, number: u32) -> Mount {
-    let (carries, storage) = match number {
-        AUTOMOUNT => (Carries::Automount, Storage::Local),
-        OVERLAY => (Carries::Overlay, Storage::Local),
-        PROCESS => (Carries::Data, Storage::Process),
-        number if is_synthetic(number) => (Carries::Synthetic, Storage::Local),
-        number if REMOTE.contains(&number) => (Carries::Data, Storage::Remote),
-        _ => (Carries::Data, Storage::Local),
+    let (content, storage) = match number {
+        AUTOMOUNT => (MountContent::Automount, Storage::Local),
+        OVERLAY => (MountContent::Overlay, Storage::Local),
+        PROCESS => (MountContent::Data, Storage::Process),
+        number if is_synthetic(number) => (MountContent::Synthetic, Storage::Local),
+        number if REMOTE.contains(&number) => (MountContent::Data, Storage::Remote),
+        _ => (MountContent::Data, Storage::Local),
     };
     let (lists_inodes, end, sharing) = tested(number);
-    Mount { id, source: Source::Native, carries, storage, lists_inodes, end, sharing }
+    Mount { id, source: Source::Native, content, storage, lists_inodes, end, sharing }
 }
 
 fn is_synthetic(number: u32) -> bool {

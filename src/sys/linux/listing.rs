@@ -14,7 +14,7 @@ use rustix::io::{Errno, retry_on_intr};
 use super::file_systems;
 use crate::base::inode::Identity;
 use crate::base::measure::{Kind, Mode};
-use crate::sys::{Carries, Listed, Listing, Mount, Query, Source, Stat, Symlinks};
+use crate::sys::{Listed, Listing, Mount, MountContent, Query, Source, Stat, Symlinks};
 
 /// An open directory.
 #[derive(Debug)]
@@ -296,8 +296,8 @@ fn mount(parent: BorrowedFd<'_>, name: &CStr, symlinks: Symlinks) -> io::Result<
     let flags = at(symlinks);
     let told = match retry_on_intr(|| fs::statx(parent, name, flags, StatxFlags::MNT_ID)) {
         Ok(stat) if stat.stx_attributes.contains(StatxAttributes::AUTOMOUNT) => {
-            let (id, source, carries) = (mount_id(&stat), Source::Native, Carries::Automount);
-            return Ok(Mount { id, source, carries, ..Mount::default() });
+            let (id, source, content) = (mount_id(&stat), Source::Native, MountContent::Automount);
+            return Ok(Mount { id, source, content, ..Mount::default() });
         }
         Ok(stat) => Some(mount_id(&stat)),
         Err(error) => without_statx(error, parent, name, flags).map(|_| None)?,

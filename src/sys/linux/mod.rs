@@ -3,7 +3,6 @@
 
 mod bulk;
 mod bulk_listing;
-mod bulk_records;
 mod device;
 mod extents;
 mod file_systems;
@@ -27,6 +26,8 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::{self, Advice, CWD, OFlags, XattrFlags};
 use rustix::io::Errno;
 
+use crate::sys::Handle;
+
 pub use super::unix::*;
 pub use bulk::Bulk;
 pub use extents::map_extents;
@@ -36,8 +37,6 @@ pub use listing::has_dos_name;
 pub use own_space::{for_root, own_space};
 pub use prefetch::Prefetch;
 pub use unlinked::unlinked_files;
-
-use crate::sys::Handle;
 
 /// An open directory of the native source: Linux' own calls, relative to an open directory.
 pub type NativeHandle = listing::Handle;

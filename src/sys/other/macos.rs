@@ -5,7 +5,7 @@ use std::io;
 use std::os::macos::fs::MetadataExt;
 use std::path::Path;
 
-use crate::sys::Carries;
+use crate::sys::MountContent;
 
 /// SF_DATALESS (sys/stat.h): the content is on a server, and listing it would fetch it.
 const DATALESS: u32 = 0x4000_0000;
@@ -15,9 +15,9 @@ const DATALESS: u32 = 0x4000_0000;
 const DATA: &str = "/System/Volumes/Data";
 
 /// What the directory at `path` carries.
-pub fn carries(path: &Path) -> io::Result<Carries> {
+pub fn content(path: &Path) -> io::Result<MountContent> {
     let is_dataless = fs::symlink_metadata(path).is_ok_and(|it| it.st_flags() & DATALESS != 0);
     let is_elsewhere = is_dataless
         || path.ends_with("Data") && fs::canonicalize(path).is_ok_and(|it| it == Path::new(DATA));
-    Ok(if is_elsewhere { Carries::Automount } else { Carries::Data })
+    Ok(if is_elsewhere { MountContent::Automount } else { MountContent::Data })
 }

@@ -42,8 +42,8 @@ impl Source {
 
 /// What the directory at `path` carries, as far as std can tell.
 #[cfg(not(target_os = "macos"))]
-pub fn carries(_: &Path) -> io::Result<crate::sys::Carries> {
-    Ok(crate::sys::Carries::Data)
+pub fn content(_: &Path) -> io::Result<crate::sys::MountContent> {
+    Ok(crate::sys::MountContent::Data)
 }
 
 /// The environment variable with the user's home directory.

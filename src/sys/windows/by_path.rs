@@ -19,7 +19,7 @@ use winapi_util::file::information;
 
 use crate::base::measure::{Kind, Mode};
 use crate::sys::by_path::kind;
-use crate::sys::{Carries, Source, Stat, Symlinks, seconds_since_epoch};
+use crate::sys::{MountContent, Source, Stat, Symlinks, seconds_since_epoch};
 
 /// FILE_FLAG_BACKUP_SEMANTICS, to open a directory; FILE_FLAG_OPEN_NO_RECALL, to fetch nothing (CreateFileW).
 const FLAGS: u32 = 0x0200_0000 | 0x0010_0000;
@@ -56,9 +56,9 @@ pub fn device_of(path: &Path) -> io::Result<u64> {
 }
 
 /// Whether the directory at `path` must be fetched before it can be listed.
-pub fn carries(path: &Path) -> io::Result<Carries> {
+pub fn content(path: &Path) -> io::Result<MountContent> {
     let is_elsewhere = fs::symlink_metadata(path)?.file_attributes() & RECALL_ON_OPEN != 0;
-    Ok(if is_elsewhere { Carries::Automount } else { Carries::Data })
+    Ok(if is_elsewhere { MountContent::Automount } else { MountContent::Data })
 }
 
 /// What the listing tells of `entry`, on the volume `device`: its kind, and its attributes if they are enough.

@@ -2,29 +2,28 @@
 
 mod freed;
 mod linked;
-mod settled;
 
 use std::cell::RefCell;
+use std::ops::{AddAssign, SubAssign};
 
 use crate::base::inode::{Identity, Links};
 use crate::base::measure::Figures;
 use crate::tree::{Inode, Sums};
+
 pub use freed::Freed;
 pub(crate) use linked::LinkedSum;
 pub use linked::{Link, LinkedInodes};
-pub use settled::saturate;
-pub(crate) use settled::{Amounts, Settled};
 
 /// The exact sum of a directory.
 #[derive(Debug, Default)]
 pub struct Sum {
     /// Inodes with one link.
-    settled: Settled,
+    plain: PlainSum,
     /// Inodes with several links. They are boxed, because most directories have none.
     linked: Option<Box<LinkedFiguresSum>>,
 }
 
-type LinkedFiguresSum = LinkedSum<LinkedFigures, Amounts>;
+type LinkedFiguresSum = LinkedSum<LinkedFigures, WideFigures>;
 
 /// What an inode with several links comes to. Its time counts at once, so it is not here; and an inode counts as one.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,12 +47,12 @@ impl Sum {
     /// Adds an inode with one link.
     #[inline]
     pub fn add(&mut self, figures: &Figures) {
-        self.settled.add(figures);
+        self.plain.add(figures);
     }
 
     /// Adds one link of an inode that has `links`.
     pub fn add_link(&mut self, identity: Identity, figures: &Figures, links: Links) {
-        self.settled.newest = self.settled.newest.max(figures.newest);
+        self.plain.newest = self.plain.newest.max(figures.newest);
         let linked =
             self.linked.get_or_insert_with(|| SPARE.with_borrow_mut(Vec::pop).unwrap_or_default());
         let link = Link::new(LinkedFigures::from(figures), links);
@@ -73,7 +72,7 @@ impl Sum {
 
     /// Adds the sum of another directory, or of another part of the same one.
     pub fn absorb(&mut self, other: Sum) {
-        self.settled.absorb(other.settled);
+        self.plain.absorb(other.plain);
         let linked = LinkedSum::absorb(&mut self.linked, other.linked, LinkedFigures::larger);
         linked.into_iter().for_each(spare);
     }
@@ -87,14 +86,14 @@ impl Sum {
 
     /// What it comes to so far.
     pub fn sums(&self) -> Sums {
-        let mut settled = self.settled;
+        let mut plain = self.plain;
         let mut shared = Figures::default();
         if let Some(linked) = &self.linked {
-            settled.amounts += linked.all;
-            settled.entries += linked.inodes.len() as u64;
+            plain.wide += linked.all;
+            plain.entries += linked.inodes.len() as u64;
             shared = linked.with_others.figures();
         }
-        Sums { all: settled.figures(), shared, entries: settled.entries, ..Sums::default() }
+        Sums { all: plain.figures(), shared, entries: plain.entries, ..Sums::default() }
     }
 }
 
@@ -123,7 +122,7 @@ impl From<LinkedFigures> for Figures {
     }
 }
 
-impl From<LinkedFigures> for Amounts {
+impl From<LinkedFigures> for WideFigures {
     fn from(figures: LinkedFigures) -> Self {
         Figures::from(figures).into()
     }
@@ -139,6 +138,91 @@ fn spare(mut linked: Box<LinkedFiguresSum>) {
             spare.push(linked);
         }
     });
+}
+
+// Sums of figures.
+
+/// A sum of figures. It has 128 bits, because sparse files can have nearly 2^63 bytes each, and a saturated sum could
+/// not be corrected.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WideFigures {
+    pub(crate) disk: u128,
+    pub(crate) length: u128,
+    pub(crate) files: u128,
+    pub(crate) inodes: u128,
+}
+
+/// The sum of inodes that are found once, and need not be remembered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PlainSum {
+    pub(crate) wide: WideFigures,
+    pub(crate) entries: u64,
+    /// The maximum, which includes inodes with several links, because counting them twice does not change it.
+    pub(crate) newest: Option<i64>,
+}
+
+impl PlainSum {
+    #[inline]
+    pub(crate) fn add(&mut self, figures: &Figures) {
+        self.wide += *figures;
+        self.entries += 1;
+        self.newest = self.newest.max(figures.newest);
+    }
+
+    pub(crate) fn absorb(&mut self, other: PlainSum) {
+        self.wide += other.wide;
+        self.entries += other.entries;
+        self.newest = self.newest.max(other.newest);
+    }
+
+    /// The figures that they come to.
+    pub(crate) fn figures(&self) -> Figures {
+        Figures { newest: self.newest, ..self.wide.figures() }
+    }
+}
+
+impl WideFigures {
+    /// The figures that they come to, without a time.
+    pub(crate) fn figures(self) -> Figures {
+        let Self { disk, length, files, inodes } = self;
+        let [disk, length, files, inodes] = [disk, length, files, inodes].map(saturate);
+        Figures { disk, length, files, inodes, newest: None }
+    }
+}
+
+impl<T: Into<WideFigures>> AddAssign<T> for WideFigures {
+    #[inline]
+    fn add_assign(&mut self, other: T) {
+        let other = other.into();
+        self.disk += other.disk;
+        self.length += other.length;
+        self.files += other.files;
+        self.inodes += other.inodes;
+    }
+}
+
+impl<T: Into<WideFigures>> SubAssign<T> for WideFigures {
+    #[inline]
+    fn sub_assign(&mut self, other: T) {
+        let other = other.into();
+        self.disk -= other.disk;
+        self.length -= other.length;
+        self.files -= other.files;
+        self.inodes -= other.inodes;
+    }
+}
+
+impl From<Figures> for WideFigures {
+    #[inline]
+    fn from(Figures { disk, length, files, inodes, .. }: Figures) -> Self {
+        let [disk, length, files, inodes] = [disk, length, files, inodes].map(u128::from);
+        Self { disk, length, files, inodes }
+    }
+}
+
+/// A weight that fits 64 bits.
+pub fn saturate(weight: u128) -> u64 {
+    u64::try_from(weight).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use indexmap::IndexMap;
 
 use crate::base::inode::Identity;
 use crate::base::measure::{Figures, View};
-use crate::tree::sum::{Amounts, Link, LinkedFigures, LinkedInodes, Settled};
+use crate::tree::sum::{Link, LinkedFigures, LinkedInodes, PlainSum, WideFigures};
 use crate::tree::tally::by::By;
 use crate::tree::tally::top::Limits;
 use crate::tree::tally::{Entry, Tally};
@@ -31,7 +31,7 @@ pub struct Groups {
 /// The groups in one directory and below.
 #[derive(Debug, Default)]
 pub struct GroupPart {
-    groups: IndexMap<Box<[u8]>, Settled, RandomState>,
+    groups: IndexMap<Box<[u8]>, PlainSum, RandomState>,
     /// Inodes with several links, which are not in a group yet.
     links: LinkedInodes<Linked>,
 }
@@ -106,11 +106,11 @@ impl Tally for Groups {
     }
 
     fn sums(&self, root: &Entry<'_>, part: &GroupPart) -> Sums {
-        let mut all = Settled::default();
+        let mut all = PlainSum::default();
         part.groups.values().for_each(|group| all.absorb(*group));
         part.links.values().for_each(|one| all.add(&one.figures()));
         root.own.iter().for_each(|own| all.add(own));
-        let mut shared = Amounts::default();
+        let mut shared = WideFigures::default();
         part.links.with_others().for_each(|one| shared += one.figures);
         Sums { shared: shared.figures(), ..sums_of(&all) }
     }
@@ -121,14 +121,14 @@ impl Tally for Groups {
             part.groups[linked.group as usize].add(&linked.figures());
         }
         let Limits { lines, min_size, .. } = self.limits;
-        let mut groups: Vec<(Box<[u8]>, Settled)> = part.groups.into_iter().collect();
+        let mut groups: Vec<(Box<[u8]>, PlainSum)> = part.groups.into_iter().collect();
         groups
             .retain(|(_, group)| group.entries > 0 && self.view.size(&group.figures()) >= min_size);
         groups.sort_unstable_by(|(key, group), (other_key, other)| {
             let [rank, other] = [group, other].map(|it| self.view.rank(&it.figures(), None));
             other.cmp(&rank).then_with(|| key.cmp(other_key))
         });
-        let mut others = Settled::default();
+        let mut others = PlainSum::default();
         let beyond = groups.split_off(lines.min(groups.len()));
         beyond.iter().for_each(|(_, group)| others.absorb(*group));
         let mut named: Vec<_> =
@@ -141,7 +141,7 @@ impl Tally for Groups {
             content
                 .close(&Node { name, sums: sums_of(group), ..Node::default() }, Content::default());
         }
-        content.finish(&root.node(), Shape::Groups).seen_as(self.view)
+        content.finish(&root.node(), Shape::Groups).in_view(self.view)
     }
 }
 
@@ -156,7 +156,7 @@ impl GroupPart {
     fn group(&mut self, key: &[u8]) -> u32 {
         let number = match self.groups.get_index_of(key) {
             Some(number) => number,
-            None => self.groups.insert_full(key.into(), Settled::default()).0,
+            None => self.groups.insert_full(key.into(), PlainSum::default()).0,
         };
         number as u32
     }
@@ -186,6 +186,6 @@ impl Linked {
     }
 }
 
-fn sums_of(group: &Settled) -> Sums {
+fn sums_of(group: &PlainSum) -> Sums {
     Sums { all: group.figures(), entries: group.entries, ..Sums::default() }
 }

@@ -8,20 +8,19 @@ mod by;
 mod candidates;
 mod groups;
 mod live;
-mod pair;
 mod top;
 mod whole;
+
+use crate::base::inode::{Identity, Links};
+use crate::base::measure::{Change, Figures};
+use crate::sys::Stat;
+use crate::tree::{Node, Sums};
 
 pub use by::{AGE_NAMES, By, age};
 pub use groups::Groups;
 pub use live::{Live, LiveDirectory, LivePart};
 pub use top::{Limits, Show, Top};
 pub use whole::{Entries, Inodes, Whole};
-
-use crate::base::inode::{Identity, Links};
-use crate::base::measure::{Change, Figures};
-use crate::sys::Stat;
-use crate::tree::{Node, Sums};
 
 /// Keeps what a report needs.
 pub trait Tally: Send + Sync + 'static {
@@ -116,5 +115,36 @@ impl<'a> Entry<'a> {
     pub(crate) fn node(&self) -> Node<'a> {
         let Self { name, stat, own, sums, change, .. } = *self;
         Node { name, mode: stat.mode, own, sums, change: change.copied(), ..Node::default() }
+    }
+}
+
+// Two answers of one walk, for example everything, to be saved, and the largest, to be shown. So nobody looks for the
+// largest in the whole tree afterwards. Neither may be live or add up by itself.
+
+impl<A: Tally, B: Tally> Tally for (A, B) {
+    type Part = (A::Part, B::Part);
+    type Answer = (A::Answer, B::Answer);
+
+    fn begin_part(&self, (one, other): &Self::Part) -> Self::Part {
+        (self.0.begin_part(one), self.1.begin_part(other))
+    }
+
+    fn leaf(&self, (one, other): &mut Self::Part, entry: &Entry<'_>) {
+        self.0.leaf(one, entry);
+        self.1.leaf(other, entry);
+    }
+
+    fn merge(&self, (one, other): &mut Self::Part, more: Self::Part) {
+        self.0.merge(one, more.0);
+        self.1.merge(other, more.1);
+    }
+
+    fn close(&self, parent: &mut Self::Part, directory: &Entry<'_>, part: Self::Part) {
+        self.0.close(&mut parent.0, directory, part.0);
+        self.1.close(&mut parent.1, directory, part.1);
+    }
+
+    fn finish(&self, root: &Entry<'_>, (one, other): Self::Part) -> Self::Answer {
+        (self.0.finish(root, one), self.1.finish(root, other))
     }
 }

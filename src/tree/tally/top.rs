@@ -164,6 +164,6 @@ impl Tally for Top {
             Show::Files => part.into_list(root),
             Show::Everything | Show::Directories => part.into_tree(root),
         };
-        tree.seen_as(self.view)
+        tree.in_view(self.view)
     }
 }

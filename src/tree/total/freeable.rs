@@ -12,7 +12,7 @@ use crate::tree::{Freeable, Sums};
 
 /// The part of a file's size that may not be its own, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Doubtful {
+pub struct MaybeShared {
     /// All of it: the whole size of a file that was not asked.
     pub size: u64,
     /// What of it is in extents, which are added by themselves.
@@ -23,7 +23,7 @@ pub struct Doubtful {
 #[derive(Clone, Debug)]
 pub struct SharingFile {
     /// The part that may not be its own.
-    pub doubtful: Doubtful,
+    pub maybe_shared: MaybeShared,
     /// The extents that are in doubt.
     pub extents: Extents,
 }
@@ -34,7 +34,7 @@ pub struct Sharing {
     /// Of inodes with one link.
     alone: DoubtfulSum,
     /// Of inodes with several links. It is boxed, because most directories have none that share.
-    linked: Option<Box<LinkedSum<Doubtful, DoubtfulSum>>>,
+    linked: Option<Box<LinkedSum<MaybeShared, DoubtfulSum>>>,
     extents: Extents,
 }
 
@@ -46,14 +46,14 @@ struct DoubtfulSum {
 
 impl Sharing {
     /// What `entry`, one link of a file, may not own.
-    pub fn of(entry: &Entry<'_>, SharingFile { doubtful, extents }: SharingFile) -> Self {
+    pub fn of(entry: &Entry<'_>, SharingFile { maybe_shared, extents }: SharingFile) -> Self {
         let mut one = Self { alone: DoubtfulSum::default(), linked: None, extents };
         match entry.linked() {
             Some(identity) => {
-                let link = Link::new(doubtful, entry.links);
-                one.linked.get_or_insert_default().meet(identity, link, Doubtful::joined);
+                let link = Link::new(maybe_shared, entry.links);
+                one.linked.get_or_insert_default().meet(identity, link, MaybeShared::joined);
             }
-            None => one.alone += doubtful.into(),
+            None => one.alone += maybe_shared.into(),
         }
         one
     }
@@ -61,7 +61,7 @@ impl Sharing {
     /// Adds another part of the same directory, or a closed subdirectory.
     pub fn absorb(&mut self, other: Self) {
         self.alone += other.alone;
-        LinkedSum::absorb(&mut self.linked, other.linked, Doubtful::joined);
+        LinkedSum::absorb(&mut self.linked, other.linked, MaybeShared::joined);
         self.extents.absorb(other.extents);
     }
 
@@ -71,13 +71,13 @@ impl Sharing {
         let Some(Self { alone, linked, extents }) = sharing else {
             return Freeable { least: all, most: all, extents: 0 };
         };
-        let mut doubtful = *alone;
+        let mut maybe_shared = *alone;
         if let Some(linked) = linked {
-            doubtful += linked.all;
-            doubtful -= linked.with_others;
+            maybe_shared += linked.all;
+            maybe_shared -= linked.with_others;
         }
-        let least = saturate(u128::from(all).saturating_sub(doubtful.size));
-        let rest = u128::from(all).saturating_sub(doubtful.in_extents);
+        let least = saturate(u128::from(all).saturating_sub(maybe_shared.size));
+        let rest = u128::from(all).saturating_sub(maybe_shared.in_extents);
         // Extents of what stays are covered, too, and encoded ones are longer than what they take.
         let most = extents.covered().map_or(all, |covered| saturate(rest + u128::from(covered)));
         let most = most.min(all);
@@ -85,15 +85,15 @@ impl Sharing {
     }
 }
 
-impl Doubtful {
+impl MaybeShared {
     /// Joins the answers for two links of a file that changed in between: the wider bounds.
     fn joined(self, other: Self) -> Self {
         Self { size: self.size.max(other.size), in_extents: self.in_extents.min(other.in_extents) }
     }
 }
 
-impl From<Doubtful> for DoubtfulSum {
-    fn from(Doubtful { size, in_extents }: Doubtful) -> Self {
+impl From<MaybeShared> for DoubtfulSum {
+    fn from(MaybeShared { size, in_extents }: MaybeShared) -> Self {
         Self { size: size.into(), in_extents: in_extents.into() }
     }
 }
@@ -121,7 +121,7 @@ mod tests {
     use crate::base::measure::Figures;
     use crate::sys::Stat;
 
-    const ALL_IN_EXTENTS: Doubtful = Doubtful { size: 40, in_extents: 40 };
+    const ALL_IN_EXTENTS: MaybeShared = MaybeShared { size: 40, in_extents: 40 };
 
     fn sums(all: u64, shared: u64) -> Sums {
         let [all, shared] = [all, shared].map(|disk| Figures { disk, ..Figures::default() });
@@ -140,7 +140,7 @@ mod tests {
         let figures = Figures { disk: 50, ..Figures::default() };
         let mut entry = Entry::new(b"file", 1, &stat, figures, 1);
         entry.links = if links > 1 { Links::Of(links) } else { Links::Alone };
-        Sharing::of(&entry, SharingFile { doubtful: ALL_IN_EXTENTS, extents })
+        Sharing::of(&entry, SharingFile { maybe_shared: ALL_IN_EXTENTS, extents })
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn what_was_not_asked_is_doubtful_as_a_whole() {
         let mut all = sharing(1);
-        all.alone += Doubtful { size: 30, in_extents: 0 }.into();
+        all.alone += MaybeShared { size: 30, in_extents: 0 }.into();
         assert_eq!(Sharing::close(Some(&all), &sums(120, 0)), freed(50, 120, 1));
     }
 }

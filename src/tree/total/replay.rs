@@ -5,7 +5,7 @@ use super::{Rules, Shown, Subtotal, close, finish};
 use crate::base::inode::Links;
 use crate::base::measure::{Kind, View};
 use crate::sys::Stat;
-use crate::tree::sum::Settled;
+use crate::tree::sum::PlainSum;
 use crate::tree::tally::{Entry, Tally, Whole};
 use crate::tree::{Details, DirectoryId, Inode, Node, Step, Sums, Traversal, Tree};
 
@@ -125,8 +125,8 @@ impl Replay<Whole> {
 }
 
 /// What `parts` come to together, of which no two have links of the same inode.
-pub fn apart(parts: impl Iterator<Item = Sums>) -> Sums {
-    let [mut all, mut shared] = [Settled::default(); 2];
+pub fn sum_of_disjoint(parts: impl Iterator<Item = Sums>) -> Sums {
+    let [mut all, mut shared] = [PlainSum::default(); 2];
     let mut entries: u64 = 0;
     for part in parts {
         all.add(&part.all);

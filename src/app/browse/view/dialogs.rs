@@ -7,8 +7,8 @@ use super::canvas::{BOLD, Canvas};
 use super::list;
 use super::text::{Line, is_low, page, pairs, paragraph, room, shorten_path, titled};
 use crate::app::browse::browser::{Browser, Dialog, DialogText, Question};
-use crate::app::browse::item::Item;
 use crate::app::browse::keys::{ACTIONS, Act, Key};
+use crate::app::browse::listing::Item;
 use crate::app::browse::removal::NOTHING_MARKED;
 use crate::app::browse::review::Review;
 use weigh::internal::base::inode::{Identity, Links};
@@ -151,7 +151,7 @@ fn exactly(browser: &Browser, place: Place) -> Vec<(&'static str, String)> {
     let measures = [(Measure::Disk, "on disk"), (Measure::Apparent, "apparent size")];
     let known = measures.into_iter().filter(|it| known.contains(it.0) || it.0 == browser.measure());
     let lines = known.map(|(measure, name)| {
-        (name, format!("{} bytes", Format::Count.write(sums.seen_as(measure.into()).size)))
+        (name, format!("{} bytes", Format::Count.write(sums.in_view(measure.into()).size)))
     });
     lines.collect()
 }

@@ -4,12 +4,11 @@ use std::cmp::Ordering;
 
 use ratatui_core::style::{Modifier, Style};
 
-use super::areas::Areas;
-use super::canvas::{BOLD, Canvas, style};
+use super::canvas::{Areas, BOLD, Canvas, style};
 use super::dialogs;
 use super::text::shorten_path;
 use crate::app::browse::browser::{BARS, Browser, ListColumns, position};
-use crate::app::browse::item::Item;
+use crate::app::browse::listing::Item;
 use weigh::internal::base::inode::Links;
 use weigh::internal::show::name::{cells, shorten};
 use weigh::internal::show::palette;

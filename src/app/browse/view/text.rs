@@ -3,8 +3,7 @@
 use ratatui_core::style::Style;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::areas::Areas;
-use super::canvas::{BOLD, Canvas};
+use super::canvas::{Areas, BOLD, Canvas};
 use weigh::internal::show::name::{cells, shorten};
 
 /// A line: its parts, each with the column where it begins, and its style. One without parts is shown where there is

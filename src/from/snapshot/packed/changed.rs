@@ -14,7 +14,7 @@ use super::write::start;
 use crate::base::parallel::{self, Helpers};
 use crate::tree::tally::{Inodes, Whole};
 use crate::tree::total::{AnyReplay, Replay, Shown};
-use crate::tree::{Alike, Child, DirectoryId, LeafRecord, Node, Tree, record};
+use crate::tree::{Child, DirectoryId, LeafRecord, Node, Tree, UnchangedParts, record};
 
 /// A thread gets directories with about so many blocks at a time. What is in two shares is unpacked twice.
 const SHARE: u64 = 8;
@@ -35,7 +35,7 @@ impl Digested {
     ///
     /// # Errors
     /// The system's, and those of a damaged file.
-    pub fn changed(self, now: &Tree, inodes: Inodes) -> io::Result<(Tree, Alike)> {
+    pub fn changed(self, now: &Tree, inodes: Inodes) -> io::Result<(Tree, UnchangedParts)> {
         let Self { listings, digests: was } = self;
         let share = listings.directories_in(SHARE);
         let comparison = Comparison { was, is: now.digests(None), share };
@@ -50,11 +50,11 @@ impl Digested {
             part.compare(&comparison, listings.in_order(), vec![root], Some(helpers))
         })?;
         let mut directories = vec![false; comparison.is.len()];
-        for id in part.alike {
+        for id in part.equal {
             directories[id.index()] = true;
         }
         let others = part.others.into_iter().collect();
-        Ok((part.replay.finish(&was.node()), Alike { directories, others }))
+        Ok((part.replay.finish(&was.node()), UnchangedParts { directories, others }))
     }
 }
 
@@ -78,7 +78,7 @@ struct ComparedPart {
     /// Gets the directories that differ.
     replay: Replay<Whole>,
     /// The directories that are alike, by their numbers now.
-    alike: Vec<DirectoryId>,
+    equal: Vec<DirectoryId>,
     /// Of the others, the leaves that differ.
     others: Vec<(DirectoryId, Leaves)>,
 }
@@ -88,7 +88,7 @@ type Given = Vec<Receiver<io::Result<ComparedPart>>>;
 
 impl ComparedPart {
     fn new(replay: Replay<Whole>) -> Self {
-        Self { replay, alike: Vec::new(), others: Vec::new() }
+        Self { replay, equal: Vec::new(), others: Vec::new() }
     }
 
     /// Compares `directories` of the innermost open one, and all below them. Those that are small go to `helpers`.
@@ -116,7 +116,7 @@ impl ComparedPart {
                 // If a thread panics, so does the one that waits for all.
                 let part = part.recv().map_err(io::Error::other)??;
                 self.replay.merge(part.replay);
-                self.alike.extend(part.alike);
+                self.equal.extend(part.equal);
                 self.others.extend(part.others);
             }
             if both.was.numbers.start > 0 {
@@ -164,10 +164,10 @@ impl ComparedPart {
             ListedEntry::Directory(node, numbers) => {
                 while is.next_if(|is| is.name() < node.name).is_some() {}
                 let now = is.next_if(|is| is.name() == node.name);
-                let alike =
+                let equal =
                     now.filter(|now| !are_roots && comparison.is_alike(numbers.start, node, now));
-                match alike.and_then(|now| now.id()) {
-                    Some(id) => self.alike.push(id),
+                match equal.and_then(|now| now.id()) {
+                    Some(id) => self.equal.push(id),
                     None => below.push(Both { was: Directory::new(numbers, node), now }),
                 }
             }

@@ -35,13 +35,13 @@ pub(in crate::from::snapshot) fn read(
         if let Some((_, mut listings)) = listings
             && let Some(read) = listings.leading(view, limits)?
         {
-            let report = listings.replay(begin, &read, None)?;
-            return Ok(header.loaded(wanted, Some(report)));
+            let answer = listings.replay(begin, &read, None)?;
+            return Ok(header.loaded(wanted, Some(answer)));
         }
         file.seek(SeekFrom::Start(place))?;
     }
-    let report = read_tree(sections, header.directories, begin, wanted.times)?;
-    Ok(header.loaded(wanted, report))
+    let answer = read_tree(sections, header.directories, begin, wanted.times)?;
+    Ok(header.loaded(wanted, answer))
 }
 
 /// Opens `file` to read its listings one by one: what it says besides its tree, and the listings. None if there is no

@@ -32,7 +32,7 @@ pub fn write(
     threads: Option<NonZeroUsize>,
 ) -> io::Result<()> {
     let mut writer = Writer::new(out)?;
-    let tree = snapshot.weighed.report.as_ref();
+    let tree = snapshot.report.answer.as_ref();
     let root = tree.map(Tree::root);
     let directories =
         root.filter(Child::is_directory).map_or(0, |root| root.directories_below() + 1);

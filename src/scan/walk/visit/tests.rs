@@ -2,9 +2,7 @@
 
 use super::*;
 use crate::base::measure::Mode;
-use crate::scan::walk::Rules;
-use crate::scan::walk::roots;
-use crate::scan::walk::{Walk, WalkOptions, lock};
+use crate::scan::walk::{Rules, Walk, WalkOptions, lock, nested};
 
 /// The names and sizes of what is in a directory.
 struct Sizes;
@@ -31,7 +29,7 @@ impl Tally for Sizes {
 fn weighed(follow: bool, listed: &[(&CStr, bool, Option<u64>)]) -> Vec<(Vec<u8>, u64)> {
     let options =
         WalkOptions { rules: Rules { follow, ..Rules::default() }, ..WalkOptions::default() };
-    let (mut roots, problems) = roots::resolve(vec!["src/scan/walk".into()], &options);
+    let (mut roots, problems) = nested::resolve(vec!["src/scan/walk".into()], &options);
     let root = roots.pop().expect("it is there");
     let walk = Walk::new(options, Sizes, problems, 100);
     let worker = Worker::on_the_stack(&walk, &walk.workers.caller);
