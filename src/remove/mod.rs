@@ -20,14 +20,12 @@
 //! Other file systems, such as NFS, have no move that never replaces. There, an entry gets its new name by a link, which
 //! never replaces either, and then loses the old one.
 //!
-//! * `target`, `targets`, `held`, `known`: the targets, and how to find them. `protected`: what is never removed.
-//!   `explain`: why something is not possible.
+//! * `target`: the targets, and how to find them. `held`: their directories, held open. `protected`: what is never
+//!   removed. `outcome`: what was removed, and why the rest was not.
 //! * `aside`: the rule of 3 and 4 for one entry. Everything that is moved is moved by it.
-//! * `run`: the targets one by one. `parent`, `private`: their directory, and the private one in it. `below`: the
-//!   content of a directory. `storages`: what an engine made in it since. `relinked`: what removing one link changes for
-//!   the others.
-//! * `trash`: the freedesktop trash on the same mount. `log`: a line before each target, and one after. `directories`:
-//!   where both are.
+//! * `run`: the targets one by one, and what removing one link changes for the others. `private`: the private directory
+//!   beside a target. `below`: the content of a directory.
+//! * `trash`: the freedesktop trash on the same mount. `log`: a line before each target, and one after.
 //! * `removal`, `outcome`: the state while it runs, and what came of it.
 //!
 //! Nothing recurses, and the number of open directories is bounded. Errors do not stop it. It can be cancelled between

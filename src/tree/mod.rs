@@ -6,10 +6,9 @@
 //! takes 32 bytes for each directory besides its block. To drop a tree is to drop a list of blocks, however deep it
 //! is.
 //!
-//! `record` packs what `node` has, `content` puts a tree together, and `child` reads it.
+//! `record` packs what `node` has, and `child` reads it. `edit` changes a tree, and `digest` compares directories.
 
 mod child;
-mod content;
 pub mod digest;
 mod edit;
 mod node;
@@ -26,10 +25,9 @@ use std::ops::RangeInclusive;
 use crate::base::measure::View;
 
 pub use child::{Child, LeafRecord, Order};
-pub use content::Content;
 pub use digest::UnchangedParts;
 pub use node::{
-    Details, FEW_EXTENTS, Freeable, Inode, LEAST_ASKED, MOST_EXTENTS, Node, Sums, Totals,
+    Content, Details, FEW_EXTENTS, Freeable, Inode, LEAST_ASKED, MOST_EXTENTS, Node, Sums, Totals,
 };
 pub use traversal::{Named, Step, Traversal};
 

@@ -26,11 +26,11 @@ use ratatui_core::terminal::Terminal;
 use tempfile::TempDir;
 
 use crate::picture::cells;
+use weigh::app::browse::Protected;
 use weigh::app::browse::browser::{Browser, ViewKind};
 use weigh::app::browse::event::{Command, Ending, Event};
 use weigh::app::browse::keys::Key;
 use weigh::app::browse::listing::Item;
-use weigh::app::browse::protected::Protected;
 use weigh::app::browse::review::RemovalProgress;
 use weigh::app::browse::work::{Console, Work};
 use weigh::app::browse::{Binding, Bindings, BrowseOptions, view};

@@ -10,10 +10,9 @@ use std::time::Duration;
 
 use super::event::Command;
 use super::listing::{Item, Sorting};
-use super::marks::descend;
+use super::marks::{Protected, descend};
 use super::options::BrowseOptions;
 use super::pattern::NamePattern;
-use super::protected::Protected;
 use super::query::{Answer, RunningQuery};
 use super::review::{Removals, Rescan};
 use super::scan::Scan;

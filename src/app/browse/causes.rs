@@ -5,7 +5,7 @@ use std::iter;
 
 use super::browser::{Browser, ViewKind};
 use super::listing::Item;
-use super::protected::Refusal;
+use super::marks::Refusal;
 use weigh::internal::base::path;
 use weigh::internal::from::snapshot::{Cause, FileSystem, Unseen};
 use weigh::internal::show::file_systems::{held, least};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::keys::Key;
-use super::protected::Protected;
+use super::marks::Protected;
 use super::review::RemovalProgress;
 use weigh::internal::ask::{Outcome, Request};
 use weigh::internal::base::measure::View;

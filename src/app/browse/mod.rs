@@ -8,10 +8,9 @@
 //! * `listing`, `pattern`: the lines of the list, in order. `views`: lists that are not of one
 //!   directory, and the search; `query` finds what they list.
 //! * `causes`: a view of what is in no file, for `--df`.
-//! * `outside`: paths that are copied, or opened in another program.
-//! * `marks`, `protected`: the marks, and what must not be marked, which the system is asked once.
+//! * `marks`: the marks, and what must not be marked, which the system is asked once.
 //! * `follow`: updates the tree and its totals.
-//! * `work`: the loop, with threads.
+//! * `work`: the loop, with threads; and paths that are copied, or opened in another program.
 //! * `view` draws the state, and is pure. `screen` is the terminal, and
 //!   `background` what that says about its colours. All need the feature `tui`.
 
@@ -29,7 +28,6 @@ pub mod listing;
 mod marks;
 mod options;
 mod pattern;
-pub mod protected;
 mod query;
 mod removal;
 mod results;
@@ -46,6 +44,7 @@ mod screen;
 
 pub use keys::{Binding, Bindings};
 pub use listing::{SortKey, Sorting};
+pub use marks::Protected;
 pub use options::BrowseOptions;
 pub use screen::{IS_BUILT, run};
 

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use super::browser::{Browser, Dialog, PendingWork, Question};
 use super::event::{Command, Ending};
-use super::marks::{Marks, NamedMarks, descend};
-use super::protected::Refusal;
+use super::marks::{Marks, NamedMarks, Refusal, descend};
 use super::review::Rescan;
 use super::scan::Scan;
 use super::update::AFTER_SCAN;

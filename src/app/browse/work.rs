@@ -15,8 +15,8 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::browser::Browser;
 use super::event::{Command, Ending, Event};
+use super::marks::Protected;
 use super::options::BrowseOptions;
-use super::protected::Protected;
 use super::review::RemovalProgress;
 use super::update::AFTER_SCAN;
 use crate::app::signals::{self, TerminalSignals};

@@ -10,8 +10,7 @@ use serde::Deserialize as _;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue, ValueDeserializer};
 
-use super::elsewhere;
-use super::near::{names, nearest};
+use super::elsewhere::{self, names, nearest};
 use weigh::internal::ask::reclaimable::ReclaimRule;
 
 /// The content of a config file.

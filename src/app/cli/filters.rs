@@ -9,8 +9,8 @@ use clap::{Args, ValueHint};
 use regex::bytes::RegexSet;
 
 use super::HOME;
+use super::elsewhere::nearest;
 use super::flags::{Flags, named, one_of};
-use super::near::nearest;
 use super::parse::Given;
 use super::roots::unreadable;
 use weigh::internal::base::escape::harmless;

@@ -11,10 +11,10 @@ use clap::builder::{
 use clap::{Args, Parser, ValueHint, value_parser};
 use nu_ansi_term::Color;
 
-use super::colors::parse as parse_color;
 use super::commands::CommandInfo;
 use super::filters::FilterFlags;
 use super::roots::RootFlags;
+use super::screen::parse as parse_color;
 use crate::app::browse::{Binding, SortKey};
 use weigh::internal::ask::Growth;
 use weigh::internal::ask::reclaimable::ReclaimRule;

@@ -5,20 +5,17 @@
 //!
 //! [`ask`]: weigh::internal::ask
 
-mod colors;
 mod commands;
 mod completions;
 pub mod config;
 mod elsewhere;
 mod filters;
 mod flags;
-mod near;
 mod options;
 mod output;
 mod pages;
 mod parse;
 mod refusals;
-mod remembered;
 mod roots;
 mod screen;
 mod snapshots;

@@ -13,7 +13,7 @@ use super::commands::{self, CommandInfo};
 use super::config::{self, Config, Mistake, Setting};
 use super::filters::{self, FilterFlags};
 use super::flags::Flags;
-use super::{HOME, elsewhere, near, refusals, roots, snapshots};
+use super::{HOME, elsewhere, refusals, roots, snapshots};
 use weigh::internal::base::escape::harmless;
 use weigh::internal::sys::problem::reason;
 use weigh::internal::sys::{self, Source};
@@ -152,7 +152,7 @@ fn with_flags(info: &'static CommandInfo, args: &[OsString]) -> Result<Parsed, S
         parser = Box::leak(Box::new(config::with_counterparts(Flags::command())));
         matches = parser.try_get_matches_from_mut(args);
     }
-    let matches = matches.map_err(|error| near::explained(error, parser))?;
+    let matches = matches.map_err(|error| elsewhere::explained(error, parser))?;
     if matches.get_flag("help")
         && let Some(why) = help_among_others(args)
     {
@@ -297,7 +297,7 @@ fn over<T>(
     });
     let mut made = |args: Vec<OsString>| {
         let matches = parser.try_get_matches_from_mut(args);
-        let matches = matches.map_err(|error| near::explained(error, parser))?;
+        let matches = matches.map_err(|error| elsewhere::explained(error, parser))?;
         let given = Given::of(&matches);
         let flags = interpret(info, parser, matches, &given)?;
         make(Flags { rules: rules.clone(), ..flags })

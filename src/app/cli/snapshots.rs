@@ -1,17 +1,26 @@
 //! Where a snapshot is saved, and which flags it records.
 
+use std::convert::Infallible;
 use std::ffi::OsString;
-use std::path;
+use std::io::{self, Write as _};
+use std::path::{self, Path, PathBuf, is_separator};
+use std::{mem, process};
 
 use clap::{Arg, Command};
 
+use super::commands::neither;
 use super::flags::{Flags, SnapshotFlags};
 use super::parse::Given;
-use crate::app::terminal;
+use super::screen::user_directories;
+use crate::app::terminal::{self, Message, say};
+use weigh::internal::ask::Input;
 use weigh::internal::base::escape::harmless;
-use weigh::internal::from::series;
-use weigh::internal::from::snapshot::Destination;
+use weigh::internal::from::series::{self, Day, Member, Remembered};
+use weigh::internal::from::snapshot::{Destination, Origin};
+use weigh::internal::scan::walk;
+use weigh::internal::show::errors;
 use weigh::internal::sys;
+use weigh::internal::sys::problem::reason;
 
 impl SnapshotFlags {
     /// The name that takes the place of the host's.
@@ -87,4 +96,204 @@ pub(super) fn typed(
         }
     }
     flags
+}
+
+// What `--remember` keeps: where, and which of it is meant by `--since`, `--history` and `--forget`.
+
+/// How the times of scans are written, and their days.
+const MINUTES: &str = "%Y-%m-%d %H:%M";
+const DAYS: &str = "%Y-%m-%d";
+
+/// The `roots`, after a blank, as one types them; nothing for the current directory.
+fn typed_roots(roots: &[OsString]) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~+".contains(byte);
+    match roots {
+        [one] if one == "." => String::new(),
+        [one] if one.as_encoded_bytes().iter().all(is_plain) => format!(" {}", one.display()),
+        _ => " PATH".to_owned(),
+    }
+}
+
+impl Flags {
+    /// Where to remember a scan of all that is in a directory, if that is asked for; or why this is none.
+    pub(super) fn remember(
+        &self,
+        walk: &walk::WalkOptions,
+        source: &Input,
+        are_listed: bool,
+    ) -> Option<Result<Remembered, &'static str>> {
+        let reasons = [
+            (!matches!(source, Input::Roots(_)), "nothing is scanned here"),
+            (are_listed, "the PATHs are from a list"),
+            (self.show.df, "df is about file systems"),
+            (!walk.filter.is_off(), "a filter leaves something out"),
+        ];
+        let why = reasons.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why);
+        self.snapshots.remember.then(|| why.map_or_else(|| Ok(self.remembered()), Err))
+    }
+
+    fn remembered(&self) -> Remembered {
+        /// The default of `remember-bound`, in bytes.
+        const BOUND: u64 = 1 << 30;
+        // Without a home, there is no directory, and saving says so.
+        let directory = user_directories().remembered().unwrap_or_default();
+        Remembered { directory, bound: self.snapshots.remember_bound.unwrap_or(BOUND) }
+    }
+
+    /// The snapshot to compare with, and perhaps a note that it is of another host; or one line that says that nothing
+    /// is remembered of that day. If a later run will find this scan (`is_kept`), there is no comparison yet, and that
+    /// line is the note.
+    pub(super) fn since(
+        &mut self,
+        source: &Input,
+        is_kept: bool,
+    ) -> Result<(Option<PathBuf>, Option<String>), String> {
+        const NONE_THEN: &str = "no scan is remembered from then or before: the oldest is of";
+        let Some(file) = self.snapshots.since.clone() else { return Ok((None, None)) };
+        let day = file.to_str().and_then(Day::named);
+        // A time comes first.
+        let name = file.to_str().filter(|_| day.is_some() || !sys::exists(&file));
+        if let (Some(name), true) = (name, sys::exists(&file)) {
+            let note = format!("{name} is a time here, and ./{name} the entry");
+            say(Message::Note, Some(note).filter(|_| !self.print.quiet && terminal::is_stderr()));
+        }
+        let (Some(name), Input::Roots(roots)) = (name, source) else {
+            if day.is_some() {
+                return Err(
+                    "kept scans are of PATHs here\nname a snapshot: weigh diff OLD NEW".to_owned()
+                );
+            }
+            return Ok((Some(file), None));
+        };
+        let Some(day) = day else {
+            // As a rule, a FILE has a directory or an ending. What has neither is a day in other words.
+            let is_file = name == "-" || name.contains(|sign| sign == '.' || is_separator(sign));
+            if is_file {
+                return Ok((Some(file), None));
+            }
+            return Err(neither(name));
+        };
+        let paths = typed_roots(roots);
+        let meanwhile =
+            format!("weigh -F --newer 7d{paths} lists files that were modified this week");
+        let now = self.here(roots);
+        // What was not read then would count as growth.
+        let needs_complete = self.snapshots.fail_growth.is_some();
+        let found = self.remembered().find(day, &now, needs_complete);
+        if let Some(Member { file, header }) = found.map_err(|problem| problem.lines())? {
+            let host = header.origin.host;
+            let is_other = host != now.host;
+            return Ok((Some(file), is_other.then(|| errors::other_host(&host, &now.host))));
+        }
+        let (why, instead) = match self.first_of(&now, needs_complete) {
+            Some(first) => {
+                let [oldest, day] = [MINUTES, DAYS].map(|style| self.times_as(style).write(first));
+                (
+                    format!("{NONE_THEN} {oldest}"),
+                    format!(
+                        "weigh diff {day}{paths} compares with the last scan of that day, and {meanwhile}"
+                    ),
+                )
+            }
+            None => {
+                let complete = if needs_complete { "complete " } else { "" };
+                (
+                    format!("no {complete}scan of these PATHs with these flags is remembered"),
+                    format!(
+                        "run weigh --remember{paths} today, and weigh diff{paths} later; until then, {meanwhile}"
+                    ),
+                )
+            }
+        };
+        // A date does not come again.
+        if !is_kept || matches!(day, Day::On(_)) {
+            return Err(format!("{why}\n{instead}"));
+        }
+        self.snapshots.since = None;
+        Ok((None, Some(format!("nothing to compare with yet: {why}"))))
+    }
+
+    /// What would be known of a walk that started now.
+    fn here(&self, roots: &[OsString]) -> Origin {
+        let here = Origin::here(roots, self.source, self.counting.clone());
+        here.in_series(self.snapshots.series().as_deref())
+    }
+
+    /// The files with the history that `--history` is to show: those of `files` that are directories without snapshots
+    /// stand for what is remembered of them.
+    pub(super) fn remembered_history(&self, files: Vec<PathBuf>) -> Result<Vec<PathBuf>, String> {
+        if files.is_empty() {
+            const NONE: &str = "no scan of this directory is remembered\n\
+                run weigh --remember today and again later, or put remember = true into the config file";
+            return self.history_of(Path::new(".")).ok_or_else(|| NONE.to_owned());
+        }
+        let mut all = Vec::new();
+        for file in files {
+            let has_none = sys::is_directory(&file) && series::all_in(&file).is_err();
+            let remembered = if has_none { self.history_of(&file) } else { None };
+            all.extend(remembered.unwrap_or_else(|| vec![file]));
+        }
+        Ok(all)
+    }
+
+    /// What is remembered of the directory at `path`, if anything is.
+    fn history_of(&self, path: &Path) -> Option<Vec<PathBuf>> {
+        let files = self.remembered().history(&self.here(&[path.into()]));
+        (!files.is_empty()).then(|| files.into_iter().map(|member| member.file).collect())
+    }
+
+    /// When the first scan of the series of `now` was, if any is remembered; perhaps only of those that are complete.
+    fn first_of(&self, now: &Origin, needs_complete: bool) -> Option<i64> {
+        let mut members = self.remembered().history(now).into_iter();
+        let first = members.find(|member| member.header.is_complete || !needs_complete)?;
+        Some(first.header.origin.time)
+    }
+
+    /// Prints what this host remembers of the PATHs, or everything if there are none; then removes it, and ends the
+    /// process.
+    pub(super) fn forget(mut self) -> Result<Infallible, String> {
+        let (remembered, times) = (self.remembered(), self.times_as(MINUTES));
+        let are_named = self.roots.are_named();
+        let roots = mem::take(&mut self.roots).roots(true)?;
+        let now = self.here(&roots);
+        let paths = now.paths();
+        let (mut list, mut files, mut others) = (Vec::new(), Vec::new(), 0);
+        for Member { file, header } in remembered.all() {
+            let origin = header.origin;
+            if are_named && !origin.paths().iter().any(|path| paths.contains(path)) {
+                continue;
+            }
+            let is_of_one = are_named || self.snapshots.series.is_some();
+            if is_of_one && origin.host != now.host {
+                others += 1;
+                continue;
+            }
+            let roots: Vec<_> = origin.paths().into_iter().map(harmless).collect();
+            list.extend(
+                format!("{}  {}\n", times.write(origin.time), roots.join(" ")).into_bytes(),
+            );
+            files.push(file);
+        }
+        let what = if are_named { "no scan of that" } else { "nothing" };
+        let notes = [
+            (others > 0).then(|| {
+                format!(
+                    "left {others} of other hosts\n--series HOST forgets those of one, weigh history --forget everything"
+                )
+            }),
+            files.is_empty().then(|| format!("{what} is remembered")),
+        ];
+        say(Message::Note, notes.into_iter().flatten().filter(|_| !self.print.quiet));
+        if files.is_empty() {
+            process::exit(0)
+        }
+        // They are said before they go.
+        let mut out = io::stdout();
+        out.write_all(&list).and_then(|()| out.flush()).map_err(|error| error.to_string())?;
+        for file in files {
+            let named = |error: io::Error| format!("{}: {}", file.display(), reason(&error));
+            sys::remove_file(&file).map_err(named)?;
+        }
+        process::exit(0)
+    }
 }

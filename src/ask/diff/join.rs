@@ -6,8 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
 
-use crate::ask::diff::moves::Moves;
-use crate::ask::diff::{Sides, Unchanged};
+use crate::ask::diff::{Moves, Sides, Unchanged};
 use crate::base::inode::{Identity, Links};
 use crate::base::measure::Change;
 use crate::base::parallel::{self, Helpers};

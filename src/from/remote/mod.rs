@@ -6,34 +6,30 @@
 //! * `connection`: the program that leads there.
 //! * `arriving`: counts and names what arrives. `found`: what find prints.
 
-mod arriving;
 mod connection;
 mod found;
 mod host;
 mod script;
 
-pub use host::Host;
-
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::io;
-use std::mem;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, mem, thread};
 
+use connection::{ArrivedRoots, Arriving, Connection, ConnectionEnd, Program};
 use indexmap::IndexMap;
+use script::Way;
 
 use crate::base::interrupt::Interrupt;
 use crate::from::snapshot::{self, Origin, Snapshot, Wanted};
 use crate::sys::SnapshotFile;
 use crate::sys::problem::{Operation, Problem};
 use crate::tree::total::BeginReplay;
-use arriving::{ArrivedRoots, Arriving};
-use connection::{Connection, ConnectionEnd, Program};
-use script::Way;
+
+pub use host::Host;
 
 /// What is to be weighed on other machines, and how to get there.
 #[derive(Clone, Debug, Default)]

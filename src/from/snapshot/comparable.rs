@@ -4,10 +4,14 @@
 //! enough to do so. What the earlier snapshot lacks cannot be added. Flags that are not known here must be the same
 //! on both sides.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 
-use super::Origin;
-use crate::base::escape::harmless;
+use super::{GivenRoot, Origin, Snapshot};
+use crate::base::escape::{escape, harmless};
+use crate::sys;
+use crate::tree::Tree;
 
 /// What several flags of one name do together.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -140,6 +144,155 @@ fn message(before: &str, now: &str, is_loaded: bool) -> String {
         true => format!("it was saved {what}\nsave both snapshots with the same flags"),
         false => format!("it was saved {what}\n{way_out}"),
     }
+}
+
+// What a comparison of two snapshots cannot tell. If something was not read on one side, it may be neither new nor
+// gone. And whether they can be compared at all: only if they are of the same roots.
+//
+// The names of the machines do not matter, because a container has another name each time. But if weigh chose a
+// snapshot of another machine, it says so.
+
+/// Why an apparent change may be none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// The earlier snapshot, which weigh chose, is of this host, and there is none of the host that it is now.
+    OtherHost(Vec<u8>, Vec<u8>),
+    /// Paths that the earlier snapshot could not read, and this one could. What is new there may have been there
+    /// before.
+    UnreadBefore(Vec<Vec<u8>>),
+    /// Paths that this snapshot could not read, and the earlier one could. What is gone there may still be there.
+    UnreadNow(Vec<Vec<u8>>),
+    /// The earlier snapshot was interrupted.
+    InterruptedBefore,
+    /// This snapshot was interrupted.
+    InterruptedNow,
+}
+
+impl Doubt {
+    /// Whether it is that something was not read, on either side.
+    pub fn is_loss(&self) -> bool {
+        use Doubt::{InterruptedBefore, InterruptedNow, UnreadBefore, UnreadNow};
+        matches!(self, UnreadBefore(_) | UnreadNow(_) | InterruptedBefore | InterruptedNow)
+    }
+}
+
+/// Why snapshots of these origins cannot be compared: they are known to be of different roots.
+pub fn other_roots(before: &Origin, now: &Origin) -> Option<String> {
+    Roots::given(before).differ_from(&Roots::given(now))
+}
+
+/// The same for snapshots, whose trees may name the roots that their origins do not.
+pub fn of_other_roots(before: &Snapshot, now: &Snapshot) -> Option<String> {
+    Roots::of(before).differ_from(&Roots::of(now))
+}
+
+/// The doubts about a comparison of `now` with `before`, which weigh may have chosen (`is_chosen`).
+pub fn doubts(before: &Snapshot, now: &Snapshot, is_chosen: bool) -> Vec<Doubt> {
+    let [was, is] = [before, now].map(|it| it.origin.as_ref().map_or(&b""[..], |it| &it.host));
+    let (unread_before, unread_now) = (losses(before), losses(now));
+    let only_before = only(&unread_before, &unread_now);
+    let only_now = only(&unread_now, &unread_before);
+    let doubts = [
+        (is_chosen && was != is, Doubt::OtherHost(was.to_vec(), is.to_vec())),
+        (!only_before.is_empty(), Doubt::UnreadBefore(only_before)),
+        (!only_now.is_empty(), Doubt::UnreadNow(only_now)),
+        (before.report.is_interrupted, Doubt::InterruptedBefore),
+        (now.report.is_interrupted, Doubt::InterruptedNow),
+    ];
+    doubts.into_iter().filter(|(holds, _)| *holds).map(|(_, doubt)| doubt).collect()
+}
+
+/// The paths that were not read: each relative to the root, and in full. The name of a single root may differ between
+/// snapshots. Several roots are compared by their names.
+fn losses(snapshot: &Snapshot) -> Vec<(&[u8], &[u8])> {
+    let root = snapshot.report.answer.as_ref().map_or(&[][..], |tree| tree.root().name());
+    let mut losses = Vec::new();
+    for problem in &snapshot.report.problems {
+        // A root that does not exist has nothing to read.
+        if problem.is_loss() && problem.symbol() != "ENOENT" {
+            let mut below = problem.path.strip_prefix(root).unwrap_or(&problem.path);
+            while let Some(rest) = below.strip_prefix(b"/") {
+                below = rest;
+            }
+            losses.push((below, &*problem.path));
+        }
+    }
+    losses
+}
+
+/// The paths of `these` losses that are not among the others.
+fn only(these: &[(&[u8], &[u8])], others: &[(&[u8], &[u8])]) -> Vec<Vec<u8>> {
+    let others: HashSet<_> = others.iter().map(|(below, _)| below).collect();
+    let only = these.iter().filter(|(below, _)| !others.contains(below));
+    only.map(|(_, path)| path.to_vec()).collect()
+}
+
+/// The roots of a snapshot, as far as they are known, without those inside others, which add nothing.
+#[derive(Default)]
+struct Roots<'a> {
+    /// Their real paths. None if one of them is unknown: then it is as it was given.
+    places: Vec<Cow<'a, Path>>,
+    /// Their names.
+    names: Vec<Cow<'a, Path>>,
+}
+
+impl<'a> Roots<'a> {
+    fn given(origin: &'a Origin) -> Self {
+        let mut places: Vec<_> = origin.roots.iter().map(GivenRoot::place).collect();
+        if !places.iter().all(|place| place.is_absolute()) {
+            places.clear();
+        }
+        Self { places: outermost(places), names: Vec::new() }
+    }
+
+    fn of(snapshot: &'a Snapshot) -> Self {
+        let roots = snapshot.report.answer.iter().flat_map(Tree::roots);
+        let given = snapshot.origin.as_ref().map_or_else(Self::default, Self::given);
+        Self { names: outermost(roots.map(|root| sys::to_path(root.name())).collect()), ..given }
+    }
+
+    /// Why the later snapshot, with the roots `now`, cannot be compared with this one: it has other roots. If a snapshot
+    /// does not contain real paths, only absolute names can tell.
+    fn differ_from(&self, now: &Self) -> Option<String> {
+        let may_be = match (self.is_placed(), now.is_placed()) {
+            (true, true) => self.places == now.places,
+            _ => {
+                self.names == now.places
+                    || self.names == now.names
+                    || self.places == now.names && self.is_placed()
+                    || !self.are_known()
+                    || !now.are_known()
+            }
+        };
+        let [was, is] = [self, now].map(Self::shown);
+        (!may_be).then(|| format!("it is of {was}, and not of {is}\ncompare {was} with it, or save a snapshot of {is} first"))
+    }
+
+    fn is_placed(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    fn are_known(&self) -> bool {
+        self.is_placed()
+            || !self.names.is_empty() && self.names.iter().all(|name| name.is_absolute())
+    }
+
+    fn shown(&self) -> String {
+        /// More roots do not help to know which snapshot it is.
+        const SHOWN: usize = 3;
+        let paths = if self.is_placed() { &self.places } else { &self.names };
+        let shown =
+            paths.iter().take(SHOWN).map(|path| escape(path.as_os_str().as_encoded_bytes()));
+        let more = if paths.len() > SHOWN { ", …" } else { "" };
+        shown.collect::<Vec<_>>().join(", ") + more
+    }
+}
+
+/// Sorts `paths`, and leaves out those inside others: in this order, a path inside another comes after it.
+fn outermost(mut paths: Vec<Cow<'_, Path>>) -> Vec<Cow<'_, Path>> {
+    paths.sort_unstable();
+    paths.dedup_by(|path, before| path.starts_with(before));
+    paths
 }
 
 #[cfg(test)]

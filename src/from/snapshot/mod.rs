@@ -6,14 +6,13 @@
 //! * `packed`: the `.weigh` format, written and read; `header`: its header.
 //! * `ncdu`: ncdu's export, which is only read; `tokens`: JSON, piece by piece; `compression`: zstd and gzip.
 //! * `reweigh`: applies filters; `roots`: the roots for that.
-//! * `comparable`: whether two snapshots count the same things; `doubts`: what their comparison cannot tell.
+//! * `comparable`: whether two snapshots count the same things, and what their comparison cannot tell.
 //! * `several`: loads several snapshots together; `shares`: those of one tree; `devices`: which devices are the same.
 //! * `file_system`: what a file system holds besides what the walk saw.
 
 mod comparable;
 mod compression;
 mod devices;
-mod doubts;
 mod file_system;
 pub mod header;
 mod ncdu;
@@ -25,22 +24,11 @@ mod several;
 mod shares;
 mod tokens;
 
-pub use crate::scan::filter::Share;
-pub use crate::sys::Destination;
-pub use comparable::{difference, sets_apart};
-pub use doubts::{Doubt, doubts, of_other_roots, other_roots};
-pub use file_system::{Cause, FileSystem, Unseen, file_systems, mounted};
-pub use origin::{GivenRoot, Origin, Volume};
-pub use packed::{Digested, SavedListings};
-pub use reweigh::reweigh;
-pub use several::{joined, load_all};
-pub use shares::other_share;
-pub use tokens::DEEPEST;
-pub(crate) use tokens::Tokens;
-
 use std::io::{self, BufWriter, Cursor, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+
+use packed::blocks::{self, MAGIC, damaged};
 
 use crate::base::escape::harmless;
 use crate::base::interrupt::Interrupt;
@@ -51,7 +39,18 @@ use crate::tree::Tree;
 use crate::tree::report::Report;
 use crate::tree::tally::{Limits, Tally};
 use crate::tree::total::{BeginReplay, replay_to};
-use packed::blocks::{self, MAGIC, damaged};
+
+pub use crate::scan::filter::Share;
+pub use crate::sys::Destination;
+pub use comparable::{Doubt, difference, doubts, of_other_roots, other_roots, sets_apart};
+pub use file_system::{Cause, FileSystem, Unseen, file_systems, mounted};
+pub use origin::{GivenRoot, Origin, Volume};
+pub use packed::{Digested, SavedListings};
+pub use reweigh::reweigh;
+pub use several::{joined, load_all};
+pub use shares::other_share;
+pub use tokens::DEEPEST;
+pub(crate) use tokens::Tokens;
 
 /// What a snapshot is to be seen by.
 #[derive(Clone, Copy, Debug, Default)]

@@ -17,7 +17,7 @@
 //!    listed (`find`). Another lock only if handles are scarce.
 //! 5. `sum`: under the directory's lock, the smaller set of hard links is merged into the larger.
 //! 6. `pool`, once there were more threads than cores: one lock for each task, around the stack.
-//! 7. `prefetch`: once for each slow file system, before most of the walk, which waits meanwhile.
+//! 7. `monitor`, a prefetch: once for each slow file system, before most of the walk, which waits meanwhile.
 //! 8. `follow`: one lock for each directory, only with `-L`.
 //! 9. `sharing`, only with `--frees`: two or more system calls for each large file, and a lock for each of its links if
 //!    there are several.
@@ -30,12 +30,10 @@ mod find;
 mod follow;
 mod handles;
 mod known;
-mod layers;
 mod monitor;
 mod nested;
 mod overlays;
 mod pool;
-mod prefetch;
 mod progress;
 mod sharing;
 mod skip;
@@ -200,7 +198,7 @@ pub fn walk<T: Tally>(
     options.skip.look();
     let (roots, problems) = nested::resolve(roots, &options);
     let free = sys::free_handles();
-    let candidates = prefetch::candidates(&roots, &options);
+    let candidates = monitor::candidates(&roots, &options);
     let start = Instant::now();
     let (bulk, not_in_bulk) = in_bulk(&roots, &options);
     let mut walk = Walk::new(options, tally, problems, free);

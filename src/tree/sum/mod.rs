@@ -1,6 +1,5 @@
 //! Adds up inodes, each once, and what removing some of them frees.
 
-mod freed;
 mod linked;
 
 use std::cell::RefCell;
@@ -10,9 +9,8 @@ use crate::base::inode::{Identity, Links};
 use crate::base::measure::Figures;
 use crate::tree::{Inode, Sums};
 
-pub use freed::Freed;
 pub(crate) use linked::LinkedSum;
-pub use linked::{Link, LinkedInodes};
+pub use linked::{Freed, Link, LinkedInodes};
 
 /// The exact sum of a directory.
 #[derive(Debug, Default)]

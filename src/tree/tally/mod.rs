@@ -4,8 +4,6 @@
 //! below it is done. It knows nothing of threads or of the order of the walk: the report is the same in whatever
 //! order it is called.
 
-mod by;
-mod candidates;
 mod groups;
 mod live;
 mod top;
@@ -16,8 +14,7 @@ use crate::base::measure::{Change, Figures};
 use crate::sys::Stat;
 use crate::tree::{Node, Sums};
 
-pub use by::{AGE_NAMES, By, age};
-pub use groups::Groups;
+pub use groups::{AGE_NAMES, By, Groups, age};
 pub use live::{Live, LiveDirectory, LivePart};
 pub use top::{Limits, Show, Top};
 pub use whole::{Entries, Inodes, Whole};

@@ -5,8 +5,8 @@ use clap_complete::Shell;
 use nu_ansi_term::Style;
 
 use super::{CommandInfo, TREE, named, names, shown};
+use crate::app::cli::elsewhere::nearest;
 use crate::app::cli::flags::Flags;
-use crate::app::cli::near::nearest;
 use crate::app::cli::{completions, filters, pages};
 use crate::app::terminal;
 use weigh::internal::base::escape::harmless;

@@ -13,9 +13,9 @@ use std::ffi::OsString;
 
 use clap::{Arg, Command};
 
+use super::elsewhere::nearest;
 use super::filters::FILTERS;
 use super::flags::Flags;
-use super::near::nearest;
 use super::parse::Given;
 use super::{config, elsewhere};
 pub(super) use diff::{DIFF, neither};

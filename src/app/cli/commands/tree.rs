@@ -1,7 +1,7 @@
 //! `weigh [PATH…]`: the largest directories and files.
 
 use super::{COUNT, CommandInfo, DRAWN, FILTERS, LIMITS, MEASURES, PRINTED, SAVED, SOURCES, WORK};
-use crate::app::cli::near::instead_of_value;
+use crate::app::cli::elsewhere::instead_of_value;
 use weigh::internal::sys;
 
 pub(in crate::app::cli) const TREE: CommandInfo = CommandInfo {
