@@ -102,7 +102,7 @@
 //! * `remove` deletes marked entries, or moves them into the trash: only what was scanned and has not changed.
 //! * `tree` is the packed result of every tally, with one traversal for everything, also for two trees side by
 //!   side. `tally` decides what is kept: the N largest nodes, the whole tree, or totals by group. It does not know
-//!   how the walk works. A new kind of report is a new file there. `total` is the only place that closes a
+//!   how the walk works. A new kind of answer is a new file there. `total` is the only place that closes a
 //!   directory: it computes the directory's total. `sum` adds up inodes, each once, and what removing some of them
 //!   frees.
 //! * `sys` lists directories and examines entries, through the source for the root or the mount. Nothing else

@@ -1,4 +1,4 @@
-//! The program: parse, report, render, exit status.
+//! The program: parse, ask, show, exit status.
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;

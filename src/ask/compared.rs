@@ -58,7 +58,7 @@ impl Request {
         let required = self.measure.or((now.known != Measures::ALL).then_some(view.measure));
         let mut loaded = self.earlier(&file, (view, required), now.origin.as_ref(), |_| ())?;
         ensure_same_roots(&file, &loaded, now)?;
-        now.see_as(loaded.view);
+        now.set_view(loaded.view);
         loaded.name_roots_as(now);
         Ok(loaded)
     }
@@ -117,10 +117,10 @@ impl Request {
         let mut unchanged = None;
         if let Some((digested, now)) = digested.zip(now.snapshot.report.answer.as_ref()) {
             let changed = digested.changed(now, Inodes::DATED_DIRECTORIES);
-            let (tree, equal) =
+            let (tree, parts) =
                 changed.map_err(|error| snapshot::problem(earlier, Operation::Load, &error))?;
             before.report.answer = Some(tree.in_view(before.view));
-            unchanged = Some(Unchanged::Parts(equal));
+            unchanged = Some(Unchanged::Parts(parts));
         }
         ensure_same_roots(earlier, &before, &now.snapshot)?;
         before.name_roots_as(&now.snapshot);

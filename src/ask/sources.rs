@@ -321,9 +321,9 @@ impl Request {
         }
         // It has sizes, the largest first, whatever is shown.
         let shown = snapshot.view;
-        snapshot.see_as(View { by_time: false, ..shown });
+        snapshot.set_view(View { by_time: false, ..shown });
         let saved = snapshot::save(to, &self.interrupt, snapshot, self.walk.threads);
-        snapshot.see_as(shown);
+        snapshot.set_view(shown);
         saved
     }
 

@@ -23,10 +23,9 @@
 //! * `target`: the targets, and how to find them. `held`: their directories, held open. `protected`: what is never
 //!   removed. `outcome`: what was removed, and why the rest was not.
 //! * `aside`: the rule of 3 and 4 for one entry. Everything that is moved is moved by it.
-//! * `run`: the targets one by one, and what removing one link changes for the others. `private`: the private directory
-//!   beside a target. `below`: the content of a directory.
+//! * `run`: the targets one by one, the state meanwhile, and what removing one link changes for the others. `private`:
+//!   the private directory beside a target. `below`: the content of a directory.
 //! * `trash`: the freedesktop trash on the same mount. `log`: a line before each target, and one after.
-//! * `removal`, `outcome`: the state while it runs, and what came of it.
 //!
 //! Nothing recurses, and the number of open directories is bounded. Errors do not stop it. It can be cancelled between
 //! two system calls, and then puts back what it has moved.

@@ -203,7 +203,7 @@ fn above<'t>(child: &Child<'t>) -> Option<Child<'t>> {
     child.parent().filter(|_| !child.is_root())
 }
 
-// What a scan knows of an entry, and which entries it must not be.
+// What a scan knows of an entry.
 
 /// What a scan knows of an entry: it tells it from another that has its name now, or in another scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

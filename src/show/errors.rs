@@ -1,4 +1,4 @@
-//! Says what could not be read, for people. Paths and messages may come from a file that somebody else made.
+//! Says for people what could not be read, what a comparison cannot tell, and which bound was exceeded. Paths and messages may come from a file that somebody else made.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

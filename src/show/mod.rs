@@ -15,6 +15,17 @@ pub mod page;
 pub mod palette;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(not(feature = "parquet"))]
+#[path = "without_parquet.rs"]
+mod parquet;
+pub mod partial;
+pub mod progress;
+mod prometheus;
+pub mod reclaimable;
+pub mod rows;
+pub mod size;
+pub mod time;
+pub mod tree;
 
 use std::io::{self, Write};
 
@@ -27,18 +38,6 @@ use crate::ask::Outcome;
 use crate::from::snapshot::{Doubt, Snapshot};
 
 pub use json::ExportOptions;
-
-#[cfg(not(feature = "parquet"))]
-#[path = "without_parquet.rs"]
-mod parquet;
-pub mod partial;
-pub mod progress;
-mod prometheus;
-pub mod reclaimable;
-pub mod rows;
-pub mod size;
-pub mod time;
-pub mod tree;
 
 /// How to show the result.
 #[derive(Debug)]

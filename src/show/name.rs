@@ -1,4 +1,4 @@
-//! Text cut to a width in cells.
+//! Text cut to a width in cells, and the links behind names.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;
@@ -211,11 +211,6 @@ mod tests {
             assert!(cells(&shorten(text, width)) <= width);
         }
     }
-}
-
-#[cfg(test)]
-mod cells_tests {
-    use super::*;
 
     #[test]
     fn no_terminal_draws_more() {

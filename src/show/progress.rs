@@ -1,4 +1,4 @@
-//! The line that shows how far a walk has come.
+//! The line that shows how far a walk has come, and the table of what it did.
 
 use std::time::Duration;
 
@@ -94,13 +94,8 @@ mod tests {
         let first = super::line((0, 0), 0, second, b"web1:/", &Format::Binary);
         assert_eq!(first, "waiting for web1:/");
     }
-}
 
-#[cfg(test)]
-mod stats_tests {
     use std::time::Duration;
-
-    use super::*;
 
     #[test]
     fn a_line_a_stage() {

@@ -115,27 +115,27 @@ fn file_systems(out: &mut dyn Write, all: &[FileSystem]) -> io::Result<()> {
 struct Metric<'a> {
     out: &'a mut dyn Write,
     name: &'static str,
-    equal: BTreeMap<String, i128>,
+    merged: BTreeMap<String, i128>,
 }
 
 impl<'a> Metric<'a> {
     fn begin(out: &'a mut dyn Write, name: &'static str, what: &str) -> io::Result<Self> {
         writeln!(out, "# HELP {name} {what}\n# TYPE {name} gauge")?;
-        Ok(Self { out, name, equal: BTreeMap::new() })
+        Ok(Self { out, name, merged: BTreeMap::new() })
     }
 
     fn add<const N: usize>(&mut self, labels: [(&str, &[u8]); N], figure: i128) -> io::Result<()> {
         let labels = labels.map(|(name, value)| format!("{name}=\"{}\"", label(value))).join(",");
         if labels.contains(char::REPLACEMENT_CHARACTER) {
-            *self.equal.entry(labels).or_default() += figure;
+            *self.merged.entry(labels).or_default() += figure;
             return Ok(());
         }
         writeln!(self.out, "{}{{{labels}}} {figure}", self.name)
     }
 
     fn end(self) -> io::Result<()> {
-        let Self { out, name, equal } = self;
-        equal.iter().try_for_each(|(labels, figure)| writeln!(out, "{name}{{{labels}}} {figure}"))
+        let Self { out, name, merged } = self;
+        merged.iter().try_for_each(|(labels, figure)| writeln!(out, "{name}{{{labels}}} {figure}"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Tables with one line for each node: CSV (RFC 4180) and JSON lines.
+//! One line for each node: CSV (RFC 4180), JSON lines and folded stacks; and one for each root, as `du -s` prints it.
 
 use std::collections::HashMap;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! Sizes as people read them.
+//! Sizes and percentages as people read them.
 
 use crate::base::measure::Measure;
 use crate::tree::Freeable;
@@ -210,11 +210,6 @@ mod tests {
             }
         }
     }
-}
-
-#[cfg(test)]
-mod percent_tests {
-    use super::*;
 
     #[test]
     fn percentages() {

@@ -3,7 +3,7 @@
 //!
 //! What differs is in the system's own `by_path`: its `source`, `stat_path` and `stat_within`, where a root is
 //! (`located`), which directory is above (`parent`), the volume of a directory (`device_of`), and what a listing tells
-//! (`listed`). What is in a mounted directory says the system's `content`.
+//! (`listed`). What is mounted there, the system's `mount_content` says.
 
 use std::ffi::{CStr, CString};
 use std::fs::{self, File, FileType, ReadDir};
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use super::system::by_path::{device_of, listed, located, parent, source, stat_path, stat_within};
-use super::system::{content, to_path};
+use super::system::{mount_content, to_path};
 use super::{Listed, Listing, Mount, Query, Stat, Symlinks};
 use crate::base::inode::Identity;
 use crate::base::measure::Kind;
@@ -94,7 +94,7 @@ impl<const ASKS: bool> PathHandle<ASKS> {
 
     /// Whether the directory must not be entered, if the system tells.
     pub fn mount_at(&self, name: &CStr, _: Symlinks) -> io::Result<Mount> {
-        Ok(Mount { content: content(&self.below(name))?, ..Self::mount() })
+        Ok(Mount { content: mount_content(&self.below(name))?, ..Self::mount() })
     }
 
     /// Opens the file at `path`, relative to this directory, for reading.

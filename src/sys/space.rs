@@ -1,4 +1,4 @@
-//! The capacity of a file system, as `df` shows it.
+//! The capacity of a file system, as `df` shows it, and what no walk sees there; and what the process has used.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, OsString};

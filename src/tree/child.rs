@@ -134,8 +134,8 @@ impl<'a> Child<'a> {
         };
         let mut node = node.unwrap_or_default();
         if let Some(frees) = node.sums.frees {
-            let plain = frees.plain(&node.sums, || self.tree.has_too_many_extents());
-            node.sums.frees = Some(plain);
+            let frees = frees.timeless(&node.sums, || self.tree.has_too_many_extents());
+            node.sums.frees = Some(frees);
         }
         node
     }

@@ -196,7 +196,7 @@ impl Freeable {
 
     /// The same for a node with these `sums`, without the extents of large directories if its tree `has_too_many`.
     /// Whether the walk kept them depends on timing. The result must not.
-    pub(crate) fn plain(self, sums: &Sums, has_too_many: impl FnOnce() -> bool) -> Self {
+    pub(crate) fn timeless(self, sums: &Sums, has_too_many: impl FnOnce() -> bool) -> Self {
         if self.extents <= FEW_EXTENTS || !has_too_many() {
             return self;
         }

@@ -57,7 +57,7 @@ fn nothing_is_called_util() {
     }
 }
 
-/// Only `sys`, and `ext4` for its device, touch the file system. Output depends only on what `render` was given.
+/// Only `sys`, and `ext4` for its device, touch the file system. Output depends only on what `show` was given.
 #[test]
 fn nobody_reaches_past_its_part() {
     let only_in: &[(&str, &[&str])] = &[

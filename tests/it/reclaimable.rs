@@ -1419,14 +1419,14 @@ fn what_a_rule_does_not_expect_is_named_and_in_no_sum() {
             let fixture = case.made();
             assert_eq!(found_and_doubtful(&fixture), [vec![case.rule.to_owned()], Vec::new()]);
             write(&fixture.at(case.at).join(own), &"w".repeat(50_000));
-            let [found, maybe_shared] = found_and_doubtful(&fixture);
+            let [found, doubtful] = found_and_doubtful(&fixture);
             assert_eq!(found, Vec::<String>::new(), "{}: {own}", case.rule);
             assert!(
-                maybe_shared.iter().any(|one| {
+                doubtful.iter().any(|one| {
                     one.split_once(' ')
                         .is_some_and(|(rule, at)| rule == case.rule && own.starts_with(at))
                 }),
-                "{}: {own}: {maybe_shared:?}",
+                "{}: {own}: {doubtful:?}",
                 case.rule
             );
             let json = look("-j --older 0h", &fixture).run().json();
@@ -1483,12 +1483,9 @@ fn what_a_rule_does_not_expect_is_named_and_in_no_sum() {
     ] {
         let fixture = named(rule).made();
         write(&fixture.at(own), &format!("{text}{}", "w".repeat(50_000)));
-        let [found, maybe_shared] = found_and_doubtful(&fixture);
+        let [found, doubtful] = found_and_doubtful(&fixture);
         assert_eq!(found, Vec::<String>::new(), "{rule}: {own}");
-        assert!(
-            maybe_shared.iter().any(|one| one.starts_with(rule)),
-            "{rule}: {own}: {maybe_shared:?}"
-        );
+        assert!(doubtful.iter().any(|one| one.starts_with(rule)), "{rule}: {own}: {doubtful:?}");
     }
     // What Python and cargo make.
     let fixture = named("python-bytecode").made();
@@ -1539,10 +1536,10 @@ fn a_tag_without_its_tool_leaves_everything_in_doubt() {
     for rule in ["trash", "journal", "pip-cache"] {
         named(rule).make_in(&fixture.at("home"), "");
     }
-    let [found, maybe_shared] = found_and_doubtful(&fixture);
+    let [found, doubtful] = found_and_doubtful(&fixture);
     assert_eq!(found, ["pip-cache"], "it is proved on its own");
-    assert!(maybe_shared.iter().any(|one| one.starts_with("cache-tag ")), "{maybe_shared:?}");
-    assert!(maybe_shared.contains(&"trash".to_owned()), "{maybe_shared:?}");
+    assert!(doubtful.iter().any(|one| one.starts_with("cache-tag ")), "{doubtful:?}");
+    assert!(doubtful.contains(&"trash".to_owned()), "{doubtful:?}");
 }
 
 /// A marker is of the kind that its tool makes.

@@ -1253,7 +1253,7 @@ fn nothing_of_a_name_stays_on_the_screen() {
             std::thread::sleep(Duration::from_millis(20));
         }
     };
-    let plain = || {
+    let settled = || {
         std::thread::sleep(Duration::from_millis(500));
         tmux(&["capture-pane", "-p"])
     };
@@ -1265,9 +1265,9 @@ fn nothing_of_a_name_stays_on_the_screen() {
     wait_for("tree/a");
     tmux(&["send-keys", "Left"]);
     wait_for(" b/");
-    let drawn_over = plain();
+    let drawn_over = settled();
     tmux(&["send-keys", "C-l"]);
-    let drawn_anew = plain();
+    let drawn_anew = settled();
     tmux(&["kill-server"]);
     assert_eq!(drawn_over, drawn_anew);
 }

@@ -219,7 +219,7 @@ impl Browser {
         let view = request.walk.view;
         let said = options.note.clone();
         let mut browser = Self { request, options, sorting, said, ..Self::default() };
-        browser.scan.see_as(view);
+        browser.scan.set_view(view);
         browser.relist();
         browser
     }

@@ -135,7 +135,7 @@ impl Scan {
     }
 
     /// Sees everything in another `view`.
-    pub(super) fn see_as(&mut self, view: View) {
+    pub(super) fn set_view(&mut self, view: View) {
         let before = self.browsed.iter_mut().flat_map(|browsed| &mut browsed.before);
         for tree in iter::once(&mut self.tree).chain(before) {
             *tree = mem::take(tree).in_view(view);

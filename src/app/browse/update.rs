@@ -61,7 +61,7 @@ impl Browser {
             }
             Event::Opened(listings, view) => {
                 self.scan.listings = Some(listings);
-                self.scan.see_as(view);
+                self.scan.set_view(view);
                 self.relist();
             }
             Event::Scanned(Err(problem)) if !self.is_walking() => {
@@ -494,7 +494,7 @@ impl Browser {
         if !browsed.snapshot.known.contains(other) {
             return self.say(format!("it has only {}", measure.noun()));
         }
-        self.scan.see_as(other.into());
+        self.scan.set_view(other.into());
         self.forget_found();
         self.relist();
     }

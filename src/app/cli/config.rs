@@ -1,6 +1,6 @@
 //! The config file, which has a lower priority than flags: TOML, whose keys are the long names of flags.
 //!
-//! This file contains no names of flags. The [`Command`] says which keys there are and what each takes, and settings
+//! But for rules, this file contains no names of keys. The [`Command`] says which keys there are and what each takes, and settings
 //! become arguments for the parser of the command line.
 
 use std::sync::Arc;

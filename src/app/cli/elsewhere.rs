@@ -214,11 +214,6 @@ mod tests {
             assert!(named.iter().all(|word| is_flag(word)), "{instead}");
         }
     }
-}
-
-#[cfg(test)]
-mod near_tests {
-    use super::*;
 
     #[test]
     fn what_is_near_differs_in_little() {

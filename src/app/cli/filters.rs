@@ -1,4 +1,4 @@
-//! The flags of filters.
+//! The flags of filters, and git's configuration.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The paths to weigh.
+//! The paths to weigh, here and on other machines.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read};

@@ -1,4 +1,4 @@
-//! Where a snapshot is saved, and which flags it records.
+//! Where a snapshot is saved or remembered, and which flags it records.
 
 use std::convert::Infallible;
 use std::ffi::OsString;

@@ -127,7 +127,7 @@ impl Unchanged {
     /// The entries of two directories, joined by name. Those that are known to be unchanged may be missing.
     fn children<'a>(&'a self, Sides { before, now }: Sides<'a>) -> Vec<Sides<'a>> {
         let known = match (self, before, now) {
-            (Self::Parts(equal), Some(before), Some(now)) => equal.others(before, now),
+            (Self::Parts(parts), Some(before), Some(now)) => parts.others(before, now),
             _ => None,
         };
         Sides::joined(known.unwrap_or_else(|| {
@@ -159,7 +159,7 @@ impl Unchanged {
                 let before = digest(sides.before, before);
                 before.is_some() && before == digest(sides.now, now)
             }
-            // What is alike is not among the children.
+            // What is unchanged is not among the children.
             Self::Parts(_) => false,
         }
     }

@@ -51,14 +51,14 @@ pub(super) struct KeptEntry {
 #[derive(Debug, Default)]
 pub(super) struct OwnInodes {
     /// The size of those with one link.
-    pub(super) plain: u64,
+    pub(super) single: u64,
     /// Those with several links: records of entries without names.
     links: Vec<u8>,
 }
 
 /// What is known of an open directory, or of a part of it.
 #[derive(Debug, Default)]
-pub struct MayGoPart {
+pub struct RulePart {
     evidence: Evidence,
     own: OwnInodes,
     /// Each after those below it.
@@ -75,7 +75,7 @@ impl RuleTally {
     }
 
     /// Decides about what is in a directory whose content is complete.
-    fn look_around(&self, part: &mut MayGoPart) {
+    fn look_around(&self, part: &mut RulePart) {
         let is_beside = |number: &mut usize| self.proofs.rule(*number).is_beside(&part.evidence);
         let mut end = part.kept.len();
         while let Some(entry) = end.checked_sub(1).and_then(|last| part.kept.get_mut(last)) {
@@ -95,12 +95,12 @@ impl RuleTally {
 }
 
 impl Tally for RuleTally {
-    type Part = MayGoPart;
+    type Part = RulePart;
     /// The root alone comes with it.
     type Answer = (Tree, Findable);
 
     #[inline]
-    fn leaf(&self, part: &mut MayGoPart, entry: &Entry<'_>) {
+    fn leaf(&self, part: &mut RulePart, entry: &Entry<'_>) {
         let named = (entry.stat.mode.kind(), entry.name);
         let rules = self.proofs.add(&mut part.evidence, named, &Evidence::default());
         if rules.is_empty() || entry.depth == 0 {
@@ -112,8 +112,8 @@ impl Tally for RuleTally {
         part.alone.push(KeptEntry { rules, own, ..KeptEntry::new(entry) });
     }
 
-    fn merge(&self, part: &mut MayGoPart, other: MayGoPart) {
-        let MayGoPart { evidence, own, kept, alone, directories } = other;
+    fn merge(&self, part: &mut RulePart, other: RulePart) {
+        let RulePart { evidence, own, kept, alone, directories } = other;
         part.evidence.merge(&evidence, &self.proofs);
         part.own.append(own);
         append(&mut part.kept, kept);
@@ -121,13 +121,13 @@ impl Tally for RuleTally {
         part.directories += directories;
     }
 
-    fn close(&self, parent: &mut MayGoPart, directory: &Entry<'_>, mut part: MayGoPart) {
+    fn close(&self, parent: &mut RulePart, directory: &Entry<'_>, mut part: RulePart) {
         let device = directory.stat.identity_on(directory.mount).mounted_device();
         part.evidence.is_on(device, &self.proofs);
         self.look_around(&mut part);
-        let MayGoPart { evidence, mut own, mut kept, directories, .. } = part;
+        let RulePart { evidence, mut own, mut kept, directories, .. } = part;
         let figures = directory.own.unwrap_or_default();
-        own.plain = own.plain.saturating_add(figures.disk);
+        own.single = own.single.saturating_add(figures.disk);
         let rules =
             self.proofs.add(&mut parent.evidence, (Kind::Directory, directory.name), &evidence);
         parent.evidence.is_on(device, &self.proofs);
@@ -147,8 +147,8 @@ impl Tally for RuleTally {
         }
     }
 
-    fn finish(&self, root: &Entry<'_>, mut part: MayGoPart) -> (Tree, Findable) {
-        let mut top = MayGoPart::default();
+    fn finish(&self, root: &Entry<'_>, mut part: RulePart) -> (Tree, Findable) {
+        let mut top = RulePart::default();
         if root.name.is_empty() {
             self.look_around(&mut part);
             top = part;
@@ -157,7 +157,7 @@ impl Tally for RuleTally {
         }
         let has_too_many = root.sums.frees.is_some_and(|frees| frees.extents > MOST_EXTENTS);
         for KeptEntry { sums, .. } in &mut top.kept {
-            sums.frees = sums.frees.map(|frees| frees.plain(sums, || has_too_many));
+            sums.frees = sums.frees.map(|frees| frees.timeless(sums, || has_too_many));
         }
         let findable = Findable { proofs: Arc::clone(&self.proofs), entries: top.kept };
         (Content::default().finish(&root.node(), Shape::Directory), findable)
@@ -177,7 +177,7 @@ impl KeptEntry {
     /// What deleting it alone frees, judging by link counts.
     pub(super) fn freed(&self) -> u64 {
         let Sums { all, shared, .. } = &self.sums;
-        if self.is_directory { all.disk.saturating_sub(shared.disk) } else { self.own.plain }
+        if self.is_directory { all.disk.saturating_sub(shared.disk) } else { self.own.single }
     }
 }
 
@@ -186,7 +186,7 @@ impl OwnInodes {
     fn add(&mut self, entry: &Entry<'_>) {
         let disk = entry.sums.all.disk;
         if !entry.links.are_several() {
-            self.plain = self.plain.saturating_add(disk);
+            self.single = self.single.saturating_add(disk);
             return;
         }
         let sums = Sums::of(Figures { disk, ..Figures::default() });
@@ -195,7 +195,7 @@ impl OwnInodes {
     }
 
     fn append(&mut self, other: Self) {
-        self.plain = self.plain.saturating_add(other.plain);
+        self.single = self.single.saturating_add(other.single);
         append(&mut self.links, other.links);
     }
 

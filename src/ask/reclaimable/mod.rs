@@ -101,7 +101,7 @@ pub fn find(findable: Option<Findable>, report: &Report, search: &Search) -> Rec
     for one in &found {
         freed.add_sharing(entries[one.entry].freed(), entries[one.entry].sums.frees);
         for own in own_inodes(&entries, one) {
-            freed.add(own.plain, None);
+            freed.add(own.single, None);
             own.links().for_each(|(size, inode)| freed.add(size, Some(inode)));
         }
     }
@@ -110,7 +110,7 @@ pub fn find(findable: Option<Findable>, report: &Report, search: &Search) -> Rec
     found.retain(|one| {
         let mut links = own_inodes(&entries, one).flat_map(OwnInodes::links);
         one.frees.most > 0
-            || own_inodes(&entries, one).any(|own| own.plain > 0)
+            || own_inodes(&entries, one).any(|own| own.single > 0)
             || links.any(|(size, inode)| size > 0 && freed.has_all(inode.identity))
     });
     let all = [found.len(), others.len()];

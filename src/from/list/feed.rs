@@ -268,9 +268,9 @@ impl ListPlace {
     }
 
     /// Counts what is in the innermost directory.
-    fn count(&mut self, wide: [u64; 2]) {
+    fn count(&mut self, amounts: [u64; 2]) {
         let Some(ListedDirectory { below, .. }) = self.directories.last_mut() else { return };
-        for (below, amount) in below.iter_mut().zip(wide) {
+        for (below, amount) in below.iter_mut().zip(amounts) {
             *below = below.saturating_add(amount);
         }
     }

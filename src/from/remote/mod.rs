@@ -3,8 +3,8 @@
 //!
 //! * `host`: which machine and which path a PATH names.
 //! * `script`: what runs there: weigh, or else find.
-//! * `connection`: the program that leads there.
-//! * `arriving`: counts and names what arrives. `found`: what find prints.
+//! * `connection`: the program that leads there; counts and names what arrives.
+//! * `found`: what find prints.
 
 mod connection;
 mod found;

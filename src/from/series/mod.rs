@@ -5,7 +5,7 @@
 //!   first, until the answer is known.
 //! * The end of a file tells whether the rest of it is there. Nothing is unpacked for that.
 //!
-//! `expired`: which snapshots are kept, and the others are removed; `remembered`: the scans that weigh keeps by itself.
+//! Which snapshots are kept is below, too; the others are removed. `remembered`: the scans that weigh keeps by itself.
 //!
 //! Other files in the directory are left alone. A file is only removed if its name is a time, and its header says that
 //! weigh made it, of the same roots on the same host, with the same flags.

@@ -214,7 +214,7 @@ impl Snapshot {
     }
 
     /// Sees it in another `view`.
-    pub fn see_as(&mut self, view: View) {
+    pub fn set_view(&mut self, view: View) {
         self.view = view;
         let answer = &mut self.report.answer;
         *answer = answer.take().map(|tree| tree.in_view(view));

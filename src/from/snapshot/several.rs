@@ -74,7 +74,7 @@ pub fn load_all(
         return load_all(files, Wanted { limits: None, ..wanted }, inodes, read);
     }
     for (_, snapshot) in &mut fitting {
-        snapshot.see_as(View { measure, ..snapshot.view });
+        snapshot.set_view(View { measure, ..snapshot.view });
     }
     let united = shares::united(fitting, inodes)?.into_iter();
     let (files, mut snapshots): (Vec<_>, Vec<_>) = united.unzip();

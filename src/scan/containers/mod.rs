@@ -17,8 +17,9 @@ use std::mem;
 use crate::base::escape::escape;
 use crate::base::path;
 use crate::sys::problem::Problem;
-pub use around::{StorageAround, StorageSearch, usual_storages};
 use files::{Files, Room};
+
+pub use around::{StorageAround, StorageSearch, usual_storages};
 pub use layout::{LAYOUTS, holds_storage, owner, refusal_of};
 pub use users::{User, by_user};
 

@@ -1,6 +1,7 @@
 //! Filters: they decide what counts. They change totals and do not merely hide lines.
 //!
-//! Every kind of filter has a file of its own, unless it is a mere flag. [`DirectoryFilter::verdict`] asks them about an
+//! Every kind of filter has a file of its own, but for mere flags and for caches, which are at the end of this one.
+//! [`DirectoryFilter::verdict`] asks them about an
 //! entry as soon as it is listed, the cheapest first, and before any system call. [`DirectoryFilter::confirm`] asks
 //! those that need its attributes; and the walk asks whether each directory [is a cache](is_cache). An entry counts if
 //! every filter admits it.

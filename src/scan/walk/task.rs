@@ -115,8 +115,8 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                     let mut alone = Subtotal::default();
                     walk.add_sharing(&mut alone, root.mount, None, &root.path, &mut entry);
                 }
-                let report = walk.tally.finish(&entry, T::Part::default());
-                *lock(&walk.answer) = Some(report);
+                let answer = walk.tally.finish(&entry, T::Part::default());
+                *lock(&walk.answer) = Some(answer);
             }
         }
     }
@@ -361,8 +361,8 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
         directory.own = dir.is_counted.then_some(own);
         let subtotal = dir.take_subtotal();
         let Some(parent) = parent else {
-            let report = total::finish(Some(rules), tally, directory, subtotal);
-            return *lock(&walk.answer) = Some(report);
+            let answer = total::finish(Some(rules), tally, directory, subtotal);
+            return *lock(&walk.answer) = Some(answer);
         };
         let shown = match dir.is_root {
             _ if !parent.is_gathered() => Shown::Never,

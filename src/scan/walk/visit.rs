@@ -372,10 +372,10 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     }
 }
 
-#[cfg(test)]
-mod tests;
-
 /// Whether symlinks lead round and round (ELOOP), which is an error as it is for `du -L`.
 pub(super) fn is_loop(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| sys::errors::symbol(code) == "ELOOP")
 }
+
+#[cfg(test)]
+mod tests;

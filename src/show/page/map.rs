@@ -35,7 +35,7 @@ struct Tile {
     /// in it.
     label: String,
     /// How many letters at the start of its label, and at the end, one beside it has, too.
-    equal: [usize; 2],
+    common: [usize; 2],
 }
 
 impl Map {
@@ -56,8 +56,8 @@ impl Map {
                 let above = mem::take(&mut tiles[i].label);
                 let label = above + "/" + &rows[only].name;
                 // The end of the longer label may be that of others, too.
-                let equal = [tiles[i].equal[0], usize::MAX];
-                tiles[only] = Tile { label, equal, area: tiles[i].area };
+                let common = [tiles[i].common[0], usize::MAX];
+                tiles[only] = Tile { label, common, area: tiles[i].area };
                 continue;
             }
             let weights = children.iter().map(|child| rows[*child].line.totals.weight);
@@ -70,9 +70,10 @@ impl Map {
             // In a list of files, names are paths.
             let names = children.iter().map(|child| rows[*child].name.rsplit('/').next());
             let names: Vec<_> = names.map(Option::unwrap_or_default).collect();
-            let equal = equal(&names);
-            for (((child, area), name), equal) in children.iter().zip(parts).zip(names).zip(equal) {
-                tiles[*child] = Tile { area, label: name.to_owned(), equal };
+            let common = common_ends(&names);
+            for (((child, area), name), common) in children.iter().zip(parts).zip(names).zip(common)
+            {
+                tiles[*child] = Tile { area, label: name.to_owned(), common };
             }
         }
         Self { tiles, rests }
@@ -86,12 +87,12 @@ impl Map {
 
     /// The label of a row as an SVG element, if there is room for one.
     pub(super) fn label(&self, i: usize, row: &PageRow<'_>) -> Option<String> {
-        let Tile { area, label, equal } = self.tiles.get(i)?;
+        let Tile { area, label, common } = self.tiles.get(i)?;
         let (letter, line) = TEXT;
         let room = ((area.width - 8.0) / letter).max(0.0) as usize;
         let is_directory = row.line.has_children;
         let height = if is_directory { inside(area).y - area.y } else { area.height };
-        let name = shorten(label, room, *equal).filter(|_| height >= line)?;
+        let name = shorten(label, room, *common).filter(|_| height >= line)?;
         let size = row.figure();
         let (x, y) = (number(area.x + 4.0), number(area.y + 13.0));
         let size = match is_directory {
@@ -115,8 +116,8 @@ fn is_joined(above: usize, weight: u64, only: &PageRow<'_>) -> bool {
 }
 
 /// How many letters at the start of each of `names`, and how many at the end, another one has, too.
-fn equal(names: &[&str]) -> Vec<[usize; 2]> {
-    let mut equal: Vec<[usize; 2]> = vec![[0, 0]; names.len()];
+fn common_ends(names: &[&str]) -> Vec<[usize; 2]> {
+    let mut common: Vec<[usize; 2]> = vec![[0, 0]; names.len()];
     for side in [0, 1] {
         let letters = names.iter().map(|name| name.chars().collect::<Vec<_>>());
         let mut letters: Vec<_> = letters.zip(0_usize..).collect();
@@ -128,15 +129,15 @@ fn equal(names: &[&str]) -> Vec<[usize; 2]> {
         for pair in letters.windows(2) {
             let both = pair[0].0.iter().zip(&pair[1].0);
             let same = both.take_while(|(one, other)| one == other).count();
-            pair.iter().for_each(|(_, i)| equal[*i][side] = equal[*i][side].max(same));
+            pair.iter().for_each(|(_, i)| common[*i][side] = common[*i][side].max(same));
         }
     }
-    equal
+    common
 }
 
 /// `label` in at most `room` cells. What is left of a longer one says something, and tells it apart from those beside
 /// it; or else there is none.
-fn shorten(label: &str, room: usize, equal: [usize; 2]) -> Option<String> {
+fn shorten(label: &str, room: usize, common: [usize; 2]) -> Option<String> {
     /// So few letters say nothing.
     const FEW: usize = 3;
     if cells(label) <= room {
@@ -144,12 +145,12 @@ fn shorten(label: &str, room: usize, equal: [usize; 2]) -> Option<String> {
     }
     let room = room.checked_sub(cells(MARK))?;
     const BETWEEN: [char; 4] = [' ', '.', '_', '-'];
-    let says = |part: &str, equal: usize| part.chars().count() > equal.max(FEW);
+    let says = |part: &str, common: usize| part.chars().count() > common.max(FEW);
     let first = start(label, room).trim_end_matches(BETWEEN);
     let last = end(label, room).trim_start_matches(BETWEEN);
-    match says(first, equal[0]) {
+    match says(first, common[0]) {
         true => Some([first, MARK].concat()),
-        false => says(last, equal[1]).then(|| [MARK, last].concat()),
+        false => says(last, common[1]).then(|| [MARK, last].concat()),
     }
 }
 
@@ -197,7 +198,7 @@ mod tests {
             "same-1-same",
             "same-2-same",
         ];
-        let of = |i: usize, room| shorten(names[i], room, equal(&names)[i]);
+        let of = |i: usize, room| shorten(names[i], room, common_ends(&names)[i]);
         for (i, room, expected) in [
             (0, 10, Some("libfirst.a")),
             // "libfirst…" may be the other one.

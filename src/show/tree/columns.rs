@@ -1,4 +1,4 @@
-//! How wide the columns are: sizes, tree and names, bars, percentages.
+//! The columns of the tree: sizes, names, bars and percentages, how wide each is; and the last line, for the rest.
 
 use std::mem;
 

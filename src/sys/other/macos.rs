@@ -15,7 +15,7 @@ const DATALESS: u32 = 0x4000_0000;
 const DATA: &str = "/System/Volumes/Data";
 
 /// What the directory at `path` carries.
-pub fn content(path: &Path) -> io::Result<MountContent> {
+pub fn mount_content(path: &Path) -> io::Result<MountContent> {
     let is_dataless = fs::symlink_metadata(path).is_ok_and(|it| it.st_flags() & DATALESS != 0);
     let is_elsewhere = is_dataless
         || path.ends_with("Data") && fs::canonicalize(path).is_ok_and(|it| it == Path::new(DATA));

@@ -10,7 +10,7 @@ use std::path::Path;
 pub use super::refused::*;
 pub use super::unix::*;
 #[cfg(target_os = "macos")]
-pub use macos::content;
+pub use macos::mount_content;
 
 /// An open directory of the native source, which is the portable one.
 pub type NativeHandle = crate::sys::by_path::PathHandle<true>;

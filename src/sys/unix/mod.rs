@@ -42,7 +42,7 @@ impl Source {
 
 /// What the directory at `path` carries, as far as std can tell.
 #[cfg(not(target_os = "macos"))]
-pub fn content(_: &Path) -> io::Result<crate::sys::MountContent> {
+pub fn mount_content(_: &Path) -> io::Result<crate::sys::MountContent> {
     Ok(crate::sys::MountContent::Data)
 }
 

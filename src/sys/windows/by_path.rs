@@ -56,7 +56,7 @@ pub fn device_of(path: &Path) -> io::Result<u64> {
 }
 
 /// Whether the directory at `path` must be fetched before it can be listed.
-pub fn content(path: &Path) -> io::Result<MountContent> {
+pub fn mount_content(path: &Path) -> io::Result<MountContent> {
     let is_elsewhere = fs::symlink_metadata(path)?.file_attributes() & RECALL_ON_OPEN != 0;
     Ok(if is_elsewhere { MountContent::Automount } else { MountContent::Data })
 }

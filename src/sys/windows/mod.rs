@@ -17,7 +17,7 @@ use std::time::Duration;
 use winapi_util::sysinfo::{ComputerNameKind, get_computer_name};
 
 pub use super::refused::*;
-pub use by_path::content;
+pub use by_path::mount_content;
 pub use path::{into_path, to_path};
 
 use crate::sys::by_path::PathHandle;

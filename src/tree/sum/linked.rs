@@ -276,7 +276,7 @@ pub struct Freed {
     /// The number of entries that removing the marked ones removes.
     entries: u64,
     /// The total of inodes with one link. 128 bits, so that unmarking can subtract without overflow.
-    plain: u128,
+    single: u128,
     /// The inodes with several links.
     linked: LinkedSum<u64, u128>,
     /// What the marks free at least, each by itself, if the walk asked what files share.
@@ -288,7 +288,7 @@ pub struct Freed {
 impl Freed {
     /// The total of the marked entries, counting each inode once, and the number of entries that removing them removes.
     pub fn marked(&self) -> Totals {
-        let size = saturate(self.plain + self.linked.all);
+        let size = saturate(self.single + self.linked.all);
         Totals { size, entries: self.entries, ..Totals::default() }
     }
 
@@ -296,7 +296,7 @@ impl Freed {
     ///
     /// Which extents are in several marks is not known. So those count for each.
     pub fn freed(&self, is_asked: bool) -> Freeable {
-        let all = self.plain + self.linked.all - self.linked.with_others;
+        let all = self.single + self.linked.all - self.linked.with_others;
         let most = all.saturating_sub(self.shared);
         let least = if is_asked { self.least.min(most) } else { all };
         Freeable { least: saturate(least), most: saturate(most), extents: 0 }
@@ -327,7 +327,7 @@ impl Freed {
     /// Adds what counts by itself: inodes with one link, or one of the links of an `inode`.
     pub fn add(&mut self, size: u64, inode: Option<Inode>) {
         let Some(Inode { identity, links, .. }) = inode else {
-            self.plain += u128::from(size);
+            self.single += u128::from(size);
             return;
         };
         self.linked.meet(identity, Link::new(size, links), u64::max);
@@ -352,7 +352,7 @@ impl Freed {
                 Some(inode) => self.linked.part(inode.identity),
                 None => {
                     let size = tree.view().size(&figures);
-                    self.plain = self.plain.saturating_sub(size.into());
+                    self.single = self.single.saturating_sub(size.into());
                 }
             }
         }

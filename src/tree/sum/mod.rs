@@ -84,14 +84,14 @@ impl Sum {
 
     /// What it comes to so far.
     pub fn sums(&self) -> Sums {
-        let mut plain = self.plain;
+        let mut all = self.plain;
         let mut shared = Figures::default();
         if let Some(linked) = &self.linked {
-            plain.wide += linked.all;
-            plain.entries += linked.inodes.len() as u64;
+            all.wide += linked.all;
+            all.entries += linked.inodes.len() as u64;
             shared = linked.with_others.figures();
         }
-        Sums { all: plain.figures(), shared, entries: plain.entries, ..Sums::default() }
+        Sums { all: all.figures(), shared, entries: all.entries, ..Sums::default() }
     }
 }
 
@@ -138,7 +138,7 @@ fn spare(mut linked: Box<LinkedFiguresSum>) {
     });
 }
 
-// Sums of figures.
+// Sums in 128 bits.
 
 /// A sum of figures. It has 128 bits, because sparse files can have nearly 2^63 bytes each, and a saturated sum could
 /// not be corrected.

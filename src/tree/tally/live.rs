@@ -53,7 +53,7 @@ struct LiveContent {
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     /// In the order of [`Measure::ALL`].
-    wide: [f64; 4],
+    amounts: [f64; 4],
     newest: Option<i64>,
 }
 
@@ -280,18 +280,18 @@ fn open_node(name: &[u8], sums: Sums) -> Node<'_> {
 impl Seen {
     /// This `share` of `figures`.
     fn of(figures: &Figures, share: f64) -> Self {
-        let wide = Measure::ALL.map(|measure| figures.get(measure) as f64 * share);
-        Self { wide, newest: figures.newest }
+        let amounts = Measure::ALL.map(|measure| figures.get(measure) as f64 * share);
+        Self { amounts, newest: figures.newest }
     }
 
     fn add(&mut self, other: Seen) {
-        self.wide.iter_mut().zip(other.wide).for_each(|(sum, amount)| *sum += amount);
+        self.amounts.iter_mut().zip(other.amounts).for_each(|(sum, amount)| *sum += amount);
         self.newest = self.newest.max(other.newest);
     }
 
     /// What that comes to. A cast from a float saturates.
     fn sums(self) -> Sums {
-        let [disk, length, files, inodes] = self.wide;
+        let [disk, length, files, inodes] = self.amounts;
         let [disk, length, files, inodes] =
             [disk, length, files, inodes.round()].map(|it| it as u64);
         let all = Figures { disk, length, files, inodes, newest: self.newest };

@@ -1,7 +1,7 @@
-//! What is kept during the walk. A new kind of report is one new file here.
+//! What is kept during the walk. A new kind of answer is one new file here.
 //!
 //! A [`Tally`] gets each entry once, while its directory is being weighed, and each directory once, when everything
-//! below it is done. It knows nothing of threads or of the order of the walk: the report is the same in whatever
+//! below it is done. It knows nothing of threads or of the order of the walk: the answer is the same in whatever
 //! order it is called.
 
 mod groups;
@@ -19,7 +19,7 @@ pub use live::{Live, LiveDirectory, LivePart};
 pub use top::{Limits, Show, Top};
 pub use whole::{Entries, Inodes, Whole};
 
-/// Keeps what a report needs.
+/// Keeps what an answer needs.
 pub trait Tally: Send + Sync + 'static {
     /// What it keeps for one directory, or for a part of a large one.
     type Part: Default + Send + 'static;
@@ -107,7 +107,7 @@ impl<'a> Entry<'a> {
         self.links.are_several().then(|| self.stat.identity_on(self.mount))
     }
 
-    /// Its node in the tree of a report.
+    /// Its node in the tree of an answer.
     #[inline(always)]
     pub(crate) fn node(&self) -> Node<'a> {
         let Self { name, stat, own, sums, change, .. } = *self;

@@ -174,7 +174,7 @@ impl Tally for Top {
     }
 }
 
-// What a directory hands to its parent for [`Top`](super::Top): nodes, numbered so that children come before
+// What a directory hands to its parent for `Top`: nodes, numbered so that children come before
 // parents. All but the first N lines can be cut at any time.
 
 /// The largest nodes below one directory. A directory comes after its children, because it is added when it closes.

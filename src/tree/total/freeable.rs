@@ -32,14 +32,14 @@ pub struct SharingFile {
 #[derive(Debug)]
 pub struct Sharing {
     /// Of inodes with one link.
-    alone: DoubtfulSum,
+    alone: MaybeSharedSum,
     /// Of inodes with several links. It is boxed, because most directories have none that share.
-    linked: Option<Box<LinkedSum<MaybeShared, DoubtfulSum>>>,
+    linked: Option<Box<LinkedSum<MaybeShared, MaybeSharedSum>>>,
     extents: Extents,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct DoubtfulSum {
+struct MaybeSharedSum {
     size: u128,
     in_extents: u128,
 }
@@ -47,7 +47,7 @@ struct DoubtfulSum {
 impl Sharing {
     /// What `entry`, one link of a file, may not own.
     pub fn of(entry: &Entry<'_>, SharingFile { maybe_shared, extents }: SharingFile) -> Self {
-        let mut one = Self { alone: DoubtfulSum::default(), linked: None, extents };
+        let mut one = Self { alone: MaybeSharedSum::default(), linked: None, extents };
         match entry.linked() {
             Some(identity) => {
                 let link = Link::new(maybe_shared, entry.links);
@@ -92,20 +92,20 @@ impl MaybeShared {
     }
 }
 
-impl From<MaybeShared> for DoubtfulSum {
+impl From<MaybeShared> for MaybeSharedSum {
     fn from(MaybeShared { size, in_extents }: MaybeShared) -> Self {
         Self { size: size.into(), in_extents: in_extents.into() }
     }
 }
 
-impl AddAssign for DoubtfulSum {
+impl AddAssign for MaybeSharedSum {
     fn add_assign(&mut self, other: Self) {
         self.size += other.size;
         self.in_extents += other.in_extents;
     }
 }
 
-impl SubAssign for DoubtfulSum {
+impl SubAssign for MaybeSharedSum {
     fn sub_assign(&mut self, other: Self) {
         self.size -= other.size;
         self.in_extents -= other.in_extents;
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_asked_is_doubtful_as_a_whole() {
+    fn what_was_not_asked_may_be_shared_as_a_whole() {
         let mut all = sharing(1);
         all.alone += MaybeShared { size: 30, in_extents: 0 }.into();
         assert_eq!(Sharing::close(Some(&all), &sums(120, 0)), freed(50, 120, 1));

@@ -26,7 +26,7 @@ pub trait AnyReplay<A = Tree> {
 }
 
 /// Begins a replay, to be seen in a view, as [`Replay::new`] does. What reads files gets this, so that it is in
-/// the program once, and not once for each kind of report. A walk knows the type of its tally: calls through a table,
+/// the program once, and not once for each kind of answer. A walk knows the type of its tally: calls through a table,
 /// one for each entry, would slow it down more than they slow down reading a file.
 pub type BeginReplay<'t> =
     Box<dyn FnOnce(View, usize, Option<Rules>) -> Box<dyn AnyReplay> + Send + 't>;

@@ -18,12 +18,13 @@ use super::filters::FILTERS;
 use super::flags::Flags;
 use super::parse::Given;
 use super::{config, elsewhere};
+use help::{COMPLETIONS, HELP};
+use weigh::internal::base::escape::harmless;
+
 pub(super) use diff::{DIFF, neither};
 pub(super) use help::answer;
-use help::{COMPLETIONS, HELP};
 pub(super) use tree::TREE;
 pub(super) use ui::UI;
-use weigh::internal::base::escape::harmless;
 
 /// Something that weigh does.
 #[derive(Debug)]

@@ -40,17 +40,17 @@ impl Digested {
         let share = listings.directories_in(SHARE);
         let comparison = Comparison { was, is: now.digests(None), share };
         let (root, was) = (now.root(), listings.root.clone());
-        let is_alike = root.is_directory() && root.is_total() == listings.is_total;
+        let is_unchanged = root.is_directory() && root.is_total() == listings.is_total;
         let replay = Replay::new(Whole { inodes }, listings.is_total.into(), None);
         let mut part = ComparedPart::new(replay);
-        let root = Both { was: was.clone(), now: Some(root).filter(|_| is_alike) };
+        let root = Both { was: was.clone(), now: Some(root).filter(|_| is_unchanged) };
         // With less than a share, there is nothing to give away.
         let threads = if was.numbers.end > share { parallel::cores() } else { 0 };
         parallel::with_helpers(threads, |helpers| {
             part.compare(&comparison, listings.in_order(), vec![root], Some(helpers))
         })?;
         let mut directories = vec![false; comparison.is.len()];
-        for id in part.equal {
+        for id in part.unchanged {
             directories[id.index()] = true;
         }
         let others = part.others.into_iter().collect();
@@ -77,8 +77,8 @@ struct Both<'t> {
 struct ComparedPart {
     /// Gets the directories that differ.
     replay: Replay<Whole>,
-    /// The directories that are alike, by their numbers now.
-    equal: Vec<DirectoryId>,
+    /// The directories that are unchanged, by their numbers now.
+    unchanged: Vec<DirectoryId>,
     /// Of the others, the leaves that differ.
     others: Vec<(DirectoryId, Leaves)>,
 }
@@ -88,7 +88,7 @@ type Given = Vec<Receiver<io::Result<ComparedPart>>>;
 
 impl ComparedPart {
     fn new(replay: Replay<Whole>) -> Self {
-        Self { replay, equal: Vec::new(), others: Vec::new() }
+        Self { replay, unchanged: Vec::new(), others: Vec::new() }
     }
 
     /// Compares `directories` of the innermost open one, and all below them. Those that are small go to `helpers`.
@@ -116,7 +116,7 @@ impl ComparedPart {
                 // If a thread panics, so does the one that waits for all.
                 let part = part.recv().map_err(io::Error::other)??;
                 self.replay.merge(part.replay);
-                self.equal.extend(part.equal);
+                self.unchanged.extend(part.unchanged);
                 self.others.extend(part.others);
             }
             if both.was.numbers.start > 0 {
@@ -164,10 +164,10 @@ impl ComparedPart {
             ListedEntry::Directory(node, numbers) => {
                 while is.next_if(|is| is.name() < node.name).is_some() {}
                 let now = is.next_if(|is| is.name() == node.name);
-                let equal =
-                    now.filter(|now| !are_roots && comparison.is_alike(numbers.start, node, now));
-                match equal.and_then(|now| now.id()) {
-                    Some(id) => self.equal.push(id),
+                let unchanged = now
+                    .filter(|now| !are_roots && comparison.is_unchanged(numbers.start, node, now));
+                match unchanged.and_then(|now| now.id()) {
+                    Some(id) => self.unchanged.push(id),
                     None => below.push(Both { was: Directory::new(numbers, node), now }),
                 }
             }
@@ -188,7 +188,7 @@ impl ComparedPart {
 impl Comparison {
     /// Whether the directory with this `number` is the same `now`. Somebody may choose names so that digests are, and
     /// nothing should grow unseen.
-    fn is_alike(&self, number: u64, node: &Node<'_>, now: &Child<'_>) -> bool {
+    fn is_unchanged(&self, number: u64, node: &Node<'_>, now: &Child<'_>) -> bool {
         let digest = usize::try_from(number).ok().and_then(|number| self.was.get(number));
         digest.is_some()
             && digest == now.id().and_then(|id| self.is.get(id.index()))
