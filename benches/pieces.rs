@@ -159,7 +159,7 @@ mod rendering {
     use serde::Serialize;
     use weigh::internal::show::tree;
     use weigh::internal::show::{ExportOptions, json};
-    use weigh::internal::tree::report::Report;
+    use weigh::internal::tree::Report;
     use weigh::internal::tree::tally::{Limits, Top, Whole};
     use weigh::internal::tree::{Child, Order};
 

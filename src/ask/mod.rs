@@ -33,10 +33,9 @@ use crate::scan::containers;
 use crate::scan::stats::WalkStats;
 use crate::scan::walk::Progress;
 use crate::sys::problem::{Operation, Problem};
-use crate::tree::Tree;
-use crate::tree::report::Report;
 use crate::tree::tally::{By, Groups, Limits, Live, LiveDirectory, Show, Top, Whole};
 use crate::tree::total::replay;
+use crate::tree::{Report, Tree};
 
 pub use crate::base::bounds::{Bounds, Growth};
 pub use request::{Input, Keep, Request};

@@ -19,10 +19,9 @@ use crate::scan::stats::{OverlayStats, WalkStats};
 use crate::scan::walk::{self, Progress, Walked};
 use crate::sys::problem::{Operation, Problem, hinted};
 use crate::sys::{self, Storage, Symlinks};
-use crate::tree::Tree;
-use crate::tree::report::Report;
 use crate::tree::tally::{By, Groups, Inodes, Limits, Tally, Top, Whole};
 use crate::tree::total::{BeginReplay, replay_to};
+use crate::tree::{Report, Tree};
 
 /// What is said of a list where times are needed.
 pub const NO_TIMES_LISTED: &str = "the list has no times";

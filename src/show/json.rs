@@ -14,8 +14,7 @@ use crate::base::parallel;
 use crate::base::path::LONGEST;
 use crate::from::snapshot::header::{end, head, list};
 use crate::from::snapshot::{FileSystem, Origin, Unseen};
-use crate::tree::report::Report;
-use crate::tree::{Child, Node, Order, Step, Traversal, Tree};
+use crate::tree::{Child, Node, Order, Report, Step, Traversal, Tree};
 
 /// What the header contains, and how names are written.
 #[derive(Clone, Debug, Default)]

@@ -11,8 +11,7 @@ use super::partial::{Losses, Partial};
 use crate::base::escape::{is_control, is_plain};
 use crate::base::inode::{Links, MountedDevice};
 use crate::base::measure::{Kind, Measure};
-use crate::tree::report::Report;
-use crate::tree::{Inode, Node, Order, Step, Traversal};
+use crate::tree::{Inode, Node, Order, Report, Step, Traversal};
 
 /// Writes the result of a walk.
 ///

@@ -7,8 +7,7 @@ use super::size::Format;
 use crate::base::measure::Kind;
 use crate::base::path;
 use crate::sys::problem::{Operation, Problem};
-use crate::tree::report::Report;
-use crate::tree::{Child, Freeable, Shape, Tree};
+use crate::tree::{Child, Freeable, Report, Shape, Tree};
 
 /// Stands before a figure that is a lower bound.
 pub(super) const MARK: &str = "≥";

@@ -4,14 +4,12 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::ExportOptions;
-use super::{partial, rows};
+use super::{ExportOptions, partial, rows};
 use crate::base::escape::is_control;
 use crate::base::measure::Measure;
 use crate::base::path;
 use crate::from::snapshot::FileSystem;
-use crate::tree::Tree;
-use crate::tree::report::Report;
+use crate::tree::{Report, Tree};
 
 /// A figure of a file system, if it is known.
 type OfFileSystem = fn(&FileSystem) -> Option<i128>;

@@ -16,8 +16,7 @@ use crate::base::escape::{escape, json_bytes};
 use crate::base::measure::{Kind, Mode, View};
 use crate::base::path;
 use crate::from::snapshot::header;
-use crate::tree::Freeable;
-use crate::tree::report::Report;
+use crate::tree::{Freeable, Report};
 
 /// What the columns show. The last two are the path and the command.
 const HEADINGS: [&str; 6] = ["frees", "size", "unused", "what it is", "path", "to remove it"];

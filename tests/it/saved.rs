@@ -16,8 +16,8 @@ use weigh::internal::base::measure::{Figures, Kind, Measure, Mode};
 use weigh::internal::from::snapshot::packed::blocks::{self, Blocks, HeaderText, Writer};
 use weigh::internal::from::snapshot::packed::pieces::{self, Piece};
 use weigh::internal::from::snapshot::{self, Snapshot, Wanted, packed};
+use weigh::internal::tree::Report;
 use weigh::internal::tree::record::{push_directory, push_number};
-use weigh::internal::tree::report::Report;
 use weigh::internal::tree::tally::{Inodes, Limits, Top, Whole};
 use weigh::internal::tree::{Child, Content, Details, Freeable, Inode, Node, Shape, Sums, Tree};
 

@@ -9,10 +9,9 @@ use weigh::internal::base::inode::Identity;
 use weigh::internal::base::measure::Figures;
 use weigh::internal::base::path;
 use weigh::internal::show::partial::Partial;
-use weigh::internal::tree::report::Report;
 use weigh::internal::tree::sum::Freed;
 use weigh::internal::tree::total::{Rules, add_up};
-use weigh::internal::tree::{Child, Place};
+use weigh::internal::tree::{Child, Place, Report};
 
 /// What is gone from a scan, by the path of the directory that it was in.
 pub(super) type Gone = BTreeMap<Vec<Vec<u8>>, GoneFrom>;

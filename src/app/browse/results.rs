@@ -16,8 +16,7 @@ use weigh::internal::scan::walk::{Rules, WalkOptions};
 use weigh::internal::show::size::Format;
 use weigh::internal::sys;
 use weigh::internal::sys::problem::Problem;
-use weigh::internal::tree::report::Report;
-use weigh::internal::tree::{Child, Place, Step, Traversal};
+use weigh::internal::tree::{Child, Place, Report, Step, Traversal};
 
 /// A directory that is compared with what git ignores in it.
 struct Ignoring<'a> {

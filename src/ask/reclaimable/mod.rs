@@ -18,9 +18,8 @@ use std::sync::Arc;
 use collect::{KeptEntry, OwnInodes};
 use finder::Finder;
 
-use crate::tree::Freeable;
-use crate::tree::report::Report;
 use crate::tree::sum::Freed;
+use crate::tree::{Freeable, Report};
 
 pub use collect::{Findable, RuleTally};
 pub use rule::ReclaimRule;

@@ -12,18 +12,18 @@ mod lines;
 mod sorted;
 mod table;
 
-pub use entries::{Duplicates, ListEntries, ListOptions};
-pub use feed::ListFindings;
-pub use find::{FIND_END, FIND_FORMAT, read_find};
-
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use crate::base::measure::{Measure, Measures};
 use crate::from::snapshot::{self, Opened, Origin, Snapshot, Wanted};
 use crate::sys::problem::{Operation, Problem, hinted};
-use crate::tree::report::Report;
+use crate::tree::Report;
 use crate::tree::total::BeginReplay;
+
+pub use entries::{Duplicates, ListEntries, ListOptions};
+pub use feed::ListFindings;
+pub use find::{FIND_END, FIND_FORMAT, read_find};
 
 /// Loads `lists`, each with its path, as one, to be seen as `wanted`: feeds their entries to what `begin` makes for that view.
 ///

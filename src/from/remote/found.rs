@@ -12,7 +12,7 @@ use crate::from::list::{ListEntries, ListOptions, read_find};
 use crate::from::snapshot::{Origin, Snapshot, Wanted};
 use crate::sys::errors::codes;
 use crate::sys::problem::{Operation, Problem};
-use crate::tree::report::Report;
+use crate::tree::Report;
 use crate::tree::total::BeginReplay;
 
 /// How many bytes are read at once.

@@ -13,8 +13,7 @@ use crate::base::measure::{Figures, Measure, Measures, View};
 use crate::scan::filter::Share;
 use crate::sys::errors::codes;
 use crate::sys::problem::{Operation, Problem};
-use crate::tree::Tree;
-use crate::tree::report::Report;
+use crate::tree::{Report, Tree};
 
 /// The newest schema that can be read, and the one that is written.
 const SCHEMA: u64 = 1;

@@ -35,10 +35,9 @@ use crate::base::interrupt::Interrupt;
 use crate::base::measure::{Measure, Measures, View};
 use crate::sys::problem::{Operation, Problem, hinted, unless_closed};
 use crate::sys::{self, Draft, SnapshotFile};
-use crate::tree::Tree;
-use crate::tree::report::Report;
 use crate::tree::tally::{Limits, Tally};
 use crate::tree::total::{BeginReplay, replay_to};
+use crate::tree::{Report, Tree};
 
 pub use crate::scan::filter::Share;
 pub use crate::sys::Destination;

@@ -16,9 +16,8 @@ use crate::base::inode::{Identity, Links};
 use crate::base::measure::{Figures, Kind, Measure, Measures, Mode};
 use crate::base::path;
 use crate::sys::problem::{Operation, Problem};
-use crate::tree::report::Report;
 use crate::tree::total::{AnyReplay, BeginReplay, Rules, Shown};
-use crate::tree::{Details, Inode, Node, Sums};
+use crate::tree::{Details, Inode, Node, Report, Sums};
 
 /// The first bytes of the other format of ncdu (dev.yorhel.nl/ncdu/binfmt), which ncdu alone reads.
 pub(super) const BINARY_MAGIC: &[u8] = b"\xbfncduEX1";

@@ -25,12 +25,11 @@ use crate::base::parallel;
 use crate::base::path::{self, LONGEST};
 use crate::scan::filter::Filter;
 use crate::sys::problem::{Operation, Problem, hinted};
-use crate::tree::report::Report;
 use crate::tree::tally::{Inodes, Whole};
 use crate::tree::total::{
     AnyReplay, BeginReplay, Replay, Rules, Shown, replay_to, sum_of_disjoint,
 };
-use crate::tree::{DirectoryId, Node, Place, Tree};
+use crate::tree::{DirectoryId, Node, Place, Report, Tree};
 
 /// Joins the snapshots in `files`, to be seen as `wanted`. `read` loads each, feeding what it is given. Keeps the `inodes`
 /// asked for, at least those of directories. Returns as well whether they were saved in different measures.

@@ -71,7 +71,7 @@ use crate::scan::filter::{Filter, Scope};
 use crate::scan::stats::{NotInBulk, Stage, WalkStats};
 use crate::sys::problem::{Operation, Problem, reason};
 use crate::sys::{self, Bulk, Handle, MountContent, MountTable, Source, Storage, Symlinks, Usage};
-use crate::tree::report::Report;
+use crate::tree::Report;
 use crate::tree::tally::{Entry, Tally};
 use crate::tree::total::Subtotal;
 

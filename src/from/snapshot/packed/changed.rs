@@ -5,12 +5,11 @@ use std::iter::Peekable;
 use std::sync::mpsc::Receiver;
 use std::{io, vec};
 
-use super::SavedListings;
 use super::blocks::damaged;
 use super::listings::{Directory, ListedEntry};
 use super::pieces::{CUT_OFF, ensure_depth, take_leaf};
-use super::read::set_times;
 use super::write::start;
+use super::{SavedListings, set_times};
 use crate::base::parallel::{self, Helpers};
 use crate::tree::tally::{Inodes, Whole};
 use crate::tree::total::{AnyReplay, Replay, Shown};

@@ -3,22 +3,20 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet, VecDeque};
-use std::io;
-use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
+use std::{io, mem};
 
 use super::blocks::{BOMB, Blocks, damaged};
 use super::pieces::{Piece, Record, ensure_depth, take_root};
-use super::read::set_times;
+use super::set_times;
 use crate::base::inode::Identity;
 use crate::base::measure::View;
 use crate::from::snapshot::compression::{MOST_TIMES, is_bomb};
 use crate::from::snapshot::several::is_line_of_host;
-use crate::tree::record;
 use crate::tree::tally::{Inodes, Limits, Show, Whole};
 use crate::tree::total::{AnyReplay, Replay, Shown};
-use crate::tree::{Inode, Node, Tree};
+use crate::tree::{Inode, Node, Tree, record};
 
 /// So many blocks stay in memory: 8 MiB, or 32 MiB of a file that weigh did not write.
 const CACHED: usize = 32;
