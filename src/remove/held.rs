@@ -1,17 +1,19 @@
 //! The topmost scanned directory of a mount, held open. Whatever happens to the paths that led to it, everything that
 //! is removed is below it.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::log::UserDirectories;
 use super::outcome::{RemovalEvent, RemovalStep, Stop, explain};
 use super::private::Private;
 use super::protected::{ProtectedLocations, ProtectedPaths, Refusal};
 use super::run::Removal;
 use super::target::{KnownEntry, Target, TargetDirectory};
-use super::trash::{TrashDirectory, UserDirectories};
+use super::trash::TrashDirectory;
+use crate::base::inode::Identity;
 use crate::scan::containers::StorageSearch;
 use crate::sys::problem::{Operation, Problem};
 use crate::sys::{ExactStat, HeldDirectory};
@@ -150,5 +152,24 @@ impl Parent {
             found
         });
         Ok(Arc::clone(self.trash.insert(trash)))
+    }
+}
+
+pub(super) fn c_string(path: &OsStr) -> io::Result<CString> {
+    Ok(CString::new(path.as_encoded_bytes())?)
+}
+
+/// The identities of the directory `held` and of its ancestors.
+pub(super) fn ancestors(held: &HeldDirectory) -> io::Result<Vec<Identity>> {
+    let mut found = vec![held.stat()?.stat.identity()];
+    let mut above = held.up()?;
+    loop {
+        let identity = above.stat()?.stat.identity();
+        // The root directory is its own parent.
+        if found.last() == Some(&identity) {
+            return Ok(found);
+        }
+        found.push(identity);
+        above = above.up()?;
     }
 }

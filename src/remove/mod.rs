@@ -41,8 +41,9 @@ mod run;
 mod target;
 mod trash;
 
+pub use log::UserDirectories;
 pub use outcome::{Fate, RemovalEvent, RemovalStep, Removed, TargetOutcome};
 pub use protected::{ProtectedLocations, ProtectedPaths, Refusal};
 pub use run::{Manner, remove, undo};
 pub use target::{KnownEntry, Target, look, targets};
-pub use trash::{Trashed, UserDirectories};
+pub use trash::Trashed;

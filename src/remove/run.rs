@@ -10,12 +10,13 @@ use super::aside::{Move, random_name};
 use super::below::Below;
 use super::held::{HeldMount, Parent};
 use super::log::Log;
+use super::log::UserDirectories;
 use super::outcome::{
     Fate, RemovalEvent, RemovalStep, Removed, Stop, TargetOutcome, because, explain,
 };
 use super::protected::{ProtectedLocations, ensure_no_storage_in};
 use super::target::{Target, checked};
-use super::trash::{TrashDirectory, Trashed, UserDirectories};
+use super::trash::{TrashDirectory, Trashed};
 use crate::base::inode::Identity;
 use crate::base::path;
 use crate::sys::{ExactStat, HeldDirectory, Moment, Stat};

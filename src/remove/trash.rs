@@ -2,15 +2,17 @@
 //! is copied: an entry stays where it is if there is no trash on its mount.
 
 use std::collections::BTreeSet;
-use std::ffi::{CStr, CString, OsStr};
+use std::ffi::{CStr, CString};
 use std::io::{self, ErrorKind};
 use std::iter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use super::aside::random_number;
+use super::held::{ancestors, c_string};
+use super::log::UserDirectories;
 use super::outcome::explain;
 use super::target::{Target, TargetDirectory, is_beside};
 use crate::base::escape::{escape, uri};
@@ -201,25 +203,6 @@ fn topmost(parent: &HeldDirectory, around: &ExactStat) -> io::Result<(HeldDirect
     }
 }
 
-pub(super) fn c_string(path: &OsStr) -> io::Result<CString> {
-    Ok(CString::new(path.as_encoded_bytes())?)
-}
-
-/// The identities of the directory `held` and of its ancestors.
-pub(super) fn ancestors(held: &HeldDirectory) -> io::Result<Vec<Identity>> {
-    let mut found = vec![held.stat()?.stat.identity()];
-    let mut above = held.up()?;
-    loop {
-        let identity = above.stat()?.stat.identity();
-        // The root directory is its own parent.
-        if found.last() == Some(&identity) {
-            return Ok(found);
-        }
-        found.push(identity);
-        above = above.up()?;
-    }
-}
-
 /// The user's directory in the trash that all users share, if an administrator has made one by the specification: a
 /// sticky directory, and no symlink.
 fn shared(top: &HeldDirectory, user: u32) -> Option<HeldDirectory> {
@@ -285,40 +268,6 @@ const INFO: &str = ".trashinfo";
 
 fn info_name(name: &CStr) -> io::Result<CString> {
     CString::new([name.to_bytes(), INFO.as_bytes()].concat()).map_err(io::Error::other)
-}
-
-// The directories of the user, by the XDG base directory specification.
-
-/// Where a removal finds the trash and the log.
-#[derive(Clone, Debug, Default)]
-pub struct UserDirectories {
-    /// The directory for data of programs, with the trash.
-    pub data: Option<PathBuf>,
-    /// The directory for the state of programs, with the log.
-    pub state: Option<PathBuf>,
-}
-
-impl UserDirectories {
-    /// From the environment: `variable` returns a variable's value.
-    pub fn of(variable: impl Fn(&str) -> Option<PathBuf>) -> Self {
-        // The specification says to ignore relative paths.
-        let [data, state, home] = ["XDG_DATA_HOME", "XDG_STATE_HOME", "HOME"]
-            .map(|name| variable(name).filter(|path| path.is_absolute()));
-        Self {
-            data: data.or_else(|| Some(home.as_ref()?.join(".local/share"))),
-            state: state.or_else(|| Some(home.as_ref()?.join(".local/state"))),
-        }
-    }
-
-    /// The directory of the scans that weigh remembers.
-    pub fn remembered(&self) -> Option<PathBuf> {
-        Some(self.state.as_ref()?.join("weigh/snapshots"))
-    }
-
-    /// The path of the log.
-    pub fn log(&self) -> Option<PathBuf> {
-        Some(self.state.as_ref()?.join("weigh/deleted.ndjson"))
-    }
 }
 
 #[cfg(test)]

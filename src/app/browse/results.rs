@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use super::browser::{Browser, Dialog, PendingWork, Question};
 use super::event::{Command, Ending};
-use super::marks::{Marks, NamedMarks, Refusal, descend};
+use super::marks::{Marks, NamedMarks, descend};
 use super::review::Rescan;
 use super::scan::Scan;
 use super::update::AFTER_SCAN;
 use weigh::internal::ask::{Input, Outcome, Request};
 use weigh::internal::fs::git::{Git, Ignored};
 use weigh::internal::scan::walk::{Rules, WalkOptions};
-use weigh::internal::show::size::Format;
 use weigh::internal::sys;
 use weigh::internal::sys::problem::Problem;
 use weigh::internal::tree::{Child, Place, Report, Step, Traversal};
@@ -142,53 +141,6 @@ impl Browser {
             self.lost = lost + before.map_or(0, |_| self.lost);
             self.say(before.unwrap_or(&said).to_owned() + &count(self.lost));
         }
-    }
-
-    /// Marks `place`.
-    ///
-    /// # Errors
-    /// Why it must not be marked.
-    pub(super) fn mark(&mut self, place: Place) -> Result<(), Refusal> {
-        let Scan { tree, marks, .. } = &self.scan;
-        let child = tree.at(place);
-        let refusal = if marks.is_held(tree, place) {
-            Some("the directory it lies in is marked")
-        } else if self.scan.is_walked_now() {
-            // What must not be marked loses its mark once the walk is over.
-            self.scan.is_open(&child).then_some("it is still being read")
-        } else {
-            self.protected.refusal(tree, &child)
-        };
-        if let Some(refusal) = refusal {
-            return Err(refusal);
-        }
-        if !self.marked_by_rules.is_empty() {
-            self.marked_by_rules.remove(&child.path());
-        }
-        self.scan.marks.mark(&self.scan.tree, place);
-        Ok(())
-    }
-
-    /// Marks these places, and says how many of them, and why not all; `what` says more about them.
-    pub(super) fn mark_places(&mut self, places: Vec<Result<Place, Refusal>>, what: &str) {
-        let (mut marked, mut refused) = (0, None);
-        for place in places {
-            match place.and_then(|place| self.mark(place)) {
-                Ok(()) => marked += 1,
-                Err(refusal) => refused = Some(refusal),
-            }
-        }
-        if marked > 0 && refused.is_none() && what.is_empty() {
-            // The line above says how many are.
-            return;
-        }
-        let many = Format::Count.write(marked);
-        self.say(match refused {
-            Some(why) if marked == 0 => format!("nothing marked: {why}"),
-            Some(why) => format!("{many} marked{what}; not all: {why}"),
-            None if marked == 0 => format!("nothing marked{what}"),
-            None => format!("{many} marked{what}"),
-        });
     }
 
     /// Scans the current directory again.

@@ -253,7 +253,7 @@ mod tests {
         for (lists_inodes, is_there) in [(false, true), (true, false)] {
             let mount = Mount { lists_inodes, ..Mount::default() };
             let stat = Stat { inode: u64::MAX, mode: Mode::DIRECTORY, ..Stat::default() };
-            let dir = Dir::below(Arc::clone(&root), c"walk".into(), stat, mount);
+            let dir = Dir::below(Arc::clone(&root), c"scan".into(), stat, mount);
             let found = open_again(&parent, &dir, Symlinks::Stay).expect("it is there");
             assert_eq!(found.is_some(), is_there, "{mount:?}");
         }
