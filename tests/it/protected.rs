@@ -511,10 +511,9 @@ fn docker() -> Fixture {
 fn assert_kept(fixture: &Fixture, mounts: &str, arguments: &str, keys: &str) {
     let mut terminal = Terminal::new();
     let child = screen(fixture, mounts, Some("home"), arguments, &terminal);
-    // During the scan, an entry can be marked that then loses its mark.
+    // During the scan, an entry can be marked that then loses its mark. So they are typed again.
     terminal.wait_for("delete…");
-    terminal.type_in(keys.as_bytes());
-    terminal.type_until(b"", "'s storage");
+    terminal.type_until(keys.as_bytes(), "'s storage");
     terminal.type_in(b"D1\r\x1b\x1b\x1b");
     quit(terminal, child);
 }
