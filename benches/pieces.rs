@@ -187,24 +187,24 @@ mod rendering {
 
     #[divan::bench(args = SHAPES, sample_count = 20)]
     fn json(bencher: Bencher, grown: &Grown) {
-        let weighed = weighed(grown);
-        let mut out = ours(&weighed);
+        let report = report(grown);
+        let mut out = ours(&report);
         bencher
             .counter(ItemsCount::new(grown.entries()))
             .counter(BytesCount::of_slice(&out))
             .bench_local(|| {
                 out.clear();
-                json::write(&mut out, &weighed, &ExportOptions::default()).unwrap();
+                json::write(&mut out, &report, &ExportOptions::default()).unwrap();
             });
     }
 
     #[divan::bench(args = SHAPES, sample_count = 20)]
     fn json_by_serde(bencher: Bencher, grown: &Grown) {
-        let weighed = weighed(grown);
-        let node = Node::of(&weighed.answer.as_ref().unwrap().root());
+        let report = report(grown);
+        let node = Node::of(&report.answer.as_ref().unwrap().root());
         let mut out = serde_json::to_vec(&node).unwrap();
         // The same, but for what stands beside the root.
-        let (root, ours) = (&out[1..out.len() - 1], ours(&weighed));
+        let (root, ours) = (&out[1..out.len() - 1], ours(&report));
         assert!(ours.strip_suffix(b",\"errors\":[]}\n").unwrap().ends_with(root));
         bencher
             .counter(ItemsCount::new(grown.entries()))
@@ -215,14 +215,14 @@ mod rendering {
             });
     }
 
-    fn weighed(grown: &Grown) -> Report {
+    fn report(grown: &Grown) -> Report {
         let answer = Some(grown.gathered_by(&Whole::default()));
         Report { answer, ..Report::default() }
     }
 
-    fn ours(weighed: &Report) -> Vec<u8> {
+    fn ours(report: &Report) -> Vec<u8> {
         let mut out = Vec::new();
-        json::write(&mut out, weighed, &ExportOptions::default()).unwrap();
+        json::write(&mut out, report, &ExportOptions::default()).unwrap();
         out
     }
 

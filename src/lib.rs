@@ -51,16 +51,16 @@
 //!
 //! # Imports point down
 //!
-//! Seven layers. A part may use what is in its own layer and in those below. A test reads this drawing:
+//! Seven layers. A part may use the layers below it, and the parts to its left. A test reads this drawing:
 //!
 //! ```text
-//! main app            commands and flags, config file, the screen, terminal, signals
-//! api show            what is public · results as text: tree, tables, JSON, CSV, Parquet, page
-//! ask                 what a request asks for: largest, groups, growth, what can go, `df`
+//! app main            commands, flags, config file · screen, terminal, signals
+//! show api            results as text: tree, tables, JSON, CSV, Parquet, page · the public library
+//! ask                 answers to a request: largest, groups, growth, space that can be freed, `df`
 //! scan from remove    the walk · snapshots, lists, other machines · deleting and the trash
-//! tree                directories and their totals, what is kept of them, and the packed result
+//! tree                directories, their totals, and the packed result
 //! sys                 every system call
-//! base fs             measures, inodes, times, paths, limits · formats of git and ext4
+//! fs base             formats of git and ext4 · measures, inodes, times, paths, limits
 //! ```
 //!
 //! ```text
@@ -79,21 +79,21 @@
 //! ```
 //!
 //! * `app` is the program and no part of the library. `cli` turns flags, and the config file below them, into a
-//!   request and a form for the output. `browse` shows a result on a screen, and marks entries: a state, a pure view of it, and
-//!   one loop. `terminal` knows the terminal, and shows the progress on it. `signals` handles Ctrl-C and other
-//!   signals. `main`, its tests and its benches use one build of them, so they are a hidden module here. Without the
-//!   feature `cli` it is not there, and no other part may use it.
-//! * `api` is what is public.
+//!   request and a form for the output. `browse` shows a result on a screen, and marks entries: a state, a pure view of
+//!   it, and one loop. `terminal` knows the terminal, and shows the progress on it. `signals` handles Ctrl-C and other
+//!   signals. `main`, its tests and its benches use one build of them, so `app` is a hidden module here. It needs the
+//!   feature `cli`.
+//! * `api` is the public library.
 //! * `show` turns a result into text. It uses no file system, no clock and no terminal, with one exception: when
 //!   it writes its first date, `sys` looks up the time zone.
-//! * `ask` does what a [`Request`] asks for. It knows no flags and no terminal. `diff` is the difference between two
-//!   snapshots: what grew, shrank, appeared, disappeared or moved. `history` compares many: what changed most, at
-//!   which rate, and when a file system is full. `causes` finds out why more space is used on a file system than the
+//! * `ask` answers a [`Request`]. It knows no flags and no terminal. `diff` is the difference between two snapshots:
+//!   entries that grew, shrank, appeared, disappeared or moved. `history` compares many: the largest changes, their
+//!   rates, and the day on which a file system is full. `causes` finds out why more space is used on a file system than the
 //!   walk saw in files. `reclaimable` finds what can be made or downloaded again, by rules. During a walk it keeps
 //!   only what these may find.
 //! * `scan`: `walk` visits every directory once, in parallel, and adds finished directories to their parents. It
 //!   does not know what is kept. `filter` decides what counts. It changes totals. `containers` knows what the
-//!   directories of container engines are, from the engines' files. `stats` is what a walk did.
+//!   directories of container engines are, from the engines' files. `stats` counts the work of a walk.
 //! * `from`: `snapshot` is the result of a walk in a file. It is written completely or not at all, loaded into any
 //!   tally like a walk, and weighed again if filters leave something out. `series` is the snapshots of one tree at
 //!   different times, in files with dated names: which one is meant, and which are kept. `list` is a tree made from
@@ -106,10 +106,10 @@
 //!   directory: it computes the directory's total. `sum` adds up inodes, each once, and what removing some of them
 //!   frees.
 //! * `sys` lists directories and examines entries, through the source for the root or the mount. Nothing else
-//!   touches the file system. A [`Problem`] is what it could not do.
+//!   touches the file system. Each failure is a [`Problem`].
 //! * `fs`: `git` knows what git ignores and tracks, and `ext4` reads ext4 from a device that `sys` opened. Both import
 //!   nothing else of weigh.
-//! * `base` is what all share: inodes, measures and units, points in time, invalid values, escapes in text, limits,
+//! * `base` is shared by all: inodes, measures and units, points in time, invalid values, escapes in text, limits,
 //!   work on several cores, paths, and how to end a walk early.
 //!
 //! # Invariants

@@ -5,7 +5,8 @@
 //! header of the snapshot to compare with is read. The rest of that snapshot is read during the walk.
 //!
 //! * `request`: what is asked for, and what has to be kept for it.
-//! * `sources`: the result now, of a walk, of other machines, of snapshots, or of a list; and what stays on the disk.
+//! * `sources`: the result now, of a walk, of other machines, of snapshots, or of a list; and the snapshots that are
+//!   saved.
 //! * `compared`: the earlier snapshot, and the difference.
 
 pub mod causes;

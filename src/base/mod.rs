@@ -1,4 +1,4 @@
-//! What all layers share. Nothing here knows a file system.
+//! Shared by all layers: measures, times, paths, limits. Nothing here knows a file system.
 
 pub mod bounds;
 pub mod escape;

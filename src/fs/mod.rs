@@ -1,4 +1,4 @@
-//! Formats that are read from disk: what git writes, and file systems on a device.
+//! Formats on disk: git's own files, and ext2, ext3 and ext4 on a device.
 
 #[cfg(target_os = "linux")]
 pub(crate) mod ext4;

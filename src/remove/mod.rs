@@ -20,12 +20,13 @@
 //! Other file systems, such as NFS, have no move that never replaces. There, an entry gets its new name by a link, which
 //! never replaces either, and then loses the old one.
 //!
-//! * `target`: the targets, and how to find them. `held`: their directories, held open. `protected`: what is never
-//!   removed. `outcome`: what was removed, and why the rest was not.
+//! * `target`: the targets, and how to find them. `held`: their directories, held open. `protected`: entries that are
+//!   never removed. `outcome`: the result, and the reasons why entries are kept.
 //! * `aside`: the rule of 3 and 4 for one entry. Everything that is moved is moved by it.
-//! * `run`: the targets one by one, the state meanwhile, and what removing one link changes for the others. `private`:
-//!   the private directory beside a target. `below`: the content of a directory.
-//! * `trash`: the freedesktop trash on the same mount. `log`: a line before each target, and one after.
+//! * `run`: the targets one by one, and the effect of each on other links. `private`: the private directory beside a
+//!   target. `below`: the content of a directory.
+//! * `trash`: the freedesktop trash on the same mount. `log`: a line before each target, and one after; and the
+//!   directories of the user.
 //!
 //! Nothing recurses, and the number of open directories is bounded. Errors do not stop it. It can be cancelled between
 //! two system calls, and then puts back what it has moved.

@@ -1,4 +1,4 @@
-//! Scans file systems.
+//! Scans file systems: the walk, the filters that decide what counts, and the storages of containers.
 
 pub mod containers;
 pub mod filter;

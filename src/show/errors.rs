@@ -1,4 +1,5 @@
-//! Says for people what could not be read, what a comparison cannot tell, and which bound was exceeded. Paths and messages may come from a file that somebody else made.
+//! Messages for people: errors of reading, doubts about a comparison, and limits that are exceeded. Paths and texts may
+//! come from a file that somebody else made.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

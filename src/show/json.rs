@@ -135,7 +135,7 @@ impl<'a> NodeWriter<'a> {
             return number(text, br#","churn":"#, changed.churn);
         }
         let Node { sums, note, .. } = node.node();
-        let totals = sums.in_view(self.options.view);
+        let totals = sums.totals_in(self.options.view);
         // Seconds before or after the epoch; null for a directory in which nothing has a time.
         match self.options.view.by_time {
             false => number(text, br#","size":"#, totals.size),
@@ -162,7 +162,7 @@ impl<'a> NodeWriter<'a> {
     /// Writes the members that only a directory has, up to its children.
     fn open(&self, text: &mut Vec<u8>, directory: Child<'_>) {
         if directory.change().is_none() {
-            let totals = directory.node().sums.in_view(self.options.view);
+            let totals = directory.node().sums.totals_in(self.options.view);
             number(text, br#","entries":"#, totals.entries);
             if totals.shared > 0 {
                 number(text, br#","shared":"#, totals.shared);

@@ -164,7 +164,7 @@ pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line
             has_children: !children.is_empty(),
             name: node.shown_name(),
             mode: node.mode(),
-            totals: known.in_view(node.view()),
+            totals: known.totals_in(node.view()),
             note: known.note,
             change: known.change.map(Box::new),
             has_own: !node.is_directory() || known.own.is_some(),

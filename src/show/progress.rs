@@ -1,4 +1,4 @@
-//! The line that shows how far a walk has come, and the table of what it did.
+//! The line that shows how far a walk has come, and the table for `--stats`.
 
 use std::time::Duration;
 

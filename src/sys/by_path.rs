@@ -3,7 +3,7 @@
 //!
 //! What differs is in the system's own `by_path`: its `source`, `stat_path` and `stat_within`, where a root is
 //! (`located`), which directory is above (`parent`), the volume of a directory (`device_of`), and what a listing tells
-//! (`listed`). What is mounted there, the system's `mount_content` says.
+//! (`listed`). The system's `mount_content` tells whether something is mounted there.
 
 use std::ffi::{CStr, CString};
 use std::fs::{self, File, FileType, ReadDir};

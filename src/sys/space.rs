@@ -1,4 +1,5 @@
-//! The capacity of a file system, as `df` shows it, and what no walk sees there; and what the process has used.
+//! The capacity of a file system, as `df` shows it; space on it that no walk sees; and the resources that the process
+//! has used.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, OsString};

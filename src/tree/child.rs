@@ -134,7 +134,7 @@ impl<'a> Child<'a> {
         };
         let mut node = node.unwrap_or_default();
         if let Some(frees) = node.sums.frees {
-            let frees = frees.timeless(&node.sums, || self.tree.has_too_many_extents());
+            let frees = frees.reproducible(&node.sums, || self.tree.has_too_many_extents());
             node.sums.frees = Some(frees);
         }
         node
@@ -142,7 +142,7 @@ impl<'a> Child<'a> {
 
     /// What it comes to in the view.
     pub fn totals(&self) -> Totals {
-        self.node().in_view(self.tree.view)
+        self.node().totals_in(self.tree.view)
     }
 
     /// The size of a directory without its content, if it counts.
@@ -239,7 +239,7 @@ impl<'a> Child<'a> {
     pub fn freed(self) -> u64 {
         let node = self.node();
         let links = node.inode.map_or(Links::Alone, |inode| inode.links);
-        node.sums.in_view(self.view()).freed(self.is_directory(), links)
+        node.sums.totals_in(self.view()).freed(self.is_directory(), links)
     }
 
     /// What counts at and below it: each directory's own figures, and those of every other entry. With its inode, if

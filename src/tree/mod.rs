@@ -231,8 +231,6 @@ fn adopt(directories: &mut [PackedDirectory], number: u32) {
     }
 }
 
-// What weighing came to, by a walk or from a snapshot.
-
 /// What weighing came to.
 #[derive(Debug, Default)]
 pub struct Report<A = Tree> {

@@ -42,8 +42,8 @@ impl Node<'_> {
     }
 
     /// What `view` shows of it.
-    pub fn in_view(&self, view: View) -> Totals {
-        let totals = self.sums.in_view(view);
+    pub fn totals_in(&self, view: View) -> Totals {
+        let totals = self.sums.totals_in(view);
         match self.change {
             None => totals,
             Some(Change { churn, entries, .. }) => Totals { weight: churn, entries, ..totals },
@@ -76,7 +76,7 @@ impl Sums {
     }
 
     /// What `view` shows of them.
-    pub fn in_view(&self, view: View) -> Totals {
+    pub fn totals_in(&self, view: View) -> Totals {
         let Self { all, shared, entries, frees } = self;
         let shared = if view.by_time { 0 } else { view.size(shared) };
         let (size, newest) = (view.size(all), all.newest);
@@ -196,7 +196,7 @@ impl Freeable {
 
     /// The same for a node with these `sums`, without the extents of large directories if its tree `has_too_many`.
     /// Whether the walk kept them depends on timing. The result must not.
-    pub(crate) fn timeless(self, sums: &Sums, has_too_many: impl FnOnce() -> bool) -> Self {
+    pub(crate) fn reproducible(self, sums: &Sums, has_too_many: impl FnOnce() -> bool) -> Self {
         if self.extents <= FEW_EXTENTS || !has_too_many() {
             return self;
         }

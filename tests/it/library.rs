@@ -45,10 +45,10 @@ fn a_tally_that_panics_ends_the_walk_and_its_caller_is_told() {
     for entry in [0, 20, 49] {
         let roots = vec![fixture.path().as_os_str().to_owned()];
         let tally = Panics(entry, AtomicUsize::new(0));
-        let weighed = catch_unwind(AssertUnwindSafe(|| {
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
             walk(roots, WalkOptions::default(), tally, |_| ()).report.answer
         }));
-        let panic = weighed.expect_err("the panic is lost");
+        let panic = outcome.expect_err("the panic is lost");
         let message = panic.downcast_ref::<String>().expect("a message");
         assert!(message.contains("a tally that panics"), "{message}");
     }
@@ -88,9 +88,9 @@ fn an_interrupt_while_a_directory_closes_leaves_a_report() {
     let interrupt = Arc::new(AtomicBool::new(false));
     let options = WalkOptions { interrupt: Arc::clone(&interrupt), ..WalkOptions::default() };
     let roots = vec![fixture.path().as_os_str().to_owned()];
-    let weighed = walk(roots, options, Slow(interrupt), |_| ()).report;
-    assert!(weighed.is_interrupted);
-    assert!(weighed.answer.is_some_and(|tree| tree.root().totals().entries > 0));
+    let report = walk(roots, options, Slow(interrupt), |_| ()).report;
+    assert!(report.is_interrupted);
+    assert!(report.answer.is_some_and(|tree| tree.root().totals().entries > 0));
 }
 
 /// Who uses the library alone builds nothing that only the program needs.

@@ -422,7 +422,7 @@ pub fn directories_listed(path: &Path, way: &[&str]) -> Option<usize> {
 /// taken can be shown and saved.
 pub fn read_every_way(path: &Path, out: &Path) -> Result<Vec<u8>, String> {
     let bytes = fs::read(path).unwrap();
-    let _ = snapshot::info(path);
+    let _ = snapshot::read_info(path);
     let by_block = read_blocks(bytes);
     let front =
         snapshot::load(path, Wanted::default(), |view| Top::new(view, Limits::NONE)).map(|_| ());

@@ -327,7 +327,7 @@ impl<'a> Item<'a> {
             name: node.name.into(),
             note: node.note.into(),
             mode: node.mode,
-            totals: node.sums.in_view(child.view()),
+            totals: node.sums.totals_in(child.view()),
             own: child.own(),
             inode: node.inode,
             place: child.place(),

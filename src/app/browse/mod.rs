@@ -5,15 +5,15 @@
 //! * `update`: how events change the state. `results` does that for scans, `removal` for the review and for removals.
 //!   `keys`: what each key does. None of all these uses a terminal, a thread or the file system, except for the
 //!   listings of a snapshot and the names of owners.
-//! * `listing`, `pattern`: the lines of the list, in order. `views`: lists that are not of one directory, and the search;
-//!   `query` finds what they list.
+//! * `listing`, `pattern`: the lines of the list, in order. `views`: the search, and lists that are not of one
+//!   directory; `query` finds their lines.
 //! * `causes`: a view of what is in no file, for `--df`.
 //! * `outside`: paths that are copied, or opened in another program.
-//! * `marks`: the marks, and what must not be marked, which the system is asked once.
+//! * `marks`: the marks, and the entries that must not be marked. The system is asked about these once.
 //! * `follow`: updates the tree and its totals.
 //! * `work`: the loop, with threads.
-//! * `view` draws the state, and is pure. `screen` is the terminal, and `background` what that says about its colours. All
-//!   need the feature `tui`.
+//! * `view` draws the state, and is pure. `screen` is the terminal, and `background` asks it for its colours. All need
+//!   the feature `tui`.
 
 // Without a screen, nothing of it is used.
 #![cfg_attr(not(feature = "tui"), allow(dead_code))]

@@ -1,7 +1,7 @@
 //! The config file, which has a lower priority than flags: TOML, whose keys are the long names of flags.
 //!
-//! But for rules, this file contains no names of keys. The [`Command`] says which keys there are and what each takes, and settings
-//! become arguments for the parser of the command line.
+//! Except for rules, this file contains no names of keys. The [`Command`] says which keys there are and which values
+//! they take, and settings become arguments for the parser of the command line.
 
 use std::sync::Arc;
 

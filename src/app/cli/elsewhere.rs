@@ -1,4 +1,4 @@
-//! What to type instead: of a flag that another program has, that weigh had, or that is misspelled.
+//! Answers for flags that are misspelled, that weigh had before, or that other programs have.
 
 use std::error::Error as _;
 use std::num::{IntErrorKind, ParseIntError};
@@ -43,7 +43,7 @@ pub(super) fn instead(typed: &str) -> Option<&'static str> {
     flags.find_map(|(names, instead)| names.split(' ').any(|name| name == typed).then_some(instead))
 }
 
-// Suggests flags and values for misspelt ones.
+// Flags and values that are misspelled.
 
 /// The one of `names` that is nearest to `typed`, if one is near: a name that begins with it, or that differs in at
 /// most a third of its letters. clap is more generous: it suggests `--no-print-errors` for `--nope`, and knows no

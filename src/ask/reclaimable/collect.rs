@@ -157,7 +157,7 @@ impl Tally for RuleTally {
         }
         let has_too_many = root.sums.frees.is_some_and(|frees| frees.extents > MOST_EXTENTS);
         for KeptEntry { sums, .. } in &mut top.kept {
-            sums.frees = sums.frees.map(|frees| frees.timeless(sums, || has_too_many));
+            sums.frees = sums.frees.map(|frees| frees.reproducible(sums, || has_too_many));
         }
         let findable = Findable { proofs: Arc::clone(&self.proofs), entries: top.kept };
         (Content::default().finish(&root.node(), Shape::Directory), findable)

@@ -3,7 +3,7 @@
 //!
 //! * `host`: which machine and which path a PATH names.
 //! * `script`: what runs there: weigh, or else find.
-//! * `connection`: the program that leads there; counts and names what arrives.
+//! * `connection`: the program that leads there, and the bytes that arrive.
 //! * `found`: what find prints.
 
 mod connection;
@@ -131,8 +131,8 @@ impl Remote {
             // If no thread can be started, nothing arrives. The receiver is gone after an interrupt.
             let _ = thread::Builder::new().spawn(move || {
                 let host = &remote.hosts[number];
-                let report = remote.weigh(host, called, &silent, wanted, begin);
-                let _ = sender.send((number, report.map_err(|error| problem(host, &error))));
+                let arrived = remote.weigh(host, called, &silent, wanted, begin);
+                let _ = sender.send((number, arrived.map_err(|error| problem(host, &error))));
             });
         }
         Arrivals { remote: self, programs, receiver, silent }
@@ -285,7 +285,7 @@ fn finished(
     mut snapshot: Snapshot,
     ended: &ConnectionEnd,
 ) -> io::Result<Snapshot> {
-    let has_report = snapshot.report.answer.is_some();
+    let has_answer = snapshot.report.answer.is_some();
     let problems = &mut snapshot.report.problems;
     match (way, ended.status.map(|status| status.code())) {
         // What arrived says whether something is missing.
@@ -305,7 +305,7 @@ fn finished(
             problems.extend(unread);
             problems.sort_unstable();
             let has_gone = has_only_gone && ended.has_all() && code == Some(1);
-            let is_complete = has_report && (code == Some(0) || has_gone);
+            let is_complete = has_answer && (code == Some(0) || has_gone);
             if problems.is_empty() && !is_complete {
                 problems.push(problem(host, &ended.failure("find has failed")));
             }

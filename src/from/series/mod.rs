@@ -5,7 +5,8 @@
 //!   first, until the answer is known.
 //! * The end of a file tells whether the rest of it is there. Nothing is unpacked for that.
 //!
-//! Which snapshots are kept is below, too; the others are removed. `remembered`: the scans that weigh keeps by itself.
+//! `--keep` is below, too: it keeps some snapshots and removes the others. `remembered`: the scans that weigh keeps by
+//! itself.
 //!
 //! Other files in the directory are left alone. A file is only removed if its name is a time, and its header says that
 //! weigh made it, of the same roots on the same host, with the same flags.
@@ -22,7 +23,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use crate::from::snapshot::{
-    Destination, Origin, SnapshotInfo, difference, has_end, info, other_roots, problem,
+    Destination, Origin, SnapshotInfo, difference, has_end, other_roots, problem, read_info,
 };
 use crate::sys;
 use crate::sys::problem::{Operation, Problem, hinted};
@@ -97,7 +98,7 @@ pub fn members(
     files: impl IntoIterator<Item = PathBuf>,
     unread: &mut Vec<Problem>,
 ) -> impl Iterator<Item = Member> {
-    files.into_iter().filter_map(|file| match info(&file) {
+    files.into_iter().filter_map(|file| match read_info(&file) {
         Ok(header) => Some(Member { file, header }),
         Err(problem) => {
             unread.push(problem);

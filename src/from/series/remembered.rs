@@ -14,7 +14,7 @@ use jiff::{Timestamp, ToSpan};
 
 use super::{DatedFile, Expired, Member, dated, files, members, newest_of, not_after, remove_old};
 use crate::base::when::{Unit, When};
-use crate::from::snapshot::{DIGEST, Destination, Origin, digest, info, problem, sets_apart};
+use crate::from::snapshot::{DIGEST, Destination, Origin, digest, problem, read_info, sets_apart};
 use crate::sys;
 use crate::sys::problem::{Operation, Problem};
 
@@ -171,7 +171,7 @@ impl Remembered {
             if length <= self.bound {
                 break;
             }
-            match info(&file) {
+            match read_info(&file) {
                 Ok(other) if other.origin.host != origin.host => expired.of_other_hosts += 1,
                 Ok(_) if file != saved => {
                     length = length.saturating_sub(sys::length(&file));

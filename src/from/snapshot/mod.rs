@@ -111,7 +111,7 @@ fn ensure_replaceable(path: &Path) -> io::Result<()> {
     if !sys::has_content(path) {
         return Ok(());
     }
-    let Err(Problem { code, message, .. }) = info(path) else { return Ok(()) };
+    let Err(Problem { code, message, .. }) = read_info(path) else { return Ok(()) };
     let message = harmless(message.as_bytes());
     let reason = match code {
         None => "it is not a snapshot from --save".to_owned(),
@@ -232,7 +232,7 @@ impl Snapshot {
 ///
 /// # Errors
 /// The system's, and an error if `--save` did not write the file.
-pub fn info(path: &Path) -> Result<SnapshotInfo, Problem> {
+pub fn read_info(path: &Path) -> Result<SnapshotInfo, Problem> {
     let read = open_file(path).and_then(|opened| match opened {
         Opened::Packed(file, size) => Ok(blocks::header(file, size)?.0.info()),
         _ => Err(damaged("it is not a snapshot from --save")),

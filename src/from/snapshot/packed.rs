@@ -5,7 +5,9 @@
 //! * `pieces`: what is in a block: the listings of directories.
 //! * `listings`: those that a picture shows, or a directory, by the index.
 //! * `changed`: those that differ from what is in memory.
-//! * `write`: a tree to blocks, on several threads. All blocks are read, from front to back, into a tally below.
+//! * `write`: a tree to blocks, on several threads.
+//!
+//! Reading all blocks, from front to back, into a tally is below.
 
 pub mod blocks;
 mod changed;

@@ -15,8 +15,8 @@ use super::devices::{self, devices};
 use super::roots::{Listings, roots};
 use super::shares::{self, Loaded};
 use super::{
-    GivenRoot, Origin, Snapshot, SnapshotInfo, Wanted, difference, ensure_measure, info,
-    is_read_once, problem,
+    GivenRoot, Origin, Snapshot, SnapshotInfo, Wanted, difference, ensure_measure, is_read_once,
+    problem, read_info,
 };
 use crate::base::escape::escape;
 use crate::base::inode::MountedDevice;
@@ -98,7 +98,7 @@ pub fn load_all(
 fn are_apart(files: &[PathBuf]) -> bool {
     let mut hosts = HashSet::new();
     files.iter().all(|file| {
-        let known = (!is_read_once(file)).then(|| info(file).ok()).flatten();
+        let known = (!is_read_once(file)).then(|| read_info(file).ok()).flatten();
         known.is_some_and(|SnapshotInfo { origin: Origin { host, roots, share, .. }, .. }| {
             roots.len() == 1 && share.is_none() && hosts.insert(host)
         })

@@ -1,10 +1,9 @@
 //! Filters: they decide what counts. They change totals and do not merely hide lines.
 //!
-//! Every kind of filter has a file of its own, but for mere flags and for caches, which are at the end of this one.
-//! [`DirectoryFilter::verdict`] asks them about an
-//! entry as soon as it is listed, the cheapest first, and before any system call. [`DirectoryFilter::confirm`] asks
-//! those that need its attributes; and the walk asks whether each directory [is a cache](is_cache). An entry counts if
-//! every filter admits it.
+//! Every kind of filter has a file of its own, except mere flags and caches, which are at the end of this one.
+//! [`DirectoryFilter::verdict`] asks them about an entry as soon as it is listed, the cheapest first, and before any
+//! system call. [`DirectoryFilter::confirm`] asks the filters that need its attributes; and the walk asks whether each
+//! directory [is a cache](is_cache). An entry counts if every filter admits it.
 //!
 //! Some filters (hidden names, paths) leave out a directory with everything in it, and it is not read. The others
 //! decide about every entry by itself, including a directory's own size. So entries in a directory may count even if

@@ -17,7 +17,7 @@
 //!    listed (`find`). Another lock only if handles are scarce.
 //! 5. `sum`: under the directory's lock, the smaller set of hard links is merged into the larger.
 //! 6. `pool`, once there were more threads than cores: one lock for each task, around the stack.
-//! 7. `monitor`, a prefetch: once for each slow file system, before most of the walk, which waits meanwhile.
+//! 7. Prefetching (`monitor`), once for each slow file system: before most of the walk, which waits meanwhile.
 //! 8. `follow`: one lock for each directory, only with `-L`.
 //! 9. `sharing`, only with `--frees`: two or more system calls for each large file, and a lock for each of its links if
 //!    there are several.

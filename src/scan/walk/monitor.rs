@@ -1,5 +1,5 @@
-//! The monitor shows the progress, changes the number of threads, prefetches, and does not wait for storage that never
-//! answers.
+//! The monitor shows the progress, changes the number of threads, and begins a prefetch. It does not wait for storage
+//! that never answers.
 //!
 //! It is the thread that called the walk, which has nothing else to do. A look costs a few microseconds, and a walk
 //! that ends within the first 2 milliseconds gets none.

@@ -30,7 +30,7 @@ pub(super) struct Overlays {
 /// Where the layers of an overlay are.
 enum Layers {
     /// All of them are weighed. The path of the topmost, from where the overlay is mounted.
-    Report(Vec<u8>),
+    Weighed(Vec<u8>),
     /// None of them is.
     Elsewhere,
 }
@@ -55,7 +55,7 @@ impl<T: Tally> Walk<T> {
     pub(super) fn is_weighed_below(&self, mount: u64, path: impl FnOnce() -> Vec<u8>) -> bool {
         let layer = match self.layers_of(mount) {
             Some(Layers::Elsewhere) => return false,
-            Some(Layers::Report(layer)) => Some(layer),
+            Some(Layers::Weighed(layer)) => Some(layer),
             None => None,
         };
         let is_weighed = layer.is_some();
@@ -70,14 +70,14 @@ impl<T: Tally> Walk<T> {
         let (mut found, mut inner) = (None, vec![mount]);
         while let Some(id) = inner.pop() {
             match self.layers(mounts, id) {
-                Some(Layers::Report(layer)) => found = found.or(Some(layer)),
+                Some(Layers::Weighed(layer)) => found = found.or(Some(layer)),
                 Some(Layers::Elsewhere) if id == mount => return Some(Layers::Elsewhere),
                 _ => return None,
             }
             let in_it = mounts.mounted_in(id).filter(|(_, point)| !is_synthetic(point));
             inner.extend(in_it.map(|(id, _)| id));
         }
-        found.map(Layers::Report)
+        found.map(Layers::Weighed)
     }
 
     /// Where the layers of the overlay on `mount` are; none if it is none, they cannot be found, or something that it
@@ -99,7 +99,7 @@ impl<T: Tally> Walk<T> {
         let are_inside = nested::are_inside(&self.overlays.roots, layers, &options);
         match are_inside.iter().filter(|is_inside| **is_inside).count() {
             0 => Some(Layers::Elsewhere),
-            count if count == are_inside.len() && is_clear => Some(Layers::Report(first)),
+            count if count == are_inside.len() && is_clear => Some(Layers::Weighed(first)),
             _ => None,
         }
     }

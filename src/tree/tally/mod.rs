@@ -1,4 +1,4 @@
-//! What is kept during the walk. A new kind of answer is one new file here.
+//! The part of a tree that is kept during the walk. A new kind of answer is one new file here.
 //!
 //! A [`Tally`] gets each entry once, while its directory is being weighed, and each directory once, when everything
 //! below it is done. It knows nothing of threads or of the order of the walk: the answer is the same in whatever

@@ -174,7 +174,7 @@ impl Tally for Top {
     }
 }
 
-// What a directory hands to its parent for `Top`: nodes, numbered so that children come before
+// The nodes that a directory hands to its parent for `Top`, numbered so that children come before
 // parents. All but the first N lines can be cut at any time.
 
 /// The largest nodes below one directory. A directory comes after its children, because it is added when it closes.
@@ -184,19 +184,19 @@ pub struct Candidates {
     /// The nodes directly in the directory that these belong to.
     tops: Vec<usize>,
     /// How many nodes count as lines.
-    pub(super) lines: usize,
+    lines: usize,
     /// How many roots there were, whether they are among the nodes or not.
-    pub(super) roots: usize,
+    roots: usize,
     /// The rank and the name of the last line, after a cut.
-    pub(super) last: Option<(i128, Name)>,
+    last: Option<(i128, Name)>,
 }
 
 /// A name. Most fit in place, and copying those allocates nothing.
-pub(super) type Name = SmallVec<[u8; 24]>;
+type Name = SmallVec<[u8; 24]>;
 
 /// A node, which has a line or leads to one.
 #[derive(Debug)]
-pub(super) struct Candidate {
+struct Candidate {
     name: Name,
     mode: Mode,
     /// What a directory comes to by itself, if it counts.
@@ -224,25 +224,25 @@ struct KeptChange {
 impl Candidates {
     /// The candidates of another part of the same directory. They begin with the last line so far, because what comes
     /// after that has no line. Otherwise, a tenth of 100,000 files of the same size became candidates.
-    pub(super) fn begin_part(&self) -> Self {
+    fn begin_part(&self) -> Self {
         Self { last: self.last.clone(), ..Self::default() }
     }
 
     /// Whether enough lines come before an entry of this `rank` and `name`: lines of at least its rank whose names
     /// sort before.
-    pub(super) fn is_past_last(&self, rank: i128, name: &[u8]) -> bool {
+    fn is_past_last(&self, rank: i128, name: &[u8]) -> bool {
         self.last.as_ref().is_some_and(|(last, last_name)| {
             rank < *last || rank == *last && name > last_name.as_slice()
         })
     }
 
     /// Whether each root has a line, however small it is, as far as is known so far.
-    pub(super) fn keeps_roots(&self, limits: &Limits) -> bool {
+    fn keeps_roots(&self, limits: &Limits) -> bool {
         self.roots <= limits.roots && limits.show != Show::Files
     }
 
     /// Adds a node directly in the directory that these belong to.
-    pub(super) fn add(&mut self, node: Candidate) {
+    fn add(&mut self, node: Candidate) {
         self.lines += usize::from(node.is_line);
         self.tops.push(self.nodes.len());
         if self.nodes.is_empty() {
@@ -254,7 +254,7 @@ impl Candidates {
     }
 
     /// Adds the directory that these belonged to; from now on they are the parent's.
-    pub(super) fn add_above(&mut self, node: Candidate) {
+    fn add_above(&mut self, node: Candidate) {
         let above = self.nodes.len();
         for top in self.tops.drain(..) {
             self.nodes[top].parent = Some(above);
@@ -264,7 +264,7 @@ impl Candidates {
     }
 
     /// Adds the nodes of another part or directory. The smaller one's nodes are moved.
-    pub(super) fn append(&mut self, mut other: Candidates) {
+    fn append(&mut self, mut other: Candidates) {
         if self.nodes.len() < other.nodes.len() {
             mem::swap(self, &mut other);
         }
@@ -287,7 +287,7 @@ impl Candidates {
     /// Keeps the first lines, each inode once, and the nodes that lead to them. If it `is_end`, it keeps as many
     /// lines as there may be in the end, and else as many as may still be among those. Roots that have a line in any
     /// case come first.
-    pub(super) fn cut(&mut self, limits: &Limits, is_end: bool) {
+    fn cut(&mut self, limits: &Limits, is_end: bool) {
         if !self.keeps_roots(limits) {
             // Nor will it later: there are only ever more of them.
             self.nodes.iter_mut().for_each(|node| node.is_root = false);
@@ -371,7 +371,7 @@ impl Candidates {
     }
 
     /// The nodes as a tree below `root`.
-    pub(super) fn into_tree(self, root: &Entry<'_>) -> Tree {
+    fn into_tree(self, root: &Entry<'_>) -> Tree {
         // The content of each node, and last the root's.
         let above_all = self.nodes.len();
         let mut contents = Vec::new();
@@ -388,7 +388,7 @@ impl Candidates {
     }
 
     /// The lines as a flat list of paths below `root`.
-    pub(super) fn into_list(self, root: &Entry<'_>) -> Tree {
+    fn into_list(self, root: &Entry<'_>) -> Tree {
         let mut leaves = Content::default();
         for (i, line) in self.nodes.iter().enumerate().filter(|(_, node)| node.is_line) {
             let names: Vec<&[u8]> = self.way_up(i).map(|node| &*node.name).collect();
@@ -400,7 +400,7 @@ impl Candidates {
 
 impl Candidate {
     /// The node of an `entry`, whose rank is in `view`.
-    pub(super) fn new(entry: &Entry<'_>, view: View, is_line: bool) -> Self {
+    fn new(entry: &Entry<'_>, view: View, is_line: bool) -> Self {
         let Entry { name, depth, stat, own, sums, change, .. } = *entry;
         Self {
             name: SmallVec::from_slice(name),

@@ -151,7 +151,7 @@ fn exactly(browser: &Browser, place: Place) -> Vec<(&'static str, String)> {
     let measures = [(Measure::Disk, "on disk"), (Measure::Apparent, "apparent size")];
     let known = measures.into_iter().filter(|it| known.contains(it.0) || it.0 == browser.measure());
     let lines = known.map(|(measure, name)| {
-        (name, format!("{} bytes", Format::Count.write(sums.in_view(measure.into()).size)))
+        (name, format!("{} bytes", Format::Count.write(sums.totals_in(measure.into()).size)))
     });
     lines.collect()
 }
