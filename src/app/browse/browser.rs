@@ -28,35 +28,42 @@ use weigh::internal::sys::problem::Problem;
 use weigh::internal::tree::tally::LiveDirectory;
 use weigh::internal::tree::{Child, DirectoryId, Freeable, Place, Totals, Tree};
 
-/// What is shown, and how.
+/// The state, in its parts.
 #[derive(Default)]
 pub struct Browser {
     /// The last request for everything.
     pub(super) request: Request,
     pub(super) options: BrowseOptions,
-    pub(super) protected: Protected,
-    /// Where the walk can be read.
+    pub(super) walk: WalkState,
+    /// The result, and the marks in it.
+    pub(super) scan: Scan,
+    pub(super) shown: Shown,
+    pub(super) selection: Selection,
+    pub(super) dialogs: Dialogs,
+    /// The work that runs in the background, if any.
+    pub(super) pending: Option<PendingWork>,
+    pub(super) removals: Removals,
+}
+
+/// The first walk, while it goes on.
+#[derive(Default)]
+pub(super) struct WalkState {
+    /// Where it can be read.
     pub(super) top: Arc<LiveDirectory>,
     pub(super) progress: Progress,
-    /// How long the walk has taken until then.
+    /// How long it has taken until then.
     pub(super) elapsed: Duration,
-    /// How many inodes the walk will find, if it is of a whole file system that can tell.
+    /// How many inodes it will find, if it is of a whole file system that can tell.
     pub(super) used_inodes: Option<u64>,
-    /// Whether the walk was asked to stop.
+    /// Whether it was asked to stop.
     pub(super) is_stopping: bool,
-    pub(super) scan: Scan,
-    /// The paths that the rules of `--reclaimable` marked and you did not, and whether the rules still find each.
-    pub(super) marked_by_rules: BTreeMap<Vec<u8>, bool>,
+}
+
+/// What is listed, and where.
+#[derive(Default)]
+pub(super) struct Shown {
     /// The names on the path from the root (without its own) to the current directory.
     pub(super) way: Vec<Vec<u8>>,
-    /// The chosen line, and the first line on the screen.
-    pub(super) chosen: usize,
-    pub(super) first: usize,
-    /// What the second pane shows of a directory; looked up again once that is another one, or the tree has changed.
-    inside: OnceCell<DirectoryInPane>,
-    /// The entry with this name stays chosen, wherever it is listed.
-    pub(super) name: Option<Vec<u8>>,
-    /// What is listed.
     pub(super) view: ViewKind,
     /// The group whose files are listed, if it is one of the view's.
     pub(super) group: Option<Vec<u8>>,
@@ -67,21 +74,39 @@ pub struct Browser {
     pub(super) sorting: Sorting,
     pub(super) pattern: Option<NamePattern>,
     pub(super) columns: ListColumns,
-    pub(super) dialog: Option<Dialog>,
-    /// The last message.
-    pub(super) said: Option<String>,
-    /// How many lost marks it counts.
-    pub(super) lost: usize,
-    /// How many lines of the list fit on the screen, and where the text over it ends, if that scrolls.
+    /// The chosen line, and the first line on the screen.
+    pub(super) chosen: usize,
+    pub(super) first: usize,
+    /// The entry with this name stays chosen, wherever it is listed.
+    pub(super) name: Option<Vec<u8>>,
+    /// How many lines of the list fit on the screen.
     pub(super) height: usize,
-    pub(super) text_end: usize,
-    /// The first line on the screen of a text over it whose lines can be chosen.
-    pub(super) text_first: usize,
     /// Whether the screen has a second pane.
     pub(super) has_pane: bool,
-    /// The work that runs in the background, if any.
-    pub(super) pending: Option<PendingWork>,
-    pub(super) removals: Removals,
+    /// What the second pane shows of a directory; looked up again once that is another one, or the tree has changed.
+    inside: OnceCell<DirectoryInPane>,
+}
+
+/// What may be marked, and who marked it. The marks are with the tree.
+#[derive(Default)]
+pub(super) struct Selection {
+    pub(super) protected: Protected,
+    /// The paths that the rules of `--reclaimable` marked and you did not, and whether the rules still find each.
+    pub(super) by_rules: BTreeMap<Vec<u8>, bool>,
+    /// How many lost marks the last message counts.
+    pub(super) lost: usize,
+}
+
+/// What covers the list, and what is said below it.
+#[derive(Default)]
+pub(super) struct Dialogs {
+    pub(super) open: Option<Dialog>,
+    /// The last message.
+    pub(super) said: Option<String>,
+    /// Where a text over the list ends, if it scrolls.
+    pub(super) text_end: usize,
+    /// Its first line on the screen, if its lines can be chosen.
+    pub(super) text_first: usize,
 }
 
 /// What is listed.
@@ -215,10 +240,10 @@ struct DirectoryInPane {
 impl Browser {
     /// An empty browser, which is to show what `request` asks for.
     pub fn new(request: Request, options: BrowseOptions) -> Self {
-        let sorting = options.sorting;
         let view = request.walk.view;
-        let said = options.note.clone();
-        let mut browser = Self { request, options, sorting, said, ..Self::default() };
+        let shown = Shown { sorting: options.sorting, ..Shown::default() };
+        let dialogs = Dialogs { said: options.note.clone(), ..Dialogs::default() };
+        let mut browser = Self { request, options, shown, dialogs, ..Self::default() };
         browser.scan.set_view(view);
         browser.relist();
         browser
@@ -226,28 +251,28 @@ impl Browser {
 
     /// Lists the current directory again.
     pub(super) fn relist(&mut self) {
-        self.inside = OnceCell::new();
+        self.shown.inside = OnceCell::new();
         if !self.has_all() && !self.look() {
             return;
         }
-        self.scan.go(&mut self.way);
+        self.scan.go(&mut self.shown.way);
         if self.is_flat() {
             self.list_found();
-            if self.asking.is_some() {
+            if self.shown.asking.is_some() {
                 // The chosen line is kept until the list is there.
                 return;
             }
         } else {
-            self.scan.list(&self.way, None, self.sorting, self.pattern.as_ref());
+            self.scan.list(&self.shown.way, None, self.shown.sorting, self.shown.pattern.as_ref());
         }
-        if let Some(name) = self.name.take() {
+        if let Some(name) = self.shown.name.take() {
             // If it is gone, the same line is chosen.
             let mut lines = 0..self.len();
             let position = lines.find(|line| self.scan.name(*line).as_ref() == Some(&name));
-            self.chosen = position.unwrap_or(self.chosen);
-            self.name = position.map(|_| name);
+            self.shown.chosen = position.unwrap_or(self.shown.chosen);
+            self.shown.name = position.map(|_| name);
         }
-        self.choose(self.chosen);
+        self.choose(self.shown.chosen);
     }
 
     /// Takes the current directory from the walk or the snapshot, or the innermost one above it that is there. False if
@@ -260,19 +285,21 @@ impl Browser {
         let inodes = self.request.kept().unwrap_or_default();
         loop {
             let listing = match &mut self.scan.listings {
-                Some(listings) => listings.at(&self.way, inodes),
-                None => Ok(self.top.listing(root, &self.way)),
+                Some(listings) => listings.at(&self.shown.way, inodes),
+                None => Ok(self.walk.top.listing(root, &self.shown.way)),
             };
             match listing {
                 Ok(Some(tree)) => {
                     self.scan.show(tree);
                     return true;
                 }
-                Ok(None) if self.scan.is_walked_now() && self.top.is_closed() => return false,
+                Ok(None) if self.scan.is_walked_now() && self.walk.top.is_closed() => return false,
                 Ok(None) => {}
-                Err(error) => self.said = Some(format!("cannot read the snapshot: {error}")),
+                Err(error) => {
+                    self.dialogs.said = Some(format!("cannot read the snapshot: {error}"))
+                }
             }
-            if self.way.pop().is_none() {
+            if self.shown.way.pop().is_none() {
                 return false;
             }
         }
@@ -280,37 +307,41 @@ impl Browser {
 
     /// Chooses a line, or the last one if there are fewer, and scrolls to it.
     pub(super) fn choose(&mut self, line: usize) {
-        self.chosen = line.min(self.len().saturating_sub(1));
+        self.shown.chosen = line.min(self.len().saturating_sub(1));
         let directory = self.directory_in_pane().and_then(|child| child.id());
         // Each file of a large directory may be chosen in turn: to look up 500,000 entries takes 35 ms.
-        if self.inside.get().is_some_and(|inside| inside.id != directory) {
-            self.inside = OnceCell::new();
+        if self.shown.inside.get().is_some_and(|inside| inside.id != directory) {
+            self.shown.inside = OnceCell::new();
         }
-        let height = self.height.max(1);
-        self.first = self.first.min(self.chosen).max((self.chosen + 1).saturating_sub(height));
+        let height = self.shown.height.max(1);
+        self.shown.first = self
+            .shown
+            .first
+            .min(self.shown.chosen)
+            .max((self.shown.chosen + 1).saturating_sub(height));
         // No blank lines below the last one while lines above are hidden.
-        self.first = self.first.min(self.len().saturating_sub(height));
+        self.shown.first = self.shown.first.min(self.len().saturating_sub(height));
     }
 
     /// Chooses a line; its entry stays chosen wherever it moves.
     pub(super) fn pin(&mut self, line: usize) {
         self.choose(line);
-        self.name = self.scan.name(self.chosen);
+        self.shown.name = self.scan.name(self.shown.chosen);
     }
 
     /// Sets how many lines of the list fit on the screen, and how many lines of the text over it can be the first one
     /// there.
     pub fn resize(&mut self, height: usize, text_end: usize) {
-        self.text_end = text_end;
-        if self.height != height {
-            self.height = height;
-            self.choose(self.chosen);
+        self.dialogs.text_end = text_end;
+        if self.shown.height != height {
+            self.shown.height = height;
+            self.choose(self.shown.chosen);
         }
     }
 
     /// Shows a message in the last line, until the next key.
     pub(super) fn say(&mut self, text: impl Into<String>) {
-        self.said = Some(text.into());
+        self.dialogs.said = Some(text.into());
     }
 
     /// Says why something is not done.
@@ -333,7 +364,7 @@ impl Browser {
 
     /// Whether there is something to browse: until then, weigh may still end with an error.
     pub(super) fn has_begun(&self) -> bool {
-        !self.is_walking() || self.scan.listings.is_some() || self.progress.entries > 0
+        !self.is_walking() || self.scan.listings.is_some() || self.walk.progress.entries > 0
     }
 
     /// Whether a walk is still running, or a snapshot being loaded.
@@ -398,7 +429,7 @@ impl Browser {
     /// The directory whose entries the second pane shows: the chosen one or, in a list of what is anywhere, that of the
     /// chosen file.
     pub(super) fn directory_in_pane(&self) -> Option<Child<'_>> {
-        let chosen = self.scan.tree.at(self.item(self.chosen)?.place?);
+        let chosen = self.scan.tree.at(self.item(self.shown.chosen)?.place?);
         if chosen.is_directory() {
             Some(chosen)
         } else {
@@ -410,7 +441,7 @@ impl Browser {
     pub(super) fn inside(&self) -> (&[Place], usize) {
         /// As many as a second pane can show.
         const MOST: usize = 200;
-        let inside = self.inside.get_or_init(|| {
+        let inside = self.shown.inside.get_or_init(|| {
             let directory = self.directory_in_pane();
             let children = directory.into_iter().flat_map(Child::unsorted);
             let keyed = children
@@ -451,7 +482,7 @@ impl Browser {
     pub(super) fn since(&self) -> Option<String> {
         let browsed = self.scan.browsed.as_ref()?;
         let (before, origin) = (browsed.before.as_ref()?, browsed.earlier.as_ref()?);
-        let was = descend(before, &self.way).map_or(0, |was| was.size());
+        let was = descend(before, &self.shown.way).map_or(0, |was| was.size());
         let change = i128::from(self.totals().size) - i128::from(was);
         let change = self.format().write_change(change);
         let (time, host) = (self.time(origin.time), self.text(&origin.host));
@@ -476,13 +507,13 @@ impl Browser {
 
     /// The absolute path of the current directory, as far as the system has told it.
     pub(super) fn absolute_path(&self) -> Vec<u8> {
-        let real = self.protected.real_path(&self.scan.tree, &self.scan.here());
+        let real = self.selection.protected.real_path(&self.scan.tree, &self.scan.here());
         real.unwrap_or_else(|| self.path())
     }
 
     /// The path of the current directory, as the user names its root.
     pub(super) fn path(&self) -> Vec<u8> {
-        let names = self.way.iter().map(|name| &**name);
+        let names = self.shown.way.iter().map(|name| &**name);
         path::join_all([self.scan.tree.root().name()].into_iter().chain(names))
     }
 
@@ -569,13 +600,13 @@ impl Browser {
 
     /// The last message.
     pub fn said(&self) -> Option<&str> {
-        self.said.as_deref()
+        self.dialogs.said.as_deref()
     }
 
     /// The paths that could not be read; during a walk, only their number.
     pub(super) fn unread(&self) -> (usize, &[Problem]) {
         match &self.scan.browsed {
-            None => (self.progress.problems, &[]),
+            None => (self.walk.progress.problems, &[]),
             Some(browsed) => {
                 let problems = &browsed.snapshot.report.problems;
                 (problems.len(), problems)

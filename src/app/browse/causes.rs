@@ -41,7 +41,7 @@ impl Browser {
     /// What shares are of: in this view, the space that is used on the file system; otherwise the current directory, or
     /// the root if a search found entries elsewhere.
     pub(super) fn whole(&self) -> u64 {
-        if self.view == ViewKind::Causes
+        if self.shown.view == ViewKind::Causes
             && let Some(file_system) = self.file_system()
         {
             return file_system.used();
@@ -57,7 +57,7 @@ impl Browser {
     pub(super) fn causes(&self) -> Vec<Item<'static>> {
         let all = self.file_system().map(causes).unwrap_or_default();
         let format = &self.options.format;
-        let Some(group) = &self.group else {
+        let Some(group) = &self.shown.group else {
             return all.iter().map(|cause| line(cause, format)).collect();
         };
         let entered = all.iter().find(|cause| cause.name.as_bytes() == group);
@@ -69,8 +69,8 @@ impl Browser {
         if item.gone.is_some() {
             return "it is gone";
         }
-        let name = self.group.as_deref().unwrap_or(&item.name);
-        let mut remedies = REMEDIES.iter().filter(|_| self.view == ViewKind::Causes);
+        let name = self.shown.group.as_deref().unwrap_or(&item.name);
+        let mut remedies = REMEDIES.iter().filter(|_| self.shown.view == ViewKind::Causes);
         let remedy = remedies.find(|(cause, _)| cause.as_bytes() == name);
         remedy.map_or("it is no entry: Enter shows what is in it", |(_, remedy)| remedy)
     }

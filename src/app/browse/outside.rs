@@ -14,14 +14,14 @@ const OPENING: &str = "opening it …";
 impl Browser {
     /// The path of the chosen line, or of the directory if nothing is in it: absolute, unless it is from a snapshot.
     pub(super) fn chosen_path(&self) -> Option<Vec<u8>> {
-        let child = match self.item(self.chosen) {
+        let child = match self.item(self.shown.chosen) {
             Some(item) if item.gone.is_some() => {
                 return Some(path::join_all([&*self.path(), &*item.name]));
             }
             Some(item) => self.scan.tree.at(item.place?),
             None => self.scan.here(),
         };
-        let real = self.protected.real_path(&self.scan.tree, &child);
+        let real = self.selection.protected.real_path(&self.scan.tree, &child);
         Some(real.unwrap_or_else(|| child.path()))
     }
 
@@ -69,11 +69,11 @@ impl Browser {
         if let Some((_, why)) = reasons.into_iter().find(|(is_so, _)| *is_so) {
             return Err(why);
         }
-        let place = self.item(self.chosen).and_then(|item| item.place);
+        let place = self.item(self.shown.chosen).and_then(|item| item.place);
         let child = place.map(|place| self.scan.tree.at(place));
         let child = child.filter(|it| matches!(it.mode().kind(), Kind::File | Kind::Directory));
         let child = child.ok_or("only files and directories are opened")?;
-        let path = self.protected.real_path(&self.scan.tree, &child);
+        let path = self.selection.protected.real_path(&self.scan.tree, &child);
         let known = path.zip(child.node().fingerprint).ok_or("it was not read completely")?;
         Ok(Command::Open(sys::into_path(known.0), known.1))
     }

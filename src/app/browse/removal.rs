@@ -85,15 +85,15 @@ impl Browser {
             return self.refuse(why);
         }
         if is_of_line && !self.mark_line("not to be removed") {
-            self.said.get_or_insert_with(|| NOTHING_MARKED.to_owned());
+            self.dialogs.said.get_or_insert_with(|| NOTHING_MARKED.to_owned());
             return None;
         }
-        self.dialog = Some(Dialog::Text(DialogText::Review, 0));
+        self.dialogs.open = Some(Dialog::Text(DialogText::Review, 0));
         self.removals.review = None;
         if !self.has_all() || self.scan.marks.is_empty() {
             return None;
         }
-        let (Scan { tree, marks, .. }, protected) = (&self.scan, &self.protected);
+        let (Scan { tree, marks, .. }, protected) = (&self.scan, &self.selection.protected);
         let mut places: Vec<_> = marks.places().collect();
         places.sort_by_cached_key(|place| Reverse(tree.at(*place).size()));
         let size = |place: &Place| tree.at(*place).size();
@@ -144,13 +144,13 @@ impl Browser {
             // What must not be marked loses its mark once the walk is over.
             self.scan.is_open(&child).then_some("it is still being read")
         } else {
-            self.protected.refusal(tree, &child)
+            self.selection.protected.refusal(tree, &child)
         };
         if let Some(refusal) = refusal {
             return Err(refusal);
         }
-        if !self.marked_by_rules.is_empty() {
-            self.marked_by_rules.remove(&child.path());
+        if !self.selection.by_rules.is_empty() {
+            self.selection.by_rules.remove(&child.path());
         }
         self.scan.marks.mark(&self.scan.tree, place);
         Ok(())
@@ -180,7 +180,7 @@ impl Browser {
 
     /// Marks the chosen line. If that must not be, says so, and why, and returns false.
     pub(super) fn mark_line(&mut self, refused: &str) -> bool {
-        let Some(item) = self.item(self.chosen) else { return false };
+        let Some(item) = self.item(self.shown.chosen) else { return false };
         let place = item.place.ok_or_else(|| self.refusal_of(&item));
         let name = self.text(&item.name);
         let marked = place.and_then(|place| self.mark(place));
@@ -204,7 +204,7 @@ impl Browser {
             }
             left => {
                 let line = line.min(left - 1);
-                self.dialog = Some(Dialog::Text(DialogText::Review, line));
+                self.dialogs.open = Some(Dialog::Text(DialogText::Review, line));
             }
         }
     }
@@ -218,11 +218,11 @@ impl Browser {
 
     /// Closes the review, because the tree has changed and the marks may be others.
     pub(super) fn end_review(&mut self) {
-        let shown = self.dialog.as_ref().and_then(Dialog::text);
+        let shown = self.dialogs.open.as_ref().and_then(Dialog::text);
         let is_open = shown.is_some_and(|(text, _)| text == DialogText::Review);
         self.close_review();
         if is_open {
-            self.dialog = None;
+            self.dialogs.open = None;
             self.say("the scan has changed: review the marks again");
         }
     }
@@ -261,12 +261,12 @@ impl Browser {
     }
 
     fn ask_for_number(&mut self, entries: u64) {
-        self.dialog = Some(Dialog::Prompt(Question::Delete(entries), String::new()));
+        self.dialogs.open = Some(Dialog::Prompt(Question::Delete(entries), String::new()));
     }
 
     fn stay_in_review(&mut self, first: usize, why: &str) {
         self.say(why);
-        self.dialog = Some(Dialog::Text(DialogText::Review, first));
+        self.dialogs.open = Some(Dialog::Text(DialogText::Review, first));
     }
 
     /// Checks the typed number of entries: its digits and nothing else, or as the question shows it.
@@ -480,7 +480,7 @@ impl Browser {
         let all: Vec<Vec<u8>> = paths.iter().cloned().chain(info).collect();
         for path in all {
             let Some(end) = path.iter().rposition(|byte| *byte == b'/') else { continue };
-            if let Some(way) = self.scan.way_to(&path[..end], &self.protected.roots) {
+            if let Some(way) = self.scan.way_to(&path[..end], &self.selection.protected.roots) {
                 self.removals.rescan_later(way, false);
             }
         }

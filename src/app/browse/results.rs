@@ -32,7 +32,7 @@ impl Browser {
     /// Asks for everything.
     pub(super) fn start(&self) -> Vec<Command> {
         let request = Box::new(self.request.clone());
-        let scan = Command::Scan(request, Arc::clone(&self.top));
+        let scan = Command::Scan(request, Arc::clone(&self.walk.top));
         match &self.request.source {
             // The file system of the roots may not answer.
             Input::Roots(roots) => {
@@ -71,7 +71,7 @@ impl Browser {
             (browsed.before, browsed.earlier) = (former.before, former.earlier);
             browsed.snapshot.known = browsed.snapshot.known.and(former.snapshot.known);
         }
-        for (path, is_found) in &mut self.marked_by_rules {
+        for (path, is_found) in &mut self.selection.by_rules {
             *is_found = found.contains_key(path);
         }
         let is_nothing = is_first
@@ -96,13 +96,13 @@ impl Browser {
                     let places = self.scan.tree.at_paths(&found).into_iter();
                     self.mark_places(places.map(|(place, ())| Ok(place)).collect(), &what);
                     let by_rules = found.into_keys().filter(|it| yours.binary_search(it).is_err());
-                    self.marked_by_rules = by_rules.map(|path| (path, true)).collect();
+                    self.selection.by_rules = by_rules.map(|path| (path, true)).collect();
                 }
             }
         }
         self.relist();
         // Searches for the text that was typed during the scan.
-        if let Some(Dialog::Prompt(Question::Search, text)) = &self.dialog {
+        if let Some(Dialog::Prompt(Question::Search, text)) = &self.dialogs.open {
             let text = text.clone();
             self.search(&text);
         }
@@ -125,7 +125,8 @@ impl Browser {
     /// if they no longer find its entry.
     pub(super) fn mark_again(&mut self, named: NamedMarks) {
         self.forget_found();
-        let (tree, protected, by_rules) = (&self.scan.tree, &self.protected, &self.marked_by_rules);
+        let (tree, protected, by_rules) =
+            (&self.scan.tree, &self.selection.protected, &self.selection.by_rules);
         let (marks, lost) = Marks::find(tree, named, |child| {
             protected.refusal(tree, child).is_none()
                 && (by_rules.is_empty() || by_rules.get(&child.path()) != Some(&false))
@@ -135,11 +136,11 @@ impl Browser {
         if lost > 0 {
             let count =
                 |lost: usize| format!("marks lost: {lost} (gone, changed, or not to be marked)");
-            let said = self.said.take().map_or_else(String::new, |said| said + "; ");
+            let said = self.dialogs.said.take().map_or_else(String::new, |said| said + "; ");
             // Several directories may have been scanned again.
-            let before = said.strip_suffix(&(count(self.lost) + "; "));
-            self.lost = lost + before.map_or(0, |_| self.lost);
-            self.say(before.unwrap_or(&said).to_owned() + &count(self.lost));
+            let before = said.strip_suffix(&(count(self.selection.lost) + "; "));
+            self.selection.lost = lost + before.map_or(0, |_| self.selection.lost);
+            self.say(before.unwrap_or(&said).to_owned() + &count(self.selection.lost));
         }
     }
 
@@ -149,9 +150,8 @@ impl Browser {
             return self.refuse(AFTER_SCAN);
         }
         match self.path_to_walk() {
-            Some(path) if !self.way.is_empty() && !self.needs_all() => {
-                self.scan_directory(Rescan { way: self.way.clone(), takes_links: false }, path)
-            }
+            Some(path) if !self.shown.way.is_empty() && !self.needs_all() => self
+                .scan_directory(Rescan { way: self.shown.way.clone(), takes_links: false }, path),
             _ => self.scan_all(),
         }
     }

@@ -35,11 +35,11 @@ impl Browser {
             Event::Slice => self.go_on(),
             Event::OpenedOutside(failed) => self.opened_outside(failed),
             Event::Protected(protected) => {
-                self.protected = *protected;
+                self.selection.protected = *protected;
                 // Until this is known, a review refuses everything.
-                if let Some(Dialog::Text(DialogText::Review, _)) = self.dialog {
+                if let Some(Dialog::Text(DialogText::Review, _)) = self.dialogs.open {
                     self.close_review();
-                    self.dialog = None;
+                    self.dialogs.open = None;
                     command = self.open_review();
                 } else if !self.is_walking() && !self.scan.marks.is_empty() {
                     // Some of what was marked before must not be.
@@ -48,7 +48,7 @@ impl Browser {
                 }
             }
             Event::Progress(progress, elapsed) => {
-                (self.progress, self.elapsed) = (progress, elapsed);
+                (self.walk.progress, self.walk.elapsed) = (progress, elapsed);
             }
             Event::Theme(theme) => {
                 if let Some(colors) = &mut self.options.colors {
@@ -57,7 +57,7 @@ impl Browser {
             }
             Event::UsedInodes(inodes) => {
                 // A filter leaves out some of them.
-                self.used_inodes = Some(inodes).filter(|_| self.request.walk.filter.is_off());
+                self.walk.used_inodes = Some(inodes).filter(|_| self.request.walk.filter.is_off());
             }
             Event::Opened(listings, view) => {
                 self.scan.listings = Some(listings);
@@ -77,9 +77,9 @@ impl Browser {
             Event::Undone(undone) => command = self.undone(undone),
         }
         // Letters that are typed for a pattern must not act.
-        if self.removals.has_news && !matches!(self.dialog, Some(Dialog::Prompt(..))) {
+        if self.removals.has_news && !matches!(self.dialogs.open, Some(Dialog::Prompt(..))) {
             self.removals.has_news = false;
-            self.dialog = Some(Dialog::Text(DialogText::Kept, 0));
+            self.dialogs.open = Some(Dialog::Text(DialogText::Kept, 0));
         }
         match &self.removals.ending {
             Some(ending) if !self.is_removing() => vec![Command::End(ending.clone())],
@@ -99,8 +99,8 @@ impl Browser {
     }
 
     fn press(&mut self, key: Key) -> Option<Command> {
-        let was_said = self.said.take().is_some();
-        match self.dialog.take() {
+        let was_said = self.dialogs.said.take().is_some();
+        match self.dialogs.open.take() {
             // Whoever wants a message to go away does not mean the scan.
             None if was_said
                 && self.is_walking()
@@ -123,7 +123,7 @@ impl Browser {
         let Some(Dialog::Prompt(
             question @ (Question::Search | Question::Filter | Question::Mark),
             text,
-        )) = &mut self.dialog
+        )) = &mut self.dialogs.open
         else {
             return self.say("pasted text does nothing here");
         };
@@ -137,13 +137,13 @@ impl Browser {
 
     fn point(&mut self, key: Key) -> Option<Command> {
         match key {
-            Key::ScrollUp => self.pin(self.chosen.saturating_sub(3)),
-            Key::ScrollDown => self.pin(self.chosen + 3),
-            Key::Click(line) if self.first + line < self.len() => {
-                if self.first + line == self.chosen {
+            Key::ScrollUp => self.pin(self.shown.chosen.saturating_sub(3)),
+            Key::ScrollDown => self.pin(self.shown.chosen + 3),
+            Key::Click(line) if self.shown.first + line < self.len() => {
+                if self.shown.first + line == self.shown.chosen {
                     return self.act(Act::Open);
                 }
-                self.pin(self.first + line);
+                self.pin(self.shown.first + line);
             }
             Key::Click(_) => {}
             Key::ClickView(kind) => self.show_view(kind),
@@ -184,28 +184,28 @@ impl Browser {
             Act::ByChange if self.is_flat() => self.say("changes are listed in the tree only"),
             Act::ByChange => self.sort(SortKey::Change),
             Act::DirectoriesFirst => {
-                self.sorting.directories_first = !self.sorting.directories_first;
+                self.shown.sorting.directories_first = !self.shown.sorting.directories_first;
                 self.relist();
             }
             Act::Apparent => self.other_measure(),
-            Act::Bars => self.columns.bars = (self.columns.bars + 1) % BARS.len(),
+            Act::Bars => self.shown.columns.bars = (self.shown.columns.bars + 1) % BARS.len(),
             Act::Map if self.directory_in_pane().is_none() => {
                 self.say("a treemap shows what is in a directory");
             }
-            Act::Map if !self.has_pane => {
+            Act::Map if !self.shown.has_pane => {
                 self.say(format!("the treemap needs {PANE_WIDTH} columns and {PANE_HEIGHT} lines"));
             }
-            Act::Map => self.columns.map = !self.columns.map,
+            Act::Map => self.shown.columns.map = !self.shown.columns.map,
             Act::Counts if self.lists_groups() => {
                 self.say("the entries of groups are always shown")
             }
-            Act::Counts => self.columns.counts = !self.columns.counts,
-            Act::Times => self.columns.no_times = !self.columns.no_times,
+            Act::Counts => self.shown.columns.counts = !self.shown.columns.counts,
+            Act::Times => self.shown.columns.no_times = !self.shown.columns.no_times,
             Act::Details if self.is_empty() => {}
-            Act::Details => self.dialog = Some(Dialog::Text(DialogText::Info, 0)),
+            Act::Details => self.dialogs.open = Some(Dialog::Text(DialogText::Info, 0)),
             Act::Mark => self.mark_chosen(),
             Act::MarkAll => self.mark_all(None),
-            Act::MarkBy => self.dialog = Some(Dialog::Prompt(Question::Mark, String::new())),
+            Act::MarkBy => self.dialogs.open = Some(Dialog::Prompt(Question::Mark, String::new())),
             Act::MarkLinks => self.mark_links(),
             Act::UnmarkAll if self.scan.marks.is_empty() => self.say(NOTHING_MARKED),
             Act::UnmarkAll => self.scan.marks.clear(),
@@ -213,17 +213,18 @@ impl Browser {
             Act::Undo => return self.undo(),
             // The chosen line could become another one.
             Act::Trash if self.is_removing() => self.say("not while weigh removes or puts back"),
-            Act::Trash => self.dialog = Some(Dialog::Text(DialogText::Trash, 0)),
+            Act::Trash => self.dialogs.open = Some(Dialog::Text(DialogText::Trash, 0)),
             Act::Search => self.begin_search(),
             Act::Filter => {
-                let text = self.pattern.as_ref().map_or("", |pattern| &pattern.text).to_owned();
-                self.dialog = Some(Dialog::Prompt(Question::Filter, text));
+                let text =
+                    self.shown.pattern.as_ref().map_or("", |pattern| &pattern.text).to_owned();
+                self.dialogs.open = Some(Dialog::Prompt(Question::Filter, text));
             }
             Act::Copy => return self.copy_path(),
             Act::OpenOutside => return self.open_outside(),
-            Act::Unread => self.dialog = Some(Dialog::Text(DialogText::Errors, 0)),
+            Act::Unread => self.dialogs.open = Some(Dialog::Text(DialogText::Errors, 0)),
             Act::Again => return self.again(),
-            Act::Help => self.dialog = Some(Dialog::Text(DialogText::Help, 0)),
+            Act::Help => self.dialogs.open = Some(Dialog::Text(DialogText::Help, 0)),
             Act::Stop => return self.stop(false),
             Act::Quit => return self.end(Ending::Quit),
             Act::Paths => return self.print_paths(),
@@ -232,30 +233,30 @@ impl Browser {
     }
 
     fn sort(&mut self, key: SortKey) {
-        self.sorting = self.sorting.by(key);
+        self.shown.sorting = self.shown.sorting.by(key);
         self.relist();
     }
 
     /// Enters the chosen directory.
     fn open(&mut self) {
-        let item = self.item(self.chosen).filter(Item::is_directory);
+        let item = self.item(self.shown.chosen).filter(Item::is_directory);
         let Some(item) = item.filter(|item| item.gone.is_none()) else {
             return self.say("there is nothing to open");
         };
         let names: Vec<_> = self.scan.names(&item).into_iter().map(<[u8]>::to_vec).collect();
-        self.way.extend(names);
+        self.shown.way.extend(names);
         self.enter(None);
     }
 
     /// Leaves the current directory, and those around it that share its line.
     fn parent(&mut self) {
-        let mut left = self.way.pop();
+        let mut left = self.shown.way.pop();
         // Elsewhere, it is not known what is beside a directory.
         while self.has_all()
             && left.is_some()
-            && descend(&self.scan.tree, &self.way)
+            && descend(&self.scan.tree, &self.shown.way)
                 .is_some_and(|it| self.scan.only_directory(it).is_some())
-            && let Some(name) = self.way.pop()
+            && let Some(name) = self.shown.way.pop()
         {
             left = Some(name);
         }
@@ -267,8 +268,8 @@ impl Browser {
 
     /// Shows the new current directory, with the entry of this name, or the first one, chosen.
     pub(super) fn enter(&mut self, name: Option<Vec<u8>>) {
-        (self.chosen, self.first, self.name) = (0, 0, name);
-        self.pattern = None;
+        (self.shown.chosen, self.shown.first, self.shown.name) = (0, 0, name);
+        self.shown.pattern = None;
         self.relist();
     }
 
@@ -285,12 +286,12 @@ impl Browser {
 
     /// Marks or unmarks the chosen entry, and moves down.
     fn mark_chosen(&mut self) {
-        let place = self.item(self.chosen).and_then(|item| item.place);
+        let place = self.item(self.shown.chosen).and_then(|item| item.place);
         match place.filter(|place| self.scan.marks.is_marked(*place)) {
             Some(place) => self.scan.marks.unmark(&self.scan.tree, place),
             None => _ = self.mark_line("not marked"),
         }
-        self.pin(self.chosen + 1);
+        self.pin(self.shown.chosen + 1);
     }
 
     /// Marks all listed entries that `by` selects.
@@ -330,14 +331,16 @@ impl Browser {
             Key::Backspace => drop(text.pop()),
             Key::Char(c) if text.len() < LONGEST_TYPED => text.push(c),
             Key::Enter => return self.answer(question, &text),
-            Key::Up if question == Question::Search => self.pin(self.chosen.saturating_sub(1)),
-            Key::Down if question == Question::Search => self.pin(self.chosen + 1),
+            Key::Up if question == Question::Search => {
+                self.pin(self.shown.chosen.saturating_sub(1))
+            }
+            Key::Down if question == Question::Search => self.pin(self.shown.chosen + 1),
             _ => {}
         }
         if question == Question::Search && matches!(key, Key::Backspace | Key::Char(_)) {
             self.search(&text);
         }
-        self.dialog = Some(Dialog::Prompt(question, text));
+        self.dialogs.open = Some(Dialog::Prompt(question, text));
         None
     }
 
@@ -349,7 +352,7 @@ impl Browser {
             Question::Search => {}
             Question::Filter => {
                 match NamePattern::parse(text) {
-                    Ok(pattern) => self.pattern = Some(pattern).filter(|_| !text.is_empty()),
+                    Ok(pattern) => self.shown.pattern = Some(pattern).filter(|_| !text.is_empty()),
                     Err(why) => self.say(why),
                 }
                 self.relist();
@@ -401,7 +404,7 @@ impl Browser {
             Key::Click(line) => line,
             _ => Bindings::default().act(key).and_then(|act| self.moved(act, at)).unwrap_or(at),
         };
-        self.dialog = Some(Dialog::Text(text, to.min(self.stops(text).saturating_sub(1))));
+        self.dialogs.open = Some(Dialog::Text(text, to.min(self.stops(text).saturating_sub(1))));
     }
 
     /// How many positions a text has: in the review, the trash and the errors one for each line that can be chosen, and
@@ -411,19 +414,19 @@ impl Browser {
             DialogText::Review => self.removals.review.as_ref().map_or(0, |it| it.marks.len()),
             DialogText::Trash => self.removals.trashed.len(),
             DialogText::Errors => self.unread().1.len(),
-            _ => self.text_end,
+            _ => self.dialogs.text_end,
         }
     }
 
     fn go(&mut self, act: Act) {
-        if let Some(line) = self.moved(act, self.chosen) {
+        if let Some(line) = self.moved(act, self.shown.chosen) {
             self.pin(line);
         }
     }
 
     /// The line that a movement leads to from `line`; none if `act` is no movement.
     fn moved(&self, act: Act, line: usize) -> Option<usize> {
-        let page = self.height.max(2) - 1;
+        let page = self.shown.height.max(2) - 1;
         Some(match act {
             Act::Up => line.saturating_sub(1),
             Act::Down => line.saturating_add(1),
@@ -439,8 +442,8 @@ impl Browser {
 
     /// Stops the first scan. Nothing is asked if it has ended meanwhile.
     fn stop_scan(&mut self) -> Option<Command> {
-        self.is_stopping = self.is_walking();
-        self.is_stopping.then_some(Command::StopScan)
+        self.walk.is_stopping = self.is_walking();
+        self.walk.is_stopping.then_some(Command::StopScan)
     }
 
     /// Asks whether to stop the first scan, or stops what else goes on in the background, or else ends the filter of the
@@ -448,13 +451,13 @@ impl Browser {
     /// during a walk.
     fn stop(&mut self, is_interrupt: bool) -> Option<Command> {
         if self.is_walking() && self.is_of_roots() {
-            match self.is_stopping {
+            match self.walk.is_stopping {
                 true if is_interrupt => return self.end(Ending::Quit),
                 true => return None,
                 false if is_interrupt => return self.stop_scan(),
                 false => {}
             }
-            self.dialog = Some(Dialog::Prompt(Question::Stop, String::new()));
+            self.dialogs.open = Some(Dialog::Prompt(Question::Stop, String::new()));
             return None;
         }
         match self.pending {
@@ -466,9 +469,9 @@ impl Browser {
             Some(_) => return Some(Command::StopScan),
             None => {}
         }
-        if self.pattern.take().is_some() {
+        if self.shown.pattern.take().is_some() {
             self.relist();
-        } else if !self.leave_view() && self.search.take().is_none() {
+        } else if !self.leave_view() && self.shown.search.take().is_none() {
             self.say_how_to_quit();
         }
         None

@@ -38,12 +38,12 @@ fn areas(browser: &Browser, (width, height): (u16, u16)) -> Areas {
 /// Tells the browser what fits on a screen of this size.
 pub fn fit(browser: &mut Browser, (width, height): (u16, u16)) {
     let lines = list_height(height);
-    browser.has_pane = areas(browser, (width, height)).pane.is_some();
+    browser.shown.has_pane = areas(browser, (width, height)).pane.is_some();
     // What a text says may depend on the height.
     browser.resize(lines, usize::MAX);
-    if let Some((text, at)) = browser.dialog.as_ref().and_then(Dialog::text) {
+    if let Some((text, at)) = browser.dialogs.open.as_ref().and_then(Dialog::text) {
         browser.resize(lines, dialogs::end(browser, text, (width.into(), height.into())));
-        browser.text_first = choices(browser, (text, at), (width, height)).1.start;
+        browser.dialogs.text_first = choices(browser, (text, at), (width, height)).1.start;
     }
 }
 
@@ -65,7 +65,7 @@ fn choices(
 pub fn click(browser: &Browser, at: (u16, u16), (width, height): (u16, u16)) -> Option<Key> {
     let areas = areas(browser, (width, height));
     let (x, y) = (usize::from(at.0), usize::from(at.1));
-    if let Some(Dialog::Text(text, at)) = browser.dialog {
+    if let Some(Dialog::Text(text, at)) = browser.dialogs.open {
         let (top, lines) = choices(browser, (text, at), (width, height));
         let line = y.checked_sub(top)? + lines.start;
         return lines.contains(&line).then_some(Key::Click(line));
@@ -89,7 +89,7 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     let areas = areas(browser, (area.width, area.height));
     head(browser, canvas);
     let has_room = areas.lines(canvas.height()) > 0;
-    match browser.dialog.as_ref().and_then(Dialog::text) {
+    match browser.dialogs.open.as_ref().and_then(Dialog::text) {
         _ if !has_room => {}
         Some((text, first)) => dialogs::draw(browser, text, first, canvas),
         None => {
@@ -135,7 +135,7 @@ fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
 /// The names of the views.
 fn views(browser: &Browser, canvas: &mut Canvas<'_>) {
     for (x, kind, name) in tabs(browser, canvas.width()) {
-        let style = match kind == browser.view {
+        let style = match kind == browser.shown.view {
             true => canvas.style(Palette::accent, Modifier::BOLD | Modifier::UNDERLINED),
             false => canvas.aside(),
         };
@@ -147,7 +147,7 @@ fn views(browser: &Browser, canvas: &mut Canvas<'_>) {
 fn tabs(browser: &Browser, width: usize) -> Vec<(usize, ViewKind, &'static str)> {
     let all: usize = browser.views().map(|(_, name)| cells(name) + 1).sum();
     let gap = if width < all + 2 * browser.views().count() { 1 } else { 3 };
-    let shown = browser.views().filter(|(kind, _)| *kind == browser.view || all < width);
+    let shown = browser.views().filter(|(kind, _)| *kind == browser.shown.view || all < width);
     let mut next = 1;
     let tabs = shown.map(|(kind, name)| {
         let x = next;
@@ -182,10 +182,10 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
     if unread > 0 {
         parts.push(format!("{} unread", Format::Count.write(unread as u64)));
     }
-    if let Some(group) = &browser.group {
+    if let Some(group) = &browser.shown.group {
         parts.push(browser.text(group));
     }
-    if let Some(pattern) = &browser.pattern {
+    if let Some(pattern) = &browser.shown.pattern {
         parts.push(format!("only {}", browser.message(&pattern.text)));
     }
     if let Some(browsed) = &browser.scan.browsed {
@@ -210,17 +210,17 @@ fn scanning(browser: &Browser) -> Option<String> {
         }
         Some(_) => return None,
         None if !browser.is_of_roots() => return Some("loading".to_owned()),
-        None if browser.is_stopping => return Some("stopping".to_owned()),
+        None if browser.walk.is_stopping => return Some("stopping".to_owned()),
         None => {}
     }
-    let done = browser.progress.entries;
-    let Some(all) = browser.used_inodes.filter(|all| done < *all) else {
+    let done = browser.walk.progress.entries;
+    let Some(all) = browser.walk.used_inodes.filter(|all| done < *all) else {
         return Some(format!("scanning, {}", size::entries(done)));
     };
     let percent = done * 100 / all;
     // A `Duration` has a limit, and a file system may claim any number of inodes.
-    let left = browser.elapsed.as_secs_f64() * (all - done) as f64 / done.max(1) as f64;
-    Some(match browser.elapsed.as_secs() {
+    let left = browser.walk.elapsed.as_secs_f64() * (all - done) as f64 / done.max(1) as f64;
+    Some(match browser.walk.elapsed.as_secs() {
         // Too early to tell.
         0..2 => format!("scanning {percent}%"),
         _ => format!("scanning {percent}%, {} left", duration(left as u64)),
@@ -276,7 +276,7 @@ fn asked(browser: &Browser, question: Question) -> String {
 /// The prompt, the message or the progress of a removal, if there is one: its parts from left to right.
 fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)>> {
     let (width, plain) = (canvas.width().saturating_sub(1), Style::new());
-    if let Some(Dialog::Prompt(question, text)) = &browser.dialog {
+    if let Some(Dialog::Prompt(question, text)) = &browser.dialogs.open {
         let asked = asked(browser, *question);
         // The end of what is typed stays visible, and so does the number that is asked for.
         let most = width.saturating_sub(cells(&asked).min(width / 2) + 1);
@@ -325,7 +325,7 @@ fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)
 /// itself what is marked. Returns the column after what is typed below the list.
 fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) -> Option<usize> {
     let (width, y) = (canvas.width(), canvas.height() - 1);
-    let is_text = browser.dialog.as_ref().is_some_and(|dialog| dialog.text().is_some());
+    let is_text = browser.dialogs.open.as_ref().is_some_and(|dialog| dialog.text().is_some());
     let is_low = areas.foot < 2;
     let (hints, message) = (hints(browser), message(browser, canvas));
     let needed = hints.iter().filter(|hint| hint.stays).map(Hint::cells).sum();
@@ -344,7 +344,7 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) -> Option<usiz
     if let Some(parts) = message {
         let end =
             parts.iter().fold(1, |x, (text, style)| canvas.write((x, y), text, width, *style));
-        return browser.dialog.is_some().then_some(end).filter(|_| !is_text);
+        return browser.dialogs.open.is_some().then_some(end).filter(|_| !is_text);
     }
     let mut room = (width + 2).saturating_sub(x + needed);
     for hint in hints {
@@ -380,14 +380,14 @@ fn hints(browser: &Browser) -> Vec<Hint> {
     const MARK: (Act, &str) = (Act::Mark, "mark");
     const HELP: (Act, &str) = (Act::Help, "help");
     const BACK: (&str, &str, bool) = ("Esc q", "back", true);
-    let open = match browser.item(browser.chosen) {
+    let open = match browser.item(browser.shown.chosen) {
         Some(item) if item.is_directory() && item.gone.is_none() => (Act::Open, "open"),
         Some(item) if browser.is_flat() && item.place.is_some() => (Act::Open, "to its place"),
-        Some(_) if browser.is_flat() && browser.group.is_none() => (Act::Open, "its files"),
+        Some(_) if browser.is_flat() && browser.shown.group.is_none() => (Act::Open, "its files"),
         _ => (Act::Details, "about it"),
     };
     let sort = (Act::BySize, "sort");
-    let acts: &[(Act, &str)] = match browser.dialog {
+    let acts: &[(Act, &str)] = match browser.dialogs.open {
         Some(Dialog::Text(DialogText::Review, _)) => {
             let removing = [("t", "trash", true), ("D", "delete", true)];
             let others = [("Space", "unmark", false), ("p", "print", false), BACK];
@@ -418,7 +418,7 @@ fn hints(browser: &Browser) -> Vec<Hint> {
             let (review, none) = ((Act::Delete, "review, delete"), (Act::UnmarkAll, "unmark all"));
             &[MARK, review, none, (Act::Paths, "print paths"), open, HELP]
         }
-        None if browser.pattern.is_some() => {
+        None if browser.shown.pattern.is_some() => {
             &[(Act::Stop, "show all"), open, MARK, (Act::Filter, "list others"), HELP]
         }
         None => {
@@ -437,11 +437,11 @@ fn hints(browser: &Browser) -> Vec<Hint> {
 
 /// Whether an action that may be hinted at has something to act on.
 fn does_something(browser: &Browser, act: Act) -> bool {
-    let item = browser.item(browser.chosen);
+    let item = browser.item(browser.shown.chosen);
     match act {
         Act::Open | Act::Details => item.is_some(),
         Act::Delete if browser.marked().0 > 0 => true,
-        Act::Map => browser.has_pane && browser.directory_in_pane().is_some(),
+        Act::Map => browser.shown.has_pane && browser.directory_in_pane().is_some(),
         Act::Mark | Act::Delete => item.is_some_and(|item| item.place.is_some()),
         Act::BySize => browser.order().is_some(),
         Act::Search | Act::NextView => browser.has_all(),

@@ -38,47 +38,48 @@ pub(super) struct NameSearch {
 impl Browser {
     /// Whether the list is not that of the current directory.
     pub(super) fn is_flat(&self) -> bool {
-        self.view != ViewKind::Tree || self.is_searching()
+        self.shown.view != ViewKind::Tree || self.is_searching()
     }
 
     pub(super) fn is_searching(&self) -> bool {
-        self.search.as_ref().is_some_and(|search| search.found.is_none())
+        self.shown.search.as_ref().is_some_and(|search| search.found.is_none())
     }
 
     /// Whether a search can go on.
     pub(super) fn has_matches(&self) -> bool {
-        self.search.as_ref().is_some_and(|search| search.found.is_some())
+        self.shown.search.as_ref().is_some_and(|search| search.found.is_some())
     }
 
     /// The order of the list; none if it is fixed, as that of groups is. Changes are known only in the list of a
     /// directory. Other lists are sorted by size instead.
     pub(super) fn order(&self) -> Option<Sorting> {
-        let is_fixed = match self.view {
+        let is_fixed = match self.shown.view {
             ViewKind::Causes => !self.is_searching(),
             _ => self.lists_groups(),
         };
-        let by = match self.sorting.by {
+        let by = match self.shown.sorting.by {
             SortKey::Change if self.is_flat() => SortKey::Size,
             by => by,
         };
-        (!is_fixed).then_some(Sorting { by, ..self.sorting })
+        (!is_fixed).then_some(Sorting { by, ..self.shown.sorting })
     }
 
     /// Whether the lines are groups, and not entries.
     pub(super) fn lists_groups(&self) -> bool {
-        let has_groups = matches!(self.view, ViewKind::Types | ViewKind::Ages | ViewKind::Owners);
-        has_groups && self.group.is_none() && !self.is_searching()
+        let has_groups =
+            matches!(self.shown.view, ViewKind::Types | ViewKind::Ages | ViewKind::Owners);
+        has_groups && self.shown.group.is_none() && !self.is_searching()
     }
 
     /// Whether a query is being answered.
     pub fn is_asking(&self) -> bool {
-        self.asking.is_some()
+        self.shown.asking.is_some()
     }
 
     /// Goes to the next view, or the one before.
     pub(super) fn turn(&mut self, by: isize) {
         let kinds: Vec<_> = self.views().map(|(kind, _)| kind).collect();
-        let at = kinds.iter().position(|kind| *kind == self.view).unwrap_or(0);
+        let at = kinds.iter().position(|kind| *kind == self.shown.view).unwrap_or(0);
         let to = at.saturating_add_signed(by + kinds.len().cast_signed()) % kinds.len();
         self.show_view(kinds[to]);
     }
@@ -86,7 +87,7 @@ impl Browser {
     /// Shows another view of the current directory.
     pub(super) fn show_view(&mut self, kind: ViewKind) {
         if self.has_whole_tree() {
-            (self.view, self.group) = (kind, None);
+            (self.shown.view, self.shown.group) = (kind, None);
             self.enter(None);
         }
     }
@@ -103,7 +104,7 @@ impl Browser {
 
     /// What the view needs and the scan has not, if that is why it lists nothing.
     pub(super) fn lacks(&self) -> Option<&'static str> {
-        match self.view {
+        match self.shown.view {
             _ if self.is_searching() => None,
             ViewKind::Ages if !self.has_times() => Some(self.no_times()),
             ViewKind::Owners if self.scan.knows_owners => None,
@@ -115,10 +116,10 @@ impl Browser {
 
     /// What is asked for the list; none where that is known to have no answer.
     fn query(&self) -> Option<TreeQuery> {
-        if let Some(search) = self.search.as_ref().filter(|search| search.found.is_none()) {
+        if let Some(search) = self.shown.search.as_ref().filter(|search| search.found.is_none()) {
             return Some(TreeQuery::Named(search.pattern.clone()));
         }
-        let by = match self.view {
+        let by = match self.shown.view {
             ViewKind::Tree | ViewKind::Causes => return None,
             _ if self.lacks().is_some() => return None,
             ViewKind::LargestFiles => return Some(TreeQuery::Files),
@@ -126,38 +127,38 @@ impl Browser {
             ViewKind::Ages => By::Age { now: sys::now() },
             ViewKind::Owners => By::Owner { name: sys::user_name },
         };
-        Some(match &self.group {
+        Some(match &self.shown.group {
             Some(group) => TreeQuery::Group(by, group.clone()),
             None => TreeQuery::Groups(by),
         })
     }
 
     fn key(&self) -> AnswerKey {
-        let search = self.search.as_ref().filter(|_| self.is_searching());
+        let search = self.shown.search.as_ref().filter(|_| self.is_searching());
         let text = search.map(|search| search.pattern.text.clone());
-        (self.scan.directory, self.view, self.group.clone(), text)
+        (self.scan.directory, self.shown.view, self.shown.group.clone(), text)
     }
 
     /// Lists what the view has found, or begins to find it.
     pub(super) fn list_found(&mut self) {
-        if self.view == ViewKind::Causes && !self.is_searching() {
-            let (causes, pattern) = (self.causes(), self.pattern.as_ref());
+        if self.shown.view == ViewKind::Causes && !self.is_searching() {
+            let (causes, pattern) = (self.causes(), self.shown.pattern.as_ref());
             self.scan.index = SortedList::of_others(causes, &self.scan.tree, pattern);
             return;
         }
         let key = self.key();
-        let is_free = match &self.asking {
+        let is_free = match &self.shown.asking {
             None => true,
             Some((other, it)) => *other != key && !matches!(it.query, TreeQuery::Links(_)),
         };
         if is_free
-            && !self.answers.contains_key(&key)
+            && !self.shown.answers.contains_key(&key)
             && let Some(query) = self.query()
         {
             self.ask(query, self.scan.directory);
         }
-        let (sorting, pattern) = (self.order().unwrap_or_default(), self.pattern.as_ref());
-        let places = match self.answers.get(&key) {
+        let (sorting, pattern) = (self.order().unwrap_or_default(), self.shown.pattern.as_ref());
+        let places = match self.shown.answers.get(&key) {
             Some(Answer::Groups(groups)) => {
                 self.scan.index = SortedList::of_others(groups.clone(), &self.scan.tree, pattern);
                 return;
@@ -165,7 +166,7 @@ impl Browser {
             Some(Answer::Entries { places, .. }) => &places[..],
             None => &[],
         };
-        self.scan.list(&self.way, Some(places), sorting, pattern);
+        self.scan.list(&self.shown.way, Some(places), sorting, pattern);
     }
 
     /// Begins a query, whose first slice may answer it.
@@ -176,13 +177,14 @@ impl Browser {
 
     /// Goes on with the query.
     pub(super) fn go_on(&mut self) {
-        let Some((key, running)) = self.asking.take() else { return };
+        let Some((key, running)) = self.shown.asking.take() else { return };
         self.step(key, running);
-        if self.asking.is_some() {
+        if self.shown.asking.is_some() {
             return;
         }
         self.relist();
-        if self.search.as_ref().is_some_and(|search| search.is_entered) && self.is_searching() {
+        if self.shown.search.as_ref().is_some_and(|search| search.is_entered) && self.is_searching()
+        {
             self.accept_search();
         }
     }
@@ -190,7 +192,7 @@ impl Browser {
     /// Looks at the next slice, and takes the answer if it was the last.
     fn step(&mut self, key: AnswerKey, mut running: RunningQuery) {
         if running.step(&self.scan.tree) {
-            self.asking = Some((key, running));
+            self.shown.asking = Some((key, running));
             return;
         }
         let below = running.below;
@@ -209,24 +211,24 @@ impl Browser {
                 self.ask(query, root);
             }
             (_, answer) => {
-                if self.answers.len() >= MOST_ANSWERS {
-                    self.answers.clear();
+                if self.shown.answers.len() >= MOST_ANSWERS {
+                    self.shown.answers.clear();
                 }
-                self.answers.insert(key, answer);
+                self.shown.answers.insert(key, answer);
             }
         }
     }
 
     /// Forgets what was found, because the tree has changed.
     pub(super) fn forget_found(&mut self) {
-        self.asking = None;
-        self.answers.clear();
+        self.shown.asking = None;
+        self.shown.answers.clear();
     }
 
     /// Shows where an entry is in the tree.
     fn show_at(&mut self, mut way: Vec<Vec<u8>>) {
         let name = way.pop();
-        (self.view, self.group, self.way) = (ViewKind::Tree, None, way);
+        (self.shown.view, self.shown.group, self.shown.way) = (ViewKind::Tree, None, way);
         self.enter(name);
     }
 
@@ -248,13 +250,13 @@ impl Browser {
 
     /// Goes from a line that is not in the list of a directory to what it stands for.
     pub(super) fn follow_line(&mut self) {
-        let Some(item) = self.item(self.chosen) else { return };
+        let Some(item) = self.item(self.shown.chosen) else { return };
         match item.place {
             _ if self.is_searching() => self.accept_search(),
             Some(place) => self.show_at(names(&self.scan.tree.at(place))),
-            None if self.group.is_some() => self.say(self.refusal_of(&item)),
+            None if self.shown.group.is_some() => self.say(self.refusal_of(&item)),
             None => {
-                self.group = Some(item.name.to_vec());
+                self.shown.group = Some(item.name.to_vec());
                 self.enter(None);
             }
         }
@@ -264,10 +266,10 @@ impl Browser {
     pub(super) fn leave_view(&mut self) -> bool {
         if self.is_searching() {
             self.cancel_search();
-        } else if let Some(group) = self.group.take() {
+        } else if let Some(group) = self.shown.group.take() {
             self.enter(Some(group));
-        } else if self.view != ViewKind::Tree {
-            self.view = ViewKind::Tree;
+        } else if self.shown.view != ViewKind::Tree {
+            self.shown.view = ViewKind::Tree;
             self.enter(None);
         } else {
             return false;
@@ -278,8 +280,8 @@ impl Browser {
     /// Asks for the text to search, also if the search comes later: its letters must do nothing else.
     pub(super) fn begin_search(&mut self) {
         self.has_whole_tree();
-        self.search = None;
-        self.dialog = Some(Dialog::Prompt(Question::Search, String::new()));
+        self.shown.search = None;
+        self.dialogs.open = Some(Dialog::Prompt(Question::Search, String::new()));
     }
 
     /// Searches for what has been typed so far.
@@ -294,19 +296,19 @@ impl Browser {
             Ok(pattern) => pattern,
             Err(why) => return self.say(why),
         };
-        let from = self.search.take().map(|search| search.from);
-        let from = from.unwrap_or_else(|| (self.way.clone(), self.chosen));
-        self.asking = None;
+        let from = self.shown.search.take().map(|search| search.from);
+        let from = from.unwrap_or_else(|| (self.shown.way.clone(), self.shown.chosen));
+        self.shown.asking = None;
         let (is_entered, found, shown) = (false, None, 0);
-        self.search = Some(NameSearch { pattern, from, is_entered, found, shown });
+        self.shown.search = Some(NameSearch { pattern, from, is_entered, found, shown });
         self.enter(None);
     }
 
     /// Ends the search, and goes back to where it began.
     pub(super) fn cancel_search(&mut self) {
-        self.asking = None;
-        if let Some(NameSearch { from: (way, chosen), .. }) = self.search.take() {
-            self.way = way;
+        self.shown.asking = None;
+        if let Some(NameSearch { from: (way, chosen), .. }) = self.shown.search.take() {
+            self.shown.way = way;
             self.enter(None);
             self.pin(chosen);
         }
@@ -315,11 +317,11 @@ impl Browser {
     /// Shows the chosen match in its directory, now or as soon as it is known.
     pub(super) fn accept_search(&mut self) {
         let key = self.key();
-        let Some(search) = &mut self.search else { return };
+        let Some(search) = &mut self.shown.search else { return };
         search.is_entered = true;
-        let Some(Answer::Entries { places, .. }) = self.answers.get(&key) else { return };
+        let Some(Answer::Entries { places, .. }) = self.shown.answers.get(&key) else { return };
         // The list may be in another order.
-        let chosen = self.scan.item(self.chosen).and_then(|item| item.place);
+        let chosen = self.scan.item(self.shown.chosen).and_then(|item| item.place);
         let shown = places.iter().position(|place| Some(*place) == chosen).unwrap_or(0);
         let found = places.iter().map(|place| names(&self.scan.tree.at(*place)));
         (search.found, search.shown) = (Some(found.collect()), shown);
@@ -333,7 +335,7 @@ impl Browser {
     /// How many names match, of which the list may have only the largest.
     pub(super) fn found(&self) -> String {
         let listed = Format::Count.write(self.len() as u64);
-        match self.answers.get(&self.key()) {
+        match self.shown.answers.get(&self.key()) {
             Some(Answer::Entries { has_more: true, .. }) => format!("more than {listed}"),
             _ => listed,
         }
@@ -341,7 +343,7 @@ impl Browser {
 
     /// Goes so many matches on, or back.
     pub(super) fn go_to_match(&mut self, by: isize) {
-        let Some(search) = &mut self.search else { return };
+        let Some(search) = &mut self.shown.search else { return };
         let Some(found) = &search.found else { return };
         let all = found.len();
         let shown = search.shown.saturating_add_signed(by + all.cast_signed()) % all.max(1);
@@ -363,8 +365,8 @@ impl Browser {
         if !self.has_whole_tree() {
             return;
         }
-        match self.item(self.chosen).and_then(|item| linked(&item)) {
-            Some(inode) if self.asking.is_none() => {
+        match self.item(self.shown.chosen).and_then(|item| linked(&item)) {
+            Some(inode) if self.shown.asking.is_none() => {
                 let root = self.scan.tree.root().id().unwrap_or_default();
                 self.ask(TreeQuery::Links(inode), root);
             }

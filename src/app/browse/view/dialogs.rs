@@ -24,7 +24,7 @@ pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &m
     let title = match text {
         DialogText::Help => "keys",
         DialogText::Info => {
-            let name = browser.item(browser.chosen).map(|item| list::name(browser, &item));
+            let name = browser.item(browser.shown.chosen).map(|item| list::name(browser, &item));
             let name = shorten(&name.unwrap_or_default(), canvas.width().saturating_sub(8));
             &format!("about {name}")
         }
@@ -41,7 +41,7 @@ pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &m
                 _ => format!("{count} could not be read: missing from the totals"),
             };
             let head = (titled(&title, canvas.width()), Vec::new());
-            let lines = (browser.text_first, first, unread.len());
+            let lines = (browser.dialogs.text_first, first, unread.len());
             return paths(canvas, head, 1, lines, |_, line| {
                 (Line::new(), said(browser, &unread[line]), Style::new())
             });
@@ -101,7 +101,7 @@ fn help(browser: &Browser, width: usize, aside: Style) -> Vec<Line> {
 /// The same in `count` columns.
 fn help_in(browser: &Browser, count: usize, width: usize, aside: Style) -> Vec<Line> {
     let (mut x, mut lines) = (1, Vec::new());
-    for rows in help_columns(browser, count, browser.height > 24) {
+    for rows in help_columns(browser, count, browser.shown.height > 24) {
         let column = pairs(&rows, (x, width.saturating_sub(1)), [BOLD, aside]);
         lines.resize(column.len().max(lines.len()), Line::new());
         let ends = column.iter().flatten().map(|(x, text, _)| x + cells(text));
@@ -138,7 +138,7 @@ fn help_columns(browser: &Browser, count: usize, is_room: bool) -> Vec<Vec<(Stri
 
 /// All that is known of the chosen entry.
 fn info(browser: &Browser) -> Vec<(&'static str, String)> {
-    let place = browser.item(browser.chosen).and_then(|item| item.place);
+    let place = browser.item(browser.shown.chosen).and_then(|item| item.place);
     let path = place.map(|place| ("path", browser.text(&browser.tree().at(place).path())));
     let exact = place.map(|place| exactly(browser, place)).unwrap_or_default();
     path.into_iter().chain(details(browser)).chain(exact).collect()
@@ -158,7 +158,7 @@ fn exactly(browser: &Browser, place: Place) -> Vec<(&'static str, String)> {
 
 /// The same without its path.
 pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
-    let Some(item) = browser.item(browser.chosen) else { return Vec::new() };
+    let Some(item) = browser.item(browser.shown.chosen) else { return Vec::new() };
     let mut lines = Vec::new();
     lines.push(match (item.place, item.gone) {
         (None, Some(was)) => ("gone", format!("it was {}", browser.sized(was, false))),
@@ -277,7 +277,7 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
             foot.push(vec![(1, why.to_owned(), canvas.aside())]);
         }
     }
-    let lines = (browser.text_first, chosen, count);
+    let lines = (browser.dialogs.text_first, chosen, count);
     paths(canvas, (head, foot), start, lines, |canvas, number| {
         let (item, mark) = (item(number), &marks[number]);
         let (size, is_partial) = (item.totals.size, browser.is_partial(item.place));
@@ -306,7 +306,7 @@ fn trash(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
         _ => "in the trash: that frees nothing until it is emptied; Enter puts this back",
     };
     let head = (titled(title, canvas.width()), Vec::new());
-    let lines = (browser.text_first, chosen, trashed.len());
+    let lines = (browser.dialogs.text_first, chosen, trashed.len());
     paths(canvas, head, 10, lines, |_, line| {
         let entry = &trashed[trashed.len() - 1 - line];
         let size = vec![(1, format!("{:>7}", entry.size), Style::new())];
@@ -348,7 +348,7 @@ fn review_head(browser: &Browser, sum: &[String; 2], canvas: &Canvas<'_>) -> Vec
     }
     // On a low screen, the last line has to do.
     if browser.no_removal_of_marks().is_none() && !is_low {
-        let keys = match browser.dialog {
+        let keys = match browser.dialogs.open {
             Some(Dialog::Prompt(Question::Delete(count), _)) => [
                 (format!("{} Enter", Format::Count.write(count)), "deletes them for ever"),
                 ("Esc".to_owned(), "deletes nothing"),

@@ -50,7 +50,7 @@ const BEFORE: usize = 3;
 
 pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     let (whole, height) = (browser.whole(), areas.lines(canvas.height()));
-    let shown = browser.first..browser.len().min(browser.first + height);
+    let shown = browser.shown.first..browser.len().min(browser.shown.first + height);
     let lines: Vec<_> = shown.filter_map(|line| fields(browser, line, whole)).collect();
     if lines.is_empty() {
         let (root, here) = (browser.tree().root(), browser.scan.here());
@@ -61,9 +61,9 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
             Some(why) => why,
             None if browser.is_walking() => "nothing yet",
             None if browser.is_asking() => "looking …",
-            None if browser.is_searching() || browser.pattern.is_some() => "no name matches",
+            None if browser.is_searching() || browser.shown.pattern.is_some() => "no name matches",
             None if problem.is_some() => problem.as_deref().unwrap_or_default(),
-            None if root.name().is_empty() && browser.way.is_empty() => match unread {
+            None if root.name().is_empty() && browser.shown.way.is_empty() => match unread {
                 [problem] => &dialogs::said(browser, problem).concat(),
                 _ => "nothing could be read: e says why",
             },
@@ -80,7 +80,7 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     if areas.head > 1 {
         headings(canvas, areas.head - 1, &layout);
         if browser.len() > height {
-            let position = position(browser.chosen + 1, browser.len());
+            let position = position(browser.shown.chosen + 1, browser.len());
             let x = areas.list.saturating_sub(cells(&position) + 1);
             // The heading of the names stays.
             let room = if x > layout.name + cells(NAME_HEADING) { usize::MAX } else { 0 };
@@ -89,7 +89,7 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     }
     for (i, fields) in lines.iter().enumerate() {
         line(browser, canvas, areas.head + i, fields, &layout, areas.list);
-        if browser.first + i == browser.chosen {
+        if browser.shown.first + i == browser.shown.chosen {
             canvas.band(areas.head + i, areas.list);
         }
     }
@@ -101,7 +101,7 @@ fn fields(browser: &Browser, line: usize, whole: u64) -> Option<Fields<'_>> {
         || item.place.is_some_and(|place| browser.scan.marks.is_marked(place));
     let is_partial = browser.is_partial(item.place);
     let change = browser.change(&item).filter(|change| *change != 0);
-    let newest = item.totals.newest.filter(|_| !browser.columns.no_times);
+    let newest = item.totals.newest.filter(|_| !browser.shown.columns.no_times);
     Some(Fields {
         mark: match (is_marked, item.is_open) {
             (true, _) => '●',
@@ -167,7 +167,7 @@ fn layout(browser: &Browser, lines: &[Fields<'_>], width: usize) -> ListLayout {
     /// The least and the most room that a column leaves to names, if they need it.
     const NAME: (usize, usize) = (8, 24);
     const BAR: usize = 6;
-    let ListColumns { bars, counts, no_times, .. } = browser.columns;
+    let ListColumns { bars, counts, no_times, .. } = browser.shown.columns;
     let (has_percent, has_bar) = BARS[bars];
     let counts = counts || browser.lists_groups();
     let is_wanted = [true, true, counts, has_percent, !no_times];

@@ -17,7 +17,7 @@ use weigh::internal::tree::Child;
 /// Draws it from the column `x` on.
 pub(super) fn draw(browser: &Browser, x: usize, areas: Areas, canvas: &mut Canvas<'_>) {
     let (width, lines) = (canvas.width().saturating_sub(x), areas.lines(canvas.height()));
-    let Some(item) = browser.item(browser.chosen) else { return };
+    let Some(item) = browser.item(browser.shown.chosen) else { return };
     let end = areas.head + lines;
     (areas.head - 1..end).for_each(|y| _ = canvas.write((x - 2, y), "│", 1, canvas.aside()));
     let title = shorten(&list::name(browser, &item), width);
@@ -52,7 +52,7 @@ fn inside(
     if browser.inside().1 == 0 {
         canvas.write((x, y), browser.nothing(directory.place()), width, canvas.aside());
         1
-    } else if browser.columns.map {
+    } else if browser.shown.columns.map {
         map(browser, (x, y, width, height), canvas)
     } else {
         content(browser, directory.size(), (x, y, width, height), canvas)
@@ -67,7 +67,7 @@ fn content(
     (x, y, width, height): (usize, usize, usize, usize),
     canvas: &mut Canvas<'_>,
 ) -> usize {
-    let chosen = browser.item(browser.chosen).and_then(|item| item.place);
+    let chosen = browser.item(browser.shown.chosen).and_then(|item| item.place);
     let (places, count) = browser.inside();
     let bar = (width / 4).clamp(6, 20);
     let largest = places.first().map_or(0, |place| browser.tree().at(*place).size());
