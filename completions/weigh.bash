@@ -50,7 +50,7 @@ _weigh() {
             for one in "${COMP_WORDS[@]:2:COMP_CWORD-2}"; do
                 [[ $one == -* ]] || return 0
             done
-            words='last yesterday 12h 7d 2w 3mo 1y'
+            words='last yesterday monday 12h 7d 2w 3mo 1y'
             for kept in "${XDG_STATE_HOME:-$HOME/.local/state}"/weigh/snapshots/*/weigh-*.weigh; do
                 kept=${kept##*/weigh-} kept=${kept%%T*}
                 [[ $kept == \** || " $words " == *" $kept "* ]] || words+=" $kept"

@@ -12,7 +12,7 @@ end
 function __weigh_times -d 'Times to compare with'
     # Only the first word after diff may be one.
     test (count (string match -v -- '-*' (commandline -opc))) -gt 2; and return
-    string split ' ' 'last yesterday 12h 7d 2w 3mo 1y'
+    string split ' ' 'last yesterday monday 12h 7d 2w 3mo 1y'
     set -l state $HOME/.local/state
     set -q XDG_STATE_HOME; and set state $XDG_STATE_HOME
     set -l kept $state/weigh/snapshots/*/weigh-*.weigh

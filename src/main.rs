@@ -62,7 +62,12 @@ fn main() -> ExitCode {
             });
         }
     };
-    let printed = unless_closed(print(request, outcome, plan.output, second.ok()));
+    // The first time, weigh diff has no answer but its note.
+    let has_answer = messages.first.is_none() || !matches!(plan.output, Output::Picture(_));
+    let printed = match has_answer {
+        true => unless_closed(print(request, outcome, plan.output, second.ok())),
+        false => Ok(()),
+    };
     let Outcome { unsaved, other_files, exceeded, stats, .. } = outcome;
     let report = &outcome.snapshot.report;
     say(Message::Error, unsaved.iter().chain(other_files).map(Problem::lines));
@@ -168,7 +173,8 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
     let Messages { print_errors, may_need_root, .. } = *messages;
     note(messages.swallowed.clone(), messages);
     note(messages.unremembered.map(errors::unremembered), messages);
-    note(errors::remembered(outcome.remembered.as_ref(), messages.remembering), messages);
+    let first = messages.first.as_deref();
+    note(errors::remembered(outcome.remembered.as_ref(), messages.remembering, first), messages);
     note(errors::not_in_bulk(&outcome.stats.not_in_bulk), messages);
     note(errors::overlays(&outcome.stats.overlays), messages);
     // A snapshot may have been saved with the same filters.

@@ -10,10 +10,11 @@ use std::thread::{self, ScopedJoinHandle};
 use super::{Earlier, Input, Keep, Now, Request, Weigh};
 use crate::ask::diff::{self, Unchanged};
 use crate::base::measure::{Measure, Measures, View};
+use crate::base::path;
 use crate::from::series;
 use crate::from::snapshot::{self, Digested, Doubt, Origin, Snapshot, Wanted};
 use crate::sys::problem::{Operation, Problem, hinted};
-use crate::sys::{self, Query};
+use crate::sys::{self, Query, Symlinks};
 use crate::tree::Tree;
 use crate::tree::tally::{Groups, Inodes, Limits, Whole};
 use crate::tree::total::replay;
@@ -219,6 +220,39 @@ impl Request {
         }
         self.ensure_enough(Some(origin), (self.is_by_owner(), self.is_by_age()), false)?;
         snapshot::ensure_measure(seen.measure, required)
+    }
+
+    /// Leaves the scans that weigh keeps out of a comparison of trees of these roots: each one makes them grow.
+    pub(super) fn leave_out_kept(
+        &self,
+        [before, now]: [&mut Tree; 2],
+        origin: Option<&Origin>,
+        unchanged: Option<&mut Unchanged>,
+    ) {
+        let (Some(kept), Some(origin)) = (&self.remember, origin) else { return };
+        let store = sys::real_path(&kept.directory, Symlinks::Follow);
+        let store = store.map(|path| path.into_os_string().into_encoded_bytes());
+        let Ok(store) = store else { return };
+        for root in &origin.roots {
+            let (Some(name), Some(way)) = (&root.name, path::below(&store, &root.path)) else {
+                continue;
+            };
+            let find = |tree: &Tree| {
+                let root = tree.roots().find(|root| root.name() == name)?;
+                let mut names = way.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
+                names.try_fold(root, |at, name| at.directories().find(|it| it.name() == name))?.id()
+            };
+            let (was, is) = (find(before), find(now));
+            if let (Some(Unchanged::Parts(parts)), Some(is)) = (unchanged, is)
+                && parts.leave_out(now, is)
+            {
+                // The tree before lacks it.
+                return;
+            }
+            was.into_iter().for_each(|was| before.empty(was));
+            is.into_iter().for_each(|is| now.empty(is));
+            return;
+        }
     }
 
     /// How what is to be shown has changed in this `view`. What is `unchanged` may be missing in the tree `before`.

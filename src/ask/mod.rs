@@ -191,8 +191,10 @@ pub fn run(
     let doubts = request.doubts(before.as_ref(), &snapshot);
     let (before, earlier) = before.map_or((None, None), |it| (it.report.answer, it.origin));
     snapshot.report.answer = match (snapshot.report.answer, before) {
-        (Some(now), Some(before)) => {
-            Some(request.difference(before, now, snapshot.view, unchanged.flatten()))
+        (Some(mut now), Some(mut before)) => {
+            let (mut unchanged, origin) = (unchanged.flatten(), snapshot.origin.as_ref());
+            request.leave_out_kept([&mut before, &mut now], origin, unchanged.as_mut());
+            Some(request.difference(before, now, snapshot.view, unchanged))
         }
         (Some(whole), None) if request.kept().is_some() => {
             Some(request.shown(whole, largest, snapshot.view, &stats))

@@ -117,7 +117,8 @@ impl Request {
         let is_share = is_saved && self.walk.filter.share.is_some();
         let needs = [
             (is_saved || is_anew).then_some(of_all),
-            is_share.then_some(Inodes::DIRECTORIES),
+            // By these, a later comparison recognizes directories that were moved.
+            (is_share || self.remember.is_some()).then_some(Inodes::DIRECTORIES),
             (self.since.is_some() && !is_grouped).then_some(directories),
             to_be_shown,
         ];

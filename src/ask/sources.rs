@@ -347,7 +347,10 @@ impl Request {
             Ok((saved, expired))
         };
         Some(match keep() {
-            Ok((saved, expired)) => Remembering::Kept(saved, expired),
+            Ok((file, expired)) => {
+                let length = sys::length(&file);
+                Remembering::Kept { file, length, expired }
+            }
             Err(problem) => Remembering::Failed(problem),
         })
     }

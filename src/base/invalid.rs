@@ -18,7 +18,7 @@ pub enum InvalidValue {
     )]
     Days,
     /// It is no time.
-    #[error("a time is 12h, 7d, 2w, 3mo, 1y, yesterday, or a date as in 2026-11-01")]
+    #[error("a time is 12h, 7d, 2w, 3mo, 1y, yesterday, monday, or a date as in 2026-11-01")]
     Time,
     /// It is no share of a tree.
     #[error("a share is 1/8, 2/8 … or 8/8")]

@@ -1,6 +1,6 @@
-//! Points in time as people write them: `12h`, `7d`, `2w`, `3mo`, `1y`, `2026-11-01`, `yesterday`.
+//! Points in time as people write them: `12h`, `7d`, `2w`, `3mo`, `1y`, `2026-11-01`, `yesterday`, `monday`.
 
-use jiff::civil::Date;
+use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan};
 
@@ -15,6 +15,8 @@ pub enum When {
     DaysBefore(u32),
     /// When this day began.
     On(Date),
+    /// When the last such day before today began.
+    Last(Weekday),
 }
 
 /// A unit of time. Months and years are those of the calendar.
@@ -44,6 +46,9 @@ impl When {
             // No time needs no unit.
             "0" => return Ok(When::Ago(0, Unit::Hours)),
             _ => {}
+        }
+        if let Some((_, day)) = WEEKDAYS.into_iter().find(|(name, _)| *name == text) {
+            return Ok(When::Last(day));
         }
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let (number, unit) = text.split_at(digits);
@@ -82,9 +87,25 @@ impl When {
                 .to_zoned_datetime(zone.clone())
                 .ok()?,
             When::On(date) => date.to_zoned_datetime(zone.clone()).ok()?,
+            When::Last(day) => last(day, now.date())?.to_zoned_datetime(zone.clone()).ok()?,
         };
         Some(time.timestamp().as_second())
     }
+}
+
+const WEEKDAYS: [(&str, Weekday); 7] = [
+    ("monday", Weekday::Monday),
+    ("tuesday", Weekday::Tuesday),
+    ("wednesday", Weekday::Wednesday),
+    ("thursday", Weekday::Thursday),
+    ("friday", Weekday::Friday),
+    ("saturday", Weekday::Saturday),
+    ("sunday", Weekday::Sunday),
+];
+
+/// The last such `day` before `today`.
+pub fn last(day: Weekday, today: Date) -> Option<Date> {
+    today.nth_weekday(-1, day).ok()
 }
 
 impl Unit {
@@ -123,6 +144,9 @@ mod tests {
             ("today", DAY / 2),
             ("yesterday", DAY + DAY / 2),
             ("2026-03-01", 30 * DAY + DAY / 2),
+            // It is a Tuesday.
+            ("monday", DAY + DAY / 2),
+            ("tuesday", 7 * DAY + DAY / 2),
         ] {
             let when = When::parse(text).expect(text);
             assert_eq!(NOW - when.moment(NOW, &TimeZone::UTC), before, "{text}");

@@ -87,11 +87,18 @@ pub fn unmounted(roots: &[Vec<u8>]) -> Option<String> {
 pub fn remembered(
     remembered: Option<&Remembering>,
     (says_kept, says_unfit): (bool, bool),
+    first: Option<&str>,
 ) -> Vec<String> {
     match remembered {
-        Some(Remembering::Kept(file, expired)) => {
-            let kept = says_kept
-                .then(|| format!("remembered: {}", escape(file.as_os_str().as_encoded_bytes())));
+        Some(Remembering::Kept { file, length, expired }) => {
+            let file = escape(file.as_os_str().as_encoded_bytes());
+            let kept = match first {
+                Some(why) => Some(format!(
+                    "{why}. This one is kept ({})\nrun weigh diff again later to see what grew",
+                    Format::Binary.write(*length)
+                )),
+                None => says_kept.then(|| format!("kept this scan: {file}")),
+            };
             let over = (expired.of_other_hosts > 0).then(|| {
                 "scans of other hosts take more than remember-bound in the config file allows, and stay\n\
                  weigh history --forget removes all, and --series NAME makes one series of all hosts"
@@ -108,7 +115,7 @@ pub fn remembered(
 
 /// The line that says why a walk is not remembered.
 pub fn unremembered(why: &str) -> String {
-    format!("not remembered: {why}")
+    format!("this scan is not kept: {why}")
 }
 
 /// The line about so many snapshots of other hosts that `--keep` left.

@@ -168,8 +168,10 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
                 (Form::Page(_) | Form::Markdown, _) | (_, None) => Ok(()),
             }
         }
-        (Output::Picture(mut options), Some(tree)) => {
-            options.since = diff::since(earlier.as_ref(), &options.dates);
+        (Output::Picture(options), Some(tree)) if tree.root().change().is_some() => {
+            diff::draw(out, tree, (earlier.as_ref(), origin.as_ref()), &options)
+        }
+        (Output::Picture(options), Some(tree)) => {
             let lines = file_systems::lines(file_systems, &options);
             if options.is_root_first {
                 out.write_all(lines.as_bytes())?;
@@ -178,10 +180,10 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
             tree::draw(out, tree, &options)?;
             out.write_all(lines.as_bytes())
         }
-        (Output::Markdown(mut options), Some(tree)) => {
-            options.since = diff::since(earlier.as_ref(), &options.dates);
-            markdown::write(out, tree, &options)
+        (Output::Markdown(options), Some(tree)) if tree.root().change().is_some() => {
+            diff::markdown(out, tree, (earlier.as_ref(), origin.as_ref()), &options)
         }
+        (Output::Markdown(options), Some(tree)) => markdown::write(out, tree, &options),
         (Output::Page(mut options), Some(tree)) => {
             adapt(&mut options.picture, snapshot);
             // A browser shows them, whatever the terminal can show.

@@ -85,6 +85,25 @@ impl TimeFormat {
         }
     }
 
+    /// The same, with a day near to today as people call it: `yesterday 12:37`. Only if nobody chose a style.
+    pub(super) fn write_near(&self, seconds: i64) -> String {
+        const MINUTES: &str = "%Y-%m-%d %H:%M";
+        let day = |seconds| {
+            let time = Timestamp::from_second(seconds).ok()?;
+            Some(time.to_zoned_datetime((**self.zone).clone()))
+        };
+        let is_usual = matches!(&self.style, Style::Format(format) if format == MINUTES);
+        let Some((then, now)) = day(seconds).zip(day(self.now)).filter(|_| is_usual) else {
+            return self.write(seconds);
+        };
+        let yesterday = now.date().yesterday().ok();
+        match then.date() {
+            date if date == now.date() => format!("today {}", then.strftime("%H:%M")),
+            date if Some(date) == yesterday => format!("yesterday {}", then.strftime("%H:%M")),
+            _ => self.write(seconds),
+        }
+    }
+
     /// How long ago a time was, in few letters: `today`, `3 d`, `9 mo`, `2 y`.
     pub fn age(&self, seconds: i64) -> String {
         const MONTH: i64 = 2_629_746;

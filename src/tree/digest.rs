@@ -114,6 +114,16 @@ pub struct UnchangedParts {
 }
 
 impl UnchangedParts {
+    /// Forgets what differs in a directory of the tree `now`, and below it, unless it is unchanged; whether it is.
+    pub fn leave_out(&mut self, now: &Tree, directory: DirectoryId) -> bool {
+        let is_unchanged = self.directories.get(directory.index()) == Some(&true);
+        if !is_unchanged {
+            let below = now.directory(directory).all_directories();
+            below.filter_map(|it| it.id()).for_each(|id| _ = self.others.remove(&id));
+        }
+        is_unchanged
+    }
+
     /// What may differ in a directory, by name, if that is known: what was in it `before`, and what is `now`.
     pub fn others<'a>(&'a self, before: Child<'a>, now: Child<'a>) -> Option<[Vec<Child<'a>>; 2]> {
         let id = now.id()?;

@@ -4,12 +4,12 @@
 //! are gone: `total::add_up` does.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::mem;
 use std::ops::{Bound, RangeInclusive};
+use std::{iter, mem};
 
 use super::{
-    Content, DirectoryId, Inode, Node, PackedDirectory, Place, Shape, Step, Sums, Traversal, Tree,
-    adopt, below, record,
+    Child, Content, DirectoryId, Inode, Node, PackedDirectory, Place, Shape, Step, Sums, Traversal,
+    Tree, adopt, below, record,
 };
 use crate::base::inode::{Identity, Links, MountedDevice};
 use crate::base::measure::{Figures, Mode};
@@ -135,6 +135,28 @@ impl Tree {
         if let Some(directory) = self.directories.get_mut(directory.0 as usize) {
             let node = directory.node();
             directory.block = directory.with(&Node { own: node.own.map(|_| own), ..node });
+        }
+    }
+
+    /// Has a directory and all below it come to nothing, and takes that off the directories above. For files that have no
+    /// link elsewhere. All numbers stay as they are.
+    pub fn empty(&mut self, directory: DirectoryId) {
+        let lost = self.directory(directory).node().sums;
+        for id in self.numbers_within(directory) {
+            let Some(directory) = self.directories.get_mut(id) else { continue };
+            let node = directory.node();
+            let own = node.own.map(|_| Figures::default());
+            let mut block = Vec::new();
+            let sums = Sums::default();
+            record::push_directory(&mut block, &Node { own, sums, ..node });
+            directory.block = block.into_boxed_slice();
+        }
+        let above: Vec<_> = iter::successors(self.directory(directory).parent(), Child::parent)
+            .filter_map(|above| Some((above.id()?, above.node().sums)))
+            .collect();
+        for (id, sums) in above {
+            let left = Sums { shared: sums.shared, frees: None, ..sums.without(&lost) };
+            self.set_sums(id, left);
         }
     }
 

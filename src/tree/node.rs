@@ -5,7 +5,7 @@ use std::mem;
 
 use super::{Child, DirectoryId, PackedDirectory, Shape, Tree, adopt, children, record};
 use crate::base::inode::{Identity, Links};
-use crate::base::measure::{Change, Figures, Kind, Mode, View};
+use crate::base::measure::{Change, Figures, Kind, Measure, Mode, View};
 use crate::sys::Stat;
 
 /// What is known about a node.
@@ -73,6 +73,15 @@ impl Sums {
     /// Those of one inode.
     pub fn of(all: Figures) -> Self {
         Self { all, entries: 1, ..Self::default() }
+    }
+
+    /// What is left without `part`, which may have links in common with other parts.
+    #[must_use]
+    pub fn without(&self, part: &Self) -> Self {
+        let all = Measure::ALL.into_iter().fold(Figures::default(), |left, measure| {
+            left.with(measure, self.all.get(measure).saturating_sub(part.all.get(measure)))
+        });
+        Self { all, entries: self.entries.saturating_sub(part.entries), ..Self::default() }
     }
 
     /// What `view` shows of them.

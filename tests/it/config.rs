@@ -238,7 +238,7 @@ fn a_setting_stays_where_the_snapshot_is_missing() {
     assert_eq!(run("diff --since last").code(), 0);
     std::fs::write(fixture.at("home/.config/weigh/config.toml"), "limit-filesystem = true")
         .unwrap();
-    let shown = run("diff --since last");
+    let shown = run("diff --no-remember --since last");
     assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{}", shown.complaint());
 }
 

@@ -216,7 +216,7 @@ fn a_similar_word_is_suggested() {
 fn help_says_what_a_command_needs() {
     let help = |command: &str| weigh(&format!("help {command}")).run().text();
     assert!(help("clean").contains("target counts only beside a\nCargo.toml"), "{}", help("clean"));
-    assert!(help("diff").contains("Run weigh --remember ~ today"), "{}", help("diff"));
+    assert!(help("diff").contains("The first time, there is no earlier scan"), "{}", help("diff"));
 }
 
 /// Settings of the config file are no flags: nothing lists them, and the answer is the line to write.

@@ -603,7 +603,7 @@ fn a_directory_is_its_newest_snapshot_or_all_of_them() {
             "history none",
             2,
             "cannot load none: there is no snapshot in it that --save DIR/ wrote, and no scan of it is remembered\n\
-             hint: to begin, use --remember, or scan it with --save DIR/",
+             hint: run weigh diff once to keep one, or scan it with --save DIR/",
         ),
         (
             "diff t --since none/",

@@ -97,7 +97,8 @@ fn offered(shell: &str, typed: &str) -> Option<Vec<String>> {
 fn shells_offer_commands_and_paths_and_flags_only_after_a_dash() {
     const COMMANDS: [&str; 7] = ["clean", "completions", "df", "diff", "help", "history", "ui"];
     const PATHS: [&str; 3] = ["file", "kept.weigh", "tree"];
-    const TIMES: [&str; 8] = ["12h", "1y", "2026-11-01", "2w", "3mo", "7d", "last", "yesterday"];
+    const TIMES: [&str; 9] =
+        ["12h", "1y", "2026-11-01", "2w", "3mo", "7d", "last", "monday", "yesterday"];
     let together = |some: &[&[&'static str]]| {
         let mut all = some.concat();
         all.sort_unstable();

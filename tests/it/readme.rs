@@ -53,6 +53,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("weigh --frees vm", "needs XFS: frees::"),
     ("weigh ui", "needs a terminal: screen:: and recording::"),
     ("jq ", "needs jq"),
+    ("gh pr comment", "needs GitHub: the lines above it are like others"),
 ];
 
 /// Why this command is not run, if it is not.
@@ -121,8 +122,12 @@ impl Home {
             "weigh: note: df says nothing about usr: it is no mount point\nhint: `weigh df` lists those\n",
             "",
         );
-        // The note of --remember names a file of this home.
-        let is_other = |line: &&str| !line.starts_with("weigh: note: remembered: ");
+        // The note of --remember names a file of this home, and that of the first diff says how large it is.
+        let is_other = |line: &&str| {
+            !line.starts_with("weigh: note: kept this scan: ")
+                && !line.contains("This one is kept (")
+                && !line.starts_with("hint: run weigh diff again later")
+        };
         let said = said.split_inclusive('\n').filter(is_other).collect();
         (output.status.success(), said)
     }
@@ -138,10 +143,12 @@ impl Home {
         let (_, printed) = self.sh(&commands.iter().map(script).collect::<String>());
         let printed: Vec<_> = printed.split_terminator(END).collect();
         assert_eq!(printed.len(), commands.len(), "{block}\n{printed:?}");
-        // Host and time are those of an example.
-        let since = |line: &str| match line.starts_with("since 20") {
-            true => "since 2026-11-20 14:02 on web1\n".to_owned(),
-            false => line.to_owned(),
+        // When the earlier scan was made.
+        let since = |line: &str| match line.split_once(" since today ") {
+            Some((before, time)) => {
+                format!("{before} since yesterday 14:02{}", &time["12:34".len()..])
+            }
+            None => line.to_owned(),
         };
         let text = |text: &str| text.split_inclusive('\n').map(since).collect::<String>();
         let blocks = commands.iter().zip(printed);

@@ -34,7 +34,7 @@ fn at_home(fixture: &Fixture, flags: &str) -> Weigh {
 fn keep(shown: Shown) -> PathBuf {
     let said = shown.complaint();
     assert_eq!((shown.code(), said.lines().count()), (0, 1), "{said}");
-    let path = said.trim_end().strip_prefix("weigh: note: remembered: ");
+    let path = said.trim_end().strip_prefix("weigh: note: kept this scan: ");
     let path = PathBuf::from(path.unwrap_or_else(|| panic!("{said}")));
     assert!(path.exists(), "{said}");
     path
@@ -95,7 +95,8 @@ fn after_three_days_it_says_what_grew() {
         let line =
             text.lines().find(|line| line.contains("access")).unwrap_or_else(|| panic!("{text}"));
         assert!(line.contains(&format!("+{}", 15_000 - was)), "{day}: {text}");
-        assert!(text.starts_with("since 20"), "{text}");
+        let grew = format!("t grew by {}B since ", 15_000 - was);
+        assert!(text.starts_with(&grew), "{day}: {text}");
     }
     let history = run("history -c t").run().text();
     assert!(history.contains("3 snapshots") && history.contains("log"), "{history}");
@@ -113,7 +114,7 @@ fn a_day_is_the_last_scan_until_its_end() {
     }
     file(10);
     let grown = |day: &str| {
-        let shown = at_home(&fixture, "diff -s -j t --since").arg(day).run();
+        let shown = at_home(&fixture, "diff -s -j t --no-remember --since").arg(day).run();
         (shown.code() == 0).then(|| shown.json()["change"].as_i64().unwrap())
     };
     for (day, expected) in [
@@ -130,7 +131,7 @@ fn a_day_is_the_last_scan_until_its_end() {
         assert_eq!(grown(day), expected, "{day}");
     }
     for day in ["2025-12-31", "65536d", "99999999999999999999d"] {
-        let said = at_home(&fixture, "diff t --since").arg(day).run();
+        let said = at_home(&fixture, "diff t --no-remember --since").arg(day).run();
         assert_eq!(said.code(), 2);
         assert!(said.complaint().contains("is of 2026-01-01 12:00"), "{}", said.complaint());
     }
@@ -168,22 +169,84 @@ fn a_history_of_several_roots_goes_on_however_they_are_spelled() {
 #[test]
 fn what_is_missing_says_how_to_begin() {
     let fixture = Fixture::new().file("t/f", 1);
-    for flags in ["diff --since last t", "history", "history ."] {
+    for flags in ["diff --no-remember t", "history", "history ."] {
         let said = at_home(&fixture, flags).run();
         assert_ne!(said.code(), 0, "{flags}");
-        assert!(said.complaint().contains("--remember"), "{flags}: {}", said.complaint());
+        assert!(said.complaint().contains("run weigh "), "{flags}: {}", said.complaint());
     }
     // Other flags count something else.
     keep(at_home(&fixture, "--remember t").run());
-    assert_eq!(at_home(&fixture, "diff -l --since last t").run().code(), 2);
     assert_eq!(at_home(&fixture, "diff -s --exclude f --since last t").run().code(), 0);
-    assert_eq!(at_home(&fixture, "diff --since last .").run().code(), 2);
+}
+
+/// Each answer says which scans there are, and what to type.
+#[test]
+fn what_diff_says_of_the_scans_there_are() {
+    let fixture = Fixture::new().file("t/a/f", 1).file("u/f", 1).file("v/f", 1);
+    walk_on(&fixture, now() - DAY / 2);
+    keep(at_home(&fixture, "--remember -x u").run());
+    let incomplete = keep(at_home(&fixture, "--remember v").run());
+    saved::change(&incomplete, |header| header["complete"] = false.into());
+    let top = fixture.path().display().to_string();
+    for (flags, why, hint) in [
+        ("t/a", "no scan of t/a was kept, but one of TOP/t", "weigh diff TOP/t shows"),
+        ("7d t", "no scan of t from then or before was kept: the oldest is of 20", "weigh diff 20"),
+        (
+            "u",
+            "the kept scans of u were made with --limit-filesystem",
+            "make this one with --limit",
+        ),
+        ("-x t", "the kept scans of t were made without flags", "make this one without flags"),
+        (
+            "--fail-growth 1b v",
+            "no complete scan of v was kept: that of 20",
+            "leave out --fail-growth",
+        ),
+        (".", "no earlier scan of . was kept", "run weigh diff once"),
+    ] {
+        let shown = at_home(&fixture, &format!("diff --no-remember {flags}")).run();
+        let said = shown.complaint().replace(&top, "TOP");
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}: {said}");
+        let (error, way_out) = said.split_once('\n').unwrap();
+        assert!(error.starts_with(&format!("weigh: error: {why}")), "{flags}: {said}");
+        assert!(way_out.starts_with(&format!("hint: {hint}")), "{flags}: {said}");
+        // The same run, if it keeps its own scan, says the same in a note.
+        let shown = at_home(&fixture, &format!("diff {flags}")).run();
+        let said = shown.complaint().replace(&top, "TOP");
+        assert_eq!((shown.code(), shown.stdout.len()), (0, 0), "{flags}: {said}");
+        assert!(said.starts_with(&format!("weigh: note: {why}")), "{flags}: {said}");
+        assert!(said.contains("This one is kept ("), "{flags}: {said}");
+        at_home(&fixture, "history --forget").args(flags.split_whitespace().last()).run();
+        walk_on(&fixture, now() - DAY / 2);
+    }
+}
+
+/// The scans that weigh keeps are no growth of the home they are in.
+#[test]
+fn kept_scans_are_left_out_of_a_comparison() {
+    let fixture = Fixture::new().file("home/f", 10_000);
+    let run = |flags: &str| {
+        let home = fixture.at("home");
+        weigh(&format!("diff -s {flags}")).env("HOME", &home).within(fixture.path()).run()
+    };
+    run("home");
+    run("home").text();
+    for round in 0..3 {
+        let text = run("home").text();
+        assert!(text.starts_with("home did not change since today "), "{round}: {text}");
+        assert_eq!(text.lines().count(), 1, "{round}: {text}");
+        let json: serde_json::Value = serde_json::from_slice(&run("home -j").clean()).unwrap();
+        assert_eq!(json["change"], 0, "{json}");
+    }
+    fs::write(fixture.at("home/f"), [0; 10_500]).unwrap();
+    let text = run("home").text();
+    assert!(text.starts_with("home grew by 500B "), "{text}");
 }
 
 #[test]
 fn a_day_in_other_words_is_answered_by_those_there_are() {
     let fixture = Fixture::new().file("t/f", 1);
-    for day in ["monday", "2026-13-45", "\u{1b}[2J"] {
+    for day in ["someday", "2026-13-45", "\u{1b}[2J"] {
         let said = at_home(&fixture, "diff t --since").arg(day).run();
         let complaint = said.complaint();
         assert_eq!(said.code(), 2, "{day:?}: {complaint}");
@@ -212,7 +275,7 @@ fn the_first_scan_has_nothing_to_compare_with_and_is_remembered() {
         let first = run(day);
         let said = first.complaint();
         assert_eq!(first.code(), 0, "{day}: {said}");
-        let is_said = said.contains("nothing to compare with yet");
+        let is_said = said.contains(" kept. This one is kept (");
         assert!(is_said && said.lines().count() == 2, "{day}: {said}");
         let shown: serde_json::Value = serde_json::from_slice(&first.stdout).unwrap();
         assert!(shown.get("change").is_none() && shown["size"] == 1, "{day}: {shown}");
@@ -275,7 +338,10 @@ fn only_whole_walks_of_directories_are_kept() {
         let shown = at_home(&fixture, "--remember").args(flags.split(' ')).run();
         let said = shown.complaint();
         assert_eq!(shown.code(), 0, "{flags}: {said}");
-        assert!(said.contains(&format!("weigh: note: not remembered: {why}\n")), "{flags}: {said}");
+        assert!(
+            said.contains(&format!("weigh: note: this scan is not kept: {why}\n")),
+            "{flags}: {said}"
+        );
         // Who has it in the config file is not told every time: this is no terminal.
         let shown = at_home(&fixture, flags).env("WEIGH_CONFIG_PATH", &config).run();
         assert!(!shown.complaint().contains("remembered"), "{flags}: {}", shown.complaint());
@@ -300,21 +366,21 @@ fn what_could_not_be_read_is_kept_as_incomplete_and_limits_nothing() {
     let shown = run("--remember t");
     let said = shown.complaint();
     assert_eq!(shown.code(), 1, "{said}");
-    assert!(said.contains("weigh: note: remembered: ") && said.contains("t/closed"), "{said}");
+    assert!(said.contains("weigh: note: kept this scan: ") && said.contains("t/closed"), "{said}");
     let kept = remembered(&fixture);
     let [file] = &kept.iter().collect::<Vec<_>>()[..] else { panic!("{kept:?}") };
     assert_eq!(weigh("-j --from").arg(file).run().code(), 1);
     // It is the last scan. What was not read then is neither growth nor a reason to fail.
     fs::set_permissions(fixture.at("t/closed"), PermissionsExt::from_mode(0o755)).unwrap();
-    let shown = run("diff -s t --since last");
+    let shown = run("diff -s t --no-remember --since last");
     assert_eq!(shown.code(), 1, "{}", shown.complaint());
     assert!(shown.complaint().contains("is incomplete: what is new in"), "{}", shown.complaint());
-    let shown = run("diff -s t --since last --fail-growth 1b");
+    let shown = run("diff -s t --no-remember --since last --fail-growth 1b");
     assert_eq!(shown.code(), 2, "{}", shown.complaint());
-    assert!(shown.complaint().contains("no complete scan of these PATHs"), "{}", shown.complaint());
-    let shown = run("diff -s t --remember --since last --fail-growth 1b");
+    assert!(shown.complaint().contains("no complete scan of t was kept"), "{}", shown.complaint());
+    let shown = run("diff -s t --since last --fail-growth 1b");
     assert_eq!(shown.code(), 0, "{}", shown.complaint());
-    assert!(shown.complaint().contains("nothing to compare with yet"), "{}", shown.complaint());
+    assert!(shown.complaint().contains("This one is kept"), "{}", shown.complaint());
     fs::write(fixture.at("t/f"), [0; 500]).unwrap();
     assert_eq!(run("diff -s t --since last --fail-growth 1b").code(), 3);
 }
@@ -377,7 +443,7 @@ fn what_another_host_saved_is_read_and_never_removed() {
     let said = run("on web2 \"$0\" --config bound.toml --remember t");
     assert!(said.contains("scans of other hosts take more than remember-bound"), "{said}");
     assert!(first.exists() && remembered(&fixture).len() == 2);
-    let said = run("on web3 \"$0\" diff -s t --since last");
+    let said = run("on web3 \"$0\" diff -s t --no-remember --since last");
     assert!(
         said.starts_with("weigh: note: compared with a scan of host web2, as web3 has none"),
         "{said}"
@@ -402,7 +468,7 @@ fn a_walk_that_was_interrupted_is_not_kept() {
         interrupt(&mut child);
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
-        if said.contains("weigh: note: not remembered: the scan was interrupted\n") {
+        if said.contains("weigh: note: this scan is not kept: the scan was interrupted\n") {
             assert_eq!((output.status.code(), remembered(&fixture)), (Some(130), before), "{said}");
             is_reached = true;
         }
@@ -418,7 +484,7 @@ fn a_directory_that_others_can_change_is_not_used() {
         assert!(!shown.stdout.is_empty());
         let complaint = shown.complaint();
         assert_eq!(complaint.lines().count(), 1, "{complaint}");
-        assert!(complaint.starts_with("weigh: note: not remembered: "), "{complaint}");
+        assert!(complaint.starts_with("weigh: note: this scan is not kept: "), "{complaint}");
         assert_eq!(remembered(fixture), BTreeSet::new());
         complaint
     };
@@ -458,7 +524,7 @@ fn a_screen_says_that_there_is_no_comparison_yet() {
     let terminal = &mut Terminal::new();
     let child = at_home(&fixture, "--remember --ui --since last t").on(terminal).spawn();
     // A single word: blanks are not written to a screen that has them already.
-    terminal.type_until(b"", "remembered");
+    terminal.type_until(b"", "earlier");
     terminal.type_in(b"q");
     // It is said before the scan ends, so this may be an interrupt.
     assert!(matches!(child.wait_with_output().unwrap().status.code(), Some(0 | 1)));
@@ -613,7 +679,7 @@ fn two_at_once_both_stay() {
             let output = child.wait_with_output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             let is_kept =
-                said.starts_with("weigh: note: remembered: ") && said.lines().count() == 1;
+                said.starts_with("weigh: note: kept this scan: ") && said.lines().count() == 1;
             assert!(output.status.success() && is_kept, "{said}");
         }
         let files = remembered(&fixture);
@@ -658,5 +724,5 @@ fn a_full_disk_costs_no_walk() {
     let mut lines = printed.lines();
     assert_eq!(lines.next(), Some("0"), "{printed}");
     assert!(lines.next().is_some_and(|said| said.contains("No space left")), "{printed}");
-    assert!(printed.contains("since 20"), "{printed}");
+    assert!(printed.contains("t did not change since today"), "{printed}");
 }

@@ -12,7 +12,7 @@ use super::flags::Flags;
 use weigh::internal::scan::filter::known_types;
 
 /// The times that `weigh diff` compares with, beside the days of kept scans.
-const TIMES: &str = "last yesterday 12h 7d 2w 3mo 1y";
+const TIMES: &str = "last yesterday monday 12h 7d 2w 3mo 1y";
 
 /// Where the scans are that weigh kept. Their names begin as in `weigh-2026-11-01T`.
 const KEPT: &str = "weigh/snapshots/*/weigh-*.weigh";

@@ -84,6 +84,10 @@ pub(super) struct Flags {
     #[arg(skip)]
     pub(super) is_df_alone: bool,
 
+    /// Whether --no-remember was typed.
+    #[arg(skip)]
+    pub(super) keeps_nothing: bool,
+
     /// Whether --remember was typed, and not only in the config file.
     #[arg(skip)]
     pub(super) is_remember_typed: bool,
@@ -423,7 +427,8 @@ pub(super) struct SnapshotFlags {
     ///
     /// It is kept in ~/.local/state/weigh/snapshots if it is a scan of directories without filters. The last scan of
     /// each of 7 days, 7 weeks and 7 months stays. A line on stderr says which file it is, or why it is not kept. The next
-    /// weigh diff compares with this scan, even if --fail-growth failed.
+    /// weigh diff compares with this scan, even if --fail-growth failed. weigh diff keeps its scan without this flag, unless
+    /// --no-remember says otherwise.
     #[arg(long)]
     pub(super) remember: bool,
 

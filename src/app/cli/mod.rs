@@ -25,6 +25,7 @@ use std::{env, io, mem, process};
 
 use commands::CommandInfo;
 use flags::Flags;
+use snapshots::Since;
 
 use crate::app::browse::BrowseOptions;
 use crate::app::terminal::{self, Message, say};
@@ -70,6 +71,8 @@ pub struct Messages {
     pub stats: bool,
     /// Why there is no comparison yet, or that it is with a scan of another host.
     pub compared: Option<String>,
+    /// Why there is no earlier scan to compare with yet.
+    pub first: Option<String>,
     /// Why this scan is not to be remembered, if that is to be said.
     pub unremembered: Option<&'static str>,
     /// The flags that select what counts, with their values.
@@ -149,7 +152,8 @@ impl Plan {
             Some(Ok(remember)) => (Some(remember), None),
             Some(Err(why)) => (None, Some(why)),
         };
-        let (since, compared) = flags.since(&source, remember.is_some())?;
+        let Since { file: since, note: compared, first } =
+            flags.since(&source, remember.is_some())?;
         // Who has it in the config file need not read of each scan that it is remembered, and of what is no scan that it
         // is not.
         let is_scan = matches!(source, Input::Roots(_));
@@ -164,7 +168,7 @@ impl Plan {
             );
         }
         Ok(Self {
-            browse: flags.browse(compared.as_deref())?,
+            browse: flags.browse(first.as_deref().or(compared.as_deref()))?,
             messages: Messages {
                 format: flags.format(),
                 notes: !flags.print.quiet,
@@ -173,6 +177,7 @@ impl Plan {
                 may_need_root: matches!(source, Input::Roots(_)) && !sys::is_root(),
                 stats: flags.print.stats,
                 compared,
+                first,
                 selected_by: flags.selected_by.take(),
                 swallowed: flags.swallowed.take(),
                 unremembered: unfit.filter(|_| says_unfit),

@@ -208,9 +208,11 @@ add it, or leave out {flag}",
     let passed = roots::passed(command, given);
     let selected_by = filters::selected_by(given);
     let is_disk = given.has("--no-apparent-size");
+    let keeps_nothing = given.has("--no-remember");
     // Without `_mut`, it would clone everything.
     let flags = Flags::from_arg_matches_mut(&mut matches).map_err(|error| error.to_string())?;
-    let mut flags = Flags { command: info, counting, passed, selected_by, is_disk, ..flags };
+    let mut flags =
+        Flags { command: info, counting, passed, selected_by, is_disk, keeps_nothing, ..flags };
     (info.take)(&mut flags)?;
     if !flags.snapshots.from.is_empty() && !used.contains(&"from") {
         // The second of two snapshots is loaded.

@@ -3,20 +3,21 @@
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
-use std::path::{self, Path, PathBuf, is_separator};
+use std::path::{Path, PathBuf, is_separator};
 use std::{mem, process};
 
 use clap::{Arg, Command};
 
-use super::commands::neither;
+use super::commands::{self, neither};
 use super::flags::{Flags, SnapshotFlags};
 use super::parse::Given;
 use super::screen::user_directories;
 use crate::app::terminal::{self, Message, say};
 use weigh::internal::ask::Input;
 use weigh::internal::base::escape::harmless;
+use weigh::internal::base::path;
 use weigh::internal::from::series::{self, Day, Member, Remembered};
-use weigh::internal::from::snapshot::{Destination, Origin};
+use weigh::internal::from::snapshot::{Destination, Origin, sets_apart};
 use weigh::internal::scan::walk;
 use weigh::internal::show::errors;
 use weigh::internal::sys;
@@ -38,7 +39,7 @@ impl Flags {
     /// Where to save a snapshot, if anywhere; or one line that says why that is impossible.
     pub(super) fn destination(&self) -> Result<Option<Destination>, &'static str> {
         let Some(path) = &self.snapshots.save else { return Ok(None) };
-        let is_directory = path.as_os_str().to_string_lossy().ends_with(path::is_separator);
+        let is_directory = path.as_os_str().to_string_lossy().ends_with(is_separator);
         if is_directory {
             return Ok(Some(series::dated(path, sys::now())));
         }
@@ -100,6 +101,17 @@ pub(super) fn typed(
 
 // What `--remember` keeps: where, and which of it is meant by `--since`, `--history` and `--forget`.
 
+/// What a scan is compared with.
+#[derive(Debug, Default)]
+pub(super) struct Since {
+    /// The earlier snapshot.
+    pub(super) file: Option<PathBuf>,
+    /// What is to be said of it.
+    pub(super) note: Option<String>,
+    /// Why there is none yet. This scan is kept for a later run.
+    pub(super) first: Option<String>,
+}
+
 /// How the times of scans are written, and their days.
 const MINUTES: &str = "%Y-%m-%d %H:%M";
 const DAYS: &str = "%Y-%m-%d";
@@ -129,7 +141,19 @@ impl Flags {
             (!walk.filter.is_off(), "a filter leaves something out"),
         ];
         let why = reasons.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why);
-        self.snapshots.remember.then(|| why.map_or_else(|| Ok(self.remembered()), Err))
+        let is_kept = self.snapshots.remember || self.keeps();
+        is_kept.then(|| why.map_or_else(|| Ok(self.remembered()), Err))
+    }
+
+    /// Whether this scan is kept without a flag: weigh diff compares with kept scans, and so keeps this one for the next
+    /// time.
+    fn keeps(&self) -> bool {
+        let since = self.snapshots.since.as_ref().and_then(|since| since.to_str());
+        let is_of_kept = since.is_some_and(|since| Day::named(since).is_some());
+        self.command.is(&commands::DIFF)
+            && is_of_kept
+            && !self.keeps_nothing
+            && self.snapshots.save.is_none()
     }
 
     fn remembered(&self) -> Remembered {
@@ -140,16 +164,10 @@ impl Flags {
         Remembered { directory, bound: self.snapshots.remember_bound.unwrap_or(BOUND) }
     }
 
-    /// The snapshot to compare with, and perhaps a note that it is of another host; or one line that says that nothing
-    /// is remembered of that day. If a later run will find this scan (`is_kept`), there is no comparison yet, and that
-    /// line is the note.
-    pub(super) fn since(
-        &mut self,
-        source: &Input,
-        is_kept: bool,
-    ) -> Result<(Option<PathBuf>, Option<String>), String> {
-        const NONE_THEN: &str = "no scan is remembered from then or before: the oldest is of";
-        let Some(file) = self.snapshots.since.clone() else { return Ok((None, None)) };
+    /// What to compare with, or one line that says that nothing was kept of that day. If this scan is kept (`is_kept`), a
+    /// later run will find it, and this one has nothing to compare with yet.
+    pub(super) fn since(&mut self, source: &Input, is_kept: bool) -> Result<Since, String> {
+        let Some(file) = self.snapshots.since.clone() else { return Ok(Since::default()) };
         let day = file.to_str().and_then(Day::named);
         // A time comes first.
         let name = file.to_str().filter(|_| day.is_some() || !sys::exists(&file));
@@ -163,54 +181,93 @@ impl Flags {
                     "kept scans are of PATHs here\nname a snapshot: weigh diff OLD NEW".to_owned()
                 );
             }
-            return Ok((Some(file), None));
+            return Ok(Since { file: Some(file), ..Since::default() });
         };
         let Some(day) = day else {
             // As a rule, a FILE has a directory or an ending. What has neither is a day in other words.
             let is_file = name == "-" || name.contains(|sign| sign == '.' || is_separator(sign));
             if is_file {
-                return Ok((Some(file), None));
+                return Ok(Since { file: Some(file), ..Since::default() });
             }
             return Err(neither(name));
         };
-        let paths = typed_roots(roots);
-        let meanwhile =
-            format!("weigh -F --newer 7d{paths} lists files that were modified this week");
         let now = self.here(roots);
         // What was not read then would count as growth.
         let needs_complete = self.snapshots.fail_growth.is_some();
         let found = self.remembered().find(day, &now, needs_complete);
         if let Some(Member { file, header }) = found.map_err(|problem| problem.lines())? {
             let host = header.origin.host;
-            let is_other = host != now.host;
-            return Ok((Some(file), is_other.then(|| errors::other_host(&host, &now.host))));
+            let note = (host != now.host).then(|| errors::other_host(&host, &now.host));
+            return Ok(Since { file: Some(file), note, first: None });
         }
-        let (why, instead) = match self.first_of(&now, needs_complete) {
-            Some(first) => {
-                let [oldest, day] = [MINUTES, DAYS].map(|style| self.times_as(style).write(first));
-                (
-                    format!("{NONE_THEN} {oldest}"),
-                    format!(
-                        "weigh diff {day}{paths} compares with the last scan of that day, and {meanwhile}"
-                    ),
-                )
-            }
-            None => {
-                let complete = if needs_complete { "complete " } else { "" };
-                (
-                    format!("no {complete}scan of these PATHs with these flags is remembered"),
-                    format!(
-                        "run weigh --remember{paths} today, and weigh diff{paths} later; until then, {meanwhile}"
-                    ),
-                )
-            }
-        };
+        let (why, instead) = self.nothing(&now, &typed_roots(roots), needs_complete);
         // A date does not come again.
         if !is_kept || matches!(day, Day::On(_)) {
             return Err(format!("{why}\n{instead}"));
         }
         self.snapshots.since = None;
-        Ok((None, Some(format!("nothing to compare with yet: {why}"))))
+        Ok(Since { first: Some(why), ..Since::default() })
+    }
+
+    /// Why there is no kept scan to compare `now` with, and what to do instead; perhaps only one that is complete.
+    /// `paths` are those of `now` as they are typed.
+    fn nothing(&self, now: &Origin, paths: &str, needs_complete: bool) -> (String, String) {
+        let of = if paths.is_empty() { " ." } else { paths };
+        let meanwhile = format!("weigh -F --newer 7d{paths} lists what was written this week");
+        let [minutes, days] = [MINUTES, DAYS].map(|style| self.times_as(style));
+        let like = self.remembered().history(now);
+        let is_usable = |member: &&Member| member.header.is_complete || !needs_complete;
+        if let Some(Member { header, .. }) = like.iter().find(is_usable) {
+            let [oldest, day] = [&minutes, &days].map(|times| times.write(header.origin.time));
+            return (
+                format!("no scan of{of} from then or before was kept: the oldest is of {oldest}"),
+                format!(
+                    "weigh diff {day}{paths} compares with the last scan of that day, and {meanwhile}"
+                ),
+            );
+        }
+        if let Some(Member { header, .. }) = like.last() {
+            let time = minutes.write(header.origin.time);
+            return (
+                format!(
+                    "no complete scan of{of} was kept: that of {time} lacks what could not be read"
+                ),
+                format!(
+                    "leave out --fail-growth, or run it as a user who can read everything; {meanwhile}"
+                ),
+            );
+        }
+        let all = self.remembered().all();
+        let mut others = all.iter().rev().map(|member| &member.header.origin);
+        if let Some(other) = others.clone().find(|other| other.has_paths_of(now)) {
+            let flags: Vec<_> =
+                other.options.iter().flatten().filter(|flag| sets_apart(flag)).cloned().collect();
+            let with = match flags.is_empty() {
+                true => "without flags".to_owned(),
+                false => format!("with {}", harmless(flags.join(" ").as_bytes())),
+            };
+            return (
+                format!("the kept scans of{of} were made {with}"),
+                format!("make this one {with}, too; {meanwhile}"),
+            );
+        }
+        let is_above = |other: &&Origin| match (&other.paths()[..], &now.paths()[..]) {
+            ([above], [path]) => path::is_within(path, above) && other.host == now.host,
+            _ => false,
+        };
+        if let Some(above) = others.find(is_above) {
+            let path = above.paths().first().map_or_else(String::new, |path| harmless(path));
+            return (
+                format!("no scan of{of} was kept, but one of {path}"),
+                format!("weigh diff {path} shows what grew in all of that; {meanwhile}"),
+            );
+        }
+        (
+            format!("no earlier scan of{of} was kept"),
+            format!(
+                "run weigh diff{paths} once to keep one, and again later; until then, {meanwhile}"
+            ),
+        )
     }
 
     /// What would be known of a walk that started now.
@@ -224,7 +281,7 @@ impl Flags {
     pub(super) fn remembered_history(&self, files: Vec<PathBuf>) -> Result<Vec<PathBuf>, String> {
         if files.is_empty() {
             const NONE: &str = "no scan of this directory is remembered\n\
-                run weigh --remember today and again later, or put remember = true into the config file";
+                run weigh diff today and again later, or put remember = true into the config file";
             return self.history_of(Path::new(".")).ok_or_else(|| NONE.to_owned());
         }
         let mut all = Vec::new();
@@ -240,13 +297,6 @@ impl Flags {
     fn history_of(&self, path: &Path) -> Option<Vec<PathBuf>> {
         let files = self.remembered().history(&self.here(&[path.into()]));
         (!files.is_empty()).then(|| files.into_iter().map(|member| member.file).collect())
-    }
-
-    /// When the first scan of the series of `now` was, if any is remembered; perhaps only of those that are complete.
-    fn first_of(&self, now: &Origin, needs_complete: bool) -> Option<i64> {
-        let mut members = self.remembered().history(now).into_iter();
-        let first = members.find(|member| member.header.is_complete || !needs_complete)?;
-        Some(first.header.origin.time)
     }
 
     /// Prints what this host remembers of the PATHs, or everything if there are none; then removes it, and ends the

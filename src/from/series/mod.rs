@@ -38,7 +38,7 @@ const ENDING: &str = "weigh";
 
 const NONE_SAVED: &str = "there is no snapshot in it that --save DIR/ wrote";
 const NONE_KEPT: &str = "there is no snapshot in it that --save DIR/ wrote, and no scan of it is remembered\n\
-    to begin, use --remember, or scan it with --save DIR/";
+    run weigh diff once to keep one, or scan it with --save DIR/";
 
 /// A new file in `directory`, named after the `time`, in seconds since the epoch.
 pub fn dated(directory: &Path, time: i64) -> Destination {

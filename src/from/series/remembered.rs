@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use jiff::civil::Date;
+use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use super::{DatedFile, Expired, Member, dated, files, members, newest_of, not_after, remove_old};
-use crate::base::when::{Unit, When};
+use crate::base::when::{self, Unit, When};
 use crate::from::snapshot::{DIGEST, Destination, Origin, digest, problem, read_info, sets_apart};
 use crate::sys;
 use crate::sys::problem::{Operation, Problem};
@@ -33,8 +33,15 @@ pub struct Remembered {
 /// What came of a walk that was to be remembered.
 #[derive(Debug)]
 pub enum Remembering {
-    /// It is in this file; and what had to make room for it.
-    Kept(PathBuf, Expired),
+    /// It is kept.
+    Kept {
+        /// Its file.
+        file: PathBuf,
+        /// How many bytes that takes.
+        length: u64,
+        /// What had to make room for it.
+        expired: Expired,
+    },
     /// It is no walk that is kept, for this reason.
     Unfit(&'static str),
     /// It could not be kept.
@@ -50,12 +57,14 @@ pub enum Day {
     Ago(u16),
     /// This day.
     On(Date),
+    /// The last such day before today.
+    Weekday(Weekday),
     /// This time, and not the end of its day.
     Before(When),
 }
 
 impl Day {
-    /// The day or time that `text` names, if it does: `last`, `yesterday`, `7d`, `12h` or `2026-11-01`.
+    /// The day or time that `text` names, if it does: `last`, `yesterday`, `monday`, `7d`, `12h` or `2026-11-01`.
     pub fn named(text: &str) -> Option<Self> {
         if text == "last" {
             return Some(Day::Last);
@@ -66,6 +75,7 @@ impl Day {
                 Day::Ago(days.try_into().unwrap_or(u16::MAX))
             }
             When::On(date) => Day::On(date),
+            When::Last(day) => Day::Weekday(day),
             when @ When::Ago(..) => Day::Before(when),
         })
     }
@@ -77,6 +87,7 @@ impl Day {
             Day::Last => today,
             Day::Ago(days) => today.checked_sub(i64::from(days).days()).ok()?,
             Day::On(date) => date,
+            Day::Weekday(day) => when::last(day, today)?,
             Day::Before(when) => return Some(when.moment(now, zone)),
         };
         let next = date.tomorrow().ok()?.to_zoned_datetime(zone.clone()).ok()?;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::base::measure::{Figures, Measure};
+use crate::base::measure::Figures;
 use crate::tree::sum::{PlainSum, WideFigures};
 use crate::tree::{Content, Freeable, Node, Shape, Sums, Tree};
 
@@ -56,17 +56,9 @@ pub fn by_user(tree: &Tree, users: &[User], lines: usize, least: u64) -> Tree {
     }
     let mut others = tree.root().node().sums;
     for (sums, _) in used.filter(|(_, of)| of.iter().any(|i| has_line[*i])) {
-        others = without(&others, &sums);
+        others = others.without(&sums);
     }
     let group = Node { name: b"(everything else)", sums: others, ..Node::default() };
     content.close(&group, Content::default());
     content.finish(&tree.root().node(), Shape::Groups).in_view(view)
-}
-
-/// What is left of `sums` without `part`, which may have links in common with other parts.
-fn without(sums: &Sums, part: &Sums) -> Sums {
-    let all = Measure::ALL.into_iter().fold(Figures::default(), |left, measure| {
-        left.with(measure, sums.all.get(measure).saturating_sub(part.all.get(measure)))
-    });
-    Sums { all, entries: sums.entries.saturating_sub(part.entries), ..Sums::default() }
 }

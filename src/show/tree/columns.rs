@@ -8,8 +8,8 @@ use super::{Bars, NAME_AT_LEAST, Picture, PictureOptions};
 use crate::show::lines::Line;
 use crate::show::name::{cells, right_aligned, widest};
 use crate::show::palette::{Charset, Palette, bar};
+use crate::show::partial;
 use crate::show::size::{Format, percent};
-use crate::show::{diff, partial};
 use crate::tree::{Order, Shape, Totals, Tree};
 
 /// The widths of the columns, in cells.
@@ -85,20 +85,15 @@ impl Picture<'_> {
 /// Writes the figures of each line. Returns their headings, of a difference.
 pub(super) fn write(lines: &mut [Line<'_>], tree: &Tree, options: &PictureOptions) -> String {
     let format = &options.format;
-    let mut headings = String::new();
-    let is_difference = lines[0].change.is_some();
-    if is_difference {
-        headings = diff::write_figures(lines, format);
-    } else {
-        lines.iter_mut().for_each(|line| line.figures = figure(line, options));
-    }
+    let headings = String::new();
+    lines.iter_mut().for_each(|line| line.figures = figure(line, options));
     // Times do not add up.
     if options.times.is_none() {
         for line in &mut *lines {
             line.figures = partial::mark(mem::take(&mut line.figures), line.is_partial);
         }
     }
-    if !is_difference && options.order == Order::Count {
+    if options.order == Order::Count {
         add_column(lines, options.width, |line| Format::Count.write(line.totals.entries));
     }
     if options.times.is_some() && tree.shape() != Shape::Groups {

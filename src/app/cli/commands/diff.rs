@@ -16,15 +16,15 @@ pub(in crate::app::cli) const DIFF: CommandInfo = CommandInfo {
     about: "Show what grew since the last scan, a time, or a snapshot",
     operands: "[SINCE] [PATH]...",
     examples: &[
-        ("weigh diff ~", "what grew since the last scan that weigh kept"),
-        ("weigh diff 7d ~", "since a week ago; also 12h or 2026-11-01"),
+        ("weigh diff ~", "what grew since the last time; keeps this scan"),
+        ("weigh diff 7d ~", "since a week ago; also 12h or monday"),
         ("weigh diff old.weigh new.weigh", "between two snapshots"),
     ],
-    notes: "The first time, there is no earlier scan. Run weigh --remember ~ today, and\n\
-        weigh diff ~ later. Until then, weigh -F --newer 7d ~ lists modified files.\n\
-        In CI, compare with a file: weigh diff base.weigh build --fail-growth 10%\n\
-        (with --remember, the next run compares with this one, even if this one failed).\n",
-    own: &["number_of_lines depth only_file by remember fail_growth output_json"],
+    notes: "The first time, there is no earlier scan: weigh diff ~ only keeps this one.\n\
+        Until then, weigh -F --newer 7d ~ lists what was written this week.\n\
+        --no-remember keeps nothing, and neither does a comparison with a file.\n\
+        In CI, compare with a file: weigh diff base.weigh build --fail-growth 10%\n",
+    own: &["number_of_lines depth only_file by fail_growth output_json"],
     also: &[
         "since",
         SOURCES,
@@ -89,7 +89,7 @@ fn ensure_one_tree(paths: &[OsString]) -> Result<(), String> {
 pub(in crate::app::cli) fn neither(word: &str) -> String {
     format!(
         "'{}' is neither a file nor a time\n\
-         use last, yesterday, 12h, 7d, 2w, 2026-11-01, or the name of a snapshot",
+         use last, yesterday, monday, 12h, 7d, 2w, 2026-11-01, or the name of a snapshot",
         harmless(word.as_bytes())
     )
 }
