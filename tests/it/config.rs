@@ -31,7 +31,7 @@ fn shown(config: &str, flags: &str) -> String {
 
 /// How many lines there are, but for that of what has none.
 fn lines(picture: &str) -> usize {
-    picture.lines().filter(|line| !line.ends_with(" smaller")).count()
+    picture.lines().filter(|line| !line.contains(" smaller entr")).count()
 }
 
 fn refused(config: &str, flags: &str) -> String {

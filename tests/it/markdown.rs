@@ -74,7 +74,7 @@ fn the_twenty_largest_are_shown_and_the_rest_is_no_name() {
     let text = weigh("-s --as md top").within(fixture.path()).run().text();
     let rows = rows(&text);
     assert_eq!(rows.len(), 22, "{text}");
-    assert_eq!(rows[21][2], "20 smaller");
+    assert_eq!(rows[21][2], "20 smaller entries");
 }
 
 #[test]

@@ -59,9 +59,9 @@ fn sixty_files() -> Fixture {
 #[test]
 fn a_picture_fits_the_terminal() {
     let text = on_a_terminal(&sixty_files(), "-P -s", &[]);
-    // All but four lines, for the prompts and the command.
-    assert_eq!(text.lines().count(), ROWS - 4, "{text}");
-    assert!(text.lines().next().unwrap().contains("16 smaller"), "{text}");
+    // All but three lines, for the prompts and the command.
+    assert_eq!(text.lines().count(), ROWS - 3, "{text}");
+    assert!(text.lines().next().unwrap().contains("15 smaller entries"), "{text}");
     for line in text.lines() {
         assert_eq!(cells(line), COLUMNS, "{text}");
     }

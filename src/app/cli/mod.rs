@@ -139,7 +139,8 @@ impl Plan {
                     .into(),
             );
         }
-        let keep = flags.keep(terminal);
+        let limits = flags.limits(terminal);
+        let keep = flags.keep(limits);
         flags.ensure_fit(&keep)?;
         let walk = flags.walk()?;
         let are_listed = flags.roots.are_listed();
@@ -178,7 +179,7 @@ impl Plan {
                 unremembered: unfit.filter(|_| says_unfit),
                 remembering: (flags.is_remember_typed, says_unfit),
             },
-            output: flags.output(terminal, &source),
+            output: flags.output(terminal, limits.unwrap_or_default(), &source),
             progress: !flags.print.no_progress && !flags.print.quiet && terminal::wants_progress(),
             request: Request {
                 reclaimable: flags.reclaimable(terminal)?,

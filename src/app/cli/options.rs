@@ -117,7 +117,7 @@ impl Flags {
     }
 
     /// What to keep in order to show it.
-    pub(super) fn keep(&self, terminal: Option<(usize, usize)>) -> Keep {
+    pub(super) fn keep(&self, limits: Option<Limits>) -> Keep {
         if self.screen.ui {
             return Keep::Everything(self.browsed_inodes());
         }
@@ -130,16 +130,19 @@ impl Flags {
             Some(form) if form.adds_up() => Inodes::LINKED,
             _ => Inodes::NONE,
         };
-        let limits = self.limits(terminal);
         let Some(by) = self.by() else {
-            return limits.map_or(Keep::Everything(inodes), Keep::Largest);
+            let candidates = limits.map(|limits| match self.chooses_lines() {
+                true => limits.for_candidates(),
+                false => limits,
+            });
+            return candidates.map_or(Keep::Everything(inodes), Keep::Largest);
         };
         let Limits { lines, min_size, .. } = limits.unwrap_or(Limits::NONE);
         Keep::Groups(by, Limits { lines, min_size, ..Limits::NONE })
     }
 
     /// JSON has no limits by default; a picture has.
-    fn limits(&self, terminal: Option<(usize, usize)>) -> Option<Limits> {
+    pub(super) fn limits(&self, terminal: Option<(usize, usize)>) -> Option<Limits> {
         let show = match (self.show.only_dir, self.show.only_file) {
             (true, _) => Show::Directories,
             (_, true) => Show::Files,
@@ -184,6 +187,15 @@ impl Flags {
                 (true, false) => usize::MAX,
             },
         })
+    }
+
+    /// Whether the lines of a tree are chosen as it is drawn, because chains of directories share a line.
+    fn chooses_lines(&self) -> bool {
+        matches!(self.form(), None | Some(Form::Markdown))
+            && !self.print.screen_reader
+            && !self.full_paths()
+            && !self.show.only_file
+            && self.snapshots.history.is_none()
     }
 
     /// What to look for that can go, if that is asked for.
@@ -247,6 +259,8 @@ impl Flags {
             order: self.drawn_order(),
             is_root_first: self.print.reverse,
             full_paths: self.full_paths(),
+            // Who reads a pipe copies them.
+            shortens_paths: terminal.is_some() && terminal::is_stdout(),
             skip_total: self.show.skip_total,
             root_alone: self.show.depth == Some(0) || self.show.number_of_lines == Some(0),
             one_kind: self.show.only_dir || self.show.only_file,
@@ -310,8 +324,8 @@ impl Flags {
 fn default_lines(terminal: Option<(usize, usize)>) -> usize {
     /// Without a terminal.
     const LINES: usize = 20;
-    /// Two lines for the root and for the rest, and four for the command, messages, and a prompt of two lines.
-    const OTHERS: usize = 2 + 4;
+    /// Two lines for the root and for the rest, and three for the command and a prompt of two lines.
+    const OTHERS: usize = 2 + 3;
     /// The least, on a very low terminal.
     const AT_LEAST: usize = 5;
     terminal.map_or(LINES, |(_, height)| height.saturating_sub(OTHERS).max(AT_LEAST))

@@ -12,7 +12,7 @@ use weigh::internal::show::size::{Format, Unit};
 use weigh::internal::show::tree::PictureOptions;
 use weigh::internal::show::{ExportOptions, Form, Output, rows};
 use weigh::internal::sys;
-use weigh::internal::tree::tally::By;
+use weigh::internal::tree::tally::{By, Limits};
 
 impl Flags {
     /// The form for programs, if one is asked for.
@@ -95,7 +95,12 @@ impl Flags {
     }
 
     /// How to show the result.
-    pub(super) fn output(&self, terminal: Option<(usize, usize)>, source: &Input) -> Output {
+    pub(super) fn output(
+        &self,
+        terminal: Option<(usize, usize)>,
+        limits: Limits,
+        source: &Input,
+    ) -> Output {
         if self.show.summarize {
             return Output::Summary(self.summary(source));
         }
@@ -116,6 +121,7 @@ impl Flags {
                 is_root_first: true,
                 links: None,
                 colors: None,
+                limits,
                 ..self.picture(None)
             })),
             Some(form) => Output::Form(
@@ -130,7 +136,7 @@ impl Flags {
                     ..ExportOptions::default()
                 },
             ),
-            None => Output::Picture(Box::new(self.picture(terminal))),
+            None => Output::Picture(Box::new(PictureOptions { limits, ..self.picture(terminal) })),
         }
     }
 

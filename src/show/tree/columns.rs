@@ -7,7 +7,7 @@ use nu_ansi_term::Style;
 use super::{Bars, NAME_AT_LEAST, Picture, PictureOptions};
 use crate::show::lines::Line;
 use crate::show::name::{cells, right_aligned, widest};
-use crate::show::palette::{Charset, Palette, bar};
+use crate::show::palette::{Palette, bar};
 use crate::show::size::{Format, percent};
 use crate::show::{diff, partial};
 use crate::tree::{Order, Shape, Totals, Tree};
@@ -38,9 +38,9 @@ pub(super) const PERCENT: usize = 5;
 pub(super) const LEAST_ROOM: usize = 4 + NAME_AT_LEAST;
 
 impl Picture<'_> {
-    /// The widths for the lines from `first` on. Beside bars, names take up to 45% of the width, and paths all that
-    /// short bars leave. If that leaves too little for bars, there are only percentages; and if there is no room for
-    /// those, only names.
+    /// The widths for the lines from `first` on. Beside bars, names take what bars of a quarter of the width leave, and at
+    /// least 45% of the width; paths, all that short bars leave. If that leaves too little for bars, there are only
+    /// percentages; and if there is no room for those, only names.
     pub(super) fn columns(&self, first: usize) -> Columns {
         let figures = self.lines[first..].iter().map(|line| &line.figures);
         let size = widest(figures).min(self.options.width);
@@ -56,9 +56,13 @@ impl Picture<'_> {
         if !has_bars {
             return self.without_bars(first, size, room, false);
         }
+        let width = self.options.width;
+        let beside = |bar: usize| (room + 1).saturating_sub(bar + AROUND_BAR);
         let narrow = match self.has_paths() {
-            true => (room + 1).saturating_sub(LEAST_BAR + AROUND_BAR),
-            false => room.min(self.options.width.saturating_mul(45) / 100),
+            true => beside(LEAST_BAR),
+            false => {
+                room.min((width.saturating_mul(45) / 100).max(beside(LEAST_BAR.max(width / 4))))
+            }
         };
         let beside_bar = self.without_bars(first, size, narrow, true);
         let bar = (room + 1).saturating_sub(beside_bar.name + AROUND_BAR);
@@ -153,62 +157,27 @@ impl Picture<'_> {
         self.options.paint(&format!(" {text:>4}"), style)
     }
 
-    /// The bar: the node's own part is solid, and behind it is the extent of its parent. That of the root is left out
-    /// where it would not be a quiet background.
+    /// The bar. What sums up the rest has none, because it is no entry.
     pub(super) fn bar(&self, i: usize, width: usize) -> String {
-        let (charset, is_mirrored) = (self.options.charset, self.options.bars == Bars::Right);
-        let length = |i: usize| match self.has_bar(i) {
-            true => bar(self.lines[i].totals.weight, self.scale, width, charset),
-            false => String::new(),
-        };
-        let parent = self.lines[i].parent;
-        let track =
-            self.options.colors.as_ref().map_or(Style::new(), |colors| colors.palette.track());
-        let behind = match (track.background, charset) {
-            (Some(_), _) => " ",
-            (None, Charset::Unicode | Charset::Console) => "░",
-            (None, Charset::Ascii) => ".",
-        };
-        let extent = match parent.filter(|parent| *parent > 0 || track.background.is_some()) {
-            // Each character of a bar is one cell.
-            Some(parent) => length(parent).chars().count(),
-            None => 0,
-        };
-        let mut own = length(i);
-        let own_width = own.chars().count();
-        let rest = extent.saturating_sub(own_width);
-        let blanks = width.saturating_sub(own_width + rest);
-        if is_mirrored {
+        let line = &self.lines[i];
+        let part = if line.is_rest { 0 } else { line.totals.weight };
+        let mut own = bar(part, self.lines[0].totals.weight, width, self.options.charset);
+        // Each character of a bar is one cell.
+        let blanks = " ".repeat(width.saturating_sub(own.chars().count()));
+        if self.options.bars == Bars::Right {
             own = own.chars().rev().map(mirrored).collect();
+            return blanks + &self.options.paint(&own, |palette| self.bar_style(i, palette));
         }
-        let background = track.background.filter(|_| extent > 0);
-        let own =
-            self.options.paint(&own, |palette| Style { background, ..self.bar_style(i, palette) });
-        let rest = self.options.paint(&behind.repeat(rest), |_| track);
-        let mut pieces = [own, rest, " ".repeat(blanks)];
-        if is_mirrored {
-            pieces.reverse();
-        }
-        pieces.concat()
+        self.options.paint(&own, |palette| self.bar_style(i, palette)) + &blanks
     }
 
     fn bar_style(&self, i: usize, palette: Palette) -> Style {
         let line = &self.lines[i];
         match line.direction() {
-            None if self.options.dim || line.is_rest => palette.quiet(),
-            None => palette.bar(line.totals.weight, self.around(i)),
+            None if self.options.dim => palette.quiet(),
+            None => palette.bar(line.totals.weight, self.lines[0].totals.weight),
             direction => palette.change(direction),
         }
-    }
-
-    /// The weight of the parent; of the root, its own.
-    pub(super) fn around(&self, i: usize) -> u64 {
-        self.lines[self.lines[i].parent.unwrap_or(i)].totals.weight
-    }
-
-    /// Whether the line has a bar. In a list, the root and the rest have none, because the scale is the largest file.
-    fn has_bar(&self, i: usize) -> bool {
-        self.root.shape() != Shape::List || i > 0 && !self.lines[i].is_rest
     }
 }
 
@@ -222,18 +191,6 @@ fn mirrored(eighths: char) -> char {
     }
 }
 
-/// The size of a full bar: the whole, or in a list the largest file, because no file may be more than a cell of the
-/// whole.
-pub(super) fn scale(lines: &[Line<'_>], shape: Shape) -> u64 {
-    match shape {
-        Shape::List => {
-            let files = lines.iter().skip(1).filter(|line| !line.is_rest);
-            files.map(|line| line.totals.weight).max().unwrap_or(0)
-        }
-        _ => lines[0].totals.weight,
-    }
-}
-
 // The last line, which sums up everything without a line of its own.
 //
 // A line for a directory without lines for its content stands for the content. All other inodes below the root that
@@ -241,8 +198,8 @@ pub(super) fn scale(lines: &[Line<'_>], shape: Shape) -> u64 {
 // it includes the blocks of the directories whose content has lines. So this line and the lines without lines below
 // them add up to the root. The walk does not have to remember anything for it.
 //
-// If lines share inodes, their sum is too large, and the rest is a lower bound. So it is if the root's size is one,
-// because it is larger than 16 EiB.
+// If two lines may share inodes, their sum may be too large, and the rest is a lower bound. So it is if the root's size
+// is one, because it is larger than 16 EiB.
 
 /// The inodes without a line.
 pub(in crate::show) struct Rest {
@@ -266,29 +223,31 @@ impl Rest {
         }
         let Totals { mut weight, mut entries, .. } = root.totals;
         entries = entries.saturating_sub(is_inode(root, tree, options).into());
-        let mut is_at_least = weight == u64::MAX;
+        let is_bound = weight == u64::MAX;
+        let mut sharing = 0;
         for line in lines {
             if line.has_children {
                 entries = entries.saturating_sub(is_inode(line, tree, options).into());
             } else {
                 entries = entries.saturating_sub(line.totals.entries);
                 weight = weight.saturating_sub(line.totals.weight);
-                is_at_least |= line.totals.shared > 0;
+                sharing += usize::from(line.totals.shared > 0);
             }
         }
         let count = Format::Count.write(entries);
         let is_time = options.times.is_some();
+        let noun = if entries == 1 { "entry" } else { "entries" };
         let name = match tree.shape() {
-            _ if options.one_kind && entries == 1 => "1 other".to_owned(),
-            _ if options.one_kind => format!("{count} others"),
-            Shape::Groups => format!("{count} in smaller groups"),
-            _ if is_time => format!("{count} older"),
-            _ => format!("{count} smaller"),
+            _ if options.one_kind => format!("{count} other {noun}"),
+            Shape::Groups => format!("{count} {noun} in smaller groups"),
+            _ if is_time => format!("{count} older {noun}"),
+            _ => format!("{count} smaller {noun}"),
         };
         // In a list of files, directories are among the others, and have no size there.
         let is_worth_a_line = entries > 0 && (weight > 0 || !options.one_kind || is_time);
         let weight = if is_time { 0 } else { weight };
         let totals = Totals { size: weight, weight, entries, ..Totals::default() };
+        let is_at_least = is_bound || sharing > 1;
         is_worth_a_line.then_some(Self { totals, name, is_at_least })
     }
 }
