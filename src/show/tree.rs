@@ -48,6 +48,8 @@ pub struct PictureOptions {
     /// How many lines there are at most below the root's, where lines are joined; and whether each of several roots has
     /// one.
     pub limits: Limits,
+    /// The key of the groups, if there are groups.
+    pub by: String,
     /// Paths rather than base names.
     pub full_paths: bool,
     /// Whether the paths of a list lose their middle where there is no room.
@@ -198,9 +200,7 @@ impl Picture<'_> {
         let options = self.options;
         let first = usize::from(options.skip_total);
         let columns = self.columns(first);
-        if self.root.root().change().is_some() {
-            out.write_all(self.headings(&columns).as_bytes())?;
-        }
+        out.write_all(self.headings(&columns).as_bytes())?;
         let mut numbers = first..self.lines.len();
         while let Some(i) = if options.is_root_first { numbers.next() } else { numbers.next_back() }
         {
@@ -213,9 +213,26 @@ impl Picture<'_> {
         Ok(())
     }
 
-    /// The snapshot that the picture compares with, and the headings of its columns.
+    /// The snapshot that the picture compares with, if any, and the headings of its columns, if they need any.
     fn headings(&self, columns: &Columns) -> String {
         let (options, figures) = (self.options, &self.headings);
+        if self.root.root().change().is_none() {
+            let mut headings = match (options.screen_reader, self.has_headings()) {
+                (true, _) => {
+                    let figures: Vec<_> = figures.split_whitespace().collect();
+                    let share = if columns.percent { ", share" } else { "" };
+                    format!("name, level, {}{share}\n", figures.join(", "))
+                }
+                (false, true) => format!("{figures:>0$}{1:7}{2}\n", columns.size, "", options.by),
+                (false, false) => String::new(),
+            };
+            if columns::all_is_freed(&self.lines) {
+                headings += "everything shown frees its full size\n";
+            }
+            let lines =
+                headings.lines().map(|line| options.charset.cut(line.trim_end(), options.width));
+            return lines.map(|line| options.paint(&line, Palette::aside) + "\n").collect();
+        }
         let since = options.charset.cut(&options.since, options.width);
         let since = options.paint(&since, Palette::aside) + "\n";
         if options.screen_reader {

@@ -36,7 +36,7 @@ fn lines(picture: &str) -> usize {
 
 fn refused(config: &str, flags: &str) -> String {
     let fixture = home(config);
-    let Shown { stdout, stderr, status } = within(&fixture, flags).run();
+    let Shown { stdout, stderr, status, .. } = within(&fixture, flags).run();
     let complaint =
         String::from_utf8(stderr).unwrap().replace(fixture.at("home").to_str().unwrap(), "home");
     assert_eq!((status.code(), stdout.len()), (Some(2), 0), "{complaint}");

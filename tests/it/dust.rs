@@ -40,7 +40,9 @@ fn names(fixture: &Fixture, flags: &str) -> String {
     let name = |line: &str| line.rsplit(separators).next().unwrap().to_owned();
     // A line that ends so says what is not shown.
     let is_shown = |line: &&str| ![" entries", " entry"].iter().any(|end| line.ends_with(end));
-    let lines = text.lines().filter(is_shown);
+    // Groups have headings.
+    let headings = if is_group { "type" } else { " entries" };
+    let lines = text.lines().filter(is_shown).filter(|line| !line.ends_with(headings));
     lines.rev().map(name).collect::<Vec<_>>().join(" ")
 }
 

@@ -56,12 +56,47 @@ fn a_chain_of_directories_is_one_line() {
     assert_eq!(on(&fixture, "-j -n 4").run().document().nodes.len(), 5);
 }
 
+/// Sixty chains of four directories took ten lines of forty, because each directory counted.
+#[test]
+fn a_chain_counts_as_one_line() {
+    let chains = (0..60).fold(Fixture::in_memory(), |fixture, i| {
+        fixture.sparse(format!("top/{i:02}/a/b/c/file"), 1_000_000 - i)
+    });
+    for threads in [1, 2, 8] {
+        let text = shown(&chains, &format!("-c -b -n 34 -T {threads}"));
+        assert_eq!(text.lines().count(), 34 + 2, "{text}");
+        assert!(text.lines().nth(34).unwrap().ends_with("─ 00/a/b/c/file"), "{text}");
+        assert!(text.starts_with("24.8Mi       130 smaller entries\n"), "{text}");
+    }
+}
+
+/// Three of four lines were a chain in which each directory was most of the one above it.
+#[test]
+fn breadth_comes_before_depth() {
+    let home = Fixture::in_memory()
+        .sparse("top/src/app/debug/deps", 30_000_000)
+        .sparse("top/src/app/debug/rest", 12_000_000)
+        .sparse("top/src/app/rest", 8_000_000)
+        .sparse("top/src/rest", 15_000_000)
+        .sparse("top/Downloads", 28_000_000)
+        .sparse("top/Pictures", 27_000_000);
+    let names = |flags: &str| {
+        let text = shown(&home, &format!("-c -b {flags}"));
+        let names =
+            text.lines().filter_map(|line| line.rsplit_once("─ ").or(line.rsplit_once("┴ ")));
+        names.map(|(_, name)| name.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names("-n 3"), ["Pictures", "Downloads", "src", "top"]);
+    assert_eq!(names("-n 4"), ["Pictures", "Downloads", "app", "src", "top"]);
+}
+
 #[test]
 fn a_chain_is_joined_only_if_its_lines_would_say_the_same() {
     let fixture = project();
     // Every entry has its line.
-    for flags in ["-p", "-R"] {
-        assert_eq!(shown(&fixture, &format!("-c -b -n 20 {flags}")).lines().count(), 16, "{flags}");
+    for (flags, headings) in [("-p", 0), ("-R", 1)] {
+        let text = shown(&fixture, &format!("-c -b -n 20 {flags}"));
+        assert_eq!(text.lines().count(), 16 + headings, "{flags}");
     }
     // To the byte, they differ.
     assert!(shown(&fixture, "-c -b -n 20 -o b").contains("┴ almost\n"));
@@ -91,7 +126,8 @@ fn paths_are_whole_and_bars_give_way() {
         for flags in ["-p", "-F", "-F -p", "-p -r -B", "-F -b", "-p -R"] {
             let text = shown(&fixture, &format!("-c -w {width} {flags}"));
             assert!(text.contains(&format!("{long}file")), "-w {width} {flags}\n{text}");
-            assert!(!text.contains('…'), "-w {width} {flags}\n{text}");
+            let mut lines = text.lines().skip(flags.contains("-R").into());
+            assert!(lines.all(|line| !line.contains('…')), "-w {width} {flags}\n{text}");
         }
     }
     // Only the bars of long paths do.

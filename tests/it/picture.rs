@@ -23,7 +23,9 @@ pub struct Rest {
 pub fn lines(text: &str) -> Vec<Line> {
     let line = |line| parse(line).unwrap_or_else(|| panic!("{line:?} is no line"));
     let headings = if text.starts_with("since ") { 2 } else { 0 };
-    let lines = text.lines().skip(headings);
+    // Other headings have no digits.
+    let lines =
+        text.lines().skip(headings).filter(|line| line.contains(|c: char| c.is_ascii_digit()));
     lines.filter(|line| parse_rest(line).is_none()).map(line).collect()
 }
 

@@ -139,9 +139,14 @@ impl Home {
         let printed: Vec<_> = printed.split_terminator(END).collect();
         assert_eq!(printed.len(), commands.len(), "{block}\n{printed:?}");
         // Host and time are those of an example.
-        let since = |line: &str| match line.starts_with("since 20") {
-            true => "since 2026-11-20 14:02 on web1\n".to_owned(),
-            false => line.to_owned(),
+        let since = |line: &str| match (line.find(r#","time":"#), line.find(r#","complete":"#)) {
+            _ if line.starts_with("since 20") => "since 2026-11-20 14:02 on web1\n".to_owned(),
+            (Some(start), Some(end)) => {
+                let place =
+                    r#","time":1795269720,"host":"web1","roots":[{"path":"/home/me/backups"}]"#;
+                [&line[..start], place, &line[end..]].concat()
+            }
+            _ => line.to_owned(),
         };
         let text = |text: &str| text.split_inclusive('\n').map(since).collect::<String>();
         let blocks = commands.iter().zip(printed);

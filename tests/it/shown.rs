@@ -409,6 +409,19 @@ fn times_stand_beside_sizes() {
     assert_eq!(shown(&fixture, "-c -m m --save other.weigh top"), shown(&fixture, "-c -m m top"));
 }
 
+/// Each line said "frees" with its own size again.
+#[test]
+fn what_is_freed_in_full_is_said_once() {
+    let fixture = Fixture::in_memory().file("top/a", 5_000).file("top/b", 6_000);
+    let text = shown(&fixture, "--frees -c -b top");
+    assert!(text.starts_with("everything shown frees its full size\n"), "{text}");
+    assert_eq!(text.matches("frees").count(), 1, "{text}");
+    let fixture = fixture.hard_link("top/a", "elsewhere");
+    let text = shown(&fixture, "--frees -c -b top");
+    assert!(line(&text, " a").contains(" frees 0B "), "{text}");
+    assert!(!line(&text, " b").contains("frees") && !text.contains("everything"), "{text}");
+}
+
 /// The hint agrees with what `find` says is left, whatever the tree.
 #[test]
 fn what_is_hidden_is_what_find_counts() {

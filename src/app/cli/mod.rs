@@ -47,6 +47,8 @@ pub struct Plan {
     pub request: Request,
     /// How to show the result.
     pub output: Output,
+    /// Whether to ask the terminal for its background first.
+    pub asks_background: bool,
     /// Whether to show the progress.
     pub progress: bool,
     /// How to browse the result, if it is to be browsed and not shown.
@@ -180,6 +182,12 @@ impl Plan {
                 remembering: (flags.is_remember_typed, says_unfit),
             },
             output: flags.output(terminal, limits.unwrap_or_default(), &source),
+            // A program that reads what is typed would take the answer.
+            asks_background: flags.form().is_none()
+                && terminal::shows_colors()
+                && terminal::is_stdin()
+                && flags.wants_colors(terminal::wants_colors)
+                && flags.may_ask_background(),
             progress: !flags.print.no_progress && !flags.print.quiet && terminal::wants_progress(),
             request: Request {
                 reclaimable: flags.reclaimable(terminal)?,

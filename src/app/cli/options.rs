@@ -111,6 +111,11 @@ impl Flags {
         named.or(self.show.file_types.then_some(By::Type))
     }
 
+    /// The name of that key.
+    pub(super) fn by_name(&self) -> Option<String> {
+        self.show.by.clone().or(self.show.file_types.then(|| "type".to_owned()))
+    }
+
     /// Groups have no paths.
     pub(super) fn full_paths(&self) -> bool {
         self.print.full_paths && !self.show.file_types && self.show.by.is_none()
@@ -238,6 +243,8 @@ impl Flags {
         let is_colored = self.wants_colors(terminal::wants_colors);
         let columns = terminal::asked_columns().filter(|_| !self.is_page());
         let columns = columns.or(terminal.map(|(width, _)| width));
+        // Programs read a pipe, and people copy paths from it.
+        let is_read = terminal.is_some() && terminal::is_stdout();
         // A history and a page show dates without times.
         let is_by_day = self.snapshots.history.is_some() || self.is_page();
         let dates = if is_by_day { "%Y-%m-%d" } else { "%Y-%m-%d %H:%M" };
@@ -254,13 +261,18 @@ impl Flags {
                 _ => Bars::Left,
             },
             format: self.format(),
-            times: self.filetime().map(|_| self.times()),
+            times: self.filetime().map(|_| self.times()).map(|times| match is_read {
+                true if self.print.time_style.is_none() => {
+                    TimeFormat { style: Style::Relative, ..times }
+                }
+                _ => times,
+            }),
             dates: self.times_as(dates),
             order: self.drawn_order(),
             is_root_first: self.print.reverse,
+            by: self.by_name().unwrap_or_default(),
             full_paths: self.full_paths(),
-            // Who reads a pipe copies them.
-            shortens_paths: terminal.is_some() && terminal::is_stdout(),
+            shortens_paths: is_read,
             skip_total: self.show.skip_total,
             root_alone: self.show.depth == Some(0) || self.show.number_of_lines == Some(0),
             one_kind: self.show.only_dir || self.show.only_file,

@@ -6,6 +6,7 @@ use super::flags::{Flags, SnapshotFlags};
 use crate::app::terminal;
 use weigh::internal::ask::{Input, Keep};
 use weigh::internal::base::measure::Time;
+use weigh::internal::from::snapshot::Origin;
 use weigh::internal::show::page::{self, PageOptions};
 use weigh::internal::show::palette::Charset;
 use weigh::internal::show::size::{Format, Unit};
@@ -132,11 +133,20 @@ impl Flags {
                     threads: self.print.threads,
                     time: sys::now(),
                     host: sys::host(),
-                    by: self.show.by.clone().or(self.show.file_types.then(|| "type".to_owned())),
+                    origin: (form == Form::Json).then(|| self.origin(source)).flatten(),
+                    by: self.by_name(),
                     ..ExportOptions::default()
                 },
             ),
             None => Output::Picture(Box::new(PictureOptions { limits, ..self.picture(terminal) })),
+        }
+    }
+
+    /// When and where a scan of roots is made.
+    fn origin(&self, source: &Input) -> Option<Origin> {
+        match source {
+            Input::Roots(roots) => Some(Origin::here(roots, self.source, Vec::new())),
+            _ => None,
         }
     }
 

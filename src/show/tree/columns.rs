@@ -43,7 +43,8 @@ impl Picture<'_> {
     /// percentages; and if there is no room for those, only names.
     pub(super) fn columns(&self, first: usize) -> Columns {
         let figures = self.lines[first..].iter().map(|line| &line.figures);
-        let size = widest(figures).min(self.options.width);
+        let headings = Some(&self.headings).filter(|_| self.has_headings());
+        let size = widest(figures.chain(headings)).min(self.options.width);
         let room = self.options.width.saturating_sub(size + 2);
         let has_bars = self.options.bars != Bars::None;
         if self.options.screen_reader {
@@ -73,6 +74,13 @@ impl Picture<'_> {
         }
     }
 
+    /// Whether a line above the others names the columns: where these are not only sizes and names.
+    pub(super) fn has_headings(&self) -> bool {
+        let PictureOptions { times, order, .. } = self.options;
+        let is_grouped = self.root.shape() == Shape::Groups;
+        times.is_some() || *order == Order::Count || is_grouped
+    }
+
     /// The widths for the lines from `first` on, with sizes of `size` cells and names that take up to `room`.
     fn without_bars(&self, first: usize, size: usize, room: usize, percent: bool) -> Columns {
         let names = (first..self.lines.len()).map(|i| {
@@ -86,10 +94,10 @@ impl Picture<'_> {
 
 // The figures before the names: a size or a time, and more columns if they are asked for and there is room.
 
-/// Writes the figures of each line. Returns their headings, of a difference.
+/// Writes the figures of each line. Returns their headings.
 pub(super) fn write(lines: &mut [Line<'_>], tree: &Tree, options: &PictureOptions) -> String {
     let format = &options.format;
-    let mut headings = String::new();
+    let mut headings = if options.times.is_some() { "newest" } else { "size" }.to_owned();
     let is_difference = lines[0].change.is_some();
     if is_difference {
         headings = diff::write_figures(lines, format);
@@ -103,21 +111,35 @@ pub(super) fn write(lines: &mut [Line<'_>], tree: &Tree, options: &PictureOption
         }
     }
     if !is_difference && options.order == Order::Count {
-        add_column(lines, options.width, |line| Format::Count.write(line.totals.entries));
+        let entries = |line: &Line<'_>| Format::Count.write(line.totals.entries);
+        add_column(lines, options.width, (&mut headings, "entries"), entries);
     }
     if options.times.is_some() && tree.shape() != Shape::Groups {
-        add_column(lines, options.width, |line| match line.is_rest {
+        add_column(lines, options.width, (&mut headings, "size"), |line| match line.is_rest {
             true => String::new(),
             false => partial::mark(format.write(line.totals.size), line.is_partial),
         });
     }
-    if lines.iter().any(|line| line.totals.frees.is_some()) {
-        add_column(lines, options.width, |line| match line.totals.frees {
-            Some(frees) => format!("frees {}", partial::freed(frees, format, line.is_partial)),
-            None => String::new(),
+    if lines.iter().any(frees_less) {
+        add_column(lines, options.width, (&mut headings, ""), |line| match line.totals.frees {
+            Some(frees) if frees_less(line) => {
+                format!("frees {}", partial::freed(frees, format, line.is_partial))
+            }
+            _ => String::new(),
         });
     }
     headings
+}
+
+/// Whether deleting each entry frees its size, as far as is known.
+pub(super) fn all_is_freed(lines: &[Line<'_>]) -> bool {
+    lines.iter().any(|line| line.totals.frees.is_some()) && !lines.iter().any(frees_less)
+}
+
+/// Whether deleting the entry of a line does not free its size, as far as is known.
+fn frees_less(line: &Line<'_>) -> bool {
+    let size = line.totals.size;
+    line.totals.frees.is_some_and(|frees| (frees.least, frees.most) != (size, size))
 }
 
 /// The size or the time of a line. A time cannot sum up the rest.
@@ -131,13 +153,19 @@ fn figure(line: &Line<'_>, options: &PictureOptions) -> String {
 }
 
 /// Adds a column with what `text` says of each line, aligned right, if lines of `width` cells then still have room for
-/// names.
-fn add_column(lines: &mut [Line<'_>], width: usize, text: impl Fn(&Line<'_>) -> String) {
+/// names. Its heading comes after the other `headings`.
+fn add_column(
+    lines: &mut [Line<'_>],
+    width: usize,
+    (headings, heading): (&mut String, &str),
+    text: impl Fn(&Line<'_>) -> String,
+) {
     let texts: Vec<_> = lines.iter().map(text).collect();
     let (before, own) = (widest(lines.iter().map(|line| &line.figures)), widest(&texts));
     if before + own + 3 + LEAST_ROOM > width {
         return;
     }
+    *headings = format!("{headings:>before$} {heading:>own$}");
     for (line, text) in lines.iter_mut().zip(texts) {
         line.figures =
             format!("{} {}", right_aligned(&line.figures, before), right_aligned(&text, own));

@@ -89,7 +89,8 @@ impl Limits {
         const IN_A_CHAIN: usize = 16;
         const MOST: usize = 1024;
         let more = self.lines.saturating_mul(IN_A_CHAIN - 1).min(MOST);
-        Limits { lines: self.lines.saturating_add(more), ..self }
+        let lines = self.lines.saturating_add(more);
+        Limits { lines, roots: self.roots.max(lines), ..self }
     }
 
     /// Whether they limit anything.
