@@ -10,6 +10,7 @@ use weigh::app::terminal::{self, Lines, Message, ProgressLine, say};
 use weigh::internal::ask::{self, Input, Outcome, Request};
 use weigh::internal::base::escape::escape;
 use weigh::internal::show::{self, Output, errors, progress};
+use weigh::internal::sys;
 use weigh::internal::sys::problem::{Operation, Problem, unless_closed};
 
 /// musl's own allocator has one lock for all threads: with it, walking took up to twice as long (packaging/README.md).
@@ -42,6 +43,11 @@ fn main() -> ExitCode {
     };
     let format = messages.format.of(request.walk.view.measure);
     let one_file_system = request.walk.one_file_system;
+    // Who reads a file knows what was asked for.
+    let mounts = match !one_file_system && terminal::is_stdout() && terminal::is_stderr() {
+        true => roots.clone(),
+        false => Vec::new(),
+    };
     let mut line = plan.progress.then(|| ProgressLine::new(format, roots, one_file_system));
     let outcome = ask::run(request, |progress| {
         if let Some(line) = &mut line {
@@ -65,7 +71,9 @@ fn main() -> ExitCode {
     // The first time, weigh diff has no answer but its note.
     let has_answer = messages.first.is_none() || !matches!(plan.output, Output::Picture(_));
     let printed = match has_answer {
-        true => unless_closed(print(request, outcome, plan.output, second.ok())),
+        true => {
+            unless_closed(print(request, outcome, (plan.output, plan.asks_background), second.ok()))
+        }
         false => Ok(()),
     };
     let Outcome { unsaved, other_files, exceeded, stats, .. } = outcome;
@@ -81,6 +89,7 @@ fn main() -> ExitCode {
     if let Input::Roots(_) = request.source {
         note(errors::not_loaded(report.answer.as_ref()), messages);
     }
+    note(errors::mounted_below(sys::mounted_below(&mounts), &messages.format), messages);
     note(errors::measures(stats.measures_differ, measure), messages);
     note(errors::unmounted(&outcome.unmounted), messages);
     let has_totals = report.answer.is_some() && !report.is_interrupted;
@@ -142,7 +151,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
 fn print(
     request: &Request,
     outcome: &Outcome,
-    output: Output,
+    (mut output, asks_background): (Output, bool),
     second: Option<SecondCtrlC>,
 ) -> io::Result<()> {
     if request.save.as_ref().is_some_and(|to| to.is_stdout) {
@@ -150,7 +159,13 @@ fn print(
     }
     let out = terminal::output()?;
     let mut out: Box<dyn Write> = match terminal::shows_colors() {
-        true => Box::new(BufWriter::new(Lines::new(out, &request.interrupt, second))),
+        true => {
+            let mut lines = Lines::new(out, &request.interrupt, second);
+            if asks_background && let Some(theme) = lines.background()? {
+                output = output.on(theme);
+            }
+            Box::new(BufWriter::new(lines))
+        }
         false => Box::new(BufWriter::new(out)),
     };
     show::write(&mut *out, outcome, output)?;

@@ -1,11 +1,14 @@
 //! The terminal, and the line on it that shows the progress.
 
+pub mod background;
+
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, StdoutLock, Write};
 use std::mem;
 use std::process;
+use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -44,9 +47,10 @@ pub fn is_stdin() -> bool {
     io::stdin().is_terminal()
 }
 
-/// Whether stdout is a terminal.
+/// Whether stdout is a terminal. The system is asked once.
 pub fn is_stdout() -> bool {
-    io::stdout().is_terminal()
+    static IS_TERMINAL: LazyLock<bool> = LazyLock::new(|| io::stdout().is_terminal());
+    *IS_TERMINAL
 }
 
 /// Whether stdout wants colours: NO_COLOR (no-color.org), CLICOLOR_FORCE and CLICOLOR (bixense.com/clicolors), then
@@ -217,15 +221,31 @@ impl<'a> Lines<'a> {
         let signals = TerminalSignals::default();
         Self { out, interrupt, second, signals, is_begun: false }
     }
-}
 
-impl Write for Lines<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+    /// The terminal's background, if it says so. Signals wait, because what is typed is not shown meanwhile.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn background(&mut self) -> io::Result<Option<Theme>> {
+        self.begin();
+        let theme = background::ask();
+        self.flush()?;
+        Ok(theme)
+    }
+
+    /// From now on, signals wait.
+    fn begin(&mut self) {
         if !mem::replace(&mut self.is_begun, true) {
             // If this fails, a signal ends the program at once.
             let _ = signals::listen_for_lines(&self.signals, self.interrupt, self.second);
             signals::end_soon(&self.signals);
         }
+    }
+}
+
+impl Write for Lines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.begin();
         let written = self.out.write(bytes);
         // Also if that failed: a signal may say why.
         self.flush()?;

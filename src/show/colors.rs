@@ -4,7 +4,7 @@ use lscolors::{Indicator, LsColors};
 use nu_ansi_term::{Color, Style};
 
 use super::palette::Palette;
-use crate::base::measure::Mode;
+use crate::base::measure::{Kind, Mode};
 
 /// Chooses the style of a name.
 #[derive(Clone, Debug, Default)]
@@ -37,9 +37,14 @@ impl Colors {
         };
         let style = by_ending.or_else(|| self.names.style_for_indicator(indicator));
         let style = style.map(lscolors::Style::to_nu_ansi_term_style).unwrap_or_default();
-        // ls's own blue, which is also that of most distributions, can hardly be read on black.
-        let is_of_ls = indicator == Indicator::Directory && style == Color::Blue.bold();
-        if is_of_ls { self.palette.accent() } else { style }
+        // A background outshouts sizes, and its foreground is for it alone. ls's own blue, which is also that of most
+        // distributions, can hardly be read on black.
+        let is_loud = style.background.is_some() || style.is_reverse;
+        match mode.kind() {
+            Kind::Directory if is_loud || style == Color::Blue.bold() => self.palette.accent(),
+            _ if is_loud => Style::new(),
+            _ => style,
+        }
     }
 }
 

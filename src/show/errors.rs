@@ -181,6 +181,17 @@ pub fn overlays(overlays: &[OverlayStats]) -> Vec<String> {
         .collect()
 }
 
+/// The line about so many other file systems below the PATHs, with so many bytes in use.
+pub fn mounted_below((count, used): (usize, u64), format: &Format) -> Option<String> {
+    let (noun, verb, them) = match count {
+        0 => return None,
+        1 => ("system", "is", "it"),
+        _ => ("systems", "are", "them"),
+    };
+    let used = format.write(used);
+    Some(format!("{count} other file {noun} {verb} included ({used}); -x leaves {them} out"))
+}
+
 /// A line for each name or glob of a filter that met no entry.
 pub fn unmet(typed: &Typed) -> Vec<String> {
     let lines = typed.unmet().map(|(flag, text)| {

@@ -57,6 +57,9 @@ impl ExportOptions {
 /// The writer's.
 pub fn write(out: &mut dyn Write, report: &Report, options: &ExportOptions) -> io::Result<()> {
     head(out, options.view)?;
+    if let Some(origin) = &options.origin {
+        place(out, origin)?;
+    }
     let is_complete = report.is_complete() && !options.lacks_earlier;
     write!(out, r#","complete":{is_complete}"#)?;
     if report.is_interrupted {
@@ -68,6 +71,19 @@ pub fn write(out: &mut dyn Write, report: &Report, options: &ExportOptions) -> i
         NodeWriter { tree, options }.tree(out)?;
     }
     end(out, &report.problems)
+}
+
+/// When and where it was weighed, as far as that is known: as in the header of a snapshot.
+fn place(out: &mut dyn Write, origin: &Origin) -> io::Result<()> {
+    if origin.time == 0 || origin.host.is_empty() {
+        return Ok(());
+    }
+    write!(out, r#","time":{}"#, origin.time)?;
+    bytes(out, r#","host":"#, &origin.host)?;
+    list(out, r#","roots":"#, &origin.roots, |out, root| {
+        bytes(out, r#"{"path":"#, &root.path)?;
+        out.write_all(b"}")
+    })
 }
 
 /// So few directories cannot make long paths, however they are nested.

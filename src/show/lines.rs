@@ -1,10 +1,11 @@
 //! The lines of a picture: the nodes of a tree, laid out without recursion.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::{iter, mem};
 
 use crate::base::measure::{Change, Mode};
 use crate::base::path;
+use crate::tree::tally::Limits;
 use crate::tree::{Order, Step, Totals, Traversal, Tree};
 
 /// A line of the picture.
@@ -93,6 +94,115 @@ pub(super) fn path(lines: &[Line<'_>], line: usize, root: &Tree, outer: &Outer) 
     path::join_all(names.into_iter().rev())
 }
 
+/// Keeps the lines that tell most: as many below the root's as `limits` admit once those that `may_join` are joined,
+/// and all roots, if `limits` says so. The others were candidates.
+///
+/// A line tells as much as its size. Only the largest entry of a directory tells no more than it leaves to the
+/// others, because the directory's own line has told the rest: so breadth comes before depth. A directory tells as
+/// much as the best line in it. So what is left out is never larger than a line that is kept beside it.
+pub(super) fn choose<'a>(
+    lines: Vec<Line<'a>>,
+    limits: &Limits,
+    by_time: bool,
+    root_depth: usize,
+    may_join: impl Fn(&Line<'_>, &Line<'_>) -> bool,
+) -> Vec<Line<'a>> {
+    if lines.len() <= limits.lines {
+        return lines;
+    }
+    let values = values(&lines, by_time);
+    let is_root = |line: &Line<'_>| line.parent.is_some() && line.depth == root_depth;
+    let are_kept = lines.iter().filter(|line| is_root(line)).count() <= limits.roots;
+    let mut order: Vec<usize> = (0..lines.len()).collect();
+    order.sort_by_key(|&i| {
+        let line = &lines[i];
+        (i > 0 && !(are_kept && is_root(line)), Reverse(values[i]), line.depth, line.name)
+    });
+    let (mut rows, mut is_full) = (0, false);
+    let mut is_kept = vec![false; lines.len()];
+    // For each line, how many lines it leads to, and whether it shares a row with the only one.
+    let mut children = vec![(0_usize, false); lines.len()];
+    for i in order {
+        let line = &lines[i];
+        let Some(parent) = line.parent else {
+            is_kept[i] = true;
+            continue;
+        };
+        let above = &lines[parent];
+        let is_shared =
+            children[parent].0 == 0 && above.depth > root_depth && may_join(above, line);
+        let needed = match children[parent] {
+            _ if is_shared => 0,
+            (1, true) => 2,
+            _ => 1,
+        };
+        is_full |= rows + needed > limits.lines && !(are_kept && is_root(line));
+        if is_kept[parent] && (!is_full || is_shared) {
+            (is_kept[i], children[parent]) = (true, (children[parent].0 + 1, is_shared));
+            rows += needed;
+        }
+    }
+    keep(lines, &is_kept)
+}
+
+/// How much each line tells.
+fn values(lines: &[Line<'_>], by_time: bool) -> Vec<i128> {
+    let weight = |i: usize| lines[i].totals.weight;
+    // The two largest entries of each directory.
+    let mut largest = vec![(0, 0); lines.len()];
+    for (i, line) in lines.iter().enumerate() {
+        let Some(parent) = line.parent else { continue };
+        let (first, second) = &mut largest[parent];
+        *second = (*second).max(weight(i).min(*first));
+        *first = (*first).max(weight(i));
+    }
+    let mut values: Vec<i128> = (0..lines.len())
+        .map(|i| match (lines[i].parent, lines[i].totals.newest) {
+            (_, newest) if by_time => newest.map_or(i128::MIN, i128::from),
+            (Some(parent), _) if weight(i) == largest[parent].0 => {
+                let others = weight(parent).saturating_sub(weight(i)).max(largest[parent].1);
+                weight(i).min(others).into()
+            }
+            _ => weight(i).into(),
+        })
+        .collect();
+    for i in (0..lines.len()).rev() {
+        if let Some(parent) = lines[i].parent {
+            values[parent] = values[parent].max(values[i]);
+        }
+    }
+    values
+}
+
+/// The lines for which `is_kept` is true. Each leads to the root over such lines.
+fn keep<'a>(lines: Vec<Line<'a>>, is_kept: &[bool]) -> Vec<Line<'a>> {
+    let mut numbers = vec![0; lines.len()];
+    let mut kept: Vec<Line<'a>> = Vec::new();
+    for (i, mut line) in lines.into_iter().enumerate().filter(|(i, _)| is_kept[*i]) {
+        numbers[i] = kept.len();
+        line.parent = line.parent.map(|parent| numbers[parent]);
+        kept.push(line);
+    }
+    relate(&mut kept);
+    kept
+}
+
+/// Says of each line which others there are around it.
+fn relate(lines: &mut [Line<'_>]) {
+    // For each line, how many lines it leads to, and the last one.
+    let mut children = vec![(0, 0); lines.len()];
+    for (i, line) in lines.iter().enumerate() {
+        if let Some(parent) = line.parent {
+            children[parent] = (children[parent].0 + 1, i);
+        }
+    }
+    for (i, line) in lines.iter_mut().enumerate() {
+        line.has_children = children[i].0 > 0;
+        let (siblings, last) = line.parent.map_or((0, i), |parent| children[parent]);
+        (line.is_last, line.is_only) = (i == last, siblings == 1);
+    }
+}
+
 /// Joins chains of directories: the line of an only child stands for the directories above it, too, if they are
 /// below `root_depth`, and each line `says` the same as the one above it.
 pub(super) fn join<'a>(
@@ -130,14 +240,6 @@ fn names_of<'a>(line: &Line<'a>) -> Vec<&'a [u8]> {
     iter::once(line.name).chain(line.chain.iter().rev().copied()).collect()
 }
 
-/// A directory whose children are being laid out.
-struct OpenLine {
-    line: usize,
-    /// The number of the next child, and of all.
-    next: usize,
-    children: usize,
-}
-
 /// The lines from the root down, siblings in `order`; backwards, if `is_backwards`.
 pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
@@ -149,19 +251,11 @@ pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line
             children.reverse();
         }
         let (line, depth) = (lines.len(), traversal.depth());
-        let (mut parent, mut is_last, mut is_only) = (None, true, false);
-        if let Some(OpenLine { line, next, children }) = traversal.innermost() {
-            *next += 1;
-            (parent, is_last, is_only) = (Some(*line), next == children, *children == 1);
-        }
         let known = node.node();
         lines.push(Line {
-            parent,
+            parent: traversal.innermost().copied(),
             depth,
             indent: depth,
-            is_last,
-            is_only,
-            has_children: !children.is_empty(),
             name: node.shown_name(),
             mode: node.mode(),
             totals: known.totals_in(node.view()),
@@ -170,7 +264,8 @@ pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line
             has_own: !node.is_directory() || known.own.is_some(),
             ..Line::default()
         });
-        traversal.enter(OpenLine { line, next: 0, children: children.len() }, children);
+        traversal.enter(line, children);
     }
+    relate(&mut lines);
     lines
 }

@@ -10,35 +10,26 @@ use super::size::{Format, percent};
 use super::tree::{Bars, Picture, PictureOptions, with_picture};
 use crate::tree::{Order, Tree};
 
-/// Writes `tree` as a table. If it is a difference, it shows how each node changed.
+/// Writes `tree` as a table.
 ///
 /// # Errors
 /// The writer's.
 pub fn write(out: &mut dyn Write, tree: &Tree, options: &PictureOptions) -> io::Result<()> {
-    with_picture(tree, options, |picture| write_table(out, tree, picture, options))
+    with_picture(tree, options, |picture| write_table(out, picture, options))
 }
 
 fn write_table(
     out: &mut dyn Write,
-    tree: &Tree,
     picture: &Picture<'_>,
     options: &PictureOptions,
 ) -> io::Result<()> {
     let lines = &picture.lines;
-    let is_difference = tree.root().change().is_some();
-    let columns: &[Column] = match is_difference {
-        true => &[NOW, CHANGE],
-        false => &[COUNT, SIZE, SHARE],
-    };
     let has = |column: &&Column| match column.heading {
         "entries" => options.order == Order::Count,
         "share" => options.bars != Bars::None,
         _ => true,
     };
-    let columns: Vec<&Column> = columns.iter().filter(has).collect();
-    if is_difference {
-        writeln!(out, "{}\n", code(&options.since))?;
-    }
+    let columns: Vec<&Column> = [COUNT, SIZE, SHARE].iter().filter(has).collect();
     let headings: String = columns.iter().map(|column| format!("| {} ", column.heading)).collect();
     writeln!(out, "{headings}| entry |\n{}| :-- |", "| --: ".repeat(columns.len()))?;
     let first = usize::from(options.skip_total);
@@ -82,23 +73,6 @@ const SHARE: Column = Column {
 
 const COUNT: Column =
     Column { heading: "entries", cell: |line, _, _| Format::Count.write(line.totals.entries) };
-
-// The earlier and the later size of the rest are unknown.
-const NOW: Column = Column {
-    heading: "now",
-    cell: |line, _, format| {
-        let now = line.change.as_ref().map(|change| format.write(change.is.unwrap_or(0)));
-        mark(now.unwrap_or_default(), line.is_partial)
-    },
-};
-
-const CHANGE: Column = Column {
-    heading: "change",
-    cell: |line, _, format| {
-        let change = line.change.as_ref().map(|change| format.write_change(change.difference()));
-        change.unwrap_or_default()
-    },
-};
 
 /// `text`, of one line, as a code span in a table (GFM 4.10 and 6.3): between more backticks than it has in a row, and
 /// with a backslash before each pipe, which would end the cell. The reader removes both.

@@ -30,7 +30,7 @@ pub mod tree;
 use std::io::{self, Write};
 
 use page::PageForm;
-use palette::Charset;
+use palette::{Charset, Theme};
 use partial::Partial;
 use tree::Bars;
 
@@ -52,6 +52,18 @@ pub enum Output {
     Page(Box<page::PageOptions>),
     /// As one line for each root.
     Summary(rows::SummaryOptions),
+}
+
+impl Output {
+    /// In the colours for a terminal with this `theme`.
+    pub fn on(mut self, theme: Theme) -> Self {
+        if let Output::Picture(options) = &mut self
+            && let Some(colors) = &mut options.colors
+        {
+            colors.palette = colors.palette.on(theme);
+        }
+        self
+    }
 }
 
 /// A form for programs to read, or for a browser.
@@ -150,8 +162,7 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
     match (output, &report.answer) {
         (Output::Form(form, options), tree) => {
             let file_systems = file_systems.to_vec();
-            // Other forms say what nodes have.
-            let origin = origin.clone().filter(|_| form == Form::Parquet);
+            let origin = origin.clone().or_else(|| options.origin.clone());
             let (view, known) = (*view, *known);
             let lacks_earlier = doubts.iter().any(Doubt::is_loss);
             let options =

@@ -141,7 +141,7 @@ impl<'a> PageContent<'a> {
         let mut rows: Vec<PageRow<'_>> = Vec::with_capacity(lines.len());
         for (i, line) in lines.into_iter().enumerate() {
             let group = (tree.shape() == Shape::Groups && line.depth > 0).then(|| i - 1);
-            rows.push(PageRow::new(line, group, whole, picture));
+            rows.push(PageRow::new(line, tree.shape(), group, whole, picture));
         }
         keep(&mut rows, options);
         let rest = Rest::of(rows.iter().map(|row| &row.line), tree, picture);
@@ -192,7 +192,13 @@ impl<'a> PageContent<'a> {
 
 impl<'a> PageRow<'a> {
     /// The row of a line, which may be the heading of the group with this number, and is a part of a `whole`.
-    fn new(line: Line<'a>, group: Option<usize>, whole: u64, options: &PictureOptions) -> Self {
+    fn new(
+        line: Line<'a>,
+        shape: Shape,
+        group: Option<usize>,
+        whole: u64,
+        options: &PictureOptions,
+    ) -> Self {
         /// As many groups as there are colours for them.
         const GROUPS: usize = 8;
         let PictureOptions { format, dates, .. } = options;
@@ -215,7 +221,7 @@ impl<'a> PageRow<'a> {
         let change = change.map(|change| change.difference());
         let change = change.map(|change| (change, format.write_change(change)));
         let date = newest.map_or_else(String::new, |newest| dates.write(newest));
-        let (name, note) = (escape(line.name), aside(&line, format));
+        let (name, note) = (escape(line.name), aside(&line, shape, format));
         let size = partial::mark(format.write(line.totals.size), line.is_partial);
         let percent = percent(line.totals.weight, whole);
         Self { line, name, colors, kind, size, percent, change, date, note }

@@ -114,14 +114,14 @@ pub struct Palette {
 }
 
 /// What a user can give a colour of their own: what is in `OTHERS`, in its order, and all shares.
-pub const ROLES: [&str; 7] = ["accent", "aside", "grown", "shrunk", "track", "band", "share"];
-const SHARE: usize = 6;
+pub const ROLES: [&str; 6] = ["accent", "aside", "grown", "shrunk", "band", "share"];
+const SHARE: usize = 5;
 
-/// A share of the parent that makes text bold: the larger part.
+/// A share that makes text bold: the larger part.
 const LARGE: f64 = 50.0;
 
 /// The shares, in percent, of the colours in `RAMPS`.
-const STOPS: [f64; 6] = [0.0, 20.0, 40.0, 60.0, 85.0, 100.0];
+const STOPS: [f64; 6] = [0.0, 3.0, 8.0, 20.0, 45.0, 100.0];
 
 /// From cool to warm, as shares grow: for each depth, on dark, on light, and on both.
 const RAMPS: [[Color; 6]; 9] = [
@@ -136,13 +136,13 @@ const RAMPS: [[Color; 6]; 9] = [
     rgb([0x567daa, 0x268b88, 0x428c5c, 0xb07a1c, 0xc8622d, 0xcc543a]),
 ];
 
-/// Other colours of text: accent, aside, up, down; and of backgrounds: track, band. Of 256 and of 16 M, on dark and on
+/// Other colours of text: accent, aside, up, down; and of a background: band. Of 256 and of 16 M, on dark and on
 /// light. Elsewhere they are the terminal's own.
-const OTHERS: [[Color; 6]; 4] = [
-    fixed([75, 247, 209, 114, 236, 17]),
-    fixed([25, 242, 124, 22, 254, 195]),
-    rgb([0x6ea8f0, 0x9aa1ab, 0xf07a62, 0x6cc07e, 0x2c3038, 0x26344a]),
-    rgb([0x1f62b0, 0x5c616a, 0xb23a22, 0x2a7240, 0xe2e2de, 0xe0eaf8]),
+const OTHERS: [[Color; 5]; 4] = [
+    fixed([75, 247, 209, 114, 17]),
+    fixed([25, 242, 124, 22, 195]),
+    rgb([0x6ea8f0, 0x9aa1ab, 0xf07a62, 0x6cc07e, 0x26344a]),
+    rgb([0x1f62b0, 0x5c616a, 0xb23a22, 0x2a7240, 0xe0eaf8]),
 ];
 
 impl Palette {
@@ -195,14 +195,9 @@ impl Palette {
         }
     }
 
-    /// Behind a bar, the extent of the parent: a background, or else the style of `░`.
-    pub fn track(self) -> Style {
-        self.other(4).map_or(Style::new().dimmed(), |color| Style::new().on(color))
-    }
-
     /// The selected line: a background under the colours of text, or else reversed.
     pub fn band(self) -> Style {
-        self.other(5).map_or(Style::new().reverse(), |color| Style::new().on(color))
+        self.other(4).map_or(Style::new().reverse(), |color| Style::new().on(color))
     }
 
     /// Directories, headings, and whatever can be acted on.
@@ -278,12 +273,24 @@ fn percent(part: u64, whole: u64) -> f64 {
     (part as f64 / whole.max(1) as f64 * 100.0).min(100.0)
 }
 
-const fn fixed([a, b, c, d, e, f]: [u8; 6]) -> [Color; 6] {
-    [Fixed(a), Fixed(b), Fixed(c), Fixed(d), Fixed(e), Fixed(f)]
+const fn fixed<const N: usize>(numbers: [u8; N]) -> [Color; N] {
+    let mut colors = [Fixed(0); N];
+    let mut i = 0;
+    while i < N {
+        colors[i] = Fixed(numbers[i]);
+        i += 1;
+    }
+    colors
 }
 
-const fn rgb([a, b, c, d, e, f]: [u32; 6]) -> [Color; 6] {
-    [hex(a), hex(b), hex(c), hex(d), hex(e), hex(f)]
+const fn rgb<const N: usize>(numbers: [u32; N]) -> [Color; N] {
+    let mut colors = [Fixed(0); N];
+    let mut i = 0;
+    while i < N {
+        colors[i] = hex(numbers[i]);
+        i += 1;
+    }
+    colors
 }
 
 const fn hex(color: u32) -> Color {
@@ -362,16 +369,15 @@ mod tests {
             for depth in [Depth::Ansi, Depth::Fixed, Depth::Rgb] {
                 let palette = Palette::new(theme, depth);
                 let what = &format!("{theme:?}, {depth:?}");
-                let track = palette.track().background.map(channels);
                 let band = palette.band().background.map(channels);
-                assert_eq!(track.is_some(), theme != Theme::None && depth != Depth::Ansi, "{what}");
+                assert_eq!(band.is_some(), theme != Theme::None && depth != Depth::Ansi, "{what}");
                 if theme == Theme::None {
                     let accent = palette.accent().foreground.expect("a colour");
                     for ground in grounds(theme, depth) {
                         ensure(accent, ground, 3.0, "bold text on any background");
                     }
                 }
-                for ground in grounds(theme, depth).into_iter().chain(track) {
+                for ground in grounds(theme, depth) {
                     for share in 0..=100 {
                         let bar = palette.bar(share, 100).foreground.expect("a colour");
                         ensure(bar, ground, 3.0, &format!("bars, {what}"));

@@ -13,14 +13,15 @@ use nu_ansi_term::Style;
 
 use super::colors::Colors;
 use super::diff;
-use super::lines::{self, Line, Outer, join, lay_out};
+use super::lines::{self, Line, Outer, choose, join, lay_out};
 use super::name::{Hyperlinks, cells, cut, right_aligned, shorten};
 use super::palette::{Charset, Palette};
-use super::partial::{self, Partial};
+use super::partial::Partial;
 use super::size::Format;
 use super::time::TimeFormat;
 use crate::base::escape::escape;
 use crate::base::path;
+use crate::tree::tally::Limits;
 use crate::tree::{Order, Shape, Totals, Tree};
 
 pub(super) use columns::Rest;
@@ -38,14 +39,19 @@ pub struct PictureOptions {
     pub bars: Bars,
     /// How dates are written.
     pub dates: TimeFormat,
-    /// Of a difference: when and where the earlier snapshot was made.
-    pub since: String,
     /// The order of siblings, beginning next to their directory.
     pub order: Order,
     /// The root on top and the largest first, rather than last.
     pub is_root_first: bool,
+    /// How many lines there are at most below the root's, where lines are joined; and whether each of several roots has
+    /// one.
+    pub limits: Limits,
+    /// The key of the groups, if there are groups.
+    pub by: String,
     /// Paths rather than base names.
     pub full_paths: bool,
+    /// Whether the paths of a list lose their middle where there is no room.
+    pub shortens_paths: bool,
     /// Without the root's line.
     pub skip_total: bool,
     /// Whether only the root's line was asked for. Then no line sums up the rest.
@@ -69,6 +75,11 @@ pub struct PictureOptions {
 }
 
 impl PictureOptions {
+    /// Whether a chain of directories shares a line. Who asks for paths, or for words, gets a line for each entry.
+    fn joins(&self) -> bool {
+        !self.full_paths && !self.screen_reader
+    }
+
     /// `text` in the style that the palette has for it, if there are colours.
     pub(super) fn paint(&self, text: &str, style: impl Fn(Palette) -> Style) -> String {
         match &self.colors {
@@ -90,7 +101,7 @@ pub enum Bars {
     None,
 }
 
-/// Draws `tree`. If that is a difference, it shows how each node changed.
+/// Draws `tree`.
 ///
 /// # Errors
 /// The writer's.
@@ -109,7 +120,17 @@ pub(super) fn with_picture<R>(
     let is_backwards = is_read && !options.is_root_first;
     let mut lines = lay_out(tree, options.order, is_backwards);
     for line in &mut lines {
-        line.aside = options.charset.text(aside(line, &options.format));
+        line.aside = options.charset.text(aside(line, tree.shape(), &options.format));
+    }
+    let may_join = |above: &Line<'_>, line: &Line<'_>| {
+        let is_near = above.is_partial == line.is_partial && is_near(above, line, options);
+        above.aside == line.aside && (above.figures == line.figures || is_near)
+    };
+    if options.joins() && tree.shape() == Shape::Directory {
+        options.partial.mark_lines(&mut lines, tree);
+        columns::write(&mut lines, tree, options);
+        let by_time = options.times.is_some();
+        lines = choose(lines, &options.limits, by_time, tree.root_depth(), may_join);
     }
     let rest = Rest::of(&lines, tree, options);
     if let Some(rest) = &rest {
@@ -120,33 +141,31 @@ pub(super) fn with_picture<R>(
             name: rest.name.as_bytes(),
             totals: rest.totals,
             is_rest: true,
-            aside: if rest.is_at_least { " (at least)" } else { "" }.to_owned(),
             ..Line::default()
         });
     }
     options.partial.mark_lines(&mut lines, tree);
-    let headings = columns::write(&mut lines, tree, options);
-    // Who asks for paths, or for words, gets a line for each entry.
-    if !options.full_paths && !options.screen_reader {
-        lines = join(lines, tree.root_depth(), |above, line| {
-            let are_marked = [above, line].map(|it| it.figures.starts_with(partial::MARK));
-            let is_near = are_marked[0] == are_marked[1] && is_near(above, line, options);
-            above.aside == line.aside && (above.figures == line.figures || is_near)
-        });
+    if let (Some(rest), Some(line)) = (&rest, lines.last_mut()) {
+        line.is_partial |= rest.is_at_least;
     }
-    let scale = columns::scale(&lines, tree.shape());
+    let headings = columns::write(&mut lines, tree, options);
+    if options.joins() {
+        lines = join(lines, tree.root_depth(), may_join);
+    }
     let outer = Outer::of(&lines, options.width);
-    then(&Picture { lines, headings, scale, outer, root: tree, options })
+    then(&Picture { lines, headings, outer, root: tree, options })
 }
 
 /// The remark after a name: what is known of the node; how it changed, or how much of it has links elsewhere, if that
 /// is a tenth or more.
-pub(super) fn aside(line: &Line<'_>, format: &Format) -> String {
+pub(super) fn aside(line: &Line<'_>, shape: Shape, format: &Format) -> String {
     let Totals { size, shared, .. } = line.totals;
     let aside = match &line.change {
         Some(change) => diff::aside(change),
         None if shared == 0 || shared.saturating_mul(10) < size => String::new(),
-        None => format!(" ({} shared)", format.write(shared)),
+        // An image shares layers.
+        None if shape == Shape::Groups => format!(" ({} shared)", format.write(shared)),
+        None => format!(" ({} hard-linked elsewhere)", format.write(shared)),
     };
     if line.note.is_empty() { aside } else { format!(" ({}){aside}", line.note) }
 }
@@ -155,10 +174,8 @@ pub(super) fn aside(line: &Line<'_>, format: &Format) -> String {
 /// it.
 fn is_near(directory: &Line<'_>, child: &Line<'_>, options: &PictureOptions) -> bool {
     let [most, weight] = [directory, child].map(|line| u128::from(line.totals.weight));
-    let is_size = options.times.is_none()
-        && options.order != Order::Count
-        && child.change.is_none()
-        && child.totals.frees.is_none();
+    let is_size =
+        options.times.is_none() && options.order != Order::Count && child.totals.frees.is_none();
     let is_rounded = matches!(options.format, Format::Binary | Format::Decimal);
     is_size && is_rounded && weight * 100 > most * 99
 }
@@ -166,10 +183,8 @@ fn is_near(directory: &Line<'_>, child: &Line<'_>, options: &PictureOptions) -> 
 /// A tree, laid out in lines.
 pub(super) struct Picture<'a> {
     pub(super) lines: Vec<Line<'a>>,
-    /// The headings of the columns of figures, for a difference.
+    /// The headings of the columns of figures.
     headings: String,
-    /// The size of a full bar.
-    scale: u64,
     /// Where long paths are cut.
     outer: Outer,
     root: &'a Tree,
@@ -181,9 +196,7 @@ impl Picture<'_> {
         let options = self.options;
         let first = usize::from(options.skip_total);
         let columns = self.columns(first);
-        if self.root.root().change().is_some() {
-            out.write_all(self.headings(&columns).as_bytes())?;
-        }
+        out.write_all(self.headings(&columns).as_bytes())?;
         let mut numbers = first..self.lines.len();
         while let Some(i) = if options.is_root_first { numbers.next() } else { numbers.next_back() }
         {
@@ -196,23 +209,24 @@ impl Picture<'_> {
         Ok(())
     }
 
-    /// The snapshot that the picture compares with, and the headings of its columns.
+    /// The headings of the columns, if they need any.
     fn headings(&self, columns: &Columns) -> String {
         let (options, figures) = (self.options, &self.headings);
-        let since = options.charset.cut(&options.since, options.width);
-        let since = options.paint(&since, Palette::aside) + "\n";
-        if options.screen_reader {
-            return since;
-        }
-        let beside = columns.name + columns.bar + usize::from(columns.bar > 0) + PERCENT + 1;
-        let churn = match (columns.percent, CHURN.len() < beside) {
-            (true, true) => CHURN,
-            (true, false) => "churn",
-            (false, _) => "",
+        let mut headings = match (options.screen_reader, self.has_headings()) {
+            (true, _) => {
+                let figures: Vec<_> = figures.split_whitespace().collect();
+                let share = if columns.percent { ", share" } else { "" };
+                format!("name, level, {}{share}\n", figures.join(", "))
+            }
+            (false, true) => format!("{figures:>0$}{1:7}{2}\n", columns.size, "", options.by),
+            (false, false) => String::new(),
         };
-        let headings = format!("{figures:>0$}{churn:>beside$}", columns.size);
-        let headings = options.charset.cut(headings.trim_end(), options.width);
-        since + &options.paint(&headings, Palette::aside) + "\n"
+        if columns::all_is_freed(&self.lines) {
+            headings += "everything shown frees its full size\n";
+        }
+        let lines =
+            headings.lines().map(|line| options.charset.cut(line.trim_end(), options.width));
+        lines.map(|line| options.paint(&line, Palette::aside) + "\n").collect()
     }
 
     fn line(&self, i: usize, columns: &Columns) -> String {
@@ -247,11 +261,13 @@ impl Picture<'_> {
     }
 
     /// The name and the remark after it, with colours; the blanks that fill `room` cells; and how many cells of a path
-    /// are over. The remark is left out if there would be hardly any room for the name, or too little for a count.
+    /// are over. The remark is left out if there would be hardly any room for the name; and if it is a figure, if there would not
+    /// be room for all of it.
     fn name_in(&self, i: usize, room: usize) -> (String, String, usize) {
         let (line, name) = (&self.lines[i], self.name(i));
         let mut aside = line.aside.clone();
-        let least = if line.is_rest { usize::MAX } else { NAME_AT_LEAST };
+        let is_figure = line.note.is_empty();
+        let least = if is_figure { usize::MAX } else { NAME_AT_LEAST };
         let most = room.saturating_sub(least.min(cells(&name)));
         if !self.has_paths() && cells(&aside) > most {
             aside = if line.note.is_empty() { String::new() } else { shorten(&aside, most) };
@@ -276,7 +292,7 @@ impl Picture<'_> {
 
     /// Whether names are paths, which are shown whole.
     fn has_paths(&self) -> bool {
-        self.options.full_paths || self.root.shape() == Shape::List
+        self.options.full_paths || self.root.shape() == Shape::List && !self.options.shortens_paths
     }
 
     /// Levels below the topmost line drawn.
@@ -287,13 +303,11 @@ impl Picture<'_> {
     fn painted_figures(&self, i: usize, columns: &Columns) -> String {
         let line = &self.lines[i];
         let figures = right_aligned(&cut(&line.figures, columns.size), columns.size);
-        // Colours compare with the parent, and weight compares with all.
         let whole = self.lines[0].totals.weight;
         let is_bold = line.totals.weight > 0 && line.totals.weight >= whole / LARGE;
-        self.options.paint(&figures, |palette| match line.direction() {
-            None if line.is_rest => palette.aside(),
-            None => Style { is_bold, ..palette.share(line.totals.weight, self.around(i)) },
-            direction => Style { is_bold, ..palette.change(direction) },
+        self.options.paint(&figures, |palette| match line.is_rest {
+            true => palette.aside(),
+            false => Style { is_bold, ..palette.share(line.totals.weight, whole) },
         })
     }
 
@@ -304,12 +318,11 @@ impl Picture<'_> {
     /// `name` with a link to the entry, if that is one and links are wanted.
     fn linked(&self, i: usize, name: String) -> String {
         let line = &self.lines[i];
-        let is_gone = line.change.as_ref().is_some_and(|change| change.is.is_none());
         let is_entry = self.root.shape() != Shape::Groups
             && line.depth >= self.root.root_depth()
             && line.has_path();
         match &self.options.links {
-            Some(links) if is_entry && !is_gone && !line.is_rest && !name.is_empty() => {
+            Some(links) if is_entry && !line.is_rest && !name.is_empty() => {
                 links.on(name, &self.path(i))
             }
             _ => name,
@@ -362,9 +375,6 @@ impl Picture<'_> {
         drawn.chars().skip(skipped).chain(branch.chars()).collect()
     }
 }
-
-/// What bars and percentages of a comparison show.
-const CHURN: &str = "churn: what grew and what shrank, added up";
 
 /// However deep a node is, its name has this much room, in cells.
 const NAME_AT_LEAST: usize = 8;

@@ -59,6 +59,29 @@ pub fn used_inodes(roots: &[OsString], one_file_system: bool) -> Option<u64> {
     Some(all)
 }
 
+/// How many file systems with a device are mounted below `roots` besides the roots' own, and how many bytes they have in
+/// use.
+pub fn mounted_below(roots: &[OsString]) -> (usize, u64) {
+    if roots.is_empty() {
+        return (0, 0);
+    }
+    let device = |path: &CStr| Source::default().stat(path, Symlinks::Follow, Query::default());
+    let (table, mut points, mut devices) = (MountTable::read(), BTreeSet::new(), BTreeSet::new());
+    for root in roots {
+        let Ok(real) = super::real_path(root.as_ref(), Symlinks::Follow) else { continue };
+        let real = real.into_os_string().into_encoded_bytes();
+        points.extend(table.of_devices(&real).into_iter().filter_map(|it| CString::new(it).ok()));
+        let stat = CString::new(real).ok().and_then(|real| device(&real).ok());
+        devices.extend(stat.map(|stat| stat.device));
+    }
+    let spaces = points.into_iter().filter_map(|point| {
+        devices.insert(device(&point).ok()?.device).then(|| space_around(&point).ok())?
+    });
+    spaces.fold((0, 0), |(count, used), space| {
+        (count + 1, used + space.size.saturating_sub(space.free))
+    })
+}
+
 /// The capacity of the file system that is mounted at `path`; none if that is not a mount point.
 ///
 /// Also none if the mount is of the same file system that the mount point itself is on, as a bind mount within one:

@@ -31,12 +31,12 @@ fn shown(config: &str, flags: &str) -> String {
 
 /// How many lines there are, but for that of what has none.
 fn lines(picture: &str) -> usize {
-    picture.lines().filter(|line| !line.ends_with(" smaller")).count()
+    picture.lines().filter(|line| !line.contains(" smaller entr")).count()
 }
 
 fn refused(config: &str, flags: &str) -> String {
     let fixture = home(config);
-    let Shown { stdout, stderr, status } = within(&fixture, flags).run();
+    let Shown { stdout, stderr, status, .. } = within(&fixture, flags).run();
     let complaint =
         String::from_utf8(stderr).unwrap().replace(fixture.at("home").to_str().unwrap(), "home");
     assert_eq!((status.code(), stdout.len()), (Some(2), 0), "{complaint}");

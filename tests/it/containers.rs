@@ -193,7 +193,7 @@ fn a_note_stands_beside_the_name() {
     let picture = shown("-s -w 100 -n 40");
     assert!(picture.contains("layer-two (image two:1, layer 3 of 3)"), "{picture}");
     // Of a note that is too long for the line, a part is left, and of the name.
-    let narrow = shown("-s -w 60 -n 40");
+    let narrow = shown("-s -w 53 -n 40");
     assert!(narrow.contains("laye…two (ima…of 3)"), "{narrow}");
     let rows = shown("--as ndjson -d 2");
     assert!(rows.contains(r#""note":"container db, running""#), "{rows}");

@@ -217,7 +217,7 @@ fn sums_saturate() {
         assert!(!text.contains("≥8.00Ei"), "{flags}: {text}");
     }
     let text = String::from_utf8_lossy(&run("-s -c -n 1").stdout).into_owned();
-    assert!(text.contains("2 smaller (at least)"), "{text}");
+    assert!(text.contains("2 smaller entries"), "{text}");
     // The sum above several PATHs, of which each fits.
     for flags in ["-s -c -w 80", "-s -c --by type"] {
         let paths = ["top/a", "top/b", "top/c"].map(|path| fixture.at(path));

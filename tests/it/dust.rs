@@ -39,9 +39,10 @@ fn names(fixture: &Fixture, flags: &str) -> String {
     let text = within(fixture, &flags).arg("top").run().text();
     let name = |line: &str| line.rsplit(separators).next().unwrap().to_owned();
     // A line that ends so says what is not shown.
-    let is_shown =
-        |line: &&str| ![" smaller", " others", " other"].iter().any(|end| line.ends_with(end));
-    let lines = text.lines().filter(is_shown);
+    let is_shown = |line: &&str| ![" entries", " entry"].iter().any(|end| line.ends_with(end));
+    // Groups have headings.
+    let headings = if is_group { "type" } else { " entries" };
+    let lines = text.lines().filter(is_shown).filter(|line| !line.ends_with(headings));
     lines.rev().map(name).collect::<Vec<_>>().join(" ")
 }
 

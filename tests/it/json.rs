@@ -31,6 +31,30 @@ fn names(node: &Value) -> Vec<&str> {
     node["children"].as_array().unwrap().iter().map(|c| c["name"].as_str().unwrap()).collect()
 }
 
+/// When, on which host, and where, also from a snapshot. A list does not say, and neither does its document.
+#[test]
+fn the_header_says_when_and_where() {
+    let fixture = small();
+    let place = |flags: &str, path: &str| {
+        let shown = weigh(flags).args([path].iter().filter(|it| !it.is_empty()));
+        let place = shown.within(fixture.path()).run().place;
+        let place = String::from_utf8(place).unwrap();
+        serde_json::from_str::<Value>(&format!("{{{}}}", place.trim_start_matches(','))).unwrap()
+    };
+    let walked = place("-j", "top");
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let path = fixture.path().canonicalize().unwrap().join("top");
+    assert_eq!(walked["host"], host.trim());
+    assert_eq!(walked["roots"], serde_json::json!([{ "path": path.to_str().unwrap() }]));
+    let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    assert!(now - walked["time"].as_u64().unwrap() < 600, "{walked}");
+    weigh("--save saved.weigh top").within(fixture.path()).run().clean();
+    let loaded = place("-j --from saved.weigh", "");
+    assert_eq!([&loaded["host"], &loaded["roots"]], [&walked["host"], &walked["roots"]]);
+    std::fs::write(fixture.at("list"), "5\ta\n").unwrap();
+    assert_eq!(place("-j --from list", ""), serde_json::json!({}));
+}
+
 #[test]
 fn the_header_stands_beside_the_root() {
     let fixture = small();

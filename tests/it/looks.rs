@@ -32,7 +32,7 @@ fn shown(fixture: &Fixture, flags: &str) -> String {
 fn a_chain_of_directories_is_one_line() {
     let fixture = project();
     let expected = "\
- 222Ki       2 smaller
+ 222Ki       2 smaller entries
 8.58Mi     ┌── nearly/all
 8.77Mi   ┌─┴ not
 9.49Mi   ├── almost/all/of it
@@ -42,26 +42,61 @@ fn a_chain_of_directories_is_one_line() {
 47.7Mi   ├── chain/of/many/links.iso
 94.6Mi ┌─┴ top
 ";
-    let text = shown(&fixture, "-c -b -n 13");
+    let text = shown(&fixture, "-c -b -n 7");
     assert_eq!(
         text.lines().skip(1).collect::<Vec<_>>(),
         expected.lines().skip(1).collect::<Vec<_>>()
     );
     // What has no line counts as before: here both files called rest.
-    assert!(text.starts_with(" 234Ki       2 smaller\n"), "{text}");
-    // Levels and entries are counted as if nothing was joined.
+    assert!(text.starts_with(" 234Ki       2 smaller entries\n"), "{text}");
+    // Levels are counted as if nothing was joined, and lines as they are drawn.
     assert!(shown(&fixture, "-c -b -d 2").contains("─ chain/of\n"));
-    assert_eq!(shown(&fixture, "-c -b -n 4").lines().count(), 3);
+    assert_eq!(shown(&fixture, "-c -b -n 4").lines().count(), 6);
     assert!(shown(&fixture, "-c -b -n 4").contains("─ chain/of/many/links.iso\n"));
     assert_eq!(on(&fixture, "-j -n 4").run().document().nodes.len(), 5);
+}
+
+/// Sixty chains of four directories took ten lines of forty, because each directory counted.
+#[test]
+fn a_chain_counts_as_one_line() {
+    let chains = (0..60).fold(Fixture::in_memory(), |fixture, i| {
+        fixture.sparse(format!("top/{i:02}/a/b/c/file"), 1_000_000 - i)
+    });
+    for threads in [1, 2, 8] {
+        let text = shown(&chains, &format!("-c -b -n 34 -T {threads}"));
+        assert_eq!(text.lines().count(), 34 + 2, "{text}");
+        assert!(text.lines().nth(34).unwrap().ends_with("─ 00/a/b/c/file"), "{text}");
+        assert!(text.starts_with("24.8Mi       130 smaller entries\n"), "{text}");
+    }
+}
+
+/// Three of four lines were a chain in which each directory was most of the one above it.
+#[test]
+fn breadth_comes_before_depth() {
+    let home = Fixture::in_memory()
+        .sparse("top/src/app/debug/deps", 30_000_000)
+        .sparse("top/src/app/debug/rest", 12_000_000)
+        .sparse("top/src/app/rest", 8_000_000)
+        .sparse("top/src/rest", 15_000_000)
+        .sparse("top/Downloads", 28_000_000)
+        .sparse("top/Pictures", 27_000_000);
+    let names = |flags: &str| {
+        let text = shown(&home, &format!("-c -b {flags}"));
+        let names =
+            text.lines().filter_map(|line| line.rsplit_once("─ ").or(line.rsplit_once("┴ ")));
+        names.map(|(_, name)| name.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names("-n 3"), ["Pictures", "Downloads", "src", "top"]);
+    assert_eq!(names("-n 4"), ["Pictures", "Downloads", "app", "src", "top"]);
 }
 
 #[test]
 fn a_chain_is_joined_only_if_its_lines_would_say_the_same() {
     let fixture = project();
     // Every entry has its line.
-    for flags in ["-p", "-R"] {
-        assert_eq!(shown(&fixture, &format!("-c -b -n 20 {flags}")).lines().count(), 16, "{flags}");
+    for (flags, headings) in [("-p", 0), ("-R", 1)] {
+        let text = shown(&fixture, &format!("-c -b -n 20 {flags}"));
+        assert_eq!(text.lines().count(), 16 + headings, "{flags}");
     }
     // To the byte, they differ.
     assert!(shown(&fixture, "-c -b -n 20 -o b").contains("┴ almost\n"));
@@ -91,13 +126,14 @@ fn paths_are_whole_and_bars_give_way() {
         for flags in ["-p", "-F", "-F -p", "-p -r -B", "-F -b", "-p -R"] {
             let text = shown(&fixture, &format!("-c -w {width} {flags}"));
             assert!(text.contains(&format!("{long}file")), "-w {width} {flags}\n{text}");
-            assert!(!text.contains('…'), "-w {width} {flags}\n{text}");
+            let mut lines = text.lines().skip(flags.contains("-R").into());
+            assert!(lines.all(|line| !line.contains('…')), "-w {width} {flags}\n{text}");
         }
     }
     // Only the bars of long paths do.
     let text = shown(&fixture, "-c -w 80 -F");
     let bars: Vec<_> = text.lines().map(|line| line.contains('█')).collect();
-    assert_eq!(bars, [true, false, false], "{text}");
+    assert_eq!(bars, [true, false, true], "{text}");
     let short = text.lines().next().unwrap();
     assert!(short.contains(" short/file ") && cells(short) == 80, "{text}");
 }
@@ -272,19 +308,21 @@ fn colours_are_those_of_the_theme_and_the_terminal() {
     assert!(text("", &[rgb]).contains("[38;2;"));
     assert!(!text("", &[fixed]).contains("[38;2;") && text("", &[fixed]).contains("[38;5;"));
     assert!(!text("", &[("TERM", "xterm")]).contains("[38;"));
-    // Behind bars, dark and light themes have a background, and no other has one.
-    for (flags, colors, ground) in [
-        ("", "15;0", "48;2;44;48;56"),
-        ("", "15;default;0", "48;2;44;48;56"),
-        ("", "0;15", "48;2;226;226;222"),
-        ("@theme=light", "15;0", "48;2;226;226;222"),
-        ("@theme=dark", "0;15", "48;2;44;48;56"),
-        ("@theme=auto", "0;15", "48;2;226;226;222"),
+    // The bar of the root is as warm as a bar can be, and nothing has a background.
+    let [dark, light, unknown] = ["38;2;240;122;98m█", "38;2;178;58;34m█", "38;2;204;84;58m█"];
+    for (flags, colors, warmest) in [
+        ("", "15;0", dark),
+        ("", "15;default;0", dark),
+        ("", "0;15", light),
+        ("@theme=light", "15;0", light),
+        ("@theme=dark", "0;15", dark),
+        ("@theme=auto", "0;15", light),
+        ("", "", unknown),
+        ("", "default;default", unknown),
+        ("@theme=none", "15;0", unknown),
     ] {
-        assert!(text(flags, &[rgb, ("COLORFGBG", colors)]).contains(ground), "{flags} {colors}");
-    }
-    for (flags, colors) in [("", ""), ("", "default;default"), ("@theme=none", "15;0")] {
-        assert!(!text(flags, &[rgb, ("COLORFGBG", colors)]).contains("48;2"), "{flags} {colors}");
+        let text = text(flags, &[rgb, ("COLORFGBG", colors)]);
+        assert!(text.contains(warmest) && !text.contains("48;2"), "{flags} {colors}: {text:?}");
     }
 }
 

@@ -55,8 +55,11 @@ fn a_table_has_the_lines_of_the_tree() {
     {
         let tree = run(&format!("-s -c -b -r {flags} top"));
         let table = rows(&run(&format!("-s --as md {flags} top")));
-        let figures: Vec<&str> =
-            tree.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
+        let figures: Vec<&str> = tree
+            .lines()
+            .map(|line| line.split_whitespace().next().unwrap())
+            .filter(|it| *it != "size")
+            .collect();
         let sizes: Vec<&String> = table.iter().map(|row| &row[0]).collect();
         assert_eq!(sizes, figures, "{flags}\n{tree}");
     }
@@ -74,7 +77,7 @@ fn the_twenty_largest_are_shown_and_the_rest_is_no_name() {
     let text = weigh("-s --as md top").within(fixture.path()).run().text();
     let rows = rows(&text);
     assert_eq!(rows.len(), 22, "{text}");
-    assert_eq!(rows[21][2], "20 smaller");
+    assert_eq!(rows[21][2], "20 smaller entries");
 }
 
 #[test]

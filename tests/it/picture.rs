@@ -23,7 +23,9 @@ pub struct Rest {
 pub fn lines(text: &str) -> Vec<Line> {
     let line = |line| parse(line).unwrap_or_else(|| panic!("{line:?} is no line"));
     let headings = if text.starts_with("since ") { 2 } else { 0 };
-    let lines = text.lines().skip(headings);
+    // Other headings have no digits.
+    let lines =
+        text.lines().skip(headings).filter(|line| line.contains(|c: char| c.is_ascii_digit()));
     lines.filter(|line| parse_rest(line).is_none()).map(line).collect()
 }
 
@@ -34,12 +36,14 @@ pub fn rest(text: &str) -> Option<Rest> {
 
 fn parse_rest(line: &str) -> Option<Rest> {
     let (size, rest) = line.trim_start().split_once("B ")?;
-    let (rest, is_at_least) = match rest.strip_suffix(" (at least)") {
-        Some(rest) => (rest, true),
-        None => (rest, false),
+    let (size, is_at_least) = match size.trim_start().strip_prefix('≥') {
+        Some(size) => (size, true),
+        None => (size, false),
     };
-    let mut kinds = [" smaller", " others", " other", " in smaller groups"].into_iter();
-    let count = kinds.find_map(|kind| rest.strip_suffix(kind))?;
+    let rest = rest.strip_suffix(" in smaller groups").unwrap_or(rest);
+    let rest = rest.strip_suffix(" entries").or_else(|| rest.strip_suffix(" entry"))?;
+    let kinds = [" smaller", " other", " older", ""];
+    let count = kinds.iter().find_map(|kind| rest.strip_suffix(kind))?;
     let count = count.trim_start().replace(',', "").parse().ok()?;
     Some(Rest { size: size.parse().ok()?, count, is_at_least })
 }
@@ -50,7 +54,9 @@ fn parse(line: &str) -> Option<Line> {
     let ends = ["── ", "─┴ ", "─┬ "];
     let (_, name) = ends.into_iter().find_map(|end| rest.split_once(end))?;
     let (name, shared) = match name.split_once(" (") {
-        Some((name, aside)) => (name, aside.strip_suffix("B shared)")?.parse().ok()?),
+        Some((name, aside)) => {
+            (name, aside.strip_suffix("B hard-linked elsewhere)")?.parse().ok()?)
+        }
         None => (name, 0),
     };
     Some(Line { size: size.parse().ok()?, name: name.to_owned(), shared })

@@ -143,12 +143,19 @@ impl Home {
         let (_, printed) = self.sh(&commands.iter().map(script).collect::<String>());
         let printed: Vec<_> = printed.split_terminator(END).collect();
         assert_eq!(printed.len(), commands.len(), "{block}\n{printed:?}");
-        // When the earlier scan was made.
-        let since = |line: &str| match line.split_once(" since today ") {
-            Some((before, time)) => {
-                format!("{before} since yesterday 14:02{}", &time["12:34".len()..])
+        // When and where something was weighed is that of an example.
+        let since = |line: &str| match (line.find(r#","time":"#), line.find(r#","complete":"#)) {
+            (Some(start), Some(end)) => {
+                let place =
+                    r#","time":1795269720,"host":"web1","roots":[{"path":"/home/me/backups"}]"#;
+                [&line[..start], place, &line[end..]].concat()
             }
-            None => line.to_owned(),
+            _ => match line.split_once(" since today ") {
+                Some((before, time)) => {
+                    format!("{before} since yesterday 14:02{}", &time["12:34".len()..])
+                }
+                None => line.to_owned(),
+            },
         };
         let text = |text: &str| text.split_inclusive('\n').map(since).collect::<String>();
         let blocks = commands.iter().zip(printed);

@@ -76,6 +76,8 @@ pub struct Weigh {
 /// What a run left: what it wrote, and how it ended.
 pub struct Shown {
     pub stdout: Vec<u8>,
+    /// What JSON says of when and where it was made, which is not in `stdout`: the same tree is to have the same bytes.
+    pub place: Vec<u8>,
     pub stderr: Vec<u8>,
     pub status: ExitStatus,
 }
@@ -217,9 +219,10 @@ impl Weigh {
                 Err(RecvTimeoutError::Disconnected) => panic!("its output could not be read"),
             })
         };
-        let (stdout, stderr) = (collect(stdout), collect(stderr));
+        let (mut stdout, stderr) = (collect(stdout), collect(stderr));
         let status = child.wait().unwrap();
-        let shown = Shown { stdout, stderr, status };
+        let place = take_place(&mut stdout);
+        let shown = Shown { stdout, place, stderr, status };
         assert!(
             !shown.complaint().contains("panicked at") && !shown.complaint().contains("overflowed"),
             "{}",
@@ -250,6 +253,16 @@ impl Weigh {
             become_nobody(&mut command);
         }
         command.spawn().unwrap()
+    }
+}
+
+/// Takes from JSON when and where it was made.
+pub fn take_place(json: &mut Vec<u8>) -> Vec<u8> {
+    let head = &json[..json.len().min(8192)];
+    let find = |text: &[u8]| head.windows(text.len()).position(|it| it == text);
+    match (head.starts_with(b"{\"schema\":1,"), find(b",\"time\":"), find(b",\"complete\":")) {
+        (true, Some(start), Some(end)) if start < end => json.drain(start..end).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -345,7 +358,15 @@ pub fn in_namespace(fixture: &Fixture, script: &str) -> Output {
 /// [`in_namespace`], where `script` may also fail.
 #[cfg(target_os = "linux")]
 pub fn try_in_namespace(fixture: &Fixture, script: &str) -> Output {
+    // Without what JSON says of when it was made.
+    const CMP: &str = r#"
+cmp() {
+    for it; do sed 's/,"time":.*,"complete":/,"complete":/' "$it" > "$it.same"; done
+    command cmp "$1.same" "$2.same"
+}
+"#;
     let script = script.replace("\"$0\"", &format!("\"$0\" {}", source().join(" ")));
+    let script = [CMP, &script].concat();
     Command::new("unshare")
         .args(["--mount", "--propagation", "private", "sh", "-c", &script])
         .arg(env!("CARGO_BIN_EXE_weigh"))

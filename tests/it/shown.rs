@@ -41,7 +41,8 @@ fn a_long_name_costs_no_bar() {
                 let size = 1 + before_bar.trim_start().find(' ').unwrap();
                 let indent = before_bar.len() - before_bar.trim_start().len();
                 let names = cells(before_bar) - size - indent;
-                assert!(names <= width * 45 / 100, "{names} of {width}\n{text}");
+                let most = (width * 45 / 100).max(width - width / 4 - 12);
+                assert!(names <= most, "{names} of {width}\n{text}");
             }
             assert!(text.contains("amd64.yml") && text.contains("arm64.yml"), "{text}");
             assert!(solid(line(&text, "amd64.yml")) > solid(line(&text, "arm64.yml")), "{text}");
@@ -146,7 +147,7 @@ fn the_order_of_counts_shows_counts() {
 }
 
 #[test]
-fn files_have_paths_and_bars_on_the_scale_of_the_largest() {
+fn files_have_paths_and_bars_on_the_scale_of_the_total() {
     let mut fixture = Fixture::in_memory()
         .sparse("top/one/library/modules", 400)
         .sparse("top/two/library/modules", 200);
@@ -155,12 +156,13 @@ fn files_have_paths_and_bars_on_the_scale_of_the_largest() {
     }
     let text = shown(&fixture, "-s -c -F -n 2 -w 80 top");
     let (one, two) = (line(&text, " one/library/modules"), line(&text, " two/library/modules"));
-    let width = solid(one);
-    assert!(width >= 35 && one.ends_with("█   6%"), "{text}");
-    assert!(solid(two).abs_diff(width / 2) <= 1, "{text}");
+    // The root has all of the bar. What sums up the rest has none.
+    let whole = solid(text.lines().last().unwrap());
+    assert!(whole >= 35 && text.lines().last().unwrap().ends_with("█ 100%"), "{text}");
+    assert!(solid(one).abs_diff(whole * 6 / 100) <= 1, "{text}");
+    assert!(solid(two).abs_diff(whole * 3 / 100) <= 1, "{text}");
     assert!(one.ends_with("   6%") && two.ends_with("   3%"), "{text}");
-    // What is not on that scale has no bar.
-    assert_eq!(solid(text.lines().last().unwrap()), 0, "{text}");
+    assert_eq!(solid(text.lines().next().unwrap()), 0, "{text}");
     let deep = Fixture::in_memory().sparse(format!("top/{}end.iso", "directory/".repeat(12)), 9);
     let text = shown(&deep, "-s -c -F -w 80 top");
     assert!(text.contains(&format!(" {}end.iso ", "directory/".repeat(12))), "{text}");
@@ -229,13 +231,17 @@ fn what_is_hidden_is_one_line() {
     let with_bars = shown(&fixture, "-s -c -w 80 -n 3 top");
     let first = with_bars.lines().next().unwrap();
     assert!(
-        first.contains(" 60 smaller") && first.contains("3.22Ki") && first.ends_with("   4%"),
+        first.contains(" 60 smaller entries")
+            && first.contains("3.22Ki")
+            && first.ends_with("   4%"),
         "{with_bars}"
     );
     // Last from the root on, and never a line of the tree.
     assert!(!first.contains("──"), "{with_bars}");
-    assert!(shown(&fixture, "-s -c -r -n 3 top").lines().last().unwrap().contains("60 smaller"));
-    assert!(shown(&fixture, "-s -c -R -n 3 top").contains("60 smaller"));
+    assert!(
+        shown(&fixture, "-s -c -r -n 3 top").lines().last().unwrap().contains("60 smaller entries")
+    );
+    assert!(shown(&fixture, "-s -c -R -n 3 top").contains("60 smaller entries"));
     // What is in a directory that is shown without what is in it has its line.
     assert_eq!(rest(&shown(&fixture, "-s -c -b -o b -d 1 top")), None);
     assert_eq!(rest(&shown(&fixture, "-s -c -b -o b -n 0 top")), None);
@@ -245,11 +251,11 @@ fn what_is_hidden_is_one_line() {
     assert_eq!((hidden.count, hidden.size), (63, 93_300));
     // Of one kind alone, what has no line may be larger.
     let directories = shown(&fixture, "-s -c -b -o b -D top");
-    assert!(directories.lines().next().unwrap().ends_with("31 others"), "{directories}");
+    assert!(directories.lines().next().unwrap().ends_with("31 other entries"), "{directories}");
     assert_eq!(rest(&directories).unwrap().size, 40_300);
     let files = Fixture::in_memory().file("top/a", 9000).file("top/b", 5000);
     let files = shown(&files, "-s -c -b -F -n 1 top");
-    assert!(files.lines().next().unwrap().ends_with(" 1 other"), "{files}");
+    assert!(files.lines().next().unwrap().ends_with(" 1 other entry"), "{files}");
     assert!(shown(&fixture, "-m m -c -n 3 top").contains("60 older"));
     for form in ["-j -n 3", "--as csv -n 3"] {
         assert!(!shown(&fixture, &format!("-s {form} top")).contains("smaller"), "{form}");
@@ -281,7 +287,7 @@ fn what_is_hidden_is_counted_also_where_directories_do_not_count() {
     }
     let text = shown(&fixture, "-s -c -b -o b -n 12 -e \\.py$ top");
     let hidden = rest(&text).unwrap();
-    assert_eq!((hidden.count, hidden.size), (20, (0..20).map(|i| 100 + i).sum()), "{text}");
+    assert_eq!((hidden.count, hidden.size), (19, (0..19).map(|i| 100 + i).sum()), "{text}");
     shown(&fixture, "-s --save top.weigh top");
     assert_eq!(shown(&fixture, "-c -b -o b -n 12 -e \\.py$ --from top.weigh"), text);
 }
@@ -299,7 +305,7 @@ fn changes_that_are_hidden_are_one_line_too() {
     let fixture = grow(fixture, 10);
     let text = shown(&fixture, "diff -s -c -w 80 -n 4 --since before.weigh top");
     let first = text.lines().nth(2).unwrap();
-    assert!(first.contains(" 15 smaller") && first.ends_with("  63%"), "{text}");
+    assert!(first.contains(" 15 smaller entries") && first.ends_with("  63%"), "{text}");
     assert!(!shown(&fixture, "diff -s -c -n 40 --since before.weigh top").contains("smaller"));
 }
 
@@ -401,6 +407,19 @@ fn times_stand_beside_sizes() {
     shown(&fixture, "--save top.weigh --details top");
     assert_eq!(shown(&fixture, "-c -m m --from top.weigh"), shown(&fixture, "-c -m m top"));
     assert_eq!(shown(&fixture, "-c -m m --save other.weigh top"), shown(&fixture, "-c -m m top"));
+}
+
+/// Each line said "frees" with its own size again.
+#[test]
+fn what_is_freed_in_full_is_said_once() {
+    let fixture = Fixture::in_memory().file("top/a", 5_000).file("top/b", 6_000);
+    let text = shown(&fixture, "--frees -c -b top");
+    assert!(text.starts_with("everything shown frees its full size\n"), "{text}");
+    assert_eq!(text.matches("frees").count(), 1, "{text}");
+    let fixture = fixture.hard_link("top/a", "elsewhere");
+    let text = shown(&fixture, "--frees -c -b top");
+    assert!(line(&text, " a").contains(" frees 0B "), "{text}");
+    assert!(!line(&text, " b").contains("frees") && !text.contains("everything"), "{text}");
 }
 
 /// The hint agrees with what `find` says is left, whatever the tree.

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::time::Duration;
 
 use crate::fixture::Fixture;
-use crate::run::{Weigh, weigh};
+use crate::run::{Weigh, take_place, weigh};
 
 /// Much more than a pipe or a buffer holds.
 fn long() -> Fixture {
@@ -97,6 +97,7 @@ fn a_slow_reader_gets_everything() {
             read.extend_from_slice(&buffer[..length]);
             std::thread::sleep(Duration::from_millis(2));
         }
+        take_place(&mut read);
         assert!(read == whole, "weigh {flags}");
         assert!(child.wait().unwrap().success());
     }

@@ -303,6 +303,16 @@ fn directories_in_the_blue_of_ls_have_a_legible_one() {
     }
 }
 
+/// `tmp` was black on green, and drew more attention than what was large.
+#[test]
+fn no_name_has_a_background() {
+    let fixture = Fixture::new().dir("top/tmp").file("top/a.zip", 10);
+    let text = weigh("-C -s -b @theme=dark").arg("top").within(fixture.path());
+    let text =
+        text.env("LS_COLORS", "di=30;42:*.zip=37;41").env("TERM", "xterm-256color").run().text();
+    assert!(text.contains("\x1b[1;38;5;75mtmp\x1b[0m") && text.contains(" a.zip\n"), "{text:?}");
+}
+
 fn without_colours(text: &str) -> String {
     let mut plain = String::new();
     let mut parts = text.split("\x1b[");

@@ -2,15 +2,20 @@
 //! the terminal, and records both streams.
 #![cfg(target_os = "linux")]
 
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use crate::dice::HOSTILE;
 use crate::fixture::{Fixture, raw};
 use crate::picture::cells;
-use crate::run::source;
+use crate::pty::Terminal;
+use crate::run::{source, weigh};
 
 const COLUMNS: usize = 72;
 const ROWS: usize = 50;
+
+/// What a terminal is asked for its background. Nobody answers that one.
+const QUESTION: &str = "\x1b]11;?\x07\x1b[c";
 
 /// What `weigh FLAGS top` sends to a terminal of [`COLUMNS`] by [`ROWS`], run within `fixture`.
 fn on_a_terminal(fixture: &Fixture, flags: &str, env: &[(&str, &str)]) -> String {
@@ -49,7 +54,7 @@ fn script(fixture: &Fixture, command: &str, env: &[(&str, &str)]) -> String {
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(output.status.success(), "{text}");
     assert!(text.contains("top"), "{text}");
-    text.replace("\r\n", "\n")
+    text.replace("\r\n", "\n").replace(QUESTION, "")
 }
 
 fn sixty_files() -> Fixture {
@@ -59,14 +64,55 @@ fn sixty_files() -> Fixture {
 #[test]
 fn a_picture_fits_the_terminal() {
     let text = on_a_terminal(&sixty_files(), "-P -s", &[]);
-    // All but four lines, for the prompts and the command.
-    assert_eq!(text.lines().count(), ROWS - 4, "{text}");
-    assert!(text.lines().next().unwrap().contains("16 smaller"), "{text}");
+    // All but three lines, for the prompts and the command.
+    assert_eq!(text.lines().count(), ROWS - 3, "{text}");
+    assert!(text.lines().next().unwrap().contains("15 smaller entries"), "{text}");
     for line in text.lines() {
         assert_eq!(cells(line), COLUMNS, "{text}");
     }
     let text = on_a_terminal(&sixty_files(), "-P -s -w 42 -n 3", &[]);
     assert_eq!(text.lines().map(cells).collect::<Vec<_>>(), [42; 5], "{text}");
+}
+
+/// Sizes had no colour, unless a variable or a flag said what the background is.
+#[test]
+fn a_terminal_says_what_its_background_is() {
+    let fixture = sixty_files();
+    for (answer, warmest) in [
+        ("\x1b]11;rgb:1e1e/1e1e/1e1e\x07\x1b[?62;22c", "\x1b[1;38;2;240;122;98m"),
+        ("\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?6c", "\x1b[1;38;2;178;58;34m"),
+        // It knows no colours, and says so at once.
+        ("\x1b[?6c", "\x1b[38;2;204;84;58m"),
+    ] {
+        let mut terminal = Terminal::new();
+        let before = terminal.settings();
+        let weigh = weigh("-P -s").arg("top").within(fixture.path()).env("TERM", "xterm-256color");
+        let child = weigh.env("COLORTERM", "truecolor").on(&terminal).spawn();
+        terminal.wait_for(QUESTION);
+        terminal.type_in(answer.as_bytes());
+        assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+        assert_eq!(terminal.settings(), before);
+        let shown = String::from_utf8(terminal.close()).unwrap();
+        assert!(shown.contains(warmest), "{shown:?}");
+        // What is typed is shown, and the answer is not.
+        assert!(!shown.contains("rgb:") && !shown.contains("^["), "{shown:?}");
+    }
+}
+
+/// What has been typed is for the next program, and in the background nobody may read.
+#[test]
+fn a_terminal_is_not_asked_while_something_is_typed() {
+    let fixture = sixty_files();
+    let mut terminal = Terminal::new();
+    terminal.type_in(b"next\n");
+    let weigh = weigh("-P -s").arg("top").within(fixture.path()).env("TERM", "xterm-256color");
+    let child = weigh.on(&terminal).spawn();
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+    let mut left = String::new();
+    BufReader::new(terminal.line()).read_line(&mut left).unwrap();
+    assert_eq!(left, "next\n");
+    let shown = String::from_utf8(terminal.close()).unwrap();
+    assert!(shown.contains("100%") && !shown.contains("]11"), "{shown:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the terminal answers when it is asked for its background (OSC 11): `ESC ] 11;rgb:1e1e/1e1e/1e1e BEL`.
+//! What the terminal answers to the screen, when it is asked for its background.
 //!
 //! Nobody waits for the answer. It comes as keys, because crossterm does not know it: Alt-], then characters. What
 //! cannot be part of one are keys. Answers that nobody asked for, and those that nobody understands, are not: they
@@ -11,11 +11,9 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::app::terminal::background::{LAST_QUESTION, is_answered, theme};
 use weigh::internal::show::palette::Theme;
 use weigh::internal::sys;
-
-/// The question. A terminal ends its answer as the question ends.
-pub(super) const QUESTION: &str = "\x1b]11;?\x07";
 
 /// The answer, as far as it has come.
 #[derive(Debug, Default)]
@@ -31,9 +29,6 @@ pub(super) enum Background {
 
 /// How long an answer may take. Over slow lines, half a second is usual.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// A second question that every terminal answers (DA1): `ESC [ ? 6 c`. Terminals answer in the order of the questions.
-const LAST_QUESTION: &str = "\x1b[c";
 
 impl Background {
     /// The terminal has been asked.
@@ -102,30 +97,10 @@ impl Background {
     }
 }
 
-/// Whether the answer to [`LAST_QUESTION`] is in `bytes`.
-fn is_answered(bytes: &[u8]) -> bool {
-    let starts = bytes.windows(3).enumerate().filter(|(_, it)| it == b"\x1b[?");
-    let mut rests = starts.map(|(at, _)| bytes[at + 3..].iter());
-    rests.any(|mut rest| rest.find(|it| !it.is_ascii_digit() && **it != b';') == Some(&b'c'))
-}
-
 /// Whether `c` can come after `text` in an answer, which begins with a number.
 fn is_answer(text: &str, c: char) -> bool {
     const LONGEST: usize = 64;
     text.len() < LONGEST && (!text.is_empty() || c.is_ascii_digit())
-}
-
-/// The theme for the colour in an answer: by its luminance, roughly.
-fn theme(text: &str) -> Option<Theme> {
-    let (_, colors) = text.strip_prefix("11;rgb")?.split_once(':')?;
-    let share = |digits: &str| {
-        let most = 16_u32.checked_pow(digits.len().try_into().ok()?)? - 1;
-        Some(f64::from(u32::from_str_radix(digits, 16).ok()?) / f64::from(most))
-    };
-    let mut shares = colors.split('/').map(share);
-    let [red, green, blue] = [shares.next()??, shares.next()??, shares.next()??];
-    let is_light = 0.3 * red + 0.6 * green + 0.1 * blue > 0.5;
-    Some(if is_light { Theme::Light } else { Theme::Dark })
 }
 
 #[cfg(test)]
@@ -148,19 +123,6 @@ mod tests {
             }
         }
         (left, theme)
-    }
-
-    #[test]
-    fn the_last_answer_is_known() {
-        for (bytes, expected) in [
-            (&b"\x1b]11;rgb:0/0/0\x07\x1b[?62;22c"[..], true),
-            (b"\x1b[?6c", true),
-            (b"c\x1b[?6", false),
-            (b"\x1b[?25lc", false),
-            (b"", false),
-        ] {
-            assert_eq!(is_answered(bytes), expected, "{bytes:?}");
-        }
     }
 
     #[test]

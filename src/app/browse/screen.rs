@@ -26,7 +26,7 @@ use ratatui_core::layout::Rect;
 use ratatui_core::terminal::{Terminal, TerminalOptions, Viewport};
 use ratatui_crossterm::CrosstermBackend;
 
-use super::background::{Background, QUESTION};
+use super::background::Background;
 use super::browser::Browser;
 use super::event::{Ending, Event};
 use super::keys::Key;
@@ -34,6 +34,7 @@ use super::options::{BrowseOptions, Ended};
 use super::view;
 use super::work::{Console, INTERVAL, Work, send_to_terminal};
 use crate::app::signals::{self, HANGUP, TerminalSignals};
+use crate::app::terminal::background::QUESTION;
 use weigh::internal::ask::Request;
 use weigh::internal::sys;
 use weigh::internal::sys::problem::{Operation, Problem};

@@ -147,9 +147,9 @@ pub(super) struct CountFlags {
 pub(super) struct ShowFlags {
     /// Show the NUMBER largest [default: what fits]
     ///
-    /// The default is the height of the terminal less six, or 20 without a terminal. With -d or -z it is
-    /// everything within those limits, and in JSON it is everything. One line sums up whatever is not visible, so that
-    /// the lines add up to the total.
+    /// The default fills the terminal, or is 20 without one. With -d or -z it is everything within those limits, and in
+    /// JSON it is everything. Directories that lead to one entry share a line with it. One line sums up whatever is not
+    /// visible, so that the lines add up to the total.
     #[arg(short, long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(super) number_of_lines: Option<usize>,
 
@@ -298,6 +298,9 @@ pub(super) struct PrintFlags {
     pub(super) force_colors: bool,
 
     /// Print colours: if the terminal can show them (auto, the default), always, or never
+    ///
+    /// The larger the share of the total, the warmer the colour of a size and its bar: from blue over green and yellow to
+    /// red.
     #[arg(long, value_name = "WHEN")]
     #[arg(hide_possible_values = true)]
     #[arg(value_parser = one_of(named(WHEN)))]

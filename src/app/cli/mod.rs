@@ -48,6 +48,8 @@ pub struct Plan {
     pub request: Request,
     /// How to show the result.
     pub output: Output,
+    /// Whether to ask the terminal for its background first.
+    pub asks_background: bool,
     /// Whether to show the progress.
     pub progress: bool,
     /// How to browse the result, if it is to be browsed and not shown.
@@ -142,7 +144,8 @@ impl Plan {
                     .into(),
             );
         }
-        let keep = flags.keep(terminal);
+        let limits = flags.limits(terminal);
+        let keep = flags.keep(limits);
         flags.ensure_fit(&keep)?;
         let walk = flags.walk()?;
         let are_listed = flags.roots.are_listed();
@@ -183,7 +186,13 @@ impl Plan {
                 unremembered: unfit.filter(|_| says_unfit),
                 remembering: (flags.is_remember_typed, says_unfit),
             },
-            output: flags.output(terminal, &source),
+            output: flags.output(terminal, limits.unwrap_or_default(), &source),
+            // A program that reads what is typed would take the answer.
+            asks_background: flags.form().is_none()
+                && terminal::shows_colors()
+                && terminal::is_stdin()
+                && flags.wants_colors(terminal::wants_colors)
+                && flags.may_ask_background(),
             progress: !flags.print.no_progress && !flags.print.quiet && terminal::wants_progress(),
             request: Request {
                 reclaimable: flags.reclaimable(terminal)?,

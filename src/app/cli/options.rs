@@ -111,13 +111,18 @@ impl Flags {
         named.or(self.show.file_types.then_some(By::Type))
     }
 
+    /// The name of that key.
+    pub(super) fn by_name(&self) -> Option<String> {
+        self.show.by.clone().or(self.show.file_types.then(|| "type".to_owned()))
+    }
+
     /// Groups have no paths.
     pub(super) fn full_paths(&self) -> bool {
         self.print.full_paths && !self.show.file_types && self.show.by.is_none()
     }
 
     /// What to keep in order to show it.
-    pub(super) fn keep(&self, terminal: Option<(usize, usize)>) -> Keep {
+    pub(super) fn keep(&self, limits: Option<Limits>) -> Keep {
         if self.screen.ui {
             return Keep::Everything(self.browsed_inodes());
         }
@@ -130,16 +135,19 @@ impl Flags {
             Some(form) if form.adds_up() => Inodes::LINKED,
             _ => Inodes::NONE,
         };
-        let limits = self.limits(terminal);
         let Some(by) = self.by() else {
-            return limits.map_or(Keep::Everything(inodes), Keep::Largest);
+            let candidates = limits.map(|limits| match self.chooses_lines() {
+                true => limits.for_candidates(),
+                false => limits,
+            });
+            return candidates.map_or(Keep::Everything(inodes), Keep::Largest);
         };
         let Limits { lines, min_size, .. } = limits.unwrap_or(Limits::NONE);
         Keep::Groups(by, Limits { lines, min_size, ..Limits::NONE })
     }
 
     /// JSON has no limits by default; a picture has.
-    fn limits(&self, terminal: Option<(usize, usize)>) -> Option<Limits> {
+    pub(super) fn limits(&self, terminal: Option<(usize, usize)>) -> Option<Limits> {
         let show = match (self.show.only_dir, self.show.only_file) {
             (true, _) => Show::Directories,
             (_, true) => Show::Files,
@@ -186,6 +194,16 @@ impl Flags {
         })
     }
 
+    /// Whether the lines of a tree are chosen as it is drawn, because chains of directories share a line.
+    fn chooses_lines(&self) -> bool {
+        matches!(self.form(), None | Some(Form::Markdown))
+            && !self.print.screen_reader
+            && !self.full_paths()
+            && !self.show.only_file
+            && self.snapshots.history.is_none()
+            && self.snapshots.since.is_none()
+    }
+
     /// What to look for that can go, if that is asked for.
     pub(super) fn reclaimable(
         &self,
@@ -226,6 +244,8 @@ impl Flags {
         let is_colored = self.wants_colors(terminal::wants_colors);
         let columns = terminal::asked_columns().filter(|_| !self.is_page());
         let columns = columns.or(terminal.map(|(width, _)| width));
+        // Programs read a pipe, and people copy paths from it.
+        let is_read = terminal.is_some() && terminal::is_stdout();
         // A history and a page show dates without times.
         let is_by_day = self.snapshots.history.is_some() || self.is_page();
         let dates = if is_by_day { "%Y-%m-%d" } else { "%Y-%m-%d %H:%M" };
@@ -242,11 +262,18 @@ impl Flags {
                 _ => Bars::Left,
             },
             format: self.format(),
-            times: self.filetime().map(|_| self.times()),
+            times: self.filetime().map(|_| self.times()).map(|times| match is_read {
+                true if self.print.time_style.is_none() => {
+                    TimeFormat { style: Style::Relative, ..times }
+                }
+                _ => times,
+            }),
             dates: self.times_as(dates),
             order: self.drawn_order(),
             is_root_first: self.print.reverse,
+            by: self.by_name().unwrap_or_default(),
             full_paths: self.full_paths(),
+            shortens_paths: is_read,
             skip_total: self.show.skip_total,
             root_alone: self.show.depth == Some(0) || self.show.number_of_lines == Some(0),
             one_kind: self.show.only_dir || self.show.only_file,
@@ -310,8 +337,8 @@ impl Flags {
 fn default_lines(terminal: Option<(usize, usize)>) -> usize {
     /// Without a terminal.
     const LINES: usize = 20;
-    /// Two lines for the root and for the rest, and four for the command, messages, and a prompt of two lines.
-    const OTHERS: usize = 2 + 4;
+    /// Two lines for the root and for the rest, and three for the command and a prompt of two lines.
+    const OTHERS: usize = 2 + 3;
     /// The least, on a very low terminal.
     const AT_LEAST: usize = 5;
     terminal.map_or(LINES, |(_, height)| height.saturating_sub(OTHERS).max(AT_LEAST))

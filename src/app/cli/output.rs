@@ -6,13 +6,14 @@ use super::flags::{Flags, SnapshotFlags};
 use crate::app::terminal;
 use weigh::internal::ask::{Input, Keep};
 use weigh::internal::base::measure::Time;
+use weigh::internal::from::snapshot::Origin;
 use weigh::internal::show::page::{self, PageOptions};
 use weigh::internal::show::palette::Charset;
 use weigh::internal::show::size::{Format, Unit};
 use weigh::internal::show::tree::PictureOptions;
 use weigh::internal::show::{ExportOptions, Form, Output, rows};
 use weigh::internal::sys;
-use weigh::internal::tree::tally::By;
+use weigh::internal::tree::tally::{By, Limits};
 
 impl Flags {
     /// The form for programs, if one is asked for.
@@ -95,7 +96,12 @@ impl Flags {
     }
 
     /// How to show the result.
-    pub(super) fn output(&self, terminal: Option<(usize, usize)>, source: &Input) -> Output {
+    pub(super) fn output(
+        &self,
+        terminal: Option<(usize, usize)>,
+        limits: Limits,
+        source: &Input,
+    ) -> Output {
         if self.show.summarize {
             return Output::Summary(self.summary(source));
         }
@@ -116,6 +122,7 @@ impl Flags {
                 is_root_first: true,
                 links: None,
                 colors: None,
+                limits,
                 ..self.picture(None)
             })),
             Some(form) => Output::Form(
@@ -126,11 +133,20 @@ impl Flags {
                     threads: self.print.threads,
                     time: sys::now(),
                     host: sys::host(),
-                    by: self.show.by.clone().or(self.show.file_types.then(|| "type".to_owned())),
+                    origin: (form == Form::Json).then(|| self.origin(source)).flatten(),
+                    by: self.by_name(),
                     ..ExportOptions::default()
                 },
             ),
-            None => Output::Picture(Box::new(self.picture(terminal))),
+            None => Output::Picture(Box::new(PictureOptions { limits, ..self.picture(terminal) })),
+        }
+    }
+
+    /// When and where a scan of roots is made.
+    fn origin(&self, source: &Input) -> Option<Origin> {
+        match source {
+            Input::Roots(roots) => Some(Origin::here(roots, self.source, Vec::new())),
+            _ => None,
         }
     }
 

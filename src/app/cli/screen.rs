@@ -63,14 +63,20 @@ impl Flags {
             colors: is_colored.then(|| self.colors()),
             charset: terminal::charset(),
             size: terminal::usual_size(),
-            // Linux's console may print the question.
-            asks_background: self.print.theme.flatten().is_none()
-                && terminal::theme() == Theme::None
-                && env::var_os("TERM").is_some()
-                && !terminal::is_linux_console(),
+            asks_background: self.may_ask_background(),
             has_time_style: self.print.time_style.is_some(),
             note: note.filter(|_| !self.print.quiet).map(|note| note.replace('\n', ": ")),
         }))
+    }
+}
+
+impl Flags {
+    /// Whether the background may be asked for: if nothing says what it is. Linux's console may print the question.
+    pub(super) fn may_ask_background(&self) -> bool {
+        self.print.theme.flatten().is_none()
+            && terminal::theme() == Theme::None
+            && env::var_os("TERM").is_some()
+            && !terminal::is_linux_console()
     }
 }
 

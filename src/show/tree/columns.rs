@@ -7,7 +7,7 @@ use nu_ansi_term::Style;
 use super::{Bars, NAME_AT_LEAST, Picture, PictureOptions};
 use crate::show::lines::Line;
 use crate::show::name::{cells, right_aligned, widest};
-use crate::show::palette::{Charset, Palette, bar};
+use crate::show::palette::{Palette, bar};
 use crate::show::partial;
 use crate::show::size::{Format, percent};
 use crate::tree::{Order, Shape, Totals, Tree};
@@ -38,12 +38,13 @@ pub(super) const PERCENT: usize = 5;
 pub(super) const LEAST_ROOM: usize = 4 + NAME_AT_LEAST;
 
 impl Picture<'_> {
-    /// The widths for the lines from `first` on. Beside bars, names take up to 45% of the width, and paths all that
-    /// short bars leave. If that leaves too little for bars, there are only percentages; and if there is no room for
-    /// those, only names.
+    /// The widths for the lines from `first` on. Beside bars, names take what bars of a quarter of the width leave, and at
+    /// least 45% of the width; paths, all that short bars leave. If that leaves too little for bars, there are only
+    /// percentages; and if there is no room for those, only names.
     pub(super) fn columns(&self, first: usize) -> Columns {
         let figures = self.lines[first..].iter().map(|line| &line.figures);
-        let size = widest(figures).min(self.options.width);
+        let headings = Some(&self.headings).filter(|_| self.has_headings());
+        let size = widest(figures.chain(headings)).min(self.options.width);
         let room = self.options.width.saturating_sub(size + 2);
         let has_bars = self.options.bars != Bars::None;
         if self.options.screen_reader {
@@ -56,9 +57,13 @@ impl Picture<'_> {
         if !has_bars {
             return self.without_bars(first, size, room, false);
         }
+        let width = self.options.width;
+        let beside = |bar: usize| (room + 1).saturating_sub(bar + AROUND_BAR);
         let narrow = match self.has_paths() {
-            true => (room + 1).saturating_sub(LEAST_BAR + AROUND_BAR),
-            false => room.min(self.options.width.saturating_mul(45) / 100),
+            true => beside(LEAST_BAR),
+            false => {
+                room.min((width.saturating_mul(45) / 100).max(beside(LEAST_BAR.max(width / 4))))
+            }
         };
         let beside_bar = self.without_bars(first, size, narrow, true);
         let bar = (room + 1).saturating_sub(beside_bar.name + AROUND_BAR);
@@ -67,6 +72,13 @@ impl Picture<'_> {
             beside if beside >= LEAST_ROOM => self.without_bars(first, size, beside, true),
             _ => self.without_bars(first, size, room, false),
         }
+    }
+
+    /// Whether a line above the others names the columns: where these are not only sizes and names.
+    pub(super) fn has_headings(&self) -> bool {
+        let PictureOptions { times, order, .. } = self.options;
+        let is_grouped = self.root.shape() == Shape::Groups;
+        times.is_some() || *order == Order::Count || is_grouped
     }
 
     /// The widths for the lines from `first` on, with sizes of `size` cells and names that take up to `room`.
@@ -82,10 +94,10 @@ impl Picture<'_> {
 
 // The figures before the names: a size or a time, and more columns if they are asked for and there is room.
 
-/// Writes the figures of each line. Returns their headings, of a difference.
+/// Writes the figures of each line. Returns their headings.
 pub(super) fn write(lines: &mut [Line<'_>], tree: &Tree, options: &PictureOptions) -> String {
     let format = &options.format;
-    let headings = String::new();
+    let mut headings = if options.times.is_some() { "newest" } else { "size" }.to_owned();
     lines.iter_mut().for_each(|line| line.figures = figure(line, options));
     // Times do not add up.
     if options.times.is_none() {
@@ -94,21 +106,35 @@ pub(super) fn write(lines: &mut [Line<'_>], tree: &Tree, options: &PictureOption
         }
     }
     if options.order == Order::Count {
-        add_column(lines, options.width, |line| Format::Count.write(line.totals.entries));
+        let entries = |line: &Line<'_>| Format::Count.write(line.totals.entries);
+        add_column(lines, options.width, (&mut headings, "entries"), entries);
     }
     if options.times.is_some() && tree.shape() != Shape::Groups {
-        add_column(lines, options.width, |line| match line.is_rest {
+        add_column(lines, options.width, (&mut headings, "size"), |line| match line.is_rest {
             true => String::new(),
             false => partial::mark(format.write(line.totals.size), line.is_partial),
         });
     }
-    if lines.iter().any(|line| line.totals.frees.is_some()) {
-        add_column(lines, options.width, |line| match line.totals.frees {
-            Some(frees) => format!("frees {}", partial::freed(frees, format, line.is_partial)),
-            None => String::new(),
+    if lines.iter().any(frees_less) {
+        add_column(lines, options.width, (&mut headings, ""), |line| match line.totals.frees {
+            Some(frees) if frees_less(line) => {
+                format!("frees {}", partial::freed(frees, format, line.is_partial))
+            }
+            _ => String::new(),
         });
     }
     headings
+}
+
+/// Whether deleting each entry frees its size, as far as is known.
+pub(super) fn all_is_freed(lines: &[Line<'_>]) -> bool {
+    lines.iter().any(|line| line.totals.frees.is_some()) && !lines.iter().any(frees_less)
+}
+
+/// Whether deleting the entry of a line does not free its size, as far as is known.
+fn frees_less(line: &Line<'_>) -> bool {
+    let size = line.totals.size;
+    line.totals.frees.is_some_and(|frees| (frees.least, frees.most) != (size, size))
 }
 
 /// The size or the time of a line. A time cannot sum up the rest.
@@ -122,13 +148,19 @@ fn figure(line: &Line<'_>, options: &PictureOptions) -> String {
 }
 
 /// Adds a column with what `text` says of each line, aligned right, if lines of `width` cells then still have room for
-/// names.
-fn add_column(lines: &mut [Line<'_>], width: usize, text: impl Fn(&Line<'_>) -> String) {
+/// names. Its heading comes after the other `headings`.
+fn add_column(
+    lines: &mut [Line<'_>],
+    width: usize,
+    (headings, heading): (&mut String, &str),
+    text: impl Fn(&Line<'_>) -> String,
+) {
     let texts: Vec<_> = lines.iter().map(text).collect();
     let (before, own) = (widest(lines.iter().map(|line| &line.figures)), widest(&texts));
     if before + own + 3 + LEAST_ROOM > width {
         return;
     }
+    *headings = format!("{headings:>before$} {heading:>own$}");
     for (line, text) in lines.iter_mut().zip(texts) {
         line.figures =
             format!("{} {}", right_aligned(&line.figures, before), right_aligned(&text, own));
@@ -148,62 +180,26 @@ impl Picture<'_> {
         self.options.paint(&format!(" {text:>4}"), style)
     }
 
-    /// The bar: the node's own part is solid, and behind it is the extent of its parent. That of the root is left out
-    /// where it would not be a quiet background.
+    /// The bar. What sums up the rest has none, because it is no entry.
     pub(super) fn bar(&self, i: usize, width: usize) -> String {
-        let (charset, is_mirrored) = (self.options.charset, self.options.bars == Bars::Right);
-        let length = |i: usize| match self.has_bar(i) {
-            true => bar(self.lines[i].totals.weight, self.scale, width, charset),
-            false => String::new(),
-        };
-        let parent = self.lines[i].parent;
-        let track =
-            self.options.colors.as_ref().map_or(Style::new(), |colors| colors.palette.track());
-        let behind = match (track.background, charset) {
-            (Some(_), _) => " ",
-            (None, Charset::Unicode | Charset::Console) => "░",
-            (None, Charset::Ascii) => ".",
-        };
-        let extent = match parent.filter(|parent| *parent > 0 || track.background.is_some()) {
-            // Each character of a bar is one cell.
-            Some(parent) => length(parent).chars().count(),
-            None => 0,
-        };
-        let mut own = length(i);
-        let own_width = own.chars().count();
-        let rest = extent.saturating_sub(own_width);
-        let blanks = width.saturating_sub(own_width + rest);
-        if is_mirrored {
+        let line = &self.lines[i];
+        let part = if line.is_rest { 0 } else { line.totals.weight };
+        let mut own = bar(part, self.lines[0].totals.weight, width, self.options.charset);
+        // Each character of a bar is one cell.
+        let blanks = " ".repeat(width.saturating_sub(own.chars().count()));
+        if self.options.bars == Bars::Right {
             own = own.chars().rev().map(mirrored).collect();
+            return blanks + &self.options.paint(&own, |palette| self.bar_style(i, palette));
         }
-        let background = track.background.filter(|_| extent > 0);
-        let own =
-            self.options.paint(&own, |palette| Style { background, ..self.bar_style(i, palette) });
-        let rest = self.options.paint(&behind.repeat(rest), |_| track);
-        let mut pieces = [own, rest, " ".repeat(blanks)];
-        if is_mirrored {
-            pieces.reverse();
-        }
-        pieces.concat()
+        self.options.paint(&own, |palette| self.bar_style(i, palette)) + &blanks
     }
 
     fn bar_style(&self, i: usize, palette: Palette) -> Style {
         let line = &self.lines[i];
-        match line.direction() {
-            None if self.options.dim || line.is_rest => palette.quiet(),
-            None => palette.bar(line.totals.weight, self.around(i)),
-            direction => palette.change(direction),
+        match self.options.dim {
+            true => palette.quiet(),
+            false => palette.bar(line.totals.weight, self.lines[0].totals.weight),
         }
-    }
-
-    /// The weight of the parent; of the root, its own.
-    pub(super) fn around(&self, i: usize) -> u64 {
-        self.lines[self.lines[i].parent.unwrap_or(i)].totals.weight
-    }
-
-    /// Whether the line has a bar. In a list, the root and the rest have none, because the scale is the largest file.
-    fn has_bar(&self, i: usize) -> bool {
-        self.root.shape() != Shape::List || i > 0 && !self.lines[i].is_rest
     }
 }
 
@@ -217,18 +213,6 @@ fn mirrored(eighths: char) -> char {
     }
 }
 
-/// The size of a full bar: the whole, or in a list the largest file, because no file may be more than a cell of the
-/// whole.
-pub(super) fn scale(lines: &[Line<'_>], shape: Shape) -> u64 {
-    match shape {
-        Shape::List => {
-            let files = lines.iter().skip(1).filter(|line| !line.is_rest);
-            files.map(|line| line.totals.weight).max().unwrap_or(0)
-        }
-        _ => lines[0].totals.weight,
-    }
-}
-
 // The last line, which sums up everything without a line of its own.
 //
 // A line for a directory without lines for its content stands for the content. All other inodes below the root that
@@ -236,8 +220,8 @@ pub(super) fn scale(lines: &[Line<'_>], shape: Shape) -> u64 {
 // it includes the blocks of the directories whose content has lines. So this line and the lines without lines below
 // them add up to the root. The walk does not have to remember anything for it.
 //
-// If lines share inodes, their sum is too large, and the rest is a lower bound. So it is if the root's size is one,
-// because it is larger than 16 EiB.
+// If two lines may share inodes, their sum may be too large, and the rest is a lower bound. So it is if the root's size
+// is one, because it is larger than 16 EiB.
 
 /// The inodes without a line.
 pub(in crate::show) struct Rest {
@@ -261,29 +245,31 @@ impl Rest {
         }
         let Totals { mut weight, mut entries, .. } = root.totals;
         entries = entries.saturating_sub(is_inode(root, tree, options).into());
-        let mut is_at_least = weight == u64::MAX;
+        let is_bound = weight == u64::MAX;
+        let mut sharing = 0;
         for line in lines {
             if line.has_children {
                 entries = entries.saturating_sub(is_inode(line, tree, options).into());
             } else {
                 entries = entries.saturating_sub(line.totals.entries);
                 weight = weight.saturating_sub(line.totals.weight);
-                is_at_least |= line.totals.shared > 0;
+                sharing += usize::from(line.totals.shared > 0);
             }
         }
         let count = Format::Count.write(entries);
         let is_time = options.times.is_some();
+        let noun = if entries == 1 { "entry" } else { "entries" };
         let name = match tree.shape() {
-            _ if options.one_kind && entries == 1 => "1 other".to_owned(),
-            _ if options.one_kind => format!("{count} others"),
-            Shape::Groups => format!("{count} in smaller groups"),
-            _ if is_time => format!("{count} older"),
-            _ => format!("{count} smaller"),
+            _ if options.one_kind => format!("{count} other {noun}"),
+            Shape::Groups => format!("{count} {noun} in smaller groups"),
+            _ if is_time => format!("{count} older {noun}"),
+            _ => format!("{count} smaller {noun}"),
         };
         // In a list of files, directories are among the others, and have no size there.
         let is_worth_a_line = entries > 0 && (weight > 0 || !options.one_kind || is_time);
         let weight = if is_time { 0 } else { weight };
         let totals = Totals { size: weight, weight, entries, ..Totals::default() };
+        let is_at_least = is_bound || sharing > 1;
         is_worth_a_line.then_some(Self { totals, name, is_at_least })
     }
 }

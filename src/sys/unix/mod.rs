@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::env;
 use std::ffi::{CStr, OsStr, OsString};
 use std::fs::{DirBuilder, File};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
@@ -23,7 +23,8 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike};
 use nix::unistd::{Uid, User};
 use rustix::fs::OFlags;
-use rustix::process::Signal;
+use rustix::process::{Signal, getpgrp};
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcgetpgrp, tcsetattr};
 
 use crate::sys::{Source, Space, Usage};
 
@@ -185,7 +186,7 @@ pub fn read_keys_without_waiting() -> io::Result<()> {
 /// # Errors
 /// The system's.
 pub fn typed(wait: Duration) -> io::Result<Vec<u8>> {
-    const PAUSE: Duration = Duration::from_millis(5);
+    const PAUSE: Duration = Duration::from_millis(1);
     let (mut terminal, end) = (terminal()?, Instant::now() + wait);
     let mut bytes = vec![0; 1024];
     loop {
@@ -199,6 +200,36 @@ pub fn typed(wait: Duration) -> io::Result<Vec<u8>> {
             Err(_) => thread::sleep(PAUSE),
         }
     }
+}
+
+/// What the terminal answers to a `question` until that `is_whole`, and at most within this time. It shows none of it.
+/// Nothing is asked in the background, or if something has been typed: that is for the next program.
+///
+/// # Errors
+/// The system's.
+pub fn asked(question: &[u8], wait: Duration, is_whole: fn(&[u8]) -> bool) -> io::Result<Vec<u8>> {
+    let mut terminal = terminal()?;
+    if tcgetpgrp(&terminal)? != getpgrp() {
+        return Ok(Vec::new());
+    }
+    let before = tcgetattr(&terminal)?;
+    let mut silent = before.clone();
+    silent.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
+    tcsetattr(&terminal, OptionalActions::Now, &silent)?;
+    let mut answer = Vec::new();
+    if matches!(rustix::io::ioctl_fionread(&terminal), Ok(0))
+        && terminal.write_all(question).is_ok()
+    {
+        let end = Instant::now() + wait;
+        while !is_whole(&answer)
+            && let Some(left) = end.checked_duration_since(Instant::now())
+            && let Ok(bytes @ [_, ..]) = typed(left).as_deref()
+        {
+            answer.extend_from_slice(bytes);
+        }
+    }
+    tcsetattr(&terminal, OptionalActions::Now, &before)?;
+    Ok(answer)
 }
 
 /// The program that opens a file for the desktop.

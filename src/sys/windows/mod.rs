@@ -109,6 +109,14 @@ pub fn typed(_: Duration) -> io::Result<Vec<u8>> {
     Ok(Vec::new())
 }
 
+/// Its consoles are not asked.
+///
+/// # Errors
+/// None.
+pub fn asked(_: &[u8], _: Duration, _: fn(&[u8]) -> bool) -> io::Result<Vec<u8>> {
+    Ok(Vec::new())
+}
+
 /// Nothing would be opened by it on Windows.
 pub const OPENER: &str = "explorer";
 

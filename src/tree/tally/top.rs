@@ -83,9 +83,25 @@ impl Limits {
         opens_new: true,
     };
 
+    /// The limits for candidates among which lines are chosen as they are drawn. Many may share a line there: a chain of
+    /// directories, one in the other.
+    pub fn for_candidates(self) -> Limits {
+        const IN_A_CHAIN: usize = 16;
+        const MOST: usize = 1024;
+        let more = self.lines.saturating_mul(IN_A_CHAIN - 1).min(MOST);
+        let lines = self.lines.saturating_add(more);
+        Limits { lines, roots: self.roots.max(lines), ..self }
+    }
+
     /// Whether they limit anything.
     pub fn are_any(&self) -> bool {
         (self.lines, self.depth, self.min_size) != (usize::MAX, u32::MAX, 0)
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::NONE
     }
 }
 
