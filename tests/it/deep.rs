@@ -87,7 +87,7 @@ fn a_chain_can_be_drawn_and_cut() {
     assert!(few.lines().all(weighs_len), "{few}");
 
     let all = on(&fixture, "-s -b -c -o b -w 80 -R -n 200000").run().text();
-    assert_eq!(all.lines().count(), depth + 1);
+    assert_eq!(all.lines().count(), depth + 2);
     let joined = on(&fixture, "-s -b -c -o b -w 80 -n 200000").run().text();
     assert_eq!(joined.lines().count(), 2, "{joined}");
     assert!(joined.lines().all(|line| weighs_len(line) && cells(line) <= 80), "{joined}");
@@ -253,7 +253,7 @@ fn the_longest_names_are_no_trouble() {
     let flat = start("-j -s -F -p").run().document();
     let end = flat.nodes.last().unwrap();
     assert_eq!(end.name.len(), fixture.path().as_os_str().len() + LEVELS * 256 + "/end".len());
-    for (flags, lines) in [("", 2), ("-p -w 60", LEVELS + 1), ("-R", LEVELS + 1)] {
+    for (flags, lines) in [("", 2), ("-p -w 60", LEVELS + 1), ("-R", LEVELS + 2)] {
         let picture = start(&format!("-s -b -c -o b -n 100 {flags}")).run().text();
         assert_eq!(picture.lines().count(), lines, "{picture}");
     }

@@ -258,11 +258,14 @@ impl Weigh {
 
 /// Takes from JSON when and where it was made.
 pub fn take_place(json: &mut Vec<u8>) -> Vec<u8> {
-    let head = &json[..json.len().min(8192)];
-    let find = |text: &[u8]| head.windows(text.len()).position(|it| it == text);
-    match (head.starts_with(b"{\"schema\":1,"), find(b",\"time\":"), find(b",\"complete\":")) {
-        (true, Some(start), Some(end)) if start < end => json.drain(start..end).collect(),
-        _ => Vec::new(),
+    let find = |text: &[u8], within: &[u8]| within.windows(text.len()).position(|it| it == text);
+    if !json.starts_with(b"{\"schema\":1,") {
+        return Vec::new();
+    }
+    let Some(end) = find(b",\"complete\":", json) else { return Vec::new() };
+    match find(b",\"time\":", &json[..end]) {
+        Some(start) => json.drain(start..end).collect(),
+        None => Vec::new(),
     }
 }
 

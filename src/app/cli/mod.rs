@@ -189,6 +189,7 @@ impl Plan {
             output: flags.output(terminal, limits.unwrap_or_default(), &source),
             // A program that reads what is typed would take the answer.
             asks_background: flags.form().is_none()
+                && !flags.show.summarize
                 && terminal::shows_colors()
                 && terminal::is_stdin()
                 && flags.wants_colors(terminal::wants_colors)
