@@ -303,11 +303,11 @@ fn links_elsewhere_keep_a_file() {
     let fixture = fixture.file("top/a/own", 8_192).file("top/a/both", 16_384);
     let fixture = fixture.hard_link("top/a/both", "top/b/both");
     let picture = weigh("--frees -r -b -o b top").within(fixture.path()).run().text();
-    let frees = |name: &str| {
+    // Where deleting frees the size, nothing repeats that.
+    for name in [" own", " top"] {
         let line = picture.lines().find(|line| line.ends_with(name)).unwrap();
-        line.split("frees ").nth(1).unwrap().split(' ').next().unwrap().to_owned()
-    };
-    assert_eq!([" own", " top"].map(frees), ["8192B", "24576B"], "{picture}");
+        assert!(!line.contains("frees"), "{picture}");
+    }
     let a = picture.lines().find(|line| line.contains(" a (")).unwrap();
     assert!(a.contains("frees 8192B "), "{picture}");
 }
