@@ -130,6 +130,7 @@ impl Flags {
                     ..ExportOptions::default()
                 },
             ),
+            None if self.show.reclaimable => Output::List(Box::new(self.list(terminal))),
             None => Output::Picture(Box::new(self.picture(terminal))),
         }
     }
