@@ -29,7 +29,10 @@ pub struct EvidenceTally {
 
 /// The names on the way to the entries that are kept: a tree of names. The first names are those of roots.
 #[derive(Debug, Default)]
-struct Ways(Vec<HashMap<Box<[u8]>, (usize, bool)>>);
+struct Ways(Vec<HashMap<Box<[u8]>, NextWay>>);
+
+/// The number of the names after a name, and whether the entry there is kept.
+type NextWay = (usize, bool);
 
 /// What is kept of a directory or of a part of it.
 #[derive(Debug, Default)]

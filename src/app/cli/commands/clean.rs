@@ -180,7 +180,8 @@ fn apply_line() -> Option<String> {
     const SHOWN: [&str; 4] = ["-a", "--all", "-v", "--verbose"];
     let home = homes().into_iter().next();
     let mut line = String::from("weigh clean --apply");
-    for arg in env::args_os().skip(2).filter(|arg| !SHOWN.iter().any(|it| arg == *it)) {
+    let args = env::args_os().skip_while(|arg| arg != CLEAN.name).skip(1);
+    for arg in args.filter(|arg| !SHOWN.iter().any(|it| arg == *it)) {
         let arg = arg.to_str().filter(|arg| !arg.contains(is_control))?.to_owned();
         let below = home
             .as_ref()
