@@ -278,7 +278,7 @@ fn trap_after(fixture: &Fixture, name: &str, trap: &str, dice: &mut Dice, idle: 
             fs::rename(&moved, &file).unwrap();
         }
         "a new file" => write(directory.join("new"), "mine"),
-        "a new directory" => write(directory.join("new/in/it"), "mine"),
+        "a new directory" => write(directory.join("fresh/in/it"), "mine"),
         "a directory is now a symlink" => {
             fs::rename(&directory, &moved).unwrap();
             symlink(&moved, &directory).unwrap();
