@@ -90,7 +90,7 @@
 //!   entries that grew, shrank, appeared, disappeared or moved. `history` compares many: the largest changes, their
 //!   rates, and the day on which a file system is full. `causes` finds out why more space is used on a file system than the
 //!   walk saw in files. `reclaimable` finds what can be made or downloaded again, by rules. During a walk it keeps
-//!   only what these may find.
+//!   only what these may find. A second walk keeps what removing that compares.
 //! * `scan`: `walk` visits every directory once, in parallel, and adds finished directories to their parents. It
 //!   does not know what is kept. `filter` decides what counts. It changes totals. `containers` knows what the
 //!   directories of container engines are, from the engines' files. `stats` counts the work of a walk.
@@ -99,7 +99,8 @@
 //!   different times, in files with dated names: which one is meant, and which are kept. `list` is a tree made from
 //!   what other programs list: entries in any order, sorted in bounded memory, and fed to any tally like a walk.
 //!   `remote` starts a program on another machine, through ssh, and feeds what arrives to any tally.
-//! * `remove` deletes marked entries, or moves them into the trash: only what was scanned and has not changed.
+//! * `remove` deletes entries, or moves them into the trash, for the screen and for `clean --apply`: only what was scanned
+//!   and has not changed, and only with a `Consent`.
 //! * `tree` is the packed result of every tally, with one traversal for everything, also for two trees side by
 //!   side. `tally` decides what is kept: the N largest nodes, the whole tree, or totals by group. It does not know
 //!   how the walk works. A new kind of answer is a new file there. `total` is the only place that closes a
@@ -129,7 +130,7 @@
 //!   the desktop, by a key of the screen.
 //! * A name is copied only when it is certain that its entry is kept.
 //! * Sums are exact, and saturate when they are shown.
-//! * Nothing is asked of other processes, and no mount is copied, but for `--df`.
+//! * Nothing is asked of other processes but for `df` and `clean`, and no mount is copied but for `df`.
 //! * There is no process-wide mutable state, and no unsafe code.
 //!
 // Without the program, some of it is unused.

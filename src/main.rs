@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use weigh::app::browse::{self, BrowseOptions};
+use weigh::app::clean;
 use weigh::app::cli::{self, MISTAKE, Messages};
 use weigh::app::signals::{self, SIGNALLED, SecondCtrlC};
 use weigh::app::terminal::{self, Lines, Message, ProgressLine, say};
@@ -34,6 +35,10 @@ fn main() -> ExitCode {
     let second = signals::listen(&request.interrupt, INTERRUPTED);
     // If this fails, weigh ends like any other program.
     let _ = signals::outlive_size_limit();
+    if let Some(cleaning) = plan.cleaning.as_ref().filter(|it| it.is_of_trash) {
+        let format = &plan.messages.format;
+        return ExitCode::from(clean::empty_trash(request, cleaning, format, second.ok()));
+    }
     let messages = &plan.messages;
     let deaf = second.as_ref().err();
     note(deaf.map(|error| format!("cannot listen for Ctrl-C: {error}")), messages);
@@ -68,11 +73,17 @@ fn main() -> ExitCode {
             });
         }
     };
+    let mut second = second.ok();
+    // While something is removed, nothing else may end the program.
+    let is_plain = plan.cleaning.is_some();
+    let of_lines = if is_plain { None } else { second.take() };
+    let asks_background = plan.asks_background && !is_plain;
     // The first time, weigh diff has no answer but its note.
     let has_answer = messages.first.is_none() || !matches!(plan.output, Output::Picture(_));
     let printed = match has_answer {
         true => {
-            unless_closed(print(request, outcome, (plan.output, plan.asks_background), second.ok()))
+            let output = (plan.output, asks_background, is_plain);
+            unless_closed(print(request, outcome, output, of_lines))
         }
         false => Ok(()),
     };
@@ -101,8 +112,15 @@ fn main() -> ExitCode {
     let tree = report.answer.as_ref();
     let exceeded_by = |it| errors::exceeded(it, tree, (measure, &format), !report.is_complete());
     say(Message::Error, exceeded.iter().map(exceeded_by));
+    let cleaned = match &plan.cleaning {
+        Some(cleaning) if printed.is_ok() && !report.is_interrupted => {
+            clean::apply(request, outcome, cleaning, &messages.format, second)
+        }
+        _ => 0,
+    };
     ExitCode::from(match (&printed, unsaved) {
         (Err(_), _) => INCOMPLETE,
+        _ if cleaned > 0 => cleaned,
         // An interrupted scan in a loaded snapshot does not count.
         _ if report.is_interrupted && request.interrupt.is_asked() => INTERRUPTED,
         (_, Some(problem)) => status_of(request, problem),
@@ -151,14 +169,14 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
 fn print(
     request: &Request,
     outcome: &Outcome,
-    (mut output, asks_background): (Output, bool),
+    (mut output, asks_background, is_plain): (Output, bool, bool),
     second: Option<SecondCtrlC>,
 ) -> io::Result<()> {
     if request.save.as_ref().is_some_and(|to| to.is_stdout) {
         return Ok(());
     }
     let out = terminal::output()?;
-    let mut out: Box<dyn Write> = match terminal::shows_colors() {
+    let mut out: Box<dyn Write> = match terminal::shows_colors() && !is_plain {
         true => {
             let mut lines = Lines::new(out, &request.interrupt, second);
             if asks_background && let Some(theme) = lines.background()? {

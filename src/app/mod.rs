@@ -2,6 +2,7 @@
 //! examples can browse without a terminal, and nothing is compiled twice.
 
 pub mod browse;
+pub mod clean;
 pub mod cli;
 pub mod signals;
 pub mod terminal;

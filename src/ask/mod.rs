@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use crate::ask::diff::Unchanged;
 use crate::ask::history::History;
-use crate::ask::reclaimable::{Reclaimable, RuleTally, Search};
+use crate::ask::reclaimable::{EvidenceTally, Reclaimable, RuleTally, Search};
 use crate::base::bounds::Exceeded;
 use crate::base::measure::{Measures, View};
 use crate::base::parallel;
@@ -201,7 +201,13 @@ pub fn run(
         }
         (answer, _) => answer,
     };
-    let outcome = request.outcome(snapshot, stats);
+    let mut outcome = request.outcome(snapshot, stats);
+    if let (Some(search), Some(first), Input::Roots(roots)) =
+        (&request.reclaimable, &outcome.reclaimable, &request.source)
+        && search.looks_twice
+    {
+        outcome.reclaimable = request.looked_again(search, roots, first, &mut watch).reclaimable;
+    }
     let root = outcome.snapshot.report.answer.as_ref().map(Tree::root);
     let was = root.and_then(|root| root.change()?.was);
     let exceeded = request.bounds.exceeded((was, root.map(|root| root.size())));
@@ -293,7 +299,7 @@ impl Request {
         }
         let tree = snapshot.report.answer.as_ref();
         let findable = tree.map(|tree| replay(tree, RuleTally::new(search)).1);
-        Some(reclaimable::find(findable, &snapshot.report, search))
+        Some(reclaimable::find(findable, &snapshot.report, search, None))
     }
 
     /// What can go, and nothing else: no more is kept than that needs.
@@ -301,7 +307,28 @@ impl Request {
         let part = |(tree, findable)| (tree, Some(findable));
         let now = self.walked(roots, self.walk.view, RuleTally::new(search), part, watch);
         let Now { snapshot, stats, beside: findable } = now;
-        let reclaimable = Some(reclaimable::find(findable, &snapshot.report, search));
+        let first = reclaimable::find(findable, &snapshot.report, search, None);
+        if !search.looks_twice || snapshot.report.is_interrupted {
+            return Outcome { snapshot, reclaimable: Some(first), stats, ..Outcome::default() };
+        }
+        self.looked_again(search, roots, &first, watch)
+    }
+
+    /// What can go of what the `first` look found, with all that removing it needs to know.
+    fn looked_again(
+        &self,
+        search: &Search,
+        roots: &[OsString],
+        first: &Reclaimable,
+        watch: Watch<'_>,
+    ) -> Outcome {
+        let evidence = EvidenceTally::of(first.found.iter().map(|one| &*one.names));
+        let tally = (RuleTally::new(search), evidence);
+        let part = |((_, findable), tree)| (tree, Some(findable));
+        let request = Self { keep: Keep::Everything(reclaimable::EVIDENCE), ..self.clone() };
+        let now = request.walked(roots, self.walk.view, tally, part, watch);
+        let Now { snapshot, stats, beside: findable } = now;
+        let reclaimable = Some(reclaimable::find(findable, &snapshot.report, search, Some(first)));
         Outcome { snapshot, reclaimable, stats, ..Outcome::default() }
     }
 }

@@ -33,6 +33,7 @@
 
 mod aside;
 mod below;
+mod consent;
 mod held;
 mod log;
 mod outcome;
@@ -42,9 +43,10 @@ mod run;
 mod target;
 mod trash;
 
+pub use consent::Consent;
 pub use log::UserDirectories;
 pub use outcome::{Fate, RemovalEvent, RemovalStep, Removed, TargetOutcome};
 pub use protected::{ProtectedLocations, ProtectedPaths, Refusal};
 pub use run::{Manner, remove, undo};
 pub use target::{KnownEntry, Target, look, targets};
-pub use trash::Trashed;
+pub use trash::{Trashed, trashes_near};

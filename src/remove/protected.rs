@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{CStr, CString};
 use std::io;
 use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::below::HeldPath;
 use super::outcome::{RemovalStep, Stop, because};
@@ -67,6 +67,28 @@ const STORAGE: Protection =
 pub(super) const HOLDS_STORAGE: Refusal = "a container engine's storage lies in it";
 
 impl ProtectedPaths {
+    /// What is protected where the roots with these names were scanned, for a user with these `homes`; and the real
+    /// path of each root.
+    pub fn around<'r>(
+        roots: impl IntoIterator<Item = &'r [u8]>,
+        homes: &[PathBuf],
+    ) -> (HashMap<Vec<u8>, Vec<u8>>, Self) {
+        let mut paths = Self { homes: homes.to_vec(), ..Self::default() };
+        let mut real_roots = HashMap::new();
+        for root in roots {
+            if sys::to_path(root).is_relative() {
+                paths.working = sys::real_path(Path::new("."), sys::Symlinks::Follow).ok();
+            }
+            if let Ok(real) = sys::real_path(&sys::to_path(root), sys::Symlinks::Follow) {
+                let real_name = real.as_os_str().as_encoded_bytes().to_vec();
+                if real_roots.insert(root.to_vec(), real_name).is_none() {
+                    paths.roots.push(real);
+                }
+            }
+        }
+        (real_roots, paths)
+    }
+
     /// Asks the system where these are, and the homes of other users. `top` is the topmost scanned directory of the
     /// mount on which something is to be removed, if it is known. It is protected as a root. Homes of other users are
     /// opened only on its file system and on those that answer at once.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::aside::{Move, random_name};
 use super::below::Below;
+use super::consent::Consent;
 use super::held::{HeldMount, Parent};
 use super::log::Log;
 use super::log::UserDirectories;
@@ -35,17 +36,21 @@ const DELETE: &str = "delete";
 const TRASH: &str = "trash";
 const RESTORE: &str = "restore";
 
-/// Deletes `targets`, or moves them into the trash. `on_event` is called before each system call and after each target,
+/// Deletes `targets`, or moves them into the trash, if `consent` is to exactly that. `on_event` is called before each system call and after each target,
 /// and can cancel; then what was moved but not removed is put back.
 pub fn remove(
     targets: &[Target],
     manner: Manner,
+    consent: Consent,
     directories: &UserDirectories,
     on_event: &mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
 ) -> Removed {
     let (mut removal, mut last) = (Removal::new(directories, on_event), LastTarget::default());
+    let is_meant = consent.covers(targets, manner == Manner::Delete);
     for target in targets {
-        let done = if removal.removed.is_cancelled {
+        let done = if !is_meant {
+            Err(because("nobody consented to remove just that"))
+        } else if removal.removed.is_cancelled {
             Err(Stop::Cancelled)
         } else {
             last.next(target, &mut removal).and_then(|it| match manner {

@@ -44,6 +44,8 @@ pub use json::ExportOptions;
 pub enum Output {
     /// For people on a terminal: as a picture, a list of what can go, or what changed over time.
     Picture(Box<tree::PictureOptions>),
+    /// As a list of what can go.
+    List(Box<reclaimable::ListOptions>),
     /// As a table in Markdown.
     Markdown(Box<tree::PictureOptions>),
     /// In a form for programs.
@@ -143,11 +145,14 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome, mut output: Output) -> io::
     if let Output::Picture(options) | Output::Markdown(options) = &mut output {
         adapt(options, snapshot);
     }
+    if let Output::List(options) = &mut output {
+        adapt(&mut options.picture, snapshot);
+    }
     match (output, history, reclaimable) {
         (Output::Picture(options), Some(history), _) => history::draw(out, history, &options),
         (Output::Markdown(options), Some(history), _) => history::markdown(out, history, &options),
         (_, Some(history), _) => history::json(out, history, snapshot.view.measure),
-        (Output::Picture(options), _, Some(found)) => reclaimable::draw(out, found, &options),
+        (Output::List(options), _, Some(found)) => reclaimable::draw(out, found, &options),
         (Output::Markdown(options), _, Some(found)) => reclaimable::markdown(out, found, &options),
         (Output::Form(Form::Csv, _), _, Some(found)) => reclaimable::csv(out, found),
         (_, _, Some(found)) => reclaimable::json(out, found, &snapshot.report),
@@ -210,6 +215,8 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
         (Output::Picture(options), None) if !file_systems.is_empty() => {
             out.write_all(file_systems::table(file_systems, &options).as_bytes())
         }
+        // A list is of what was found.
+        (Output::List(_), Some(_)) => Ok(()),
         // Nothing is shown of a tree that could not be read.
         (_, None) => Ok(()),
     }

@@ -1,89 +1,328 @@
-//! What can go: a list, what frees most first, with the command that removes each. As JSON and as CSV, too.
+//! What can go: a list with a line for each kind, and the answer last, next to the prompt. As JSON, CSV and Markdown, too.
 
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use nu_ansi_term::Style;
 
 use super::markdown::code;
-use super::name::{cells, padded, right_aligned, widest};
+use super::name::{cells, padded, right_aligned, shorten, widest};
 use super::palette::{Charset, Palette};
 use super::partial;
 use super::rows::quoted;
 use super::size::Format;
 use super::tree::PictureOptions;
-use crate::ask::reclaimable::{Reclaim, Reclaimable};
+use crate::ask::reclaimable::{Checked, PlanOrigin, Reclaim, Reclaimable};
 use crate::base::escape::{escape, json_bytes};
-use crate::base::measure::{Kind, Mode, View};
+use crate::base::inode::Identity;
+use crate::base::measure::View;
 use crate::base::path;
 use crate::from::snapshot::header;
+use crate::remove::Manner;
 use crate::tree::{Freeable, Report};
 
-/// What the columns show. The last two are the path and the command.
-const HEADINGS: [&str; 6] = ["frees", "size", "unused", "what it is", "path", "to remove it"];
-const UNUSED: usize = 2;
-const WHAT: usize = 3;
-const PATH: usize = 4;
-const COMMAND: usize = 5;
+/// How the list is drawn.
+#[derive(Debug, Default)]
+pub struct ListOptions {
+    /// Width, formats, colours.
+    pub picture: PictureOptions,
+    /// The first line; perhaps empty.
+    pub title: &'static str,
+    /// A line for each entry, and not for each kind.
+    pub is_unfolded: bool,
+    /// With the command that removes each entry.
+    pub has_commands: bool,
+    /// Whether the recent entries are those of the last day.
+    pub is_of_today: bool,
+    /// How many lines each group has at most.
+    pub lines: usize,
+    /// The line to type that removes what the sum is of; perhaps empty.
+    pub apply: String,
+}
+
+/// A line, without the sizes of its columns.
+struct Row {
+    frees: Freeable,
+    age: String,
+    what: String,
+    text: String,
+    command: Option<String>,
+}
+
 /// Between two columns, in cells.
 const GAP: usize = 2;
-
-/// So many cells a path has room for at least.
+/// So many cells the last column has room for at least. Else others give way.
 const ROOM: usize = 24;
 
-/// Draws a line for each. Where the lines do not fit, commands are on lines of their own: a part of a command would be
-/// another command.
+/// Draws groups, the most important last, with the largest line last in each.
 ///
 /// # Errors
 /// The writer's.
 pub fn draw(
     out: &mut dyn Write,
     reclaimable: &Reclaimable,
-    options: &PictureOptions,
+    options: &ListOptions,
 ) -> io::Result<()> {
-    let Reclaimable { found, others, frees, more, more_others, .. } = reclaimable;
-    let rows: Vec<_> = found.iter().chain(others).map(|one| row(one, options)).collect();
-    let mut widths =
-        [0, 1, 2, 3, 4, 5].map(|column| match widest(rows.iter().map(|row| &row[column])) {
-            0 => 0,
-            width => width.max(cells(HEADINGS[column])),
-        });
-    let whole = |widths: &[usize]| -> usize {
-        widths.iter().filter(|width| **width > 0).map(|width| width + GAP).sum()
-    };
-    // Paths are not cut. So on a narrow terminal others give way.
-    for column in [UNUSED, WHAT] {
-        if whole(&widths[..PATH]) + widths[PATH].min(ROOM) > options.width {
-            widths[column] = 0;
+    let Reclaimable { found, others, by_program, recent, frees, .. } = reclaimable;
+    let picture = &options.picture;
+    let groups = [
+        ("Look first", others),
+        ("Only its own program can remove it", by_program),
+        (options.recent_title(), recent),
+        ("Can go", found),
+    ];
+    let groups = groups.map(|(title, entries)| (title, options.rows(reclaimable, entries)));
+    let rows = || groups.iter().flat_map(|(_, rows)| rows);
+    let sum = partial::freed(*frees, &picture.format, !picture.partial.is_empty());
+    let sizes: Vec<_> = rows().map(|row| options.size(row)).chain([sum.clone()]).collect();
+    let size = widest(&sizes).max(6) + GAP;
+    let unused = rows().map(|row| cells(&row.age)).max().unwrap_or(0).max(6) + GAP;
+    let what = rows().map(|row| cells(&row.what)).max().unwrap_or(0) + GAP;
+    let mut columns = [size, unused, what];
+    for column in [1, 2] {
+        if columns.iter().sum::<usize>() + GAP + ROOM > picture.width {
+            columns[column] = 0;
         }
     }
-    let fits = whole(&widths) <= options.width.saturating_add(GAP);
-    let list = List { options, widths, fits, whole: frees.most };
-    let (found_rows, other_rows) = rows.split_at(found.len());
-    if !found.is_empty() {
-        list.write_headings(out)?;
-    }
-    for (one, row) in found.iter().zip(found_rows) {
-        list.write(out, one, row)?;
-    }
-    let [more, more_others] = [more, more_others].map(|more| match *more {
-        0 => String::new(),
-        1 => ", with 1 that is not listed".to_owned(),
-        more => format!(", with {} that are not listed", Format::Count.write(more as u64)),
-    });
-    let sum = match found.is_empty() && more.is_empty() {
-        true => format!("found nothing that can be made or downloaded again{}", reclaimable.hint),
-        false => format!(
-            "all together free {}{more}",
-            partial::freed(*frees, &options.format, !options.partial.is_empty())
-        ),
+    let line = |text: &str, style: fn(Palette) -> Style| {
+        picture.paint(&picture.charset.drawing(text), style)
     };
-    writeln!(out, "{}", options.paint(&options.charset.drawing(&sum), |_| Style::new().bold()))?;
-    if !others.is_empty() || !more_others.is_empty() {
-        let colon = if others.is_empty() { "" } else { ":" };
-        let title = format!("look first: not made again, and in no sum{more_others}{colon}");
-        writeln!(out, "\n{}", options.paint(&title, Palette::aside))?;
+    if !options.title.is_empty() && rows().next().is_some() {
+        writeln!(out, "{}", options.title)?;
     }
-    others.iter().zip(other_rows).try_for_each(|(one, row)| list.write(out, one, row))
+    for (title, rows) in groups.iter().filter(|(_, rows)| !rows.is_empty()) {
+        let head = if *title == "Can go" && columns[1] > 0 {
+            padded(title, size + GAP) + "unused"
+        } else {
+            (*title).to_owned()
+        };
+        writeln!(out, "{}", line(&head, |_| Style::new().bold()))?;
+        let hidden = rows.len().saturating_sub(options.lines);
+        if hidden > 0 {
+            let lines = if hidden == 1 { "line" } else { "lines" };
+            let more = format!("{}{hidden} more {lines}", " ".repeat(size + GAP));
+            writeln!(out, "{}", line(&more, Palette::aside))?;
+        }
+        for row in &rows[hidden..] {
+            let [first, age, what] = columns;
+            let start = right_aligned(&options.size(row), first) + &" ".repeat(GAP);
+            let aside = if age > 0 { padded(&row.age, age) } else { String::new() };
+            let kind = if what > 0 { padded(&row.what, what) } else { String::new() };
+            let room = picture.width.saturating_sub(cells(&start) + age + what);
+            let text = match options.is_unfolded {
+                // A path that is cut could not be copied.
+                true => row.text.clone(),
+                false => shorten(&row.text, room),
+            };
+            let [start, aside, kind, text] =
+                [start, aside, kind, text].map(|it| picture.charset.drawing(&it).into_owned());
+            let start =
+                picture.paint(&start, |palette| palette.share(row.frees.most, frees.most.max(1)));
+            let aside = picture.paint(&aside, Palette::aside);
+            writeln!(out, "{}", format!("{start}{aside}{kind}{text}").trim_end())?;
+            if let Some(command) = row.command.as_ref().filter(|_| options.has_commands) {
+                let command = picture.paint(command, Palette::aside);
+                writeln!(out, "{}{command}", " ".repeat(first + GAP))?;
+            }
+        }
+    }
+    let last = match rows().next() {
+        _ if !found.is_empty() => {
+            let all = padded("in all", columns[1].max(6 + GAP));
+            let start = right_aligned(&sum, size) + &" ".repeat(GAP) + &all;
+            format!("{start}{}", options.apply).trim_end().to_owned()
+        }
+        Some(_) => format!("Nothing can go{}", reclaimable.hint),
+        None => {
+            format!("found nothing that can be made or downloaded again{}", reclaimable.hint)
+        }
+    };
+    writeln!(out, "{}", line(&last, |_| Style::new().bold()))
+}
+
+impl ListOptions {
+    fn recent_title(&self) -> &'static str {
+        match self.is_of_today {
+            true => "Written today (--older 0h includes it)",
+            false => "Written since (--older 0h includes it)",
+        }
+    }
+
+    fn size(&self, row: &Row) -> String {
+        self.picture.format.write_bounds(row.frees)
+    }
+
+    /// A line for each of these entries, or for each kind, the largest last.
+    fn rows(&self, all: &Reclaimable, entries: &[Reclaim]) -> Vec<Row> {
+        let mut rows: Vec<_> = if self.is_unfolded {
+            entries.iter().map(|one| self.row(all, &[one], one.frees)).collect()
+        } else {
+            let mut kinds: BTreeMap<&str, Vec<&Reclaim>> = BTreeMap::new();
+            for one in entries {
+                kinds.entry(&one.rule.what).or_default().push(one);
+            }
+            let is_found = |one: &Reclaim| all.found.iter().any(|it| std::ptr::eq(it, one));
+            let kinds = kinds.into_iter().map(|(what, some)| {
+                let together = all.by_kind.get(what).filter(|_| is_found(some[0]));
+                self.row(all, &some, together.copied().unwrap_or_else(|| sum_of(&some)))
+            });
+            kinds.collect()
+        };
+        // Stable, so that equal ones stay in their order.
+        rows.sort_by_key(|row| row.frees.most);
+        rows
+    }
+
+    /// The line of these entries of one kind.
+    fn row(&self, all: &Reclaimable, some: &[&Reclaim], frees: Freeable) -> Row {
+        let written = some.iter().map(|one| one.written).max().unwrap_or_default();
+        let what = some[0].rule.what.clone();
+        let shown = |path: &[u8]| shown(path, all);
+        let same = |doubt: &Option<String>| some.iter().all(|one| one.doubt == *doubt);
+        let why = match &some[0].doubt {
+            Some(why) if same(&some[0].doubt) => format!(" ({why})"),
+            None if same(&None) => String::new(),
+            _ => " (-a says why)".to_owned(),
+        };
+        let by_program = some[0].rule.hand.is_empty() && some[0].doubt.is_none();
+        let is_shown =
+            |command: &&String| self.picture.charset != Charset::Ascii || command.is_ascii();
+        let text = match some {
+            [one] => match one.command.as_ref().filter(is_shown) {
+                Some(command) if by_program && !self.is_unfolded && cells(command) < ROOM + GAP => {
+                    command.clone()
+                }
+                _ => shown(&one.path),
+            },
+            _ => {
+                let count = Format::Count.write(some.len() as u64);
+                let noun = match some[0] {
+                    one if one.rule.is_of_project() => "projects",
+                    one if one.is_directory => "directories",
+                    _ => "files",
+                };
+                let place = match place_of(some.iter().map(|one| &*one.path)) {
+                    Some((place, true)) => format!(" in {}", shown(place)),
+                    Some((place, false)) => format!(", most in {}", shown(place)),
+                    None => String::new(),
+                };
+                format!("{count} {noun}{place}")
+            }
+        };
+        let command = match some {
+            [one] => one.command.as_ref().filter(is_shown).cloned(),
+            _ => None,
+        };
+        let age = self.picture.dates.age_in_words(written);
+        let text = self.picture.charset.text(format!("{text}{why}"));
+        Row { frees, age, what, text, command }
+    }
+}
+
+// What is said when entries are removed.
+
+/// An entry that stays, and why.
+#[derive(Debug)]
+pub struct KeptEntry {
+    /// Its path.
+    pub path: Vec<u8>,
+    /// The reason.
+    pub why: String,
+}
+
+/// The question before entries are removed.
+pub fn question(entries: u64, manner: Manner, found: &Reclaimable) -> String {
+    let count = Format::Count.write(entries);
+    let unseen = match found.unseen {
+        0 => String::new(),
+        1 => "1 process could not be asked what it uses. ".to_owned(),
+        unseen => {
+            format!("{} processes could not be asked what they use. ", Format::Count.write(unseen))
+        }
+    };
+    let noun = if entries == 1 { "entry" } else { "entries" };
+    match manner {
+        Manner::Delete => format!("{unseen}Type {count} to delete {count} {noun} permanently: "),
+        Manner::Trash => format!("{unseen}Type {count} to move {count} {noun} to the trash: "),
+    }
+}
+
+/// A line for each entry of the trash, the largest last, and their sum.
+pub fn trash(mut entries: Vec<(Vec<u8>, u64)>, found: &Reclaimable, format: &Format) -> String {
+    /// More lines do not help to decide.
+    const SHOWN: usize = 20;
+    if entries.is_empty() {
+        return "the trash is empty\n".to_owned();
+    }
+    entries.sort_by(|one, other| (one.1, &other.0).cmp(&(other.1, &one.0)));
+    let line = |size: u64, text: &str| format!("{:>8}  {text}\n", format.write(size));
+    let hidden = entries.len().saturating_sub(SHOWN);
+    let more = Format::Count.write(hidden as u64);
+    let more =
+        if hidden > 0 { format!("          {more} smaller entries\n") } else { String::new() };
+    let lines = entries.iter().skip(hidden).map(|(path, size)| line(*size, &shown(path, found)));
+    more + &lines.collect::<String>() + &line(found.frees.most, "in all")
+}
+
+/// The last line: what came free, what was announced, and what was kept.
+pub fn freed(
+    gone: Freeable,
+    manner: Manner,
+    found: &Reclaimable,
+    kept: &[KeptEntry],
+    format: &Format,
+) -> String {
+    /// More are in the messages before.
+    const NAMED: usize = 3;
+    let [gone, announced] = [gone, found.frees].map(|frees| format.write_bounds(frees));
+    let freed = match manner {
+        Manner::Delete => format!("freed {gone} (announced {announced})"),
+        Manner::Trash => {
+            format!("moved {gone} to the trash (announced {announced}); emptying it frees that")
+        }
+    };
+    if kept.is_empty() {
+        return freed;
+    }
+    let named = kept.iter().take(NAMED);
+    let named = named.map(|it| format!("{} ({})", shown(&it.path, found), it.why));
+    let mut named: Vec<_> = named.collect();
+    if kept.len() > NAMED {
+        named.push("…".to_owned());
+    }
+    format!("{freed}; kept {}: {}", Format::Count.write(kept.len() as u64), named.join(", "))
+}
+
+/// What these free, each by itself.
+fn sum_of(some: &[&Reclaim]) -> Freeable {
+    some.iter().fold(Freeable::default(), |sum, one| Freeable {
+        least: sum.least.saturating_add(one.frees.least),
+        most: sum.most.saturating_add(one.frees.most),
+        ..sum
+    })
+}
+
+/// A path as people write it: from their home.
+fn shown(path: &[u8], all: &Reclaimable) -> String {
+    let home = all.home.as_ref().map(|home| home.as_os_str().as_encoded_bytes());
+    match home.and_then(|home| path::below(path, home)) {
+        Some(below) => escape(&path::join_all([b"~", below])).trim_end_matches('/').to_owned(),
+        None => escape(path::below(path, b".").unwrap_or(path)),
+    }
+}
+
+/// The innermost directory in which most of these are, and whether all are; none if that is where they all start.
+fn place_of<'p>(paths: impl Iterator<Item = &'p [u8]>) -> Option<(&'p [u8], bool)> {
+    let (mut inside, mut count): (HashMap<&[u8], usize>, usize) = (HashMap::new(), 0);
+    for path in paths {
+        count += 1;
+        for (at, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+            *inside.entry(&path[..at]).or_default() += 1;
+        }
+    }
+    let most = inside.into_iter().filter(|(_, some)| some * 2 > count);
+    let (place, some) = most.max_by_key(|(place, _)| place.len())?;
+    (!matches!(place, b"" | b".")).then_some((place, some == count))
 }
 
 /// Writes it as tables in Markdown: what can go with its sum, and what to look at first.
@@ -95,10 +334,15 @@ pub fn markdown(
     reclaimable: &Reclaimable,
     options: &PictureOptions,
 ) -> io::Result<()> {
-    let Reclaimable { found, others, frees, more, more_others, .. } = reclaimable;
+    let Reclaimable { found, others, by_program, frees, more, more_others, .. } = reclaimable;
     let frees = partial::freed(*frees, &options.format, !options.partial.is_empty());
     let sum = format!("Together: {}", frees.trim_start());
-    let tables = [(found, more, sum), (others, more_others, "Look first; in no sum.".to_owned())];
+    let program = "Only its own program can remove it.".to_owned();
+    let tables = [
+        (found, more, sum),
+        (by_program, &0, program),
+        (others, more_others, "Look first; in no sum.".to_owned()),
+    ];
     let tables = tables.into_iter().enumerate();
     for (i, (list, more, title)) in tables.filter(|(i, (list, ..))| *i == 0 || !list.is_empty()) {
         let gap = if i == 0 { "" } else { "\n" };
@@ -120,19 +364,16 @@ pub fn markdown(
 
 /// The texts of the columns.
 fn row(one: &Reclaim, options: &PictureOptions) -> [String; 6] {
-    let Reclaim { size, frees, written, owner, command, unexpected, rule, path, .. } = one;
+    let Reclaim { size, frees, written, command, doubt, rule, path, .. } = one;
     let alone = Freeable { least: *size, most: *size, ..*frees };
     let is_all = frees.least == *size;
-    let owner = owner.as_ref().map(|owner| format!(", of {owner}")).unwrap_or_default();
-    let unexpected = unexpected.as_ref().map(|at| [b", with ", &**at].concat()).unwrap_or_default();
+    let doubt = doubt.as_ref().map(|why| format!(", {why}")).unwrap_or_default();
     let is_shown = |command: &str| options.charset != Charset::Ascii || command.is_ascii();
     let texts = [
         options.format.write_bounds(*frees),
         if is_all { String::new() } else { options.format.write_bounds(alone) },
         options.dates.age(*written),
-        options
-            .charset
-            .text(escape(&[format!("{}{owner}", rule.what).as_bytes(), &unexpected].concat())),
+        options.charset.text(format!("{}{doubt}", rule.what)),
         options.charset.text(escape(path::below(path, b".").unwrap_or(path))),
         // What cannot be shown as it is cannot be pasted either.
         command.clone().filter(|it| is_shown(it)).unwrap_or_default(),
@@ -140,96 +381,32 @@ fn row(one: &Reclaim, options: &PictureOptions) -> [String; 6] {
     texts.map(|text| text.trim_start().to_owned())
 }
 
-struct List<'a> {
-    options: &'a PictureOptions,
-    /// Of the columns, in cells; 0 if nothing is in one.
-    widths: [usize; 6],
-    /// Whether commands have room beside the paths.
-    fits: bool,
-    /// What all free together.
-    whole: u64,
-}
-
-impl List<'_> {
-    fn write_headings(&self, out: &mut dyn Write) -> io::Result<()> {
-        let last = if self.fits && self.widths[COMMAND] > 0 { COMMAND } else { PATH };
-        let shown = (0..=last).filter(|column| self.widths[*column] > 0);
-        let headings: Vec<_> = shown.map(|column| self.aligned(column, HEADINGS[column])).collect();
-        let headings = headings.join(&" ".repeat(GAP));
-        writeln!(out, "{}", self.options.paint(headings.trim_end(), Palette::aside))
-    }
-
-    fn write(&self, out: &mut dyn Write, one: &Reclaim, row: &[String; 6]) -> io::Result<()> {
-        let has_command = !row[COMMAND].is_empty();
-        let last = if self.fits && has_command { COMMAND } else { PATH };
-        let mut line = String::new();
-        for column in (0..=last).filter(|column| self.widths[*column] > 0) {
-            let gap = if line.is_empty() { 0 } else { GAP };
-            line += &" ".repeat(gap);
-            line += &self.cell(column, one, row, column == last);
-        }
-        writeln!(out, "{line}")?;
-        if has_command && !self.fits {
-            // Below the path, or else further to the left.
-            let widths = self.widths.map(|width| if width > 0 { width + GAP } else { 0 });
-            let starts = [PATH, WHAT].map(|column| widths[..column].iter().sum());
-            let has_room = |start: &usize| start + cells(&row[COMMAND]) <= self.options.width;
-            let before = starts.into_iter().find(has_room).unwrap_or(GAP);
-            let command = self.options.paint(&row[COMMAND], Palette::aside);
-            writeln!(out, "{}{command}", " ".repeat(before))?;
-        }
-        Ok(())
-    }
-
-    /// The text of a column with its colours, and as wide as that unless it is the last of its line.
-    fn cell(&self, column: usize, one: &Reclaim, row: &[String; 6], is_last: bool) -> String {
-        let text = self.options.charset.drawing(&row[column]);
-        let aligned = self.aligned(column, &text);
-        match column {
-            0 => self.options.paint(&aligned, |palette| palette.share(one.frees.most, self.whole)),
-            PATH => {
-                let padding =
-                    if is_last { 0 } else { self.widths[PATH].saturating_sub(cells(&text)) };
-                let kind = if one.is_directory { Kind::Directory } else { Kind::File };
-                let name = match &self.options.colors {
-                    Some(colors) => {
-                        colors.name(&one.path, Mode::usual(kind)).paint(text).to_string()
-                    }
-                    None => text.into_owned(),
-                };
-                let links = self.options.links.as_ref();
-                links.map_or(name.clone(), |links| links.on(name, &one.path)) + &" ".repeat(padding)
-            }
-            WHAT => aligned,
-            COMMAND => self.options.paint(&text, Palette::aside),
-            _ => self.options.paint(&aligned, Palette::aside),
-        }
-    }
-
-    /// `text` as wide as its column: figures to the right.
-    fn aligned(&self, column: usize, text: &str) -> String {
-        let aligned = if column < WHAT { right_aligned } else { padded };
-        aligned(text, self.widths[column])
-    }
-}
-
 /// Writes it as JSON.
 ///
 /// # Errors
 /// The writer's.
 pub fn json(out: &mut dyn Write, reclaimable: &Reclaimable, report: &Report) -> io::Result<()> {
-    let Reclaimable { found, more, frees, others, more_others, .. } = reclaimable;
+    let Reclaimable { found, more, frees, by_program, recent, others, more_others, .. } =
+        reclaimable;
     let Freeable { least, most, .. } = frees;
     header::head(out, View::default())?;
     header::list(out, r#","reclaimable":{"found":"#, found, json_entry)?;
     write!(out, r#","more":{more},"frees_least":{least},"frees_most":{most}"#)?;
+    if let Some(PlanOrigin { time, user, host, roots }) = &reclaimable.origin {
+        write!(out, r#","plan":{{"time":{time},"user":{user}"#)?;
+        json_bytes(out, r#","host":"#, host.as_bytes())?;
+        header::list(out, r#","roots":"#, roots, |out, root| json_bytes(out, "", root.as_bytes()))?;
+        out.write_all(b"}")?;
+    }
+    header::list(out, r#","by_program":"#, by_program, json_entry)?;
+    header::list(out, r#","recent":"#, recent, json_entry)?;
     header::list(out, r#","others":"#, others, json_entry)?;
     write!(out, r#","more_others":{more_others}}}"#)?;
     header::end(out, &report.problems)
 }
 
 fn json_entry(out: &mut dyn Write, one: &Reclaim) -> io::Result<()> {
-    let Reclaim { path, size, frees, written, owner, command, unexpected, rule, .. } = one;
+    let Reclaim { path, size, frees, written, owner, command, unexpected, doubt, rule, .. } = one;
     json_bytes(out, r#"{"path":"#, path)?;
     let Freeable { least, most, .. } = frees;
     write!(out, r#","size":{size},"frees_least":{least},"frees_most":{most},"written":{written}"#)?;
@@ -238,12 +415,21 @@ fn json_entry(out: &mut dyn Write, one: &Reclaim) -> io::Result<()> {
         ("what", Some(&rule.what)),
         ("back", Some(&rule.back).filter(|_| unexpected.is_none())),
         ("command", command.as_ref()),
+        ("hand", Some(&rule.hand)),
+        ("program", Some(&rule.program)),
         ("doc", Some(&rule.doc)),
+        ("doubt", doubt.as_ref()),
         ("owner", owner.as_ref()),
     ];
     for (member, text) in texts {
         let Some(text) = text.filter(|text| !text.is_empty()) else { continue };
         json_bytes(out, &format!(r#","{member}":"#), text.as_bytes())?;
+    }
+    if let Some(Checked { identity: Identity { mount, device, number }, evidence, .. }) =
+        &one.checked
+    {
+        write!(out, r#","mount":{mount},"device":{device},"inode":{number}"#)?;
+        write!(out, r#","evidence":"{evidence}""#)?;
     }
     if let Some(unexpected) = unexpected {
         json_bytes(out, r#","unexpected":"#, unexpected)?;
@@ -251,14 +437,17 @@ fn json_entry(out: &mut dyn Write, one: &Reclaim) -> io::Result<()> {
     out.write_all(b"}")
 }
 
-/// Writes it as CSV (RFC 4180), with a header. The last rows are of what cannot be made again, or not all of it: nothing is in
-/// `back`.
+/// Writes it as CSV (RFC 4180), with a header. `group` says what may be done with each entry.
 ///
 /// # Errors
 /// The writer's.
 pub fn csv(out: &mut dyn Write, reclaimable: &Reclaimable) -> io::Result<()> {
-    out.write_all(b"path,size,frees_least,frees_most,written,rule,back,command,owner\n")?;
-    for one in reclaimable.found.iter().chain(&reclaimable.others) {
+    out.write_all(b"path,size,frees_least,frees_most,written,rule,back,command,owner,group\n")?;
+    let Reclaimable { found, by_program, recent, others, .. } = reclaimable;
+    let groups =
+        [("can go", found), ("by program", by_program), ("recent", recent), ("look first", others)];
+    let all = groups.into_iter().flat_map(|(name, list)| list.iter().map(move |one| (name, one)));
+    for (group, one) in all {
         let Reclaim { path, size, frees, written, owner, command, unexpected, rule, .. } = one;
         let back = if unexpected.is_none() { &*rule.back } else { "" };
         let command = command.as_deref().unwrap_or_default();
@@ -267,7 +456,10 @@ pub fn csv(out: &mut dyn Write, reclaimable: &Reclaimable) -> io::Result<()> {
             [path, rule.name.as_bytes(), back.as_bytes(), command.as_bytes(), owner.as_bytes()]
                 .map(quoted);
         let Freeable { least, most, .. } = frees;
-        writeln!(out, "{path},{size},{least},{most},{written},{rule},{back},{command},{owner}")?;
+        writeln!(
+            out,
+            "{path},{size},{least},{most},{written},{rule},{back},{command},{owner},{group}"
+        )?;
     }
     Ok(())
 }

@@ -104,6 +104,15 @@ impl TimeFormat {
         }
     }
 
+    /// How long ago a time was, in words: `today`, `3 days`, `9 months`, `2 years`.
+    pub fn age_in_words(&self, seconds: i64) -> String {
+        match self.now.saturating_sub(seconds) {
+            ..0 => "future".to_owned(),
+            0..DAY => "today".to_owned(),
+            past => ago(past).trim_end_matches(" ago").to_owned(),
+        }
+    }
+
     /// How long ago a time was, in few letters: `today`, `3 d`, `9 mo`, `2 y`.
     pub fn age(&self, seconds: i64) -> String {
         const MONTH: i64 = 2_629_746;

@@ -26,6 +26,7 @@
 //!   * [`HeldDirectory`]: a directory that is held open to move and remove its entries by name, never by a path.
 //!   * `unlinked_files`, `clone_mount`, `own_space`, `for_root`: what takes space besides files with names, and what only
 //!     root may use (`--df`).
+//!   * `in_use`: which files and directories other processes have open, and which processes may not be looked at.
 //!   * [`Bulk`]: a file system whose inodes are read from its device, so that listings in it have attributes.
 //!     [`Prefetch`]: reads a file system's metadata from its device before a walk. Both read ext4 (`ext4`).
 //!
@@ -75,15 +76,15 @@ pub use snapshot_file::{
     unnamed_file,
 };
 pub use source::{Handle, Source};
-pub use space::{Cause, Holder, Space, Unseen, Usage, mounted_below, space, used_inodes};
+pub use space::{Cause, Holder, InUse, Space, Unseen, Usage, mounted_below, space, used_inodes};
 pub use std::fs::File;
 pub use system::{
     Bulk, HOME, HeldDirectory, OPENER, Prefetch, asked, clone_mount, ensure_output, errors,
-    for_root, free_handles, has_dos_name, host, into_path, is_capable_terminal, is_out_of_handles,
-    is_vanished, make_directories, make_private_directory, map_extents, not_found, open_outside,
-    open_to_append, own_space, own_usage, read_keys_without_waiting, space_around, stop_others,
-    terminal, threads_with_room, to_path, typed, unlinked_files, usage, user_home, user_homes,
-    user_id, user_name, user_number,
+    for_root, free_handles, has_dos_name, host, in_use, into_path, is_capable_terminal,
+    is_out_of_handles, is_vanished, make_directories, make_private_directory, map_extents,
+    not_found, open_outside, open_to_append, own_space, own_usage, read_keys_without_waiting,
+    read_private_file, space_around, stop_others, terminal, threads_with_room, to_path, typed,
+    unlinked_files, usage, user_home, user_homes, user_id, user_name, user_number,
 };
 pub use time_zone::time_zone;
 

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::base::inode::Identity;
-use crate::sys::{Cause, ExactStat, Handle, Mapped, Mount, Query, Space, Stat, Unseen};
+use crate::sys::{Cause, ExactStat, Handle, InUse, Mapped, Mount, Query, Space, Stat, Unseen};
 
 /// A stand-in: no directory is read in bulk.
 pub type BulkHandle = crate::sys::by_path::PathHandle<true>;
@@ -82,6 +82,11 @@ pub fn map_extents(
 
 /// No process is asked.
 pub fn unlinked_files(_: &[Identity], _: &AtomicBool) -> io::Result<(Vec<Cause>, Vec<String>)> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// No process is asked.
+pub fn in_use() -> io::Result<InUse> {
     Err(ErrorKind::Unsupported.into())
 }
 

@@ -1,12 +1,15 @@
 //! The capacity of a file system, as `df` shows it; space on it that no walk sees; and the resources that the process
 //! has used.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CStr, CString, OsString};
-use std::io;
 use std::time::Duration;
+use std::{fmt, io};
 
 use super::{MountTable, Query, Source, Symlinks, space_around};
+use crate::base::escape::escape;
+use crate::base::inode::Identity;
+use crate::base::path;
 
 /// The capacity of a file system, in bytes (statvfs(3)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -157,6 +160,43 @@ pub struct Holder {
     pub pid: u32,
     /// The name of its command, without arguments (proc_pid_comm(5)).
     pub command: Vec<u8>,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "in use by {}, pid {}", escape(&self.command), self.pid)
+    }
+}
+
+/// What processes have open, have mapped, run, or work in.
+#[derive(Clone, Debug, Default)]
+pub struct InUse {
+    /// The paths, sorted, each with the number of one of the `holders`.
+    pub(super) paths: Vec<(Vec<u8>, usize)>,
+    /// The inodes, each with the number of one of the `holders`. A path in a container leads elsewhere here.
+    pub(super) inodes: HashMap<Identity, usize>,
+    pub(super) holders: Vec<Holder>,
+    /// How many processes could not be looked at.
+    pub unseen: u64,
+}
+
+impl InUse {
+    /// A process that uses what is at the real path `path` or below, if there is one.
+    pub fn within(&self, path: &[u8]) -> Option<&Holder> {
+        let below = path::join_all([path, b""]);
+        let find = |from: &[u8]| {
+            let first = self.paths.partition_point(|(used, _)| **used < *from);
+            let (used, holder) = self.paths.get(first)?;
+            path::is_within(used, path).then(|| &self.holders[*holder])
+        };
+        // Names such as `a-b` sort between `a` and `a/b`.
+        find(path).or_else(|| find(&below))
+    }
+
+    /// A process that uses the inode, if there is one.
+    pub fn of(&self, inode: Identity) -> Option<&Holder> {
+        self.inodes.get(&inode.on_any_mount()).map(|holder| &self.holders[*holder])
+    }
 }
 
 impl Unseen {

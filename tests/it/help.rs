@@ -124,7 +124,7 @@ fn an_unlike_word_gets_no_suggestion() {
 /// Once, the error for `--quite` had "Usage: weigh --ui", and that for `--json` suggested `-- --json`.
 #[test]
 fn an_unknown_flag_shows_no_usage_of_another() {
-    for typed in ["--human-readable", "--json", "-k", "--nope", "--quite", "-ah"] {
+    for typed in ["--human-readable", "--json", "-k", "--nope", "--quite", "-gh"] {
         let complaint = weigh(typed).run().complaint();
         assert!(complaint.starts_with("weigh: error: unexpected argument '-"), "{complaint}");
         assert!(!complaint.contains("Usage") && !complaint.contains("as a value"), "{complaint}");

@@ -101,6 +101,29 @@ fn nobody_reaches_past_its_part() {
     }
 }
 
+/// One function removes entries, with the user's consent: for the screen, for `clean` and for the trash. Beside it, weigh
+/// removes only its own snapshots.
+#[test]
+fn one_function_removes() {
+    let only_in: &[(&str, &[&str])] = &[
+        ("unlinkat", &["sys/linux/held"]),
+        ("remove_dir", &[]),
+        ("remove_file", &["sys", "from/series", "app/cli/snapshots"]),
+        ("HeldDirectory", &["sys", "remove"]),
+        ("remove::remove", &["app/browse/work", "app/clean"]),
+        ("Consent::typed", &["remove/consent", "app/browse/removal", "app/clean"]),
+        ("Consent::planned", &["app/clean"]),
+        ("Consent::to_trash", &["app/browse/removal"]),
+    ];
+    for (path, text) in sources() {
+        let (code, path) = (code_of(&text), path.with_extension(""));
+        for (word, parts) in only_in {
+            let is_allowed = parts.iter().any(|part| path.starts_with(part));
+            assert!(is_allowed || !code.contains(word), "{}: {word}", path.display());
+        }
+    }
+}
+
 /// All other tests ask the program, or one of these drivers: what is inside can change, and they stay as they are.
 #[test]
 fn few_tests_know_how_weigh_is_built() {

@@ -134,6 +134,7 @@ mod view;
 mod views;
 
 // What is deleted, and what that frees.
+mod cleaning;
 mod freeing;
 mod frees;
 mod frees_faults;

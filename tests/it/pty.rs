@@ -106,6 +106,20 @@ impl Terminal {
         }
     }
 
+    /// Waits for `text`, and takes what has come to the screen before and with it.
+    pub fn until(&self, text: &str) -> String {
+        let end = Instant::now() + WAIT;
+        loop {
+            let mut shown = self.shown.lock().unwrap();
+            if let Some(end) = end_of(text, &shown) {
+                return String::from_utf8_lossy(&shown.drain(..end).collect::<Vec<_>>()).into();
+            }
+            assert!(Instant::now() < end, "no {text}: {}", String::from_utf8_lossy(&shown));
+            drop(shown);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Types `keys` again and again until `text` comes to the screen. Only what changes is written to a screen, and
     /// that may be a part of `text`; so its width changes, and everything is written.
     pub fn type_until(&mut self, keys: &[u8], text: &str) {

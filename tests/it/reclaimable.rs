@@ -89,6 +89,19 @@ const CASES: &[Case] = &[
         ".cache/uv",
         &[(".cache/uv/CACHEDIR.TAG", TAG), (".cache/uv/archive-v0/", "")],
     ),
+    case(
+        "hugging-face-cache",
+        ".cache/huggingface/hub",
+        &[(".cache/huggingface/hub/models--a--b/", "")],
+    ),
+    case("playwright", ".cache/ms-playwright", &[(".cache/ms-playwright/chromium-1200/", "")]),
+    case(
+        "next-output",
+        "p/.next",
+        &[("p/package.json", "{}"), ("p/.next/BUILD_ID", "x"), ("p/.next/cache/", "")],
+    ),
+    case("claude-sessions", ".claude/projects", &[(".claude/projects/-home-me/", "")]),
+    case("codex-sessions", ".codex/sessions", &[(".codex/sessions/2026/", "")]),
     case("pip-cache", ".cache/pip", &[(".cache/pip/http-v2/", "")]),
     case(
         "conda-packages",
@@ -100,6 +113,7 @@ const CASES: &[Case] = &[
         "p/.venv",
         &[("p/uv.lock", ""), ("p/.venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.12\n")],
     ),
+    case("python-unlocked", "p/env", &[("p/env/pyvenv.cfg", "home = /usr/bin\n")]),
     case("python-bytecode", "p/__pycache__", &[("p/a.py", "x")]),
     case(
         "go-build-cache",
@@ -158,7 +172,15 @@ const FIXED: [(&str, &str, &str); 3] = [
 ];
 
 /// What the rules say cannot be made again.
-const FINAL: [&str; 4] = ["journal", "core-dumps", "core-dump", "trash"];
+const FINAL: [&str; 7] = [
+    "python-unlocked",
+    "claude-sessions",
+    "codex-sessions",
+    "journal",
+    "core-dumps",
+    "core-dump",
+    "trash",
+];
 
 fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64
@@ -216,6 +238,11 @@ impl Case {
             "bun-cache" => "a@1.0.0@@@1/payload",
             "uv-cache" => "archive-v0/payload",
             "pip-cache" => "http-v2/a/payload",
+            "hugging-face-cache" => "models--a--b/payload",
+            "playwright" => "chromium-1200/payload",
+            "next-output" => "cache/payload",
+            "claude-sessions" => "-home-me/payload",
+            "codex-sessions" => "2026/payload",
             "conda-packages" => "a-1-0/payload",
             "python-environment" => "lib/python3/payload",
             "go-build-cache" => "00/payload-d",
@@ -253,10 +280,13 @@ fn look(flags: &str, fixture: &Fixture) -> Weigh {
 /// The rule and the path of each entry that is found, or cannot be made again.
 fn found(fixture: &Fixture) -> BTreeSet<(String, String)> {
     let json = look("-j", fixture).run().json();
-    let lists =
-        ["found", "others"].map(|list| json["reclaimable"][list].as_array().unwrap().clone());
+    let lists = ["found", "by_program", "others"]
+        .map(|list| json["reclaimable"][list].as_array().unwrap().clone());
     let text = |one: &Value, key: &str| one[key].as_str().unwrap().to_owned();
-    lists.concat().iter().map(|one| (text(one, "rule"), text(one, "path"))).collect()
+    let all = lists.concat();
+    let all = all.iter().map(|one| (text(one, "rule"), text(one, "path")));
+    // Any environment without a lock file is listed, so that somebody looks.
+    all.filter(|(rule, path)| rule != "python-unlocked" || path == "./p/env").collect()
 }
 
 fn finds(fixture: &Fixture, rule: &str) -> bool {
@@ -772,6 +802,8 @@ fn a_project_that_is_worked_on_is_left_alone() {
         write(&fixture.at("p/src/new"), "x");
         touch(&fixture.at("p/src/new"), 3_600);
         assert_eq!(found(&fixture), BTreeSet::new(), "{rule}");
+        let young = look("-j", &fixture).run().json();
+        assert_eq!(young["reclaimable"]["recent"][0]["rule"], rule);
         let all = look("-j --older 0h", &fixture).run().json();
         assert_eq!(all["reclaimable"]["found"][0]["rule"], rule);
         let none = look("-j --older 41d", &aged(fixture, 40)).run().json();
@@ -847,18 +879,20 @@ fn a_store_is_freed_with_its_projects() {
 fn the_list_is_limited_and_its_sum_is_not() {
     let fixture = Fixture::in_memory();
     for (i, size) in [(1, 100_000), (2, 300_000), (3, 200_000)] {
-        write(&fixture.at(format!("{i}/.cache/bazel/_bazel_me/a")), &"w".repeat(size));
+        write(&fixture.at(format!("{i}/.cache/pip/http-v2/a/b")), &"w".repeat(size));
     }
     let fixture = aged(fixture, 40);
-    let shown = look("-c -n 1 -o b", &fixture).run().text();
+    let shown = look("-a -c -n 1 -o b", &fixture).run().text();
     let lines: Vec<_> = shown.lines().collect();
-    assert_eq!(lines.len(), 3, "{shown}");
-    assert!(lines[1].ends_with("  40 d  build output of Bazel  2/.cache/bazel"), "{shown}");
-    assert!(lines[2].ends_with(", with 2 that are not listed"), "{shown}");
+    assert_eq!(lines[0], "Nothing was removed.");
+    assert!(lines[2].ends_with("  2 more lines"), "{shown}");
+    assert!(lines[3].ends_with("  1 month  pip cache  2/.cache/pip"), "{shown}");
+    assert!(lines[4].ends_with("  in all   weigh clean --apply -c -n 1 -o b"), "{shown}");
+    assert_eq!(lines.len(), 5, "{shown}");
     let json = |flags: &str| look(flags, &fixture).run().json()["reclaimable"].clone();
     let all = json("-j");
     let paths: Vec<_> = all["found"].as_array().unwrap().iter().map(|one| &one["path"]).collect();
-    assert_eq!(paths, ["./2/.cache/bazel", "./3/.cache/bazel", "./1/.cache/bazel"]);
+    assert_eq!(paths, ["./2/.cache/pip", "./3/.cache/pip", "./1/.cache/pip"]);
     // What is remembered is the whole tree; without that, only what rules may find is kept.
     let state = Fixture::in_memory();
     let remembered = look("-j -q --remember", &fixture).env("XDG_STATE_HOME", state.path()).run();
@@ -866,19 +900,13 @@ fn the_list_is_limited_and_its_sum_is_not() {
     assert_eq!(json("-j -n 1")["frees_most"], all["frees_most"]);
     let large = json("-j -z 150k");
     assert_eq!(large["found"].as_array().unwrap().len(), 2);
-    assert_eq!((&large["more"], &large["frees_most"]), (&1.into(), &all["frees_most"]));
-    assert_eq!(large["more_others"], 0);
-    // Once, it was "nothing".
-    for (size, said) in
-        [("150k", "with 1 that is not listed\n"), ("1G", "with 3 that are not listed\n")]
-    {
-        let shown = look("-c -z", &fixture).arg(size).run().text();
-        assert!(shown.ends_with(said), "{shown}");
-    }
+    // A sum is of what would be removed.
+    assert!(large["frees_most"].as_u64() < all["frees_most"].as_u64());
+    assert_eq!((&large["more"], &large["more_others"]), (&0.into(), &0.into()));
     let csv = look("--as csv", &fixture).run().text();
     assert_eq!(csv.lines().count(), 4);
     assert!(csv.starts_with(
-        "path,size,frees_least,frees_most,written,rule,back,command,owner\n\"./2/.cache/bazel\","
+        "path,size,frees_least,frees_most,written,rule,back,command,owner,group\n\"./2/.cache/pip\","
     ));
     assert_eq!(
         look("-c", &Fixture::new()).run().text(),
@@ -891,11 +919,15 @@ fn the_list_is_limited_and_its_sum_is_not() {
     // What cannot be made again was cut without a word.
     let fixture = Fixture::new().file("p/core.1", 0).file("p/core.2", 0).file("p/core.3", 0);
     (1..4).for_each(|number| write(&fixture.at(format!("p/core.{number}")), ELF));
-    let shown = look("-c -n 1 --older 0h", &fixture).run().text();
-    assert!(shown.contains("and in no sum, with 2 that are not listed:\n"), "{shown}");
+    let shown = look("-c --older 0h", &fixture).run().text();
+    assert!(
+        shown.contains("Look first\n") && shown.contains("core dump  3 files in p\n"),
+        "{shown}"
+    );
+    assert!(shown.ends_with("\nNothing can go\n"), "{shown}");
+    let shown = look("-c -a -n 1 --older 0h", &fixture).run().text();
     assert_eq!(shown.matches("core dump").count(), 1, "{shown}");
-    let shown = look("-c -z 1G --older 0h", &fixture).run().text();
-    assert!(shown.ends_with("and in no sum, with 3 that are not listed\n"), "{shown}");
+    assert!(shown.contains("  2 more lines\n"), "{shown}");
     // Where nothing was read, no age would find more.
     let missing = look("-c missing", &Fixture::new()).run();
     assert_eq!(missing.code(), 1);
@@ -937,7 +969,9 @@ fn users_have_rules_of_their_own() {
         write(&config.at("c"), text);
         look("-j", &fixture).env("WEIGH_CONFIG_PATH", config.at("c")).run()
     };
-    assert_eq!(run(rule).json()["reclaimable"]["found"][0]["rule"], "dist");
+    assert_eq!(run(rule).json()["reclaimable"]["by_program"][0]["rule"], "dist");
+    let by_hand = format!("{rule}hand = 'make builds it again'\n");
+    assert_eq!(run(&by_hand).json()["reclaimable"]["found"][0]["rule"], "dist");
     // They come from nowhere else.
     write(&fixture.at("p/.weigh.toml"), rule);
     write(&fixture.at("config.toml"), rule);
@@ -976,8 +1010,12 @@ fn what_belongs_to_another_user_is_said() {
     let fixture = named("pip-cache").made();
     let fixture = aged(fixture.owned(".cache/pip", 65_534).mode(".", 0o755), 40);
     let json = look("-j", &fixture).run().json();
+    let one = &json["reclaimable"]["others"][0];
+    assert_eq!((&one["owner"], &one["doubt"]), (&"nobody".into(), &"belongs to nobody".into()));
+    assert!(look("-c", &fixture).run().text().contains(".cache/pip (belongs to nobody)\n"));
+    // Unless they are named.
+    let json = look("-j --owner nobody", &fixture).run().json();
     assert_eq!(json["reclaimable"]["found"][0]["owner"], "nobody");
-    assert!(look("-c", &fixture).run().text().contains("downloads and builds of pip, of nobody"));
 }
 
 /// All rules at once, with links between what they find and to elsewhere.
@@ -1038,8 +1076,8 @@ fn the_system_has_places_of_its_own() {
         let text = String::from_utf8(output.stdout).unwrap();
         let lists: Vec<Value> =
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(lists[0]["reclaimable"]["found"][0]["rule"], rule);
-        assert_eq!(lists[1]["reclaimable"]["found"], Value::Array(Vec::new()));
+        assert_eq!(lists[0]["reclaimable"]["by_program"][0]["rule"], rule);
+        assert_eq!(lists[1]["reclaimable"]["by_program"], Value::Array(Vec::new()));
     }
 }
 
@@ -1065,7 +1103,7 @@ fn what_makes_no_sense_is_refused() {
 fn the_page_has_every_rule() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/clean.md");
     let text = fs::read_to_string(&page).unwrap();
-    const HEAD: &str = "| rule | it is | where | proved by | comes back by | command |\n|---|---|---|---|---|---|\n";
+    const HEAD: &str = "| rule | it is | where | proved by | comes back by | removed by | command |\n|---|---|---|---|---|---|---|\n";
     let (before, after) = text.split_once(HEAD).unwrap();
     let rows = after.lines().take_while(|line| line.starts_with('|')).map(|line| line.len() + 1);
     let after = &after[rows.sum()..];
@@ -1095,7 +1133,17 @@ fn the_page_has_every_rule() {
         let back = if back.is_empty() { "nothing" } else { back.trim_matches('`') };
         let (name, doc, what) = (plain("name"), plain("doc"), plain("what"));
         let (at, command) = (list("at").join(", "), list("command").concat());
-        table += &format!("| [{name}]({doc}) | {what} | {at} | {proof} | {back} | {command} |\n");
+        let removed = [("hand", "hand"), ("program", "its program")];
+        let removed = removed.map(|(key, by)| match &*plain(key) {
+            "" => String::new(),
+            why => format!("{by}: {why}"),
+        });
+        let removed = removed.concat();
+        let is_final = back == "nothing";
+        assert_eq!(removed.is_empty(), is_final, "{name}: by hand, or by its program, and why");
+        table += &format!(
+            "| [{name}]({doc}) | {what} | {at} | {proof} | {back} | {removed} | {command} |\n"
+        );
     }
     is_kept(&page, &[before, HEAD, &table, after].concat(), &table);
 }
@@ -1105,18 +1153,20 @@ fn the_page_has_every_rule() {
 fn a_narrow_list_has_what_is_needed() {
     let fixture = named("cargo-target").made();
     let text = |width: &str| look(&format!("-w {width} ."), &fixture).run().text();
-    assert!(text("100").starts_with("frees  unused  what it is"), "{}", text("100"));
-    assert!(text("40").starts_with("frees  what it is             path\n"), "{}", text("40"));
-    assert!(text("36").starts_with("frees  path\n"), "{}", text("36"));
-    assert!(text("36").contains("p/target\n"), "{}", text("36"));
+    let line = |width: &str| text(width).lines().nth(2).unwrap().trim_start().to_owned();
+    assert!(line("80").ends_with("Ki  1 month  cargo output  p/target"), "{}", text("80"));
+    assert!(line("50").ends_with("Ki  cargo output  p/target"), "{}", text("50"));
+    assert!(line("36").ends_with("Ki  p/target"), "{}", text("36"));
 }
 
-/// Without a terminal, a line for screen readers has any width; the sum with another one was none.
+/// A list of `rm -rf` lines is copied without a look.
 #[test]
-fn screen_readers_get_commands_beside_the_paths() {
+fn commands_are_shown_if_they_are_asked_for() {
     let fixture = named("cargo-target").made();
     let words = look("-R .", &fixture).run().text();
-    assert!(words.contains("p/target  rm -rf -- "), "{words}");
+    assert!(words.contains("  cargo output  p/target\n") && !words.contains("rm -rf"), "{words}");
+    let words = look("-R -v .", &fixture).run().text();
+    assert!(words.contains("  cargo output  p/target\n          rm -rf -- "), "{words}");
 }
 
 /// A directory takes the place of the artifacts in it, if there is nothing else, and only in a repository.
@@ -1138,8 +1188,12 @@ fn artifacts_are_joined() {
     assert_eq!(paths(&fixture), ["./.m2/repository".to_owned(), elsewhere.clone()].into());
     // A root is what it is joined to at most, and a file beside it is none of it.
     let json = look("-j .m2/repository .m2/settings.xml", &fixture).run().json();
-    assert_eq!(json["reclaimable"]["found"][0]["path"], ".m2/repository");
-    assert_eq!(json["reclaimable"]["found"].as_array().unwrap().len(), 1);
+    let root = &json["reclaimable"]["others"][0];
+    assert_eq!(
+        (&root["path"], &root["doubt"]),
+        (&".m2/repository".into(), &"it is a PATH itself".into())
+    );
+    assert_eq!(json["reclaimable"]["found"].as_array().unwrap().len(), 0);
     for (path, expected) in [
         ("org/b/notes.txt", &["com", "org/a", "org/b/m2"][..]),
         ("org/a/x/m2/a/1/thesis.docx", &["com", "org/a/y", "org/b/m2"]),
@@ -1163,7 +1217,7 @@ fn a_place_in_which_something_else_lies_is_not_joined() {
         );
         let run = look("-j --older 0h in", fixture).env("WEIGH_CONFIG_PATH", fixture.at("c")).run();
         let json = run.json();
-        let found = json["reclaimable"]["found"].as_array().unwrap().iter();
+        let found = json["reclaimable"]["by_program"].as_array().unwrap().iter();
         found.map(|one| one["path"].as_str().unwrap().to_owned()).collect()
     };
     let rule = "at = ['v*']\nhas = ['made']\njoin = ['store']\n";
@@ -1245,7 +1299,7 @@ fn a_place_has_all_its_names() {
         run.env("WEIGH_CONFIG_PATH", &config).run()
     };
     let json = look(rule).json();
-    let found = json["reclaimable"]["found"].as_array().unwrap();
+    let found = json["reclaimable"]["by_program"].as_array().unwrap();
     let paths: Vec<_> = found.iter().map(|one| one["path"].as_str().unwrap()).collect();
     assert_eq!(paths, ["./foo/y"]);
     // Paths are quoted by weigh: in quotes of the rule's own, they would not be.
@@ -1267,7 +1321,7 @@ fn commands_are_shown_as_they_are_or_not_at_all() {
         case.make_in(&fixture.at(project), "");
     }
     let run = |locale: &str| {
-        let run = weigh("clean --older 0h -w 300 .").within(fixture.path());
+        let run = weigh("clean -v --older 0h -w 300 .").within(fixture.path());
         run.env("LC_ALL", locale).run().text()
     };
     assert_eq!(run("C.UTF-8").matches("rm -rf").count(), 2);
@@ -1328,7 +1382,7 @@ fn the_page_shows_what_is_printed() {
     }
     // The shared inode is last written when the project is.
     let fixture = fixture.modified("store", now() - 14 * 86_400 - 60);
-    let shown = weigh("clean -w 110 .").within(fixture.path()).run().text();
+    let shown = weigh("clean .").within(fixture.path()).run().text();
     let home = fixture.path().to_str().unwrap();
     let shown = format!("```text\n{}```\n", shown.replace(home, "/home/me"));
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/clean.md");
@@ -1348,7 +1402,8 @@ fn code(text: &str) -> String {
 #[test]
 fn the_screen_marks_what_was_found() {
     use crate::session::{self, Session};
-    let rule = "name = 'a'\nwhat = 'a'\nback = 'a'\nat = ['any']\nhas = ['CACHEDIR.TAG']\n";
+    let rule =
+        "name = 'a'\nwhat = 'a'\nback = 'a'\nhand = 'a'\nat = ['any']\nhas = ['CACHEDIR.TAG']\n";
     let fixture = named("cache-tag").made();
     let tree = || session::of([fixture.path()]);
     let marked = |session: Session| (session.marks(), session.said().to_owned());
@@ -1376,7 +1431,7 @@ fn the_screen_marks_what_was_found() {
 #[test]
 fn a_mark_of_the_rules_goes_when_they_find_its_entry_no_more() {
     use crate::session::{self, Session};
-    let rule = "name = 'a'\nwhat = 'a'\nback = 'a'\nat = ['any']\nhas = ['made']\n";
+    let rule = "name = 'a'\nwhat = 'a'\nback = 'a'\nhand = 'a'\nat = ['any']\nhas = ['made']\n";
     for (path, toggles, is_yours) in [
         ("top/any", 0, false),
         ("top/any", 1, false),
@@ -1406,8 +1461,10 @@ fn found_and_doubtful(fixture: &Fixture) -> [Vec<String>; 2] {
         Some(unexpected) => format!("{} {unexpected}", one["rule"].as_str().unwrap()),
         None => one["rule"].as_str().unwrap().to_owned(),
     };
-    ["found", "others"]
-        .map(|list| json["reclaimable"][list].as_array().unwrap().iter().map(text).collect())
+    [&["found", "by_program"][..], &["others"]].map(|lists| {
+        let lists = lists.iter().flat_map(|list| json["reclaimable"][list].as_array().unwrap());
+        lists.map(text).collect()
+    })
 }
 
 /// Markers prove who made a directory. Once, whatever else was in it was in the sum.
@@ -1432,6 +1489,8 @@ fn what_a_rule_does_not_expect_is_named_and_in_no_sum() {
             let json = look("-j --older 0h", &fixture).run().json();
             assert_eq!(json["reclaimable"]["frees_most"], 0, "{}: {own}", case.rule);
             assert!(json["reclaimable"]["others"][0]["command"].is_null());
+            let with = json["reclaimable"]["others"][0]["doubt"].as_str().unwrap();
+            assert!(with.starts_with("with "), "{with}");
         }
     }
     for (rule, own) in [

@@ -21,10 +21,22 @@ use crate::denied::{without_room, without_safe_move};
 use crate::fixture::Fixture;
 
 pub use weigh::internal::remove::{
-    Fate, Manner, ProtectedPaths, RemovalEvent, RemovalStep, Removed, Target, TargetOutcome,
-    UserDirectories, look, remove, undo,
+    Consent, Fate, Manner, ProtectedPaths, RemovalEvent, RemovalStep, Removed, Target,
+    TargetOutcome, UserDirectories, look, undo,
 };
 pub use weigh::internal::sys::{HeldDirectory, to_path};
+
+/// Removes `targets`, as somebody who typed how many entries these are.
+pub fn remove(
+    targets: &[Target],
+    manner: Manner,
+    directories: &UserDirectories,
+    on_event: &mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
+) -> Removed {
+    let entries: u64 = targets.iter().map(|target| target.totals.0).sum();
+    let consent = Consent::typed(entries, &entries.to_string()).unwrap();
+    removal::remove(targets, manner, consent, directories, on_event)
+}
 
 /// All that is at `roots`.
 fn scan<'r>(roots: impl IntoIterator<Item = &'r Path>) -> Tree {

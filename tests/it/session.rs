@@ -379,7 +379,7 @@ impl Wanted {
             }),
             Command::StopScan => Self::StopScan,
             Command::Look(..) => Self::Look,
-            Command::Remove(manner, targets) => {
+            Command::Remove(manner, _, targets) => {
                 let paths = targets.iter().map(|target| sys::into_path(target.path())).collect();
                 let entries = targets.iter().map(|target| target.totals.0).sum();
                 match manner {
@@ -635,9 +635,11 @@ impl Session {
         removal: Pending,
         mut watch: impl FnMut(&mut Self, RemovalEvent<'_>) -> ControlFlow<()>,
     ) -> bool {
-        let [Command::Remove(manner, targets)] = &removal.0[..] else { panic!("{:?}", removal.0) };
+        let [Command::Remove(manner, consent, targets)] = &removal.0[..] else {
+            panic!("{:?}", removal.0)
+        };
         let directories = self.options.directories.clone();
-        let removed = remove::remove(targets, *manner, &directories, &mut |event| {
+        let removed = remove::remove(targets, *manner, *consent, &directories, &mut |event| {
             self.progress.add(event);
             watch(self, event)
         });

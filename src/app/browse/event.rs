@@ -11,7 +11,7 @@ use super::review::RemovalProgress;
 use weigh::internal::ask::{Outcome, Request};
 use weigh::internal::base::measure::View;
 use weigh::internal::from::snapshot::SavedListings;
-use weigh::internal::remove::{Manner, Removed, Target, Trashed};
+use weigh::internal::remove::{Consent, Manner, Removed, Target, Trashed};
 use weigh::internal::scan::walk::Progress;
 use weigh::internal::show::palette::Theme;
 use weigh::internal::sys::problem::Problem;
@@ -74,7 +74,7 @@ pub enum Command {
     /// Look at these targets, each with its number, for the review with that number.
     Look(u64, Vec<(usize, Target)>),
     /// Remove these.
-    Remove(Manner, Vec<Target>),
+    Remove(Manner, Consent, Vec<Target>),
     /// Stop the removal between two system calls, or the undo after its current entry.
     CancelRemoval,
     /// Put these back from the trash, the last first. If one cannot be, because another entry has its old name, the others

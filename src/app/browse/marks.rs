@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::iter;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
@@ -12,7 +12,6 @@ use weigh::internal::base::inode::{Links, MountedDevice};
 use weigh::internal::base::path;
 use weigh::internal::remove::{KnownEntry, ProtectedLocations, ProtectedPaths};
 use weigh::internal::scan::containers;
-use weigh::internal::sys::{self, Symlinks};
 use weigh::internal::tree::sum::Freed;
 use weigh::internal::tree::{Child, DirectoryId, Place, Tree};
 
@@ -209,19 +208,7 @@ pub struct Protected {
 impl Protected {
     /// Asks the system, once. `homes` are the home directories of the user.
     pub fn ask<'r>(roots: impl IntoIterator<Item = &'r [u8]>, homes: &[PathBuf]) -> Self {
-        let mut paths = ProtectedPaths { homes: homes.to_vec(), ..ProtectedPaths::default() };
-        let mut real_roots = HashMap::new();
-        for root in roots {
-            if sys::to_path(root).is_relative() {
-                paths.working = sys::real_path(Path::new("."), Symlinks::Follow).ok();
-            }
-            if let Ok(real) = sys::real_path(&sys::to_path(root), Symlinks::Follow) {
-                let real_name = real.as_os_str().as_encoded_bytes().to_vec();
-                if real_roots.insert(root.to_vec(), real_name).is_none() {
-                    paths.roots.push(real);
-                }
-            }
-        }
+        let (real_roots, paths) = ProtectedPaths::around(roots, homes);
         // Where mounts are not listed, nothing is removed, but marked paths can be printed.
         let locations = paths.ask(None).unwrap_or_default();
         Self { roots: real_roots, paths: Arc::new(paths), locations }

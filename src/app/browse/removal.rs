@@ -18,7 +18,7 @@ use super::review::{
 use super::scan::Scan;
 use weigh::internal::base::measure::Time;
 use weigh::internal::base::path;
-use weigh::internal::remove::{self, Fate, Manner, Removed, Target, Trashed};
+use weigh::internal::remove::{self, Consent, Fate, Manner, Removed, Target, Trashed};
 use weigh::internal::show::size::{self, Format};
 use weigh::internal::sys;
 use weigh::internal::sys::problem::{Operation, Problem};
@@ -253,7 +253,9 @@ impl Browser {
     /// the review stays, with the line `first` chosen.
     pub(super) fn remove_reviewed(&mut self, manner: Manner, first: usize) -> Option<Command> {
         match self.reviewed(manner) {
-            Ok(_) if manner == Manner::Trash => return self.begin_removal(manner),
+            Ok(_) if manner == Manner::Trash => {
+                return self.begin_removal(manner, Consent::to_trash());
+            }
             Ok(entries) => self.ask_for_number(entries),
             Err(why) => self.stay_in_review(first, why),
         }
@@ -271,10 +273,12 @@ impl Browser {
 
     /// Checks the typed number of entries: its digits and nothing else, or as the question shows it.
     pub(super) fn answer_delete(&mut self, entries: u64, typed: &str) -> Option<Command> {
-        let is_it = typed == entries.to_string() || typed == Format::Count.write(entries);
         match self.reviewed(Manner::Delete) {
-            Ok(now) if is_it && now == entries => return self.begin_removal(Manner::Delete),
-            Ok(_) => {
+            Ok(now) => {
+                let consent = Consent::typed(entries, typed).filter(|_| now == entries);
+                if let Some(consent) = consent {
+                    return self.begin_removal(Manner::Delete, consent);
+                }
                 self.say("wrong number");
                 self.ask_for_number(entries);
             }
@@ -284,7 +288,7 @@ impl Browser {
     }
 
     /// Begins the removal of what was reviewed.
-    fn begin_removal(&mut self, manner: Manner) -> Option<Command> {
+    fn begin_removal(&mut self, manner: Manner, consent: Consent) -> Option<Command> {
         let (mut targets, mut running) = (Vec::new(), Vec::new());
         let review = self.removals.review.take()?;
         for ReviewedMark { place, target, .. } in review.marks {
@@ -310,7 +314,7 @@ impl Browser {
         self.removals.running =
             Some(RunningRemoval { manner, targets: running, entries, progress, gone });
         self.pending = Some(PendingWork::Removal);
-        Some(Command::Remove(manner, targets))
+        Some(Command::Remove(manner, consent, targets))
     }
 
     /// Takes what has been removed out of the tree.

@@ -21,7 +21,7 @@ use super::review::RemovalProgress;
 use crate::app::signals::{self, TerminalSignals};
 use weigh::internal::ask::{self, Outcome, Request};
 use weigh::internal::base::interrupt::Interrupt;
-use weigh::internal::remove::{self, Manner, Removed, Target, Trashed, UserDirectories};
+use weigh::internal::remove::{self, Consent, Manner, Removed, Target, Trashed, UserDirectories};
 use weigh::internal::sys;
 use weigh::internal::sys::problem::{Operation, Problem, reason};
 
@@ -175,7 +175,7 @@ impl Work {
                     send(sender, Event::Looked(number, looked));
                 });
             }
-            Command::Remove(manner, targets) => self.remove(manner, targets),
+            Command::Remove(manner, consent, targets) => self.remove(manner, consent, targets),
             Command::Copy(text) => self.copy(&text),
             Command::Open(path, fingerprint) => self.spawn(move |sender| {
                 let failed = open(&path, fingerprint).err().map(|error| error.to_string());
@@ -201,13 +201,13 @@ impl Work {
         }
     }
 
-    fn remove(&self, manner: Manner, targets: Vec<Target>) {
+    fn remove(&self, manner: Manner, consent: Consent, targets: Vec<Target>) {
         let (signals, is_cancelled) = (self.signals.clone(), Arc::clone(&self.is_cancelled));
         let (directories, interval) = (self.directories.clone(), self.interval);
         is_cancelled.store(false, Ordering::SeqCst);
         self.spawn(move |sender| {
             let (mut last_report, mut now) = (Instant::now(), RemovalProgress::default());
-            let removed = remove::remove(&targets, manner, &directories, &mut |event| {
+            let removed = remove::remove(&targets, manner, consent, &directories, &mut |event| {
                 now.add(event);
                 if last_report.elapsed() >= interval {
                     last_report = Instant::now();

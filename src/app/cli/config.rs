@@ -140,7 +140,18 @@ fn is_setting(arg: &Arg) -> bool {
         !matches!(arg.get_action(), ArgAction::Set | ArgAction::Append | ArgAction::SetTrue);
     let is_once = matches!(
         arg.get_long(),
-        Some("config" | "forget" | "help" | "print0" | "rsh" | "since" | "ui" | "version")
+        Some(
+            "apply"
+                | "config"
+                | "empty-trash"
+                | "forget"
+                | "help"
+                | "print0"
+                | "rsh"
+                | "since"
+                | "ui"
+                | "version"
+        )
     );
     !is_built_in && !arg.is_exclusive_set() && !is_once && !is_twin(arg)
 }

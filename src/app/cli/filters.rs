@@ -269,7 +269,7 @@ impl FilterFlags {
     }
 
     /// The numbers of the users that --owner names.
-    fn owners(&self) -> Result<Vec<u32>, String> {
+    pub(super) fn owners(&self) -> Result<Vec<u32>, String> {
         let number = |name: &String| match sys::user_number(name) {
             Ok(Some(number)) => Ok(number),
             Ok(None) => Err(unknown_user(name)),

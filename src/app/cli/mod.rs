@@ -28,6 +28,7 @@ use flags::Flags;
 use snapshots::Since;
 
 use crate::app::browse::BrowseOptions;
+use crate::app::clean::Cleaning;
 use crate::app::terminal::{self, Message, say};
 use weigh::internal::ask::{Bounds, Input, Keep, Request};
 use weigh::internal::base::escape::harmless;
@@ -54,6 +55,8 @@ pub struct Plan {
     pub progress: bool,
     /// How to browse the result, if it is to be browsed and not shown.
     pub browse: Option<BrowseOptions>,
+    /// How to remove what is found, if it is to be removed.
+    pub cleaning: Option<Cleaning>,
     /// What to say on stderr.
     pub messages: Messages,
 }
@@ -172,6 +175,7 @@ impl Plan {
         }
         Ok(Self {
             browse: flags.browse(first.as_deref().or(compared.as_deref()))?,
+            cleaning: flags.cleaning(),
             messages: Messages {
                 format: flags.format(),
                 notes: !flags.print.quiet,
@@ -196,7 +200,7 @@ impl Plan {
                 && flags.may_ask_background(),
             progress: !flags.print.no_progress && !flags.print.quiet && terminal::wants_progress(),
             request: Request {
-                reclaimable: flags.reclaimable(terminal)?,
+                reclaimable: flags.reclaimable()?,
                 walk,
                 keep,
                 measure: flags.size_measure(),
@@ -209,7 +213,8 @@ impl Plan {
                     growth: flags.snapshots.fail_growth.filter(|_| since.is_some()),
                 },
                 source,
-                remember,
+                // What is removed would be missing in it.
+                remember: remember.filter(|_| !flags.clean.apply),
                 series: flags.snapshots.series(),
                 since,
                 options: flags.counting,

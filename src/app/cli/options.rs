@@ -5,16 +5,19 @@ use std::sync::{Arc, LazyLock};
 
 use clap::Command;
 
+use super::commands::CLEAN;
 use super::config;
+use super::elsewhere::nearest;
 use super::flags::{Flags, PrintFlags, Read};
 use super::screen::homes;
 use crate::app::browse::SortKey;
 use crate::app::terminal;
 use weigh::internal::ask::Keep;
 use weigh::internal::ask::reclaimable::{BUILT_IN, Search};
+use weigh::internal::base::escape::harmless;
 use weigh::internal::base::measure::{Measure, Time, View};
 use weigh::internal::base::when::When;
-use weigh::internal::scan::filter::Paths;
+use weigh::internal::scan::filter::{Filter, Paths};
 use weigh::internal::scan::walk;
 use weigh::internal::show::colors::Colors;
 use weigh::internal::show::name::Hyperlinks;
@@ -30,6 +33,10 @@ use weigh::internal::tree::tally::{By, Inodes, Limits, Show};
 impl Flags {
     pub(super) fn walk(&self) -> Result<walk::WalkOptions, String> {
         let mut filter = self.filters.filter()?;
+        if self.command.is(&CLEAN) {
+            // These choose among what rules find. In the scan they would hide files that the rules need.
+            filter = Filter::default();
+        }
         filter.collapse = Paths::new(self.show.collapse.iter().cloned());
         filter.share = self.snapshots.shard;
         let count = &self.count;
@@ -205,26 +212,36 @@ impl Flags {
     }
 
     /// What to look for that can go, if that is asked for.
-    pub(super) fn reclaimable(
-        &self,
-        terminal: Option<(usize, usize)>,
-    ) -> Result<Option<Search>, String> {
+    pub(super) fn reclaimable(&self) -> Result<Option<Search>, String> {
         if !self.show.reclaimable {
             return Ok(None);
         }
         let built_in = config::read(BUILT_IN, &Command::new("rules"));
         let built_in = built_in.map_err(|mistake| mistake.message)?.rules;
         let is_markdown = self.form() == Some(Form::Markdown);
-        let is_all =
-            self.form().is_some() && !is_markdown || self.screen.ui || self.show.min_size.is_some();
-        let usual = match (is_all, is_markdown) {
-            (true, _) => usize::MAX,
-            (_, true) => default_lines(None),
-            // An entry may take two lines.
-            _ => default_lines(terminal).div_ceil(2),
-        };
+        let usual = if is_markdown { default_lines(None) } else { usize::MAX };
+        // A list has kinds, which need all their entries.
+        let lines = self.show.number_of_lines.filter(|_| self.form().is_some());
+        let rules: Vec<_> = self.rules.iter().cloned().chain(built_in).collect();
+        let spared =
+            if self.command.is(&CLEAN) { self.filters.filter()? } else { Filter::default() };
+        let is_unknown = |name: &&String| !rules.iter().any(|rule| rule.is_named(name));
+        if let Some(name) = self.clean.only.iter().find(is_unknown) {
+            let names = rules.iter().map(|rule| &*rule.name);
+            let near = nearest(name, names).unwrap_or("cargo or npm-cache");
+            let name = harmless(name.as_bytes());
+            return Err(format!("--only {name}: no rule has this name\nas in --only {near}"));
+        }
+        let has_spared = !self.filters.exclude.is_empty()
+            || !self.filters.exclude_from.is_empty()
+            || !self.filters.ignore_directory.is_empty();
+        let is_json = self.form() == Some(Form::Json);
         Ok(Some(Search {
-            rules: self.rules.iter().cloned().chain(built_in).collect(),
+            rules,
+            only: self.clean.only.clone(),
+            free: self.clean.free,
+            plan: self.clean.plan.clone(),
+            spared,
             // With `--older 0h`, also files of the future count: a clock was wrong.
             older: self
                 .show
@@ -232,8 +249,10 @@ impl Flags {
                 .filter(|when| !matches!(when, When::Ago(0, _)))
                 .map(|when| when.moment(sys::now(), &sys::time_zone())),
             homes: homes(),
-            lines: self.show.number_of_lines.unwrap_or(usual),
+            lines: lines.unwrap_or(usual),
             min_size: self.show.min_size.unwrap_or(0),
+            looks_twice: self.command.is(&CLEAN) && (self.clean.apply || is_json || has_spared),
+            owners: self.filters.owners()?,
             leaves_out_mounts: self.filters.limit_filesystem || !self.filters.skip.is_empty(),
         }))
     }

@@ -138,6 +138,7 @@ impl Flags {
                     ..ExportOptions::default()
                 },
             ),
+            None if self.show.reclaimable => Output::List(Box::new(self.list(terminal))),
             None => Output::Picture(Box::new(PictureOptions { limits, ..self.picture(terminal) })),
         }
     }

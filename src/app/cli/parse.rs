@@ -83,6 +83,11 @@ pub(super) fn flags<T>(
     if !command.name.is_empty() {
         args.remove(1);
     }
+    if command.is(&commands::CLEAN) {
+        // In the tree, -v is a filter, as in dust.
+        let words = args.iter_mut().take_while(|arg| *arg != "--");
+        words.filter(|arg| *arg == "-v").for_each(|arg| *arg = "--verbose".into());
+    }
     let (flags, given, parser) = parse(command, &args)?;
     answer(&flags)?;
     // Not if the config file says so.

@@ -12,11 +12,12 @@ use super::collect::KeptEntry;
 use super::proof::{Proof, Proofs};
 use super::rule::{ReclaimRule, command_for, is_at, pattern};
 use super::{Reclaim, Search};
+use crate::base::escape::escape;
 use crate::base::path;
 use crate::fs::git::WorkTrees;
 use crate::scan::containers::{StorageSearch, usual_storages};
 use crate::sys::problem::Problem;
-use crate::sys::{self, Handle, MountTable, Query, Source, Symlinks, to_path};
+use crate::sys::{self, Handle, Holder, InUse, MountTable, Query, Source, Symlinks, to_path};
 use crate::tree::Freeable;
 
 /// No tag that is larger is opened, in bytes; and of a file that is no tag, no more than the start is read.
@@ -46,6 +47,8 @@ pub(super) struct Finder<'a> {
     /// Whether the walk has seen every name that is in the roots.
     has_all_names: bool,
     work_trees: WorkTrees,
+    /// What other processes use.
+    in_use: InUse,
     /// What tags are compared with. Few of them are ever needed.
     patterns: HashMap<&'a str, Option<Regex>>,
 }
@@ -100,8 +103,14 @@ impl<'a> Finder<'a> {
             homes,
             has_all_names,
             work_trees: WorkTrees::default(),
+            in_use: sys::in_use().unwrap_or_default(),
             patterns: HashMap::new(),
         }
+    }
+
+    /// How many processes could not be asked what they have open.
+    pub(super) fn unseen(&self) -> u64 {
+        self.in_use.unseen
     }
 
     /// What is found, with directories in place of all that is in them, where rules join them.
@@ -129,6 +138,8 @@ impl<'a> Finder<'a> {
     fn looked_at(&self, mut one: Reclaim, proof: &Proof) -> Option<Reclaim> {
         if one.is_directory {
             one.unexpected = proof.expected.unexpected_in(&self.real_path(one.entry)?).ok()?;
+            let with = one.unexpected.as_ref().map(|at| format!("with {}", escape(at)));
+            one.doubt = with.or(one.doubt);
             // A command would remove that, too.
             one.command = one.command.filter(|_| one.unexpected.is_none());
         }
@@ -250,6 +261,7 @@ impl<'a> Finder<'a> {
         let freed = entry.freed();
         let alone = Freeable { least: freed, most: freed, extents: 0 };
         Some(Reclaim {
+            names: self.names(number)?.into_iter().map(<[u8]>::to_vec).collect(),
             path,
             entry: number,
             number: proof.number,
@@ -259,8 +271,10 @@ impl<'a> Finder<'a> {
             written,
             owner,
             command: command_for(&rule.command, &real),
+            doubt: self.doubt(rule, number, &real, stat.owner),
             unexpected: None,
             rule: rule.clone(),
+            checked: None,
         })
     }
 
@@ -291,12 +305,26 @@ impl<'a> Finder<'a> {
         })
     }
 
-    /// When it was last written; none if that is too late. A project that is worked on needs what it makes.
+    /// When it was last written. A project that is worked on needs what it makes.
     fn written(&self, rule: &ReclaimRule, number: usize) -> Option<i64> {
         let used = self.parents[number].filter(|_| !rule.beside.is_empty()).unwrap_or(number);
-        let written = self.entries[used].sums.all.newest?;
-        let is_old = self.search.older.is_none_or(|older| written <= older);
-        (rule.is_final() || is_old).then_some(written)
+        self.entries[used].sums.all.newest
+    }
+
+    /// Why somebody has to look first before the entry at the `real` path is removed.
+    fn doubt(&self, rule: &ReclaimRule, number: usize, real: &[u8], owner: u32) -> Option<String> {
+        let is_own = owner == sys::user_id() || self.search.owners.contains(&owner);
+        let name = || sys::user_name(owner).unwrap_or_else(|| owner.to_string());
+        if rule.is_final() {
+            return Some(rule.why.clone()).filter(|why| !why.is_empty());
+        }
+        if !is_own {
+            return Some(format!("belongs to {}", escape(name().as_bytes())));
+        }
+        if self.parents[number].is_none() {
+            return Some("it is a PATH itself".to_owned());
+        }
+        self.in_use.within(real).map(Holder::to_string)
     }
 
     /// Whether something at `path` or below could not be read. Problems are sorted by path.
@@ -317,7 +345,8 @@ impl<'a> Finder<'a> {
         let mut waiting: BTreeMap<(usize, usize), Vec<Reclaim>> = BTreeMap::new();
         loop {
             for one in ahead.drain(..) {
-                let is_sure = one.is_directory && one.unexpected.is_none();
+                let is_recent = self.search.older.is_some_and(|older| one.written > older);
+                let is_sure = one.is_directory && one.doubt.is_none() && !is_recent;
                 let may_be_joined = is_sure && !one.rule.join.is_empty();
                 match self.parents[one.entry].filter(|_| may_be_joined) {
                     Some(parent) => {

@@ -6,23 +6,32 @@
 //! A rule that matches a directory decides about it, and about all in it: what is in doubt is not listed.
 
 mod collect;
+mod evidence;
 mod expected;
 mod finder;
 mod markers;
+mod plan;
 mod proof;
 mod rule;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use collect::{KeptEntry, OwnInodes};
+use evidence::Evidence;
 use finder::Finder;
 
+use crate::base::inode::Identity;
+use crate::remove::Target;
+use crate::scan::filter::Filter;
 use crate::tree::sum::Freed;
-use crate::tree::{Freeable, Report};
+use crate::tree::{Freeable, Place, Report};
 
 pub use collect::{Findable, RuleTally};
-pub use rule::ReclaimRule;
+pub use evidence::{EVIDENCE, EvidenceTally, used_within};
+pub use plan::{PlanOrigin, ReclaimPlan};
+pub use rule::{ReclaimRule, quoted};
 
 /// The rules that come with weigh, as TOML.
 pub const BUILT_IN: &str = include_str!("rules.toml");
@@ -42,23 +51,49 @@ pub struct Search {
     pub min_size: u64,
     /// Whether the walk may not have entered all mounts below its roots.
     pub leaves_out_mounts: bool,
+    /// Only these rules: their names, or the starts of their names up to a hyphen; all if there are none.
+    pub only: Vec<String>,
+    /// How many bytes to free, if that is a limit: entries that were not written for the longest time go first.
+    pub free: Option<u64>,
+    /// Its names, paths and `--exclude` globs spare entries, and directories with such entries in them.
+    pub spared: Filter,
+    /// Only entries that this plan names.
+    pub plan: Option<Arc<ReclaimPlan>>,
+    /// Whether to look twice, so that what is found can be removed.
+    pub looks_twice: bool,
+    /// The users, other than the own one, to whom entries may belong.
+    pub owners: Vec<u32>,
 }
 
 /// What was found.
 #[derive(Debug, Default)]
 pub struct Reclaimable {
-    /// What can be made or downloaded again, what frees most first.
+    /// Entries that can be made or downloaded again, and that weigh may remove: what frees most first.
     pub found: Vec<Reclaim>,
-    /// How many are not listed: after the first ones, or because they are small.
+    /// How many are not listed: after the first ones.
     pub more: usize,
     /// What all of them free together, those that are not listed included.
     pub frees: Freeable,
-    /// What cannot be made again, or may have something in it that cannot.
+    /// What those of each kind free together.
+    pub by_kind: BTreeMap<String, Freeable>,
+    /// Entries that only their own program can remove.
+    pub by_program: Vec<Reclaim>,
+    /// Entries that were written too lately.
+    pub recent: Vec<Reclaim>,
+    /// Entries that cannot be made again, or about which there is a doubt.
     pub others: Vec<Reclaim>,
     /// How many of those are not listed.
     pub more_others: usize,
     /// The end of a message that nothing was found: the flag that finds more, or the reason; empty if nothing was read.
     pub hint: &'static str,
+    /// The home directory of the user, if it is known.
+    pub home: Option<PathBuf>,
+    /// How many processes could not be asked what they have open.
+    pub unseen: u64,
+    /// What makes a plan of it, after the second look.
+    pub origin: Option<PlanOrigin>,
+    /// The paths of entries that a plan names, and that are not as it says.
+    pub unplanned: Vec<String>,
 }
 
 /// Something that can go.
@@ -66,6 +101,8 @@ pub struct Reclaimable {
 pub struct Reclaim {
     /// Where it is: a path that begins with the root as given.
     pub path: Vec<u8>,
+    /// The names on that path.
+    pub names: Vec<Vec<u8>>,
     /// Its number among what was kept, and that of its rule.
     entry: usize,
     number: usize,
@@ -83,52 +120,177 @@ pub struct Reclaim {
     pub command: Option<String>,
     /// The path of something in it that its rule does not expect, and that may be somebody's own.
     pub unexpected: Option<Vec<u8>>,
+    /// Why somebody has to look first, if there is a reason.
+    pub doubt: Option<String>,
     /// The rule that found it.
     pub rule: Arc<ReclaimRule>,
+    /// What the second look knows, if it may be removed.
+    pub checked: Option<Checked>,
 }
 
-/// What can go of what was `findable`; nothing if the walk was interrupted, or could read nothing.
-pub fn find(findable: Option<Findable>, report: &Report, search: &Search) -> Reclaimable {
+/// An entry that may be removed, as the second look found it.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// It, without its content.
+    pub target: Target,
+    /// Where it is in the tree of the second look.
+    pub place: Place,
+    /// Its mount, device and inode.
+    pub identity: Identity,
+    /// A SHA-256 of everything that removing compares, in hexadecimal digits.
+    pub evidence: String,
+}
+
+impl Reclaim {
+    /// Whether somebody has to look first.
+    fn is_doubtful(&self) -> bool {
+        self.rule.is_final() || self.doubt.is_some()
+    }
+}
+
+/// What can go of what was `findable`; nothing if the walk was interrupted, or could read nothing. The second look also
+/// knows what the `first` one found, and examines that.
+pub fn find(
+    findable: Option<Findable>,
+    report: &Report,
+    search: &Search,
+    first: Option<&Reclaimable>,
+) -> Reclaimable {
     let Some(Findable { proofs, entries }) = findable.filter(|_| !report.is_interrupted) else {
         return Reclaimable::default();
     };
-    let found = Finder::new(&proofs, &entries, &report.problems, search).found();
-    let (mut others, mut found): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|one| one.rule.is_final() || one.unexpected.is_some());
-    others.retain(|one| one.rule.is_final() || one.frees.most > 0);
-    let mut freed = Freed::default();
-    for one in &found {
-        freed.add_sharing(entries[one.entry].freed(), entries[one.entry].sums.frees);
-        for own in own_inodes(&entries, one) {
-            freed.add(own.single, None);
-            own.links().for_each(|(size, inode)| freed.add(size, Some(inode)));
-        }
+    let mut finder = Finder::new(&proofs, &entries, &report.problems, search);
+    let (mut others, found): (Vec<_>, Vec<_>) =
+        finder.found().into_iter().partition(Reclaim::is_doubtful);
+    let unseen = finder.unseen();
+    others.retain(|one| search.is_wanted(&one.rule));
+    let found: Vec<_> = found.into_iter().filter(|one| search.is_wanted(&one.rule)).collect();
+    // With `--older 0h`, nothing is too recent.
+    let is_recent = |one: &Reclaim| search.older.is_some_and(|older| one.written > older);
+    // Before somebody looks, it has to be out of use.
+    others.retain(|one| one.rule.is_final() || one.frees.most > 0 && !is_recent(one));
+    let (mut recent, found): (Vec<_>, Vec<_>) = found.into_iter().partition(is_recent);
+    let (mut found, mut by_program): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|one| one.rule.is_by_hand());
+    keep_freeing(&entries, &mut found);
+    let mut origin = None;
+    if let (Some(first), Some(tree)) = (first, &report.answer) {
+        Evidence::new(tree, &first.found, search).examine(&mut found);
+        let (doubtful, sure): (Vec<_>, Vec<_>) = found.into_iter().partition(Reclaim::is_doubtful);
+        others.extend(doubtful);
+        found = sure;
+        origin = PlanOrigin::here(tree);
     }
-    let frees = freed.freed(found.iter().any(|one| one.frees.least < one.frees.most));
-    // All the links of something in it must be in what is found.
-    found.retain(|one| {
-        let mut links = own_inodes(&entries, one).flat_map(OwnInodes::links);
-        one.frees.most > 0
-            || own_inodes(&entries, one).any(|own| own.single > 0)
-            || links.any(|(size, inode)| size > 0 && freed.has_all(inode.identity))
-    });
-    let all = [found.len(), others.len()];
-    for list in [&mut found, &mut others] {
+    let mut unplanned = Vec::new();
+    if let (Some(plan), Some(_)) = (&search.plan, first) {
+        unplanned = plan.narrow(&mut found);
+    }
+    // Less may go now, and so fewer links.
+    keep_freeing(&entries, &mut found);
+    for list in [&mut recent, &mut by_program] {
+        list.retain(|one| one.frees.most > 0);
+    }
+    for list in [&mut found, &mut by_program, &mut recent, &mut others] {
         list.retain(|one| one.frees.most >= search.min_size);
         list.sort_by(|one, two| {
             (two.frees.most, two.size, &one.path).cmp(&(one.frees.most, one.size, &two.path))
         });
+    }
+    let is_last = first.is_some() || !search.looks_twice;
+    if let Some(bytes) = search.free.filter(|_| is_last) {
+        keep_oldest(&entries, &mut found, bytes);
+    }
+    let is_range = |some: &[Reclaim]| some.iter().any(|one| one.frees.least < one.frees.most);
+    let frees = freed_by(&entries, &found).freed(is_range(&found));
+    let mut by_kind: BTreeMap<_, Vec<&Reclaim>> = BTreeMap::new();
+    for one in &found {
+        by_kind.entry(one.rule.what.clone()).or_default().push(one);
+    }
+    let by_kind = by_kind.into_iter().map(|(what, some)| {
+        let is_range = some.iter().any(|one| one.frees.least < one.frees.most);
+        (what, freed_by(&entries, some).freed(is_range))
+    });
+    let by_kind = by_kind.collect();
+    let all = [&found, &others, &by_program, &recent].map(Vec::len);
+    for list in [&mut found, &mut others].into_iter().filter(|_| is_last) {
         list.truncate(search.lines);
     }
     let (more, more_others) = (all[0] - found.len(), all[1] - others.len());
     let hint = match search.older {
         Some(_) => ": --older 0h includes what was written lately",
-        None if all == [0, 0] => {
+        None if all.iter().sum::<usize>() == 0 => {
             ": a directory needs a marker beside it, such as Cargo.toml beside target"
         }
         None => "",
     };
-    Reclaimable { found, more, frees, others, more_others, hint }
+    let home = search.homes.first().cloned();
+    Reclaimable {
+        found,
+        more,
+        frees,
+        by_kind,
+        by_program,
+        recent,
+        others,
+        more_others,
+        hint,
+        home,
+        unseen,
+        origin,
+        unplanned,
+    }
+}
+
+/// Keeps those that free something: all the links of something in it must be in what is found.
+fn keep_freeing(entries: &[KeptEntry], found: &mut Vec<Reclaim>) {
+    let mut freed = freed_by(entries, &*found);
+    found.retain(|one| {
+        let mut links = own_inodes(entries, one).flat_map(OwnInodes::links);
+        one.frees.most > 0
+            || own_inodes(entries, one).any(|own| own.single > 0)
+            || links.any(|(size, inode)| size > 0 && freed.has_all(inode.identity))
+    });
+}
+
+/// Keeps as many of those that `found` as free so many `bytes`, the least recently written first.
+fn keep_oldest(entries: &[KeptEntry], found: &mut Vec<Reclaim>, bytes: u64) {
+    let mut order: Vec<_> = (0..found.len()).collect();
+    // Stable: of those of one age, the largest first.
+    order.sort_by_key(|number| found[*number].written);
+    let is_range = found.iter().any(|one| one.frees.least < one.frees.most);
+    let mut freed = Freed::default();
+    let mut chosen = vec![false; found.len()];
+    for number in order {
+        if freed.freed(is_range).least >= bytes {
+            break;
+        }
+        add_freed(entries, &found[number], &mut freed);
+        chosen[number] = true;
+    }
+    let mut chosen = chosen.into_iter();
+    found.retain(|_| chosen.next().unwrap_or(false));
+}
+
+/// What `some` of the `entries` free together.
+fn freed_by<'r>(entries: &[KeptEntry], some: impl IntoIterator<Item = &'r Reclaim>) -> Freed {
+    let mut freed = Freed::default();
+    some.into_iter().for_each(|one| add_freed(entries, one, &mut freed));
+    freed
+}
+
+fn add_freed(entries: &[KeptEntry], one: &Reclaim, freed: &mut Freed) {
+    freed.add_sharing(entries[one.entry].freed(), entries[one.entry].sums.frees);
+    for own in own_inodes(entries, one) {
+        freed.add(own.single, None);
+        own.links().for_each(|(size, inode)| freed.add(size, Some(inode)));
+    }
+}
+
+impl Search {
+    /// Whether `--only` names a rule, or nothing does.
+    fn is_wanted(&self, rule: &ReclaimRule) -> bool {
+        self.only.is_empty() || self.only.iter().any(|only| rule.is_named(only))
+    }
 }
 
 /// What counts in `one` of the `entries`.

@@ -20,6 +20,12 @@ pub struct ReclaimRule {
     /// The command that removes just what is found, with `{path}` and `{parent}` for its path and the one
     /// above; empty if there is none.
     pub command: String,
+    /// Why its files may be removed by hand; empty if weigh must not do that.
+    pub hand: String,
+    /// Why only its own program may remove them.
+    pub program: String,
+    /// Why it cannot be made again, in a few words; empty if `what` says it all.
+    pub why: String,
     /// Where that is documented.
     pub doc: String,
     /// Whether it can be made again; if not, it is only shown. It can unless the rule says otherwise.
@@ -72,6 +78,22 @@ impl ReclaimRule {
         self.again == Some(false)
     }
 
+    /// Whether what it finds may be removed by hand, and so by weigh.
+    pub fn is_by_hand(&self) -> bool {
+        !self.hand.is_empty() && !self.is_final()
+    }
+
+    /// Whether `name` is its name, or the start of it up to a hyphen: `npm` for `npm-cache`.
+    pub fn is_named(&self, name: &str) -> bool {
+        let rest = self.name.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    }
+
+    /// Whether it finds what a project makes of its own sources.
+    pub fn is_of_project(&self) -> bool {
+        !self.beside.is_empty() && self.source.is_empty()
+    }
+
     /// Checks that the rule proves what it finds.
     ///
     /// # Errors
@@ -116,6 +138,11 @@ impl ReclaimRule {
                 "paths are quoted already: leave the quotes out",
             ),
             (self.command.contains(is_control), "command", "it is one line of text"),
+            (
+                !self.hand.is_empty() && (!self.program.is_empty() || self.is_final()),
+                "hand",
+                "files are removed by hand only if they can be made again, and no program has to do it",
+            ),
         ];
         if let Some((_, key, why)) = wrong.into_iter().find(|(is_wrong, ..)| *is_wrong) {
             return Err((key, why.to_owned()));
@@ -195,7 +222,7 @@ pub(super) fn command_for(command: &str, path: &[u8]) -> Option<String> {
 }
 
 /// A word of sh(1).
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

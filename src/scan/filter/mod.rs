@@ -33,7 +33,7 @@ use crate::fs::git::{DirectoryRules, Git, Ignored};
 use crate::sys::{self, Handle, Listed, Query, Stat, Symlinks};
 
 pub use globs::{Globs, Typed, add_glob, escape_braces};
-pub use paths::Paths;
+pub use paths::{Paths, Spared};
 pub use regexes::{BadPattern, Regexes, any_pattern};
 pub use share::{MANY, Share};
 pub use times::{Days, Times};

@@ -4,9 +4,11 @@
 //! are not built to be compared. Instead, each directory gets what is left of the given paths after the names that
 //! lead to it, which is nothing in nearly all directories.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
+use super::Filter;
 use crate::base::path;
 use crate::sys::{self, Symlinks};
 
@@ -75,6 +77,40 @@ impl Paths {
         let spelled = self.relative.iter().filter_map(|path| path.strip_prefix(&root).ok());
         let ends = self.relative.iter().map(PathBuf::as_path).chain(absolute).chain(spelled);
         Ends(ends.map(|end| path::with_slashes(end).into()).collect())
+    }
+}
+
+/// Entries that names, paths and `--exclude` globs leave out, by their paths. A walk leaves them out as it goes.
+#[derive(Debug)]
+pub struct Spared<'f> {
+    filter: &'f Filter,
+    /// What is left of the paths below each root.
+    ends: HashMap<Vec<u8>, Ends>,
+}
+
+impl<'f> Spared<'f> {
+    /// What `filter` leaves out below roots with these names.
+    pub fn new<'r>(filter: &'f Filter, roots: impl IntoIterator<Item = &'r [u8]>) -> Self {
+        let real = |root: &[u8]| {
+            let path = sys::to_path(root);
+            sys::real_path(&path, Symlinks::Follow).unwrap_or_else(|_| path.into_owned())
+        };
+        let ends =
+            roots.into_iter().map(|root| (root.to_vec(), filter.paths.below(root, || real(root))));
+        Self { filter, ends: ends.collect() }
+    }
+
+    /// Whether anything is left out.
+    pub fn is_none(&self) -> bool {
+        self.filter.paths.is_off() && self.filter.globs.is_off()
+    }
+
+    /// Whether the entry at the path `below` a `root` is left out.
+    pub fn has(&self, root: &[u8], below: &[u8], is_directory: bool) -> bool {
+        let name = below.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        self.filter.paths.name(name)
+            || self.ends.get(root).is_some_and(|ends| ends.end(below))
+            || self.filter.globs.excludes(below, is_directory)
     }
 }
 

@@ -266,7 +266,7 @@ fn shared(link: &Path, stat: &Stat) -> Option<u64> {
 }
 
 /// What the file at `path` is, as far as the kernel remembers, and through which mount it is reached.
-fn look(path: &Path) -> io::Result<(Stat, u64)> {
+pub(super) fn look(path: &Path) -> io::Result<(Stat, u64)> {
     let flags = AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT;
     let path = CString::new(path.as_os_str().as_bytes())?;
     Ok(stat_and_mount(CWD, &path, flags, FIELDS | StatxFlags::MNT_ID)?)

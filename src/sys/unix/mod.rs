@@ -11,7 +11,7 @@ use std::ffi::{CStr, OsStr, OsString};
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt as _, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -134,6 +134,32 @@ pub fn space_around(path: &CStr) -> io::Result<Space> {
     let [size, free, available] = blocks.map(|blocks| blocks.saturating_mul(space.f_frsize));
     let used_inodes = space.f_files.saturating_sub(space.f_ffree);
     Ok(Space { size, free, available, used_inodes })
+}
+
+/// The content of a file of the user's own that nobody else may write to.
+///
+/// # Errors
+/// The system's, and an error if it is large, no regular file, or if others may write to it.
+pub fn read_private_file(path: &Path) -> io::Result<Vec<u8>> {
+    const MOST: u64 = 100 << 20;
+    const OTHERS_WRITE: u32 = 0o022;
+    if crate::sys::is_special_file(path) {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let file = File::open(path)?;
+    let stat = file.metadata()?;
+    let refused = [
+        (!stat.is_file(), "it is no regular file"),
+        (stat.uid() != user_id(), "it belongs to another user"),
+        (stat.mode() & OTHERS_WRITE != 0, "others may write to it\nchmod go-w FILE"),
+        (stat.len() > MOST, "it is larger than 100 MiB"),
+    ];
+    if let Some((_, why)) = refused.into_iter().find(|(is_refused, _)| *is_refused) {
+        return Err(io::Error::other(why));
+    }
+    let mut content = Vec::new();
+    file.take(MOST).read_to_end(&mut content)?;
+    Ok(content)
 }
 
 /// The effective user of this process.

@@ -116,11 +116,20 @@ impl<'a> Entry<'a> {
 }
 
 // Two answers of one walk, for example everything, to be saved, and the largest, to be shown. So nobody looks for the
-// largest in the whole tree afterwards. Neither may be live or add up by itself.
+// largest in the whole tree afterwards. Neither may add up by itself.
 
 impl<A: Tally, B: Tally> Tally for (A, B) {
     type Part = (A::Part, B::Part);
     type Answer = (A::Answer, B::Answer);
+
+    fn is_live(&self) -> bool {
+        self.0.is_live() || self.1.is_live()
+    }
+
+    fn open(&self, parent: Option<&Self::Part>, name: &[u8]) -> Self::Part {
+        let (one, other) = (parent.map(|it| &it.0), parent.map(|it| &it.1));
+        (self.0.open(one, name), self.1.open(other, name))
+    }
 
     fn begin_part(&self, (one, other): &Self::Part) -> Self::Part {
         (self.0.begin_part(one), self.1.begin_part(other))

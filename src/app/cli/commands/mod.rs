@@ -21,6 +21,7 @@ use super::{config, elsewhere};
 use help::{COMPLETIONS, HELP};
 use weigh::internal::base::escape::harmless;
 
+pub(super) use clean::{CLEAN, CleanFlags};
 pub(super) use diff::{DIFF, neither};
 pub(super) use help::answer;
 pub(super) use tree::TREE;
@@ -49,7 +50,7 @@ pub(super) struct CommandInfo {
 
 /// The commands, in the order of help.
 pub(super) const ALL: [&CommandInfo; 8] =
-    [&TREE, &UI, &clean::CLEAN, &DIFF, &history::HISTORY, &df::DF, &HELP, &COMPLETIONS];
+    [&TREE, &UI, &CLEAN, &DIFF, &history::HISTORY, &df::DF, &HELP, &COMPLETIONS];
 
 /// Groups of flags, which commands share. These say where entries come from.
 const SOURCES: &str = "paths from from_format files_from files0_from rsh series";

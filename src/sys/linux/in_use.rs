@@ -1,0 +1,97 @@
+//! Files and directories that processes have open, have mapped, run, or work in, as proc tells (proc_pid_fd(5),
+//! proc_pid_maps(5)). It reads names of processes and where their links lead, never arguments, memory or content.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::unlinked::look;
+use crate::sys::mount_table::unescape;
+use crate::sys::{Holder, InUse};
+
+/// Looks at all processes but this one.
+///
+/// # Errors
+/// The system's, if there is no proc.
+pub fn in_use() -> io::Result<InUse> {
+    let mut found = InUse::default();
+    let own = std::process::id();
+    for process in fs::read_dir("/proc")?.flatten() {
+        let pid = process.file_name().to_str().and_then(|name| name.parse().ok());
+        if let Some(pid) = pid.filter(|pid| *pid != own) {
+            found.unseen += u64::from(!look_at(pid, &process.path(), &mut found));
+        }
+    }
+    found.paths.sort_unstable();
+    found.paths.dedup_by(|one, other| one.0 == other.0);
+    Ok(found)
+}
+
+/// Adds the files of a process. Returns false if some of them may not be seen. A process that ends meanwhile has none.
+fn look_at(pid: u32, process: &Path, found: &mut InUse) -> bool {
+    let command = fs::read(process.join("comm")).unwrap_or_default();
+    let command = command.strip_suffix(b"\n").unwrap_or(&command).to_vec();
+    let holder = found.holders.len();
+    found.holders.push(Holder { pid, command });
+    let links = ["exe", "cwd", "root"].map(|name| process.join(name));
+    let looked = fs::read_dir(process.join("fd")).and_then(|open| {
+        let open = open.map_while(Result::ok).map(|link| link.path());
+        open.chain(links).try_for_each(|link| add_link(&link, holder, found))
+    });
+    let looked = looked.and_then(|()| add_maps(process, holder, found));
+    let is_refused = looked.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
+    !is_refused || is_of_kernel(process)
+}
+
+/// Whether it is a thread of the kernel, which has no files (PF_KTHREAD in linux/sched.h; proc_pid_stat(5)).
+fn is_of_kernel(process: &Path) -> bool {
+    const KERNEL_THREAD: u64 = 0x0020_0000;
+    const FLAGS: usize = 6;
+    let stat = fs::read(process.join("stat")).unwrap_or_default();
+    // Its name may have blanks and parentheses.
+    let end = stat.iter().rposition(|byte| *byte == b')').map_or(0, |end| end + 1);
+    let fields = String::from_utf8_lossy(&stat[end..]).into_owned();
+    let flags = fields.split_whitespace().nth(FLAGS).and_then(|flags| flags.parse::<u64>().ok());
+    flags.is_some_and(|flags| flags & KERNEL_THREAD != 0)
+}
+
+/// Adds what a link leads to, by its path here and by its inode: a container has other paths. The only error is that
+/// this is refused.
+fn add_link(link: &Path, holder: usize, found: &mut InUse) -> io::Result<()> {
+    let path = match fs::read_link(link) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(error),
+        Err(_) => return Ok(()),
+        Ok(path) => path.into_os_string().into_encoded_bytes(),
+    };
+    // Others are pipes, sockets and the like.
+    if path.starts_with(b"/") {
+        if let Ok((stat, _)) = look(link) {
+            found.inodes.insert(stat.identity(), holder);
+        }
+        found.paths.push((path, holder));
+    }
+    Ok(())
+}
+
+fn add_maps(process: &Path, holder: usize, found: &mut InUse) -> io::Result<()> {
+    let mut maps = BufReader::new(File::open(process.join("maps"))?);
+    let (mut line, mut last) = (Vec::new(), Vec::new());
+    while maps.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+        // A file has several lines, one after the other.
+        if let Some(start) = line.iter().position(|byte| *byte == b'/')
+            && line[start..] != *last
+        {
+            last = line[start..].to_vec();
+            let path = unescape(last.strip_suffix(b"\n").unwrap_or(&last)).to_vec();
+            let named = Path::new(std::ffi::OsStr::from_bytes(&path));
+            let below_root = named.strip_prefix("/").unwrap_or(named);
+            if let Ok((stat, _)) = look(&process.join("root").join(below_root)) {
+                found.inodes.insert(stat.identity(), holder);
+            }
+            found.paths.push((path, holder));
+        }
+        line.clear();
+    }
+    Ok(())
+}
