@@ -236,7 +236,6 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--frees', '--frees', [CompletionResultType]::ParameterName, 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space')
             [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Remove the entries under "Can go", after you typed how many files and directories that are')
             [CompletionResult]::new('--trash', '--trash', [CompletionResultType]::ParameterName, 'Move entries into the trash instead')
-            [CompletionResult]::new('--empty-trash', '--empty-trash', [CompletionResultType]::ParameterName, 'Delete what is in your trash on the file systems of PATHs, after you typed how many entries that are')
             [CompletionResult]::new('-a', '-a', [CompletionResultType]::ParameterName, 'Show a line for each entry, and not for each kind')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Show a line for each entry, and not for each kind')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Also show the command that removes each entry (in clean, also -v)')

@@ -231,7 +231,6 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --frees 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space'
             cand --apply 'Remove the entries under "Can go", after you typed how many files and directories that are'
             cand --trash 'Move entries into the trash instead'
-            cand --empty-trash 'Delete what is in your trash on the file systems of PATHs, after you typed how many entries that are'
             cand -a 'Show a line for each entry, and not for each kind'
             cand --all 'Show a line for each entry, and not for each kind'
             cand --verbose 'Also show the command that removes each entry (in clean, also -v)'

@@ -35,10 +35,6 @@ fn main() -> ExitCode {
     let second = signals::listen(&request.interrupt, INTERRUPTED);
     // If this fails, weigh ends like any other program.
     let _ = signals::outlive_size_limit();
-    if let Some(cleaning) = plan.cleaning.as_ref().filter(|it| it.is_of_trash) {
-        let format = &plan.messages.format;
-        return ExitCode::from(clean::empty_trash(request, cleaning, format, second.ok()));
-    }
     let messages = &plan.messages;
     let deaf = second.as_ref().err();
     note(deaf.map(|error| format!("cannot listen for Ctrl-C: {error}")), messages);

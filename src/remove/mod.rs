@@ -49,4 +49,4 @@ pub use outcome::{Fate, RemovalEvent, RemovalStep, Removed, TargetOutcome};
 pub use protected::{ProtectedLocations, ProtectedPaths, Refusal};
 pub use run::{Manner, remove, undo};
 pub use target::{KnownEntry, Target, look, targets};
-pub use trash::{Trashed, trashes_near};
+pub use trash::Trashed;

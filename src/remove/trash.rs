@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
 use std::io::{self, ErrorKind};
 use std::iter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -130,31 +130,6 @@ impl TrashDirectory {
         let now = now.strftime("%Y-%m-%dT%H:%M:%S");
         format!("[Trash Info]\nPath={from}\nDeletionDate={now}\n").into_bytes()
     }
-}
-
-/// The trash directories of the user that exist on the file systems with these `paths`: in the home directory, and at the
-/// tops of the mounts.
-pub fn trashes_near(paths: &[PathBuf], directories: &UserDirectories) -> Vec<PathBuf> {
-    let user = user_id();
-    let opened = |path: &Path| {
-        let held = HeldDirectory::open(&c_string(path.as_os_str()).ok()?).ok()?;
-        held.stat().ok().map(|stat| (held, stat))
-    };
-    let is_own = |it: &ExactStat, other: &ExactStat| is_beside(it, other) && it.stat.owner == user;
-    let mut found = BTreeSet::new();
-    for (held, stat) in paths.iter().filter_map(|path| opened(path)) {
-        let home = directories.data.as_ref().map(|data| data.join("Trash"));
-        found.extend(home.filter(|home| opened(home).is_some_and(|(_, it)| is_own(&it, &stat))));
-        let Ok((top, _)) = topmost(&held, &stat) else { continue };
-        for names in [vec![".Trash".to_owned(), user.to_string()], vec![format!(".Trash-{user}")]] {
-            let names: Vec<_> = names.into_iter().filter_map(|it| CString::new(it).ok()).collect();
-            let Ok(trash) = top.descend(&names) else { continue };
-            if trash.stat().is_ok_and(|it| is_own(&it, &stat)) {
-                found.extend(trash.path().ok().map(sys::into_path));
-            }
-        }
-    }
-    found.into_iter().collect()
 }
 
 /// Explains that a plain user usually may not make a directory at the top of a mount.

@@ -247,26 +247,9 @@ pub fn question(entries: u64, manner: Manner, found: &Reclaimable) -> String {
     }
 }
 
-/// A line for each entry of the trash, the largest last, and their sum.
-pub fn trash(mut entries: Vec<(Vec<u8>, u64)>, found: &Reclaimable, format: &Format) -> String {
-    /// More lines do not help to decide.
-    const SHOWN: usize = 20;
-    if entries.is_empty() {
-        return "the trash is empty\n".to_owned();
-    }
-    entries.sort_by(|one, other| (one.1, &other.0).cmp(&(other.1, &one.0)));
-    let line = |size: u64, text: &str| format!("{:>8}  {text}\n", format.write(size));
-    let hidden = entries.len().saturating_sub(SHOWN);
-    let more = Format::Count.write(hidden as u64);
-    let more =
-        if hidden > 0 { format!("          {more} smaller entries\n") } else { String::new() };
-    let lines = entries.iter().skip(hidden).map(|(path, size)| line(*size, &shown(path, found)));
-    more + &lines.collect::<String>() + &line(found.frees.most, "in all")
-}
-
 /// The last line: what came free, what was announced, and what was kept.
 pub fn freed(
-    gone: Freeable,
+    (gone, is_partly_gone): (Freeable, bool),
     manner: Manner,
     found: &Reclaimable,
     kept: &[KeptEntry],
@@ -275,6 +258,7 @@ pub fn freed(
     /// More are in the messages before.
     const NAMED: usize = 3;
     let [gone, announced] = [gone, found.frees].map(|frees| format.write_bounds(frees));
+    let gone = if is_partly_gone { format!("at least {gone}") } else { gone };
     let freed = match manner {
         Manner::Delete => format!("freed {gone} (announced {announced})"),
         Manner::Trash => {

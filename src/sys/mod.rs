@@ -11,7 +11,7 @@
 //!   * `is_vanished`, `is_out_of_handles`, `not_found`, `errors`: what the system's errors mean.
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
 //!   * `threads_with_room`: how many threads the limits of the process allow.
-//!   * `terminal`, `is_capable_terminal`, `read_keys_without_waiting`, `typed`, `asked`, `stop_others`: the terminal of the process.
+//!   * `terminal`, `is_capable_terminal`, `read_keys_without_waiting`, `typed`, `forget_typed`, `asked`, `stop_others`: the terminal of the process.
 //!   * `ensure_output`: whether standard output can be written to.
 //!   * `usage`, `own_usage`: what the process has used, and what this thread has.
 //!   * `host`, `user_name`, `user_number`, `user_home`, `user_homes`: the names of the machine and its users, and their
@@ -80,11 +80,12 @@ pub use space::{Cause, Holder, InUse, Space, Unseen, Usage, mounted_below, space
 pub use std::fs::File;
 pub use system::{
     Bulk, HOME, HeldDirectory, OPENER, Prefetch, asked, clone_mount, ensure_output, errors,
-    for_root, free_handles, has_dos_name, host, in_use, into_path, is_capable_terminal,
-    is_out_of_handles, is_vanished, make_directories, make_private_directory, map_extents,
-    not_found, open_outside, open_to_append, own_space, own_usage, read_keys_without_waiting,
-    read_private_file, space_around, stop_others, terminal, threads_with_room, to_path, typed,
-    unlinked_files, usage, user_home, user_homes, user_id, user_name, user_number,
+    for_root, forget_typed, free_handles, has_dos_name, host, in_use, into_path,
+    is_capable_terminal, is_out_of_handles, is_vanished, make_directories, make_private_directory,
+    map_extents, not_found, open_outside, open_to_append, own_space, own_usage,
+    read_keys_without_waiting, read_private_file, space_around, stop_others, terminal,
+    threads_with_room, to_path, typed, unlinked_files, usage, user_home, user_homes, user_id,
+    user_name, user_number,
 };
 pub use time_zone::time_zone;
 

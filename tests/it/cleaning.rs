@@ -568,22 +568,73 @@ fn entries_go_into_the_trash_and_out_of_it() {
     );
     assert!(trash.join("info/node_modules.trashinfo").exists());
     assert_eq!(fs::read_to_string(fixture.at("h/q/node_modules/in/new")).unwrap(), "mine");
-    // Something without an info file, and an info file without anything.
-    fs::write(trash.join("files/other"), "x".repeat(9_000)).unwrap();
-    fs::write(trash.join("info/gone.trashinfo"), "[Trash Info]\n").unwrap();
-    let asking = Asking::new("--empty-trash", &fixture);
-    assert_eq!(asking.entries, "12");
-    let (status, said) = asking.answer("11\r");
-    assert_eq!(status, Some(1), "{said}");
-    assert!(trash.join("files/other").exists());
-    let (status, said) = Asking::new("--empty-trash", &fixture).agree();
-    assert_eq!(status, Some(0), "{said}");
-    assert_eq!(fixture.names("home/.local/share/Trash/files"), [""; 0]);
-    assert_eq!(fixture.names("home/.local/share/Trash/info"), ["gone.trashinfo"]);
+}
+
+/// What was typed before the question is no answer; a plan needs rules that come with weigh; and only the command line
+/// widens what goes.
+#[test]
+fn nobody_consents_by_accident() {
+    let fixture = Fixture::new().dir("home").dir("h");
+    project(&fixture, "p");
+    let fixture = aged(fixture);
+    let all = entries_at(&fixture.at("h")).len();
+    let is_whole = || entries_at(&fixture.at("h")).len() == all;
+    let mut terminal = Terminal::new();
+    terminal.type_in(b"10\r");
+    let child = clean("--apply", &fixture).on(&terminal).spawn();
+    terminal.until("permanently: ");
+    terminal.type_in(b"n\r");
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(1));
+    assert!(is_whole());
+    // The list has to be seen, and all of it.
     let terminal = Terminal::new();
-    let child = clean("--empty-trash", &fixture).on(&terminal).spawn();
-    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
-    assert!(String::from_utf8_lossy(&terminal.close()).contains("the trash is empty"));
+    let run = clean("--apply -n 1", &fixture).on(&terminal).spawn();
+    assert_eq!(run.wait_with_output().unwrap().status.code(), Some(2));
+    // A rule of the user's own in a plan, and settings.
+    write(fixture.at("h/Documents/thesis"), "mine");
+    let fixture = aged(fixture);
+    let rule = "older = '0h'\n[[rule]]\nname = 'docs'\nwhat = 'docs'\nback = 'x'\nhand = 'x'\n\
+        at = ['Documents']\nhas = ['*']\n";
+    fs::write(fixture.at("rules.toml"), rule).unwrap();
+    let plan = clean("--config rules.toml --only docs -j", &fixture).run();
+    fs::write(fixture.at("plan.json"), &plan.stdout).unwrap();
+    assert!(String::from_utf8_lossy(&plan.stdout).contains("Documents"));
+    let run = weigh("clean --config rules.toml --from plan.json --apply").within(fixture.path());
+    let run = run.env("HOME", fixture.at("home")).run();
+    assert_eq!(run.code(), 1, "{}", run.complaint());
+    assert!(fixture.at("h/Documents/thesis").exists());
+    // Git begins to track something while the question waits.
+    let asking = Asking::new("--apply --only npm", &fixture);
+    git(&fixture, &fixture.at("h/p"), &["init", "-q"]);
+    git(&fixture, &fixture.at("h/p"), &["add", "-f", "node_modules/in/a"]);
+    let (status, said) = asking.agree();
+    assert_eq!(status, Some(1), "{said}");
+    assert!(fixture.at("h/p/node_modules/in/a").exists(), "{said}");
+}
+
+/// A thread that works in a directory of its own, and a first thread that has ended, use what they use.
+#[test]
+fn what_a_thread_uses_stays() {
+    let fixture = Fixture::new().dir("home").dir("h");
+    project(&fixture, "p");
+    let fixture = aged(fixture);
+    let script = "import os, threading, time, ctypes\n\
+        def work():\n    ctypes.CDLL(None).unshare(0x200)\n    os.chdir('h/p/node_modules/in')\n\
+        \x20   open('/proc/self/comm').read(); print('ready', flush=True); time.sleep(600)\n\
+        threading.Thread(target=work).start()\n";
+    let mut child = Command::new("python3")
+        .args(["-c", script])
+        .current_dir(fixture.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = [0; 5];
+    std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut ready).unwrap();
+    let json = clean("-j", &fixture).run().json();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(json["reclaimable"]["found"].as_array().unwrap().len(), 0, "{json}");
+    assert!(json.to_string().contains("in use by python3"), "{json}");
 }
 
 /// To the block, also where files have other links.

@@ -53,7 +53,6 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("weigh --frees vm", "needs XFS: frees::"),
     ("weigh ui", "needs a terminal: screen:: and recording::"),
     ("--apply", "asks on a terminal, and removes: cleaning::"),
-    ("--empty-trash", "asks on a terminal, and removes: cleaning::"),
     ("jq ", "needs jq"),
     ("gh pr comment", "needs GitHub: the lines above it are like others"),
 ];

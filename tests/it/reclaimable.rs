@@ -775,7 +775,8 @@ fn nothing_is_listed_after_an_interrupt() {
         let json: Value = serde_json::from_slice(&run.stdout).unwrap();
         number_found(&json)
     };
-    assert_eq!((found("1000"), found("20")), (20, 0));
+    // Beyond all that the scans and the look at processes list.
+    assert_eq!((found("65000"), found("20")), (20, 0));
 }
 
 /// A marker that would never end, or that is large, is not read.
@@ -847,7 +848,7 @@ fn what_is_inside_of_another_counts_once() {
     assert_eq!(json["reclaimable"]["others"][0]["path"], "p/target");
 }
 
-/// A store frees what nobody else has, and all of it with what is linked to it.
+/// A store that only its own program may remove counts for nothing, and projects free what it has no link to.
 #[test]
 fn a_store_is_freed_with_its_projects() {
     let fixture = Fixture::in_memory();
@@ -868,11 +869,12 @@ fn a_store_is_freed_with_its_projects() {
         let one = list.iter().find(|one| one["rule"] == rule).unwrap();
         (one["size"].as_u64().unwrap(), one["frees_least"].as_u64().unwrap())
     };
-    let (payload, own) = (size("p/node_modules/in/linked"), size("kept"));
+    let payload = size("p/node_modules/in/linked");
     let packages = size("p/node_modules/in/payload") + size("p/node_modules/in/package.json");
-    assert_eq!(frees("pnpm-store"), (payload + own, 0));
+    // Only pnpm may remove its store.
+    assert!(list.iter().all(|one| one["rule"] != "pnpm-store"), "{json}");
     assert_eq!(frees("pnpm-packages"), (payload + packages, packages));
-    assert_eq!(json["reclaimable"]["frees_most"], payload + packages);
+    assert_eq!(json["reclaimable"]["frees_most"], packages);
 }
 
 #[test]
@@ -887,7 +889,7 @@ fn the_list_is_limited_and_its_sum_is_not() {
     assert_eq!(lines[0], "Nothing was removed.");
     assert!(lines[2].ends_with("  2 more lines"), "{shown}");
     assert!(lines[3].ends_with("  1 month  pip cache  2/.cache/pip"), "{shown}");
-    assert!(lines[4].ends_with("  in all   weigh clean --apply -c -n 1 -o b"), "{shown}");
+    assert!(lines[4].ends_with("  in all"), "{shown}");
     assert_eq!(lines.len(), 5, "{shown}");
     let json = |flags: &str| look(flags, &fixture).run().json()["reclaimable"].clone();
     let all = json("-j");

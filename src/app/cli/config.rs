@@ -141,16 +141,7 @@ fn is_setting(arg: &Arg) -> bool {
     let is_once = matches!(
         arg.get_long(),
         Some(
-            "apply"
-                | "config"
-                | "empty-trash"
-                | "forget"
-                | "help"
-                | "print0"
-                | "rsh"
-                | "since"
-                | "ui"
-                | "version"
+            "apply" | "config" | "forget" | "help" | "print0" | "rsh" | "since" | "ui" | "version"
         )
     );
     !is_built_in && !arg.is_exclusive_set() && !is_once && !is_twin(arg)

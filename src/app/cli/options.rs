@@ -222,7 +222,9 @@ impl Flags {
         let usual = if is_markdown { default_lines(None) } else { usize::MAX };
         // A list has kinds, which need all their entries.
         let lines = self.show.number_of_lines.filter(|_| self.form().is_some());
-        let rules: Vec<_> = self.rules.iter().cloned().chain(built_in).collect();
+        // Nobody looks at what a plan removes, so it needs rules that come with weigh.
+        let own = if self.clean.plan.is_some() { &[][..] } else { &self.rules };
+        let rules: Vec<_> = own.iter().cloned().chain(built_in).collect();
         let spared =
             if self.command.is(&CLEAN) { self.filters.filter()? } else { Filter::default() };
         let is_unknown = |name: &&String| !rules.iter().any(|rule| rule.is_named(name));

@@ -296,6 +296,8 @@ fn over<T>(
         .filter(|setting| info.takes_beside(&setting.flag, given))
         .filter(|setting| !is_overridden(setting, given, parser))
         .collect();
+    // What is to be removed, only the command line widens.
+    standing.retain(|it| !given.has("apply") || !matches!(&*it.flag, "older" | "owner"));
     let others = standing.clone();
     // A setting that needs others does nothing in a run without them.
     standing.retain(|setting| {

@@ -135,7 +135,8 @@ pub(super) struct Evidence<'a> {
     places: HashMap<Vec<u8>, Place>,
     search: &'a Search,
     spared: Spared<'a>,
-    in_use: InUse,
+    /// None if nobody can tell.
+    in_use: Option<InUse>,
 }
 
 impl<'a> Evidence<'a> {
@@ -144,7 +145,7 @@ impl<'a> Evidence<'a> {
         let places = tree.at_paths(&paths).into_iter();
         let places = places.map(|(place, path)| ((*path).clone(), place)).collect();
         let spared = Spared::new(&search.spared, tree.roots().map(|root| root.name()));
-        Self { tree, places, search, spared, in_use: sys::in_use().unwrap_or_default() }
+        Self { tree, places, search, spared, in_use: sys::in_use().ok() }
     }
 
     /// Takes what may be removed for targets, with their evidence; and says why the rest of `found` may not be.
@@ -191,6 +192,9 @@ impl<'a> Evidence<'a> {
 
     /// Why an entry must not go, if there is a reason in it.
     fn doubt(&self, top: Child<'_>) -> Option<String> {
+        let Some(in_use) = &self.in_use else {
+            return Some("nobody can tell which files are in use: there is no /proc".to_owned());
+        };
         let within = |child: &Child<'_>| {
             let names = child.names().into_iter().skip(top.names().len());
             let path = path::join_all(names);
@@ -205,7 +209,7 @@ impl<'a> Evidence<'a> {
                 let name = sys::user_name(owner).unwrap_or_else(|| owner.to_string());
                 return Some(format!("{} belongs to {}", within(&child), escape(name.as_bytes())));
             }
-            let used = used(&self.in_use, &child);
+            let used = used(in_use, &child);
             if used.is_some() || self.spared.is_none() {
                 return used;
             }

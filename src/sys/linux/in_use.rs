@@ -7,7 +7,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::unlinked::look;
-use crate::sys::mount_table::unescape;
 use crate::sys::{Holder, InUse};
 
 /// Looks at all processes but this one.
@@ -23,6 +22,8 @@ pub fn in_use() -> io::Result<InUse> {
             found.unseen += u64::from(!look_at(pid, &process.path(), &mut found));
         }
     }
+    // With the option hidepid, other users' processes are not even listed.
+    found.unseen += u64::from(!Path::new("/proc/1").exists());
     found.paths.sort_unstable();
     found.paths.dedup_by(|one, other| one.0 == other.0);
     Ok(found)
@@ -34,12 +35,27 @@ fn look_at(pid: u32, process: &Path, found: &mut InUse) -> bool {
     let command = command.strip_suffix(b"\n").unwrap_or(&command).to_vec();
     let holder = found.holders.len();
     found.holders.push(Holder { pid, command });
-    let links = ["exe", "cwd", "root"].map(|name| process.join(name));
-    let looked = fs::read_dir(process.join("fd")).and_then(|open| {
-        let open = open.map_while(Result::ok).map(|link| link.path());
-        open.chain(links).try_for_each(|link| add_link(&link, holder, found))
+    // A thread may work elsewhere, and have files of its own; and the first one may have ended.
+    let threads = fs::read_dir(process.join("task")).into_iter().flatten();
+    let mut threads = threads.map_while(Result::ok).map(|thread| thread.path());
+    // All of them have the same memory.
+    let mut is_mapped = false;
+    let looked = threads.try_for_each(|thread| {
+        let links = ["exe", "cwd", "root"].map(|name| thread.join(name));
+        let open = fs::read_dir(thread.join("fd")).or_else(|error| match error.kind() {
+            ErrorKind::PermissionDenied => Err(error),
+            _ => fs::read_dir(process.join("fd")),
+        });
+        let open = match open {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(error),
+            open => open.into_iter().flatten().map_while(Result::ok).map(|link| link.path()),
+        };
+        open.chain(links).try_for_each(|link| add_link(&link, holder, found))?;
+        if !is_mapped {
+            is_mapped = add_maps(&thread, holder, found)?;
+        }
+        Ok(())
     });
-    let looked = looked.and_then(|()| add_maps(process, holder, found));
     let is_refused = looked.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
     !is_refused || is_of_kernel(process)
 }
@@ -74,16 +90,37 @@ fn add_link(link: &Path, holder: usize, found: &mut InUse) -> io::Result<()> {
     Ok(())
 }
 
-fn add_maps(process: &Path, holder: usize, found: &mut InUse) -> io::Result<()> {
+/// `text` with a newline for each `\012`.
+fn unescape_newlines(text: &[u8]) -> Vec<u8> {
+    const ESCAPE: &[u8] = b"\\012";
+    let (mut rest, mut plain) = (text, Vec::with_capacity(text.len()));
+    while let [first, after @ ..] = rest {
+        match rest.strip_prefix(ESCAPE) {
+            Some(after) => {
+                plain.push(b'\n');
+                rest = after;
+            }
+            None => {
+                plain.push(*first);
+                rest = after;
+            }
+        }
+    }
+    plain
+}
+
+/// Adds what a process has mapped. Returns whether it has any memory: a thread that ended has none.
+fn add_maps(process: &Path, holder: usize, found: &mut InUse) -> io::Result<bool> {
     let mut maps = BufReader::new(File::open(process.join("maps"))?);
-    let (mut line, mut last) = (Vec::new(), Vec::new());
+    let (mut line, mut last, mut is_mapped) = (Vec::new(), Vec::new(), false);
     while maps.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
         // A file has several lines, one after the other.
         if let Some(start) = line.iter().position(|byte| *byte == b'/')
             && line[start..] != *last
         {
             last = line[start..].to_vec();
-            let path = unescape(last.strip_suffix(b"\n").unwrap_or(&last)).to_vec();
+            // Of the escapes in other files of proc, it has only that of a newline. A name may look like the others.
+            let path = unescape_newlines(last.strip_suffix(b"\n").unwrap_or(&last));
             let named = Path::new(std::ffi::OsStr::from_bytes(&path));
             let below_root = named.strip_prefix("/").unwrap_or(named);
             if let Ok((stat, _)) = look(&process.join("root").join(below_root)) {
@@ -92,6 +129,7 @@ fn add_maps(process: &Path, holder: usize, found: &mut InUse) -> io::Result<()> 
             found.paths.push((path, holder));
         }
         line.clear();
+        is_mapped = true;
     }
-    Ok(())
+    Ok(is_mapped)
 }

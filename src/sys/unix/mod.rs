@@ -24,7 +24,9 @@ use nix::sys::time::{TimeVal, TimeValLike};
 use nix::unistd::{Uid, User};
 use rustix::fs::OFlags;
 use rustix::process::{Signal, getpgrp};
-use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcgetpgrp, tcsetattr};
+use rustix::termios::{
+    LocalModes, OptionalActions, QueueSelector, tcgetattr, tcgetpgrp, tcsetattr,
+};
 
 use crate::sys::{Source, Space, Usage};
 
@@ -256,6 +258,14 @@ pub fn asked(question: &[u8], wait: Duration, is_whole: fn(&[u8]) -> bool) -> io
     }
     tcsetattr(&terminal, OptionalActions::Now, &before)?;
     Ok(answer)
+}
+
+/// Drops what was typed on standard input and not read yet.
+///
+/// # Errors
+/// The system's.
+pub fn forget_typed() -> io::Result<()> {
+    Ok(rustix::termios::tcflush(io::stdin(), QueueSelector::IFlush)?)
 }
 
 /// The program that opens a file for the desktop.

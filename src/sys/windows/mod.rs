@@ -168,6 +168,14 @@ pub fn user_number(_: &str) -> io::Result<Option<u32>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// Nothing is removed there.
+///
+/// # Errors
+/// Always.
+pub fn forget_typed() -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
 /// Nobody knows whose file it is.
 pub fn read_private_file(_: &Path) -> io::Result<Vec<u8>> {
     Err(ErrorKind::Unsupported.into())

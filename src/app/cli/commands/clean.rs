@@ -1,5 +1,6 @@
 //! `weigh clean`: lists build output and caches, and removes them with `--apply`.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::{env, io, mem};
 
@@ -40,10 +41,6 @@ pub(in crate::app::cli) struct CleanFlags {
     #[arg(long)]
     pub(in crate::app::cli) trash: bool,
 
-    /// Delete what is in your trash on the file systems of PATHs, after you typed how many entries that are
-    #[arg(long)]
-    pub(in crate::app::cli) empty_trash: bool,
-
     /// Show a line for each entry, and not for each kind
     #[arg(short, long)]
     pub(in crate::app::cli) all: bool,
@@ -72,7 +69,7 @@ pub(in crate::app::cli) const CLEAN: CommandInfo = CommandInfo {
     ],
     notes: "A directory needs more than the right name: target counts only beside a\n\
         Cargo.toml, node_modules only beside a package.json and its lock file.\n",
-    own: &["apply free only older trash empty_trash all verbose"],
+    own: &["apply free only older trash all verbose"],
     also: &[
         "min_size ignore_directory exclude exclude_from owner limit_filesystem skip output_json",
         "number_of_lines",
@@ -84,7 +81,7 @@ pub(in crate::app::cli) const CLEAN: CommandInfo = CommandInfo {
         flags.show.reclaimable = true;
         look_for_unused(flags);
         flags.take_plan()?;
-        match flags.clean.apply || flags.clean.empty_trash {
+        match flags.clean.apply {
             true => flags.ensure_may_apply(),
             false => Ok(()),
         }
@@ -123,19 +120,18 @@ impl Flags {
 
     /// Refuses to remove anything where nobody can be asked, or where a pattern of the shell may have given the flag.
     fn ensure_may_apply(&self) -> Result<(), String> {
-        let flag = if self.clean.apply { "--apply" } else { "--empty-trash" };
-        let both =
-            "--empty-trash is about the trash, and --apply about what rules find\nleave out one";
+        let flag = "--apply";
         let refused = [
-            (self.clean.apply && self.clean.empty_trash, both),
             (
                 sys::exists(flag.as_ref()),
                 "an entry here is called {flag}, and weigh clean * would mean the flag\nrename it, or change to another directory",
             ),
             (
-                self.clean.plan.is_none() && !(terminal::is_stdin() && terminal::is_stderr()),
-                "{flag} asks for a number on a terminal, and there is none\nweigh help clean",
+                self.clean.plan.is_none()
+                    && !(terminal::is_stdin() && terminal::is_stdout() && terminal::is_stderr()),
+                "{flag} shows a list and asks for a number on a terminal, and there is none\nweigh help clean",
             ),
+            (self.show.number_of_lines.is_some(), "{flag} shows all that would go\nleave out -n"),
             (self.form().is_some(), "{flag} prints a list and a question\nleave out -j and --as"),
             (
                 self.print.quiet && self.clean.plan.is_none(),
@@ -148,8 +144,7 @@ impl Flags {
 
     /// What removing needs, if that is asked for.
     pub(in crate::app::cli) fn cleaning(&self) -> Option<Cleaning> {
-        (self.clean.apply || self.clean.empty_trash).then(|| Cleaning {
-            is_of_trash: self.clean.empty_trash,
+        self.clean.apply.then(|| Cleaning {
             directories: user_directories(),
             manner: if self.clean.trash { Manner::Trash } else { Manner::Delete },
         })
@@ -181,7 +176,16 @@ fn apply_line() -> Option<String> {
     let home = homes().into_iter().next();
     let mut line = String::from("weigh clean --apply");
     let args = env::args_os().skip_while(|arg| arg != CLEAN.name).skip(1);
-    for arg in args.filter(|arg| !SHOWN.iter().any(|it| arg == *it)) {
+    let args: Vec<_> = args.collect();
+    // After `--`, nothing is a flag; and --apply shows all lines.
+    let is_no_line = |arg: &OsString| {
+        let arg = arg.as_encoded_bytes();
+        arg == b"--" || arg.starts_with(b"-n") || arg.starts_with(b"--number-of-lines")
+    };
+    if args.iter().any(is_no_line) {
+        return None;
+    }
+    for arg in args.into_iter().filter(|arg| !SHOWN.iter().any(|it| arg == *it)) {
         let arg = arg.to_str().filter(|arg| !arg.contains(is_control))?.to_owned();
         let below = home
             .as_ref()
