@@ -234,7 +234,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--limit-filesystem', '--limit-filesystem', [CompletionResultType]::ParameterName, 'Stay on the file system of each PATH')
             [CompletionResult]::new('--one-file-system', '--one-file-system', [CompletionResultType]::ParameterName, 'Stay on the file system of each PATH')
             [CompletionResult]::new('--frees', '--frees', [CompletionResultType]::ParameterName, 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space')
-            [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Remove the entries under "Can go", after you typed how many files and directories that are')
+            [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Remove the entries under "Can go"; weigh first asks you to type the number of files and directories')
             [CompletionResult]::new('--trash', '--trash', [CompletionResultType]::ParameterName, 'Move entries into the trash instead')
             [CompletionResult]::new('-a', '-a', [CompletionResultType]::ParameterName, 'Show a line for each entry, and not for each kind')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Show a line for each entry, and not for each kind')

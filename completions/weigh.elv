@@ -229,7 +229,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --limit-filesystem 'Stay on the file system of each PATH'
             cand --one-file-system 'Stay on the file system of each PATH'
             cand --frees 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space'
-            cand --apply 'Remove the entries under "Can go", after you typed how many files and directories that are'
+            cand --apply 'Remove the entries under "Can go"; weigh first asks you to type the number of files and directories'
             cand --trash 'Move entries into the trash instead'
             cand -a 'Show a line for each entry, and not for each kind'
             cand --all 'Show a line for each entry, and not for each kind'

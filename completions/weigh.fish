@@ -542,7 +542,7 @@ complete -c weigh -n '__weigh_is ui' -l df -d 'Also show space that only df sees
 complete -c weigh -n '__weigh_is tree ui clean df' -l frees -d 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space'
 complete -c weigh -n '__weigh_is ui' -l clean -d 'Mark the entries that weigh clean lists'
 complete -c weigh -n '__weigh_is tree diff df' -l skip-total -d 'Do not show the line of the root'
-complete -c weigh -n '__weigh_is clean' -l apply -d 'Remove the entries under "Can go", after you typed how many files and directories that are'
+complete -c weigh -n '__weigh_is clean' -l apply -d 'Remove the entries under "Can go"; weigh first asks you to type the number of files and directories'
 complete -c weigh -n '__weigh_is clean' -l free -x -d 'Choose entries until they free SIZE, the least recently written first'
 complete -c weigh -n '__weigh_is clean' -l only -x -d 'Only these kinds, as in cargo,npm: names of rules, or how these begin'
 complete -c weigh -n '__weigh_is clean' -l trash -d 'Move entries into the trash instead'

@@ -142,8 +142,8 @@ mod tests {
         for (text, expected) in [
             ("accent=blue", (0, Color::Blue)),
             ("aside=bright-black", (1, Color::DarkGray)),
-            ("band=237", (5, Color::Fixed(237))),
-            ("share=#3a6296", (6, Color::Rgb(0x3a, 0x62, 0x96))),
+            ("band=237", (4, Color::Fixed(237))),
+            ("share=#3a6296", (5, Color::Rgb(0x3a, 0x62, 0x96))),
         ] {
             assert_eq!(parse(text), Ok(expected), "{text}");
         }

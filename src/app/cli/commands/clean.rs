@@ -25,7 +25,7 @@ use weigh::internal::sys::problem::reason;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What can go")]
 pub(in crate::app::cli) struct CleanFlags {
-    /// Remove the entries under "Can go", after you typed how many files and directories that are
+    /// Remove the entries under "Can go"; weigh first asks you to type the number of files and directories
     #[arg(long)]
     pub(in crate::app::cli) apply: bool,
 
@@ -68,7 +68,9 @@ pub(in crate::app::cli) const CLEAN: CommandInfo = CommandInfo {
         ("weigh clean --older 0h ~", "also entries that were written today"),
     ],
     notes: "A directory needs more than the right name: target counts only beside a\n\
-        Cargo.toml, node_modules only beside a package.json and its lock file.\n",
+        Cargo.toml, node_modules only beside a package.json and its lock file.\n\
+        A plan asks nothing: weigh clean -j ~ >plan.json, look at it, and then\n\
+        weigh clean --from plan.json --apply.\n",
     own: &["apply free only older trash all verbose"],
     also: &[
         "min_size ignore_directory exclude exclude_from owner limit_filesystem skip output_json",
