@@ -158,7 +158,7 @@ def scans(tree):
     write(f"{tree}/in/new", 70_000)
     os.unlink(f"{tree}/in/old")
     changes = run("diff", "-s", windows(saved), windows(tree))
-    for said in "new (new)", "old (gone)", "+68.4Ki", "-48.8Ki", "+19.5Ki":
+    for said in "grew by 19.5Ki", "  gone", "  new", "+68.4Ki", "-48.8Ki":
         assert said in changes, (said, changes)
     left = sorted(os.listdir(os.path.dirname(tree)))
     assert not [name for name in left if "draft" in name], left

@@ -404,7 +404,7 @@ fn what_is_collapsed_counts_and_is_not_shown() {
         let lines = crate::picture::lines(&run.run().text());
         lines.into_iter().map(|line| (line.name, line.size)).collect::<Vec<_>>()
     };
-    let expected = [("node_modules", 10_000), ("target", 100_000), (".git", 1_000_000)];
+    let expected = [("node_modules/y.js", 10_000), ("target", 100_000), (".git", 1_000_000)];
     let lines = picture("-n 3 --collapse .git --collapse target");
     assert_eq!(lines[..3], expected.map(|(name, size)| (name.to_owned(), size)));
 }
