@@ -146,7 +146,7 @@ impl Flags {
     /// When and where a scan of roots is made.
     fn origin(&self, source: &Input) -> Option<Origin> {
         match source {
-            Input::Roots(roots) => Some(Origin::here(roots, self.source, Vec::new())),
+            Input::Roots(roots) => Some(Origin::named(roots)),
             _ => None,
         }
     }

@@ -104,6 +104,17 @@ impl Origin {
         Self { time: sys::now(), host: sys::host(), roots, options, lacks_modes, ..Self::default() }
     }
 
+    /// When and where a walk of `roots` starts now, without a look at them: what cannot be examined, the walk reports.
+    pub fn named(roots: &[OsString]) -> Self {
+        let root = |root: &OsString| {
+            let path = sys::real_path(Path::new(root), Symlinks::Follow);
+            let path = path.unwrap_or_else(|_| root.into()).into_os_string().into_encoded_bytes();
+            GivenRoot { path, name: Some(root.as_encoded_bytes().to_vec()), volume: None }
+        };
+        let roots = roots.iter().filter(|root| !root.is_empty()).map(root).collect();
+        Self { time: sys::now(), host: sys::host(), roots, ..Self::default() }
+    }
+
     /// The same of the series with this name, if there is one. It takes the place of the host's.
     #[must_use]
     pub fn in_series(self, name: Option<&[u8]>) -> Self {
