@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::document::Document;
 use crate::fixture::Fixture;
-use crate::run::{PATIENCE, weigh};
+use crate::run::{PATIENCE, take_place, weigh};
 
 const RUNS: usize = 12;
 
@@ -142,6 +142,7 @@ fn interrupted(fixture: &Fixture, flags: &str, whole: &[u8]) -> Vec<Ended> {
         let (mut stdout, mut stderr) = (Vec::new(), String::new());
         child.stdout.take().unwrap().read_to_end(&mut stdout).unwrap();
         child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        take_place(&mut stdout);
         let code = child.wait().unwrap().code();
         if code == Some(0) {
             assert!(stdout == whole && stderr.is_empty(), "{stderr}");

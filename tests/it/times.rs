@@ -168,7 +168,7 @@ fn a_time_zone_is_a_small_file() {
 fn the_time_zone_is_read_when_a_time_is_shown() {
     let fixture = zones();
     for (flags, keys, is_shown) in [
-        ("-c -m m", "", true),
+        ("-c -m m --time-style iso", "", true),
         ("-j -m m", "", false),
         ("-c", "", false),
         ("--ui", "q", false),
