@@ -358,10 +358,10 @@ pub fn in_namespace(fixture: &Fixture, script: &str) -> Output {
     output
 }
 
-/// [`in_namespace`], where `script` may also fail.
+/// [`in_namespace`], where `script` may also fail. JSON that is printed is without what says when and where it was made.
 #[cfg(target_os = "linux")]
 pub fn try_in_namespace(fixture: &Fixture, script: &str) -> Output {
-    // Without what JSON says of when it was made.
+    // In files that are compared, too.
     const CMP: &str = r#"
 cmp() {
     for it; do sed 's/,"time":.*,"complete":/,"complete":/' "$it" > "$it.same"; done
@@ -370,13 +370,20 @@ cmp() {
 "#;
     let script = script.replace("\"$0\"", &format!("\"$0\" {}", source().join(" ")));
     let script = [CMP, &script].concat();
-    Command::new("unshare")
+    let mut output = Command::new("unshare")
         .args(["--mount", "--propagation", "private", "sh", "-c", &script])
         .arg(env!("CARGO_BIN_EXE_weigh"))
         .current_dir(fixture.path())
         .stdin(Stdio::null())
         .output()
-        .unwrap()
+        .unwrap();
+    let lines = output.stdout.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec);
+    let without_place = |mut line: Vec<u8>| {
+        take_place(&mut line);
+        line
+    };
+    output.stdout = lines.flat_map(without_place).collect();
+    output
 }
 
 fn drain(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
