@@ -637,6 +637,30 @@ fn what_a_thread_uses_stays() {
     assert!(json.to_string().contains("in use by python3"), "{json}");
 }
 
+/// With hidepid=1, other users' processes are listed, and nobody else may open their directories.
+#[test]
+#[ignore = "needs root and mounts proc"]
+fn processes_that_may_not_be_looked_at_are_counted() {
+    let fixture = Fixture::new().dir("home").dir("h");
+    project(&fixture, "p");
+    let fixture = aged(fixture);
+    let program = fixture.at("weigh");
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_weigh")).arg(&program).status();
+    assert!(copied.unwrap().success());
+    let owned = Command::new("chown").args(["-R", "65534:65534"]).arg(fixture.path()).status();
+    assert!(owned.unwrap().success());
+    let mut terminal = Terminal::new();
+    let by_nobody = "mount -t proc -o hidepid=1 none /proc\n\
+        exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$0\" \"$@\"";
+    let run = clean("--apply", &fixture).replaced_by(program).on(&terminal);
+    let run = run.under(["unshare", "--mount", "--propagation", "private", "sh", "-ec", by_nobody]);
+    let child = run.spawn();
+    let shown = terminal.until("permanently: ");
+    terminal.type_in(b"\r");
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(1));
+    assert!(shown.contains(" processes could not be asked what they use. "), "{shown}");
+}
+
 /// To the block, also where files have other links.
 #[test]
 #[ignore = "mounts a tmpfs and an ext4 image"]

@@ -2,12 +2,12 @@
 //! proc_pid_maps(5)). It reads names of processes and where their links lead, never arguments, memory or content.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::unlinked::look;
-use crate::sys::{Holder, InUse};
+use crate::sys::{Holder, InUse, is_vanished};
 
 /// Looks at all processes but this one.
 ///
@@ -35,29 +35,40 @@ fn look_at(pid: u32, process: &Path, found: &mut InUse) -> bool {
     let command = command.strip_suffix(b"\n").unwrap_or(&command).to_vec();
     let holder = found.holders.len();
     found.holders.push(Holder { pid, command });
-    // A thread may work elsewhere, and have files of its own; and the first one may have ended.
-    let threads = fs::read_dir(process.join("task")).into_iter().flatten();
-    let mut threads = threads.map_while(Result::ok).map(|thread| thread.path());
+    add_files(process, holder, found).is_ok() || is_of_kernel(process)
+}
+
+/// Adds the files of a process and of each of its threads: a thread may work elsewhere, and have files of its own; and the
+/// first one may have ended.
+fn add_files(process: &Path, holder: usize, found: &mut InUse) -> io::Result<()> {
     // All of them have the same memory.
     let mut is_mapped = false;
-    let looked = threads.try_for_each(|thread| {
+    for thread in entries_of(&process.join("task"))? {
         let links = ["exe", "cwd", "root"].map(|name| thread.join(name));
-        let open = fs::read_dir(thread.join("fd")).or_else(|error| match error.kind() {
-            ErrorKind::PermissionDenied => Err(error),
-            _ => fs::read_dir(process.join("fd")),
-        });
-        let open = match open {
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(error),
-            open => open.into_iter().flatten().map_while(Result::ok).map(|link| link.path()),
-        };
-        open.chain(links).try_for_each(|link| add_link(&link, holder, found))?;
+        for link in entries_of(&thread.join("fd"))?.into_iter().chain(links) {
+            add_link(&link, holder, found)?;
+        }
         if !is_mapped {
             is_mapped = add_maps(&thread, holder, found)?;
         }
-        Ok(())
-    });
-    let is_refused = looked.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
-    !is_refused || is_of_kernel(process)
+    }
+    Ok(())
+}
+
+/// The paths of the entries of a directory of proc; none if its process or thread has ended.
+fn entries_of(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let Some(entries) = unless_gone(fs::read_dir(directory))? else { return Ok(Vec::new()) };
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+    Ok(unless_gone(paths.collect())?.unwrap_or_default())
+}
+
+/// Nothing if what was asked is gone: a process or thread has ended, or has closed a file. Any other error says that files
+/// are not seen.
+fn unless_gone<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
+    match answer {
+        Err(error) if is_vanished(&error) => Ok(None),
+        answer => answer.map(Some),
+    }
 }
 
 /// Whether it is a thread of the kernel, which has no files (PF_KTHREAD in linux/sched.h; proc_pid_stat(5)).
@@ -72,14 +83,10 @@ fn is_of_kernel(process: &Path) -> bool {
     flags.is_some_and(|flags| flags & KERNEL_THREAD != 0)
 }
 
-/// Adds what a link leads to, by its path here and by its inode: a container has other paths. The only error is that
-/// this is refused.
+/// Adds what a link leads to, by its path here and by its inode: a container has other paths.
 fn add_link(link: &Path, holder: usize, found: &mut InUse) -> io::Result<()> {
-    let path = match fs::read_link(link) {
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(error),
-        Err(_) => return Ok(()),
-        Ok(path) => path.into_os_string().into_encoded_bytes(),
-    };
+    let Some(path) = unless_gone(fs::read_link(link))? else { return Ok(()) };
+    let path = path.into_os_string().into_encoded_bytes();
     // Others are pipes, sockets and the like.
     if path.starts_with(b"/") {
         if let Ok((stat, _)) = look(link) {
@@ -111,9 +118,10 @@ fn unescape_newlines(text: &[u8]) -> Vec<u8> {
 
 /// Adds what a process has mapped. Returns whether it has any memory: a thread that ended has none.
 fn add_maps(process: &Path, holder: usize, found: &mut InUse) -> io::Result<bool> {
-    let mut maps = BufReader::new(File::open(process.join("maps"))?);
+    let Some(maps) = unless_gone(File::open(process.join("maps")))? else { return Ok(false) };
+    let mut maps = BufReader::new(maps);
     let (mut line, mut last, mut is_mapped) = (Vec::new(), Vec::new(), false);
-    while maps.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+    while unless_gone(maps.read_until(b'\n', &mut line))?.is_some_and(|length| length > 0) {
         // A file has several lines, one after the other.
         if let Some(start) = line.iter().position(|byte| *byte == b'/')
             && line[start..] != *last
