@@ -220,8 +220,8 @@ fn mirrored(eighths: char) -> char {
 // it includes the blocks of the directories whose content has lines. So this line and the lines without lines below
 // them add up to the root. The walk does not have to remember anything for it.
 //
-// If two lines may share inodes, their sum may be too large, and the rest is a lower bound. So it is if the root's size
-// is one, because it is larger than 16 EiB.
+// If two lines may share inodes, their sum may be too large, and the rest is a lower bound: at most a directory's own size
+// is subtracted for the lines below it. So it is if the root's size is one, because it is larger than 16 EiB.
 
 /// The inodes without a line.
 pub(in crate::show) struct Rest {
@@ -238,24 +238,31 @@ impl Rest {
         tree: &Tree,
         options: &PictureOptions,
     ) -> Option<Self> {
-        let mut lines = lines.into_iter().peekable();
-        let root = lines.next()?;
-        if lines.peek().is_none() && options.root_alone {
+        let lines: Vec<_> = lines.into_iter().collect();
+        let root = lines.first()?;
+        if lines.len() == 1 && options.root_alone {
             return None;
         }
-        let Totals { mut weight, mut entries, .. } = root.totals;
-        entries = entries.saturating_sub(is_inode(root, tree, options).into());
-        let is_bound = weight == u64::MAX;
+        // What the lines below each line cover. A line comes after the one that it is below.
+        let mut below = vec![(0_u64, 0_u64); lines.len()];
         let mut sharing = 0;
-        for line in lines {
-            if line.has_children {
-                entries = entries.saturating_sub(is_inode(line, tree, options).into());
+        for (i, line) in lines.iter().enumerate().skip(1).rev() {
+            let Totals { weight, entries, shared, .. } = line.totals;
+            let covered = if line.has_children {
+                let own = u64::from(is_inode(line, tree, options));
+                (weight.min(below[i].0), entries.min(below[i].1.saturating_add(own)))
             } else {
-                entries = entries.saturating_sub(line.totals.entries);
-                weight = weight.saturating_sub(line.totals.weight);
-                sharing += usize::from(line.totals.shared > 0);
-            }
+                sharing += usize::from(shared > 0);
+                (weight, entries)
+            };
+            let above = &mut below[line.parent.unwrap_or(0)];
+            *above = (above.0.saturating_add(covered.0), above.1.saturating_add(covered.1));
         }
+        let Totals { weight, entries, .. } = root.totals;
+        let is_bound = weight == u64::MAX;
+        let own = u64::from(is_inode(root, tree, options));
+        let weight = weight.saturating_sub(below[0].0);
+        let entries = entries.saturating_sub(below[0].1.saturating_add(own));
         let count = Format::Count.write(entries);
         let is_time = options.times.is_some();
         let noun = if entries == 1 { "entry" } else { "entries" };
