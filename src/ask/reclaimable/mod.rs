@@ -147,11 +147,6 @@ impl Reclaim {
     fn is_doubtful(&self) -> bool {
         self.rule.is_final() || self.doubt.is_some()
     }
-
-    /// Whether it is not known exactly how much it frees.
-    fn is_range(&self) -> bool {
-        self.frees.least < self.frees.most
-    }
 }
 
 /// What can go of what was `findable`; nothing if the walk was interrupted, or could read nothing. The second look also
@@ -170,6 +165,11 @@ pub fn find(
     let mut finder = Finder::new(&proofs, &entries, &report.problems, search, in_use.as_ref());
     let wanted = finder.found().into_iter().filter(|one| search.is_wanted(&one.rule));
     let (mut others, found): (Vec<_>, Vec<_>) = wanted.partition(Reclaim::is_doubtful);
+    let is_too_recent = |one: &Reclaim| {
+        let is_listed = one.frees.most > 0 && one.frees.most >= search.min_size;
+        is_listed && !one.rule.is_final() && search.is_recent(one)
+    };
+    let has_recent = others.iter().chain(&found).any(is_too_recent);
     // Before somebody looks, it has to be out of use.
     others.retain(|one| one.rule.is_final() || one.frees.most > 0 && !search.is_recent(one));
     let (mut recent, found): (Vec<_>, Vec<_>) =
@@ -217,12 +217,10 @@ pub fn find(
         list.truncate(search.lines);
     }
     let (more, more_others) = (all[0] - found.len(), all[1] - others.len());
-    let hint = match search.older {
-        Some(_) => ": --older 0h includes what was written lately",
-        None if all.iter().sum::<usize>() == 0 => {
-            ": a directory needs a marker beside it, such as Cargo.toml beside target"
-        }
-        None => "",
+    let hint = match all.iter().sum::<usize>() {
+        _ if has_recent => ": --older 0h includes what was written lately",
+        0 => ": a directory needs a marker beside it, such as Cargo.toml beside target",
+        _ => "",
     };
     let home = search.homes.first().cloned();
     Reclaimable {
@@ -258,7 +256,7 @@ fn keep_oldest(entries: &[KeptEntry], found: &mut Vec<Reclaim>, bytes: u64) {
     let mut order: Vec<_> = (0..found.len()).collect();
     // Stable: of those of one age, the largest first.
     order.sort_by_key(|number| found[*number].written);
-    let is_range = found.iter().any(Reclaim::is_range);
+    let is_range = found.iter().any(|one| one.frees.is_range());
     let mut freed = Freed::default();
     let mut chosen = vec![false; found.len()];
     for number in order {
@@ -278,7 +276,7 @@ fn freed_together<'r>(
     mut some: impl Iterator<Item = &'r Reclaim> + Clone,
 ) -> Freeable {
     let freed = freed_by(entries, some.clone());
-    freed.freed(some.any(Reclaim::is_range))
+    freed.freed(some.any(|one| one.frees.is_range()))
 }
 
 /// The inodes that `some` of the `entries` free together.
