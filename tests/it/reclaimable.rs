@@ -1419,7 +1419,7 @@ fn the_screen_marks_what_was_found() {
     let without_rules = tree().reclaimable(&[], None);
     let (_, nothing) = found(0, "nothing");
     assert_eq!(marked(without_rules.open()), (0, format!("{nothing}{MARKER}")));
-    let older = |rules| tree().reclaimable(rules, Some(now() - 30 * 86_400));
+    let older = |rules: &[&str]| tree().reclaimable(rules, Some(now() - 30 * 86_400));
     assert_eq!(marked(older(&[]).open()), (0, format!("{nothing}{MARKER}")));
     let hint = ": --older 0h includes what was written lately";
     fs::write(fixture.at("any/new"), "").unwrap();
