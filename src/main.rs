@@ -73,12 +73,11 @@ fn main() -> ExitCode {
     // While something is removed, nothing else may end the program.
     let is_plain = plan.cleaning.is_some();
     let of_lines = if is_plain { None } else { second.take() };
-    let asks_background = plan.asks_background && !is_plain;
     // The first time, weigh diff has no answer but its note.
     let has_answer = messages.first.is_none() || !matches!(plan.output, Output::Picture(_));
     let printed = match has_answer {
         true => {
-            let output = (plan.output, asks_background, is_plain);
+            let output = (plan.output, plan.asks_background, is_plain);
             unless_closed(print(request, outcome, output, of_lines))
         }
         false => Ok(()),
@@ -96,7 +95,10 @@ fn main() -> ExitCode {
     if let Input::Roots(_) = request.source {
         note(errors::not_loaded(report.answer.as_ref()), messages);
     }
-    note(errors::mounted_below(sys::mounted_below(&mounts), &messages.format), messages);
+    if messages.notes {
+        let mounted = sys::mounted_below(&mounts);
+        say(Message::Note, errors::mounted_below(mounted, &messages.format));
+    }
     note(errors::measures(stats.measures_differ, measure), messages);
     note(errors::unmounted(&outcome.unmounted), messages);
     let has_totals = report.answer.is_some() && !report.is_interrupted;

@@ -56,28 +56,25 @@ pub fn apply(
         true => Some(Consent::planned(entries)),
         false => ask_for(entries, cleaning.manner, found),
     };
+    let Some(consent) = consent else { return refused("that is not the number") };
     // While the question waited, git may have begun to track something; and a directory goes into the trash with everything
-    // in it, and so with what is new there. A third look has to find the same.
-    let third = match consent {
-        Some(_) => ask::run(request, |_| ()).ok(),
-        None => None,
+    // in it, also with new entries. A third look has to find the same.
+    let third = match ask::run(request, |_| ()) {
+        Ok(third) => third,
+        Err(problem) => return refused(&problem.lines()),
     };
-    if third.as_ref().is_some_and(|third| third.snapshot.report.is_interrupted) {
+    if third.snapshot.report.is_interrupted {
         return SIGNALLED + 2;
     }
-    let third = third.and_then(|third| third.reclaimable);
-    let Some(mut removing) = Removing::begin(
-        tree,
-        cleaning,
-        consent.map(|it| (it, entries)),
-        &request.interrupt,
-        second,
-    ) else {
-        return REFUSED;
+    let begun = Removing::begin(tree, cleaning, (consent, entries), &request.interrupt, second);
+    let mut removing = match begun {
+        Ok(removing) => removing,
+        Err(why) => return refused(&why),
     };
     removing.kept = unplanned;
+    let third: Vec<_> = third.reclaimable.into_iter().flat_map(|third| third.found).collect();
     let is_same = |path: &[u8], evidence: &str| {
-        let again = third.iter().flat_map(|third| &third.found).find(|one| one.path == *path);
+        let again = third.iter().find(|one| one.path == *path);
         let again = again.and_then(|one| one.checked.as_ref());
         again.is_some_and(|it| it.evidence == evidence)
     };
@@ -92,6 +89,12 @@ pub fn apply(
     }
     removing.remove(items);
     removing.end(found, format)
+}
+
+/// Says why nothing is removed. Returns the exit status.
+fn refused(why: &str) -> u8 {
+    say(Message::Error, [format!("nothing was removed: {why}")]);
+    REFUSED
 }
 
 /// Asks for the number of entries, on the terminal.
@@ -122,35 +125,24 @@ struct Removing<'a> {
 }
 
 impl<'a> Removing<'a> {
-    /// Says why nothing is removed, if that is so. From now on, a signal ends it between two system calls.
+    /// Checks that entries can be removed, or returns why not. From now on, a signal ends it between two system calls.
     fn begin(
         tree: &'a Tree,
         cleaning: &'a Cleaning,
-        consent: Option<(Consent, u64)>,
+        (consent, entries): (Consent, u64),
         interrupt: &Interrupt,
         second: Option<SecondCtrlC>,
-    ) -> Option<Self> {
-        let refused = |why: String| say(Message::Error, [format!("nothing was removed: {why}")]);
-        let Some((consent, entries)) = consent else {
-            refused("that is not the number".to_owned());
-            return None;
-        };
+    ) -> Result<Self, String> {
         let signals = TerminalSignals::default();
         let listening = signals::listen_for_lines(&signals, interrupt, second);
-        if let Err(error) = listening.and_then(|()| cleaning.directories.check_log()) {
-            refused(error.to_string());
-            return None;
-        }
+        let checked = listening.and_then(|()| cleaning.directories.check_log());
+        checked.map_err(|error| error.to_string())?;
         // Somebody may have begun to use something while the question waited.
-        let in_use = match sys::in_use() {
-            Ok(in_use) => in_use,
-            Err(error) => {
-                refused(format!("nobody can tell which files are in use ({})", reason(&error)));
-                return None;
-            }
-        };
+        let in_use = sys::in_use().map_err(|error| {
+            format!("nobody can tell which files are in use ({})", reason(&error))
+        })?;
         let (kept, gone, is_partly_gone, has_failed) = Default::default();
-        Some(Self {
+        Ok(Self {
             tree,
             cleaning,
             consent,
@@ -182,17 +174,15 @@ impl<'a> Removing<'a> {
         for (place, target) in items {
             let used = used_within(&self.in_use, self.tree, place);
             let used = used.or_else(|| self.in_use.within(&target.path()).map(ToString::to_string));
-            match (used, manner) {
-                (Some(why), _) => self.keep_whole(&target, why),
-                (None, Manner::Delete) => {
-                    places.push(place);
-                    targets.push(target.with_content(self.tree, place));
-                }
-                (None, Manner::Trash) => {
-                    places.push(place);
-                    targets.push(target);
-                }
+            if let Some(why) = used {
+                self.keep_whole(&target, why);
+                continue;
             }
+            places.push(place);
+            targets.push(match manner {
+                Manner::Delete => target.with_content(self.tree, place),
+                Manner::Trash => target,
+            });
         }
         let now = targets.iter().map(|target| target.totals.0).sum();
         let consent = self.consent.less(self.entries.saturating_sub(now));
@@ -221,9 +211,7 @@ impl<'a> Removing<'a> {
 
     /// Says how it went. Returns the exit status.
     fn end(self, found: &Reclaimable, format: &Format) -> u8 {
-        let is_range = found.frees.least < found.frees.most;
-        let gone = self.gone.freed(is_range);
-        let gone = (gone, self.is_partly_gone);
+        let gone = (self.gone.freed(found.frees.is_range()), self.is_partly_gone);
         let line = freed(gone, self.cleaning.manner, found, &self.kept, format);
         let printed = terminal::print(format!("{line}\n").as_bytes());
         match self.signals.ended_by() {

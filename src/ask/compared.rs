@@ -1,5 +1,6 @@
 //! Comparisons: the earlier snapshot, which is loaded while a walk runs, and the difference.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -233,26 +234,25 @@ impl Request {
         let store = sys::real_path(&kept.directory, Symlinks::Follow);
         let store = store.map(|path| path.into_os_string().into_encoded_bytes());
         let Ok(store) = store else { return };
-        for root in &origin.roots {
-            let (Some(name), Some(way)) = (&root.name, path::below(&store, &root.path)) else {
-                continue;
-            };
-            let find = |tree: &Tree| {
-                let root = tree.roots().find(|root| root.name() == name)?;
-                let mut names = way.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
-                names.try_fold(root, |at, name| at.directories().find(|it| it.name() == name))?.id()
-            };
-            let (was, is) = (find(before), find(now));
-            if let (Some(Unchanged::Parts(parts)), Some(is)) = (unchanged, is)
-                && parts.leave_out(now, is)
-            {
-                // The tree before lacks it.
-                return;
-            }
-            was.into_iter().for_each(|was| before.empty(was));
-            is.into_iter().for_each(|is| now.empty(is));
+        let shown = origin.roots.iter().find_map(|root| {
+            let (name, below) = (root.name.as_ref()?, path::below(&store, &root.path)?);
+            let names = [&**name, below].into_iter().filter(|name| !name.is_empty());
+            Some(BTreeMap::from([(path::join_all(names), ())]))
+        });
+        let Some(shown) = shown else { return };
+        let find = |tree: &Tree| {
+            let (place, ()) = tree.at_paths(&shown).pop()?;
+            tree.at(place).id()
+        };
+        let (was, is) = (find(before), find(now));
+        if let (Some(Unchanged::Parts(parts)), Some(is)) = (unchanged, is)
+            && parts.leave_out(now, is)
+        {
+            // The tree before lacks it.
             return;
         }
+        was.into_iter().for_each(|was| before.empty(was));
+        is.into_iter().for_each(|is| now.empty(is));
     }
 
     /// How what is to be shown has changed in this `view`. What is `unchanged` may be missing in the tree `before`.

@@ -16,7 +16,7 @@ pub enum When {
     /// When this day began.
     On(Date),
     /// When the last such day before today began.
-    Last(Weekday),
+    Weekday(Weekday),
 }
 
 /// A unit of time. Months and years are those of the calendar.
@@ -48,7 +48,7 @@ impl When {
             _ => {}
         }
         if let Some((_, day)) = WEEKDAYS.into_iter().find(|(name, _)| *name == text) {
-            return Ok(When::Last(day));
+            return Ok(When::Weekday(day));
         }
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let (number, unit) = text.split_at(digits);
@@ -87,7 +87,7 @@ impl When {
                 .to_zoned_datetime(zone.clone())
                 .ok()?,
             When::On(date) => date.to_zoned_datetime(zone.clone()).ok()?,
-            When::Last(day) => last(day, now.date())?.to_zoned_datetime(zone.clone()).ok()?,
+            When::Weekday(day) => last(day, now.date())?.to_zoned_datetime(zone.clone()).ok()?,
         };
         Some(time.timestamp().as_second())
     }

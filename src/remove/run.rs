@@ -1,4 +1,5 @@
-//! Removes the targets one by one, in the steps that the module above lists.
+//! Removes the targets one by one, or moves them into the trash, in the steps that the module above lists; and puts back
+//! entries from the trash.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
@@ -10,8 +11,7 @@ use super::aside::{Move, random_name};
 use super::below::Below;
 use super::consent::Consent;
 use super::held::{HeldMount, Parent};
-use super::log::Log;
-use super::log::UserDirectories;
+use super::log::{Log, UserDirectories};
 use super::outcome::{
     Fate, RemovalEvent, RemovalStep, Removed, Stop, TargetOutcome, because, explain,
 };
@@ -36,8 +36,8 @@ const DELETE: &str = "delete";
 const TRASH: &str = "trash";
 const RESTORE: &str = "restore";
 
-/// Deletes `targets`, or moves them into the trash, if `consent` is to exactly that. `on_event` is called before each system call and after each target,
-/// and can cancel; then what was moved but not removed is put back.
+/// Deletes `targets`, or moves them into the trash, if `consent` is to exactly that. `on_event` is called before each
+/// system call and after each target, and can cancel; then what was moved but not removed is put back.
 pub fn remove(
     targets: &[Target],
     manner: Manner,

@@ -15,21 +15,20 @@ use crate::base::path;
 use crate::from::snapshot::Origin;
 use crate::tree::{Child, Order, Step, Traversal, Tree};
 
-/// Draws the difference `tree` to the snapshot from `earlier`. The one now is from `now`, if that is known.
+/// Draws the difference `tree`, with answers about the time `since` the earlier snapshot.
 ///
 /// # Errors
 /// The writer's.
-pub fn draw(
+pub(super) fn draw(
     out: &mut dyn Write,
     tree: &Tree,
-    (earlier, now): (Option<&Origin>, Option<&Origin>),
+    since: &str,
     options: &PictureOptions,
 ) -> io::Result<()> {
     let growth = Growth::of(tree, options);
     let mut lines = Vec::new();
     if !options.skip_total {
-        let since = since_then(earlier, now, &options.dates);
-        let answers = answers(tree, &since, options.width, options).into_iter();
+        let answers = answers(tree, since, options.width, options).into_iter();
         lines.extend(answers.map(|answer| options.charset.cut(&answer, options.width)));
     }
     lines.extend(growth.lines(options));
@@ -44,15 +43,14 @@ pub fn draw(
 ///
 /// # Errors
 /// The writer's.
-pub fn markdown(
+pub(super) fn markdown(
     out: &mut dyn Write,
     tree: &Tree,
-    (earlier, now): (Option<&Origin>, Option<&Origin>),
+    since: &str,
     options: &PictureOptions,
 ) -> io::Result<()> {
     let growth = Growth::of(tree, options);
-    let since = since_then(earlier, now, &options.dates);
-    for answer in answers(tree, &since, usize::MAX, options) {
+    for answer in answers(tree, since, usize::MAX, options) {
         writeln!(out, "{}\n", code(&answer))?;
     }
     if !growth.rows.is_empty() {
@@ -83,7 +81,11 @@ pub(super) fn since(earlier: Option<&Origin>, dates: &TimeFormat) -> String {
 }
 
 /// The same, with a host only if that is another one now, and a day near to today as people call it.
-fn since_then(earlier: Option<&Origin>, now: Option<&Origin>, dates: &TimeFormat) -> String {
+pub(super) fn since_then(
+    earlier: Option<&Origin>,
+    now: Option<&Origin>,
+    dates: &TimeFormat,
+) -> String {
     let time = earlier.map(|origin| origin.time).filter(|time| *time != 0);
     let Some(time) = time else { return since(earlier, dates) };
     let is_here = now.is_some_and(|now| earlier.is_some_and(|earlier| earlier.host == now.host));

@@ -2,7 +2,7 @@
 //! else are options.
 
 pub mod colors;
-pub mod diff;
+mod diff;
 pub mod errors;
 pub mod file_systems;
 pub mod history;
@@ -164,6 +164,9 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome, mut output: Output) -> io::
 fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Result<()> {
     let Outcome { snapshot, file_systems, earlier, doubts, .. } = outcome;
     let Snapshot { report, view, known, origin, .. } = snapshot;
+    let since = |options: &tree::PictureOptions| {
+        diff::since_then(earlier.as_ref(), origin.as_ref(), &options.dates)
+    };
     match (output, &report.answer) {
         (Output::Form(form, options), tree) => {
             let file_systems = file_systems.to_vec();
@@ -185,7 +188,7 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
             }
         }
         (Output::Picture(options), Some(tree)) if tree.root().change().is_some() => {
-            diff::draw(out, tree, (earlier.as_ref(), origin.as_ref()), &options)
+            diff::draw(out, tree, &since(&options), &options)
         }
         (Output::Picture(options), Some(tree)) => {
             let lines = file_systems::lines(file_systems, &options);
@@ -197,7 +200,7 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
             out.write_all(lines.as_bytes())
         }
         (Output::Markdown(options), Some(tree)) if tree.root().change().is_some() => {
-            diff::markdown(out, tree, (earlier.as_ref(), origin.as_ref()), &options)
+            diff::markdown(out, tree, &since(&options), &options)
         }
         (Output::Markdown(options), Some(tree)) => markdown::write(out, tree, &options),
         (Output::Page(mut options), Some(tree)) => {

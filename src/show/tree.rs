@@ -1,4 +1,5 @@
-//! The picture: one line for each node, with size, tree, name, bar and percentage.
+//! The tree: size, branches, name, bar and percentage of each line. `lines` chooses the lines, in which a directory may
+//! share one with the entry that makes up nearly all of it; `columns` says how wide each part is.
 //!
 //! Lines are laid out from the root down, largest first, and printed in that order or in reverse. Nothing recurses,
 //! and a deep line costs no more than its width allows.

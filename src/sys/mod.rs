@@ -3,7 +3,8 @@
 //! * [`Source`]: what lists directories and stats entries. The choice for a root or a mount is made at run time, and
 //!   stored in its [`Mount`]. If a source lists an entry with its attributes ([`Listed`]), no stat is needed.
 //! * [`Handle`]: an open directory, of any source.
-//! * The same everywhere: `real_path`, [`MountTable`], [`space`], `now` and `time_zone`.
+//! * The same everywhere: `real_path`, [`MountTable`], [`space`], `now` and `time_zone`; `is_root`: whether no other user
+//!   may read more; `is_read_only`: whether nothing can be changed at a path.
 //! * `system`: Linux, another Unix, or Windows, chosen here and nowhere else. Each has the same items. In `unix` is
 //!   what Linux and the others do in the same way; `refused` refuses, elsewhere, what only Linux does.
 //!   * The sources of listings, and paths from bytes (`to_path`, `into_path`; the other way is std's
@@ -11,14 +12,17 @@
 //!   * `is_vanished`, `is_out_of_handles`, `not_found`, `errors`: what the system's errors mean.
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
 //!   * `threads_with_room`: how many threads the limits of the process allow.
-//!   * `terminal`, `is_capable_terminal`, `read_keys_without_waiting`, `typed`, `forget_typed`, `asked`, `stop_others`: the terminal of the process.
+//!   * `terminal`, `is_capable_terminal`, `read_keys_without_waiting`, `typed`, `forget_typed`, `asked`, `stop_others`:
+//!     the terminal of the process.
 //!   * `ensure_output`: whether standard output can be written to.
 //!   * `usage`, `own_usage`: what the process has used, and what this thread has.
-//!   * `host`, `user_name`, `user_number`, `user_home`, `user_homes`: the names of the machine and its users, and their
-//!     home directories.
+//!   * `host`, `user_id`, `user_name`, `user_number`, `user_home`, `user_homes`, `HOME`: the names and numbers of the
+//!     machine and its users, and their home directories.
+//!   * `space_around`: the capacity of the file system that holds a path.
+//!   * `make_directories`, `make_private_directory`, `open_to_append`, `read_private_file`: files and directories of the
+//!     user's own.
+//!   * `open_outside`, `OPENER`: the program that opens a file for the desktop.
 //!   * `has_dos_name`: whether one of the links of an entry is a name that no listing has.
-//!   * `is_root`: whether no other user may read more.
-//!   * `is_read_only`: whether nothing can be changed at a path.
 //!   * On Unix, `access_list`: who else may access a file (acl(5)), empty if there is no list or the system does not
 //!     tell; `set_access_list`, for an open file.
 //!   * `snapshot_file`: who may read a snapshot, and who is writing it.

@@ -188,6 +188,11 @@ pub struct Freeable {
 }
 
 impl Freeable {
+    /// Whether it is not known exactly how much comes free.
+    pub fn is_range(&self) -> bool {
+        self.least < self.most
+    }
+
     /// More extents than are remembered.
     pub const TOO_MANY: u64 = u64::MAX;
 

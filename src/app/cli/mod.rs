@@ -74,7 +74,7 @@ pub struct Messages {
     pub may_need_root: bool,
     /// Whether to say what the walk did.
     pub stats: bool,
-    /// Why there is no comparison yet, or that it is with a scan of another host.
+    /// That the comparison is with a scan of another host, if it is.
     pub compared: Option<String>,
     /// Why there is no earlier scan to compare with yet.
     pub first: Option<String>,

@@ -32,11 +32,9 @@ use weigh::internal::tree::tally::{By, Inodes, Limits, Show};
 
 impl Flags {
     pub(super) fn walk(&self) -> Result<walk::WalkOptions, String> {
-        let mut filter = self.filters.filter()?;
-        if self.command.is(&CLEAN) {
-            // These choose among what rules find. In the scan they would hide files that the rules need.
-            filter = Filter::default();
-        }
+        // Filters of clean choose among what rules find. In the scan they would hide files that the rules need.
+        let mut filter =
+            if self.command.is(&CLEAN) { Filter::default() } else { self.filters.filter()? };
         filter.collapse = Paths::new(self.show.collapse.iter().cloned());
         filter.share = self.snapshots.shard;
         let count = &self.count;

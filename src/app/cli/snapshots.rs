@@ -215,7 +215,7 @@ impl Flags {
         let of = if paths.is_empty() { " ." } else { paths };
         let meanwhile = format!("weigh -F --newer 7d{paths} lists what was written this week");
         let [minutes, days] = [MINUTES, DAYS].map(|style| self.times_as(style));
-        let like = self.remembered().history(now);
+        let (like, others) = self.remembered().history(now);
         let is_usable = |member: &&Member| member.header.is_complete || !needs_complete;
         if let Some(Member { header, .. }) = like.iter().find(is_usable) {
             let [oldest, day] = [&minutes, &days].map(|times| times.write(header.origin.time));
@@ -237,8 +237,7 @@ impl Flags {
                 ),
             );
         }
-        let all = self.remembered().all();
-        let mut others = all.iter().rev().map(|member| &member.header.origin);
+        let mut others = others.iter().rev().map(|member| &member.header.origin);
         if let Some(other) = others.clone().find(|other| other.has_paths_of(now)) {
             let flags: Vec<_> =
                 other.options.iter().flatten().filter(|flag| sets_apart(flag)).cloned().collect();
@@ -295,7 +294,7 @@ impl Flags {
 
     /// What is remembered of the directory at `path`, if anything is.
     fn history_of(&self, path: &Path) -> Option<Vec<PathBuf>> {
-        let files = self.remembered().history(&self.here(&[path.into()]));
+        let (files, _) = self.remembered().history(&self.here(&[path.into()]));
         (!files.is_empty()).then(|| files.into_iter().map(|member| member.file).collect())
     }
 

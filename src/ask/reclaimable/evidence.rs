@@ -135,17 +135,22 @@ pub(super) struct Evidence<'a> {
     places: HashMap<Vec<u8>, Place>,
     search: &'a Search,
     spared: Spared<'a>,
-    /// None if nobody can tell.
-    in_use: Option<InUse>,
+    /// The entries that other processes use; none if nobody can tell.
+    in_use: Option<&'a InUse>,
 }
 
 impl<'a> Evidence<'a> {
-    pub(super) fn new(tree: &'a Tree, found: &[Reclaim], search: &'a Search) -> Self {
+    pub(super) fn new(
+        tree: &'a Tree,
+        found: &[Reclaim],
+        search: &'a Search,
+        in_use: Option<&'a InUse>,
+    ) -> Self {
         let paths: BTreeMap<_, _> = found.iter().map(|one| (one.path.clone(), &one.path)).collect();
         let places = tree.at_paths(&paths).into_iter();
         let places = places.map(|(place, path)| ((*path).clone(), place)).collect();
         let spared = Spared::new(&search.spared, tree.roots().map(|root| root.name()));
-        Self { tree, places, search, spared, in_use: sys::in_use().ok() }
+        Self { tree, places, search, spared, in_use }
     }
 
     /// Takes what may be removed for targets, with their evidence; and says why the rest of `found` may not be.
@@ -192,7 +197,7 @@ impl<'a> Evidence<'a> {
 
     /// Why an entry must not go, if there is a reason in it.
     fn doubt(&self, top: Child<'_>) -> Option<String> {
-        let Some(in_use) = &self.in_use else {
+        let Some(in_use) = self.in_use else {
             return Some("nobody can tell which files are in use: there is no /proc".to_owned());
         };
         let within = |child: &Child<'_>| {

@@ -47,8 +47,8 @@ pub(super) struct Finder<'a> {
     /// Whether the walk has seen every name that is in the roots.
     has_all_names: bool,
     work_trees: WorkTrees,
-    /// What other processes use.
-    in_use: InUse,
+    /// The entries that other processes use; none if nobody can tell.
+    in_use: Option<&'a InUse>,
     /// What tags are compared with. Few of them are ever needed.
     patterns: HashMap<&'a str, Option<Regex>>,
 }
@@ -59,6 +59,7 @@ impl<'a> Finder<'a> {
         entries: &'a [KeptEntry],
         problems: &'a [Problem],
         search: &'a Search,
+        in_use: Option<&'a InUse>,
     ) -> Self {
         let mut parents = vec![None; entries.len()];
         for (number, entry) in entries.iter().enumerate() {
@@ -103,14 +104,9 @@ impl<'a> Finder<'a> {
             homes,
             has_all_names,
             work_trees: WorkTrees::default(),
-            in_use: sys::in_use().unwrap_or_default(),
+            in_use,
             patterns: HashMap::new(),
         }
-    }
-
-    /// How many processes could not be asked what they have open.
-    pub(super) fn unseen(&self) -> u64 {
-        self.in_use.unseen
     }
 
     /// What is found, with directories in place of all that is in them, where rules join them.
@@ -324,7 +320,7 @@ impl<'a> Finder<'a> {
         if self.parents[number].is_none() {
             return Some("it is a PATH itself".to_owned());
         }
-        self.in_use.within(real).map(Holder::to_string)
+        self.in_use?.within(real).map(Holder::to_string)
     }
 
     /// Whether something at `path` or below could not be read. Problems are sorted by path.
@@ -345,9 +341,8 @@ impl<'a> Finder<'a> {
         let mut waiting: BTreeMap<(usize, usize), Vec<Reclaim>> = BTreeMap::new();
         loop {
             for one in ahead.drain(..) {
-                let is_recent = self.search.older.is_some_and(|older| one.written > older);
-                let is_sure = one.is_directory && one.doubt.is_none() && !is_recent;
-                let may_be_joined = is_sure && !one.rule.join.is_empty();
+                let is_sure = one.doubt.is_none() && !self.search.is_recent(&one);
+                let may_be_joined = one.is_directory && is_sure && !one.rule.join.is_empty();
                 match self.parents[one.entry].filter(|_| may_be_joined) {
                     Some(parent) => {
                         waiting.entry((parent, one.number)).or_default().push(one);

@@ -25,6 +25,7 @@ use finder::Finder;
 use crate::base::inode::Identity;
 use crate::remove::Target;
 use crate::scan::filter::Filter;
+use crate::sys;
 use crate::tree::sum::Freed;
 use crate::tree::{Freeable, Place, Report};
 
@@ -159,23 +160,26 @@ pub fn find(
     let Some(Findable { proofs, entries }) = findable.filter(|_| !report.is_interrupted) else {
         return Reclaimable::default();
     };
-    let mut finder = Finder::new(&proofs, &entries, &report.problems, search);
-    let (mut others, found): (Vec<_>, Vec<_>) =
-        finder.found().into_iter().partition(Reclaim::is_doubtful);
-    let unseen = finder.unseen();
-    others.retain(|one| search.is_wanted(&one.rule));
-    let found: Vec<_> = found.into_iter().filter(|one| search.is_wanted(&one.rule)).collect();
-    // With `--older 0h`, nothing is too recent.
-    let is_recent = |one: &Reclaim| search.older.is_some_and(|older| one.written > older);
+    let in_use = sys::in_use().ok();
+    let unseen = in_use.as_ref().map_or(0, |in_use| in_use.unseen);
+    let mut finder = Finder::new(&proofs, &entries, &report.problems, search, in_use.as_ref());
+    let wanted = finder.found().into_iter().filter(|one| search.is_wanted(&one.rule));
+    let (mut others, found): (Vec<_>, Vec<_>) = wanted.partition(Reclaim::is_doubtful);
+    let is_too_recent = |one: &Reclaim| {
+        let is_listed = one.frees.most > 0 && one.frees.most >= search.min_size;
+        is_listed && !one.rule.is_final() && search.is_recent(one)
+    };
+    let has_recent = others.iter().chain(&found).any(is_too_recent);
     // Before somebody looks, it has to be out of use.
-    others.retain(|one| one.rule.is_final() || one.frees.most > 0 && !is_recent(one));
-    let (mut recent, found): (Vec<_>, Vec<_>) = found.into_iter().partition(is_recent);
+    others.retain(|one| one.rule.is_final() || one.frees.most > 0 && !search.is_recent(one));
+    let (mut recent, found): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|one| search.is_recent(one));
     let (mut found, mut by_program): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|one| one.rule.is_by_hand());
     keep_freeing(&entries, &mut found);
     let mut origin = None;
     if let (Some(first), Some(tree)) = (first, &report.answer) {
-        Evidence::new(tree, &first.found, search).examine(&mut found);
+        Evidence::new(tree, &first.found, search, in_use.as_ref()).examine(&mut found);
         let (doubtful, sure): (Vec<_>, Vec<_>) = found.into_iter().partition(Reclaim::is_doubtful);
         others.extend(doubtful);
         found = sure;
@@ -200,28 +204,23 @@ pub fn find(
     if let Some(bytes) = search.free.filter(|_| is_last) {
         keep_oldest(&entries, &mut found, bytes);
     }
-    let is_range = |some: &[Reclaim]| some.iter().any(|one| one.frees.least < one.frees.most);
-    let frees = freed_by(&entries, &found).freed(is_range(&found));
-    let mut by_kind: BTreeMap<_, Vec<&Reclaim>> = BTreeMap::new();
+    let frees = freed_together(&entries, found.iter());
+    let mut kinds: BTreeMap<_, Vec<&Reclaim>> = BTreeMap::new();
     for one in &found {
-        by_kind.entry(one.rule.what.clone()).or_default().push(one);
+        kinds.entry(one.rule.what.clone()).or_default().push(one);
     }
-    let by_kind = by_kind.into_iter().map(|(what, some)| {
-        let is_range = some.iter().any(|one| one.frees.least < one.frees.most);
-        (what, freed_by(&entries, some).freed(is_range))
-    });
+    let kinds = kinds.into_iter();
+    let by_kind = kinds.map(|(what, some)| (what, freed_together(&entries, some.into_iter())));
     let by_kind = by_kind.collect();
     let all = [&found, &others, &by_program, &recent].map(Vec::len);
     for list in [&mut found, &mut others].into_iter().filter(|_| is_last) {
         list.truncate(search.lines);
     }
     let (more, more_others) = (all[0] - found.len(), all[1] - others.len());
-    let hint = match search.older {
-        Some(_) => ": --older 0h includes what was written lately",
-        None if all.iter().sum::<usize>() == 0 => {
-            ": a directory needs a marker beside it, such as Cargo.toml beside target"
-        }
-        None => "",
+    let hint = match all.iter().sum::<usize>() {
+        _ if has_recent => ": --older 0h includes what was written lately",
+        0 => ": a directory needs a marker beside it, such as Cargo.toml beside target",
+        _ => "",
     };
     let home = search.homes.first().cloned();
     Reclaimable {
@@ -257,7 +256,7 @@ fn keep_oldest(entries: &[KeptEntry], found: &mut Vec<Reclaim>, bytes: u64) {
     let mut order: Vec<_> = (0..found.len()).collect();
     // Stable: of those of one age, the largest first.
     order.sort_by_key(|number| found[*number].written);
-    let is_range = found.iter().any(|one| one.frees.least < one.frees.most);
+    let is_range = found.iter().any(|one| one.frees.is_range());
     let mut freed = Freed::default();
     let mut chosen = vec![false; found.len()];
     for number in order {
@@ -271,7 +270,16 @@ fn keep_oldest(entries: &[KeptEntry], found: &mut Vec<Reclaim>, bytes: u64) {
     found.retain(|_| chosen.next().unwrap_or(false));
 }
 
-/// What `some` of the `entries` free together.
+/// How many bytes `some` of the `entries` free together.
+fn freed_together<'r>(
+    entries: &[KeptEntry],
+    mut some: impl Iterator<Item = &'r Reclaim> + Clone,
+) -> Freeable {
+    let freed = freed_by(entries, some.clone());
+    freed.freed(some.any(|one| one.frees.is_range()))
+}
+
+/// The inodes that `some` of the `entries` free together.
 fn freed_by<'r>(entries: &[KeptEntry], some: impl IntoIterator<Item = &'r Reclaim>) -> Freed {
     let mut freed = Freed::default();
     some.into_iter().for_each(|one| add_freed(entries, one, &mut freed));
@@ -287,6 +295,11 @@ fn add_freed(entries: &[KeptEntry], one: &Reclaim, freed: &mut Freed) {
 }
 
 impl Search {
+    /// Whether it was written too lately. With `--older 0h`, nothing is.
+    fn is_recent(&self, one: &Reclaim) -> bool {
+        self.older.is_some_and(|older| one.written > older)
+    }
+
     /// Whether `--only` names a rule, or nothing does.
     fn is_wanted(&self, rule: &ReclaimRule) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| rule.is_named(only))

@@ -75,7 +75,7 @@ impl Day {
                 Day::Ago(days.try_into().unwrap_or(u16::MAX))
             }
             When::On(date) => Day::On(date),
-            When::Last(day) => Day::Weekday(day),
+            When::Weekday(day) => Day::Weekday(day),
             when @ When::Ago(..) => Day::Before(when),
         })
     }
@@ -135,16 +135,16 @@ impl Remembered {
         }
     }
 
-    /// All walks of the series of `now`, and if that has not two, those of other hosts; oldest first. With nothing that
-    /// cannot be read.
-    pub fn history(&self, now: &Origin) -> Vec<Member> {
-        let mut all = self.all();
-        all.retain(|member| is_like(member, now));
+    /// All walks of the series of `now`, and if that has not two, those of other hosts; and all walks of other series.
+    /// Oldest first, with nothing that cannot be read.
+    pub fn history(&self, now: &Origin) -> (Vec<Member>, Vec<Member>) {
+        let all = self.all().into_iter();
+        let (mut like, others): (Vec<_>, _) = all.partition(|member| is_like(member, now));
         let is_here = |member: &Member| member.header.origin.host == now.host;
-        if all.iter().filter(|member| is_here(member)).count() > 1 {
-            all.retain(is_here);
+        if like.iter().filter(|member| is_here(member)).count() > 1 {
+            like.retain(is_here);
         }
-        all
+        (like, others)
     }
 
     /// Where to save a walk from `origin`. Makes the directory, for the user alone.

@@ -4,10 +4,10 @@
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::unlinked::look;
-use crate::sys::{Holder, InUse, is_vanished};
+use super::proc::{entries_of, look, unless_gone};
+use crate::sys::{Holder, InUse};
 
 /// Looks at all processes but this one.
 ///
@@ -44,31 +44,16 @@ fn add_files(process: &Path, holder: usize, found: &mut InUse) -> io::Result<()>
     // All of them have the same memory.
     let mut is_mapped = false;
     for thread in entries_of(&process.join("task"))? {
-        let links = ["exe", "cwd", "root"].map(|name| thread.join(name));
-        for link in entries_of(&thread.join("fd"))?.into_iter().chain(links) {
-            add_link(&link, holder, found)?;
+        let thread = thread?;
+        let links = ["exe", "cwd", "root"].map(|name| Ok(thread.join(name)));
+        for link in entries_of(&thread.join("fd"))?.chain(links) {
+            add_link(&link?, holder, found)?;
         }
         if !is_mapped {
             is_mapped = add_maps(&thread, holder, found)?;
         }
     }
     Ok(())
-}
-
-/// The paths of the entries of a directory of proc; none if its process or thread has ended.
-fn entries_of(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let Some(entries) = unless_gone(fs::read_dir(directory))? else { return Ok(Vec::new()) };
-    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
-    Ok(unless_gone(paths.collect())?.unwrap_or_default())
-}
-
-/// Nothing if what was asked is gone: a process or thread has ended, or has closed a file. Any other error says that files
-/// are not seen.
-fn unless_gone<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
-    match answer {
-        Err(error) if is_vanished(&error) => Ok(None),
-        answer => answer.map(Some),
-    }
 }
 
 /// Whether it is a thread of the kernel, which has no files (PF_KTHREAD in linux/sched.h; proc_pid_stat(5)).

@@ -12,6 +12,7 @@ mod in_use;
 pub(super) mod listing;
 mod own_space;
 mod prefetch;
+mod proc;
 mod unlinked;
 
 use std::ffi::CStr;

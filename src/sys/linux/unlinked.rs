@@ -7,18 +7,17 @@
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{AtFlags, CWD, StatxFlags};
-
-use super::listing::{FIELDS, stat_and_mount};
+use super::proc::{entries_of, look, unless_gone};
 use crate::base::inode::Identity;
 use crate::base::measure::Kind;
 use crate::sys::mount_table::{ListedMount, device_number, unescape};
-use crate::sys::{Cause, Holder, Mapped, MountTable, Stat, Unseen, to_path};
+use crate::sys::problem::reason;
+use crate::sys::{Cause, Holder, Mapped, MountTable, Stat, Unseen, is_vanished, to_path};
 
 /// How many files are named on each file system: the largest.
 const MOST: usize = 1_000;
@@ -53,13 +52,11 @@ pub fn unlinked_files(
         }
     }
     let is_first = fs::read_link(NAMESPACE.0).is_ok_and(|it| it == Path::new(NAMESPACE.1));
-    let unknown = [
-        (search.is_refused, "some processes (Permission denied)"),
-        (!is_first || !Path::new("/proc/1").exists(), "processes that /proc does not list"),
-    ];
-    let unknown = unknown.into_iter().filter(|(is_unknown, _)| *is_unknown);
+    let unread = search.unread.map(|error| format!("some processes ({})", reason(&error)));
+    let lists_all = is_first && Path::new("/proc/1").exists();
+    let unlisted = (!lists_all).then(|| "processes that /proc does not list".to_owned());
     let causes = search.found.into_iter().map(Found::finish).collect();
-    Ok((causes, unknown.map(|(_, what)| what.to_owned()).collect()))
+    Ok((causes, unread.into_iter().chain(unlisted).collect()))
 }
 
 #[derive(Default)]
@@ -69,7 +66,8 @@ struct Search {
     by_mount: HashMap<u64, Option<u64>>,
     /// What was found on the file system of each root.
     found: Vec<Found>,
-    is_refused: bool,
+    /// The first error that kept files from being seen.
+    unread: Option<io::Error>,
 }
 
 /// What was found on one file system.
@@ -88,24 +86,21 @@ struct Found {
 
 impl Search {
     fn process(&mut self, pid: u32, process: &Path) {
-        let more = ["exe", "cwd", "root"].map(|name| process.join(name));
-        let looked = fs::read_dir(process.join("fd")).and_then(|open| {
-            let open = open.map_while(Result::ok).map(|link| link.path());
-            open.chain(more).try_for_each(|link| self.link(pid, process, &link))
+        let more = ["exe", "cwd", "root"].map(|name| Ok(process.join(name)));
+        let looked = entries_of(&process.join("fd")).and_then(|open| {
+            // One that cannot be asked says nothing of the others.
+            let links = open.chain(more).map(|link| self.link(pid, process, &link?));
+            links.fold(Ok(()), Result::and)
         });
-        let looked = looked.and_then(|()| self.maps(pid, process));
-        self.is_refused |= looked.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
+        let looked = looked.and(self.maps(pid, process));
+        self.unread = self.unread.take().or(looked.err());
     }
 
-    /// Looks where a link of a process leads. The only error is that this is refused.
+    /// Looks where a link of a process leads.
     fn link(&mut self, pid: u32, process: &Path, link: &Path) -> io::Result<()> {
-        let path = match fs::read_link(link) {
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(error),
-            Err(_) => return Ok(()),
-            Ok(path) => path,
-        };
+        let Some(path) = unless_gone(fs::read_link(link))? else { return Ok(()) };
         if let Some(path) = path.as_os_str().as_bytes().strip_suffix(DELETED)
-            && let Ok((stat, mount)) = look(link)
+            && let Some((stat, mount)) = unless_gone(look(link))?
         {
             self.inode(pid, (process, link), path, (&stat, mount));
         }
@@ -141,9 +136,9 @@ impl Search {
 
     /// Looks at what a process has mapped, which need not be open any more.
     fn maps(&mut self, pid: u32, process: &Path) -> io::Result<()> {
-        let mut maps = BufReader::new(File::open(process.join("maps"))?);
-        let mut line = Vec::new();
-        while maps.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+        let Some(maps) = unless_gone(File::open(process.join("maps")))? else { return Ok(()) };
+        let (mut maps, mut line) = (BufReader::new(maps), Vec::new());
+        while unless_gone(maps.read_until(b'\n', &mut line))?.is_some_and(|length| length > 0) {
             let path = line.strip_suffix(b"\n").and_then(|line| line.strip_suffix(DELETED));
             if let Some(path) = path {
                 self.mapping(pid, process, path);
@@ -162,18 +157,18 @@ impl Search {
         // There, numbers have no leading zeros.
         let range: Vec<_> = range.split('-').map(|end| end.trim_start_matches('0')).collect();
         let link = process.join("map_files").join(range.join("-"));
-        let refused = match look(&link) {
+        let is_gone = match look(&link) {
             Ok((stat, mount)) => {
                 self.inode(pid, (process, &link), &path, (&stat, mount));
                 return None;
             }
-            Err(error) => error.kind() == ErrorKind::PermissionDenied,
+            Err(error) => is_vanished(&error),
         };
         // Only root may follow these links. What the line says must do, unless the name is still there.
         let (major, minor) = device.split_once(':')?;
         let [major, minor] = [major, minor].map(|number| u32::from_str_radix(number, 16));
         let number = Some(device_number(major.ok()?, minor.ok()?));
-        let found = self.found.iter_mut().find(|found| found.number == number && refused)?;
+        let found = self.found.iter_mut().find(|found| found.number == number && !is_gone)?;
         let number = inode.parse().ok()?;
         let named = to_path(&[b".", &*path, DELETED].concat()).into_owned();
         if look(&process.join("root").join(named)).is_ok_and(|(stat, _)| stat.inode == number) {
@@ -263,11 +258,4 @@ fn shared(link: &Path, stat: &Stat) -> Option<u64> {
     let link = CString::new(link.as_os_str().as_bytes()).ok()?;
     let Mapped { own, unplaced } = super::map_extents(None, &link, stat, |_| ()).ok()?;
     size.checked_sub(own.saturating_add(unplaced))
-}
-
-/// What the file at `path` is, as far as the kernel remembers, and through which mount it is reached.
-pub(super) fn look(path: &Path) -> io::Result<(Stat, u64)> {
-    let flags = AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT;
-    let path = CString::new(path.as_os_str().as_bytes())?;
-    Ok(stat_and_mount(CWD, &path, flags, FIELDS | StatxFlags::MNT_ID)?)
 }
