@@ -294,7 +294,8 @@ fn finds(fixture: &Fixture, rule: &str) -> bool {
 }
 
 /// What is said if nothing is found, at any age.
-const MARKER: &str = ": a directory needs a marker beside it, such as Cargo.toml beside target";
+const MARKER: &str =
+    ": a directory needs proof, such as Cargo.toml beside target and CACHEDIR.TAG in it";
 
 #[test]
 fn every_rule_is_tried() {

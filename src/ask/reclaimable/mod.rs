@@ -219,7 +219,7 @@ pub fn find(
     let (more, more_others) = (all[0] - found.len(), all[1] - others.len());
     let hint = match all.iter().sum::<usize>() {
         _ if has_recent => ": --older 0h includes what was written lately",
-        0 => ": a directory needs a marker beside it, such as Cargo.toml beside target",
+        0 => ": a directory needs proof, such as Cargo.toml beside target and CACHEDIR.TAG in it",
         _ => "",
     };
     let home = search.homes.first().cloned();

@@ -73,6 +73,20 @@ fn ensure_one_tree(paths: &[OsString]) -> Result<(), String> {
     {
         return Err(neither(word));
     }
+    let is_late = |path: &&OsString| is_time(path) || is_snapshot_file((*path).as_ref());
+    if let [path, others @ ..] = paths
+        && let Some(late) = others.iter().find(is_late)
+    {
+        let [path, since] = [path, late].map(|word| harmless(word.as_encoded_bytes()));
+        let or = if is_time(late) {
+            format!("; a PATH of this name is ./{since}")
+        } else {
+            String::new()
+        };
+        return Err(format!(
+            "{since} is a SINCE, which comes before PATH\nweigh diff {since} {path}{or}"
+        ));
+    }
     match paths {
         [one, other] if [one, other].iter().all(|path| sys::is_directory(path.as_ref())) => {
             let [one, other] = [one, other].map(|path| harmless(path.as_encoded_bytes()));
@@ -97,18 +111,27 @@ pub(in crate::app::cli) fn neither(word: &str) -> String {
 /// Whether an argument is SINCE, and not a PATH.
 fn is_since(word: &OsString) -> bool {
     let path = Path::new(word);
-    let is_day = || word.to_str().is_some_and(|word| Day::named(word).is_some());
     // As a rule, a snapshot has an ending, and its error says more than that it is not there.
     let is_missing = || !sys::exists(path) && path.extension().is_some();
-    word == "-" || is_day() || is_snapshot(path) || is_missing()
+    word == "-" || is_time(word) || is_snapshot(path) || is_missing()
+}
+
+/// Whether an argument is a time, such as `7d`.
+fn is_time(word: &OsString) -> bool {
+    word.to_str().is_some_and(|word| Day::named(word).is_some())
 }
 
 /// Whether a snapshot may be at `path`, or dated ones in it. Other files are PATHs.
 fn is_snapshot(path: &Path) -> bool {
-    if sys::is_directory(path) {
-        return series::all_in(path).is_ok();
+    match sys::is_directory(path) {
+        true => series::all_in(path).is_ok(),
+        false => is_snapshot_file(path),
     }
+}
+
+/// Whether a file is a snapshot, by its ending or its first bytes.
+fn is_snapshot_file(path: &Path) -> bool {
     let is_named = path.extension().is_some_and(|ending| ending == "weigh");
     let is_begun = || sys::is_special_file(path) || snapshot::is_begun(path);
-    sys::exists(path) && (is_named || is_begun())
+    sys::exists(path) && !sys::is_directory(path) && (is_named || is_begun())
 }
