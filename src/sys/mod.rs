@@ -3,7 +3,8 @@
 //! * [`Source`]: what lists directories and stats entries. The choice for a root or a mount is made at run time, and
 //!   stored in its [`Mount`]. If a source lists an entry with its attributes ([`Listed`]), no stat is needed.
 //! * [`Handle`]: an open directory, of any source.
-//! * The same everywhere: `real_path`, [`MountTable`], [`space`], `now` and `time_zone`.
+//! * The same everywhere: `real_path`, [`MountTable`], [`mount_around`], `now` and `time_zone`.
+//! * [`answers`]: what is asked of storage that may never answer, within a bound.
 //! * `system`: Linux, another Unix, or Windows, chosen here and nowhere else. Each has the same items. In `unix` is
 //!   what Linux and the others do in the same way; `refused` refuses, elsewhere, what only Linux does.
 //!   * The sources of listings, and paths from bytes (`to_path`, `into_path`; the other way is std's
@@ -76,7 +77,10 @@ pub use snapshot_file::{
     unnamed_file,
 };
 pub use source::{Handle, Source};
-pub use space::{Cause, Holder, InUse, Space, Unseen, Usage, mounted_below, space, used_inodes};
+pub use space::{
+    Cause, Holder, InUse, MountAround, Space, Unseen, Usage, answers, mount_around, mounted_below,
+    used_inodes,
+};
 pub use std::fs::File;
 pub use system::{
     Bulk, HOME, HeldDirectory, OPENER, Prefetch, asked, clone_mount, ensure_output, errors,
