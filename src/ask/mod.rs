@@ -21,7 +21,7 @@ use std::ffi::OsString;
 use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::ask::diff::Unchanged;
 use crate::ask::history::History;
@@ -34,6 +34,7 @@ use crate::from::snapshot::{self, Doubt, FileSystem, Origin, SavedListings, Snap
 use crate::scan::containers;
 use crate::scan::stats::WalkStats;
 use crate::scan::walk::Progress;
+use crate::sys;
 use crate::sys::problem::{Operation, Problem};
 use crate::tree::tally::{By, Groups, Limits, Live, LiveDirectory, Show, Top, Whole};
 use crate::tree::total::replay;
@@ -171,9 +172,9 @@ pub fn run(
     {
         return Ok(request.reclaimed(search, roots, &mut watch));
     }
-    let begin = Instant::now();
+    let elapsed = sys::stopwatch();
     let (now, before) = request.compared(Box::new(|view| request.now(view, &mut watch)))?;
-    let took = Some(begin.elapsed());
+    let took = Some(elapsed());
     let Now { mut snapshot, stats, beside: largest } = now;
     let has_answer = snapshot.origin.is_some() || snapshot.report.answer.is_some();
     let to = request.destination(&snapshot).filter(|_| has_answer);

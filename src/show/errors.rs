@@ -86,7 +86,9 @@ pub fn inside(paths: &[(Vec<u8>, Vec<u8>)]) -> Vec<String> {
 pub fn without_inodes(hosts: &[Vec<u8>]) -> Option<String> {
     let shown = first_few(hosts.len(), hosts.iter().map(Vec::as_slice));
     (!hosts.is_empty()).then(|| {
-        format!("{shown} has no stat -f, so its inodes are not known, and its sizes are in KiB")
+        format!(
+            "there is no stat -f on {shown}: inodes are not known, and sizes are exact to 1 KiB"
+        )
     })
 }
 

@@ -53,7 +53,7 @@ use std::fs;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use foldhash::fast::FixedState;
 #[cfg(target_os = "linux")]
@@ -344,6 +344,12 @@ pub fn is_read_only(path: &Path) -> bool {
 /// Whether the user may do what root may; always, where users have no numbers.
 pub fn is_root() -> bool {
     user_id() == 0
+}
+
+/// Starts a clock, and returns what tells how much time has passed since.
+pub fn stopwatch() -> impl Fn() -> Duration {
+    let begin = Instant::now();
+    move || begin.elapsed()
 }
 
 /// Seconds since the epoch.
