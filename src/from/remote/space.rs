@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn lines_of_df_are_read() {
-        let space = |size, used, available| Space {
+        let space = |size: u64, used: u64, available: u64| Space {
             size: size << 10,
             free: (size - used) << 10,
             available: available << 10,
@@ -109,6 +109,6 @@ mod tests {
             Space { size: 102_400, free: 49_152, available: 40_960, inodes: 1000, used_inodes: 10 };
         assert_eq!(told[0], Ok(ToldSpace { point: b"/".into(), space, is_exact: true }));
         assert_eq!(told[1], Err("No such file or directory".to_owned()));
-        assert!(told[2].as_ref().is_some_and(|it| !it.is_exact && it.space.inodes == 0));
+        assert!(told[2].as_ref().is_ok_and(|it| !it.is_exact && it.space.inodes == 0));
     }
 }
