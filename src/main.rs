@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use weigh::app::browse::{self, BrowseOptions};
 use weigh::app::clean;
-use weigh::app::cli::{self, MISTAKE, Messages};
+use weigh::app::cli::{self, MISTAKE, Messages, Plan};
 use weigh::app::signals::{self, SIGNALLED, SecondCtrlC};
 use weigh::app::terminal::{self, Lines, Message, ProgressLine, say};
-use weigh::internal::ask::{self, Input, Outcome, Request};
+use weigh::internal::ask::{self, Input, Outcome, Request, causes};
 use weigh::internal::base::escape::escape;
-use weigh::internal::show::{self, Output, errors, progress};
+use weigh::internal::show::{self, Output, errors, file_systems, progress};
 use weigh::internal::sys;
 use weigh::internal::sys::problem::{Operation, Problem, unless_closed};
 
@@ -27,7 +27,10 @@ const OVER: u8 = 3;
 const INTERRUPTED: u8 = SIGNALLED + 2;
 
 fn main() -> ExitCode {
-    let plan = cli::parse();
+    let mut plan = cli::parse();
+    if plan.browse.is_none() && show_at_once(&mut plan).is_err() {
+        return ExitCode::from(INCOMPLETE);
+    }
     let request = &plan.request;
     if let Some(browse) = plan.browse {
         return look_around(request, browse, &plan.messages);
@@ -100,7 +103,6 @@ fn main() -> ExitCode {
         say(Message::Note, errors::mounted_below(mounted, &messages.format));
     }
     note(errors::measures(stats.measures_differ, measure), messages);
-    note(errors::unmounted(&outcome.unmounted), messages);
     let has_totals = report.answer.is_some() && !report.is_interrupted;
     say_how_it_went(request, outcome, has_totals, messages);
     if report.is_interrupted {
@@ -127,6 +129,37 @@ fn main() -> ExitCode {
         _ if !exceeded.is_empty() => OVER,
         _ => u8::from(!outcome.is_complete()) * INCOMPLETE,
     })
+}
+
+/// Prints what is known about file systems before they are scanned, if that is asked for: first how full they are, because
+/// it takes longer to ask all processes for open files.
+fn show_at_once(plan: &mut Plan) -> io::Result<()> {
+    let mut found = causes::at_once(&mut plan.request);
+    let are_listed = matches!(plan.request.source, Input::FileSystems);
+    note(errors::inside(&found.inside), &plan.messages);
+    note(errors::without_inodes(&found.without_inodes), &plan.messages);
+    let picture = match &plan.output {
+        Output::Picture(options) if !found.file_systems.is_empty() => Some(options),
+        _ => None,
+    };
+    let print = |lines: String| {
+        let printed = unless_closed(terminal::print(lines.as_bytes()));
+        say(Message::Error, printed.as_ref().err().map(cli::unprinted));
+        printed
+    };
+    if let Some(options) = picture {
+        print(file_systems::capacities(&found.file_systems, are_listed, options))?;
+    }
+    if are_listed || picture.is_some() {
+        causes::find_deleted(&mut found.file_systems, &plan.request.interrupt.is_asked);
+    }
+    if let Some(options) = picture {
+        print(file_systems::deleted(&found.file_systems, are_listed, options))?;
+    }
+    if are_listed {
+        plan.request.known = found.file_systems;
+    }
+    Ok(())
 }
 
 /// Browses, and prints what came of it.

@@ -1,18 +1,22 @@
-//! What uses the space of a file system besides the files that a walk saw: what `--df` says.
+//! What uses the space of a file system besides the files that a scan saw: what `df` says. Some of it is known at once,
+//! and the rest after the scan.
 //!
 //! No byte has two causes: a file without a name is not hidden by a mount, and what the file system needs for itself is
 //! in no file. What could not be looked at is said.
 
 use std::cmp::Reverse;
 use std::ffi::CString;
-use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::{io, iter, mem};
 
+use crate::ask::{Input, Request};
 use crate::base::escape::escape;
 use crate::base::inode::Identity;
 use crate::base::measure::View;
 use crate::base::path;
-use crate::from::snapshot::{Cause, FileSystem};
+use crate::from::remote::ToldSpaces;
+use crate::from::snapshot::{self, Around, Cause, FileSystem, Unknown};
 use crate::scan::walk::{self, WalkOptions};
 use crate::sys::problem::{Problem, reason};
 use crate::sys::{self, MountTable, Source, Symlinks, Unseen};
@@ -26,39 +30,114 @@ struct MountRoot {
     at: Identity,
 }
 
-/// Finds the causes on each of these file systems, which were walked with `options` and had these `problems`. Of one
-/// whose files were not seen, only what is known without a walk.
-pub fn find(file_systems: &mut [FileSystem], options: &WalkOptions, problems: &[Problem]) {
-    let roots = file_systems.iter_mut().filter_map(|one| Some((MountRoot::of(one).ok()?, one)));
-    let roots: Vec<_> = roots.collect();
+/// How full the file systems around the PATHs of `request` are, before a scan; they are what is scanned then. Without a PATH,
+/// all that are mounted. None unless that is asked for. Other machines have answered then.
+pub fn at_once(request: &mut Request) -> AtOnce {
+    if !request.file_systems {
+        return AtOnce::default();
+    }
+    let (told, paths) = match &mut request.source {
+        Input::Roots(paths) => (ToldSpaces::default(), paths),
+        Input::Remote(remote, paths) => (remote.call_about_space(), paths),
+        Input::FileSystems => {
+            // If this fails, so it does in the answer.
+            let (file_systems, unread) = snapshot::mounted().unwrap_or_default();
+            request.unread = unread;
+            return AtOnce { file_systems, ..AtOnce::default() };
+        }
+        Input::Files(..) | Input::History(_) => return AtOnce::default(),
+    };
+    let mut around = Around::of(paths);
+    *paths = mem::take(&mut around.roots);
+    if let Input::Remote(remote, paths) = &mut request.source
+        && remote.hosts.is_empty()
+    {
+        request.source = Input::Roots(mem::take(paths));
+    }
+    request.unread = around.unread;
+    request.unread.extend(told.unread);
+    request.known.clone_from(&told.file_systems);
+    AtOnce {
+        file_systems: around.file_systems.into_iter().chain(told.file_systems).collect(),
+        inside: around.inside.into_iter().chain(told.inside).collect(),
+        without_inodes: told.without_inodes,
+    }
+}
+
+/// What is known before a scan.
+#[derive(Debug, Default)]
+pub struct AtOnce {
+    /// The file systems.
+    pub file_systems: Vec<FileSystem>,
+    /// Each PATH that is no mount point, with that of its file system.
+    pub inside: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The machines whose programs know no inodes.
+    pub without_inodes: Vec<Vec<u8>>,
+}
+
+/// Finds what is known without a scan on each of these file systems: the files that are deleted and still open. On those
+/// that may not answer, nobody looks.
+pub fn find_deleted(file_systems: &mut [FileSystem], is_stopped: &AtomicBool) {
+    let near = file_systems.iter_mut().filter(|one| one.is_near);
+    let mut roots: Vec<_> = near.filter_map(|one| Some((MountRoot::of(one).ok()?, one))).collect();
     if roots.is_empty() {
         return;
     }
-    let mounts = MountTable::read();
     let places: Vec<_> = roots.iter().map(|(root, _)| root.at).collect();
-    let no_proc = |_| (Vec::new(), vec!["open files: there is no /proc".to_owned()]);
-    let (mut unlinked, unknown) =
-        sys::unlinked_files(&places, &options.interrupt).unwrap_or_else(no_proc);
-    unlinked.resize(roots.len(), Cause::default());
-    for ((root, one), unlinked) in roots.into_iter().zip(unlinked) {
-        one.unknown.clone_from(&unknown);
-        one.add(unlinked);
-        one.add_own(&root, &mounts);
-        if one.seen.is_some() {
-            one.add_hidden(&root, &mounts, options);
-            one.unknown.extend(not_walked(&one.root, options, problems));
+    let (causes, unknown) = match sys::unlinked_files(&places, is_stopped) {
+        Ok((causes, unknown)) => {
+            (causes, unknown.iter().map(|text| unseen_processes(text)).collect())
         }
+        Err(_) => (Vec::new(), vec![Unknown::because("open files", "there is no /proc")]),
+    };
+    let causes = causes.into_iter().map(Some).chain(iter::repeat(None));
+    for ((_, one), cause) in roots.iter_mut().zip(causes) {
+        one.unseen_processes.clone_from(&unknown);
+        one.add(cause.unwrap_or_default());
+    }
+}
+
+/// What is meant by a `text` about processes that could not be looked at.
+fn unseen_processes(text: &str) -> Unknown {
+    match text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")) {
+        Some(("some processes", why)) if !sys::is_root() => {
+            Unknown::because("other users' processes", why)
+        }
+        Some((what, why)) => Unknown::because(what, why),
+        None => Unknown::new(text),
+    }
+}
+
+/// Finds the causes on each of these file systems, which were scanned with `options` and had these `problems`.
+pub fn find(file_systems: &mut [FileSystem], options: &WalkOptions, problems: &[Problem]) {
+    find_deleted(file_systems, &options.interrupt);
+    let mounts = MountTable::read();
+    for one in file_systems {
+        let Ok(root) = MountRoot::of(one) else { continue };
+        one.add_own(&root, &mounts);
+        one.add_hidden(&root, &mounts, options);
+        one.unknown.extend(not_walked(&one.root, options, problems));
         one.causes.sort_by_key(|cause| Reverse(cause.size));
     }
 }
 
-/// What a walk of `root` left out or could not read. Nothing is known of a directory that is left out, because it is
+/// What a scan of `root` left out or could not read. Nothing is known of a directory that is left out, because it is
 /// not entered.
-fn not_walked(root: &[u8], options: &WalkOptions, problems: &[Problem]) -> Vec<String> {
+fn not_walked(root: &[u8], options: &WalkOptions, problems: &[Problem]) -> Vec<Unknown> {
+    let is_within = |it: &&Problem| it.is_loss() && path::is_within(&it.path, root);
+    let lost: Vec<_> = problems.iter().filter(is_within).collect();
+    let entries = match lost.len() {
+        1 => "1 unreadable entry".to_owned(),
+        count => format!("{count} unreadable entries"),
+    };
+    let are_alike = lost.iter().all(|it| it.message == lost[0].message);
+    let lost = lost.first().map(|first| match are_alike {
+        true => Unknown::because(entries, &*first.message),
+        false => Unknown::because(entries, "they could not be read"),
+    });
     let is_filtered = !options.filter.is_off();
-    let lost = problems.iter().filter(|it| it.is_loss() && path::is_within(&it.path, root)).count();
-    let lost = (lost > 0).then(|| format!("what could not be read ({lost})"));
-    is_filtered.then(|| "what filters leave out".to_owned()).into_iter().chain(lost).collect()
+    let filtered = is_filtered.then(|| Unknown::new("files that a filter leaves out"));
+    filtered.into_iter().chain(lost).collect()
 }
 
 impl MountRoot {
@@ -75,10 +154,12 @@ impl FileSystem {
     fn add_hidden(&mut self, root: &MountRoot, mounts: &MountTable, options: &WalkOptions) {
         let MountRoot { path, real_path, at } = root;
         if mounts.is_empty() {
-            return self.unknown.push("what mounts hide: they are not listed".to_owned());
+            let unknown = Unknown::because("files under mounts", "mounts are not listed");
+            return self.unknown.push(unknown);
         }
         if !mounts.is_root_of_all(at.mount, real_path) {
-            self.unknown.push("other parts of it: not all of it is mounted here".to_owned());
+            self.unknown
+                .push(Unknown::because("other parts of it", "not all of it is mounted here"));
         }
         let points = mounts.mounted_in(at.mount).filter_map(|(_, it)| path::below(it, real_path));
         let points: Vec<_> = points.filter(|below| !below.is_empty()).collect();
@@ -88,8 +169,11 @@ impl FileSystem {
         let (_open, clone) = match sys::clone_mount(path) {
             Ok(clone) => clone,
             Err(error) => {
-                let (mounts, why) = (points.len(), reason(&error));
-                return self.unknown.push(format!("what mounts hide ({mounts}: {why})"));
+                let mounts = match points.len() {
+                    1 => "files under 1 mount".to_owned(),
+                    count => format!("files under {count} mounts"),
+                };
+                return self.unknown.push(Unknown::because(mounts, reason(&error)));
             }
         };
         let below = |point: &&[u8]| sys::into_path(path::join_all([&*clone, point])).into();
@@ -122,15 +206,19 @@ impl FileSystem {
     /// Adds what the file system needs for itself.
     fn add_own(&mut self, root: &MountRoot, mounts: &MountTable) {
         let kind = mounts.file_system_type(root.at.mount).unwrap_or_default();
-        if kind == b"btrfs" && self.seen.is_some() {
-            self.unknown.push("subvolumes".to_owned());
+        if kind == b"btrfs" {
+            self.unknown.push(Unknown::new("subvolumes"));
         }
         let unknown = match (kind, sys::own_space(&root.path, self.space.size)) {
             (b"tmpfs", _) => return,
             (_, Ok(Some((parts, left_out)))) => return self.divide(parts, left_out),
-            (b"overlay", _) => "the file system below this overlay, which has these figures".into(),
-            (kind, Ok(None)) => format!("metadata of {}", escape(kind)),
-            (_, Err(error)) => format!("metadata ({})", reason(&error)),
+            (b"overlay", _) => {
+                Unknown::because("the file system below this overlay", "these are its figures")
+            }
+            (kind, Ok(None)) => {
+                Unknown::because("metadata", format!("{} does not tell", escape(kind)))
+            }
+            (_, Err(error)) => Unknown::because("metadata", reason(&error)),
         };
         self.unknown.push(unknown);
     }

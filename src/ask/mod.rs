@@ -21,6 +21,7 @@ use std::ffi::OsString;
 use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::ask::diff::Unchanged;
 use crate::ask::history::History;
@@ -33,6 +34,7 @@ use crate::from::snapshot::{self, Doubt, FileSystem, Origin, SavedListings, Snap
 use crate::scan::containers;
 use crate::scan::stats::WalkStats;
 use crate::scan::walk::Progress;
+use crate::sys;
 use crate::sys::problem::{Operation, Problem};
 use crate::tree::tally::{By, Groups, Limits, Live, LiveDirectory, Show, Top, Whole};
 use crate::tree::total::replay;
@@ -83,8 +85,8 @@ pub struct Outcome {
     pub remembered: Option<Remembering>,
     /// The file systems whose mount points are roots, if that was asked for.
     pub file_systems: Vec<FileSystem>,
-    /// The roots that are not mount points, if that was asked for.
-    pub unmounted: Vec<Vec<u8>>,
+    /// How long the scan took; none if there was none.
+    pub took: Option<Duration>,
     /// Where the earlier snapshot of a comparison comes from, if it says so.
     pub earlier: Option<Origin>,
     /// Doubts about a comparison.
@@ -170,7 +172,9 @@ pub fn run(
     {
         return Ok(request.reclaimed(search, roots, &mut watch));
     }
+    let elapsed = sys::stopwatch();
     let (now, before) = request.compared(Box::new(|view| request.now(view, &mut watch)))?;
+    let took = Some(elapsed());
     let Now { mut snapshot, stats, beside: largest } = now;
     let has_answer = snapshot.origin.is_some() || snapshot.report.answer.is_some();
     let to = request.destination(&snapshot).filter(|_| has_answer);
@@ -220,6 +224,7 @@ pub fn run(
         unsaved,
         remembered,
         earlier,
+        took,
         doubts,
         exceeded,
         ..outcome
@@ -239,28 +244,40 @@ impl Request {
         Ok(Outcome { other_files, history: Some(history), snapshot, ..Outcome::default() })
     }
 
-    /// The file systems that are mounted, and what is known of them without a walk.
+    /// The file systems that are mounted, and what is known of them without a scan.
     fn mounted(&self) -> Result<Outcome, Problem> {
-        let mut file_systems = snapshot::mounted().map_err(|error| {
-            Problem::new(b"/proc/self/mountinfo".into(), Operation::Load, &error)
-        })?;
-        causes::find(&mut file_systems, &self.walk, &[]);
-        Ok(Outcome { file_systems, ..Outcome::default() })
+        let (file_systems, problems) = match &self.known[..] {
+            [] => {
+                let (mut found, unread) = snapshot::mounted().map_err(|error| {
+                    Problem::new(b"/proc/self/mountinfo".into(), Operation::Load, &error)
+                })?;
+                causes::find_deleted(&mut found, &self.walk.interrupt);
+                (found, unread)
+            }
+            known => (known.to_vec(), self.unread.clone()),
+        };
+        let report = Report { problems, ..Report::default() };
+        let snapshot = Snapshot { report, ..Snapshot::default() };
+        Ok(Outcome { snapshot, file_systems, ..Outcome::default() })
     }
 
-    /// The file systems whose mount points are roots, with what uses them; and the roots that are not mount points.
-    /// None unless that is asked for.
-    fn file_systems(&self, snapshot: &Snapshot) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
+    /// The file systems whose mount points are roots, with what uses them. None unless that is asked for.
+    fn file_systems(&self, snapshot: &Snapshot) -> Vec<FileSystem> {
         let Report { answer, problems, is_interrupted, .. } = &snapshot.report;
-        let (Input::Roots(roots), Some(tree), true) = (&self.source, answer, self.file_systems)
+        let (Input::Roots(roots) | Input::Remote(_, roots), Some(tree), true) =
+            (&self.source, answer, self.file_systems)
         else {
-            return Default::default();
+            return Vec::new();
         };
-        let (mut file_systems, others) = snapshot::file_systems(roots, tree);
+        let mut file_systems = snapshot::file_systems(roots, tree);
         if !is_interrupted {
             causes::find(&mut file_systems, &self.walk, problems);
         }
-        (file_systems, others)
+        file_systems.extend(self.known.iter().map(|one| {
+            let root = tree.roots().find(|root| root.name() == one.root);
+            FileSystem { seen: root.map(|root| root.size()), ..one.clone() }
+        }));
+        file_systems
     }
 
     /// What is to be shown of the `whole` tree in this `view`; the walk may have left the `largest` already.
@@ -286,8 +303,12 @@ impl Request {
             tree.annotate(&stats.known.notes);
         }
         let reclaimable = self.what_can_go(&snapshot);
-        let (file_systems, unmounted) = self.file_systems(&snapshot);
-        Outcome { snapshot, reclaimable, file_systems, unmounted, stats, ..Outcome::default() }
+        let file_systems = self.file_systems(&snapshot);
+        if !self.unread.is_empty() {
+            snapshot.report.problems.extend(self.unread.iter().cloned());
+            snapshot.report.problems.sort_unstable();
+        }
+        Outcome { snapshot, reclaimable, file_systems, stats, ..Outcome::default() }
     }
 
     /// What can go, if that is asked for, in a whole tree.

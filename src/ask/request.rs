@@ -11,9 +11,10 @@ use crate::base::measure::{Measure, Time};
 use crate::from::list::ListOptions;
 use crate::from::remote::Remote;
 use crate::from::series::Remembered;
-use crate::from::snapshot::{Destination, Origin, Wanted};
+use crate::from::snapshot::{Destination, FileSystem, Origin, Wanted};
 use crate::scan::walk;
 use crate::sys::Query;
+use crate::sys::problem::Problem;
 use crate::tree::tally::{By, Inodes, Limits};
 
 /// What to weigh, or which snapshots to show, and how. It walks the current directory unless told otherwise.
@@ -52,6 +53,10 @@ pub struct Request {
     pub reclaimable: Option<Search>,
     /// Whether to report the file systems whose mount points are roots.
     pub file_systems: bool,
+    /// The file systems of which all is known without a scan here: on other machines, or if nothing is scanned.
+    pub known: Vec<FileSystem>,
+    /// Why other PATHs are not among the roots.
+    pub unread: Vec<Problem>,
     /// What can end it early.
     pub interrupt: Interrupt,
 }

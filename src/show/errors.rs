@@ -74,11 +74,21 @@ pub(super) fn first_few<'p>(count: usize, paths: impl Iterator<Item = &'p [u8]>)
     shown.join(", ") + more
 }
 
-/// The line that names the `roots` that are not mount points, which --df says nothing about, if there are any.
-pub fn unmounted(roots: &[Vec<u8>]) -> Option<String> {
-    let shown = first_few(roots.len(), roots.iter().map(Vec::as_slice));
-    (!roots.is_empty()).then(|| {
-        format!("df says nothing about {shown}: it is no mount point\n`weigh df` lists those")
+/// A line for each PATH that is not a mount point itself, with that of its file system, all of which is scanned.
+pub fn inside(paths: &[(Vec<u8>, Vec<u8>)]) -> Vec<String> {
+    let line = |(path, point): &(Vec<u8>, Vec<u8>)| {
+        format!("{} is on {}, and weigh scans all of that", named(path), named(point))
+    };
+    paths.iter().map(line).collect()
+}
+
+/// The line about machines whose programs know no inodes, if there are any.
+pub fn without_inodes(hosts: &[Vec<u8>]) -> Option<String> {
+    let shown = first_few(hosts.len(), hosts.iter().map(Vec::as_slice));
+    (!hosts.is_empty()).then(|| {
+        format!(
+            "there is no stat -f on {shown}: inodes are not known, and sizes are exact to 1 KiB"
+        )
     })
 }
 

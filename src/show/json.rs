@@ -274,6 +274,9 @@ fn space(out: &mut dyn Write, file_systems: &[FileSystem]) -> io::Result<()> {
         let space = &one.space;
         let [size, free, available] = [space.size, space.free, space.available];
         write!(out, r#","size":{size},"free":{free},"available":{available}"#)?;
+        if space.inodes > 0 {
+            write!(out, r#","inodes":{},"used_inodes":{}"#, space.inodes, space.used_inodes)?;
+        }
         if let Some((unseen, unexplained)) = one.unseen().zip(one.unexplained()) {
             write!(out, r#","unseen":{unseen},"unexplained":{unexplained}"#)?;
         }
@@ -290,7 +293,8 @@ fn space(out: &mut dyn Write, file_systems: &[FileSystem]) -> io::Result<()> {
             out.write_all(b"}")
         })?;
         list(out, r#","not_in_df":"#, &one.left_out, part)?;
-        list(out, r#","not_looked_at":"#, &one.unknown, |out, what| string(out, what))?;
+        let unknown: Vec<_> = one.all_unknown().map(ToString::to_string).collect();
+        list(out, r#","not_looked_at":"#, &unknown, |out, what| string(out, what))?;
         out.write_all(b"}")
     })
 }

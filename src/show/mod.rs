@@ -191,16 +191,19 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
             diff::draw(out, tree, &since(&options), &options)
         }
         (Output::Picture(options), Some(tree)) => {
-            let lines = file_systems::lines(file_systems, &options);
-            if options.is_root_first {
-                out.write_all(lines.as_bytes())?;
-                return tree::draw(out, tree, &options);
+            if !options.is_of_space {
+                tree::draw(out, tree, &options)?;
             }
-            tree::draw(out, tree, &options)?;
-            out.write_all(lines.as_bytes())
+            match &file_systems[..] {
+                [] => Ok(()),
+                _ => out.write_all(file_systems::parts(outcome, outcome.took, &options).as_bytes()),
+            }
         }
         (Output::Markdown(options), Some(tree)) if tree.root().change().is_some() => {
             diff::markdown(out, tree, &since(&options), &options)
+        }
+        (Output::Markdown(options), _) if !file_systems.is_empty() => {
+            out.write_all(file_systems::markdown(outcome, &options).as_bytes())
         }
         (Output::Markdown(options), Some(tree)) => markdown::write(out, tree, &options),
         (Output::Page(mut options), Some(tree)) => {
@@ -215,12 +218,9 @@ fn write_tree(out: &mut dyn Write, outcome: &Outcome, output: Output) -> io::Res
             }
             rows::summary(out, tree, &options)
         }
-        (Output::Picture(options), None) if !file_systems.is_empty() => {
-            out.write_all(file_systems::table(file_systems, &options).as_bytes())
-        }
         // A list is of what was found.
         (Output::List(_), Some(_)) => Ok(()),
-        // Nothing is shown of a tree that could not be read.
+        // Nothing is shown of a tree that could not be read. How full file systems are was shown at once.
         (_, None) => Ok(()),
     }
 }

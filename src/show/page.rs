@@ -159,7 +159,7 @@ impl<'a> PageContent<'a> {
             measure: outcome.snapshot.view.measure,
             recorded: time + &diff::on_host(origin),
             since: diff::since(outcome.earlier.as_ref(), times),
-            file_systems: file_systems::lines(&outcome.file_systems, picture),
+            file_systems: file_systems::lines(outcome, picture),
         }
     }
 

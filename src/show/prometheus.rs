@@ -15,11 +15,17 @@ use crate::tree::{Report, Tree};
 type OfFileSystem = fn(&FileSystem) -> Option<i128>;
 
 /// The metrics of file systems: each with its name, what it is, and the figure.
-const OF_FILE_SYSTEMS: [(&str, &str, OfFileSystem); 5] = [
+const OF_FILE_SYSTEMS: [(&str, &str, OfFileSystem); 7] = [
     ("weigh_filesystem_size_bytes", "Size of a file system.", |one| Some(one.space.size.into())),
     ("weigh_filesystem_free_bytes", "What is free on it.", |one| Some(one.space.free.into())),
     ("weigh_filesystem_available_bytes", "Free on it for users.", |one| {
         Some(one.space.available.into())
+    }),
+    ("weigh_filesystem_inodes", "How many inodes it has room for.", |one| {
+        Some(one.space.inodes.into()).filter(|inodes| *inodes > 0)
+    }),
+    ("weigh_filesystem_used_inodes", "How many of them are in use.", |one| {
+        (one.space.inodes > 0).then(|| one.space.used_inodes.into())
     }),
     ("weigh_filesystem_unseen_bytes", "Used on it, in no file that was seen.", FileSystem::unseen),
     ("weigh_filesystem_unexplained_bytes", "Of that, without a cause.", FileSystem::unexplained),

@@ -61,6 +61,8 @@ pub struct PictureOptions {
     pub one_kind: bool,
     /// Whether a directory without a size of its own does not count. If not, its own size is unknown.
     pub knows_own: bool,
+    /// Whether lines about file systems stand alone, without a tree above.
+    pub is_of_space: bool,
     /// Words in columns rather than a drawing: name, depth, size, percentage.
     pub screen_reader: bool,
     /// Bars in grey, where there are colours.

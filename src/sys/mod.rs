@@ -3,8 +3,9 @@
 //! * [`Source`]: what lists directories and stats entries. The choice for a root or a mount is made at run time, and
 //!   stored in its [`Mount`]. If a source lists an entry with its attributes ([`Listed`]), no stat is needed.
 //! * [`Handle`]: an open directory, of any source.
-//! * The same everywhere: `real_path`, [`MountTable`], [`space`], `now` and `time_zone`; `is_root`: whether no other user
-//!   may read more; `is_read_only`: whether nothing can be changed at a path.
+//! * The same everywhere: `real_path`, [`MountTable`], [`mount_around`], `now` and `time_zone`; `is_root`: whether no
+//!   other user may read more; `is_read_only`: whether nothing can be changed at a path.
+//! * [`answers`]: what is asked of storage that may never answer, within a bound.
 //! * `system`: Linux, another Unix, or Windows, chosen here and nowhere else. Each has the same items. In `unix` is
 //!   what Linux and the others do in the same way; `refused` refuses, elsewhere, what only Linux does.
 //!   * The sources of listings, and paths from bytes (`to_path`, `into_path`; the other way is std's
@@ -56,7 +57,7 @@ use std::fs;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use foldhash::fast::FixedState;
 #[cfg(target_os = "linux")]
@@ -80,7 +81,10 @@ pub use snapshot_file::{
     unnamed_file,
 };
 pub use source::{Handle, Source};
-pub use space::{Cause, Holder, InUse, Space, Unseen, Usage, mounted_below, space, used_inodes};
+pub use space::{
+    Cause, Holder, InUse, MountAround, Space, Unseen, Usage, answers, mount_around, mounted_below,
+    used_inodes,
+};
 pub use std::fs::File;
 pub use system::{
     Bulk, HOME, HeldDirectory, OPENER, Prefetch, asked, clone_mount, ensure_output, errors,
@@ -344,6 +348,12 @@ pub fn is_read_only(path: &Path) -> bool {
 /// Whether the user may do what root may; always, where users have no numbers.
 pub fn is_root() -> bool {
     user_id() == 0
+}
+
+/// Starts a clock, and returns what tells how much time has passed since.
+pub fn stopwatch() -> impl Fn() -> Duration {
+    let begin = Instant::now();
+    move || begin.elapsed()
 }
 
 /// Seconds since the epoch.

@@ -231,16 +231,60 @@ impl MountTable {
     /// The mount point of each file system that has a device and is mounted at the real path `top` or below it, once:
     /// where all of it can be reached, if anywhere, and by the shortest path.
     pub fn of_devices(&self, top: &[u8]) -> Vec<Vec<u8>> {
-        let mut found = BTreeMap::new();
-        for (id, ListedMount { kind, device, root, point, .. }) in &self.mounts {
+        let has_device = |ListedMount { kind, device, point, .. }: &ListedMount| {
             let has_device = device.is_some_and(is_of_block_device) || POOLED.contains(&&**kind);
-            if has_device && path::is_within(point, top) && self.mount_at(point) == *id {
-                let how = (root != b"/", point.len(), point);
-                let best = found.entry(device).or_insert(how);
+            has_device && path::is_within(point, top)
+        };
+        self.each_once(has_device).map(|(_, listed)| listed.point.clone()).collect()
+    }
+
+    /// The mount point of each file system that can fill up, once; whether it is in memory; and whether nothing there waits
+    /// for another machine or a process. An overlay uses the space of other file systems, so only that of the whole
+    /// system is among them, and read-only images are always full.
+    pub fn of_space(&self) -> Vec<(Vec<u8>, bool, bool)> {
+        const IN_MEMORY: [&[u8]; 3] = [b"tmpfs", b"devtmpfs", b"ramfs"];
+        const IMAGES: [&[u8]; 4] = [b"squashfs", b"erofs", b"cramfs", b"iso9660"];
+        let can_fill_up = |ListedMount { kind, point, .. }: &ListedMount| {
+            let mut of_kernel = KERNEL_FILE_SYSTEMS.iter().map(|(_, name)| name.as_bytes());
+            let is_of_kernel =
+                of_kernel.any(|name| name == kind) || kind == AUTOMOUNT_NAME.as_bytes();
+            let is_of_others = kind == OVERLAY && point != b"/" || IMAGES.contains(&&**kind);
+            !is_of_kernel && !is_of_others
+        };
+        let found = self.each_once(can_fill_up).map(|(id, listed)| {
+            let is_in_memory = IN_MEMORY.contains(&&*listed.kind);
+            (listed.point.clone(), is_in_memory, is_in_memory || self.is_near(id, None))
+        });
+        found.collect()
+    }
+
+    /// Of each file system that `is_wanted`, the best mount that is not covered by another: of all of it, if there is one,
+    /// and with the shortest path.
+    fn each_once(
+        &self,
+        is_wanted: impl Fn(&ListedMount) -> bool,
+    ) -> impl Iterator<Item = (u64, &ListedMount)> {
+        let mut found = BTreeMap::new();
+        for (id, listed) in &self.mounts {
+            let ListedMount { device, root, point, .. } = listed;
+            if is_wanted(listed) && self.mount_at(point) == *id {
+                let how = (root != b"/", point.len(), point, *id);
+                let best = found.entry(*device).or_insert(how);
                 *best = how.min(*best);
             }
         }
-        found.into_values().map(|(_, _, point)| point.clone()).collect()
+        found.into_values().filter_map(|(.., id)| Some((id, self.listed(id)?)))
+    }
+
+    /// The mount point of the file system around the real path `path`: of all of it, if that is mounted anywhere. A
+    /// subvolume of btrfs is mounted like a whole. None if the mount is not listed.
+    pub(super) fn whole_around(&self, path: &[u8]) -> Option<Vec<u8>> {
+        let here = self.listed(self.mount_at(path))?;
+        let is_whole = here.root == b"/" || POOLED.contains(&&*here.kind);
+        let is_same = |it: &ListedMount| it.device == here.device && it.root == b"/";
+        let whole = || self.each_once(is_same).next().map(|(_, whole)| whole.point.clone());
+        let whole = if is_whole { None } else { whole() };
+        Some(whole.unwrap_or_else(|| here.point.clone()))
     }
 
     /// What is mounted in `mount`: the id and the mount point of each.

@@ -3,8 +3,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CStr, CString, OsString};
-use std::time::Duration;
-use std::{fmt, io};
+use std::iter::Enumerate;
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use std::vec::IntoIter;
+use std::{fmt, io, mem, thread};
 
 use super::{MountTable, Query, Source, Symlinks, space_around};
 use crate::base::escape::escape;
@@ -20,6 +24,8 @@ pub struct Space {
     pub free: u64,
     /// Available to every user. The rest of what is free may be reserved for root, or for the file system itself.
     pub available: u64,
+    /// How many inodes it has room for; 0 if it does not tell.
+    pub inodes: u64,
     /// How many inodes are in use; 0 if it does not tell.
     pub used_inodes: u64,
 }
@@ -92,7 +98,7 @@ pub fn mounted_below(roots: &[OsString]) -> (usize, u64) {
 ///
 /// # Errors
 /// The system's.
-pub fn space(path: &CStr) -> io::Result<Option<Space>> {
+fn space(path: &CStr) -> io::Result<Option<Space>> {
     let above = [path.to_bytes(), b"/..\0"].concat();
     let above = CStr::from_bytes_with_nul(&above).map_err(io::Error::other)?;
     let here = Source::default().stat(path, Symlinks::Follow, Query::default())?;
@@ -105,6 +111,99 @@ pub fn space(path: &CStr) -> io::Result<Option<Space>> {
         return Ok(None);
     }
     space_around(path).map(Some)
+}
+
+/// What `ask` answers about each of `paths`, in their order. A path has none if its storage does not answer in time: a
+/// server that is gone, for example. statfs(2) has no flag that would keep it from waiting for one.
+///
+/// Threads ask. If one of them waits, another one goes on with the next path. What never answers stays with its thread.
+pub fn answers<T: Send + 'static>(paths: Vec<CString>, ask: fn(&CStr) -> T) -> Vec<Option<T>> {
+    /// After so much silence, another thread begins.
+    const SOON: Duration = Duration::from_millis(50);
+    /// After so much silence, those that have not answered are given up.
+    const PATIENCE: Duration = Duration::from_secs(1);
+    let mut answers: Vec<Option<T>> = paths.iter().map(|_| None).collect();
+    let ahead = Arc::new(Mutex::new(paths.into_iter().enumerate()));
+    let next = |ahead: &Mutex<Enumerate<IntoIter<CString>>>| {
+        ahead.lock().unwrap_or_else(PoisonError::into_inner).next()
+    };
+    let (sender, receiver) = mpsc::channel();
+    let (mut missing, mut heard, mut is_more) = (answers.len(), Instant::now(), true);
+    let begin = || {
+        let (ahead, sender) = (Arc::clone(&ahead), sender.clone());
+        let work = move || {
+            while let Some((number, path)) = next(&ahead) {
+                // Nobody may wait any more.
+                let _ = sender.send((number, ask(&path)));
+            }
+        };
+        thread::Builder::new().spawn(work).is_ok()
+    };
+    while missing > 0 {
+        if mem::take(&mut is_more) && !begin() {
+            // The limit of processes may be reached.
+            while let Some((number, path)) = next(&ahead) {
+                let _ = sender.send((number, ask(&path)));
+            }
+        }
+        match receiver.recv_timeout(SOON) {
+            Ok((number, answer)) => {
+                answers[number] = Some(answer);
+                missing -= 1;
+                heard = Instant::now();
+            }
+            Err(_) if heard.elapsed() > PATIENCE => break,
+            Err(_) => {
+                let left = ahead.lock().unwrap_or_else(PoisonError::into_inner).len();
+                if left > 0 {
+                    (is_more, heard) = (true, Instant::now());
+                }
+            }
+        }
+    }
+    answers
+}
+
+/// The file system around a path.
+#[derive(Clone, Debug, Default)]
+pub struct MountAround {
+    /// The real path of its mount point.
+    pub point: Vec<u8>,
+    /// Whether that is the path itself.
+    pub is_here: bool,
+    /// Its capacity.
+    pub space: Space,
+}
+
+/// The file system around `path`. If only a directory of it is mounted there, and all of it elsewhere, the mount point is
+/// that of all of it.
+///
+/// # Errors
+/// The system's.
+pub fn mount_around(path: &CStr) -> io::Result<MountAround> {
+    let real = super::real_path(&super::to_path(path.to_bytes()), Symlinks::Follow)?;
+    let real = real.into_os_string().into_encoded_bytes();
+    let table = MountTable::read();
+    let point = match table.whole_around(&real) {
+        Some(point) => point,
+        None if space(path)?.is_some() => real.clone(),
+        None => first_above(&real)?,
+    };
+    let space = space_around(&CString::new(&*point)?)?;
+    Ok(MountAround { is_here: point == real, point, space })
+}
+
+/// The nearest mount point above the real path `path`, where the system lists no mounts.
+fn first_above(path: &[u8]) -> io::Result<Vec<u8>> {
+    let is_end = |byte: &u8| std::path::is_separator((*byte).into());
+    let mut point = path;
+    while let Some(end) = point.iter().rposition(is_end).filter(|_| point.len() > 1) {
+        point = &point[..end.max(1)];
+        if space(&CString::new(point)?)?.is_some() {
+            break;
+        }
+    }
+    Ok(point.to_vec())
 }
 
 // What the process has used so far, to show what it waits for.

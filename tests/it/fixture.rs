@@ -91,6 +91,11 @@ impl Fixture {
         self.path().join(name)
     }
 
+    /// The same as text.
+    pub fn text_path(&self, name: &str) -> String {
+        self.at(name).into_os_string().into_string().unwrap()
+    }
+
     /// What is in the file `name`.
     pub fn bytes(&self, name: impl AsRef<Path>) -> Vec<u8> {
         fs::read(self.at(name)).unwrap()

@@ -242,7 +242,7 @@ fn queries() -> Vec<String> {
 fn the_board_shows_metrics_and_labels_that_exist() {
     let fixture = Fixture::new();
     let known = known(&fixture);
-    assert_eq!(known.len(), 11, "{known:?}");
+    assert_eq!(known.len(), 13, "{known:?}");
     let page = include_str!("../../docs/metrics.md");
     assert!(known.iter().all(|metric| page.contains(&format!("`{metric}`"))), "docs/metrics.md");
     let queries = queries();

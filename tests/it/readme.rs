@@ -51,6 +51,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("web1:", "needs another machine: ssh:: does that"),
     ("sudo ", "needs root, for a device or caches: bulk:: and benches"),
     ("weigh --frees vm", "needs XFS: frees::"),
+    ("weigh df /", "scans a whole disk: space:: and unseen:: do that"),
     ("weigh ui", "needs a terminal: screen:: and recording::"),
     ("--apply", "asks on a terminal, and removes: cleaning::"),
     ("jq ", "needs jq"),
@@ -117,12 +118,7 @@ impl Home {
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        // A directory that stands for `/` is no mount point.
         let said = String::from_utf8(output.stdout).unwrap();
-        let said = said.replace(
-            "weigh: note: df says nothing about usr: it is no mount point\nhint: `weigh df` lists those\n",
-            "",
-        );
         // The note of --remember names a file of this home, and that of the first diff says how large it is.
         let is_other = |line: &&str| {
             !line.starts_with("weigh: note: kept this scan: ")

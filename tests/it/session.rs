@@ -39,7 +39,7 @@ use weigh::internal::ask::reclaimable::{ReclaimRule, Search};
 use weigh::internal::ask::{self, Input, Keep, Outcome, Request};
 use weigh::internal::base::measure::Time;
 use weigh::internal::from::series::Remembered;
-use weigh::internal::from::snapshot::{Cause, FileSystem, Unseen};
+use weigh::internal::from::snapshot::{Cause, FileSystem, Unknown, Unseen};
 use weigh::internal::remove::{self, Manner, RemovalEvent, RemovalStep, Removed, UserDirectories};
 use weigh::internal::scan::filter::any_pattern;
 use weigh::internal::scan::walk::{Progress, WalkOptions, walk};
@@ -599,11 +599,13 @@ impl Session {
             Cause { name: "deleted but open", size: 40_000, shared: 0, files: Some(2), parts };
         outcome.file_systems.push(FileSystem {
             root: root.as_os_str().as_encoded_bytes().to_vec(),
-            space: Space { size: 1_000_000, free: 800_000, available: 800_000, used_inodes: 9 },
+            space: Space { size: 1_000_000, free: 800_000, available: 800_000, ..Space::default() },
+            is_near: true,
             for_root: 0,
             seen: Some(150_000),
             causes: vec![deleted],
-            unknown: vec!["some processes (Permission denied)".to_owned()],
+            unseen_processes: Vec::new(),
+            unknown: vec![Unknown::because("other users' processes", "Permission denied")],
             left_out: vec![Unseen::of("journal", 8_192)],
         });
         self.show(outcome);

@@ -85,12 +85,6 @@ impl Machine {
     }
 }
 
-impl Fixture {
-    fn text_path(&self, name: &str) -> String {
-        self.at(name).into_os_string().into_string().unwrap()
-    }
-}
-
 /// What a walk here prints, as it is printed of `host`: the root has its name before its own, and so have paths in
 /// errors. Mounts are not known by find, and the members for them are removed.
 fn as_of(shown: &[u8], host: &str, root: &Path) -> String {
@@ -383,10 +377,81 @@ fn what_find_cannot_do_is_refused() {
             assert_eq!(shown.json()["size"], size, "{flags} {there:?}");
         }
     }
-    for flag in ["df", "--frees", "clean", "--shard 1/2", "--by image", "-m a"] {
+    for flag in ["ui --df", "--frees", "clean", "--shard 1/2", "--by image", "-m a"] {
         let shown = machine.weigh(flag, There::Weigh).arg(machine.named("web", "top")).run();
         assert_eq!(shown.code(), 2, "{flag}: {}", shown.complaint());
         assert!(!shown.complaint().contains("--from"), "{flag}: {}", shown.complaint());
+    }
+}
+
+/// Nothing is installed there but a shell, df and find; or also weigh.
+#[test]
+#[ignore = "needs root"]
+fn df_explains_the_file_system_of_another_machine() {
+    for there in [There::Weigh, There::Find, There::Plain] {
+        let machine = Machine::new(Fixture::new().dir("m'\" x").dir("less").dir("none"));
+        // It has no `stat -f`.
+        let stat = "#!/bin/sh\ncase $* in *-f*) exit 1; esac\nexec /usr/bin/stat \"$@\"\n";
+        machine.script("less/stat", stat);
+        machine.script("none/df", "#!/bin/sh\necho df: not known >&2; exit 127\n");
+        let bin = machine.fixture.text_path("bin");
+        let path = match there {
+            There::Weigh => format!("{bin}:{PATH}"),
+            There::Find => PATH.to_owned(),
+            There::Plain => {
+                let find =
+                    "#!/bin/sh\ncase $* in *-printf*) exit 1; esac\nexec /usr/bin/find \"$@\"\n";
+                machine.script("plain/find", find);
+                format!("{}:{PATH}", machine.fixture.text_path("plain"))
+            }
+        };
+        let script = format!(
+            r#"set -e; cd "m'\" x"; mount -t tmpfs -o size=20M,mode=700 none .; cd .; cd ..; m="$PWD/m'\" x"
+            mkdir "$m/a" "$m/sub"; head -c 3000000 /dev/zero > "$m/a/f"
+            exec 3>"$m/gone"; head -c 1000000 /dev/zero >&3; rm "$m/gone"
+            mount -t tmpfs none "$m/sub"; head -c 5000000 /dev/zero > "$m/sub/g"
+            df -B1 --output=size,used,avail "$m" | tail -n 1; du -sxB1 "$m"
+            far() {{ PATH="$1{path}" "$0" df --rsh "$PWD/rsh" "$2" -o b -c -w 300 "web:$3" "web:$4"; }}
+            far "" -c "$m/a" "$m/" > shown 2> said; far "" -j "$m" "$m" > json 2>&1
+            far "$PWD/less:" -c "$m" "$m" > less-shown 2> less-said
+            far "" -c "$m" "$m/nowhere" > nowhere 2> nowhere-said && exit 1
+            far "$PWD/none:" -c "$m" "$m" > none-shown 2> none-said && exit 1; true"#
+        );
+        let output = crate::run::in_namespace(&machine.fixture, &script);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let numbers: Vec<i64> = text.split_whitespace().filter_map(|it| it.parse().ok()).collect();
+        let [size, used, available, seen] = numbers[..] else { panic!("{text}") };
+        let name = format!("web:{}", machine.fixture.text_path("m'\" x"));
+        let shown = machine.fixture.text("shown");
+        let start =
+            format!("{name}  {available}B available of {size}B   inodes <1% used\nscanned in ");
+        assert!(shown.starts_with(&start), "{there:?} {start} {shown}");
+        let (parts, sum) = crate::space::parts(&shown);
+        assert_eq!((sum, parts), (used, vec![seen, used - seen]), "{there:?} {shown}");
+        assert!(
+            shown.contains("not explained (weigh does not see metadata, deleted files"),
+            "{shown}"
+        );
+        let note = format!("weigh: note: {name}/a is on {name}, and weigh scans all of that\n");
+        assert_eq!(machine.fixture.text("said"), note, "{there:?}");
+        let json = machine.fixture.json("json");
+        let one = &json["file_systems"][0];
+        assert_eq!(
+            (&one["path"], &one["size"], &json["size"]),
+            (&(*name).into(), &size.into(), &seen.into())
+        );
+        let less = machine.fixture.text("less-shown");
+        assert!(
+            less.starts_with(&format!("{name}  {available}B available of {size}B\nscanned")),
+            "{less}"
+        );
+        let said = "weigh: note: there is no stat -f on web: inodes are not known, and sizes are exact to 1 KiB\n";
+        assert_eq!(machine.fixture.text("less-said"), said);
+        let said = format!("weigh: error: {name}/nowhere: No such file or directory\n");
+        assert!(machine.fixture.text("nowhere-said").starts_with(&said), "{there:?}");
+        assert!(machine.fixture.text("nowhere").contains("in files"));
+        assert_eq!(machine.fixture.text("none-shown"), "");
+        assert!(machine.fixture.text("none-said").contains(": not known\n"));
     }
 }
 
@@ -1275,6 +1340,27 @@ fn what_arrives_through_ssh_is_what_a_walk_there_finds() {
             assert_eq!(without_mounts(&shown), without_mounts(&here), "{there:?} {flags}");
         }
     }
+}
+
+/// The figures of `df` there, and the list of find, over one connection.
+#[test]
+#[ignore = "needs sshd"]
+fn df_explains_a_file_system_through_ssh() {
+    let server = Server::new(Fixture::new().dir("m"));
+    let mounted = crate::mounted::Mounted::tmpfs_at(&server.fixture.at("m"));
+    fs::create_dir(mounted.path().join("a")).unwrap();
+    fs::write(mounted.path().join("a/f"), vec![1; 3_000_000]).unwrap();
+    let shown = server.weigh("df -c -o b -w 300").arg(server.named("m/a")).run();
+    assert_eq!(shown.code(), 0, "{}", shown.complaint());
+    let (parts, used) = crate::space::parts(&shown.stdout_text());
+    let df = ["-B1", "--output=used"];
+    let df = Command::new("df").args(df).arg(mounted.path()).output().unwrap().stdout;
+    let df = String::from_utf8(df).unwrap();
+    assert_eq!(
+        (parts.iter().sum(), Some(used)),
+        (used, df.lines().nth(1).unwrap().trim().parse().ok())
+    );
+    assert!(shown.stdout_text().starts_with(&server.named("m")), "{}", shown.stdout_text());
 }
 
 /// What a walk elsewhere did is not known here: not even its headings were.

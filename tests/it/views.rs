@@ -100,7 +100,7 @@ fn what_is_in_no_file_can_be_entered_but_neither_marked_nor_deleted() {
         assert!(keys == "D" || what.contains("restart the process"), "{what}");
     }
     browser.press("←↓\n");
-    assert_eq!(browser.paths(), ["not looked at: some processes (Permission denied)"]);
+    assert_eq!(browser.paths(), ["not looked at: other users' processes (Permission denied)"]);
     browser.press("←←");
     assert_eq!(browser.paths(), in_tree);
 }

@@ -79,9 +79,8 @@ impl Browser {
 /// The causes, what is left, and what is not among what is used.
 fn causes(one: &FileSystem) -> Vec<Cause> {
     let unknown = one
-        .unknown
-        .iter()
-        .map(|what| Unseen { name: format!("not looked at: {what}").into(), ..Unseen::default() });
+        .all_unknown()
+        .map(|it| Unseen { name: format!("not looked at: {it}").into(), ..Unseen::default() });
     let left = one.unexplained().and_then(|left| u64::try_from(left).ok()).unwrap_or(0);
     let left =
         Cause { name: UNEXPLAINED, size: left, parts: unknown.collect(), ..Cause::default() };

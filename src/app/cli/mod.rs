@@ -219,6 +219,8 @@ impl Plan {
                 since,
                 options: flags.counting,
                 file_systems: flags.show.df,
+                known: Vec::new(),
+                unread: Vec::new(),
                 interrupt: Interrupt::new(is_read_first),
             },
         })

@@ -8,7 +8,7 @@ use clap::Command;
 use super::commands::CLEAN;
 use super::config;
 use super::elsewhere::nearest;
-use super::flags::{Flags, PrintFlags, Read};
+use super::flags::{Flags, PrintFlags, Read, ShowFlags};
 use super::screen::homes;
 use crate::app::browse::SortKey;
 use crate::app::terminal;
@@ -163,7 +163,7 @@ impl Flags {
             || self.show.min_size.is_some()
             || show != Show::Everything;
         let is_series = self.form() == Some(Form::Prometheus);
-        if self.show.summarize || is_series && !is_limited {
+        if self.show.summarize || is_series && !is_limited || self.is_of_space() {
             return Some(Limits { depth: 0, roots: usize::MAX, ..Limits::NONE });
         }
         let (is_page, is_markdown) = (self.is_page(), self.form() == Some(Form::Markdown));
@@ -197,6 +197,21 @@ impl Flags {
                 (true, false) => usize::MAX,
             },
         })
+    }
+
+    /// Whether lines about file systems stand alone: unless a flag chooses lines of a tree.
+    fn is_of_space(&self) -> bool {
+        let ShowFlags { number_of_lines, depth, min_size, by, collapse, .. } = &self.show;
+        let chooses = number_of_lines.is_some()
+            || depth.is_some()
+            || min_size.is_some()
+            || by.is_some()
+            || !collapse.is_empty()
+            || self.show.only_dir
+            || self.show.only_file
+            || self.show.file_types
+            || self.show.frees;
+        self.show.df && !self.screen.ui && self.form().is_none() && !chooses
     }
 
     /// Whether the lines of a tree are chosen as it is drawn, because chains of directories share a line.
@@ -298,6 +313,7 @@ impl Flags {
             one_kind: self.show.only_dir || self.show.only_file,
             // The header of a loaded snapshot knows more.
             knows_own: !self.is_loaded(),
+            is_of_space: self.is_of_space(),
             screen_reader: self.print.screen_reader,
             dim: self.print.dim,
             charset: terminal::charset(),

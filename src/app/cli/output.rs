@@ -27,8 +27,10 @@ impl Flags {
         let is_by_time = self.filetime().is_some();
         let is_history = self.snapshots.history.is_some();
         let is_shown = matches!(self.form(), None | Some(Form::Json));
-        let shows_df =
-            matches!(self.form(), Some(Form::Page(page::PageForm::Html) | Form::Prometheus));
+        let shows_df = matches!(
+            self.form(),
+            Some(Form::Page(page::PageForm::Html) | Form::Prometheus | Form::Markdown)
+        );
         let is_saved = self.is_loaded() || self.snapshots.save.is_some();
         let is_unsaved = is_saved && is_by_time && self.filetime() != Some(Time::Modified);
         let SnapshotFlags { from, since, history, .. } = &self.snapshots;
@@ -64,7 +66,7 @@ impl Flags {
             (self.show.df && is_by_time, "df prints sizes, not times\nleave out {time}"),
             (
                 self.show.df && !is_shown && !shows_df,
-                "df prints a tree, -j, --as html or --as prometheus\nleave out {form}",
+                "df prints lines, -j, --as md, --as html or --as prometheus\nleave out {form}",
             ),
             (
                 self.show.reclaimable

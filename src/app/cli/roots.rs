@@ -177,7 +177,7 @@ impl Flags {
         }
         let refused = [
             (self.show.frees, "--frees"),
-            (self.show.df, "df"),
+            (self.show.df && self.screen.ui, "--df"),
             (self.show.reclaimable, "clean"),
             (self.snapshots.shard.is_some(), "--shard"),
             (self.show.by.as_deref() == Some("image"), "--by image"),
@@ -189,6 +189,7 @@ impl Flags {
         }
         let mut flags = self.filters.lines_of_files()?;
         flags.append(&mut self.passed);
+        flags.extend(self.show.df.then(|| "-x".into()));
         let needs_owners =
             filter.query().owner || matches!(keep, Keep::Groups(By::Owner { .. }, _));
         if needs_owners && !self.snapshots.details {
@@ -205,7 +206,8 @@ impl Flags {
         let links = links.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag));
         let mut remote = Remote::new(self.hosts.clone(), rsh, flags);
         remote.needs_weigh = self.filters.needs_weigh().or(links);
-        remote.one_file_system = self.filters.limit_filesystem;
+        remote.one_file_system = self.filters.limit_filesystem || self.show.df;
+        remote.tells_space = self.show.df;
         Ok(Some(remote))
     }
 }

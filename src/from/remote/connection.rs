@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use indexmap::IndexSet;
 
 use super::host::Host;
-use super::script::{ANSWER, COMMAND, Way};
+use super::script::{ANSWER, COMMAND, TOLD, Way};
 use crate::sys::{self, SnapshotFile};
 use crate::tree::total::{AnyReplay, Shown};
 use crate::tree::{Node, Tree};
@@ -200,18 +200,30 @@ fn listen(mut stderr: ChildStderr, said: &Sender<Vec<u8>>, entries: &AtomicU64) 
     }
 }
 
+/// What the other side says before it lists anything.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) way: Way,
+    /// The lines about file systems, without their beginning.
+    pub(super) told: Vec<Vec<u8>>,
+}
+
 /// Skips what a shell prints before the answer in `output`, and the line that begins the answer. Returns what that
 /// says.
-pub(super) fn answer(output: &mut SnapshotFile) -> io::Result<Way> {
+pub(super) fn answer(output: &mut SnapshotFile) -> io::Result<Answer> {
     /// More than any shell prints.
     const MOST: u64 = 64 << 10;
-    let mut last = Vec::new();
+    let (mut last, mut told) = (Vec::new(), Vec::new());
     // Byte by byte, because what follows is for others.
     for line in BufReader::with_capacity(1, output.take(MOST)).split(b'\n') {
         let line = line?;
         let name = line.strip_prefix(ANSWER.as_bytes()).unwrap_or_default();
         if let Some((_, way)) = Way::ALL.iter().find(|(way, _)| way.as_bytes() == name) {
-            return Ok(*way);
+            return Ok(Answer { way: *way, told });
+        }
+        if let Some(line) = line.strip_prefix(TOLD.as_bytes()) {
+            told.push(line.to_vec());
+            continue;
         }
         if !line.trim_ascii().is_empty() {
             last = line;

@@ -5,11 +5,13 @@
 //! * `script`: what runs there: weigh, or else find.
 //! * `connection`: the program that leads there, and the bytes that arrive.
 //! * `found`: what find prints.
+//! * `space`: how full file systems there are, as df prints it.
 
 mod connection;
 mod found;
 mod host;
 mod script;
+mod space;
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -19,12 +21,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, mem, thread};
 
-use connection::{ArrivedRoots, Arriving, Connection, ConnectionEnd, Program};
+use connection::{Answer, ArrivedRoots, Arriving, Connection, ConnectionEnd, Program};
 use indexmap::IndexMap;
 use script::Way;
 
 use crate::base::interrupt::Interrupt;
-use crate::from::snapshot::{self, Origin, Snapshot, Wanted};
+use crate::from::snapshot::{self, FileSystem, Origin, Snapshot, Unknown, Wanted};
 use crate::sys::SnapshotFile;
 use crate::sys::problem::{Operation, Problem};
 use crate::tree::total::BeginReplay;
@@ -44,6 +46,8 @@ pub struct Remote {
     pub needs_weigh: Option<&'static str>,
     /// Whether find stays on one file system.
     pub one_file_system: bool,
+    /// Whether they are asked how full the file systems around the paths are, and list all of these.
+    pub tells_space: bool,
     /// The machines that have answered by now, in their order. All clones share them, and the first that needs them
     /// takes them.
     answered: Arc<Mutex<Vec<Result<Called, Problem>>>>,
@@ -52,7 +56,7 @@ pub struct Remote {
 }
 
 /// A machine that was called: the way there, its output, and the answer, if that was waited for.
-type Called = (Connection, SnapshotFile, Option<io::Result<Way>>);
+type Called = (Connection, SnapshotFile, Option<io::Result<Answer>>);
 
 /// What arrives from all machines, each of which a thread reads.
 pub struct Arrivals<'r> {
@@ -101,9 +105,30 @@ impl Remote {
         *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = called;
     }
 
+    /// Waits until all machines answer, and returns how full the file systems around the paths are, each once. From then
+    /// on, these are the paths.
+    pub fn call_about_space(&mut self) -> ToldSpaces {
+        self.call();
+        let mut all = ToldSpaces::default();
+        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        let called = mem::take(&mut self.hosts).into_iter().zip(mem::take(&mut *answered));
+        for (mut host, called) in called {
+            if let Ok((_, _, Some(Ok(answer)))) = &called {
+                all.add(&mut host, space::read(&answer.told));
+            }
+            // The scan says why a machine cannot be reached.
+            if !host.paths.is_empty() {
+                self.hosts.push(host);
+                answered.push(called);
+            }
+        }
+        drop(answered);
+        all
+    }
+
     /// Begins to weigh on `host`.
     fn open(&self, host: &Host) -> Result<Called, Problem> {
-        let asked = script::asked(&host.paths, &self.flags, self.one_file_system);
+        let asked = script::asked(&host.paths, &self.flags, self.one_file_system, self.tells_space);
         let entries = Arc::clone(&self.entries);
         let opened = Connection::open(&self.rsh, host, asked, entries);
         let (connection, output) = opened.map_err(|error| problem(host, &error))?;
@@ -147,7 +172,8 @@ impl Remote {
         wanted: Wanted,
         begin: BeginReplay<'static>,
     ) -> io::Result<Snapshot> {
-        let way = way.unwrap_or_else(|| connection::answer(&mut output));
+        let answer = way.unwrap_or_else(|| connection::answer(&mut output));
+        let way = answer.map(|answer| answer.way);
         silent.fetch_sub(1, Ordering::Relaxed);
         // Closes the output, so that who still writes there ends.
         let read = way.and_then(|way| {
@@ -203,6 +229,57 @@ impl Remote {
             *name = [&*host.prefix, name].concat();
         }
         Ok((snapshot, status))
+    }
+}
+
+/// What machines tell about their file systems.
+#[derive(Debug, Default)]
+pub struct ToldSpaces {
+    /// How full they are, each once.
+    pub file_systems: Vec<FileSystem>,
+    /// Each PATH that is no mount point, with that of its file system.
+    pub inside: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The machines whose programs know no inodes.
+    pub without_inodes: Vec<Vec<u8>>,
+    /// Why nothing is known of others.
+    pub unread: Vec<Problem>,
+}
+
+impl ToldSpaces {
+    /// Adds what `host` has `told` of the file systems around its paths, which become its paths.
+    fn add(&mut self, host: &mut Host, mut told: Vec<Result<space::ToldSpace, String>>) {
+        const NOT_SEEN: &str = "metadata, deleted files and files under mounts on another machine";
+        const HOME: &[u8] = b"/~/";
+        told.resize_with(host.paths.len(), || Err("df there says nothing about it".to_owned()));
+        let (given, paths) = (host.prefix.clone(), mem::take(&mut host.paths));
+        // A mount point is not below the home directory there.
+        host.prefix = given.strip_suffix(HOME).unwrap_or(&given).to_vec();
+        for (path, told) in paths.into_iter().zip(told) {
+            let name = [&*given, &*path].concat();
+            let space::ToldSpace { point, space, is_exact } = match told {
+                Ok(told) => told,
+                Err(why) => {
+                    let problem = Problem::new(name, Operation::Stat, &io::Error::other(why));
+                    self.unread.push(problem);
+                    continue;
+                }
+            };
+            let root = [&*host.prefix, &*point].concat();
+            // A slash at the end changes nothing.
+            let is_here = path == point || path.strip_suffix(b"/") == Some(&*point);
+            if !is_here {
+                self.inside.push((name, root.clone()));
+            }
+            if !is_exact && self.without_inodes.last() != Some(&host.name()) {
+                self.without_inodes.push(host.name());
+            }
+            if host.paths.insert(point) {
+                let unknown = vec![Unknown::new(NOT_SEEN)];
+                let is_near = false;
+                let one = FileSystem { is_near, unknown, ..FileSystem::new(root, space, 0) };
+                self.file_systems.push(one);
+            }
+        }
     }
 }
 

@@ -18,6 +18,9 @@ use crate::sys::{AUTOMOUNT_NAME, KERNEL_FILE_SYSTEMS};
 /// How the line begins that begins the answer.
 pub(super) const ANSWER: &str = "weigh-answers 1 ";
 
+/// How a line begins that tells how full a file system is. Such lines come before the answer.
+pub(super) const TOLD: &str = "weigh-space 1 ";
+
 /// What the other side does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
@@ -45,6 +48,11 @@ impl Way {
 /// After the mark at the end comes the exit status of find, because not every way back tells it.
 const SCRIPT: &str = include_str!("script.sh");
 
+/// The part of the script that says how full the file systems around the paths are: for each, [`TOLD`] and the line of
+/// `df -P -k`, or nothing if that fails; and after `stat `, what `stat -f` prints, if there is one that can. From then on,
+/// the mount points take the place of the paths.
+const SPACE: &str = include_str!("space.sh");
+
 /// How many bytes of paths, as they are sent, find gets at once: it has room for as much on any system, and so has
 /// `printf`.
 const BATCH: usize = 64 << 10;
@@ -54,8 +62,8 @@ const BATCH: usize = 64 << 10;
 pub(super) const COMMAND: &str = "exec sh -c 'read -r m s; if [ \"$m\" = weigh-script ]; then eval \"$(printf %b \"$s\")\"; \
      else echo what to weigh did not arrive: a program that the shell starts may have read standard input >&2; exit 1; fi'";
 
-/// The script; in it, find stays perhaps on one file system.
-fn script(one_file_system: bool) -> Vec<u8> {
+/// The script; in it, find stays perhaps on one file system, and it tells perhaps how full file systems are.
+fn script(one_file_system: bool, tells_space: bool) -> Vec<u8> {
     let (version, stay) = (version(), if one_file_system { " -xdev" } else { "" });
     let mut kinds: Vec<_> = KERNEL_FILE_SYSTEMS.iter().map(|(_, name)| *name).collect();
     kinds.push(AUTOMOUNT_NAME);
@@ -70,6 +78,7 @@ fn script(one_file_system: bool) -> Vec<u8> {
             "format" => FIND_FORMAT.as_bytes(),
             "kernel" => kernel.as_bytes(),
             "kinds" => kinds.as_bytes(),
+            "space" => if tells_space { SPACE } else { "" }.as_bytes(),
             "stay" => stay.as_bytes(),
             "version" => version.as_bytes(),
             // The beginning.
@@ -87,10 +96,11 @@ pub(super) fn asked<'p>(
     paths: impl IntoIterator<Item = &'p Vec<u8>>,
     flags: &[OsString],
     one_file_system: bool,
+    tells_space: bool,
 ) -> Vec<u8> {
     const PATHS: &[u8] = b"\nweigh-paths ";
     let mut asked = b"weigh-script ".to_vec();
-    escape(&script(one_file_system), &mut asked);
+    escape(&script(one_file_system, tells_space), &mut asked);
     asked.extend_from_slice(b"\nweigh-flags ");
     for flag in flags {
         escape(&quoted(flag.as_encoded_bytes()), &mut asked);

@@ -14,7 +14,7 @@ each_batch() { IFS=:; for w in $a; do
 unset IFS
 [ ! "$w" ] || eval "$1 $(printf %b "$w")"
 done; }
-case $(weigh --version 2>/dev/null) in
+{{space}}case $(weigh --version 2>/dev/null) in
 "weigh {{version}}."*)
 echo; echo '{{answer}}weigh'
 eval "set -- $(printf %b "$f")"

@@ -42,7 +42,7 @@ use crate::tree::{Report, Tree};
 pub use crate::scan::filter::Share;
 pub use crate::sys::Destination;
 pub use comparable::{Doubt, difference, doubts, of_other_roots, other_roots, sets_apart};
-pub use file_system::{Cause, FileSystem, Unseen, file_systems, mounted};
+pub use file_system::{Around, Cause, FileSystem, Space, Unknown, Unseen, file_systems, mounted};
 pub use origin::{GivenRoot, Origin, Volume};
 pub use packed::{Digested, SavedListings};
 pub use reweigh::reweigh;

@@ -135,7 +135,7 @@ pub fn space_around(path: &CStr) -> io::Result<Space> {
     let blocks = [space.f_blocks, space.f_bfree, space.f_bavail];
     let [size, free, available] = blocks.map(|blocks| blocks.saturating_mul(space.f_frsize));
     let used_inodes = space.f_files.saturating_sub(space.f_ffree);
-    Ok(Space { size, free, available, used_inodes })
+    Ok(Space { size, free, available, inodes: space.f_files, used_inodes })
 }
 
 /// The content of a file of the user's own that nobody else may write to.

@@ -213,5 +213,5 @@ pub fn own_usage() -> Usage {
 pub fn space_around(path: &CStr) -> io::Result<Space> {
     let stats = fs4::statvfs(to_path(path.to_bytes()))?;
     let (size, available) = (stats.total_space(), stats.available_space());
-    Ok(Space { size, free: stats.free_space(), available, used_inodes: 0 })
+    Ok(Space { size, free: stats.free_space(), available, ..Space::default() })
 }

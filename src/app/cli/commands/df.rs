@@ -7,9 +7,9 @@ pub(super) const DF: CommandInfo = CommandInfo {
     about: "Explain why df reports more than du",
     operands: "[PATH]...",
     examples: &[
-        ("weigh df", "the file systems, with deleted files that are still open"),
-        ("weigh df /", "scan one, and explain the rest"),
-        ("sudo weigh df -d 1 /", "as root, weigh sees more of it"),
+        ("weigh df", "the file systems, and deleted files that are still open"),
+        ("sudo weigh df /", "all that uses one of them; root sees more of it"),
+        ("weigh df root@web1:/", "on another machine, with nothing installed there"),
     ],
     notes: "",
     own: &["depth number_of_lines output_json"],

@@ -92,7 +92,8 @@ impl CommandInfo {
     pub(super) fn takes_beside(&self, id: &str, given: &Given) -> bool {
         let paths = ["paths", "files_from", "files0_from"];
         let is_list = self.is(&df::DF) && !paths.iter().any(|name| given.has(name));
-        let is_of_lists = || has(&[PRINTED, WORK, ASKED, "terminal_width"], id);
+        let drawn = "terminal_width screen_reader no_percent_bars";
+        let is_of_lists = || has(&[PRINTED, WORK, ASKED, drawn], id);
         self.takes(id) && (!is_list || is_of_lists())
     }
 
