@@ -10,7 +10,7 @@ use weigh::app::signals::{self, SIGNALLED, SecondCtrlC};
 use weigh::app::terminal::{self, Lines, Message, ProgressLine, say};
 use weigh::internal::ask::{self, Input, Outcome, Request, causes};
 use weigh::internal::base::escape::escape;
-use weigh::internal::show::{self, Output, errors, file_systems, progress};
+use weigh::internal::show::{self, Form, Output, errors, file_systems, progress};
 use weigh::internal::sys;
 use weigh::internal::sys::problem::{Operation, Problem, unless_closed};
 
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
         // Not dropped, because to take a tree of millions apart at the end takes time for nothing.
         Ok(outcome) => Box::leak(Box::new(outcome)),
         Err(problem) => {
-            say(Message::Error, [problem.lines()]);
+            terminal::fail(&problem.lines(), matches!(plan.output, Output::Form(Form::Json, _)));
             note_hosts(request, std::slice::from_ref(&problem), &plan.messages);
             let is_asked = request.interrupt.is_asked();
             return ExitCode::from(if is_asked {

@@ -10,7 +10,7 @@ use weigh::internal::ask::{self, Outcome, Request};
 use weigh::internal::base::escape::escape;
 use weigh::internal::base::interrupt::Interrupt;
 use weigh::internal::remove::{self, Consent, Fate, Manner, Target, UserDirectories};
-use weigh::internal::show::reclaimable::{KeptEntry, freed, question};
+use weigh::internal::show::reclaimable::{KeptEntry, freed, question, unseen};
 use weigh::internal::show::size::Format;
 use weigh::internal::sys::problem::reason;
 use weigh::internal::sys::{self, InUse};
@@ -53,7 +53,10 @@ pub fn apply(
     let entries = checked.iter().map(|(_, it)| it.target.totals.0).sum();
     let is_planned = request.reclaimable.as_ref().is_some_and(|search| search.plan.is_some());
     let consent = match is_planned {
-        true => Some(Consent::planned(entries)),
+        true => {
+            say(Message::Note, unseen(found));
+            Some(Consent::planned(entries))
+        }
         false => ask_for(entries, cleaning.manner, found),
     };
     let Some(consent) = consent else { return refused("that is not the number") };

@@ -18,8 +18,8 @@ use crate::app::signals::{self, SIGNALLED, SecondCtrlC, TerminalSignals};
 use weigh::internal::base::interrupt::Interrupt;
 use weigh::internal::scan::walk::Progress;
 use weigh::internal::show::palette::{Charset, Depth, Theme};
-use weigh::internal::show::progress;
 use weigh::internal::show::size::Format;
+use weigh::internal::show::{json, progress};
 use weigh::internal::sys::{self, is_capable_terminal};
 
 /// The columns and lines of the terminal, if any.
@@ -161,6 +161,16 @@ pub fn say(message: Message, texts: impl IntoIterator<Item = impl Display>) {
     // Most often, there is nothing to say.
     if !lines.is_empty() {
         complain(&lines);
+    }
+}
+
+/// Says why weigh ends without a result: on stderr for people, and for a program that asked for JSON also on stdout.
+pub fn fail(text: &str, is_json: bool) {
+    say(Message::Error, [text]);
+    if is_json {
+        let mut object = Vec::new();
+        // If writing fails, the exit status still says that there is no result.
+        let _ = json::failure(&mut object, text).and_then(|()| print(&object));
     }
 }
 

@@ -12,7 +12,7 @@ use crate::base::escape::{json_bytes as bytes, json_string as string};
 use crate::base::measure::{Change, Measures, View};
 use crate::base::parallel;
 use crate::base::path::LONGEST;
-use crate::from::snapshot::header::{end, head, list};
+use crate::from::snapshot::header::{end, head, list, tool};
 use crate::from::snapshot::{FileSystem, Origin, Unseen};
 use crate::tree::{Child, Node, Order, Report, Step, Traversal, Tree};
 
@@ -71,6 +71,20 @@ pub fn write(out: &mut dyn Write, report: &Report, options: &ExportOptions) -> i
         NodeWriter { tree, options }.tree(out)?;
     }
     end(out, &report.problems)
+}
+
+/// Writes the reason why there is no result: the first line of `text` is the error, and the rest is the way out.
+///
+/// # Errors
+/// The writer's.
+pub fn failure(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    let (error, hint) = text.split_once('\n').unwrap_or((text, ""));
+    tool(out)?;
+    bytes(out, r#","error":"#, error.as_bytes())?;
+    if !hint.is_empty() {
+        bytes(out, r#","hint":"#, hint.as_bytes())?;
+    }
+    out.write_all(b"}\n")
 }
 
 /// When and where it was weighed, as far as that is known: as in the header of a snapshot.

@@ -230,16 +230,22 @@ pub struct KeptEntry {
     pub why: String,
 }
 
+/// How many processes may use something that goes, because the system does not show their files.
+pub fn unseen(found: &Reclaimable) -> Option<String> {
+    match found.unseen {
+        0 => None,
+        1 => Some("1 process could not be asked what it uses".to_owned()),
+        unseen => {
+            let count = Format::Count.write(unseen);
+            Some(format!("{count} processes could not be asked what they use"))
+        }
+    }
+}
+
 /// The question before entries are removed.
 pub fn question(entries: u64, manner: Manner, found: &Reclaimable) -> String {
     let count = Format::Count.write(entries);
-    let unseen = match found.unseen {
-        0 => String::new(),
-        1 => "1 process could not be asked what it uses. ".to_owned(),
-        unseen => {
-            format!("{} processes could not be asked what they use. ", Format::Count.write(unseen))
-        }
-    };
+    let unseen = unseen(found).map(|unseen| format!("{unseen}. ")).unwrap_or_default();
     let noun = if entries == 1 { "entry" } else { "entries" };
     match manner {
         Manner::Delete => format!("{unseen}Type {count} to delete {count} {noun} permanently: "),
@@ -257,8 +263,14 @@ pub fn freed(
 ) -> String {
     /// More are in the messages before.
     const NAMED: usize = 3;
-    let [gone, announced] = [gone, found.frees].map(|frees| format.write_bounds(frees));
-    let gone = if is_partly_gone { format!("at least {gone}") } else { gone };
+    let bound = |is_part: bool| match (is_part, found.may_share) {
+        (false, false) => "",
+        (false, true) => "at most ",
+        (true, false) => "at least ",
+        (true, true) => "about ",
+    };
+    let [gone, announced] = [(gone, is_partly_gone), (found.frees, false)]
+        .map(|(frees, is_part)| format!("{}{}", bound(is_part), format.write_bounds(frees)));
     let freed = match manner {
         Manner::Delete => format!("freed {gone} (announced {announced})"),
         Manner::Trash => {

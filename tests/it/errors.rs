@@ -6,6 +6,8 @@ use std::fs::OpenOptions;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 
+use serde_json::Value;
+
 use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::run::weigh;
@@ -529,4 +531,45 @@ fn no_file_forges_a_hint() {
     let lines: Vec<_> = complaint.lines().collect();
     assert!(lines.len() == 2 && lines[0].contains("/a\\nhint: b"), "{complaint}");
     assert!(lines[1].starts_with("hint: compare /"), "{complaint}");
+}
+
+/// Scripts and agents read standard output. Where `-j` has no result, they find the same error and hint there.
+#[test]
+fn programs_get_an_error_as_json() {
+    let fixture = Fixture::new().file("top/f", 1).file("plan.json", 9).file("bad.toml", 9);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    for flags in [
+        "-j --yes top",
+        "--yes -j top",
+        "top -sj --yes",
+        "--as json --yes top",
+        "--as=JSON --yes top",
+        "--output-json -d x top",
+        "-j --from gone",
+        "-j --from plan.json",
+        "-j --config bad.toml top",
+        "clean -j --apply top",
+        "clean -j --apply --from plan.json",
+        "diff -j gone",
+        "history -j --from gone",
+        "df -j --frees",
+        "ui -j top",
+    ] {
+        let shown = run(flags);
+        assert!(shown.code() > 0, "{flags}");
+        let json: Value = serde_json::from_slice(&shown.stdout).expect(flags);
+        let (error, hint) = (json["error"].as_str().unwrap(), json["hint"].as_str());
+        let hint = hint.map(|hint| format!("hint: {hint}\n")).unwrap_or_default();
+        let complaint = format!("weigh: error: {error}\n{hint}");
+        assert!(shown.complaint().starts_with(&complaint), "{flags}: {}", shown.complaint());
+        assert_eq!((&json["schema"], &json["tool"]), (&1.into(), &"weigh".into()), "{flags}");
+    }
+    // Others read a table or a tree there, or a value only looks like the flag.
+    for flags in ["--yes top", "-Xj --yes top", "--as csv --yes top", "--yes -- -j"] {
+        let shown = run(flags);
+        assert_eq!((shown.code(), &*shown.stdout), (2, &b""[..]), "{flags}");
+    }
+    // A result with errors in it is a result.
+    let json: Value = serde_json::from_slice(&run("-j gone").stdout).unwrap();
+    assert!(json["errors"].is_array() && json["error"].is_null(), "{json}");
 }

@@ -100,7 +100,62 @@ const CASES: &[Case] = &[
         "p/.next",
         &[("p/package.json", "{}"), ("p/.next/BUILD_ID", "x"), ("p/.next/cache/", "")],
     ),
+    case(
+        "nuxt-output",
+        "p/.nuxt",
+        &[
+            ("p/package.json", "{}"),
+            ("p/nuxt.config.ts", "x"),
+            ("p/.nuxt/nuxt.d.ts", "x"),
+            ("p/.nuxt/types/", ""),
+        ],
+    ),
+    case(
+        "svelte-output",
+        "p/.svelte-kit",
+        &[
+            ("p/package.json", "{}"),
+            ("p/.svelte-kit/generated/", ""),
+            ("p/.svelte-kit/tsconfig.json", "{}"),
+        ],
+    ),
+    case("angular-cache", "p/.angular", &[("p/angular.json", "{}"), ("p/.angular/cache/", "")]),
+    case(
+        "docusaurus-output",
+        "p/.docusaurus",
+        &[
+            ("p/package.json", "{}"),
+            ("p/docusaurus.config.js", "x"),
+            ("p/.docusaurus/routes.js", "x"),
+            ("p/.docusaurus/site-metadata.json", "{}"),
+        ],
+    ),
+    case(
+        "parcel-cache",
+        "p/.parcel-cache",
+        &[
+            ("p/package.json", "{}"),
+            ("p/.parcel-cache/data.mdb", "x"),
+            ("p/.parcel-cache/lock.mdb", "x"),
+        ],
+    ),
+    case(
+        "turbo-cache",
+        "p/.turbo",
+        &[("p/package.json", "{}"), ("p/turbo.json", "{}"), ("p/.turbo/cache/", "")],
+    ),
     case("claude-sessions", ".claude/projects", &[(".claude/projects/-home-me/", "")]),
+    case("claude-checkpoints", ".claude/file-history", &[(".claude/file-history/1-2-3-4-5/", "")]),
+    case(
+        "claude-output",
+        "claude-1000/-home-me/tasks",
+        &[("claude-1000/-home-me/tasks/b1.output", "x")],
+    ),
+    case(
+        "agent-worktree",
+        "p/.claude/worktrees/a",
+        &[("p/.claude/worktrees/a/.git", "gitdir: /p/.git/worktrees/a")],
+    ),
     case("codex-sessions", ".codex/sessions", &[(".codex/sessions/2026/", "")]),
     case("pip-cache", ".cache/pip", &[(".cache/pip/http-v2/", "")]),
     case(
@@ -172,9 +227,12 @@ const FIXED: [(&str, &str, &str); 3] = [
 ];
 
 /// What the rules say cannot be made again.
-const FINAL: [&str; 7] = [
+const FINAL: [&str; 10] = [
     "python-unlocked",
     "claude-sessions",
+    "claude-checkpoints",
+    "claude-output",
+    "agent-worktree",
     "codex-sessions",
     "journal",
     "core-dumps",
@@ -241,6 +299,12 @@ impl Case {
             "hugging-face-cache" => "models--a--b/payload",
             "playwright" => "chromium-1200/payload",
             "next-output" => "cache/payload",
+            "nuxt-output" => "types/payload",
+            "svelte-output" => "generated/payload",
+            "angular-cache" => "cache/20.0.0/payload",
+            "docusaurus-output" => "docusaurus-plugin-content-docs/payload",
+            "parcel-cache" => "payload.blob",
+            "turbo-cache" => "cache/payload.tar.zst",
             "claude-sessions" => "-home-me/payload",
             "codex-sessions" => "2026/payload",
             "conda-packages" => "a-1-0/payload",
@@ -394,7 +458,9 @@ fn assert_spoilt(case: &Case, (why, spoil): &(&str, Spoil), is_aged: bool) {
 #[test]
 fn what_is_in_doubt_is_not_listed() {
     for case in CASES {
-        for spoil in SPOILS {
+        // Git tracks nothing in a work tree of another repository.
+        let is_other_tree = |why: &str| case.rule == "agent-worktree" && why.starts_with("git");
+        for spoil in SPOILS.iter().filter(|(why, _)| !is_other_tree(why)) {
             assert_spoilt(case, spoil, true);
         }
         for spoil in SPOILS_OF_WHAT_COMES_BACK.iter().filter(|_| !case.is_final()) {
@@ -892,14 +958,19 @@ fn the_list_is_limited_and_its_sum_is_not() {
     assert!(lines[3].ends_with("  1 month  pip cache  2/.cache/pip"), "{shown}");
     assert!(lines[4].ends_with("  in all"), "{shown}");
     assert_eq!(lines.len(), 5, "{shown}");
-    let json = |flags: &str| look(flags, &fixture).run().json()["reclaimable"].clone();
+    // The time of a plan is another one each time.
+    let without_time = |mut json: Value| {
+        json["reclaimable"]["plan"]["time"].take();
+        json["reclaimable"].take()
+    };
+    let json = |flags: &str| without_time(look(flags, &fixture).run().json());
     let all = json("-j");
     let paths: Vec<_> = all["found"].as_array().unwrap().iter().map(|one| &one["path"]).collect();
     assert_eq!(paths, ["./2/.cache/pip", "./3/.cache/pip", "./1/.cache/pip"]);
     // What is remembered is the whole tree; without that, only what rules may find is kept.
     let state = Fixture::in_memory();
     let remembered = look("-j -q --remember", &fixture).env("XDG_STATE_HOME", state.path()).run();
-    assert_eq!(remembered.json()["reclaimable"], all);
+    assert_eq!(without_time(remembered.json()), all);
     assert_eq!(json("-j -n 1")["frees_most"], all["frees_most"]);
     let large = json("-j -z 150k");
     assert_eq!(large["found"].as_array().unwrap().len(), 2);
@@ -1660,10 +1731,42 @@ fn what_only_a_commit_tracks_is_not_listed() {
     assert!(!is_found(fixture, &[]), "without an index");
 }
 
+/// A work tree of an agent is to be looked at, and the output in it can go on its own.
+#[test]
+fn what_is_in_a_work_tree_of_an_agent_is_listed_on_its_own() {
+    let fixture = Fixture::new().dir("p");
+    let at = |path: &str| fixture.at("p/.claude/worktrees/a").join(path);
+    write(&fixture.at("p/f"), "x");
+    git(&fixture, &fixture.at("p"), &["init", "-q", "-b", "main"]);
+    git(&fixture, &fixture.at("p"), &["add", "f"]);
+    git(&fixture, &fixture.at("p"), COMMIT);
+    git(&fixture, &fixture.at("p"), &["worktree", "add", "-q", ".claude/worktrees/a"]);
+    write(&at("package.json"), "{}");
+    write(&at("package-lock.json"), "{\"node_modules/in\": {}}");
+    write(&at("node_modules/in/package.json"), &"{}".repeat(9_000));
+    let fixture = aged(fixture, 40);
+    let json = look("-j", &fixture).run().json();
+    let [found, others] = ["found", "others"].map(|list| json["reclaimable"][list][0].clone());
+    assert_eq!(found["path"], "./p/.claude/worktrees/a/node_modules", "{json}");
+    assert_eq!(others["path"], "./p/.claude/worktrees/a", "{json}");
+    assert_eq!(others["doubt"], "git status says whether it is clean", "{json}");
+    // Git refuses what its command would lose, and takes the rest.
+    let command = others["command"].as_str().unwrap().to_owned();
+    let run = || std::process::Command::new("sh").args(["-c", &command]).output().unwrap();
+    assert!(!run().status.success());
+    for name in ["package.json", "package-lock.json"] {
+        fs::remove_file(fixture.at("p/.claude/worktrees/a").join(name)).unwrap();
+    }
+    fs::remove_dir_all(fixture.at("p/.claude/worktrees/a/node_modules")).unwrap();
+    assert!(run().status.success());
+    assert!(!fixture.at("p/.claude/worktrees/a").exists());
+}
+
 /// A repository that is called and marked as a cache, and what is in one.
 #[test]
 fn a_repository_is_no_cache() {
-    for case in CASES.iter().filter(|case| !case.at.contains("core.")) {
+    let is_tree = |case: &&Case| case.at.contains("core.") || case.rule == "agent-worktree";
+    for case in CASES.iter().filter(|case| !is_tree(case)) {
         for (name, text) in
             [(".git", "gitdir: /elsewhere"), (".git/HEAD", "ref: refs/heads/main"), (".hg/x", "x")]
         {

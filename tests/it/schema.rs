@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 
 use crate::dice::{Dice, Names};
-use crate::fixture::{Fixture, raw};
+use crate::fixture::{Fixture, entries_at, raw};
 use crate::rounds::{for_each, rounds};
 use crate::run::{in_namespace, python, weigh};
 
@@ -72,29 +72,68 @@ fn documents(seed: u64) -> Vec<Vec<u8>> {
     documents
 }
 
-/// What [`documents`] are rarely or never: what can be made or downloaded again, and what is in no file.
+/// What [`documents`] are rarely or never: what can be made or downloaded again, what is in no file, and errors.
 fn others() -> Vec<Vec<u8>> {
     const DAYS_AGO: i64 = 1_700_000_000;
-    let tag = "Signature: 8a477f597d28d172789f06886806bc55\n";
-    let fixture = Fixture::new().file("p/Cargo.toml", 1).file("p/target/f", 9).dir("m");
-    fs::write(fixture.at("p/target/CACHEDIR.TAG"), tag).unwrap();
-    let mut fixture = fixture;
-    for name in ["p/target/f", "p/target/CACHEDIR.TAG", "p/target", "p/Cargo.toml", "p"] {
-        fixture = fixture.modified(name, DAYS_AGO);
+    // Each group of weigh clean has one of these projects.
+    let fixture = Fixture::new().dir("m").file("h/pnpm/store/v10/files/00/f", 5_000);
+    for name in ["sure", "doubtful", "recent", "bytes \u{202e}"] {
+        let at = |path: &str| fixture.at(format!("h/{name}/{path}"));
+        fs::create_dir_all(at("node_modules/in")).unwrap();
+        fs::write(at("package.json"), "{}").unwrap();
+        fs::write(at("package-lock.json"), r#"{"node_modules/in": {}}"#).unwrap();
+        fs::write(at("node_modules/in/package.json"), "{}").unwrap();
     }
-    let found = weigh("clean -j p").within(fixture.path()).run().clean();
-    assert!(found.windows(7).any(|part| part == b"\"rule\":"), "something is found");
+    fs::write(fixture.at("h/doubtful/node_modules").join(raw(b"mine \xff")), "x").unwrap();
+    fs::rename(fixture.at("h/bytes \u{202e}"), fixture.at("h").join(raw(b"bytes \xff"))).unwrap();
+    let all = entries_at(&fixture.at("h")).into_iter().map(|(path, _)| path);
+    let fixture = all.fold(fixture, |fixture, path| fixture.modified(path, DAYS_AGO));
+    fs::write(fixture.at("h/recent/node_modules/in/new"), "x").unwrap();
+    std::os::unix::fs::lchown(fixture.at("h/doubtful/node_modules"), Some(65_534), None).unwrap();
+    let found = weigh("clean -j h").within(fixture.path()).env("HOME", fixture.path()).run();
+    let json: Value = serde_json::from_slice(&found.stdout).unwrap();
+    let groups = ["found", "by_program", "recent", "others"];
+    let numbers = groups.map(|it| json["reclaimable"][it].as_array().unwrap().len());
+    assert_eq!(numbers, [2, 1, 1, 1], "{json}");
+    assert!(json["reclaimable"]["plan"].is_object(), "{json}");
+    let failed = ["clean -j --yes", "-j --from gone", "diff -j gone"];
+    let failed = failed.map(|flags| weigh(flags).within(fixture.path()).run().stdout);
     let script = "set -e; mount -t tmpfs none m; mkdir m/a; echo x >m/a/f; mount -t tmpfs none m/a
         exec 3>m/gone; echo x >&3; rm m/gone; \"$0\" df -j m; \"$0\" df -j ";
     let in_no_file = in_namespace(&fixture, script).stdout;
     let lines = in_no_file.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    lines.map(<[u8]>::to_vec).chain([found]).collect()
+    lines.map(<[u8]>::to_vec).chain([found.stdout]).chain(failed).collect()
 }
 
 /// Members that an object has to have, wherever they are.
-const NEEDED: [&str; 14] = [
-    "schema", "tool", "version", "measure", "unit", "complete", "errors", "name", "kind", "size",
-    "entries", "children", "path", "change",
+const NEEDED: [&str; 27] = [
+    "schema",
+    "tool",
+    "version",
+    "measure",
+    "unit",
+    "complete",
+    "errors",
+    "name",
+    "kind",
+    "size",
+    "entries",
+    "children",
+    "path",
+    "change",
+    "error",
+    "found",
+    "by_program",
+    "recent",
+    "others",
+    "more",
+    "rule",
+    "what",
+    "written",
+    "mount",
+    "evidence",
+    "user",
+    "more_others",
 ];
 
 /// A member of a root, and what is there instead.

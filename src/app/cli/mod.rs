@@ -112,7 +112,7 @@ pub fn parse() -> Plan {
         let shown: Vec<OsString> = args.iter().map(shown).collect();
         let error = parse::flags(&shown, |_| Ok(()), |_| Ok(())).err().unwrap_or(error);
         let lines: Vec<_> = error.lines().map(|line| harmless(line.as_bytes())).collect();
-        say(Message::Error, [lines.join("\n")]);
+        terminal::fail(&lines.join("\n"), parse::asks_for_json(&args));
         process::exit(MISTAKE.into())
     })
 }

@@ -107,6 +107,23 @@ pub(super) fn flags<T>(
     }
 }
 
+/// Whether JSON is asked for in `args`, in which something else may be wrong.
+pub(super) fn asks_for_json(args: &[OsString]) -> bool {
+    let parser = Flags::command();
+    let find = |letter| parser.get_arguments().find(|arg| arg.get_short() == Some(letter));
+    let is_switch = |letter: &char| find(*letter).is_some_and(|it| !it.get_action().takes_values());
+    let words = args.iter().skip(1).take_while(|arg| *arg != "--");
+    let words: Vec<_> = words.map(|arg| arg.to_string_lossy()).collect();
+    let is_json = |word: &Cow<str>| match word.strip_prefix('-') {
+        Some(letters) if !letters.starts_with('-') => {
+            letters.chars().take_while(is_switch).any(|letter| letter == 'j')
+        }
+        _ => word == "--output-json" || word.eq_ignore_ascii_case("--as=json"),
+    };
+    let is_pair = |pair: &[Cow<str>]| pair[0] == "--as" && pair[1].eq_ignore_ascii_case("json");
+    words.iter().any(is_json) || words.windows(2).any(is_pair)
+}
+
 /// The source of listings, and the other arguments. `--source` is for tests and not a flag: help, man page,
 /// completions and config file do not know it, and it may come before flags that exclude all others.
 fn source(args: &[OsString]) -> Result<(Source, Cow<'_, [OsString]>), String> {
@@ -196,6 +213,10 @@ fn interpret(
     if info.is(&commands::DIFF) {
         // The word SINCE is no PATH.
         used.retain(|used| *used != "paths");
+    }
+    if info.is(&commands::CLEAN) {
+        // It is a plan, and weigh scans.
+        used.retain(|used| *used != "from");
     }
     refusals::refuse(command, &used)?;
     ensure_unit(given)?;

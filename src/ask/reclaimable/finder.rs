@@ -121,8 +121,9 @@ impl<'a> Finder<'a> {
             }
             let Some(proof) = self.proof_of(number) else { continue };
             let one = self.reclaim(proof, number).and_then(|one| self.looked_at(one, proof));
-            // What makes a directory doubtful says nothing of what is proved on its own in it.
-            if one.as_ref().is_none_or(|one| one.unexpected.is_none()) {
+            // What makes a directory doubtful says nothing of what is proved on its own in it. Nor does a work tree.
+            let is_work_tree = proof.rule.is_work_tree();
+            if one.as_ref().is_none_or(|one| one.unexpected.is_none() && !is_work_tree) {
                 decided = number - self.entries[number].below;
             }
             found.extend(one);
@@ -210,7 +211,7 @@ impl<'a> Finder<'a> {
             return None;
         }
         // A rule may let repositories lie in it, but it is none itself.
-        if entry.evidence.may_be_repository(self.proofs) {
+        if entry.evidence.may_be_repository(self.proofs) && !rule.is_work_tree() {
             return None;
         }
         // With -x or --skip, what is mounted in it was not seen.

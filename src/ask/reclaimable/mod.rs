@@ -15,6 +15,7 @@ mod proof;
 mod rule;
 
 use std::collections::BTreeMap;
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ use finder::Finder;
 use crate::base::inode::Identity;
 use crate::remove::Target;
 use crate::scan::filter::Filter;
-use crate::sys;
+use crate::sys::{self, SharedSpace, Source, Symlinks, to_path};
 use crate::tree::sum::Freed;
 use crate::tree::{Freeable, Place, Report};
 
@@ -91,6 +92,8 @@ pub struct Reclaimable {
     pub home: Option<PathBuf>,
     /// How many processes could not be asked what they have open.
     pub unseen: u64,
+    /// Whether files in what may go may share space with others, and nobody asked: less may come free.
+    pub may_share: bool,
     /// What makes a plan of it, after the second look.
     pub origin: Option<PlanOrigin>,
     /// The paths of entries that a plan names, and that are not as it says.
@@ -212,6 +215,8 @@ pub fn find(
     let kinds = kinds.into_iter();
     let by_kind = kinds.map(|(what, some)| (what, freed_together(&entries, some.into_iter())));
     let by_kind = by_kind.collect();
+    let may_share =
+        first.is_some() && found.iter().any(|one| may_share(&entries[one.entry], &one.path));
     let all = [&found, &others, &by_program, &recent].map(Vec::len);
     for list in [&mut found, &mut others].into_iter().filter(|_| is_last) {
         list.truncate(search.lines);
@@ -235,9 +240,17 @@ pub fn find(
         hint,
         home,
         unseen,
+        may_share,
         origin,
         unplanned,
     }
+}
+
+/// Whether files in an entry at `path` may share space, of which nobody asked.
+fn may_share(entry: &KeptEntry, path: &[u8]) -> bool {
+    let path = CString::new(to_path(path).as_os_str().as_encoded_bytes()).ok();
+    let mount = path.and_then(|path| Source::default().mount_of(&path, Symlinks::Stay).ok());
+    entry.sums.frees.is_none() && mount.is_some_and(|it| it.sharing == SharedSpace::Mapped)
 }
 
 /// Keeps those that free something: all the links of something in it must be in what is found.

@@ -111,15 +111,16 @@ impl Proofs {
         let mut never = markers.names(&rule.never, Marked::Anything);
         never.insert(self.storage.1);
         never.insert(self.mounts);
-        let on_the_way = names_of(&rule.git).enumerate().map(|(level, any)| {
-            let names = any.split('|').collect::<Vec<_>>();
-            let sign = markers.sign(&format!("git {number} {level}"));
-            (markers.names(&names, Marked::Directory), sign)
-        });
+        let on_the_way =
+            names_of(&rule.git).filter(|_| !rule.is_work_tree()).enumerate().map(|(level, any)| {
+                let names = any.split('|').collect::<Vec<_>>();
+                let sign = markers.sign(&format!("git {number} {level}"));
+                (markers.names(&names, Marked::Directory), sign)
+            });
         let on_the_way: Vec<_> = on_the_way.collect();
         let astray = on_the_way.first().map(|(_, sign)| *sign);
         self.git.extend(astray.map(|_| on_the_way));
-        if astray.is_none() {
+        if astray.is_none() && !rule.is_work_tree() {
             never.add(&self.repositories);
             never.insert(self.bare.1);
         }

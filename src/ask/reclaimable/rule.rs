@@ -33,7 +33,7 @@ pub struct ReclaimRule {
     /// Whether it is a file. Other rules find directories.
     pub(super) file: bool,
     /// Where git repositories may be in it, if anywhere: a relative path of globs, with `|` between alternatives for a
-    /// name.
+    /// name. A dot says that it is a work tree itself.
     pub(super) git: String,
     /// Where it may be: one of these endings of its path.
     pub(super) at: Vec<String>,
@@ -76,6 +76,11 @@ impl ReclaimRule {
     /// Whether what it finds cannot be made again.
     pub fn is_final(&self) -> bool {
         self.again == Some(false)
+    }
+
+    /// Whether what it finds is a work tree of git.
+    pub(super) fn is_work_tree(&self) -> bool {
+        self.git == "."
     }
 
     /// Whether what it finds may be removed by hand, and so by weigh.
@@ -126,6 +131,11 @@ impl ReclaimRule {
                 self.back.is_empty() && !self.is_final(),
                 "back",
                 "a rule says what brings it back, or again = false",
+            ),
+            (
+                self.is_work_tree() && !self.is_final(),
+                "git",
+                "only git knows whether a work tree can be made again: add again = false",
             ),
             (
                 !self.command.is_empty() && !names_it && !is_fixed,

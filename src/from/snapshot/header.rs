@@ -155,10 +155,15 @@ fn read_problem(tokens: &mut Tokens, codes: &HashMap<String, i32>) -> io::Result
     Ok(Problem { path: exact_path.unwrap_or(path), operation, code, message, hint: None })
 }
 
-/// Writes the first members of every document.
-pub fn head(out: &mut dyn Write, view: View) -> io::Result<()> {
+/// Writes the members with which every document begins: the schema and the program.
+pub fn tool(out: &mut dyn Write) -> io::Result<()> {
     write!(out, r#"{{"schema":{SCHEMA},"tool":"weigh""#)?;
-    bytes(out, r#","version":"#, env!("CARGO_PKG_VERSION").as_bytes())?;
+    bytes(out, r#","version":"#, env!("CARGO_PKG_VERSION").as_bytes())
+}
+
+/// Writes the first members of every document that has sizes.
+pub fn head(out: &mut dyn Write, view: View) -> io::Result<()> {
+    tool(out)?;
     let (measure, unit) = (view.name(), view.unit());
     write!(out, r#","measure":"{measure}","unit":"{unit}""#)
 }

@@ -131,7 +131,7 @@ impl Flags {
             (
                 self.clean.plan.is_none()
                     && !(terminal::is_stdin() && terminal::is_stdout() && terminal::is_stderr()),
-                "{flag} shows a list and asks for a number on a terminal, and there is none\nweigh help clean",
+                "{flag} shows a list and asks for a number on a terminal, and there is none\nmake a plan: weigh clean -j PATH >plan.json, look at it, and then weigh clean --from plan.json --apply",
             ),
             (self.show.number_of_lines.is_some(), "{flag} shows all that would go\nleave out -n"),
             (self.form().is_some(), "{flag} prints a list and a question\nleave out -j and --as"),
