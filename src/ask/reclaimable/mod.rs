@@ -29,7 +29,7 @@ use crate::tree::sum::Freed;
 use crate::tree::{Freeable, Place, Report};
 
 pub use collect::{Findable, RuleTally};
-pub use evidence::{EVIDENCE, EvidenceTally, used_within};
+pub use evidence::{EVIDENCE, EvidenceTally, doubt_in, used_within};
 pub use plan::{PlanOrigin, ReclaimPlan};
 pub use rule::{ReclaimRule, quoted};
 
@@ -151,7 +151,7 @@ impl Reclaim {
 /// What can go of what was `findable`; nothing if the walk was interrupted, or could read nothing. The second look also
 /// knows what the `first` one found, and examines that.
 pub fn find(
-    findable: Option<Findable>,
+    findable: Option<&Findable>,
     report: &Report,
     search: &Search,
     first: Option<&Reclaimable>,
@@ -159,7 +159,7 @@ pub fn find(
     let Some(Findable { proofs, entries }) = findable.filter(|_| !report.is_interrupted) else {
         return Reclaimable::default();
     };
-    let mut finder = Finder::new(&proofs, &entries, &report.problems, search);
+    let mut finder = Finder::new(proofs, entries, &report.problems, search);
     let (mut others, found): (Vec<_>, Vec<_>) =
         finder.found().into_iter().partition(Reclaim::is_doubtful);
     let unseen = finder.unseen();
@@ -172,7 +172,7 @@ pub fn find(
     let (mut recent, found): (Vec<_>, Vec<_>) = found.into_iter().partition(is_recent);
     let (mut found, mut by_program): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|one| one.rule.is_by_hand());
-    keep_freeing(&entries, &mut found);
+    keep_freeing(entries, &mut found);
     let mut origin = None;
     if let (Some(first), Some(tree)) = (first, &report.answer) {
         Evidence::new(tree, &first.found, search).examine(&mut found);
@@ -186,7 +186,7 @@ pub fn find(
         unplanned = plan.narrow(&mut found);
     }
     // Less may go now, and so fewer links.
-    keep_freeing(&entries, &mut found);
+    keep_freeing(entries, &mut found);
     for list in [&mut recent, &mut by_program] {
         list.retain(|one| one.frees.most > 0);
     }
@@ -198,17 +198,17 @@ pub fn find(
     }
     let is_last = first.is_some() || !search.looks_twice;
     if let Some(bytes) = search.free.filter(|_| is_last) {
-        keep_oldest(&entries, &mut found, bytes);
+        keep_oldest(entries, &mut found, bytes);
     }
     let is_range = |some: &[Reclaim]| some.iter().any(|one| one.frees.least < one.frees.most);
-    let frees = freed_by(&entries, &found).freed(is_range(&found));
+    let frees = freed_by(entries, &found).freed(is_range(&found));
     let mut by_kind: BTreeMap<_, Vec<&Reclaim>> = BTreeMap::new();
     for one in &found {
         by_kind.entry(one.rule.what.clone()).or_default().push(one);
     }
     let by_kind = by_kind.into_iter().map(|(what, some)| {
         let is_range = some.iter().any(|one| one.frees.least < one.frees.most);
-        (what, freed_by(&entries, some).freed(is_range))
+        (what, freed_by(entries, some).freed(is_range))
     });
     let by_kind = by_kind.collect();
     let all = [&found, &others, &by_program, &recent].map(Vec::len);
