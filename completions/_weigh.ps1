@@ -184,7 +184,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--exclude-caches', '--exclude-caches', [CompletionResultType]::ParameterName, 'Leave out the content of directories that a CACHEDIR.TAG marks as caches')
             [CompletionResult]::new('--df', '--df', [CompletionResultType]::ParameterName, 'Also show space that only df sees; PATH has to be a mount point (implies -x)')
             [CompletionResult]::new('--frees', '--frees', [CompletionResultType]::ParameterName, 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space')
-            [CompletionResult]::new('--clean', '--clean', [CompletionResultType]::ParameterName, 'Mark the entries that weigh clean lists')
+            [CompletionResult]::new('--clean', '--clean', [CompletionResultType]::ParameterName, 'Begin with the entries that weigh clean lists')
             [CompletionResult]::new('--details', '--details', [CompletionResultType]::ParameterName, 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet')
             [CompletionResult]::new('--remember', '--remember', [CompletionResultType]::ParameterName, 'Also keep this scan as a snapshot, for a later weigh diff or weigh history')
             [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Turn off deleting')

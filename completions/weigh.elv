@@ -180,7 +180,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --exclude-caches 'Leave out the content of directories that a CACHEDIR.TAG marks as caches'
             cand --df 'Also show space that only df sees; PATH has to be a mount point (implies -x)'
             cand --frees 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space'
-            cand --clean 'Mark the entries that weigh clean lists'
+            cand --clean 'Begin with the entries that weigh clean lists'
             cand --details 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
             cand --remember 'Also keep this scan as a snapshot, for a later weigh diff or weigh history'
             cand --read-only 'Turn off deleting'

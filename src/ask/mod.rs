@@ -320,7 +320,7 @@ impl Request {
         }
         let tree = snapshot.report.answer.as_ref();
         let findable = tree.map(|tree| replay(tree, RuleTally::new(search)).1);
-        Some(reclaimable::find(findable, &snapshot.report, search, None))
+        Some(reclaimable::find(findable.as_ref(), &snapshot.report, search, None))
     }
 
     /// What can go, and nothing else: no more is kept than that needs.
@@ -328,7 +328,7 @@ impl Request {
         let part = |(tree, findable)| (tree, Some(findable));
         let now = self.walked(roots, self.walk.view, RuleTally::new(search), part, watch);
         let Now { snapshot, stats, beside: findable } = now;
-        let first = reclaimable::find(findable, &snapshot.report, search, None);
+        let first = reclaimable::find(findable.as_ref(), &snapshot.report, search, None);
         if !search.looks_twice || snapshot.report.is_interrupted {
             return Outcome { snapshot, reclaimable: Some(first), stats, ..Outcome::default() };
         }
@@ -349,7 +349,8 @@ impl Request {
         let request = Self { keep: Keep::Everything(reclaimable::EVIDENCE), ..self.clone() };
         let now = request.walked(roots, self.walk.view, tally, part, watch);
         let Now { snapshot, stats, beside: findable } = now;
-        let reclaimable = Some(reclaimable::find(findable, &snapshot.report, search, Some(first)));
+        let found = reclaimable::find(findable.as_ref(), &snapshot.report, search, Some(first));
+        let reclaimable = Some(found);
         Outcome { snapshot, reclaimable, stats, ..Outcome::default() }
     }
 }

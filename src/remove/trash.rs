@@ -51,6 +51,21 @@ impl Trashed {
         self.target.path()
     }
 
+    /// The path of the directory in the trash that it is in, and its name there.
+    pub fn place(&self) -> (&[u8], &[u8]) {
+        (&self.trash.path, self.name.to_bytes())
+    }
+
+    /// Whether what was `seen` in the trash is what was moved there.
+    pub fn is(&self, seen: &ExactStat) -> bool {
+        seen.is_same(&self.stat)
+    }
+
+    /// Removes its info file, because it is deleted. If this fails, the info file names nothing, and does no harm.
+    pub fn forget(&self) {
+        let _ = self.trash.forget(&self.name);
+    }
+
     /// Its path in the trash.
     pub fn path_in_trash(&self) -> Vec<u8> {
         path::join_all([&*self.trash.path, self.name.to_bytes()])

@@ -62,9 +62,9 @@ impl Charset {
     /// only ASCII can be. The line is safe to print. Colours and links in it stay as they are.
     pub fn drawing(self, line: &str) -> Cow<'_, str> {
         /// The console lacks the first few.
-        const DRAWN: &str = "…●▀─│├┌└┴┬≥≤·↑↓←→×";
-        const ASCII: &[u8; 18] = b"~*\"-||,`++><-^v<>x";
-        const LACKING: usize = 3;
+        const DRAWN: &str = "…●◐▸▾▀─│├┌└┴┬≥≤·↑↓←→×";
+        const ASCII: &[u8; 21] = b"~*o+-\"-||,`++><-^v<>x";
+        const LACKING: usize = 6;
         let drawn = |c| {
             let position = DRAWN.chars().position(|drawn| drawn == c)?;
             Some((position, char::from(ASCII[position])))

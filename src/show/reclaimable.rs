@@ -40,6 +40,11 @@ pub struct ListOptions {
     pub apply: String,
 }
 
+/// The groups of entries, the most important first: what may go, what was written lately, what its own program removes,
+/// and what somebody has to look at first.
+pub const GROUPS: [&str; 4] =
+    ["Can go", "Written lately", "Only its own program can remove it", "Look first"];
+
 /// A line, without the sizes of its columns.
 struct Row {
     frees: Freeable,
@@ -66,10 +71,10 @@ pub fn draw(
     let Reclaimable { found, others, by_program, recent, frees, .. } = reclaimable;
     let picture = &options.picture;
     let groups = [
-        ("Look first", others),
-        ("Only its own program can remove it", by_program),
+        (GROUPS[3], others),
+        (GROUPS[2], by_program),
         (options.recent_title(), recent),
-        ("Can go", found),
+        (GROUPS[0], found),
     ];
     let groups = groups.map(|(title, entries)| (title, options.rows(reclaimable, entries)));
     let rows = || groups.iter().flat_map(|(_, rows)| rows);
@@ -91,7 +96,7 @@ pub fn draw(
         writeln!(out, "{}", options.title)?;
     }
     for (title, rows) in groups.iter().filter(|(_, rows)| !rows.is_empty()) {
-        let head = if *title == "Can go" && columns[1] > 0 {
+        let head = if *title == GROUPS[0] && columns[1] > 0 {
             padded(title, size + GAP) + "unused"
         } else {
             (*title).to_owned()
@@ -177,46 +182,59 @@ impl ListOptions {
     fn row(&self, all: &Reclaimable, some: &[&Reclaim], frees: Freeable) -> Row {
         let written = some.iter().map(|one| one.written).max().unwrap_or_default();
         let what = some[0].rule.what.clone();
-        let shown = |path: &[u8]| shown(path, all);
-        let same = |doubt: &Option<String>| some.iter().all(|one| one.doubt == *doubt);
-        let why = match &some[0].doubt {
-            Some(why) if same(&some[0].doubt) => format!(" ({why})"),
-            None if same(&None) => String::new(),
-            _ => " (-a says why)".to_owned(),
-        };
-        let by_program = some[0].rule.hand.is_empty() && some[0].doubt.is_none();
-        let is_shown =
-            |command: &&String| self.picture.charset != Charset::Ascii || command.is_ascii();
-        let text = match some {
-            [one] => match one.command.as_ref().filter(is_shown) {
-                Some(command) if by_program && !self.is_unfolded && cells(command) < ROOM + GAP => {
-                    command.clone()
-                }
-                _ => shown(&one.path),
-            },
-            _ => {
-                let count = Format::Count.write(some.len() as u64);
-                let noun = match some[0] {
-                    one if one.rule.is_of_project() => "projects",
-                    one if one.is_directory => "directories",
-                    _ => "files",
-                };
-                let place = match place_of(some.iter().map(|one| &*one.path)) {
-                    Some((place, true)) => format!(" in {}", shown(place)),
-                    Some((place, false)) => format!(", most in {}", shown(place)),
-                    None => String::new(),
-                };
-                format!("{count} {noun}{place}")
-            }
-        };
+        let charset = self.picture.charset;
+        let text = place_in_words(all, some, charset, self.is_unfolded);
+        let is_shown = |command: &&String| charset != Charset::Ascii || command.is_ascii();
         let command = match some {
             [one] => one.command.as_ref().filter(is_shown).cloned(),
             _ => None,
         };
         let age = self.picture.dates.age_in_words(written);
-        let text = self.picture.charset.text(format!("{text}{why}"));
         Row { frees, age, what, text, command }
     }
+}
+
+/// Where these entries of one kind are: a path, or how many there are and in which directory. Of one that only its own
+/// program can remove, it is the command, if that is short and nothing `is_unfolded`. Why somebody has to look first
+/// stands behind it.
+pub fn place_in_words(
+    all: &Reclaimable,
+    some: &[&Reclaim],
+    charset: Charset,
+    is_unfolded: bool,
+) -> String {
+    let shown = |path: &[u8]| shown(path, all);
+    let same = |doubt: &Option<String>| some.iter().all(|one| one.doubt == *doubt);
+    let why = match &some[0].doubt {
+        Some(why) if same(&some[0].doubt) => format!(" ({why})"),
+        None if same(&None) => String::new(),
+        _ => " (-a says why)".to_owned(),
+    };
+    let by_program = some[0].rule.hand.is_empty() && some[0].doubt.is_none();
+    let is_shown = |command: &&String| charset != Charset::Ascii || command.is_ascii();
+    let text = match some {
+        [one] => match one.command.as_ref().filter(is_shown) {
+            Some(command) if by_program && !is_unfolded && cells(command) < ROOM + GAP => {
+                command.clone()
+            }
+            _ => shown(&one.path),
+        },
+        _ => {
+            let count = Format::Count.write(some.len() as u64);
+            let noun = match some[0] {
+                one if one.rule.is_of_project() => "projects",
+                one if one.is_directory => "directories",
+                _ => "files",
+            };
+            let place = match place_of(some.iter().map(|one| &*one.path)) {
+                Some((place, true)) => format!(" in {}", shown(place)),
+                Some((place, false)) => format!(", most in {}", shown(place)),
+                None => String::new(),
+            };
+            format!("{count} {noun}{place}")
+        }
+    };
+    charset.text(format!("{text}{why}"))
 }
 
 // What is said when entries are removed.
@@ -290,7 +308,7 @@ pub fn freed(
 }
 
 /// What these free, each by itself.
-fn sum_of(some: &[&Reclaim]) -> Freeable {
+pub fn sum_of(some: &[&Reclaim]) -> Freeable {
     some.iter().fold(Freeable::default(), |sum, one| Freeable {
         least: sum.least.saturating_add(one.frees.least),
         most: sum.most.saturating_add(one.frees.most),
@@ -298,12 +316,18 @@ fn sum_of(some: &[&Reclaim]) -> Freeable {
     })
 }
 
-/// A path as people write it: from their home.
+/// The same, escaped.
 fn shown(path: &[u8], all: &Reclaimable) -> String {
+    escape(&from_home(path, all))
+}
+
+/// A path as people write it: from their home.
+pub fn from_home(path: &[u8], all: &Reclaimable) -> Vec<u8> {
     let home = all.home.as_ref().map(|home| home.as_os_str().as_encoded_bytes());
     match home.and_then(|home| path::below(path, home)) {
-        Some(below) => escape(&path::join_all([b"~", below])).trim_end_matches('/').to_owned(),
-        None => escape(path::below(path, b".").unwrap_or(path)),
+        Some(b"") => b"~".to_vec(),
+        Some(below) => path::join_all([b"~", below]),
+        None => path::below(path, b".").unwrap_or(path).to_vec(),
     }
 }
 

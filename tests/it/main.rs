@@ -102,6 +102,7 @@ mod order;
 // What is shown, saved and compared.
 mod alike;
 mod browse;
+mod clean_tab;
 mod export;
 mod format;
 mod golden;

@@ -187,7 +187,7 @@ fn what_is_shown_is_what_is_printed() {
             } else {
                 // The others have tests of their own, those of queries and of text for their pages.
                 let is_query = ["sql", "python"].contains(&kind) && page.ends_with("scripting.md");
-                let own = ["counting.md", "format.md", "lists.md", "clean.md"];
+                let own = ["browse.md", "counting.md", "format.md", "lists.md", "clean.md"];
                 let has_test = own.iter().any(|own| page.ends_with(own));
                 let is_text = kind == "text" && has_test;
                 let is_tested = is_query || is_text || ["sh", "toml", "json"].contains(&kind);

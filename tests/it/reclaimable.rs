@@ -1470,66 +1470,6 @@ fn code(text: &str) -> String {
     format!("`{}`", text.replace('|', "\\|"))
 }
 
-/// Marks are what the review and the trash begin with.
-#[cfg(feature = "tui")]
-#[test]
-fn the_screen_marks_what_was_found() {
-    use crate::session::{self, Session};
-    let rule =
-        "name = 'a'\nwhat = 'a'\nback = 'a'\nhand = 'a'\nat = ['any']\nhas = ['CACHEDIR.TAG']\n";
-    let fixture = named("cache-tag").made();
-    let tree = || session::of([fixture.path()]);
-    let marked = |session: Session| (session.marks(), session.said().to_owned());
-    let found = |many: usize, how_many: &str| {
-        (many, format!("{how_many} marked that can be made or downloaded again"))
-    };
-    assert_eq!(marked(tree().reclaimable(&[rule], None).open()), found(1, "1"));
-    // The walk does not hand over what a filter leaves out.
-    let hidden = tree().ignore_hidden().reclaimable(&[rule], None);
-    assert_eq!(marked(hidden.open()), found(0, "nothing"));
-    // Nothing was said. Then `d`, which reviews the line, seemed to review what was found.
-    let without_rules = tree().reclaimable(&[], None);
-    let (_, nothing) = found(0, "nothing");
-    assert_eq!(marked(without_rules.open()), (0, format!("{nothing}{MARKER}")));
-    let older = |rules: &[&str]| tree().reclaimable(rules, Some(now() - 30 * 86_400));
-    assert_eq!(marked(older(&[]).open()), (0, format!("{nothing}{MARKER}")));
-    let hint = ": --older 0h includes what was written lately";
-    fs::write(fixture.at("any/new"), "").unwrap();
-    assert_eq!(marked(older(&[rule]).open()), (0, nothing + hint));
-    let older = older(&[]);
-    let stopped = "nothing marked: the scan was stopped".to_owned();
-    assert_eq!(marked(older.open_stopped()), (0, stopped));
-    assert_eq!(marked(tree().open()), (0, String::new()));
-}
-
-/// `r` kept marks by name: also of what the rules did not find any more. A mark that you set stays.
-#[cfg(feature = "tui")]
-#[test]
-fn a_mark_of_the_rules_goes_when_they_find_its_entry_no_more() {
-    use crate::session::{self, Session};
-    let rule = "name = 'a'\nwhat = 'a'\nback = 'a'\nhand = 'a'\nat = ['any']\nhas = ['made']\n";
-    for (path, toggles, is_yours) in [
-        ("top/any", 0, false),
-        ("top/any", 1, false),
-        ("top/any", 2, true),
-        ("top/in/any", 0, false),
-        ("top/in/any", 2, true),
-    ] {
-        let fixture = Fixture::new().file("top/in/any/made", 9000).file("top/in/other", 100_000);
-        let fixture = fixture.file("top/any/made", 5000).file("top/z", 1);
-        let mut browser = session::of([fixture.at("top")]).reclaimable(&[rule], None).open();
-        assert_eq!(browser.marks(), 2);
-        let enter = if path.contains("/in/") { "→" } else { "" };
-        browser.press(enter).press(&"⇱↓ ".repeat(toggles));
-        let is_marked = |session: &Session| session.marked().contains(&fixture.at(path));
-        assert_eq!(is_marked(&browser), toggles != 1, "{path}");
-        fs::remove_file(fixture.at(path).join("made")).unwrap();
-        fs::write(fixture.at(path).join("somebodys"), "own").unwrap();
-        browser.press("r");
-        assert_eq!(is_marked(&browser), is_yours, "{path}, {toggles}: {:?}", browser.said());
-    }
-}
-
 /// What lies in `found`, and in `others` with the entry that is not expected.
 fn found_and_doubtful(fixture: &Fixture) -> [Vec<String>; 2] {
     let json = look("-j --older 0h", fixture).run().json();
@@ -1978,10 +1918,10 @@ fn a_mount_hides_what_is_around_it() {
     }
 }
 
-/// A filter hid the repository that tracks what is found, and `--older` hid what was written today: both were marked.
+/// A filter hid the repository that tracks what is found, and `--older` hid what was written today: both were listed.
 #[cfg(all(target_os = "linux", feature = "tui"))]
 #[test]
-fn the_screen_marks_nothing_because_a_filter_hides_what_speaks_against_it() {
+fn the_screen_lists_nothing_because_a_filter_hides_what_speaks_against_it() {
     use crate::pty::Terminal;
     let fixture = Fixture::in_memory();
     for project in ["tracked", "worked-on", "free"] {
@@ -2010,7 +1950,7 @@ fn the_screen_marks_nothing_because_a_filter_hides_what_speaks_against_it() {
         assert!(run.complaint().contains(said), "{filter}: {}", run.complaint());
         assert_eq!(run.code(), 2, "{filter}");
     }
-    let marked = |flags: &str, config: &str, said: &str| {
+    let listed = |flags: &str, config: &str, said: &str| {
         let mut terminal = Terminal::new();
         write(&fixture.at("config"), config);
         let run = weigh(&format!("ui {flags}")).within(fixture.path());
@@ -2020,11 +1960,11 @@ fn the_screen_marks_nothing_because_a_filter_hides_what_speaks_against_it() {
         terminal.type_in(b"q");
         assert_eq!(child.wait().unwrap().code(), Some(0));
     };
-    marked("--clean .", "", "1 marked that can be made");
-    marked("--clean .", "ignore-hidden = true\n", "1 marked that can be made");
-    marked("--clean --older 30d .", "", "1 marked that can be made");
-    marked("--clean --older 50d .", "", "nothing marked that can be made");
-    marked("--clean --older 0h .", "", "2 marked that can be made");
+    listed("--clean .", "", "free/p/node_modules");
+    listed("--clean .", "ignore-hidden = true\n", "free/p/node_modules");
+    listed("--clean --older 30d .", "", "free/p/node_modules");
+    listed("--clean --older 50d .", "", "2 projects");
+    listed("--clean --older 0h .", "", "2 projects");
 }
 
 /// `foo.py` was taken for the source of `foo.notes.cpython-312.pyc`.

@@ -35,7 +35,7 @@ use weigh::app::browse::review::RemovalProgress;
 use weigh::app::browse::work::{Console, Work};
 use weigh::app::browse::{Binding, Bindings, BrowseOptions, view};
 use weigh::app::signals::TerminalSignals;
-use weigh::internal::ask::reclaimable::{ReclaimRule, Search};
+use weigh::internal::ask::reclaimable::{BUILT_IN, ReclaimRule, Search};
 use weigh::internal::ask::{self, Input, Keep, Outcome, Request};
 use weigh::internal::base::measure::Time;
 use weigh::internal::from::series::Remembered;
@@ -179,15 +179,18 @@ impl Setup {
         self.with(|it| it.walk.filter.leaves_out_caches = true)
     }
 
-    /// Marks what these rules find, which are as in `rules.toml`; not what was written after a time, if there is one.
-    pub fn reclaimable(self, rules: &[&str], older: Option<i64>) -> Self {
-        let rules = rules.iter().map(|rule| {
-            let rule: ReclaimRule = toml::from_str(rule).unwrap();
-            rule.ensure_proves().unwrap();
-            rule.into()
-        });
-        let search = Search { rules: rules.collect(), older, lines: 9, ..Search::default() };
-        self.with(|it| it.reclaimable = Some(search))
+    /// With `--clean`.
+    pub fn clean(self) -> Self {
+        self.having(|it| it.begins_with_clean = true)
+    }
+
+    /// With the rules that come with weigh; not what was written after a time, if there is one.
+    pub fn built_in_rules(self, older: Option<i64>) -> Self {
+        let table: BTreeMap<String, Vec<ReclaimRule>> = toml::from_str(BUILT_IN).unwrap();
+        let rules = table.into_values().flatten().map(Arc::new).collect();
+        let homes = self.options.homes.clone();
+        let search = Search { rules, older, homes, lines: usize::MAX, ..Search::default() };
+        self.having(|it| it.search = Some(Arc::new(search)))
     }
 
     /// With `--read-only`.
@@ -349,10 +352,16 @@ pub enum Wanted {
     StopScan,
     /// To look at what is reviewed.
     Look,
+    /// To look at what rules may find.
+    FindUnused,
     /// To delete these, so many entries.
     Delete(Vec<PathBuf>, u64),
     /// To move them into the trash.
     Trash(Vec<PathBuf>, u64),
+    /// To look at what was moved into the trash.
+    LookInTrash,
+    /// To delete so many in the trash, with so many entries.
+    Empty(usize, u64),
     /// To stop removing.
     Cancel,
     /// To put so many back.
@@ -379,6 +388,7 @@ impl Wanted {
             }),
             Command::StopScan => Self::StopScan,
             Command::Look(..) => Self::Look,
+            Command::FindUnused(..) => Self::FindUnused,
             Command::Remove(manner, _, targets) => {
                 let paths = targets.iter().map(|target| sys::into_path(target.path())).collect();
                 let entries = targets.iter().map(|target| target.totals.0).sum();
@@ -386,6 +396,11 @@ impl Wanted {
                     Manner::Delete => Self::Delete(paths, entries),
                     Manner::Trash => Self::Trash(paths, entries),
                 }
+            }
+            Command::LookInTrash(..) => Self::LookInTrash,
+            Command::Empty(_, looked) => {
+                let entries = looked.iter().map(|(_, target)| target.totals.0).sum();
+                Self::Empty(looked.len(), entries)
             }
             Command::CancelRemoval => Self::Cancel,
             Command::Undo(trashed) => Self::Undo(trashed.len()),
@@ -529,7 +544,7 @@ impl Session {
 
     /// Clicks on any line, or on the name of any view, and returns what is wanted.
     pub fn click_any(&mut self, number: usize) -> Vec<Wanted> {
-        let kinds = [ViewKind::Tree, ViewKind::Types, ViewKind::Ages, ViewKind::Causes];
+        let kinds = [ViewKind::Tree, ViewKind::Types, ViewKind::Clean, ViewKind::Causes];
         let key = kinds.get(number).map_or(Key::Click(number), |kind| Key::ClickView(*kind));
         self.on(Event::Key(key))
     }
@@ -564,7 +579,9 @@ impl Session {
     }
 
     fn show(&mut self, outcome: Outcome) -> &mut Self {
-        assert!(self.on(Event::Scanned(Ok(Box::new(outcome)))).is_empty());
+        let wanted = self.on(Event::Scanned(Ok(Box::new(outcome))));
+        assert!(wanted.iter().all(|wanted| *wanted == Wanted::FindUnused), "{wanted:?}");
+        self.begin();
         self
     }
 
@@ -684,7 +701,7 @@ impl Session {
 
     /// Looks at what is reviewed, which was wanted.
     pub fn look(&mut self, mut wanted: Pending) {
-        let Some(Command::Look(number, targets)) = wanted.0.pop() else {
+        let Some(Command::Look(number, targets, _)) = wanted.0.pop() else {
             panic!("nothing to look at")
         };
         let looked = targets.into_iter().map(|(number, mut target)| {

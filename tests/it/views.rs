@@ -1022,7 +1022,8 @@ struct Storm {
 
 impl Storm {
     fn new(root: &Path, home: &Path) -> Self {
-        Self { browser: detailed(root).home(home).open(), removals: 0 }
+        let setup = detailed(root).home(home).built_in_rules(None);
+        Self { browser: setup.open(), removals: 0 }
     }
 
     /// Passes a key, if it is one, does what the screen wants to be done then, and looks at that first. False if it ends.
@@ -1048,6 +1049,12 @@ impl Storm {
                     assert_eq!(typed.replace(',', ""), entries.to_string(), "{before}");
                     self.check_removal(&paths, &marked);
                 }
+                Wanted::Empty(_, entries) => {
+                    assert_eq!(key, Some('\n'));
+                    let (_, typed) =
+                        before.trim_end().rsplit_once("how many: ").expect("it was asked");
+                    assert_eq!(typed.replace(',', ""), entries.to_string(), "{before}");
+                }
                 Wanted::Copy(text) => assert!(!text.contains(char::is_control), "{text:?}"),
                 Wanted::Open(path, _) => {
                     assert!(path.is_absolute() && !path.is_symlink(), "{path:?}");
@@ -1055,6 +1062,8 @@ impl Storm {
                 Wanted::Protect
                 | Wanted::StopScan
                 | Wanted::Look
+                | Wanted::FindUnused
+                | Wanted::LookInTrash
                 | Wanted::Cancel
                 | Wanted::Undo(_) => {}
             }
@@ -1144,7 +1153,7 @@ fn storm(seed: u64, keys: usize) -> usize {
     for _ in 0..keys {
         let key = ahead.pop().or_else(|| any_key(&mut dice));
         if ahead.is_empty() && dice.below(15) == 0 {
-            ahead = vec![*dice.of(&['t', 'D']), 'd'];
+            ahead = dice.of(&["td", "Dd", "Ez"]).chars().collect();
         }
         let size = [(80, 24), (100, 30), (40, 10), (7, 3), (200, 50), (1, 1)][dice.below(6)];
         let before = match key {

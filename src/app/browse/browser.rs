@@ -3,11 +3,12 @@
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::clean::CleanView;
 use super::event::Command;
 use super::listing::{Item, Sorting};
 use super::marks::{Protected, descend};
@@ -24,6 +25,7 @@ use weigh::internal::base::path;
 use weigh::internal::scan::walk::Progress;
 use weigh::internal::show::partial;
 use weigh::internal::show::size::Format;
+use weigh::internal::sys::Space;
 use weigh::internal::sys::problem::Problem;
 use weigh::internal::tree::tally::LiveDirectory;
 use weigh::internal::tree::{Child, DirectoryId, Freeable, Place, Totals, Tree};
@@ -38,11 +40,14 @@ pub struct Browser {
     /// The result, and the marks in it.
     pub(super) scan: Scan,
     pub(super) shown: Shown,
+    pub(super) clean: CleanView,
     pub(super) selection: Selection,
     pub(super) dialogs: Dialogs,
     /// The work that runs in the background, if any.
     pub(super) pending: Option<PendingWork>,
     pub(super) removals: Removals,
+    /// How much is available on the file system of each root, by the root's name.
+    pub(super) spaces: Vec<(Vec<u8>, Space)>,
 }
 
 /// The first walk, while it goes on.
@@ -91,8 +96,8 @@ pub(super) struct Shown {
 #[derive(Default)]
 pub(super) struct Selection {
     pub(super) protected: Protected,
-    /// The paths that the rules of `--reclaimable` marked and you did not, and whether the rules still find each.
-    pub(super) by_rules: BTreeMap<Vec<u8>, bool>,
+    /// The paths that were marked in the view of what can go, because rules find them.
+    pub(super) by_rules: BTreeSet<Vec<u8>>,
     /// How many lost marks the last message counts.
     pub(super) lost: usize,
 }
@@ -123,18 +128,21 @@ pub enum ViewKind {
     Ages,
     /// The same by owner.
     Owners,
+    /// What can be made or downloaded again, of everything that was scanned.
+    Clean,
     /// What uses the file system besides the files.
     Causes,
 }
 
 impl ViewKind {
     /// All of them with their names, in the order of the head of the screen.
-    pub(super) const ALL: [(Self, &str); 6] = [
+    pub(super) const ALL: [(Self, &str); 7] = [
         (Self::Tree, "tree"),
         (Self::LargestFiles, "largest files"),
         (Self::Types, "types"),
         (Self::Ages, "ages"),
         (Self::Owners, "owners"),
+        (Self::Clean, "clean"),
         (Self::Causes, "besides files"),
     ];
 }
@@ -180,6 +188,7 @@ impl Dialog {
         match *self {
             Self::Text(text, first) => Some((text, first)),
             Self::Prompt(Question::Delete(_), _) => Some((DialogText::Review, 0)),
+            Self::Prompt(Question::Empty(_), _) => Some((DialogText::Trash, 0)),
             Self::Prompt(..) => None,
         }
     }
@@ -210,6 +219,8 @@ pub(super) enum Question {
     Mark,
     /// The number of entries, before it deletes so many.
     Delete(u64),
+    /// The number of entries, before it deletes so many in the trash.
+    Empty(u64),
     /// `y`, before it stops the scan: what is not read by then stays unknown.
     Stop,
 }
@@ -225,6 +236,8 @@ pub(super) enum PendingWork {
     Ignored,
     /// Removes entries, or puts them back.
     Removal,
+    /// Looks at what was moved into the trash.
+    Trash,
 }
 
 /// What the second pane shows of a directory.
@@ -258,7 +271,7 @@ impl Browser {
         self.scan.go(&mut self.shown.way);
         if self.is_flat() {
             self.list_found();
-            if self.shown.asking.is_some() {
+            if self.shown.asking.is_some() || self.awaits_unused() {
                 // The chosen line is kept until the list is there.
                 return;
             }
@@ -397,6 +410,7 @@ impl Browser {
         let review = self.removals.review.as_ref();
         self.is_walking()
             || self.is_asking()
+            || self.is_looking_for_unused()
             || self.pending.is_some()
             || review.is_some_and(|it| !it.is_looked)
     }
@@ -587,6 +601,36 @@ impl Browser {
         }
         let known = self.knows_freed().then(|| marks.freed.freed(self.may_share()));
         (marks.len(), Some((marks.freed.marked(), known)))
+    }
+
+    /// How much is available on the file system of the current directory, and how much would be without the marked
+    /// entries, if that is known; whether it could be more. None if another file system may be meant.
+    pub(super) fn space(&self) -> Option<(Space, Option<(u64, bool)>)> {
+        let (here, path) = (self.scan.here(), self.path());
+        let asked = self.scan.browsed.iter().flat_map(|browsed| &browsed.file_systems);
+        let asked = asked.map(|one| (&*one.root, &one.space));
+        let spaces = asked.chain(self.spaces.iter().map(|(root, space)| (&**root, space)));
+        let around = spaces.filter(|(root, _)| path::is_within(&path, root));
+        let (root, space) = around.max_by_key(|(root, _)| root.len())?;
+        let device = here.mounted_device();
+        let above = iter::successors(Some(here), Child::parent);
+        let root = above.filter(|it| it.is_root()).find(|it| it.name() == root);
+        let of_root = root.and_then(|root| root.mounted_device());
+        if device.zip(of_root).is_some_and(|(one, other)| one != other) {
+            return None;
+        }
+        let (_, marked) = self.marked();
+        let freed = marked.and_then(|(_, freed)| freed).filter(|freed| freed.least > 0);
+        let freed = freed.filter(|_| self.measure() == Measure::Disk).filter(|_| {
+            let mut around =
+                self.scan.marks.places().map(|place| self.scan.tree.at(place).parent());
+            around.all(|it| it.is_some_and(|it| it.mounted_device() == device))
+        });
+        let then = freed.map(|freed| {
+            let is_least = freed.least < freed.most || self.is_marked_partial();
+            (space.available.saturating_add(freed.least).min(space.size), is_least)
+        });
+        Some((*space, then))
     }
 
     /// The paths of all marked entries, as bytes, sorted: the order of the tree depends on the walk.

@@ -28,7 +28,12 @@ impl Browser {
     /// The views that have something to show, with their names.
     pub(super) fn views(&self) -> impl Iterator<Item = (ViewKind, &'static str)> {
         let has_causes = self.file_system().is_some();
-        ViewKind::ALL.into_iter().filter(move |(kind, _)| *kind != ViewKind::Causes || has_causes)
+        let has_clean = self.options.search.is_some() && self.is_of_roots();
+        ViewKind::ALL.into_iter().filter(move |(kind, _)| match kind {
+            ViewKind::Causes => has_causes,
+            ViewKind::Clean => has_clean,
+            _ => true,
+        })
     }
 
     /// The file system that the current directory is on, if --df asked for it.
@@ -45,6 +50,9 @@ impl Browser {
             && let Some(file_system) = self.file_system()
         {
             return file_system.used();
+        }
+        if self.is_cleaning() {
+            return self.item(0).map_or(0, |first| first.totals.size);
         }
         let (tree, here) = (self.tree(), self.scan.here());
         let found = self.item(0).filter(|_| self.is_searching()).and_then(|item| item.place);

@@ -1,5 +1,6 @@
 //! What the state learns, and what it wants to be done.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,13 +9,16 @@ use std::time::Duration;
 use super::keys::Key;
 use super::marks::Protected;
 use super::review::RemovalProgress;
+use weigh::internal::ask::reclaimable::{Findable, Reclaimable, Search};
 use weigh::internal::ask::{Outcome, Request};
 use weigh::internal::base::measure::View;
 use weigh::internal::from::snapshot::SavedListings;
 use weigh::internal::remove::{Consent, Manner, Removed, Target, Trashed};
 use weigh::internal::scan::walk::Progress;
 use weigh::internal::show::palette::Theme;
+use weigh::internal::sys::Space;
 use weigh::internal::sys::problem::Problem;
+use weigh::internal::tree::Report;
 use weigh::internal::tree::tally::LiveDirectory;
 
 /// Something has happened.
@@ -48,8 +52,12 @@ pub enum Event {
     UsedInodes(u64),
     /// A snapshot is open: its listings can be read, in this view. All of it comes later, unless it is large.
     Opened(Box<SavedListings>, View),
+    /// How much is available on the file system of each root, by the root's name.
+    Space(Vec<(Vec<u8>, Space)>),
     /// A scan has ended.
     Scanned(Result<Box<Outcome>, Problem>),
+    /// What can go, from the look with this number; and the paths of what has a git repository around it.
+    FoundUnused(u64, Box<Reclaimable>, BTreeSet<Vec<u8>>),
     /// The targets of the review with this number have been looked at: each by its number, or why it must not be
     /// removed.
     Looked(u64, Vec<(usize, Result<Target, String>)>),
@@ -57,6 +65,10 @@ pub enum Event {
     Removing(RemovalProgress),
     /// A removal has ended.
     Removed(Box<Removed>),
+    /// What was moved into the trash has been looked at there: what can be deleted, and why the rest cannot.
+    LookedInTrash(Vec<(Arc<Trashed>, Result<Target, String>)>),
+    /// These were to be deleted from the trash. That has ended.
+    Emptied(Vec<Arc<Trashed>>, Box<Removed>),
     /// An undo has ended: what came of each, and its path.
     Undone(Vec<(Arc<Trashed>, Removed, Vec<u8>)>),
 }
@@ -71,8 +83,12 @@ pub enum Command {
     Scan(Box<Request>, Arc<LiveDirectory>),
     /// Stop the scan.
     StopScan,
-    /// Look at these targets, each with its number, for the review with that number.
-    Look(u64, Vec<(usize, Target)>),
+    /// Look at these targets, each with its number, for the review with that number. Those that rules have found must pass
+    /// this check.
+    Look(u64, Vec<(usize, Target)>, Option<Box<Recheck>>),
+    /// Find what can go by these rules, of what they may find, in the look with this number. The report has the problems
+    /// of the scan.
+    FindUnused(u64, Arc<Findable>, Arc<Search>, Box<Report>),
     /// Remove these.
     Remove(Manner, Consent, Vec<Target>),
     /// Stop the removal between two system calls, or the undo after its current entry.
@@ -80,12 +96,31 @@ pub enum Command {
     /// Put these back from the trash, the last first. If one cannot be, because another entry has its old name, the others
     /// still are.
     Undo(Vec<Arc<Trashed>>),
+    /// Look at these in the trash, with everything in them. None of these homes goes.
+    LookInTrash(Vec<Arc<Trashed>>, Vec<PathBuf>),
+    /// Delete these from the trash.
+    Empty(Consent, Vec<(Arc<Trashed>, Target)>),
     /// Give this to the terminal for the clipboard. It has no control characters.
     Copy(String),
     /// Open the file or directory at this path in another program, if it still has this fingerprint.
     Open(PathBuf, u32),
     /// End.
     End(Ending),
+}
+
+/// What it takes to check marks that were set because rules find the entries.
+#[derive(Debug)]
+pub struct Recheck {
+    /// What the rules may find.
+    pub findable: Arc<Findable>,
+    /// The rules.
+    pub search: Arc<Search>,
+    /// The problems of the scan.
+    pub report: Box<Report>,
+    /// How to scan one of the entries.
+    pub request: Request,
+    /// The marks: the number of each in the review, and its path.
+    pub marks: Vec<(usize, Vec<u8>)>,
 }
 
 /// How browsing ends.

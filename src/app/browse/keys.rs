@@ -80,7 +80,7 @@ actions! {
     (Last, "last", &[Char('G'), Key::End], ""),
     (Open, "open", &[Key::Enter, Key::Right, Char('l')], "into a directory, a match"),
     (Parent, "parent", &[Key::Left, Char('h'), Char('<'), Key::Backspace], "out of it"),
-    (NextView, "next-view", &[Key::Tab], "other views: files, types"),
+    (NextView, "next-view", &[Key::Tab], "other views: files, clean"),
     (PreviousView, "previous-view", &[Key::BackTab], ""),
     (Search, "search", &[Char('/')], "search; n N go on till Esc"),
     (PreviousMatch, "previous-match", &[Char('N')], ""),

@@ -147,10 +147,12 @@ impl SortedList {
                 _ if item.freed() == item.totals.size => 0,
                 _ => ASIDE,
             };
-            let names = match item.place {
+            let names = match item.place.filter(|_| item.branch.is_none()) {
                 Some(place) => below(&tree.at(place), directory),
                 None => vec![&*item.name],
             };
+            // With what is before the name of a kind.
+            let aside = aside + if item.branch.is_some() { 4 } else { 0 };
             let lengths = names.into_iter().map(|name| cells(&escape(name)) + 1);
             Some(lengths.sum::<usize>() + aside)
         });
@@ -192,7 +194,12 @@ impl SortedList {
     pub(super) fn name(&self, tree: &Tree, directory: DirectoryId, line: usize) -> Option<Vec<u8>> {
         let place = match *self.lines.get(line)? {
             ListLine::Entry(place) => place,
-            ListLine::Other(number) => return Some(self.others.get(number)?.name.to_vec()),
+            ListLine::Other(number) => {
+                let other = self.others.get(number)?;
+                // One kind may be in several groups.
+                let group = other.branch.map(|branch| [b'\0', branch.group as u8]);
+                return Some([&*other.name, group.as_ref().map_or(&[][..], |it| it)].concat());
+            }
         };
         let names = below(&tree.at(place), directory);
         if self.is_flat { Some(path::join_all(names)) } else { names.first().map(|it| it.to_vec()) }
@@ -317,6 +324,23 @@ pub struct Item<'a> {
     pub is_open: bool,
     /// What it was in the earlier snapshot, if it is gone.
     pub gone: Option<u64>,
+    /// Where it is in a list whose lines unfold.
+    pub branch: Option<Branch>,
+}
+
+/// A line of the view of what can go: a group, a kind in it, or an entry of that kind. All are numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Branch {
+    /// The group.
+    pub group: usize,
+    /// The kind; none for the group itself.
+    pub kind: Option<usize>,
+    /// The entry; none for the kind itself.
+    pub entry: Option<usize>,
+    /// Whether what is in the group or the kind is listed below it.
+    pub is_open: bool,
+    /// Whether it is in the sum of what can go.
+    pub is_summed: bool,
 }
 
 impl<'a> Item<'a> {

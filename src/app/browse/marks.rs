@@ -69,6 +69,20 @@ impl Marks {
             && above.any(|it| it.id().is_some_and(|id| self.is_marked(id.into())))
     }
 
+    /// Whether something below the `directory` of `tree` is marked.
+    pub fn has_below(&self, tree: &Tree, directory: DirectoryId) -> bool {
+        if self.places.range(Place::within(tree, directory)).any(|it| *it != directory.into()) {
+            return true;
+        }
+        if self.elsewhere.0.is_empty() {
+            return false;
+        }
+        let way = names(&tree.directory(directory));
+        let others = self.elsewhere.0.range(way.clone()..);
+        let mut below = others.take_while(|(other, _)| other.starts_with(&way));
+        below.any(|(_, marked)| !marked.is_empty())
+    }
+
     /// Marks `place`, unless a directory above it is marked. Its mark replaces those below it.
     pub fn mark(&mut self, tree: &Tree, place: Place) {
         if self.is_marked(place) || self.is_held(tree, place) {

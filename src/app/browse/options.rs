@@ -1,10 +1,12 @@
 //! How to browse, and how that ended.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::keys::Bindings;
 use super::listing::Sorting;
 use weigh::internal::ask::Outcome;
+use weigh::internal::ask::reclaimable::Search;
 use weigh::internal::fs::git::Git;
 use weigh::internal::remove::UserDirectories;
 use weigh::internal::show::colors::Colors;
@@ -48,6 +50,10 @@ pub struct BrowseOptions {
     pub asks_background: bool,
     /// Whether the user has chosen how times are written. Otherwise the list has ages.
     pub has_time_style: bool,
+    /// How to find what can go, if that can be shown.
+    pub search: Option<Arc<Search>>,
+    /// Whether that is shown first, when the scan is over (`--clean`).
+    pub begins_with_clean: bool,
     /// What its last line says at first.
     pub note: Option<String>,
 }

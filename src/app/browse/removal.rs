@@ -64,6 +64,7 @@ impl Browser {
                 "deleting is off: weigh does not know where to log it",
             ),
             (self.pending.is_some(), "deleting is off while weigh does something else"),
+            (self.has_unchecked_marks(), "deleting is off while weigh applies its rules again"),
         ];
         reasons.into_iter().find(|(is_off, _)| *is_off).map(|(_, why)| why)
     }
@@ -109,7 +110,7 @@ impl Browser {
             &protected.paths,
         );
         let is_off = self.no_removal().is_some();
-        let (mut reviewed, mut to_look_at) = (Vec::new(), Vec::new());
+        let (mut reviewed, mut to_look_at, mut paths) = (Vec::new(), Vec::new(), Vec::new());
         for (place, target) in places.into_iter().zip(targets) {
             let child = tree.at(place);
             let number = reviewed.len();
@@ -119,6 +120,7 @@ impl Browser {
                 (None, Err(error)) => Err(error.to_string()),
                 (None, Ok(target)) => {
                     to_look_at.push((number, target));
+                    paths.push((number, child.path()));
                     Ok(None)
                 }
             };
@@ -128,7 +130,8 @@ impl Browser {
         let number = self.removals.reviews;
         let is_looked = to_look_at.is_empty();
         self.removals.review = Some(Review { number, marks: reviewed, is_looked, is_of_line });
-        (!is_looked).then_some(Command::Look(number, to_look_at))
+        let recheck = self.recheck(paths);
+        (!is_looked).then_some(Command::Look(number, to_look_at, recheck))
     }
 
     /// Marks `place`.
@@ -150,6 +153,7 @@ impl Browser {
             return Err(refusal);
         }
         if !self.selection.by_rules.is_empty() {
+            // From now on, it is yours.
             self.selection.by_rules.remove(&child.path());
         }
         self.scan.marks.mark(&self.scan.tree, place);
@@ -181,9 +185,25 @@ impl Browser {
     /// Marks the chosen line. If that must not be, says so, and why, and returns false.
     pub(super) fn mark_line(&mut self, refused: &str) -> bool {
         let Some(item) = self.item(self.shown.chosen) else { return false };
-        let place = item.place.ok_or_else(|| self.refusal_of(&item));
-        let name = self.text(&item.name);
-        let marked = place.and_then(|place| self.mark(place));
+        let (places, name) = (self.places_of(&item), self.text(&item.name));
+        let is_by_rules = item.branch.is_some();
+        let marked = places.and_then(|mut places| {
+            places.retain(|place| !self.scan.marks.is_marked(*place));
+            let marked: Vec<_> = places.iter().map(|place| self.mark(*place)).collect();
+            if is_by_rules {
+                self.mark_by_rules(&places);
+            }
+            let refusal = marked.iter().find_map(|it| it.err());
+            match refusal {
+                // Some of a kind are better than none.
+                Some(refusal) if marked.iter().any(Result::is_ok) => {
+                    self.say(format!("not all marked: {name}: {refusal}"));
+                    Ok(())
+                }
+                Some(refusal) => Err(refusal),
+                None => Ok(()),
+            }
+        });
         if let Err(refusal) = marked {
             self.say(format!("{refused}: {name}: {refusal}"));
         }
@@ -469,6 +489,99 @@ impl Browser {
             ([], [first]) => format!("not put back: {first}"),
             (_, [first, ..]) => format!("{others} not put back, {many} put back: {first}"),
         };
+        self.say(behind + &done);
+        self.next_rescan()
+    }
+
+    /// Begins to look at what this run has moved into the trash, so that it can be deleted there.
+    pub(super) fn look_in_trash(&mut self, line: usize) -> Option<Command> {
+        self.dialogs.open = Some(Dialog::Text(DialogText::Trash, line));
+        if let Some(why) = self.no_removal() {
+            return self.refuse(why);
+        }
+        if self.removals.trashed.is_empty() {
+            return self.refuse("nothing was put in the trash");
+        }
+        self.pending = Some(PendingWork::Trash);
+        let trashed = self.removals.trashed.iter().map(|entry| Arc::clone(&entry.trashed));
+        Some(Command::LookInTrash(trashed.collect(), self.options.homes.clone()))
+    }
+
+    /// Asks for the number of entries that would be deleted from the trash.
+    pub(super) fn looked_in_trash(&mut self, looked: Vec<(Arc<Trashed>, Result<Target, String>)>) {
+        self.pending = None;
+        if !matches!(self.dialogs.open, Some(Dialog::Text(DialogText::Trash, _))) {
+            return;
+        }
+        let mut why = None;
+        self.removals.emptying.clear();
+        for (trashed, target) in looked {
+            match target {
+                Ok(target) => self.removals.emptying.push((trashed, target)),
+                Err(reason) => {
+                    let name = self.text(&trashed.old_path);
+                    why.get_or_insert(format!("it keeps {name}: {reason}"));
+                }
+            }
+        }
+        let all = self.removals.emptying.iter();
+        let entries = all.map(|(_, target)| target.totals.0).sum();
+        if let Some(why) = why {
+            self.say(why);
+        }
+        if entries > 0 {
+            self.dialogs.open = Some(Dialog::Prompt(Question::Empty(entries), String::new()));
+        }
+    }
+
+    /// Checks the typed number of entries, and begins to delete them from the trash.
+    pub(super) fn answer_empty(&mut self, entries: u64, typed: &str) -> Option<Command> {
+        let list = Dialog::Text(DialogText::Trash, 0);
+        if let Some(why) = self.no_removal() {
+            self.dialogs.open = Some(list);
+            return self.refuse(why);
+        }
+        let Some(consent) = Consent::typed(entries, typed) else {
+            self.dialogs.open = Some(Dialog::Prompt(Question::Empty(entries), String::new()));
+            return self.refuse("wrong number");
+        };
+        self.dialogs.open = Some(list);
+        self.removals.is_cancelled = false;
+        self.removals.problems.clear();
+        self.pending = Some(PendingWork::Removal);
+        self.removals.is_emptying = true;
+        Some(Command::Empty(consent, mem::take(&mut self.removals.emptying)))
+    }
+
+    /// Takes what came of deleting these from the trash.
+    pub(super) fn emptied(
+        &mut self,
+        trashed: &[Arc<Trashed>],
+        removed: Removed,
+    ) -> Option<Command> {
+        self.end_work();
+        self.removals.is_emptying = false;
+        let (mut gone, mut entries, mut deleted) = (0_u64, 0, HashSet::new());
+        let (mut left, mut problems) = (removed.left, Vec::new());
+        let mut changed = vec![removed.log];
+        for (outcome, one) in removed.outcomes.into_iter().zip(trashed) {
+            entries += outcome.removed;
+            changed.push(one.path_in_trash());
+            if let Fate::Deleted = outcome.fate {
+                gone += 1;
+                deleted.insert(Arc::as_ptr(one));
+            }
+            left.extend(outcome.left);
+            problems.extend(outcome.problems);
+        }
+        self.removals.trashed.retain(|entry| !deleted.contains(&Arc::as_ptr(&entry.trashed)));
+        self.scan.tree.set_fingerprints(&removed.relinked);
+        self.rescan_around(&changed);
+        let behind = self.behind(&left);
+        let kept = trashed.len() as u64 - gone;
+        self.removals.fail(left, removed.unlogged.into_iter().chain(problems));
+        self.removals.has_news = !self.removals.problems.is_empty();
+        let done = summary(Manner::Delete, (gone, entries, kept), removed.is_cancelled);
         self.say(behind + &done);
         self.next_rescan()
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::browser::{Browser, Dialog, PendingWork, Question};
+use super::browser::{Browser, Dialog, PendingWork, Question, ViewKind};
 use super::event::{Command, Ending};
 use super::marks::{Marks, NamedMarks, descend};
 use super::review::Rescan;
@@ -61,18 +61,12 @@ impl Browser {
     fn finish(&mut self, mut browsed: Outcome) -> Option<Command> {
         let is_first = self.scan.browsed.is_none();
         let is_stopped = browsed.snapshot.report.is_interrupted;
-        let found = browsed.reclaimable.take().unwrap_or_default();
-        let hint = if found.found.is_empty() { found.hint } else { "" };
-        let found: BTreeMap<_, _> = found.found.into_iter().map(|one| (one.path, ())).collect();
         let named = self.scan.marks.named(&self.scan.tree);
         let listings = self.scan.listings.take();
         let listings = listings.filter(|_| browsed.snapshot.report.answer.is_none());
         if let Some(former) = self.scan.browsed.take().filter(|_| self.is_of_roots()) {
             (browsed.before, browsed.earlier) = (former.before, former.earlier);
             browsed.snapshot.known = browsed.snapshot.known.and(former.snapshot.known);
-        }
-        for (path, is_found) in &mut self.selection.by_rules {
-            *is_found = found.contains_key(path);
         }
         let is_nothing = is_first
             && self.is_of_roots()
@@ -87,18 +81,8 @@ impl Browser {
             Some(_) => self.scan.marks.elsewhere = named,
             None => self.mark_again(named),
         }
-        if is_first && self.request.reclaimable.is_some() {
-            match is_stopped {
-                true => self.say("nothing marked: the scan was stopped"),
-                false => {
-                    let what = format!(" that can be made or downloaded again{hint}");
-                    let yours = self.marked_paths();
-                    let places = self.scan.tree.at_paths(&found).into_iter();
-                    self.mark_places(places.map(|(place, ())| Ok(place)).collect(), &what);
-                    let by_rules = found.into_keys().filter(|it| yours.binary_search(it).is_err());
-                    self.selection.by_rules = by_rules.map(|path| (path, true)).collect();
-                }
-            }
+        if is_first && self.options.begins_with_clean && self.dialogs.open.is_none() {
+            self.show_view(ViewKind::Clean);
         }
         self.relist();
         // Searches for the text that was typed during the scan.
@@ -121,16 +105,12 @@ impl Browser {
         self.next_rescan()
     }
 
-    /// Restores the marks of `named` that still exist, and reports how many are lost. A mark that only rules set is lost
-    /// if they no longer find its entry.
+    /// Restores the marks of `named` that still exist, and reports how many are lost.
     pub(super) fn mark_again(&mut self, named: NamedMarks) {
         self.forget_found();
-        let (tree, protected, by_rules) =
-            (&self.scan.tree, &self.selection.protected, &self.selection.by_rules);
-        let (marks, lost) = Marks::find(tree, named, |child| {
-            protected.refusal(tree, child).is_none()
-                && (by_rules.is_empty() || by_rules.get(&child.path()) != Some(&false))
-        });
+        let (tree, protected) = (&self.scan.tree, &self.selection.protected);
+        let (marks, lost) =
+            Marks::find(tree, named, |child| protected.refusal(tree, child).is_none());
         self.scan.marks = marks;
         let lost = lost.len();
         if lost > 0 {
@@ -156,11 +136,10 @@ impl Browser {
         }
     }
 
-    /// Whether a change anywhere may change something elsewhere: what files share, what uses the file system, or what
-    /// rules find.
+    /// Whether a change anywhere may change something elsewhere: what files share, or what uses the file system.
     pub(super) fn needs_all(&self) -> bool {
-        let Request { walk, file_systems, reclaimable, .. } = &self.request;
-        walk.rules.frees || *file_systems || reclaimable.is_some()
+        let Request { walk, file_systems, .. } = &self.request;
+        walk.rules.frees || *file_systems
     }
 
     /// Scans everything again, in the measure that is shown.
@@ -288,7 +267,7 @@ impl Browser {
     }
 
     /// A walk of the directory at `path`.
-    fn request_of(&self, path: Vec<u8>, walk: WalkOptions) -> Request {
+    pub(super) fn request_of(&self, path: Vec<u8>, walk: WalkOptions) -> Request {
         let source = Input::Roots(vec![sys::into_path(path).into()]);
         let request = self.request.clone();
         Request { source, walk, since: None, remember: None, file_systems: false, ..request }

@@ -24,6 +24,10 @@ pub(super) struct Removals {
     pub(super) ending: Option<Ending>,
     /// What this run has moved into the trash, in this order.
     pub(super) trashed: Vec<TrashedEntry>,
+    /// What is to be deleted from the trash, or is being deleted.
+    pub(super) emptying: Vec<(Arc<Trashed>, Target)>,
+    /// Whether the trash is being emptied.
+    pub(super) is_emptying: bool,
     /// The number of the last removal.
     pub(super) batches: u64,
     /// What the last removal or undo left behind, and then why it kept entries.

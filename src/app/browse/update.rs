@@ -1,5 +1,7 @@
 //! How events change the state. What needs a terminal or threads is returned to the loop.
 
+use std::collections::BTreeSet;
+
 use super::browser::{
     BARS, Browser, Dialog, DialogText, PANE_HEIGHT, PANE_WIDTH, PendingWork, Question,
 };
@@ -14,6 +16,7 @@ use weigh::internal::base::escape::escape;
 use weigh::internal::base::measure::Measure;
 use weigh::internal::remove::Manner;
 use weigh::internal::sys;
+use weigh::internal::tree::Place;
 
 /// About how many bytes of a pattern can be typed: more than any path has. A search begins anew with each key.
 const LONGEST_TYPED: usize = 10_000;
@@ -33,6 +36,9 @@ impl Browser {
             Event::Signal(signal) => return vec![Command::End(Ending::Signal(signal))],
             Event::Tick => self.tick(),
             Event::Slice => self.go_on(),
+            Event::FoundUnused(number, found, in_git) => {
+                self.found_unused(number, *found, &in_git);
+            }
             Event::OpenedOutside(failed) => self.opened_outside(failed),
             Event::Protected(protected) => {
                 self.selection.protected = *protected;
@@ -59,6 +65,7 @@ impl Browser {
                 // A filter leaves out some of them.
                 self.walk.used_inodes = Some(inodes).filter(|_| self.request.walk.filter.is_off());
             }
+            Event::Space(spaces) => self.spaces = spaces,
             Event::Opened(listings, view) => {
                 self.scan.listings = Some(listings);
                 self.scan.set_view(view);
@@ -74,6 +81,8 @@ impl Browser {
             Event::Looked(number, looked) => self.removals.looked(number, looked),
             Event::Removing(progress) => self.removals.add(progress, self.request.walk.rules.time),
             Event::Removed(removed) => command = self.removed(*removed),
+            Event::LookedInTrash(looked) => self.looked_in_trash(looked),
+            Event::Emptied(trashed, removed) => command = self.emptied(&trashed, *removed),
             Event::Undone(undone) => command = self.undone(undone),
         }
         // Letters that are typed for a pattern must not act.
@@ -83,7 +92,7 @@ impl Browser {
         }
         match &self.removals.ending {
             Some(ending) if !self.is_removing() => vec![Command::End(ending.clone())],
-            _ => command.into_iter().collect(),
+            _ => command.into_iter().chain(self.look_for_unused()).collect(),
         }
     }
 
@@ -162,6 +171,7 @@ impl Browser {
             Act::HalfUp | Act::HalfDown | Act::First | Act::Last => self.go(act),
             Act::Open if self.is_flat() => self.follow_line(),
             Act::Open => self.open(),
+            Act::Parent if self.is_cleaning() && self.fold() => {}
             Act::Parent if self.leave_view() => {}
             Act::Parent => self.parent(),
             Act::NextView => self.turn(1),
@@ -286,9 +296,10 @@ impl Browser {
 
     /// Marks or unmarks the chosen entry, and moves down.
     fn mark_chosen(&mut self) {
-        let place = self.item(self.shown.chosen).and_then(|item| item.place);
-        match place.filter(|place| self.scan.marks.is_marked(*place)) {
-            Some(place) => self.scan.marks.unmark(&self.scan.tree, place),
+        let places = self.item(self.shown.chosen).and_then(|item| self.places_of(&item).ok());
+        let marks = &mut self.scan.marks;
+        match places.filter(|places| places.iter().all(|place| marks.is_marked(*place))) {
+            Some(places) => places.iter().for_each(|it| marks.unmark(&self.scan.tree, *it)),
             None => _ = self.mark_line("not marked"),
         }
         self.pin(self.shown.chosen + 1);
@@ -300,14 +311,24 @@ impl Browser {
         let items = (0..self.len()).filter_map(|line| self.item(line));
         let meant = items.filter(|item| by.is_none_or(|by| by.is_match(item, now)));
         let is_most = by.is_some_and(MarkedBy::is_most);
-        let places = meant.map(|item| match item.place {
-            Some(_) if is_most && self.is_partial(item.place) => Err("not all of it was read"),
-            Some(place) => Ok(place),
-            None => Err(self.refusal_of(&item)),
+        // What cannot go is listed beside what can.
+        let meant = meant.filter(|item| by.is_some() || item.branch.is_none_or(|it| it.is_summed));
+        let places = meant.flat_map(|item| match self.places_of(&item) {
+            Ok(_) if is_most && self.is_partial(item.place) => vec![Err("not all of it was read")],
+            Ok(places) => places.into_iter().map(Ok).collect(),
+            Err(refusal) => vec![Err(refusal)],
         });
-        let unmarked =
-            places.filter(|place| !place.is_ok_and(|place| self.scan.marks.is_marked(place)));
-        self.mark_places(unmarked.collect(), "");
+        let mut seen = BTreeSet::new();
+        let is_new = |place: &Result<Place, _>| {
+            place.is_err()
+                || place.is_ok_and(|at| !self.scan.marks.is_marked(at) && seen.insert(at))
+        };
+        let unmarked: Vec<_> = places.filter(is_new).collect();
+        let places: Vec<_> = unmarked.iter().filter_map(|place| place.ok()).collect();
+        self.mark_places(unmarked, "");
+        if self.is_cleaning() {
+            self.mark_by_rules(&places);
+        }
     }
 
     fn prompt(&mut self, question: Question, mut text: String, key: Key) -> Option<Command> {
@@ -322,6 +343,11 @@ impl Browser {
                     Question::Search => self.cancel_search(),
                     Question::Delete(_) => {
                         self.close_review();
+                        self.say("nothing is deleted");
+                    }
+                    Question::Empty(_) => {
+                        self.removals.emptying.clear();
+                        self.dialogs.open = Some(Dialog::Text(DialogText::Trash, 0));
                         self.say("nothing is deleted");
                     }
                     Question::Filter | Question::Mark | Question::Stop => {}
@@ -364,6 +390,7 @@ impl Browser {
                 Err(why) => self.say(why),
             },
             Question::Delete(entries) => return self.answer_delete(entries, text),
+            Question::Empty(entries) => return self.answer_empty(entries, text),
         }
         None
     }
@@ -390,6 +417,7 @@ impl Browser {
             (Key::Enter, DialogText::Errors) if self.show_unread(at) => {}
             (Key::Click(line), DialogText::Errors) if line == at && self.show_unread(at) => {}
             (Key::Enter | Key::Char('u'), DialogText::Trash) => return self.undo_chosen(at),
+            (Key::Char('E'), DialogText::Trash) => return self.look_in_trash(at),
             _ => self.scroll(text, at, key),
         }
         None

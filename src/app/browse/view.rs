@@ -4,6 +4,7 @@
 
 mod canvas;
 mod dialogs;
+mod gauge;
 mod list;
 mod pane;
 mod text;
@@ -18,11 +19,15 @@ use ratatui_core::terminal::Frame;
 use self::canvas::{Areas, BOLD, Canvas};
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
 use super::keys::{Act, Key};
+use super::listing::Item;
 use weigh::internal::base::measure::Measure;
 use weigh::internal::remove::Manner;
 use weigh::internal::show::name::{cells, shorten};
 use weigh::internal::show::palette::Palette;
 use weigh::internal::show::size::{self, Format};
+
+/// The cells of the gauge, without its bar.
+const GAUGE: usize = 28;
 
 /// How many lines of the list fit on a screen of this height.
 pub fn list_height(height: u16) -> usize {
@@ -89,13 +94,15 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     let areas = areas(browser, (area.width, area.height));
     head(browser, canvas);
     let has_room = areas.lines(canvas.height()) > 0;
+    let is_text = browser.dialogs.open.as_ref().is_some_and(|dialog| dialog.text().is_some());
+    if areas.head > 2 {
+        let end = if is_text { 0 } else { views(browser, canvas) };
+        gauge::draw(browser, end, canvas);
+    }
     match browser.dialogs.open.as_ref().and_then(Dialog::text) {
         _ if !has_room => {}
         Some((text, first)) => dialogs::draw(browser, text, first, canvas),
         None => {
-            if areas.head > 2 {
-                views(browser, canvas);
-            }
             list::draw(browser, areas, canvas);
             if let Some(x) = areas.pane {
                 pane::draw(browser, x, areas, canvas);
@@ -132,21 +139,29 @@ fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
     canvas.write((x, 0), rest, width, canvas.aside());
 }
 
-/// The names of the views.
-fn views(browser: &Browser, canvas: &mut Canvas<'_>) {
+/// The names of the views. Returns the column after them.
+fn views(browser: &Browser, canvas: &mut Canvas<'_>) -> usize {
+    let mut end = 0;
     for (x, kind, name) in tabs(browser, canvas.width()) {
         let style = match kind == browser.shown.view {
             true => canvas.style(Palette::accent, Modifier::BOLD | Modifier::UNDERLINED),
             false => canvas.aside(),
         };
-        canvas.write((x, 1), name, canvas.width(), style);
+        end = canvas.write((x, 1), name, canvas.width(), style);
     }
+    end
 }
 
 /// The views whose names have room, each with the column where its name begins.
 fn tabs(browser: &Browser, width: usize) -> Vec<(usize, ViewKind, &'static str)> {
     let all: usize = browser.views().map(|(_, name)| cells(name) + 1).sum();
-    let gap = if width < all + 2 * browser.views().count() { 1 } else { 3 };
+    let count = browser.views().count();
+    // The gauge needs room, too.
+    let gap = match width {
+        _ if width >= all + 2 * count + GAUGE => 3,
+        _ if width >= all + count => 2,
+        _ => 1,
+    };
     let shown = browser.views().filter(|(kind, _)| *kind == browser.shown.view || all < width);
     let mut next = 1;
     let tabs = shown.map(|(kind, name)| {
@@ -175,6 +190,7 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
             parts.push("scanning again".to_owned())
         }
         Some(PendingWork::Removal) => parts.push(removing(browser).to_owned()),
+        Some(PendingWork::Trash) => parts.push("looking at the trash".to_owned()),
         Some(PendingWork::Ignored) => parts.push("looking for what git ignores".to_owned()),
         None => {}
     }
@@ -188,15 +204,11 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
     if let Some(pattern) = &browser.shown.pattern {
         parts.push(format!("only {}", browser.message(&pattern.text)));
     }
-    if let Some(browsed) = &browser.scan.browsed {
+    if browser.scan.browsed.is_some() {
         parts.push(match browser.measure() {
             Measure::Disk => "on disk".to_owned(),
             measure => measure.name().to_owned(),
         });
-        if let Some(file_system) = browsed.file_systems.first() {
-            let free = browser.options.format.write(file_system.space.available);
-            parts.push(format!("{free} available"));
-        }
     }
     parts.extend(browser.order().map(|order| order.name().to_owned()));
     parts
@@ -239,6 +251,7 @@ fn duration(seconds: u64) -> String {
 /// What a removal does.
 fn removing(browser: &Browser) -> &'static str {
     match &browser.removals.running {
+        None if browser.removals.is_emptying => "emptying the trash",
         None => "putting back",
         Some(_) if browser.removals.is_cancelled => "ending",
         Some(running) if running.manner == Manner::Delete => "deleting",
@@ -267,7 +280,7 @@ fn asked(browser: &Browser, question: Question) -> String {
         // Its keys have room on every screen.
         Question::Stop if browser.is_walking() => "stop scan? y/Esc ".to_owned(),
         Question::Stop => "the scan is over ".to_owned(),
-        Question::Delete(entries) => {
+        Question::Delete(entries) | Question::Empty(entries) => {
             format!("delete {} for ever? type how many: ", size::entries(entries))
         }
     }
@@ -302,7 +315,7 @@ fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)
                 "(y stops it, and all that is not read yet stays unknown): ".to_owned()
             }
             Question::Stop => "(any key): ".to_owned(),
-            Question::Delete(_) => String::new(),
+            Question::Delete(_) | Question::Empty(_) => String::new(),
         };
         let help = canvas.charset.drawing(&help);
         // What is said, and what is typed, matter more.
@@ -381,6 +394,13 @@ fn hints(browser: &Browser) -> Vec<Hint> {
     const HELP: (Act, &str) = (Act::Help, "help");
     const BACK: (&str, &str, bool) = ("Esc q", "back", true);
     let open = match browser.item(browser.shown.chosen) {
+        Some(Item { branch: Some(it), place: None, .. }) if it.entry.is_none() => {
+            match it.is_open {
+                true => (Act::Open, "fold"),
+                false => (Act::Open, "unfold"),
+            }
+        }
+        Some(item) if item.branch.is_some() => (Act::Open, "to its place"),
         Some(item) if item.is_directory() && item.gone.is_none() => (Act::Open, "open"),
         Some(item) if browser.is_flat() && item.place.is_some() => (Act::Open, "to its place"),
         Some(_) if browser.is_flat() && browser.shown.group.is_none() => (Act::Open, "its files"),
@@ -402,7 +422,7 @@ fn hints(browser: &Browser) -> Vec<Hint> {
             return fixed(&[removing, &others[left_out..]].concat());
         }
         Some(Dialog::Text(DialogText::Trash, _)) if !browser.removals.trashed.is_empty() => {
-            return fixed(&[("Enter", "put back", true), BACK]);
+            return fixed(&[("Enter", "put back", true), ("E", "empty it", true), BACK]);
         }
         Some(Dialog::Text(DialogText::Errors, _)) if !browser.unread().1.is_empty() => {
             return fixed(&[("Enter", "to its place", true), BACK]);
@@ -442,7 +462,7 @@ fn does_something(browser: &Browser, act: Act) -> bool {
         Act::Open | Act::Details => item.is_some(),
         Act::Delete if browser.marked().0 > 0 => true,
         Act::Map => browser.shown.has_pane && browser.directory_in_pane().is_some(),
-        Act::Mark | Act::Delete => item.is_some_and(|item| item.place.is_some()),
+        Act::Mark | Act::Delete => item.is_some_and(|item| browser.places_of(&item).is_ok()),
         Act::BySize => browser.order().is_some(),
         Act::Search | Act::NextView => browser.has_all(),
         _ => true,

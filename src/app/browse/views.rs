@@ -2,6 +2,7 @@
 //! and a directory, and anew when the tree changes.
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use super::browser::{Browser, Dialog, Question, ViewKind, position};
 use super::listing::{Item, SortKey, SortedList, Sorting};
@@ -54,7 +55,7 @@ impl Browser {
     /// directory. Other lists are sorted by size instead.
     pub(super) fn order(&self) -> Option<Sorting> {
         let is_fixed = match self.shown.view {
-            ViewKind::Causes => !self.is_searching(),
+            ViewKind::Causes | ViewKind::Clean => !self.is_searching(),
             _ => self.lists_groups(),
         };
         let by = match self.shown.sorting.by {
@@ -73,7 +74,7 @@ impl Browser {
 
     /// Whether a query is being answered.
     pub fn is_asking(&self) -> bool {
-        self.shown.asking.is_some()
+        self.shown.asking.is_some() || self.is_tallying()
     }
 
     /// Goes to the next view, or the one before.
@@ -87,9 +88,20 @@ impl Browser {
     /// Shows another view of the current directory.
     pub(super) fn show_view(&mut self, kind: ViewKind) {
         if self.has_whole_tree() {
-            (self.shown.view, self.shown.group) = (kind, None);
+            self.set_view(kind);
             self.enter(None);
         }
+    }
+
+    /// Sets the view. What can go is of everything that was scanned, other views are of the current directory.
+    fn set_view(&mut self, kind: ViewKind) {
+        let (was, is) = (self.shown.view == ViewKind::Clean, kind == ViewKind::Clean);
+        if is && !was {
+            self.clean.way = mem::take(&mut self.shown.way);
+        } else if was && !is {
+            self.shown.way = mem::take(&mut self.clean.way);
+        }
+        (self.shown.view, self.shown.group) = (kind, None);
     }
 
     /// Whether everything can be searched; if not, says so.
@@ -106,6 +118,7 @@ impl Browser {
     pub(super) fn lacks(&self) -> Option<&'static str> {
         match self.shown.view {
             _ if self.is_searching() => None,
+            ViewKind::Clean => self.lacks_for_clean(),
             ViewKind::Ages if !self.has_times() => Some(self.no_times()),
             ViewKind::Owners if self.scan.knows_owners => None,
             ViewKind::Owners if self.is_list() => Some(NO_OWNERS_LISTED),
@@ -120,7 +133,7 @@ impl Browser {
             return Some(TreeQuery::Named(search.pattern.clone()));
         }
         let by = match self.shown.view {
-            ViewKind::Tree | ViewKind::Causes => return None,
+            ViewKind::Tree | ViewKind::Clean | ViewKind::Causes => return None,
             _ if self.lacks().is_some() => return None,
             ViewKind::LargestFiles => return Some(TreeQuery::Files),
             ViewKind::Types => By::Type,
@@ -145,6 +158,9 @@ impl Browser {
             let (causes, pattern) = (self.causes(), self.shown.pattern.as_ref());
             self.scan.index = SortedList::of_others(causes, &self.scan.tree, pattern);
             return;
+        }
+        if self.is_cleaning() {
+            return self.list_unused();
         }
         let key = self.key();
         let is_free = match &self.shown.asking {
@@ -177,7 +193,7 @@ impl Browser {
 
     /// Goes on with the query.
     pub(super) fn go_on(&mut self) {
-        let Some((key, running)) = self.shown.asking.take() else { return };
+        let Some((key, running)) = self.shown.asking.take() else { return self.tally_unused() };
         self.step(key, running);
         if self.shown.asking.is_some() {
             return;
@@ -223,12 +239,14 @@ impl Browser {
     pub(super) fn forget_found(&mut self) {
         self.shown.asking = None;
         self.shown.answers.clear();
+        self.forget_unused();
     }
 
     /// Shows where an entry is in the tree.
     fn show_at(&mut self, mut way: Vec<Vec<u8>>) {
         let name = way.pop();
-        (self.shown.view, self.shown.group, self.shown.way) = (ViewKind::Tree, None, way);
+        self.set_view(ViewKind::Tree);
+        self.shown.way = way;
         self.enter(name);
     }
 
@@ -253,6 +271,10 @@ impl Browser {
         let Some(item) = self.item(self.shown.chosen) else { return };
         match item.place {
             _ if self.is_searching() => self.accept_search(),
+            None if let Some(branch) = item.branch.filter(|it| it.entry.is_none()) => {
+                self.toggle(branch);
+            }
+            None if item.branch.is_some() => self.say("it has changed since the scan"),
             Some(place) => self.show_at(names(&self.scan.tree.at(place))),
             None if self.shown.group.is_some() => self.say(self.refusal_of(&item)),
             None => {
@@ -269,7 +291,7 @@ impl Browser {
         } else if let Some(group) = self.shown.group.take() {
             self.enter(Some(group));
         } else if self.shown.view != ViewKind::Tree {
-            self.shown.view = ViewKind::Tree;
+            self.set_view(ViewKind::Tree);
             self.enter(None);
         } else {
             return false;

@@ -1,9 +1,11 @@
 //! The loop, and the work in the background. It passes keys, and what threads find out, to the state, and does what
 //! that wants to be done.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::{CString, OsString};
 use std::io::{self, ErrorKind, Write as _};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,16 +16,20 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::browser::Browser;
-use super::event::{Command, Ending, Event};
+use super::event::{Command, Ending, Event, Recheck};
 use super::marks::Protected;
 use super::options::BrowseOptions;
 use super::review::RemovalProgress;
 use crate::app::signals::{self, TerminalSignals};
-use weigh::internal::ask::{self, Outcome, Request};
+use weigh::internal::ask::reclaimable::{self, Reclaimable};
+use weigh::internal::ask::{self, Input, Keep, Outcome, Request};
 use weigh::internal::base::interrupt::Interrupt;
-use weigh::internal::remove::{self, Consent, Manner, Removed, Target, Trashed, UserDirectories};
-use weigh::internal::sys;
+use weigh::internal::remove::{
+    self, Consent, Fate, Manner, ProtectedPaths, Removed, Target, Trashed, UserDirectories,
+};
 use weigh::internal::sys::problem::{Operation, Problem, reason};
+use weigh::internal::sys::{self, Symlinks};
+use weigh::internal::tree::tally::Inodes;
 
 /// The interval between looks at what goes on in the background, and at signals.
 pub const INTERVAL: Duration = Duration::from_millis(100);
@@ -49,6 +55,8 @@ pub trait Console {
 /// The work in the background.
 #[derive(Debug)]
 pub struct Work {
+    /// What is browsed, if that was not read from a file.
+    roots: Vec<OsString>,
     directories: UserDirectories,
     signals: TerminalSignals,
     /// The least time between two reports about work.
@@ -70,7 +78,12 @@ impl Work {
         interval: Duration,
     ) -> Self {
         let (sender, events) = channel();
+        let roots = match &request.source {
+            Input::Roots(roots) => roots.clone(),
+            _ => Vec::new(),
+        };
         Self {
+            roots,
             directories: options.directories.clone(),
             signals,
             interval,
@@ -145,13 +158,14 @@ impl Work {
             Command::Protect { roots, homes, one_file_system } => self.spawn(move |sender| {
                 let names = roots.iter().map(|root| root.as_encoded_bytes());
                 send(sender, Event::Protected(Box::new(Protected::ask(names, &homes))));
+                send(sender, spaces(&roots));
                 if let Some(inodes) = sys::used_inodes(&roots, one_file_system) {
                     send(sender, Event::UsedInodes(inodes));
                 }
             }),
             Command::Scan(request, top) => {
                 self.interrupt.is_asked.store(false, Ordering::SeqCst);
-                let start = Instant::now();
+                let (start, roots) = (Instant::now(), self.roots.clone());
                 self.spawn(move |sender| {
                     if let Some((browsed, listings)) = ask::listings(&request) {
                         let (is_large, view) = (listings.is_large(), browsed.snapshot.view);
@@ -165,13 +179,22 @@ impl Work {
                             send(sender, Event::Progress(progress.clone(), start.elapsed()));
                         }
                     });
+                    send(sender, spaces(&roots));
                     send(sender, Event::Scanned(done.map(Box::new)));
                 });
             }
-            Command::Look(number, targets) => {
+            Command::FindUnused(number, findable, search, report) => self.spawn(move |sender| {
+                let found = reclaimable::find(Some(&findable), &report, &search, None);
+                let in_git = in_git(&found);
+                send(sender, Event::FoundUnused(number, Box::new(found), in_git));
+            }),
+            Command::Look(number, targets, recheck) => {
                 let directories = self.directories.clone();
                 self.spawn(move |sender| {
-                    let looked = look(targets, &directories);
+                    let mut looked = look(targets, &directories);
+                    if let Some(recheck) = recheck {
+                        check_again(&recheck, &mut looked);
+                    }
                     send(sender, Event::Looked(number, looked));
                 });
             }
@@ -182,6 +205,10 @@ impl Work {
                 send(sender, Event::OpenedOutside(failed));
             }),
             Command::Undo(trashed) => self.undo(trashed),
+            Command::LookInTrash(trashed, homes) => self.spawn(move |sender| {
+                send(sender, Event::LookedInTrash(look_in_trash(trashed, &homes)));
+            }),
+            Command::Empty(consent, looked) => self.empty(consent, looked),
         }
         None
     }
@@ -204,6 +231,7 @@ impl Work {
     fn remove(&self, manner: Manner, consent: Consent, targets: Vec<Target>) {
         let (signals, is_cancelled) = (self.signals.clone(), Arc::clone(&self.is_cancelled));
         let (directories, interval) = (self.directories.clone(), self.interval);
+        let roots = self.roots.clone();
         is_cancelled.store(false, Ordering::SeqCst);
         self.spawn(move |sender| {
             let (mut last_report, mut now) = (Instant::now(), RemovalProgress::default());
@@ -220,6 +248,7 @@ impl Work {
                 }
             });
             send(sender, Event::Removing(now));
+            send(sender, spaces(&roots));
             send(sender, Event::Removed(Box::new(removed)));
         });
     }
@@ -242,6 +271,28 @@ impl Work {
         });
     }
 
+    /// Deletes from the trash, and then the info files of what is deleted.
+    fn empty(&self, consent: Consent, looked: Vec<(Arc<Trashed>, Target)>) {
+        let (signals, is_cancelled) = (self.signals.clone(), Arc::clone(&self.is_cancelled));
+        let (directories, roots) = (self.directories.clone(), self.roots.clone());
+        is_cancelled.store(false, Ordering::SeqCst);
+        self.spawn(move |sender| {
+            let (trashed, targets): (Vec<_>, Vec<_>) = looked.into_iter().unzip();
+            let removed =
+                remove::remove(&targets, Manner::Delete, consent, &directories, &mut |_| {
+                    match is_cancelled.load(Ordering::SeqCst) || signals.ended_by().is_some() {
+                        true => ControlFlow::Break(()),
+                        false => ControlFlow::Continue(()),
+                    }
+                });
+            let done = trashed.iter().zip(&removed.outcomes);
+            let deleted = done.filter(|(_, outcome)| matches!(outcome.fate, Fate::Deleted));
+            deleted.for_each(|(one, _)| one.forget());
+            send(sender, spaces(&roots));
+            send(sender, Event::Emptied(trashed, Box::new(removed)));
+        });
+    }
+
     /// Cancels the removal and waits until it has put back what it had moved; at most [`PATIENCE`]. False if it has
     /// not.
     pub fn end_removal(&self, browser: &mut Browser) -> bool {
@@ -252,7 +303,7 @@ impl Work {
                 browser.on(event);
                 None
             }
-            Event::Removed(_) | Event::Undone(_) => Some(browser.on(event)),
+            Event::Removed(_) | Event::Undone(_) | Event::Emptied(..) => Some(browser.on(event)),
             _ => None,
         });
         ended.is_some()
@@ -278,6 +329,17 @@ impl Work {
             }
         }
     }
+}
+
+/// How much is available on the file system of each root that has one.
+fn spaces(roots: &[OsString]) -> Event {
+    let spaces = roots.iter().filter_map(|root| {
+        let name = root.as_encoded_bytes();
+        let path = CString::new(sys::to_path(name).as_os_str().as_encoded_bytes()).ok()?;
+        let space = sys::space_around(&path).ok().filter(|space| space.size > 0)?;
+        Some((name.to_vec(), space))
+    });
+    Event::Space(spaces.collect())
 }
 
 /// Sends `event` to the loop. If nobody receives it, the program is ending.
@@ -341,4 +403,97 @@ fn look(
         (number, looked.and_then(|()| log.clone()).map(|()| target))
     });
     looked.collect()
+}
+
+/// The paths of what projects have made, if a git repository is around it, by the name alone.
+fn in_git(found: &Reclaimable) -> BTreeSet<Vec<u8>> {
+    let mut known: HashMap<PathBuf, bool> = HashMap::new();
+    let lists = [&found.found, &found.recent, &found.by_program, &found.others];
+    let all = lists.into_iter().flatten().filter(|one| one.rule.is_of_project());
+    let in_git = all.filter(|one| {
+        let real = sys::real_path(&sys::to_path(&one.path), Symlinks::Follow);
+        let mut above = real.iter().flat_map(|path| path.ancestors().skip(1));
+        above.any(|directory| match known.get(directory) {
+            Some(has_git) => *has_git,
+            None => {
+                let has_git = sys::exists(&directory.join(".git"));
+                known.insert(directory.to_owned(), has_git);
+                has_git
+            }
+        })
+    });
+    in_git.map(|one| one.path.clone()).collect()
+}
+
+/// Looks at what was moved into the trash: everything in it as it is now, if it is still the same.
+fn look_in_trash(
+    trashed: Vec<Arc<Trashed>>,
+    homes: &[PathBuf],
+) -> Vec<(Arc<Trashed>, Result<Target, String>)> {
+    const ANOTHER: &str = "it is not in the trash any more, or has changed there";
+    let mut places: BTreeMap<Vec<u8>, BTreeMap<Vec<u8>, Arc<Trashed>>> = BTreeMap::new();
+    for one in &trashed {
+        let directory = one.place().0.to_vec();
+        places.entry(directory).or_default().insert(one.path_in_trash(), Arc::clone(one));
+    }
+    let mut looked = Vec::new();
+    for (directory, inside) in places {
+        let keep = Keep::Everything(Inodes::FINGERPRINTS);
+        let source = Input::Roots(vec![sys::into_path(directory.clone()).into()]);
+        let request = Request { source, keep, ..Request::default() };
+        let scanned = ask::browse(&request, Arc::default(), |_| ()).ok();
+        let tree = scanned.and_then(|it| it.snapshot.report.answer).unwrap_or_default();
+        let found = tree.at_paths(&inside);
+        let (roots, protected) = ProtectedPaths::around([&*directory], homes);
+        let root = |name: &[u8]| Some(sys::to_path(roots.get(name)?).into_owned());
+        let targets =
+            remove::targets(&tree, found.iter().map(|it| it.0), root, &Arc::new(protected));
+        let mut known = BTreeMap::new();
+        for ((place, one), target) in found.into_iter().zip(targets) {
+            let target = target.and_then(|mut target| {
+                remove::look(&mut target)?;
+                match target.seen.as_ref().is_some_and(|seen| one.is(seen)) {
+                    true => Ok(target.with_content(&tree, place)),
+                    false => Err(io::Error::other(ANOTHER)),
+                }
+            });
+            known.insert(one.path_in_trash(), target.map_err(|error| error.to_string()));
+        }
+        looked.extend(inside.into_iter().map(|(path, one)| {
+            let target = known.remove(&path).unwrap_or_else(|| Err(ANOTHER.to_owned()));
+            (one, target)
+        }));
+    }
+    looked
+}
+
+/// Applies the rules again to what was marked because of them, and looks at everything in it: what somebody else owns or
+/// uses, and what the rules do not find any more, is not removed.
+fn check_again(recheck: &Recheck, looked: &mut [(usize, Result<Target, String>)]) {
+    let Recheck { findable, search, report, request, marks } = recheck;
+    let found = reclaimable::find(Some(findable), report, search, None);
+    for (number, path) in marks {
+        let target = looked.iter_mut().find(|(it, _)| it == number).map(|(_, target)| target);
+        let Some(target) = target.filter(|target| target.is_ok()) else { continue };
+        let doubt = match found.found.iter().any(|one| one.path == *path) {
+            false => {
+                let others = found.others.iter().find(|one| one.path == *path);
+                let doubt = others.and_then(|one| one.doubt.clone());
+                Some(doubt.unwrap_or_else(|| "weigh's rules do not find it any more".to_owned()))
+            }
+            true => {
+                let source = Input::Roots(vec![sys::into_path(path.clone()).into()]);
+                let request = Request { source, ..request.clone() };
+                let scanned = ask::browse(&request, Arc::default(), |_| ());
+                let tree = scanned.ok().filter(Outcome::is_complete);
+                match tree.and_then(|it| it.snapshot.report.answer) {
+                    Some(tree) => reclaimable::doubt_in(&tree, search),
+                    None => Some("it could not be read completely".to_owned()),
+                }
+            }
+        };
+        if let Some(doubt) = doubt {
+            *target = Err(doubt);
+        }
+    }
 }

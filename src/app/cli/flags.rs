@@ -223,7 +223,7 @@ pub(super) struct ShowFlags {
     #[arg(help_heading = "What can go")]
     pub(super) frees: bool,
 
-    /// Mark the entries that weigh clean lists
+    /// Begin with the entries that weigh clean lists
     #[arg(long = "clean", help_heading = "Browse")]
     pub(super) reclaimable: bool,
 

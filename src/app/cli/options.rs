@@ -226,7 +226,7 @@ impl Flags {
 
     /// What to look for that can go, if that is asked for.
     pub(super) fn reclaimable(&self) -> Result<Option<Search>, String> {
-        if !self.show.reclaimable {
+        if !self.show.reclaimable && !self.screen.ui {
             return Ok(None);
         }
         let built_in = config::read(BUILT_IN, &Command::new("rules"));

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use nu_ansi_term::Color;
 
@@ -65,6 +66,8 @@ impl Flags {
             size: terminal::usual_size(),
             asks_background: self.may_ask_background(),
             has_time_style: self.print.time_style.is_some(),
+            search: self.reclaimable()?.map(Arc::new),
+            begins_with_clean: self.show.reclaimable,
             note: note.filter(|_| !self.print.quiet).map(|note| note.replace('\n', ": ")),
         }))
     }

@@ -232,6 +232,11 @@ fn join(names: &[Vec<u8>]) -> Vec<u8> {
     path::join_all(names.iter().map(Vec::as_slice))
 }
 
+/// Why the root of `tree`, which has the [`EVIDENCE`], must not go, if there is a reason in it.
+pub fn doubt_in(tree: &Tree, search: &Search) -> Option<String> {
+    Evidence::new(tree, &[], search).doubt(tree.root())
+}
+
 /// Which process uses an entry, in words, if one does.
 fn used(in_use: &InUse, child: &Child<'_>) -> Option<String> {
     in_use.of(child.inode()?.identity).map(Holder::to_string)

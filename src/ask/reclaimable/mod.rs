@@ -31,7 +31,7 @@ use crate::tree::sum::Freed;
 use crate::tree::{Freeable, Place, Report};
 
 pub use collect::{Findable, RuleTally};
-pub use evidence::{EVIDENCE, EvidenceTally, used_within};
+pub use evidence::{EVIDENCE, EvidenceTally, doubt_in, used_within};
 pub use plan::{PlanOrigin, ReclaimPlan};
 pub use rule::{ReclaimRule, quoted};
 
@@ -155,7 +155,7 @@ impl Reclaim {
 /// What can go of what was `findable`; nothing if the walk was interrupted, or could read nothing. The second look also
 /// knows what the `first` one found, and examines that.
 pub fn find(
-    findable: Option<Findable>,
+    findable: Option<&Findable>,
     report: &Report,
     search: &Search,
     first: Option<&Reclaimable>,
@@ -165,7 +165,7 @@ pub fn find(
     };
     let in_use = sys::in_use().ok();
     let unseen = in_use.as_ref().map_or(0, |in_use| in_use.unseen);
-    let mut finder = Finder::new(&proofs, &entries, &report.problems, search, in_use.as_ref());
+    let mut finder = Finder::new(proofs, entries, &report.problems, search, in_use.as_ref());
     let wanted = finder.found().into_iter().filter(|one| search.is_wanted(&one.rule));
     let (mut others, found): (Vec<_>, Vec<_>) = wanted.partition(Reclaim::is_doubtful);
     let is_too_recent = |one: &Reclaim| {
@@ -179,7 +179,7 @@ pub fn find(
         found.into_iter().partition(|one| search.is_recent(one));
     let (mut found, mut by_program): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|one| one.rule.is_by_hand());
-    keep_freeing(&entries, &mut found);
+    keep_freeing(entries, &mut found);
     let mut origin = None;
     if let (Some(first), Some(tree)) = (first, &report.answer) {
         Evidence::new(tree, &first.found, search, in_use.as_ref()).examine(&mut found);
@@ -193,7 +193,7 @@ pub fn find(
         unplanned = plan.narrow(&mut found);
     }
     // Less may go now, and so fewer links.
-    keep_freeing(&entries, &mut found);
+    keep_freeing(entries, &mut found);
     for list in [&mut recent, &mut by_program] {
         list.retain(|one| one.frees.most > 0);
     }
@@ -205,15 +205,15 @@ pub fn find(
     }
     let is_last = first.is_some() || !search.looks_twice;
     if let Some(bytes) = search.free.filter(|_| is_last) {
-        keep_oldest(&entries, &mut found, bytes);
+        keep_oldest(entries, &mut found, bytes);
     }
-    let frees = freed_together(&entries, found.iter());
+    let frees = freed_together(entries, found.iter());
     let mut kinds: BTreeMap<_, Vec<&Reclaim>> = BTreeMap::new();
     for one in &found {
         kinds.entry(one.rule.what.clone()).or_default().push(one);
     }
     let kinds = kinds.into_iter();
-    let by_kind = kinds.map(|(what, some)| (what, freed_together(&entries, some.into_iter())));
+    let by_kind = kinds.map(|(what, some)| (what, freed_together(entries, some.into_iter())));
     let by_kind = by_kind.collect();
     let may_share =
         first.is_some() && found.iter().any(|one| may_share(&entries[one.entry], &one.path));

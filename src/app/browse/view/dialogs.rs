@@ -8,7 +8,7 @@ use super::list;
 use super::text::{Line, is_low, page, pairs, paragraph, room, shorten_path, titled};
 use crate::app::browse::browser::{Browser, Dialog, DialogText, Question};
 use crate::app::browse::keys::{ACTIONS, Act, Key};
-use crate::app::browse::listing::Item;
+use crate::app::browse::listing::{Branch, Item};
 use crate::app::browse::removal::NOTHING_MARKED;
 use crate::app::browse::review::Review;
 use weigh::internal::base::inode::{Identity, Links};
@@ -24,7 +24,7 @@ pub(super) fn draw(browser: &Browser, text: DialogText, first: usize, canvas: &m
     let title = match text {
         DialogText::Help => "keys",
         DialogText::Info => {
-            let name = browser.item(browser.shown.chosen).map(|item| list::name(browser, &item));
+            let name = browser.item(browser.shown.chosen).map(|item| list::title(browser, &item));
             let name = shorten(&name.unwrap_or_default(), canvas.width().saturating_sub(8));
             &format!("about {name}")
         }
@@ -160,6 +160,14 @@ fn exactly(browser: &Browser, place: Place) -> Vec<(&'static str, String)> {
 pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
     let Some(item) = browser.item(browser.shown.chosen) else { return Vec::new() };
     let mut lines = Vec::new();
+    if let Some(branch) = item.branch {
+        let name = |it: &Branch| if it.kind.is_some() || it.is_summed { "frees" } else { "" };
+        let frees = browser.write_freed(browser.freed(&item), false);
+        lines.extend(Some((name(&branch), frees)).filter(|(name, _)| !name.is_empty()));
+        lines.extend(item.totals.newest.map(|newest| ("last written", browser.time(newest))));
+        lines.extend(browser.unused_details(branch));
+        return lines;
+    }
     lines.push(match (item.place, item.gone) {
         (None, Some(was)) => ("gone", format!("it was {}", browser.sized(was, false))),
         (None, None) => ("entries", Format::Count.write(item.totals.entries)),
@@ -303,7 +311,9 @@ fn trash(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     let trashed = &browser.removals.trashed;
     let title = match trashed.len() {
         0 => "nothing was put in the trash",
-        _ => "in the trash: that frees nothing until it is emptied; Enter puts this back",
+        _ => {
+            "in the trash: that frees nothing until it is emptied; Enter puts this back, E empties it"
+        }
     };
     let head = (titled(title, canvas.width()), Vec::new());
     let lines = (browser.dialogs.text_first, chosen, trashed.len());

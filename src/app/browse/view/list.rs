@@ -1,6 +1,7 @@
 //! The entries of the current directory, one per line, below the headings of their columns.
 
 use std::cmp::Ordering;
+use std::iter;
 
 use ratatui_core::style::{Modifier, Style};
 
@@ -8,11 +9,13 @@ use super::canvas::{Areas, BOLD, Canvas, style};
 use super::dialogs;
 use super::text::shorten_path;
 use crate::app::browse::browser::{BARS, Browser, ListColumns, position};
-use crate::app::browse::listing::Item;
+use crate::app::browse::listing::{Branch, Item};
+use crate::app::browse::scan::Scan;
 use weigh::internal::base::inode::Links;
 use weigh::internal::show::name::{cells, shorten};
 use weigh::internal::show::palette;
 use weigh::internal::show::size::{Format, percent};
+use weigh::internal::tree::Child;
 
 /// What a line shows.
 struct Fields<'a> {
@@ -57,10 +60,14 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
         let (_, unread) = browser.unread();
         let problem = unread.iter().find(|problem| problem.path == here.path());
         let problem = problem.map(|problem| dialogs::said(browser, problem).concat());
+        let none_found = browser.no_unused().filter(|_| browser.shown.pattern.is_none());
         let text = match browser.lacks() {
             Some(why) => why,
             None if browser.is_walking() => "nothing yet",
-            None if browser.is_asking() => "looking …",
+            None if browser.is_asking() || browser.awaits_unused() => "looking …",
+            None if browser.is_cleaning() && none_found.is_some() => {
+                none_found.as_deref().unwrap_or_default()
+            }
             None if browser.is_searching() || browser.shown.pattern.is_some() => "no name matches",
             None if problem.is_some() => problem.as_deref().unwrap_or_default(),
             None if root.name().is_empty() && browser.shown.way.is_empty() => match unread {
@@ -78,7 +85,7 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     }
     let layout = layout(browser, &lines, areas.list);
     if areas.head > 1 {
-        headings(canvas, areas.head - 1, &layout);
+        headings(canvas, areas.head - 1, &layout, browser.is_cleaning());
         if browser.len() > height {
             let position = position(browser.shown.chosen + 1, browser.len());
             let x = areas.list.saturating_sub(cells(&position) + 1);
@@ -97,22 +104,36 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
 
 fn fields(browser: &Browser, line: usize, whole: u64) -> Option<Fields<'_>> {
     let item = browser.item(line)?;
-    let is_marked = browser.scan.is_within_marked()
-        || item.place.is_some_and(|place| browser.scan.marks.is_marked(place));
+    let (is_marked, has_marks) = match item.branch {
+        Some(branch) => browser.are_marked(branch),
+        None => {
+            let Scan { marks, tree, .. } = &browser.scan;
+            let is_marked = |place| marks.is_marked(place) || marks.is_held(tree, place);
+            let is_marked = item.place.is_some_and(is_marked);
+            (is_marked || browser.scan.is_within_marked(), has_marks(browser, &item))
+        }
+    };
     let is_partial = browser.is_partial(item.place);
     let change = browser.change(&item).filter(|change| *change != 0);
     let newest = item.totals.newest.filter(|_| !browser.shown.columns.no_times);
+    let (has_size, has_share) = match item.branch {
+        None => (true, true),
+        Some(Branch { kind: None, is_summed, .. }) => (is_summed, false),
+        Some(Branch { is_summed, .. }) => (true, is_summed),
+    };
+    let text = |is_shown: bool, text: String| if is_shown { text } else { String::new() };
     Some(Fields {
-        mark: match (is_marked, item.is_open) {
-            (true, _) => '●',
-            (false, true) => '…',
-            _ => ' ',
+        mark: match is_marked {
+            true => '●',
+            false if has_marks => '◐',
+            false if item.is_open => '…',
+            false => ' ',
         },
         columns: [
-            browser.sized(item.totals.size, is_partial),
+            text(has_size, browser.sized(item.totals.size, is_partial)),
             change.map(|change| browser.format().write_change(change)).unwrap_or_default(),
             Format::Count.write(item.totals.entries),
-            percent(item.totals.size, whole),
+            text(has_share, percent(item.totals.size, whole)),
             newest.map_or_else(String::new, |newest| browser.age(newest)),
         ],
         name: name(browser, &item),
@@ -122,13 +143,39 @@ fn fields(browser: &Browser, line: usize, whole: u64) -> Option<Fields<'_>> {
     })
 }
 
+/// Whether something in the directories of a line is marked, but not all that is in them.
+fn has_marks(browser: &Browser, item: &Item<'_>) -> bool {
+    let Scan { tree, marks, directory, .. } = &browser.scan;
+    let last = item.place.map(|place| tree.at(place)).filter(Child::is_directory);
+    let mut shown = iter::successors(last, Child::parent);
+    // Of directories that share a line, the first one has what is in all of them.
+    let first = match browser.is_flat() {
+        true => shown.next(),
+        false => shown.take_while(|it| it.id() != Some(*directory)).last(),
+    };
+    first.and_then(|it| it.id()).is_some_and(|id| marks.has_below(tree, id))
+}
+
 /// The names on the path to `item`, as people read them.
 pub(super) fn name(browser: &Browser, item: &Item<'_>) -> String {
+    if let Some(branch) = item.branch {
+        let sign = if branch.is_open { "▾" } else { "▸" };
+        return match branch {
+            Branch { kind: None, .. } => format!("{sign} {}", browser.text(&item.name)),
+            Branch { entry: None, .. } => format!("  {sign} {}", browser.text(&item.name)),
+            _ => format!("      {}", own_name(browser, item)),
+        };
+    }
     let mut names: Vec<_> =
         browser.scan.names(item).into_iter().map(|it| browser.text(it)).collect();
     names.pop();
     names.push(own_name(browser, item));
     names.join("/")
+}
+
+/// The same, as the title of what is said about it.
+pub(super) fn title(browser: &Browser, item: &Item<'_>) -> String {
+    if item.branch.is_some() { own_name(browser, item) } else { name(browser, item) }
 }
 
 /// The name of `item` itself.
@@ -213,13 +260,15 @@ fn gap(column: usize) -> usize {
     if column == PERCENT || column == TIME { 2 } else { 1 }
 }
 
-fn headings(canvas: &mut Canvas<'_>, y: usize, layout: &ListLayout) {
+fn headings(canvas: &mut Canvas<'_>, y: usize, layout: &ListLayout, is_of_frees: bool) {
     for (i, (x, width)) in layout.columns.into_iter().enumerate() {
         let x = match layout.bar {
             (bar, 1..) if i == PERCENT => bar,
+            _ if i == SIZE && is_of_frees => x + width.saturating_sub(cells("frees")),
             _ => x + width.saturating_sub(cells(HEADINGS[i])),
         };
-        canvas.write((x, y), HEADINGS[i], if width > 0 { usize::MAX } else { 0 }, canvas.aside());
+        let heading = if i == SIZE && is_of_frees { "frees" } else { HEADINGS[i] };
+        canvas.write((x, y), heading, if width > 0 { usize::MAX } else { 0 }, canvas.aside());
     }
     canvas.write((layout.name, y), NAME_HEADING, usize::MAX, canvas.aside());
 }
@@ -239,7 +288,11 @@ fn line(
         Some(b'-') => Some(Ordering::Less),
         _ => None,
     };
-    let share = canvas.style(|it| it.share(size, whole), Modifier::empty());
+    // What is in no sum draws no attention.
+    let share = match item.branch.is_none_or(|it| it.is_summed) {
+        true => canvas.style(|it| it.share(size, whole), Modifier::empty()),
+        false => canvas.aside(),
+    };
     let styles = [
         share,
         canvas.style(|it| it.change(change), Modifier::empty()),
@@ -247,19 +300,23 @@ fn line(
         Style::new(),
         canvas.aside(),
     ];
-    let of_mark = if *mark == '●' { canvas.of_mark() } else { canvas.aside() };
+    let of_mark = if matches!(mark, '●' | '◐') { canvas.of_mark() } else { canvas.aside() };
     canvas.write((1, y), &mark.to_string(), 1, of_mark);
     for (i, (x, width)) in layout.columns.into_iter().enumerate() {
         let x = x + width.saturating_sub(cells(&columns[i]));
         canvas.write((x, y), &columns[i], width, styles[i]);
     }
     let (bar, bar_width) = layout.bar;
+    let has_bar = !columns[PERCENT].is_empty();
     let drawn = palette::bar(size, browser.scan.index.largest, bar_width, canvas.charset);
+    let drawn = if has_bar { drawn } else { String::new() };
     let of_bar = canvas.style(|it| it.bar(size, whole), Modifier::empty());
     canvas.write((bar, y), &drawn, bar_width, of_bar);
     let room = width.saturating_sub(layout.name);
-    // Names need the room more.
-    let most = room.saturating_sub(cells(&fields.name).min(room / 2) + 2);
+    // Names need the room more; of a kind, the whole name.
+    let is_kind = item.branch.is_some_and(|it| it.entry.is_none());
+    let least = if is_kind { room } else { room / 2 };
+    let most = room.saturating_sub(cells(&fields.name).min(least) + 2);
     let beside = match &*item.note {
         "" if cells(&fields.aside) > most => String::new(),
         _ => shorten(&fields.aside, most),
@@ -277,6 +334,8 @@ fn line(
 /// The style of the name of `item`.
 pub(super) fn name_style(browser: &Browser, item: &Item<'_>) -> Style {
     match &browser.options.colors {
+        _ if item.branch.is_some_and(|it| it.kind.is_none()) => BOLD,
+        Some(_) if item.branch.is_some_and(|it| it.entry.is_none()) => Style::new(),
         Some(colors) => style(colors.name(&item.name, item.mode)),
         None if item.is_directory() => BOLD,
         None => Style::new(),

@@ -20,7 +20,7 @@ pub(super) fn draw(browser: &Browser, x: usize, areas: Areas, canvas: &mut Canva
     let Some(item) = browser.item(browser.shown.chosen) else { return };
     let end = areas.head + lines;
     (areas.head - 1..end).for_each(|y| _ = canvas.write((x - 2, y), "│", 1, canvas.aside()));
-    let title = shorten(&list::name(browser, &item), width);
+    let title = shorten(&list::title(browser, &item), width);
     let of_name = list::name_style(browser, &item).add_modifier(Modifier::BOLD);
     canvas.write((x, areas.head - 1), &title, width, of_name);
     let details = dialogs::details(browser);

@@ -90,10 +90,12 @@ pub(in crate::app::cli) const CLEAN: CommandInfo = CommandInfo {
     },
 };
 
+/// Entries that were written in the last day may be in use.
+pub(super) const TODAY: When = When::Ago(1, Unit::Days);
+
 /// Takes `--older` for the time in which nobody may have written to an entry. As a filter, it would hide newer files.
 pub(super) fn look_for_unused(flags: &mut Flags) {
-    // Entries that were written in the last day may be in use.
-    let older = flags.filters.older.take().unwrap_or(When::Ago(1, Unit::Days));
+    let older = flags.filters.older.take().unwrap_or(TODAY);
     flags.show.unused = Some(older);
 }
 

@@ -8,7 +8,7 @@ pub(in crate::app::cli) const UI: CommandInfo = CommandInfo {
     operands: "[PATH]...",
     examples: &[
         ("weigh ui ~", "browse your home; ? shows the keys"),
-        ("weigh ui --clean ~", "the same, with build output and caches marked"),
+        ("weigh ui --clean ~", "the same, beginning with build output and caches"),
         ("weigh ui root@web1:/", "look at another machine, over ssh"),
     ],
     notes: "",
@@ -24,8 +24,10 @@ pub(in crate::app::cli) const UI: CommandInfo = CommandInfo {
     ],
     take: |flags| {
         flags.screen.ui = true;
-        if flags.show.reclaimable {
-            clean::look_for_unused(flags);
+        match flags.show.reclaimable {
+            true => clean::look_for_unused(flags),
+            // There, `--older` is a filter.
+            false => flags.show.unused = Some(clean::TODAY),
         }
         Ok(())
     },
