@@ -234,7 +234,7 @@ fn join(names: &[Vec<u8>]) -> Vec<u8> {
 
 /// Why the root of `tree`, which has the [`EVIDENCE`], must not go, if there is a reason in it.
 pub fn doubt_in(tree: &Tree, search: &Search) -> Option<String> {
-    Evidence::new(tree, &[], search).doubt(tree.root())
+    Evidence::new(tree, &[], search, sys::in_use().ok().as_ref()).doubt(tree.root())
 }
 
 /// Which process uses an entry, in words, if one does.
