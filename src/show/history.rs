@@ -80,7 +80,7 @@ fn table(history: &History, options: &PictureOptions) -> Vec<String> {
             let rate = options.paint(&rate, |palette| palette.change(*grows));
             let spark = if sparks == 0 { String::new() } else { padded(spark, gap) };
             let name = options.charset.cut(name, room.saturating_sub(gap));
-            let spark = options.paint(&spark, Palette::plot);
+            let spark = options.paint(&spark, Palette::aside);
             let size = right_aligned(&options.charset.drawing(size), sizes);
             format!("{size}  {rate}  {spark}{name}")
         });
@@ -119,7 +119,7 @@ fn duration(seconds: i64) -> String {
     const HOUR: i64 = 3_600;
     let (count, unit) = match seconds {
         ..HOUR => (seconds / 60, "minute"),
-        ..172_800 => (seconds / HOUR, "hour"),
+        HOUR..172_800 => (seconds / HOUR, "hour"),
         _ => ((seconds + DAY / 2) / DAY, "day"),
     };
     let plural = if count == 1 { "" } else { "s" };

@@ -177,10 +177,11 @@ impl Columns {
                 continue;
             }
             let [start, end] = [from, to].map(|time| self.of(time));
-            for column in start + 1..end {
+            let between = levels.iter_mut().enumerate().take(end).skip(start + 1);
+            for (column, level) in between {
                 let part = (column - start) as f64 / (end - start) as f64;
                 let size = was as f64 + (is as f64 - was as f64) * part;
-                levels[column] = Some(scale.level(size));
+                *level = Some(scale.level(size));
             }
         }
         for (time, size) in known {

@@ -251,11 +251,7 @@ fn what_diff_says_of_the_scans_there_are() {
     }
     // There is one that will do.
     for (scan, flags, note) in [
-        (
-            "part",
-            "part/a",
-            Some("no scan of part/a was kept: compared with that part of the scan of TOP/part"),
-        ),
+        ("part", "part/a", Some("compared with the scan of TOP/part, which contains part/a")),
         ("other", "other", Some("compared with a scan of host another, as ")),
         ("half", "half", None),
         ("whole", "--fail-growth 1b whole", None),

@@ -136,9 +136,9 @@ fn typed_roots(roots: &[OsString]) -> String {
 /// they are typed.
 fn part_of_what(earlier: &Origin, now: &Origin, paths: &str) -> Option<String> {
     snapshot::way_to(earlier, now)?;
-    let of = if paths.is_empty() { " ." } else { paths };
+    let part = if paths.is_empty() { " this directory" } else { paths };
     let above = earlier.paths().first().map_or_else(String::new, |path| harmless(path));
-    Some(format!("no scan of{of} was kept: compared with that part of the scan of {above}"))
+    Some(format!("compared with the scan of {above}, which contains{part}"))
 }
 
 impl Flags {

@@ -12,7 +12,7 @@ pub(super) const HISTORY: CommandInfo = CommandInfo {
     examples: &[
         ("weigh history ~", "from the scans of your home that weigh kept"),
         ("weigh history snapshots/", "from the snapshots of weigh --save snapshots/"),
-        ("weigh history --scans", "list the scans that weigh kept; --forget removes them"),
+        ("weigh history --scans", "list the kept scans; --forget removes them"),
     ],
     notes: "",
     own: &["number_of_lines series scans forget output_json"],
