@@ -378,6 +378,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Count regular files instead of bytes')
             [CompletionResult]::new('--filecount', '--filecount', [CompletionResultType]::ParameterName, 'Count regular files instead of bytes')
             [CompletionResult]::new('--inodes', '--inodes', [CompletionResultType]::ParameterName, 'Count inodes of every kind instead of bytes')
+            [CompletionResult]::new('--scans', '--scans', [CompletionResultType]::ParameterName, 'List the scans that weigh kept of PATHs (without PATH: all)')
             [CompletionResult]::new('--forget', '--forget', [CompletionResultType]::ParameterName, 'Remove the scans that weigh kept of PATHs (without PATH: all), and print which')
             [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'Print everything as JSON')
             [CompletionResult]::new('--output-json', '--output-json', [CompletionResultType]::ParameterName, 'Print everything as JSON')

@@ -371,6 +371,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand -f 'Count regular files instead of bytes'
             cand --filecount 'Count regular files instead of bytes'
             cand --inodes 'Count inodes of every kind instead of bytes'
+            cand --scans 'List the scans that weigh kept of PATHs (without PATH: all)'
             cand --forget 'Remove the scans that weigh kept of PATHs (without PATH: all), and print which'
             cand -j 'Print everything as JSON'
             cand --output-json 'Print everything as JSON'

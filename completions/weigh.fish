@@ -561,6 +561,7 @@ complete -c weigh -n '__weigh_is tree' -l shard -x -d 'Weigh only one of N share
 complete -c weigh -n '__weigh_is ui diff' -l since -r -F -d 'Show what changed since SINCE: last, 7d, 2026-11-01, a snapshot'
 complete -c weigh -n '__weigh_is tree ui clean diff' -l remember -d 'Also keep this scan as a snapshot, for a later weigh diff or weigh history'
 complete -c weigh -n '__weigh_is tree ui clean diff history' -l series -x -d 'Keep snapshots in the series NAME, whatever this host is called (for containers and CI)'
+complete -c weigh -n '__weigh_is history' -l scans -d 'List the scans that weigh kept of PATHs (without PATH: all)'
 complete -c weigh -n '__weigh_is history' -l forget -d 'Remove the scans that weigh kept of PATHs (without PATH: all), and print which'
 complete -c weigh -n '__weigh_is tree diff df' -l fail-over -x -d 'Exit with status 3 if the total exceeds SIZE'
 complete -c weigh -n '__weigh_is diff' -l fail-growth -x -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%'

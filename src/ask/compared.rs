@@ -162,6 +162,10 @@ impl Request {
                 self.ensure_comparable((seen, required), now, origin).map(|()| begin(seen))
             },
         )?;
+        if let Some(now) = now {
+            let part = snapshot::leave_part(&mut snapshot, now);
+            part.map_err(|error| snapshot::problem(path, Operation::Compare, &error))?;
+        }
         let has = snapshot.origin.as_ref().map(Origin::attributes).unwrap_or_default();
         let filter = self.walk.filter.of_saved(has);
         snapshot::reweigh(&mut snapshot, &filter, inodes)
@@ -175,7 +179,7 @@ impl Request {
     }
 
     /// The snapshot that a walk is compared with: with digests instead of its tree, if only the largest changes are
-    /// shown, and no filter needs it.
+    /// shown, and neither a filter needs it, nor is it a part of that tree.
     fn digested(
         &self,
         path: &Path,
@@ -183,7 +187,14 @@ impl Request {
         here: &Origin,
         begin: impl Fn(View),
     ) -> Result<(Snapshot, Option<Digested>), Problem> {
-        if matches!(self.keep, Keep::Largest(_)) && self.walk.filter.of_saved(Query::ALL).is_off() {
+        let is_part = || {
+            // A pipe can be read once.
+            let header = !sys::is_special_file(path) && path.as_os_str() != "-";
+            let header = header.then(|| snapshot::read_info(path).ok()).flatten();
+            header.is_some_and(|header| snapshot::way_to(&header.origin, here).is_some())
+        };
+        let is_off = self.walk.filter.of_saved(Query::ALL).is_off();
+        if matches!(self.keep, Keep::Largest(_)) && is_off && !is_part() {
             let wanted = self.wanted_earlier(asked.0);
             let read = snapshot::digested(path, wanted, |view, origin| {
                 self.ensure_comparable((view, asked.1), Some(here), origin).map(|()| begin(view))
@@ -215,7 +226,9 @@ impl Request {
             let differs = options.and_then(|options| {
                 snapshot::difference(options, &self.options, origin, self.is_loaded())
             });
-            if let Some(message) = snapshot::other_roots(origin, now).or(differs) {
+            let is_part = snapshot::way_to(origin, now).is_some();
+            let other = snapshot::other_roots(origin, now).filter(|_| !is_part);
+            if let Some(message) = other.or(differs) {
                 return Err(hinted(io::ErrorKind::Other, message));
             }
         }

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::{io, iter};
 
 use crate::ask::diff;
-use crate::base::measure::{DAY, Measure};
+use crate::ask::trend::{self, Filling};
+use crate::base::measure::Measure;
 use crate::base::parallel;
 use crate::from::series::{self, Member};
 use crate::from::snapshot::{self, Origin, Snapshot, SnapshotInfo, Volume, Wanted};
@@ -27,7 +28,7 @@ pub struct History {
     /// The root, and then the directories that changed most, each before the directories in it.
     pub lines: Vec<Trace>,
     /// The file systems that held the roots in the last snapshot, if snapshots tell.
-    pub file_systems: Vec<Filling>,
+    pub file_systems: Vec<FileSystem>,
     /// The hosts that they are of. Several only if there is one snapshot of each: containers have another name each time.
     pub hosts: Vec<Vec<u8>>,
     /// The snapshots that could not be read, or are of another tree.
@@ -134,7 +135,7 @@ pub fn history(
     let lines = lines.map(|(i, line)| line.with(&columns, i)).collect();
     let moments = columns.iter().map(|column| column.moment).collect();
     let origins: Vec<_> = columns.iter().map(|column| &column.origin).collect();
-    let file_systems = fillings(&origins);
+    let file_systems = file_systems(&origins);
     let hosts: BTreeSet<_> = origins.into_iter().map(|origin| origin.host.clone()).collect();
     let hosts = hosts.into_iter().collect();
     Ok((History { moments, lines, file_systems, hosts, unread }, last))
@@ -232,6 +233,15 @@ fn sizes(chosen: &[Trace], tree: &Tree) -> Vec<Option<u64>> {
     sizes
 }
 
+impl History {
+    /// The moments whose sizes make a trend: those of complete snapshots. If there are not two, all of them.
+    pub fn of_trend(&self) -> impl Iterator<Item = usize> {
+        let complete = self.moments.iter().filter(|moment| moment.is_complete).count();
+        let moments = self.moments.iter().enumerate();
+        moments.filter(move |(_, moment)| moment.is_complete || complete < 2).map(|(i, _)| i)
+    }
+}
+
 impl Column {
     fn new(snapshot: &Snapshot, sizes: Vec<Option<u64>>) -> Self {
         let origin = snapshot.origin.clone().unwrap_or_default();
@@ -247,7 +257,7 @@ impl Trace {
         // What could not be read at one time would seem to grow by the next.
         let complete = columns.iter().filter(|column| column.moment.is_complete);
         let points = complete.filter_map(|column| Some((column.moment.time, column.sizes[i]?)));
-        Self { rate: slope(points), sizes, ..self }
+        Self { rate: trend::slope(points), sizes, ..self }
     }
 }
 
@@ -276,94 +286,45 @@ impl Tally for Directories {
     }
 }
 
-// The growth rate of sizes, and when a file system will be full.
-
-/// A rate needs this span between the first and the last point, in seconds. Two runs of a daily job are always further
-/// apart, and a rate per day is at most twice what was measured.
-pub const LEAST_SPAN: i64 = 12 * 3_600;
+// When file systems will be full.
 
 /// A file system over time.
 #[derive(Clone, Debug)]
-pub struct Filling {
+pub struct FileSystem {
     /// The path, as given, of the root that it held.
     pub root: Vec<u8>,
     /// Its type, size and free space in the last snapshot.
     pub volume: Volume,
     /// The growth of its used space per day, in bytes; none if it cannot be computed.
     pub rate: Option<f64>,
-    /// When nothing will be available at that rate, in seconds since the epoch; none if it does not grow, or if the last
-    /// snapshot does not say what is available.
-    pub full: Option<i64>,
-}
-
-/// The growth per day of `points`, each a time in seconds and a number, in order of time: the slope of the
-/// least-squares line. None if they span less than [`LEAST_SPAN`].
-pub fn slope(points: impl IntoIterator<Item = (i64, u64)>) -> Option<f64> {
-    let points: Vec<_> = points.into_iter().collect();
-    let ((start, base), (end, _)) = (*points.first()?, *points.last()?);
-    if end.saturating_sub(start) < LEAST_SPAN {
-        return None;
-    }
-    // Differences are exact; a time or a size as a float is not.
-    let points = points.iter().map(|(time, number)| {
-        let days = (i128::from(*time) - i128::from(start)) as f64 / DAY as f64;
-        (days, (i128::from(*number) - i128::from(base)) as f64)
-    });
-    let count = points.len() as f64;
-    let mean_x = points.clone().map(|(x, _)| x).sum::<f64>() / count;
-    let mean_y = points.clone().map(|(_, y)| y).sum::<f64>() / count;
-    let (mut products, mut squares) = (0.0, 0.0);
-    for (x, y) in points {
-        products += (x - mean_x) * (y - mean_y);
-        squares += (x - mean_x).powi(2);
-    }
-    Some(products / squares)
+    /// When nothing will be available at that rate; none if there is no rate, or if the last snapshot does not say what
+    /// is available.
+    pub filling: Option<Filling>,
 }
 
 /// The file systems that held the roots in the last of the snapshots, with what each snapshot says about them, in
-/// order of time.
-pub fn fillings(origins: &[&Origin]) -> Vec<Filling> {
+/// order of time. Incomplete snapshots count, too: what is used and available, the system says whatever else weigh may
+/// read.
+fn file_systems(origins: &[&Origin]) -> Vec<FileSystem> {
     let Some(last) = origins.last() else { return Vec::new() };
     let mut known = HashSet::new();
-    let mut fillings = Vec::new();
+    let mut file_systems = Vec::new();
     for root in &last.roots {
         let Some(volume) = &root.volume else { continue };
         // Several roots may be on the same one.
         if !known.insert((&volume.kind, volume.size, volume.free)) {
             continue;
         }
-        let rate = slope(origins.iter().filter_map(|origin| {
+        let used = origins.iter().filter_map(|origin| {
             let then = origin.roots.iter().find(|then| then.path == root.path)?;
             let volume = then.volume.as_ref()?;
             Some((origin.time, volume.size.saturating_sub(volume.free)))
-        }));
-        let growth = rate.filter(|rate| *rate > 0.0);
-        // Not what is free: programs fail when the part for every user is used up.
-        let full = growth.zip(volume.available).map(|(rate, available)| {
-            // A cast from a float saturates.
-            let seconds = (available as f64 / rate * DAY as f64).round() as i64;
-            last.time.saturating_add(seconds)
         });
+        // Not what is free: programs fail when the part for every user is used up.
+        let found = trend::filling(used, volume.available);
+        let (rate, filling) = found.map_or((None, None), |(rate, it)| (Some(rate), it));
         let root = root.name.clone().unwrap_or_else(|| root.path.clone());
-        fillings.push(Filling { root, volume: volume.clone(), rate, full });
+        file_systems.push(FileSystem { root, volume: volume.clone(), rate, filling });
     }
-    fillings
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_has_its_slope() {
-        let day = |days: i64| 1_700_000_000 + days * DAY;
-        let line = |days: i64| (day(days), (1_u64 << 60) + 1_000 * days as u64);
-        let found = slope((0..30).map(line)).expect("there are many");
-        assert!((found - 1_000.0).abs() < 1e-6, "{found}");
-        let falling = slope([(day(0), 500), (day(2), 100)]).expect("there are two");
-        assert!((falling + 200.0).abs() < 1e-9, "{falling}");
-        assert_eq!(slope([(day(0), 1), (day(0), 9)]), None);
-        assert_eq!(slope([]), None);
-        assert!(slope([(i64::MIN, 0), (i64::MAX, u64::MAX)]).is_some_and(f64::is_finite));
-    }
+    file_systems
 }

@@ -16,6 +16,7 @@ pub mod history;
 pub mod reclaimable;
 mod request;
 mod sources;
+pub mod trend;
 
 use std::ffi::OsString;
 use std::mem;

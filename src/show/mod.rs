@@ -19,6 +19,7 @@ mod parquet;
 #[path = "without_parquet.rs"]
 mod parquet;
 pub mod partial;
+mod plot;
 pub mod progress;
 mod prometheus;
 pub mod reclaimable;

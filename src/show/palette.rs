@@ -205,6 +205,11 @@ impl Palette {
         self.other(0).unwrap_or(self.ramp_colors()[0]).bold()
     }
 
+    /// The area of a plot.
+    pub fn plot(self) -> Style {
+        Style { is_bold: false, ..self.accent() }
+    }
+
     /// Remarks, and what is not large.
     pub fn aside(self) -> Style {
         self.other(1).map_or(Style::new().dimmed(), Color::normal)

@@ -23,6 +23,15 @@ impl Tree {
         self.alone(directories.unwrap_or_default().to_vec())
     }
 
+    /// The same tree, whose root is called `name`.
+    #[must_use]
+    pub fn named(mut self, name: &[u8]) -> Tree {
+        if let Some(root) = self.directories.last_mut() {
+            root.block = root.with(&Node { name, ..root.node() });
+        }
+        self
+    }
+
     /// `directories` as a tree of their own.
     fn alone(&self, mut directories: Vec<PackedDirectory>) -> Tree {
         if let Some(root) = directories.last_mut() {

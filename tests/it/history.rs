@@ -152,7 +152,8 @@ fn a_picture_has_a_line_for_each_and_a_date() {
             format!("{}, ", after.split_once(',').unwrap().0)
         }
     };
-    let expected = "  now   a day  30 snapshots from 2026-01-01 to 2026-02-01
+    let expected = "t grew by 62.0M in 31 days: 102M → 164M
+PLOT  now   a day  30 snapshots from 2026-01-01 to 2026-02-01
  164M  +2.00M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█  t
 98.0M  +3.00M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█    grows
 98.0M  +3.00M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█      deep
@@ -161,13 +162,24 @@ file system of t (KIND, 100G, 77.6G available): +400M a day, full in 194 days, o
 ";
     let bars = |line: &str| line.replace(['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'], "#");
     let expected = expected.replace("KIND, ", &kind);
-    assert_eq!(bars(&picture), bars(&expected), "{picture}");
+    let (answer, rest) = picture.split_once('\n').unwrap();
+    let (plot, table) = rest.split_once("  now ").unwrap();
+    let without_plot = format!("{answer}\nPLOT  now {table}");
+    assert_eq!(bars(&without_plot), bars(&expected), "{picture}");
+    // As many lines as a step has, round sizes at the left, and dates below.
+    let lines: Vec<_> = plot.lines().collect();
+    let labels: Vec<_> = lines.iter().map(|line| line.split('│').next().unwrap().trim()).collect();
+    assert_eq!(labels[..8], ["180M", "", "160M", "", "140M", "", "120M", ""], "{picture}");
+    let [.., axis, dates] = lines[..] else { panic!("{picture}") };
+    assert!(axis.starts_with("100M └┴──") && axis.ends_with("─┴"), "{picture}");
+    assert!(dates.starts_with("      2026-01-01 ") && dates.ends_with(" 2026-02-01"), "{picture}");
+    assert!(lines.iter().all(|line| cells(line) <= 100), "{picture}");
     assert!(picture.contains("  ▁▁▁") && picture.contains("███  t\n"), "{picture}");
     assert!(picture.contains("  ███") && picture.contains("▁▁▁    shrinks\n"), "{picture}");
     assert_eq!(run("-n 1 -p -R -o si").lines().filter(|line| line.contains("t/grows")).count(), 1);
     assert!(run("-w 30").lines().all(|line| line.chars().count() <= 30));
     // The last day was cut off.
-    assert!(run("").lines().next().unwrap().ends_with(" to 2026-02-01"));
+    assert!(run("").lines().any(|line| line.ends_with(" to 2026-02-01")));
 }
 
 /// A line in a name was drawn as one of the picture, so that it read as another name.
@@ -183,16 +195,17 @@ fn names_are_escaped_where_only_ascii_can_be_shown() {
     assert!(shown.contains(r"a\xe2\x94\x80b"), "{shown}");
 }
 
-/// The day when it is full was cut off, and might be in the year 7621.
+/// The day when it is full was cut off, and might be in the year 7621. Now it is no further than ten times as far as the
+/// scans are back.
 #[test]
 fn the_day_when_it_is_full_is_near_and_fits() {
     let fixture = Fixture::new().file("t/a", 1);
     for (a_day, expected) in [
-        (400_000_000, "  +400M a day, full in 221 days, on 2026-08-12"),
-        (30_000_000, "  +30.0M a day, full in 2971 days, on 2034-02-21"),
-        (20_000_000, " available): +20.0M a day"),
+        (400_000_000, "  +400M a day, full in 195 days, on 2026-08-12"),
+        (30_000_000, "+30.0M a day, not full within 280 days"),
+        (-30_000_000, " available): -30.0M a day"),
     ] {
-        let names = ["0", "1", "2"].map(str::to_owned);
+        let names: Vec<_> = (0..=28).map(|day| format!("{day}")).collect();
         for (name, day) in names.iter().zip(0..) {
             save(&fixture, name, START + day * DAY, 89_200_000_000 - a_day * day);
         }
@@ -202,27 +215,135 @@ fn the_day_when_it_is_full_is_near_and_fits() {
     }
 }
 
+/// The line through all points took one copied film for growth, and a week without its weekend for all of it.
+#[test]
+fn the_day_it_is_full_is_right_where_growth_is_uneven() {
+    const GB: i64 = 1_000_000_000;
+    type Grow = fn(i64) -> i64;
+    let fixture = Fixture::new().file("t/a", 1);
+    // START is a Thursday.
+    let weekdays: Grow = |day| if (day + 3) % 7 < 5 { GB / 2 } else { 0 };
+    let step: Grow = |day| if day == 20 { 9 * GB } else { GB / 5 };
+    let cleaned: Grow = |day| if day % 7 == 0 { -2 * GB } else { GB / 2 };
+    let shrinks: Grow = |day| if day % 7 == 0 { -4 * GB } else { GB / 2 };
+    for (grow, days, has_day) in [
+        (weekdays, 42, Some(true)),
+        (step, 60, Some(true)),
+        (cleaned, 42, Some(true)),
+        (weekdays, 5, Some(false)),
+        (shrinks, 42, None),
+    ] {
+        let mut available = 60 * GB;
+        let mut names = Vec::new();
+        for day in 0..days {
+            available -= if day > 0 { grow(day) } else { 0 };
+            names.push(format!("{day}"));
+            save(&fixture, &names[names.len() - 1], START + day * DAY, available);
+        }
+        let last = START + (days - 1) * DAY;
+        let mut day = days;
+        while available > 0 && day < 2_000 {
+            available -= grow(day);
+            day += 1;
+        }
+        let truth = (day - days) as f64;
+        let shown: Value = history("-j", fixture.path(), &names).json();
+        let one = &shown["file_systems"][0];
+        let in_days = |time: &Value| time.as_i64().map(|time| (time - last) as f64 / DAY as f64);
+        let (full, between) = (in_days(&one["full"]), &one["full_between"]);
+        let picture = history("-o si", fixture.path(), &names).text();
+        match has_day {
+            Some(true) => {
+                let full = full.unwrap_or_else(|| panic!("{truth}: {one}"));
+                assert!((full - truth).abs() <= truth * 0.1, "{truth}, and not {full}: {one}");
+                assert!(picture.contains(", full in "), "{picture}");
+            }
+            Some(false) => {
+                let [early, late] = [0, 1].map(|i| in_days(&between[i]).unwrap_or(f64::NAN));
+                let is_within = (early..=late).contains(&truth) || full.is_none();
+                assert!(is_within, "{truth}: {one}");
+                assert!(!picture.contains(", on 20"), "{picture}");
+            }
+            None => {
+                assert_eq!((full, between), (None, &Value::Null), "{one}");
+                assert!(!picture.contains("full"), "{picture}");
+            }
+        }
+    }
+}
+
+/// What could not be read, and what nobody scanned, was drawn like everything else.
+#[test]
+fn incomplete_scans_and_gaps_are_marked_and_left_out() {
+    let mut fixture = Fixture::new();
+    let mut names = Vec::new();
+    for day in [0, 1, 2, 3, 4, 20, 21, 22, 23, 24] {
+        // Half of it could not be read on one day.
+        let size = if day == 22 { 1_000 } else { 1_000_000 + 100_000 * day };
+        fixture = fixture.sparse("t/d/f", size as u64);
+        let name = format!("{day}");
+        save(&fixture, &name, START + day * DAY, 50_000_000_000);
+        saved::change(&fixture.at(&name), |header| header["complete"] = (day != 22).into());
+        names.push(name);
+    }
+    let run = |flags: &str| {
+        let run = weigh(&format!("history -o si {flags}")).within(fixture.path()).env("TZ", "UTC");
+        String::from_utf8(run.args(&names).run().stdout).unwrap()
+    };
+    for width in [30, 40, 80, 120, 300] {
+        let picture = run(&format!("-w {width}"));
+        let lines: Vec<_> = picture.lines().collect();
+        assert!(lines.iter().all(|line| cells(line) <= width), "{width}: {picture}");
+        let axis = lines.iter().position(|line| line.contains('└')).unwrap();
+        assert_eq!(lines[axis].matches('×').count(), 1, "{picture}");
+        // The axis fills the width, and the area over it has a hole.
+        assert_eq!(cells(lines[axis]), width, "{picture}");
+        let area = lines[axis - 1].split_once('│').unwrap().1;
+        let hole = area.trim_start_matches(|bar| bar != ' ').trim_start_matches(' ');
+        let hole = cells(area) - cells(area.split(' ').next().unwrap()) - cells(hole);
+        assert!((hole as f64 / cells(area) as f64 - 16.0 / 24.0).abs() < 0.15, "{hole}: {picture}");
+        assert!(lines[axis + 1].trim_start().starts_with("2026-01-01"), "{picture}");
+        assert!(lines[axis + 1].ends_with("2026-01-25"), "{picture}");
+        assert!(picture.contains("× 1 incomplete snapshot"), "{picture}");
+        assert!(picture.contains("no snapshot between 2026"), "{picture}");
+        assert!(picture.contains("+100K"), "{picture}");
+    }
+    // The same in colour, in words, and in ASCII.
+    let colored = run("-C");
+    assert!(colored.contains("\u{1b}["), "{colored}");
+    let plain = |text: &str| {
+        let mut parts = text.split("\u{1b}[");
+        let first = parts.next().unwrap().to_owned();
+        parts.fold(first, |text, part| text + part.split_once('m').unwrap().1)
+    };
+    assert_eq!(plain(&colored), run(""));
+    assert!(!run("-R").contains('│'), "{}", run("-R"));
+    let ascii = weigh("history -o si").within(fixture.path()).env("LC_ALL", "C").args(&names).run();
+    let ascii = String::from_utf8(ascii.stdout).unwrap();
+    assert!(ascii.is_ascii() && ascii.contains("|###"), "{ascii}");
+}
+
 /// A day that was computed from free space came too late. An old snapshot has nothing else.
 #[test]
 fn a_snapshot_without_available_space_gives_no_day() {
     let fixture = Fixture::new().file("t/a", 1);
     let names = ["0", "1"].map(str::to_owned);
     for (name, day) in names.iter().zip(0..) {
-        save(&fixture, name, START + 2 * day * DAY, 50_000_000_000 - 400_000_000 * day);
+        save(&fixture, name, START + 2 * day * DAY, 3_000_000_000 - 400_000_000 * day);
     }
     let shown: Value = history("-j", fixture.path(), &names).json();
-    assert_eq!(shown["file_systems"][0]["available"], 49_600_000_000_u64);
+    assert_eq!(shown["file_systems"][0]["available"], 2_600_000_000_u64);
     assert!(shown["file_systems"][0]["full"].is_i64(), "{shown}");
     saved::change(&fixture.at("1"), |header| {
         let on = header["roots"][0]["file_system"].as_object_mut().unwrap();
-        assert_eq!(on.remove("available"), Some(49_600_000_000_u64.into()));
+        assert_eq!(on.remove("available"), Some(2_600_000_000_u64.into()));
     });
     let shown: Value = history("-j", fixture.path(), &names).json();
     let one = &shown["file_systems"][0];
     assert_eq!([&one["available"], &one["full"]], [&Value::Null; 2]);
     assert!(is_near(&one["rate"], 200_000_000.0), "{one}");
     let picture = history("-o si", fixture.path(), &names).text();
-    assert!(picture.contains("54.6G free): +200M a day\n"), "{picture}");
+    assert!(picture.contains("7.60G free): +200M a day\n"), "{picture}");
 }
 
 /// ext4 keeps a part for root.
@@ -274,7 +395,7 @@ fn a_rate_needs_half_a_day() {
             let size = 1_000_000 + 9_000_000 * i as u64;
             fixture = fixture.sparse("t/a/f", size);
             names.push(format!("{i}"));
-            save(&fixture, &names[i], START + time, 50_000_000_000 - 9_000_000 * i as i64);
+            save(&fixture, &names[i], START + time, 60_000_000 - 9_000_000 * i as i64);
         }
         let picture = history("", fixture.path(), &names).text();
         let shown: Value = history("-j", fixture.path(), &names).json();

@@ -19,6 +19,7 @@ mod denied;
 mod dice;
 mod document;
 mod fixture;
+mod month;
 #[cfg(target_os = "linux")]
 mod mounted;
 mod oracle;

@@ -179,6 +179,8 @@ fn what_is_shown_is_what_is_printed() {
                 let (succeeds, said) = home.sh(&format!("set -e\nexec >/dev/null\n{script}"));
                 let others = beside_unmatched(&said);
                 assert!(succeeds && others.is_empty(), "{}: {block}{said}", page.display());
+            } else if kind == "yaml" {
+                // A workflow, which a test below runs.
             } else if not_run(block).is_some() {
                 assert_eq!(kind, "text", "{}: {block}", page.display());
             } else if kind == "console" {
@@ -357,6 +359,46 @@ fn config_files_are_read() {
         }
     }
     assert!(count > 0);
+}
+
+/// The lines of the workflow run as they are: on the main branch, and then in a pull request, in which something grew. `gh`
+/// and `make` do nothing there.
+#[test]
+fn the_workflow_comments_and_fails_where_something_grew() {
+    let text = fs::read_to_string(Path::new(TOP).join("docs/scripting.md")).unwrap();
+    let (_, workflow) = blocks(&text).find(|(kind, _)| *kind == "yaml").unwrap();
+    let steps: Vec<_> = workflow.split("      - ").skip(1).collect();
+    let script = |step: &str| {
+        let (_, run) = step.split_once("run: ").unwrap();
+        let run = run.trim_start_matches("|\n").lines().take_while(|line| !line.trim().is_empty());
+        let lines: Vec<_> = run.map(str::trim).collect();
+        lines.join("\n").replace("${{ github.event.number }}", "7")
+    };
+    let step = |name: &str| script(steps.iter().find(|step| step.contains(name)).unwrap());
+    let home = Home::new();
+    let run =
+        |lines: &str| home.sh(&format!("gh() {{ echo \"gh $*\" >>called; }}; set -e\n{lines}"));
+    for (name, succeeds) in [
+        ("Keep this one", true),
+        ("Comment what grew", true),
+        ("Fail if it grew", true),
+        ("", true),
+        ("Comment what grew", true),
+        ("Fail if it grew", false),
+    ] {
+        let lines = match name {
+            "" => "mkdir build/more && cp build/* build/more/ 2>/dev/null || true".to_owned(),
+            name => step(name),
+        };
+        let lines =
+            format!("mkdir -p build; test -e build/f || head -c 50000 /dev/zero >build/f\n{lines}");
+        let (is_well, said) = run(&lines);
+        assert_eq!(is_well, succeeds, "{lines}: {said}");
+    }
+    let called = fs::read_to_string(home.home.at("called")).unwrap();
+    assert_eq!(called, "gh pr comment 7 --body-file comment.md\n".repeat(2));
+    let comment = fs::read_to_string(home.home.at("comment.md")).unwrap();
+    assert!(comment.contains("build grew by ") && comment.contains("| `more` |"), "{comment}");
 }
 
 #[test]

@@ -179,46 +179,176 @@ fn what_is_missing_says_how_to_begin() {
     assert_eq!(at_home(&fixture, "diff -s --exclude f --since last t").run().code(), 0);
 }
 
-/// Each answer says which scans there are, and what to type.
+/// What `diff` answers where it has no scan to compare with: each time, which scans there are, and what to type. Where there
+/// is one that will do, it is used, and a note says which.
 #[test]
 fn what_diff_says_of_the_scans_there_are() {
-    let fixture = Fixture::new().file("t/a/f", 1).file("u/f", 1).file("v/f", 1);
-    walk_on(&fixture, now() - DAY / 2);
-    keep(at_home(&fixture, "--remember -x u").run());
-    let incomplete = keep(at_home(&fixture, "--remember v").run());
-    saved::change(&incomplete, |header| header["complete"] = false.into());
+    let fixture = Fixture::new();
+    let trees = ["alone", "young", "flags", "plain", "part/a", "part/b", "other", "half", "whole"];
+    let fixture = trees.iter().fold(fixture, |it, tree| it.file(format!("{tree}/f"), 1_000));
+    let half_a_day = now() - DAY / 2;
+    let kept = |flags: &str| {
+        let before = remembered(&fixture);
+        keep(at_home(&fixture, &format!("--remember {flags}")).run());
+        set_back(&fixture, &before, half_a_day)
+    };
     let top = fixture.path().display().to_string();
-    for (flags, why, hint) in [
-        ("t/a", "no scan of t/a was kept, but one of TOP/t", "weigh diff TOP/t shows"),
-        ("7d t", "no scan of t from then or before was kept: the oldest is of 20", "weigh diff 20"),
+    let forgotten = |tree: &str| at_home(&fixture, "history --forget").arg(tree).run();
+    // The scans there are; what is typed; what is said, and the hint.
+    let nothing = [
+        ("", "alone", "no earlier scan of alone was kept", "run weigh diff alone once"),
+        ("", "last alone", "no earlier scan of alone was kept", "run weigh diff alone once"),
         (
-            "u",
-            "the kept scans of u were made with --limit-filesystem",
-            "make this one with --limit",
+            "young",
+            "7d young",
+            "no scan of young from then or before was kept: the oldest is of 20",
+            "weigh diff 20",
         ),
-        ("-x t", "the kept scans of t were made without flags", "make this one without flags"),
         (
-            "--fail-growth 1b v",
-            "no complete scan of v was kept: that of 20",
+            "-x flags",
+            "flags",
+            "the kept scans of flags were made with --limit-filesystem",
+            "make this one with --limit-filesystem, too",
+        ),
+        (
+            "plain",
+            "-x plain",
+            "the kept scans of plain were made without flags",
+            "make this one without flags, too",
+        ),
+        (
+            "half",
+            "--fail-growth 1b half",
+            "no complete scan of half was kept: that of 20",
             "leave out --fail-growth",
         ),
-        (".", "no earlier scan of . was kept", "run weigh diff once"),
-    ] {
-        let shown = at_home(&fixture, &format!("diff --no-remember {flags}")).run();
-        let said = shown.complaint().replace(&top, "TOP");
-        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flags}: {said}");
-        let (error, way_out) = said.split_once('\n').unwrap();
-        assert!(error.starts_with(&format!("weigh: error: {why}")), "{flags}: {said}");
-        assert!(way_out.starts_with(&format!("hint: {hint}")), "{flags}: {said}");
-        // The same run, if it keeps its own scan, says the same in a note.
-        let shown = at_home(&fixture, &format!("diff {flags}")).run();
-        let said = shown.complaint().replace(&top, "TOP");
-        assert_eq!((shown.code(), shown.stdout.len()), (0, 0), "{flags}: {said}");
-        assert!(said.starts_with(&format!("weigh: note: {why}")), "{flags}: {said}");
-        assert!(said.contains("This one is kept ("), "{flags}: {said}");
-        at_home(&fixture, "history --forget").args(flags.split_whitespace().last()).run();
-        walk_on(&fixture, now() - DAY / 2);
+        // Of a directory above it, but younger; or of one in it.
+        ("part", "7d part/a", "no earlier scan of part/a was kept", "run weigh diff part/a once"),
+        ("part/b", "part", "no earlier scan of part was kept", "run weigh diff part once"),
+    ];
+    for (scan, flags, why, hint) in nothing {
+        let tree = flags.rsplit(' ').next().unwrap();
+        if !scan.is_empty() {
+            let file = kept(scan);
+            let is_complete = tree != "half";
+            saved::change(&file, |header| header["complete"] = is_complete.into());
+        }
+        // Without keeping this scan it is an error; the same run, if it keeps its own scan, says the same in a note.
+        for (keeps, code, kind) in [("--no-remember ", 2, "error"), ("", 0, "note")] {
+            let shown = at_home(&fixture, &format!("diff {keeps}{flags}")).run();
+            let said = shown.complaint();
+            let case = format!("{scan:?}, diff {keeps}{flags}: {said}");
+            assert_eq!((shown.code(), shown.stdout.len()), (code, 0), "{case}");
+            assert!(said.starts_with(&format!("weigh: {kind}: {why}")), "{case}");
+            let (_, way_out) = said.split_once('\n').unwrap();
+            match code {
+                0 => assert!(said.contains("This one is kept ("), "{case}"),
+                _ => assert!(way_out.starts_with(&format!("hint: {hint}")), "{case}"),
+            }
+        }
+        forgotten(tree);
+        forgotten(scan.rsplit(' ').next().unwrap());
     }
+    // There is one that will do.
+    for (scan, flags, note) in [
+        ("part", "part/a", Some("compared with the scan of TOP/part, which contains part/a")),
+        ("other", "other", Some("compared with a scan of host another, as ")),
+        ("half", "half", None),
+        ("whole", "--fail-growth 1b whole", None),
+    ] {
+        let file = kept(scan);
+        saved::change(&file, |header| {
+            header["complete"] = (scan != "half").into();
+            if scan == "other" {
+                header["host"] = "another".into();
+            }
+        });
+        let shown = at_home(&fixture, &format!("diff -s --no-remember {flags}")).run();
+        let said = shown.complaint().replace(&top, "TOP");
+        let tree = flags.rsplit(' ').next().unwrap();
+        let answer = String::from_utf8(shown.stdout.clone()).unwrap();
+        assert!(answer.starts_with(&format!("{tree} did not change since ")), "{flags}: {answer}");
+        match note {
+            Some(note) => assert!(said.starts_with(&format!("weigh: note: {note}")), "{said}"),
+            None if scan == "half" => assert_eq!(shown.code(), 1, "{said}"),
+            None => assert_eq!((shown.code(), &*said), (0, "")),
+        }
+    }
+}
+
+/// From a scan of a directory above it, a directory is compared with itself.
+#[test]
+fn a_scan_of_a_directory_answers_for_a_part_of_it() {
+    let fixture = Fixture::new()
+        .file("home/src/a", 5_000)
+        .file("home/src/old/b", 700)
+        .file("home/other", 9_000)
+        .hard_link("home/src/a", "home/link");
+    let run = |flags: &str| at_home(&fixture, flags).run();
+    keep(run("--remember home"));
+    run("-s home --save home.weigh").clean();
+    run("-s home --save dated/").code();
+    fs::create_dir(fixture.at("dated")).unwrap();
+    run("-s home --save dated/").clean();
+    run("-s home/src --save src.weigh").clean();
+    fs::write(fixture.at("home/src/new"), [1; 2_000]).unwrap();
+    fs::remove_file(fixture.at("home/src/old/b")).unwrap();
+    fs::write(fixture.at("home/other"), [1; 1]).unwrap();
+    fs::create_dir(fixture.at("home/fresh")).unwrap();
+    fs::write(fixture.at("home/fresh/f"), [1; 300]).unwrap();
+    // The same as from a snapshot of the part itself, to the byte.
+    for flags in ["", "-j", "--as csv", "--as md", "--as ndjson", "-d 1", "-F", "-t", "-X old"] {
+        let of_part = run(&format!("diff -s {flags} src.weigh home/src")).clean();
+        let of_part = String::from_utf8(of_part).unwrap();
+        for whole in ["home.weigh", "dated/", "last"] {
+            let shown = run(&format!("diff -s --no-remember {flags} {whole} home/src"));
+            let text = String::from_utf8(shown.stdout.clone()).unwrap();
+            let without = |text: &str| {
+                // When each was made.
+                let (before, after) = text.split_once("\"time\":").unwrap_or((text, ""));
+                format!("{before}{}", after.trim_start_matches(|c: char| c.is_ascii_digit()))
+            };
+            assert_eq!(without(&text), without(&of_part), "{flags} {whole}");
+            assert_eq!(shown.code(), 0, "{}", shown.complaint());
+        }
+    }
+    // As a limit, too: 1,300 of 5,700 more is 23 %.
+    for (limit, code) in [("10%", 3), ("1.2K", 3), ("30%", 0), ("2K", 0)] {
+        for whole in ["home.weigh", "last"] {
+            let flags = format!("diff -s --no-remember {whole} home/src --fail-growth {limit}");
+            assert_eq!(run(&flags).code(), code, "{flags}");
+        }
+    }
+    // What was not there is new, and two snapshots do as well.
+    let text = run("diff -s home.weigh home/fresh").text();
+    assert!(text.starts_with("home/fresh grew by 300B ") && text.contains("0B → 300B"), "{text}");
+    run("-s home/src --save now.weigh").clean();
+    let text = run("diff -s home.weigh now.weigh").text();
+    assert!(text.starts_with("home/src grew by 1.27Ki "), "{text}");
+    // Where flags depend on the start of the scan, a part is not the same.
+    run("-s -x home --save mounts.weigh").clean();
+    let shown = run("diff -s -x mounts.weigh home/src");
+    assert_eq!(shown.code(), 2, "{}", shown.complaint());
+    assert!(shown.complaint().contains("it is of "), "{}", shown.complaint());
+}
+
+/// What could not be read above a part may have been all of it.
+#[test]
+fn a_part_that_could_not_be_read_is_not_new() {
+    let fixture = Fixture::new().file("home/shut/a/f", 5_000).file("home/open/f", 1).dir("kept");
+    let fixture = fixture.mode("kept", 0o777).mode("home/shut", 0o000);
+    let run = |flags: &str| weigh(flags).within(fixture.path());
+    run("-s -q home --save kept/home.weigh").by_nobody(&fixture).run();
+    let fixture = fixture.mode("home/shut", 0o755);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    let shown = run("diff -s kept/home.weigh home/shut/a");
+    assert_eq!((shown.code(), shown.stdout.len()), (2, 0));
+    let said = shown.complaint();
+    assert!(said.contains("home/shut could not be read when it was made"), "{said}");
+    // The directory itself, and others.
+    assert_eq!(run("diff -s kept/home.weigh home/shut").code(), 1);
+    let text = run("diff -s kept/home.weigh home/open").text();
+    assert!(text.starts_with("home/open did not change "), "{text}");
 }
 
 /// The scans that weigh keeps are no growth of the home they are in.

@@ -864,7 +864,6 @@ fn snapshots_of_other_directories_are_not_compared() {
         ("diff -n 3 other --since all", &["top"], &["other"]),
         ("diff -t other --since all", &["top"], &["other"]),
         ("diff --from others --since all", &["top"], &["other"]),
-        ("diff top/log --since all", &["top"], &["top/log"]),
         ("diff top --since both", &["other", "top"], &["top"]),
         ("diff top other --since all", &["top"], &["other", "top"]),
         ("diff --from both --since others", &["other"], &["other", "top"]),

@@ -900,8 +900,13 @@ fn a_comparison_shows_what_is_gone() {
     let shown = browser.resize((110, 24)).screen();
     let mut lines_of_list = shown.lines().filter(|line| line.contains('%'));
     let mut line = |name: &str| lines_of_list.find(|line| line.contains(name)).unwrap();
-    assert!(line(" gone/").contains("-1"), "{shown}");
-    assert!(line(" new").contains('+'), "{shown}");
+    // Bars are changes: what stays has none, however large it is.
+    let bar = |line: &str| line.matches(['█', '▒']).count();
+    let (gone, new) = (line(" gone/"), line(" new"));
+    assert!(gone.contains("-1") && new.contains('+'), "{shown}");
+    assert!(bar(gone) > bar(new) && bar(new) * 3 > bar(gone), "{shown}");
+    let stays = shown.lines().filter(|line| line.contains('%') && !line.contains(['+', '-']));
+    assert!(stays.clone().count() > 1 && stays.map(bar).sum::<usize>() == 0, "{shown}");
     assert!(shown.contains(" since "), "{shown}");
     // It is not there: nothing can be done with it.
     for (key, why) in [

@@ -36,6 +36,8 @@ pub(super) struct SortedList {
     before: Option<HashMap<Box<[u8]>, u64, RandomState>>,
     /// The size of the largest entry.
     pub(super) largest: u64,
+    /// The largest change, if the list is sorted by changes: bars show these then.
+    pub(super) largest_change: u64,
     /// The longest name of the first entries with its remark, in cells. So columns stay where they are when the list
     /// scrolls.
     pub(super) longest: usize,
@@ -85,6 +87,10 @@ impl SortedList {
                 ..Item::default()
             });
         let others: Vec<_> = gone.collect();
+        if sorting.by == SortKey::Change {
+            let most = others.iter().filter_map(|other| other.gone).max().unwrap_or(0);
+            list.largest_change = list.largest_change.max(most);
+        }
         sorted.extend(others.iter().enumerate().map(|(number, other)| {
             let is_directory = other.is_directory();
             let (line, name) = (ListLine::Other(number), &*other.name);
@@ -129,7 +135,12 @@ impl SortedList {
         let number = match sorting.by {
             SortKey::Size => (last.size().into(), 0),
             SortKey::Name => (0, 0),
-            SortKey::Change => (self.change(&first).map_or(0, i128::abs), last.size()),
+            SortKey::Change => {
+                let change = self.change(&first).map_or(0, i128::unsigned_abs);
+                let change = u64::try_from(change).unwrap_or(u64::MAX);
+                self.largest_change = self.largest_change.max(change);
+                (change.into(), last.size())
+            }
             key => Item::of(&last).number(key),
         };
         let (name, is_directory) = (first.name(), first.is_directory());

@@ -141,7 +141,16 @@ fn is_setting(arg: &Arg) -> bool {
     let is_once = matches!(
         arg.get_long(),
         Some(
-            "apply" | "config" | "forget" | "help" | "print0" | "rsh" | "since" | "ui" | "version"
+            "apply"
+                | "config"
+                | "forget"
+                | "help"
+                | "print0"
+                | "rsh"
+                | "scans"
+                | "since"
+                | "ui"
+                | "version"
         )
     );
     !is_built_in && !arg.is_exclusive_set() && !is_once && !is_twin(arg)

@@ -449,6 +449,10 @@ pub(super) struct SnapshotFlags {
     #[arg(long, hide = true, value_parser = parse_size)]
     pub(super) remember_bound: Option<u64>,
 
+    /// List the scans that weigh kept of PATHs (without PATH: all)
+    #[arg(long)]
+    pub(super) scans: bool,
+
     /// Remove the scans that weigh kept of PATHs (without PATH: all), and print which
     #[arg(long)]
     pub(super) forget: bool,

@@ -101,8 +101,8 @@ pub fn parse() -> Plan {
         }
         commands::answer(flags.command, flags, is_all)?.map_or(Ok(()), |text| print(&text))
     };
-    let plan = parse::flags(&args, answer, |flags| match flags.snapshots.forget {
-        true => flags.forget().map(|never| match never {}),
+    let plan = parse::flags(&args, answer, |flags| match flags.snapshots.lists_kept() {
+        true => flags.list_or_forget().map(|never| match never {}),
         false => Plan::new(flags),
     });
     plan.unwrap_or_else(|error| {

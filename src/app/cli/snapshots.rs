@@ -15,11 +15,12 @@ use super::screen::user_directories;
 use crate::app::terminal::{self, Message, say};
 use weigh::internal::ask::Input;
 use weigh::internal::base::escape::harmless;
-use weigh::internal::base::path;
 use weigh::internal::from::series::{self, Day, Member, Remembered};
-use weigh::internal::from::snapshot::{Destination, Origin, sets_apart};
+use weigh::internal::from::snapshot::{self, Destination, Origin, SnapshotInfo, sets_apart};
 use weigh::internal::scan::walk;
 use weigh::internal::show::errors;
+use weigh::internal::show::size::Format;
+use weigh::internal::show::time::TimeFormat;
 use weigh::internal::sys;
 use weigh::internal::sys::problem::reason;
 
@@ -27,6 +28,11 @@ impl SnapshotFlags {
     /// The name that takes the place of the host's.
     pub(super) fn series(&self) -> Option<Vec<u8>> {
         self.series.as_ref().map(|name| name.clone().into_bytes())
+    }
+
+    /// Whether kept scans are listed, or removed, and nothing else.
+    pub(super) fn lists_kept(&self) -> bool {
+        self.scans || self.forget
     }
 }
 
@@ -126,6 +132,15 @@ fn typed_roots(roots: &[OsString]) -> String {
     }
 }
 
+/// The note for a comparison of `now` with a scan from `earlier` of a directory above it. `paths` are those of `now` as
+/// they are typed.
+fn part_of_what(earlier: &Origin, now: &Origin, paths: &str) -> Option<String> {
+    snapshot::way_to(earlier, now)?;
+    let part = if paths.is_empty() { " this directory" } else { paths };
+    let above = earlier.paths().first().map_or_else(String::new, |path| harmless(path));
+    Some(format!("compared with the scan of {above}, which contains{part}"))
+}
+
 impl Flags {
     /// Where to remember a scan of all that is in a directory, if that is asked for; or why this is none.
     pub(super) fn remember(
@@ -196,8 +211,9 @@ impl Flags {
         let needs_complete = self.snapshots.fail_growth.is_some();
         let found = self.remembered().find(day, &now, needs_complete);
         if let Some(Member { file, header }) = found.map_err(|problem| problem.lines())? {
-            let host = header.origin.host;
-            let note = (host != now.host).then(|| errors::other_host(&host, &now.host));
+            let host = &header.origin.host;
+            let note = (*host != now.host).then(|| errors::other_host(host, &now.host));
+            let note = note.or_else(|| part_of_what(&header.origin, &now, &typed_roots(roots)));
             return Ok(Since { file: Some(file), note, first: None });
         }
         let (why, instead) = self.nothing(&now, &typed_roots(roots), needs_complete);
@@ -238,7 +254,7 @@ impl Flags {
             );
         }
         let mut others = others.iter().rev().map(|member| &member.header.origin);
-        if let Some(other) = others.clone().find(|other| other.has_paths_of(now)) {
+        if let Some(other) = others.find(|other| other.has_paths_of(now)) {
             let flags: Vec<_> =
                 other.options.iter().flatten().filter(|flag| sets_apart(flag)).cloned().collect();
             let with = match flags.is_empty() {
@@ -248,17 +264,6 @@ impl Flags {
             return (
                 format!("the kept scans of{of} were made {with}"),
                 format!("make this one {with}, too; {meanwhile}"),
-            );
-        }
-        let is_above = |other: &&Origin| match (&other.paths()[..], &now.paths()[..]) {
-            ([above], [path]) => path::is_within(path, above) && other.host == now.host,
-            _ => false,
-        };
-        if let Some(above) = others.find(is_above) {
-            let path = above.paths().first().map_or_else(String::new, |path| harmless(path));
-            return (
-                format!("no scan of{of} was kept, but one of {path}"),
-                format!("weigh diff {path} shows what grew in all of that; {meanwhile}"),
             );
         }
         (
@@ -298,17 +303,17 @@ impl Flags {
         (!files.is_empty()).then(|| files.into_iter().map(|member| member.file).collect())
     }
 
-    /// Prints what this host remembers of the PATHs, or everything if there are none; then removes it, and ends the
-    /// process.
-    pub(super) fn forget(mut self) -> Result<Infallible, String> {
+    /// Prints what this host remembers of the PATHs, or everything if there are none; removes it if that is asked for, and
+    /// ends the process.
+    pub(super) fn list_or_forget(mut self) -> Result<Infallible, String> {
         let (remembered, times) = (self.remembered(), self.times_as(MINUTES));
         let are_named = self.roots.are_named();
         let roots = mem::take(&mut self.roots).roots(true)?;
         let now = self.here(&roots);
         let paths = now.paths();
-        let (mut list, mut files, mut others) = (Vec::new(), Vec::new(), 0);
+        let (mut list, mut others) = (Vec::new(), 0);
         for Member { file, header } in remembered.all() {
-            let origin = header.origin;
+            let origin = &header.origin;
             if are_named && !origin.paths().iter().any(|path| paths.contains(path)) {
                 continue;
             }
@@ -317,32 +322,42 @@ impl Flags {
                 others += 1;
                 continue;
             }
-            let roots: Vec<_> = origin.paths().into_iter().map(harmless).collect();
-            list.extend(
-                format!("{}  {}\n", times.write(origin.time), roots.join(" ")).into_bytes(),
-            );
-            files.push(file);
+            list.push((kept_scan(&file, &header, &now.host, &times), file));
         }
+        let is_forgotten = self.snapshots.forget;
         let what = if are_named { "no scan of that" } else { "nothing" };
         let notes = [
-            (others > 0).then(|| {
-                format!(
+            (others > 0).then(|| match is_forgotten {
+                true => format!(
                     "left {others} of other hosts\n--series HOST forgets those of one, weigh history --forget everything"
-                )
+                ),
+                false => format!("{others} more are of other hosts\n--series HOST lists those of one"),
             }),
-            files.is_empty().then(|| format!("{what} is remembered")),
+            list.is_empty().then(|| format!("{what} is remembered")),
         ];
         say(Message::Note, notes.into_iter().flatten().filter(|_| !self.print.quiet));
-        if files.is_empty() {
-            process::exit(0)
-        }
         // They are said before they go.
         let mut out = io::stdout();
-        out.write_all(&list).and_then(|()| out.flush()).map_err(|error| error.to_string())?;
-        for file in files {
+        let lines: Vec<_> = list.iter().flat_map(|(line, _)| line.bytes().chain(*b"\n")).collect();
+        out.write_all(&lines).and_then(|()| out.flush()).map_err(|error| error.to_string())?;
+        for (_, file) in list.into_iter().filter(|_| is_forgotten) {
             let named = |error: io::Error| format!("{}: {}", file.display(), reason(&error));
             sys::remove_file(&file).map_err(named)?;
         }
         process::exit(0)
     }
+}
+
+/// A line about the kept scan in `file`: when it was made, how much room the file takes, of what, and what is special
+/// about it.
+fn kept_scan(file: &Path, header: &SnapshotInfo, host: &[u8], times: &TimeFormat) -> String {
+    let origin = &header.origin;
+    let time = times.write(origin.time);
+    let length = Format::Binary.write(sys::length(file));
+    let paths = origin.paths().into_iter().map(harmless);
+    let flags = origin.options.iter().flatten().map(|flag| harmless(flag.as_bytes()));
+    let of_another = (origin.host != host).then(|| format!("(host {})", harmless(&origin.host)));
+    let incomplete = (!header.is_complete).then(|| "(incomplete)".to_owned());
+    let rest: Vec<_> = paths.chain(flags).chain(of_another).chain(incomplete).collect();
+    format!("{time}  {length:>6}  {}", rest.join(" "))
 }

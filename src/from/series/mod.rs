@@ -23,7 +23,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use crate::from::snapshot::{
-    Destination, Origin, SnapshotInfo, difference, has_end, other_roots, problem, read_info,
+    Destination, Origin, SnapshotInfo, difference, has_end, other_roots, problem, read_info, way_to,
 };
 use crate::sys;
 use crate::sys::problem::{Operation, Problem, hinted};
@@ -175,9 +175,9 @@ fn not_after(files: Vec<DatedFile>, until: i64) -> impl Iterator<Item = PathBuf>
     files.into_iter().filter(move |file| file.time <= until).map(|file| file.path)
 }
 
-/// The newest one of `members`, which come in that order, of the same roots as `now`; perhaps only of those that are
-/// complete. One that can be compared with the `given` flags comes before others, and then one of the same host: a
-/// container has another name each time. Reads no further than to the first one that has both.
+/// The newest one of `members`, which come in that order, of the same roots as `now`, or else of a directory above it;
+/// perhaps only of those that are complete. One that can be compared with the `given` flags comes before others, and then
+/// one of the same host: a container has another name each time. Reads no further than to the first one that has both.
 fn newest_of(
     members: impl Iterator<Item = Member>,
     (now, given): (&Origin, &[String]),
@@ -187,16 +187,18 @@ fn newest_of(
     let mut best = None;
     for member in members {
         let SnapshotInfo { origin, is_complete } = &member.header;
-        if !is_of_roots(origin, now) || needs_complete && !is_complete {
+        let is_part = !is_of_roots(origin, now);
+        if is_part && way_to(origin, now).is_none() || needs_complete && !is_complete {
             continue;
         }
         // If all have other flags, the error says how they differ.
-        let differs = (difference(flags, given, origin, false).is_some(), origin.host != now.host);
+        let has_others = difference(flags, given, origin, false).is_some();
+        let differs = (is_part, has_others, origin.host != now.host);
         let is_better = best.as_ref().is_none_or(|(least, _)| differs < *least);
         if is_better && has_end(&member.file) {
             best = Some((differs, member));
         }
-        if matches!(best, Some(((false, false), _))) {
+        if matches!(best, Some(((false, false, false), _))) {
             break;
         }
     }

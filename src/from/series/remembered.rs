@@ -14,7 +14,9 @@ use jiff::{Timestamp, ToSpan};
 
 use super::{DatedFile, Expired, Member, dated, files, members, newest_of, not_after, remove_old};
 use crate::base::when::{self, Unit, When};
-use crate::from::snapshot::{DIGEST, Destination, Origin, digest, problem, read_info, sets_apart};
+use crate::from::snapshot::{
+    DIGEST, Destination, Origin, difference, digest, problem, read_info, sets_apart, way_to,
+};
 use crate::sys;
 use crate::sys::problem::{Operation, Problem};
 
@@ -104,8 +106,8 @@ impl Remembered {
         self.directory.join(format!("{digest:016x}"))
     }
 
-    /// The newest walk of the series of `now` until the end of a `day`, or if there is none, that of another host;
-    /// perhaps only of those that are complete.
+    /// The newest walk of the series of `now` until the end of a `day`, or if there is none, that of another host, or
+    /// else that of a directory above it; perhaps only of those that are complete.
     ///
     /// # Errors
     /// The system's, and that of a file that cannot be read.
@@ -129,10 +131,27 @@ impl Remembered {
         }
         let others = members(not_after(self.files(), until), &mut unread_of_others)
             .filter(|member| is_like(member, now) && member.header.origin.host != now.host);
-        match (newest_of(others, (now, given), needs_complete), unread.into_iter().next()) {
+        let found = newest_of(others, (now, given), needs_complete);
+        match (found, unread.into_iter().next()) {
             (None, Some(problem)) => Err(problem),
-            (found, _) => Ok(found),
+            (Some(found), _) => Ok(Some(found)),
+            (None, None) => Ok(self.find_above(until, (now, given), needs_complete)),
         }
+    }
+
+    /// The newest walk until then of a directory above that of `now`, with the same flags.
+    fn find_above(
+        &self,
+        until: i64,
+        (now, given): (&Origin, &[String]),
+        needs_complete: bool,
+    ) -> Option<Member> {
+        let mut unread = Vec::new();
+        let above = members(not_after(self.files(), until), &mut unread).filter(|member| {
+            let origin = &member.header.origin;
+            way_to(origin, now).is_some() && difference(given, given, origin, false).is_none()
+        });
+        newest_of(above, (now, given), needs_complete)
     }
 
     /// All walks of the series of `now`, and if that has not two, those of other hosts; and all walks of other series.

@@ -6,6 +6,7 @@
 //! * `packed`: the `.weigh` format, written and read; `header`: its header.
 //! * `ncdu`: ncdu's export, which is only read; `tokens`: JSON, piece by piece; `compression`: zstd and gzip.
 //! * `reweigh`: applies filters; `roots`: the roots for that.
+//! * `part`: from a snapshot of a directory, that of a directory in it.
 //! * `comparable`: whether two snapshots count the same things, and what their comparison cannot tell.
 //! * `several`: loads several snapshots together; `shares`: those of one tree; `devices`: which devices are the same.
 //! * `file_system`: what a file system holds besides what the walk saw.
@@ -18,6 +19,7 @@ pub mod header;
 mod ncdu;
 mod origin;
 pub mod packed;
+mod part;
 mod reweigh;
 mod roots;
 mod several;
@@ -45,6 +47,7 @@ pub use comparable::{Doubt, difference, doubts, of_other_roots, other_roots, set
 pub use file_system::{Around, Cause, FileSystem, Space, Unknown, Unseen, file_systems, mounted};
 pub use origin::{GivenRoot, Origin, Volume};
 pub use packed::{Digested, SavedListings};
+pub use part::{leave_part, way_to};
 pub use reweigh::reweigh;
 pub use several::{joined, load_all};
 pub use shares::other_share;

@@ -26,6 +26,7 @@ struct Fields<'a> {
     /// The names on the path to it, escaped.
     name: String,
     aside: String,
+    change: Option<i128>,
     /// What its share is of.
     whole: u64,
 }
@@ -139,6 +140,7 @@ fn fields(browser: &Browser, line: usize, whole: u64) -> Option<Fields<'_>> {
         name: name(browser, &item),
         aside: aside(browser, &item, is_partial),
         item,
+        change,
         whole,
     })
 }
@@ -307,10 +309,20 @@ fn line(
         canvas.write((x, y), &columns[i], width, styles[i]);
     }
     let (bar, bar_width) = layout.bar;
+    let index = &browser.scan.index;
+    let (drawn, of_bar) = match index.largest_change {
+        0 => (
+            palette::bar(size, index.largest, bar_width, canvas.charset),
+            canvas.style(|it| it.bar(size, whole), Modifier::empty()),
+        ),
+        most => {
+            let changed = fields.change.map_or(0, i128::unsigned_abs);
+            let changed = u64::try_from(changed).unwrap_or(u64::MAX);
+            (palette::bar(changed, most, bar_width, canvas.charset), styles[CHANGE])
+        }
+    };
     let has_bar = !columns[PERCENT].is_empty();
-    let drawn = palette::bar(size, browser.scan.index.largest, bar_width, canvas.charset);
     let drawn = if has_bar { drawn } else { String::new() };
-    let of_bar = canvas.style(|it| it.bar(size, whole), Modifier::empty());
     canvas.write((bar, y), &drawn, bar_width, of_bar);
     let room = width.saturating_sub(layout.name);
     // Names need the room more; of a kind, the whole name.

@@ -12,10 +12,10 @@ pub(super) const HISTORY: CommandInfo = CommandInfo {
     examples: &[
         ("weigh history ~", "from the scans of your home that weigh kept"),
         ("weigh history snapshots/", "from the snapshots of weigh --save snapshots/"),
-        ("weigh history --forget ~", "remove the scans that weigh kept of your home"),
+        ("weigh history --scans", "list the kept scans; --forget removes them"),
     ],
     notes: "",
-    own: &["number_of_lines series forget output_json"],
+    own: &["number_of_lines series scans forget output_json"],
     also: &[
         "depth min_size",
         MEASURES,
@@ -24,7 +24,7 @@ pub(super) const HISTORY: CommandInfo = CommandInfo {
         WORK,
     ],
     take: |flags| {
-        if !flags.snapshots.forget {
+        if !flags.snapshots.lists_kept() {
             let paths = mem::take(&mut flags.roots.paths);
             flags.snapshots.history = Some(paths.into_iter().map(PathBuf::from).collect());
         }
