@@ -1,5 +1,6 @@
 //! Decides what can go, of all that was kept: by what is around it, and by the content of files.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
 use std::io::Read;
@@ -48,7 +49,7 @@ pub(super) struct Finder<'a> {
     has_all_names: bool,
     work_trees: WorkTrees,
     /// The entries that other processes use; none if nobody can tell.
-    in_use: Option<&'a InUse>,
+    in_use: &'a LazyCell<Option<InUse>>,
     /// What tags are compared with. Few of them are ever needed.
     patterns: HashMap<&'a str, Option<Regex>>,
 }
@@ -59,7 +60,7 @@ impl<'a> Finder<'a> {
         entries: &'a [KeptEntry],
         problems: &'a [Problem],
         search: &'a Search,
-        in_use: Option<&'a InUse>,
+        in_use: &'a LazyCell<Option<InUse>>,
     ) -> Self {
         let mut parents = vec![None; entries.len()];
         for (number, entry) in entries.iter().enumerate() {
@@ -321,7 +322,7 @@ impl<'a> Finder<'a> {
         if self.parents[number].is_none() {
             return Some("it is a PATH itself".to_owned());
         }
-        self.in_use?.within(real).map(Holder::to_string)
+        self.in_use.as_ref()?.within(real).map(Holder::to_string)
     }
 
     /// Whether something at `path` or below could not be read. Problems are sorted by path.

@@ -14,6 +14,7 @@ mod plan;
 mod proof;
 mod rule;
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::path::PathBuf;
@@ -26,7 +27,7 @@ use finder::Finder;
 use crate::base::inode::Identity;
 use crate::remove::Target;
 use crate::scan::filter::Filter;
-use crate::sys::{self, SharedSpace, Source, Symlinks, to_path};
+use crate::sys::{self, InUse, SharedSpace, Source, Symlinks, to_path};
 use crate::tree::sum::Freed;
 use crate::tree::{Freeable, Place, Report};
 
@@ -163,11 +164,15 @@ pub fn find(
     let Some(Findable { proofs, entries }) = findable.filter(|_| !report.is_interrupted) else {
         return Reclaimable::default();
     };
-    let in_use = sys::in_use().ok();
-    let unseen = in_use.as_ref().map_or(0, |in_use| in_use.unseen);
-    let mut finder = Finder::new(proofs, entries, &report.problems, search, in_use.as_ref());
+    // To ask each process takes ten times as long as a small tree: not where nothing is found.
+    let in_use: LazyCell<Option<InUse>> = LazyCell::new(|| sys::in_use().ok());
+    let mut finder = Finder::new(proofs, entries, &report.problems, search, &in_use);
     let wanted = finder.found().into_iter().filter(|one| search.is_wanted(&one.rule));
     let (mut others, found): (Vec<_>, Vec<_>) = wanted.partition(Reclaim::is_doubtful);
+    let unseen = match found.is_empty() {
+        true => 0,
+        false => in_use.as_ref().map_or(0, |in_use| in_use.unseen),
+    };
     let is_too_recent = |one: &Reclaim| {
         let is_listed = one.frees.most > 0 && one.frees.most >= search.min_size;
         is_listed && !one.rule.is_final() && search.is_recent(one)
