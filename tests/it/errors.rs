@@ -557,7 +557,7 @@ fn programs_get_an_error_as_json() {
     ] {
         let shown = run(flags);
         assert!(shown.code() > 0, "{flags}");
-        let json: Value = serde_json::from_slice(&shown.stdout).expect(flags);
+        let json: Value = serde_json::from_slice(&shown.failure).expect(flags);
         let (error, hint) = (json["error"].as_str().unwrap(), json["hint"].as_str());
         let hint = hint.map(|hint| format!("hint: {hint}\n")).unwrap_or_default();
         let complaint = format!("weigh: error: {error}\n{hint}");
@@ -567,7 +567,8 @@ fn programs_get_an_error_as_json() {
     // Others read a table or a tree there, or a value only looks like the flag.
     for flags in ["--yes top", "-Xj --yes top", "--as csv --yes top", "--yes -- -j"] {
         let shown = run(flags);
-        assert_eq!((shown.code(), &*shown.stdout), (2, &b""[..]), "{flags}");
+        let printed = [&*shown.stdout, &*shown.failure].concat();
+        assert_eq!((shown.code(), &*printed), (2, &b""[..]), "{flags}");
     }
     // A result with errors in it is a result.
     let json: Value = serde_json::from_slice(&run("-j gone").stdout).unwrap();

@@ -507,7 +507,7 @@ fn what_does_not_fit_a_form_is_said() {
         "--as ncdu -f",
         "--as md -m m",
         "--as md --frees",
-        "df --as md",
+        "df --as csv",
         "history --as md",
         "diff --as ncdu --since x",
         "diff --as folded --since x",

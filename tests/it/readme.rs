@@ -51,6 +51,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("web1:", "needs another machine: ssh:: does that"),
     ("sudo ", "needs root, for a device or caches: bulk:: and benches"),
     ("weigh --frees vm", "needs XFS: frees::"),
+    ("weigh df PATH", "scans a whole disk: space:: and unseen:: do that"),
     ("weigh df /", "scans a whole disk: space:: and unseen:: do that"),
     ("weigh ui", "needs a terminal: screen:: and recording::"),
     ("--apply", "asks on a terminal, and removes: cleaning::"),

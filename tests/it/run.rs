@@ -78,6 +78,8 @@ pub struct Shown {
     pub stdout: Vec<u8>,
     /// What JSON says of when and where it was made, which is not in `stdout`: the same tree is to have the same bytes.
     pub place: Vec<u8>,
+    /// The object that says why there is no result, if JSON was asked for.
+    pub failure: Vec<u8>,
     pub stderr: Vec<u8>,
     pub status: ExitStatus,
 }
@@ -221,8 +223,8 @@ impl Weigh {
         };
         let (mut stdout, stderr) = (collect(stdout), collect(stderr));
         let status = child.wait().unwrap();
-        let place = take_place(&mut stdout);
-        let shown = Shown { stdout, place, stderr, status };
+        let (place, failure) = (take_place(&mut stdout), take_failure(&mut stdout));
+        let shown = Shown { stdout, place, failure, stderr, status };
         assert!(
             !shown.complaint().contains("panicked at") && !shown.complaint().contains("overflowed"),
             "{}",
@@ -267,6 +269,14 @@ pub fn take_place(json: &mut Vec<u8>) -> Vec<u8> {
         Some(start) => json.drain(start..end).collect(),
         None => Vec::new(),
     }
+}
+
+/// Takes the object that says why there is no result: nothing else is printed then.
+fn take_failure(stdout: &mut Vec<u8>) -> Vec<u8> {
+    let is_short = stdout.len() < 1 << 16;
+    let is_failure = is_short
+        && serde_json::from_slice(stdout).is_ok_and(|json: Value| json["error"].is_string());
+    if is_failure { std::mem::take(stdout) } else { Vec::new() }
 }
 
 /// The lines of `messages`, but for notes about filters that matched nothing, and their hints.

@@ -97,7 +97,7 @@ fn others() -> Vec<Vec<u8>> {
     assert_eq!(numbers, [2, 1, 1, 1], "{json}");
     assert!(json["reclaimable"]["plan"].is_object(), "{json}");
     let failed = ["clean -j --yes", "-j --from gone", "diff -j gone"];
-    let failed = failed.map(|flags| weigh(flags).within(fixture.path()).run().stdout);
+    let failed = failed.map(|flags| weigh(flags).within(fixture.path()).run().failure);
     let script = "set -e; mount -t tmpfs none m; mkdir m/a; echo x >m/a/f; mount -t tmpfs none m/a
         exec 3>m/gone; echo x >&3; rm m/gone; \"$0\" df -j m; \"$0\" df -j ";
     let in_no_file = in_namespace(&fixture, script).stdout;
