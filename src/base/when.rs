@@ -69,11 +69,16 @@ impl When {
         Ok(When::Ago(number.parse().unwrap_or(u32::MAX), unit))
     }
 
-    /// Its seconds since the epoch, if it is `now` in this time zone. [`i64::MIN`] is before any calendar, and
-    /// [`i64::MAX`] after it: in some time zones the last days of the year 9999 are.
-    pub fn moment(self, now: i64, zone: &TimeZone) -> i64 {
+    /// Its seconds since the epoch, if it is `now` in this time zone, which hours, days and weeks do not need.
+    /// [`i64::MIN`] is before any calendar, and [`i64::MAX`] after it: in some time zones the last days of the year 9999
+    /// are.
+    pub fn moment(self, now: i64, zone: impl FnOnce() -> TimeZone) -> i64 {
+        let zone = match self {
+            When::Ago(_, Unit::Hours | Unit::Days | Unit::Weeks) => TimeZone::UTC,
+            _ => zone(),
+        };
         let beyond = if matches!(self, When::On(_)) { i64::MAX } else { i64::MIN };
-        self.checked(now, zone).unwrap_or(beyond)
+        self.checked(now, &zone).unwrap_or(beyond)
     }
 
     fn checked(self, now: i64, zone: &TimeZone) -> Option<i64> {
@@ -149,14 +154,14 @@ mod tests {
             ("tuesday", 7 * DAY + DAY / 2),
         ] {
             let when = When::parse(text).expect(text);
-            assert_eq!(NOW - when.moment(NOW, &TimeZone::UTC), before, "{text}");
+            assert_eq!(NOW - when.moment(NOW, || TimeZone::UTC), before, "{text}");
         }
         for text in ["99999999999h", "4294967295d", "99999y"] {
             let when = When::parse(text).expect(text);
-            assert_eq!(when.moment(NOW, &TimeZone::UTC), i64::MIN, "{text}");
+            assert_eq!(when.moment(NOW, || TimeZone::UTC), i64::MIN, "{text}");
         }
         let last = When::parse("9999-12-31").expect("a date");
-        assert!(last.moment(NOW, &TimeZone::UTC) >= 253_402_214_400);
+        assert!(last.moment(NOW, || TimeZone::UTC) >= 253_402_214_400);
     }
 
     #[test]

@@ -25,7 +25,12 @@ impl Mounted {
     }
 
     pub fn tmpfs_at(path: &Path) -> Self {
-        let args = ["-t", "tmpfs", "-o", "size=256m", "tmpfs"].map(std::ffi::OsString::from);
+        Self::tmpfs_of("256m", path)
+    }
+
+    pub fn tmpfs_of(size: &str, path: &Path) -> Self {
+        let args = ["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"];
+        let args = args.map(std::ffi::OsString::from);
         succeed("mount", args.into_iter().chain([path.into()]));
         Self::at(path.to_owned(), None)
     }

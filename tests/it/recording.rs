@@ -18,6 +18,7 @@ use regex::{Captures, Regex};
 
 use crate::fixture::Fixture;
 use crate::look::{drawn, picture, text};
+use crate::mounted::Mounted;
 use crate::picture::cells;
 use crate::run::{PATIENCE, is_kept, weigh};
 use crate::saved;
@@ -159,10 +160,9 @@ const RECORDED: [(&[&str], &str, &[&str], u32); 6] = [
 const SIZE: (u16, u16) = (80, 14);
 
 /// A directory with sources, as somebody may have it.
-fn sources() -> Fixture {
+fn sources(mut fixture: Fixture) -> Fixture {
     const MI: u64 = 1 << 20;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64;
-    let mut fixture = Fixture::in_memory().dir("home/me");
     for (path, mebibytes, days) in [
         ("weigh/target/debug/weigh", 2_110, 0),
         ("weigh/target/release/weigh", 1_520, 0),
@@ -185,9 +185,12 @@ fn sources() -> Fixture {
 
 /// Entries are marked, put into the trash, and come back: recorded from a terminal (tmux).
 #[test]
-#[ignore = "needs tmux"]
+#[ignore = "needs tmux, and mounts a tmpfs"]
 fn the_recording_is_what_happens() {
-    let fixture = sources();
+    // The header shows how much is available: as much on each machine.
+    let fixture = Fixture::in_memory().dir("home");
+    let disk = Mounted::tmpfs_of("252g", &fixture.at("home"));
+    let fixture = sources(fixture.dir("home/me"));
     let home = fixture.at("home/me");
     let tmux = |args: &[&str]| {
         let mut command = Command::new("tmux");
@@ -196,7 +199,7 @@ fn the_recording_is_what_happens() {
         command.env("COLORTERM", "truecolor").env_remove("XDG_DATA_HOME").current_dir(&home);
         String::from_utf8(command.output().unwrap().stdout).unwrap()
     };
-    let _server = Server(&tmux);
+    let server = Server(&tmux);
     std::fs::write(fixture.at("dark.toml"), "theme = 'dark'").unwrap();
     let program = format!("{} ui -s src --config ../../dark.toml", env!("CARGO_BIN_EXE_weigh"));
     let [columns, lines] = [SIZE.0, SIZE.1].map(|it| it.to_string());
@@ -224,6 +227,8 @@ fn the_recording_is_what_happens() {
     }
     assert!(fixture.at("home/me/src/weigh/target/debug/weigh").exists());
     let shown: Vec<_> = frames.iter().map(|(shown, ..)| text(&screen(shown, SIZE.0))).collect();
+    drop(server);
+    drop(disk);
     is_kept("docs/recording.svg", &recording(&frames), &shown.join("\n"));
 }
 

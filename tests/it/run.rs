@@ -393,6 +393,7 @@ cmp() {
         line
     };
     output.stdout = lines.flat_map(without_place).collect();
+    take_failure(&mut output.stdout);
     output
 }
 

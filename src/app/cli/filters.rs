@@ -195,7 +195,7 @@ pub(super) struct FilterFlags {
 impl FilterFlags {
     /// The filters, or one line that says what is wrong.
     pub(super) fn filter(&self) -> Result<Filter, String> {
-        let moment = |when: When| when.moment(sys::now(), &sys::time_zone());
+        let moment = |when: When| when.moment(sys::now(), sys::time_zone);
         Ok(Filter {
             leaves_out_hidden: self.ignore_hidden,
             paths: Paths::new(self.ignore_directory.iter().cloned()),

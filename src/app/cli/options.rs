@@ -262,7 +262,7 @@ impl Flags {
                 .show
                 .unused
                 .filter(|when| !matches!(when, When::Ago(0, _)))
-                .map(|when| when.moment(sys::now(), &sys::time_zone())),
+                .map(|when| when.moment(sys::now(), sys::time_zone)),
             homes: homes(),
             lines: lines.unwrap_or(usual),
             min_size: self.show.min_size.unwrap_or(0),

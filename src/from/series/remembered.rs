@@ -90,7 +90,7 @@ impl Day {
             Day::Ago(days) => today.checked_sub(i64::from(days).days()).ok()?,
             Day::On(date) => date,
             Day::Weekday(day) => when::last(day, today)?,
-            Day::Before(when) => return Some(when.moment(now, zone)),
+            Day::Before(when) => return Some(when.moment(now, || zone.clone())),
         };
         let next = date.tomorrow().ok()?.to_zoned_datetime(zone.clone()).ok()?;
         Some(now.min(next.timestamp().as_second() - 1))

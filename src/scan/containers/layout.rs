@@ -1,7 +1,9 @@
 //! The storages of container engines, told by the directories in them: so one is known wherever it was moved or copied.
 
+use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::iter;
+use std::sync::LazyLock;
 
 use crate::base::measure::Kind;
 use crate::sys::{Handle, Listing, Query, Source, Symlinks};
@@ -113,7 +115,13 @@ pub fn refusal_of(directory: &Handle) -> Option<&'static str> {
 /// Whose storage `directory` is, as its directories tell. Its metadata need not be readable. Looks at no more than `most`
 /// directories in it.
 fn owner_of(directory: Child<'_>, most: usize) -> Option<&'static str> {
-    let inside: Vec<_> = directory.directories().take(most).collect();
+    // Of thousands of entries that are marked at once, each asks this about all directories around it: most have no such
+    // name.
+    let inside = directory.directories().take(most).filter(|it| may_be_part(it.name()));
+    let inside: Vec<_> = inside.collect();
+    if inside.is_empty() {
+        return None;
+    }
     let is_there = |part: &&str| {
         inside.iter().any(|it| match part.split_once('/') {
             Some((top, name)) => {
@@ -189,6 +197,17 @@ fn is_there(directory: &Handle, part: &str) -> bool {
 /// The parts of all layouts.
 fn all_parts() -> impl Iterator<Item = &'static str> {
     LAYOUTS.iter().flat_map(|layout| layout.parts).flat_map(|any| any.split('|'))
+}
+
+/// Whether an entry with this name may be a part of a layout, or have one in it.
+fn may_be_part(name: &[u8]) -> bool {
+    static TOPS: LazyLock<(HashSet<&[u8]>, Vec<&[u8]>)> = LazyLock::new(|| {
+        let (starts, whole): (Vec<_>, Vec<_>) =
+            all_parts().map(top_of).partition(|top| top.ends_with('*'));
+        let starts = starts.into_iter().map(|top| top.trim_end_matches('*').as_bytes());
+        (whole.into_iter().map(str::as_bytes).collect(), starts.collect())
+    });
+    TOPS.0.contains(name) || TOPS.1.iter().any(|start| name.starts_with(start))
 }
 
 /// The name that the entry of a part has in the storage itself.
