@@ -201,13 +201,14 @@ fn all_parts() -> impl Iterator<Item = &'static str> {
 
 /// Whether an entry with this name may be a part of a layout, or have one in it.
 fn may_be_part(name: &[u8]) -> bool {
-    static TOPS: LazyLock<(HashSet<&[u8]>, Vec<&[u8]>)> = LazyLock::new(|| {
-        let (starts, whole): (Vec<_>, Vec<_>) =
-            all_parts().map(top_of).partition(|top| top.ends_with('*'));
-        let starts = starts.into_iter().map(|top| top.trim_end_matches('*').as_bytes());
-        (whole.into_iter().map(str::as_bytes).collect(), starts.collect())
+    static NAMES: LazyLock<HashSet<&[u8]>> = LazyLock::new(|| {
+        let whole = all_parts().map(top_of).filter(|top| !top.ends_with('*'));
+        whole.map(str::as_bytes).collect()
     });
-    TOPS.0.contains(name) || TOPS.1.iter().any(|start| name.starts_with(start))
+    static STARTS: LazyLock<Vec<&[u8]>> = LazyLock::new(|| {
+        all_parts().filter_map(|part| top_of(part).strip_suffix('*')).map(str::as_bytes).collect()
+    });
+    NAMES.contains(name) || STARTS.iter().any(|start| name.starts_with(start))
 }
 
 /// The name that the entry of a part has in the storage itself.
