@@ -175,20 +175,23 @@ fn rows(history: &History, options: &PictureOptions) -> Vec<Row> {
     let mut rows = vec![Row { texts, name: String::new(), grows: None }];
     let used: Vec<_> = history.of_trend().collect();
     for line in &history.lines {
-        let now = match line.sizes.last() {
-            Some(Some(size)) => {
+        let last = line.sizes.last().copied().flatten();
+        let now = match last {
+            Some(size) => {
                 let path = path_of(line, history);
-                partial::mark(format.write(*size), options.partial.has_at(&path, true))
+                partial::mark(format.write(size), options.partial.has_at(&path, true))
             }
-            _ => "gone".to_owned(),
+            None => "gone".to_owned(),
         };
-        let rate = line.rate.map_or_else(|| "-".to_owned(), |rate| per_day(rate, format));
+        // What is gone does not grow.
+        let rate = line.rate.filter(|_| last.is_some());
+        let grows = rate.and_then(|rate| rate.partial_cmp(&0.0));
+        let rate = rate.map_or_else(|| "-".to_owned(), |rate| per_day(rate, format));
         // Screen readers cannot read them, and ASCII has none.
         let has_sparks = !options.screen_reader && options.charset == Charset::Unicode;
         let sizes = || used.iter().map(|i| line.sizes[*i]).collect::<Vec<_>>();
         let spark = if has_sparks { sparkline(&sizes()) } else { String::new() };
         let name = options.charset.text(name(line, history, options));
-        let grows = line.rate.and_then(|rate| rate.partial_cmp(&0.0));
         rows.push(Row { texts: [now, rate, spark], name, grows });
     }
     rows

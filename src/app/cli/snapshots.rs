@@ -334,6 +334,11 @@ impl Flags {
                 false => format!("{others} more are of other hosts\n--series HOST lists those of one"),
             }),
             list.is_empty().then(|| format!("{what} is remembered")),
+            (!list.is_empty() && !is_forgotten && terminal::is_stdout())
+                .then(|| {
+                    let directory = remembered.directory.as_os_str().as_encoded_bytes();
+                    format!("these files are in {}", harmless(directory))
+                }),
         ];
         say(Message::Note, notes.into_iter().flatten().filter(|_| !self.print.quiet));
         // They are said before they go.
