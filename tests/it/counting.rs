@@ -85,6 +85,18 @@ fn every_place_of_a_link_is_in_the_json_and_one_in_a_picture() {
     );
 }
 
+/// Two directories that share a file were subtracted in full: the line of the rest said ≥0B beside files without links.
+#[test]
+fn links_of_directories_hide_no_other_files() {
+    let fixture =
+        Fixture::new().file("top/l/a/data", 900_000).hard_link("top/l/a/data", "top/l/b/data");
+    let fixture = (0..100).fold(fixture, |it, i| it.file(format!("top/many/{i}"), 1_000));
+    let fixture = (0..2).fold(fixture, |it, i| it.file(format!("top/many/large{i}"), 50_000));
+    let shown = weigh("-s -o b -n 6 -w 60").arg(fixture.at("top")).run().text();
+    let rest = shown.lines().find(|line| line.contains("smaller entries")).expect("a rest");
+    assert!(rest.trim_start().starts_with("≥100000B "), "{shown}");
+}
+
 #[test]
 fn count_links_counts_every_link() {
     let fixture = linked();
