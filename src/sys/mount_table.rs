@@ -9,7 +9,7 @@ use std::{fs, io};
 
 use foldhash::fast::RandomState;
 
-use super::{MOST_SYMLINKS, Source};
+use super::{MOST_SYMLINKS, Source, system};
 use crate::base::path;
 
 /// The mounts, and the names of their mount points.
@@ -137,13 +137,13 @@ impl MountTable {
         Self::try_read().unwrap_or_default()
     }
 
-    /// Reads the system's table from proc_pid_mountinfo(5).
+    /// Reads the system's table.
     ///
     /// # Errors
     /// The system's.
     pub fn try_read() -> io::Result<Self> {
         let mut table = Self::default();
-        for line in fs::read("/proc/self/mountinfo")?.split(|b| *b == b'\n') {
+        for line in system::mount_list()?.split(|b| *b == b'\n') {
             if let Some((id, mount)) = ListedMount::parse(line) {
                 table.names.extend(mount.point.rsplit(|b| *b == b'/').next().map(<[u8]>::to_vec));
                 table.points.insert((mount.parent, mount.point.clone()), id);

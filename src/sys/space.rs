@@ -195,10 +195,10 @@ pub fn mount_around(path: &CStr) -> io::Result<MountAround> {
 
 /// The nearest mount point above the real path `path`, where the system lists no mounts.
 fn first_above(path: &[u8]) -> io::Result<Vec<u8>> {
-    let is_end = |byte: &u8| std::path::is_separator((*byte).into());
-    let mut point = path;
-    while let Some(end) = point.iter().rposition(is_end).filter(|_| point.len() > 1) {
-        point = &point[..end.max(1)];
+    let path = super::to_path(path);
+    let mut point = path.as_os_str().as_encoded_bytes();
+    for above in path.ancestors().skip(1) {
+        point = above.as_os_str().as_encoded_bytes();
         if space(&CString::new(point)?)?.is_some() {
             break;
         }

@@ -53,6 +53,14 @@ impl From<NativeHandle> for Handle {
     }
 }
 
+/// The mounts that this process sees (proc_pid_mountinfo(5)).
+///
+/// # Errors
+/// The system's.
+pub fn mount_list() -> io::Result<Vec<u8>> {
+    std::fs::read("/proc/self/mountinfo")
+}
+
 /// Begins to write these bytes of a `file` to its device, and does not wait for it. What is not written yet stays in the
 /// cache (mm/fadvise.c), and errors are left to fsync(2).
 pub fn begin_sync(file: &File, bytes: &Range<u64>) {
