@@ -89,9 +89,9 @@
 //! * `ask` answers a [`Request`]. It knows no flags and no terminal. `diff` is the difference between two snapshots:
 //!   entries that grew, shrank, appeared, disappeared or moved. `history` compares many: the largest changes, their
 //!   rates, and the day on which a file system is full, from its `trend`. `causes` finds out how full file systems are,
-//!   before a walk, and why more space is used on them than the walk saw in files. `reclaimable` finds what can be made or
-//!   downloaded again, by rules. During a walk it keeps
-//!   only what these may find. A second walk keeps what removing that compares.
+//!   before a walk, and why more space is used on them than the walk saw in files. `reclaimable` finds entries that can be
+//!   made or downloaded again, by rules. During a walk it keeps only entries that these may find. A second walk keeps the
+//!   evidence that removing compares.
 //! * `scan`: `walk` visits every directory once, in parallel, and adds finished directories to their parents. It
 //!   does not know what is kept. `filter` decides what counts. It changes totals. `containers` knows what the
 //!   directories of container engines are, from the engines' files. `stats` counts the work of a walk.

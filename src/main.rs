@@ -28,7 +28,7 @@ const INTERRUPTED: u8 = SIGNALLED + 2;
 
 fn main() -> ExitCode {
     let mut plan = cli::parse();
-    if plan.browse.is_none() && show_at_once(&mut plan).is_err() {
+    if plan.request.file_systems && plan.browse.is_none() && show_at_once(&mut plan).is_err() {
         return ExitCode::from(INCOMPLETE);
     }
     let request = &plan.request;
@@ -131,8 +131,8 @@ fn main() -> ExitCode {
     })
 }
 
-/// Prints what is known about file systems before they are scanned, if that is asked for: first how full they are, because
-/// it takes longer to ask all processes for open files.
+/// Prints what is known about file systems before they are scanned: first how full they are, because it takes longer to
+/// ask all processes for open files.
 fn show_at_once(plan: &mut Plan) -> io::Result<()> {
     let mut found = causes::at_once(&mut plan.request);
     let are_listed = matches!(plan.request.source, Input::FileSystems);

@@ -1,5 +1,6 @@
 //! `weigh clean --apply`: show what would go, ask for the number of entries, and remove them.
 
+use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 use std::ops::ControlFlow;
 
@@ -75,16 +76,13 @@ pub fn apply(
         Err(why) => return refused(&why),
     };
     removing.kept = unplanned;
-    let third: Vec<_> = third.reclaimable.into_iter().flat_map(|third| third.found).collect();
-    let is_same = |path: &[u8], evidence: &str| {
-        let again = third.iter().find(|one| one.path == *path);
-        let again = again.and_then(|one| one.checked.as_ref());
-        again.is_some_and(|it| it.evidence == evidence)
-    };
+    let third = third.reclaimable.into_iter().flat_map(|third| third.found);
+    let third = third.filter_map(|one| Some((one.path, one.checked?.evidence)));
+    let evidence: HashMap<_, _> = third.collect();
     let mut items = Vec::new();
     for (one, checked) in checked {
         let target = checked.target.clone();
-        if is_same(&one.path, &checked.evidence) {
+        if evidence.get(&one.path) == Some(&checked.evidence) {
             items.push((checked.place, target));
         } else {
             removing.keep_whole(&target, "it has changed since the question".to_owned());

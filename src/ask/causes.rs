@@ -1,5 +1,5 @@
-//! What uses the space of a file system besides the files that a scan saw: what `df` says. Some of it is known at once,
-//! and the rest after the scan.
+//! The uses of space on a file system besides the files that a scan saw, for `weigh df`. Some of them are known at once, and
+//! the rest after the scan.
 //!
 //! No byte has two causes: a file without a name is not hidden by a mount, and what the file system needs for itself is
 //! in no file. What could not be looked at is said.
@@ -18,8 +18,8 @@ use crate::base::path;
 use crate::from::remote::ToldSpaces;
 use crate::from::snapshot::{self, Around, Cause, FileSystem, Unknown};
 use crate::scan::walk::{self, WalkOptions};
-use crate::sys::problem::{Problem, reason};
-use crate::sys::{self, MountTable, Source, Symlinks, Unseen};
+use crate::sys::problem::Problem;
+use crate::sys::{self, MountTable, Source, Symlinks, UnlinkedFiles, Unseen};
 use crate::tree::Sums;
 use crate::tree::tally::{Limits, Top};
 
@@ -30,12 +30,9 @@ struct MountRoot {
     at: Identity,
 }
 
-/// How full the file systems around the PATHs of `request` are, before a scan; they are what is scanned then. Without a PATH,
-/// all that are mounted. None unless that is asked for. Other machines have answered then.
+/// How full the file systems around the PATHs of `request` are, which are scanned then in place of these PATHs; or without a
+/// PATH, how full all that are mounted are. Waits until other machines have answered.
 pub fn at_once(request: &mut Request) -> AtOnce {
-    if !request.file_systems {
-        return AtOnce::default();
-    }
     let (told, paths) = match &mut request.source {
         Input::Roots(paths) => (ToldSpaces::default(), paths),
         Input::Remote(remote, paths) => (remote.call_about_space(), paths),
@@ -64,12 +61,12 @@ pub fn at_once(request: &mut Request) -> AtOnce {
     }
 }
 
-/// What is known before a scan.
+/// Everything that is known before a scan.
 #[derive(Debug, Default)]
 pub struct AtOnce {
     /// The file systems.
     pub file_systems: Vec<FileSystem>,
-    /// Each PATH that is no mount point, with that of its file system.
+    /// Each PATH that is no mount point, and the mount point of its file system.
     pub inside: Vec<(Vec<u8>, Vec<u8>)>,
     /// The machines whose programs know no inodes.
     pub without_inodes: Vec<Vec<u8>>,
@@ -85,8 +82,9 @@ pub fn find_deleted(file_systems: &mut [FileSystem], is_stopped: &AtomicBool) {
     }
     let places: Vec<_> = roots.iter().map(|(root, _)| root.at).collect();
     let (causes, unknown) = match sys::unlinked_files(&places, is_stopped) {
-        Ok((causes, unknown)) => {
-            (causes, unknown.iter().map(|text| unseen_processes(text)).collect())
+        Ok(found) => {
+            let unknown = unseen_processes(&found);
+            (found.causes, unknown)
         }
         Err(_) => (Vec::new(), vec![Unknown::because("open files", "there is no /proc")]),
     };
@@ -97,15 +95,12 @@ pub fn find_deleted(file_systems: &mut [FileSystem], is_stopped: &AtomicBool) {
     }
 }
 
-/// What is meant by a `text` about processes that could not be looked at.
-fn unseen_processes(text: &str) -> Unknown {
-    match text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")) {
-        Some(("some processes", why)) if !sys::is_root() => {
-            Unknown::because("other users' processes", why)
-        }
-        Some((what, why)) => Unknown::because(what, why),
-        None => Unknown::new(text),
-    }
+/// The processes that could not be looked at.
+fn unseen_processes(found: &UnlinkedFiles) -> Vec<Unknown> {
+    let name = if sys::is_root() { "some processes" } else { "other users' processes" };
+    let unread = found.unread.as_ref().map(|error| Unknown::failed(name, error));
+    let unlisted = (!found.lists_all).then(|| Unknown::new("processes that /proc does not list"));
+    unread.into_iter().chain(unlisted).collect()
 }
 
 /// Finds the causes on each of these file systems, which were scanned with `options` and had these `problems`.
@@ -121,8 +116,8 @@ pub fn find(file_systems: &mut [FileSystem], options: &WalkOptions, problems: &[
     }
 }
 
-/// What a scan of `root` left out or could not read. Nothing is known of a directory that is left out, because it is
-/// not entered.
+/// The entries that a scan of `root` left out or could not read. Nothing is known of a directory that is left out, because
+/// it is not entered.
 fn not_walked(root: &[u8], options: &WalkOptions, problems: &[Problem]) -> Vec<Unknown> {
     let is_within = |it: &&Problem| it.is_loss() && path::is_within(&it.path, root);
     let lost: Vec<_> = problems.iter().filter(is_within).collect();
@@ -132,7 +127,10 @@ fn not_walked(root: &[u8], options: &WalkOptions, problems: &[Problem]) -> Vec<U
     };
     let are_alike = lost.iter().all(|it| it.message == lost[0].message);
     let lost = lost.first().map(|first| match are_alike {
-        true => Unknown::because(entries, &*first.message),
+        true => {
+            let needs_root = first.is_denied() && !sys::is_root();
+            Unknown { needs_root, ..Unknown::because(entries, &*first.message) }
+        }
         false => Unknown::because(entries, "they could not be read"),
     });
     let is_filtered = !options.filter.is_off();
@@ -173,7 +171,7 @@ impl FileSystem {
                     1 => "files under 1 mount".to_owned(),
                     count => format!("files under {count} mounts"),
                 };
-                return self.unknown.push(Unknown::because(mounts, reason(&error)));
+                return self.unknown.push(Unknown::failed(mounts, &error));
             }
         };
         let below = |point: &&[u8]| sys::into_path(path::join_all([&*clone, point])).into();
@@ -218,7 +216,7 @@ impl FileSystem {
             (kind, Ok(None)) => {
                 Unknown::because("metadata", format!("{} does not tell", escape(kind)))
             }
-            (_, Err(error)) => Unknown::because("metadata", reason(&error)),
+            (_, Err(error)) => Unknown::failed("metadata", &error),
         };
         self.unknown.push(unknown);
     }

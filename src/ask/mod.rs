@@ -350,8 +350,8 @@ impl Request {
         let request = Self { keep: Keep::Everything(reclaimable::EVIDENCE), ..self.clone() };
         let now = request.walked(roots, self.walk.view, tally, part, watch);
         let Now { snapshot, stats, beside: findable } = now;
-        let found = reclaimable::find(findable.as_ref(), &snapshot.report, search, Some(first));
-        let reclaimable = Some(found);
+        let report = &snapshot.report;
+        let reclaimable = Some(reclaimable::find(findable.as_ref(), report, search, Some(first)));
         Outcome { snapshot, reclaimable, stats, ..Outcome::default() }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Disks grow unevenly: less on weekends, by a large step when somebody copies a film, and down when somebody cleans up.
 //! So the growth of a file system is the mean of whole weeks, and steps are counted apart: a step that came three times
-//! or more will come again, and what came once or twice may. All that is uncertain makes the day a range. If the range
+//! or more will come again, and one that came once or twice may. Each uncertainty widens the range of days. If the range
 //! is too wide to plan with, there is no day.
 
 use crate::base::measure::DAY;
@@ -124,8 +124,8 @@ impl Growth {
         Some(growth)
     }
 
-    /// Adds events of one sign to the rate: all of those that recur; of two, as if they came half as often, because
-    /// nobody knows; and none that came once.
+    /// Adds events of one sign to the rate: three or more in full, two as if they came half as often, because nobody
+    /// knows, and a single one not at all.
     fn add_events(&mut self, events: &mut [&mut Event]) {
         let sum: f64 = events.iter().map(|event| event.size).sum();
         let over_span = sum / self.span;
@@ -279,7 +279,7 @@ fn deviation(numbers: &[f64]) -> f64 {
     (numbers.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / numbers.len() as f64).sqrt()
 }
 
-/// How far the mean of two or more numbers may be from that of all there could be, in 19 of 20 cases.
+/// How far the mean of two or more numbers may be from the true mean, in 19 of 20 cases.
 fn error_of_mean(numbers: &[f64]) -> f64 {
     /// Student's t for 1, 2, … degrees of freedom.
     const T: [f64; 9] = [12.7, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26];

@@ -20,8 +20,9 @@
 //! Other file systems, such as NFS, have no move that never replaces. There, an entry gets its new name by a link, which
 //! never replaces either, and then loses the old one.
 //!
-//! * `consent`: to how many entries somebody has agreed. `target`: the targets, and how to find them. `held`: their directories, held open. `protected`: entries that are
-//!   never removed. `outcome`: the result, and the reasons why entries are kept.
+//! * `consent`: to how many entries somebody has agreed. `target`: the targets, and how to find them. `held`: their
+//!   directories, held open. `protected`: entries that are never removed. `outcome`: the result, and the reasons why
+//!   entries are kept.
 //! * `aside`: the rule of 3 and 4 for one entry. Everything that is moved is moved by it.
 //! * `run`: the targets one by one, and the effect of each on other links. `private`: the private directory beside a
 //!   target. `below`: the content of a directory.

@@ -48,8 +48,7 @@ pub fn losses(problems: &[Problem], is_every: bool, may_need_root: bool) -> Vec<
         }
         lines.extend(kinds.into_values().map(|(count, shown)| several(count, &shown)));
     }
-    let mut denied = losses.map(Problem::symbol);
-    if may_need_root && denied.any(|symbol| symbol == "EACCES" || symbol == "EPERM") {
+    if may_need_root && losses.clone().any(Problem::is_denied) {
         remedies.push("sudo weigh may read more");
     }
     if let (Some(last), false) = (lines.last_mut(), remedies.is_empty()) {
@@ -74,7 +73,7 @@ pub(super) fn first_few<'p>(count: usize, paths: impl Iterator<Item = &'p [u8]>)
     shown.join(", ") + more
 }
 
-/// A line for each PATH that is not a mount point itself, with that of its file system, all of which is scanned.
+/// A line for each PATH that is not a mount point itself. All of its file system is scanned.
 pub fn inside(paths: &[(Vec<u8>, Vec<u8>)]) -> Vec<String> {
     let line = |(path, point): &(Vec<u8>, Vec<u8>)| {
         format!("{} is on {}, and weigh scans all of that", named(path), named(point))

@@ -5,7 +5,7 @@ use std::{array, iter};
 
 use super::errors::SHOWN;
 use super::markdown::code;
-use super::name::{cells, right_aligned, shorten, widest};
+use super::name::{cells, right_aligned, shorten, widest, wrapped};
 use super::palette::{self, Charset, Palette};
 use super::partial::mark;
 use super::size::{Format, percent};
@@ -72,7 +72,7 @@ fn capacity(one: &FileSystem, options: &PictureOptions) -> String {
     text + "\n"
 }
 
-/// What stands before the lines of a file system.
+/// The indentation of the lines of a file system.
 const INDENT: &str = "   ";
 
 /// The heading of files without a name.
@@ -93,8 +93,7 @@ fn open_files(one: &FileSystem, options: &PictureOptions) -> String {
     }
 }
 
-/// What the scan of an `outcome` found on file systems, and how long it `took`: all parts of what is used on each. They
-/// add up to it.
+/// All parts of the used space on each file system of an `outcome`, which add up to it, and how long the scan `took`.
 pub(super) fn parts(outcome: &Outcome, took: Option<Duration>, options: &PictureOptions) -> String {
     let scanned = match (took, outcome.snapshot.report.is_interrupted) {
         (None, _) => String::new(),
@@ -171,7 +170,7 @@ fn parts_of(one: &FileSystem, outcome: &Outcome, options: &PictureOptions) -> St
         let blanks = " ".repeat(widest - cells(&written));
         let written = options.paint(&options.charset.drawing(&written), |it| it.share(size, used));
         let room = options.width.saturating_sub(INDENT.len() + widest + 2);
-        let what = wrapped(&options.charset.drawing(&what), room.max(ROOM));
+        let what = wrapped(&options.charset.drawing(&what), room.max(ROOM), "");
         let after = format!("\n{INDENT}{}  ", " ".repeat(widest));
         text += &format!("{INDENT}{blanks}{written}  {}\n", what.join(&after));
     }
@@ -180,7 +179,7 @@ fn parts_of(one: &FileSystem, outcome: &Outcome, options: &PictureOptions) -> St
         let (left_out, parts) = (format.write(left_out), listed(&one.left_out, options));
         let line = format!("df leaves {left_out} out of the size: {parts}");
         let room = options.width.saturating_sub(INDENT.len()).max(ROOM);
-        let lines = wrapped(&options.charset.drawing(&line), room);
+        let lines = wrapped(&options.charset.drawing(&line), room, "");
         text.extend(lines.iter().map(|line| format!("{INDENT}{line}\n")));
     }
     text
@@ -189,23 +188,7 @@ fn parts_of(one: &FileSystem, outcome: &Outcome, options: &PictureOptions) -> St
 /// A line has at least so many cells for words.
 const ROOM: usize = 20;
 
-/// The words of `text` in lines of at most `width` cells, unless a word is longer.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if cells(line) + 1 + cells(word) <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
-/// What is left, and who could look where it may be.
+/// The words for the rest: who could look where it may be.
 fn unexplained(one: &FileSystem) -> String {
     let (for_root, others): (Vec<_>, Vec<_>) = one.all_unknown().partition(|it| it.needs_root);
     let parts = [("sudo reads", for_root), ("weigh does not see", others)];
@@ -235,7 +218,7 @@ pub(super) fn lines(outcome: &Outcome, options: &PictureOptions) -> String {
     }
 }
 
-/// The headings of a table, but for that of the mount point.
+/// The headings of a table, without the last one, for the mount point.
 const HEADINGS: [&str; 5] = ["size", "used", "avail", "use%", "inodes"];
 
 /// The figures of a file system in a table.
@@ -319,7 +302,7 @@ fn usage(one: Option<&FileSystem>, options: &PictureOptions) -> String {
         + &options.paint(&behind, Palette::aside)
 }
 
-/// What a cause is called.
+/// The name of a cause in a line.
 fn title(cause: &Cause) -> &'static str {
     if cause.name == "deleted but open" { DELETED } else { cause.name }
 }

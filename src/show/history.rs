@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use serde_json::to_string;
 
 use super::markdown::code;
-use super::name::{cells, cut, padded, right_aligned, shorten, widest};
+use super::name::{cells, cut, padded, right_aligned, shorten, widest, wrapped};
 use super::palette::{Charset, Palette};
 use super::partial;
 use super::plot::{self, Point};
@@ -29,32 +29,22 @@ const LEAST_NAME: usize = 8;
 /// # Errors
 /// The writer's.
 pub fn draw(out: &mut dyn Write, history: &History, options: &PictureOptions) -> io::Result<()> {
-    let wrapped = |line: String| wrapped(&options.charset.drawing(&line), options.width);
-    let mut lines: Vec<_> = answer(history, options).into_iter().flat_map(wrapped).collect();
+    let folded = |line: String| folded(&line, options);
+    let mut lines: Vec<_> = answer(history, options).into_iter().flat_map(folded).collect();
     if !options.screen_reader {
         lines.extend(plot::plot(&points(history), options));
     }
     lines.extend(table(history, options));
-    lines.extend(remarks(history, options).into_iter().flat_map(wrapped));
+    lines.extend(remarks(history, options).into_iter().flat_map(folded));
     lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// `text` in lines of at most `width` cells, broken at blanks. What has none is cut.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let indent = &text[..text.len() - text.trim_start().len()];
-    let mut lines = Vec::new();
-    let mut line = indent.to_owned();
-    for word in text.trim_start().split(' ') {
-        let is_empty = line.trim().is_empty();
-        if !is_empty && cells(&line) + 1 + cells(word) > width {
-            lines.push(std::mem::replace(&mut line, format!("{indent}  {word}")));
-            continue;
-        }
-        line += if is_empty { "" } else { " " };
-        line += word;
-    }
-    lines.push(line);
-    lines.into_iter().map(|line| cut(&line, width)).collect()
+/// A line of words in as many lines as it needs. A word that is too long is cut.
+fn folded(line: &str, options: &PictureOptions) -> Vec<String> {
+    let line = options.charset.drawing(line);
+    let indent = line.len() - line.trim_start().len();
+    let lines = wrapped(&line, options.width, &" ".repeat(indent + 2)).into_iter();
+    lines.map(|line| cut(&line, options.width)).collect()
 }
 
 /// The lines of the directories.
@@ -183,7 +173,7 @@ fn rows(history: &History, options: &PictureOptions) -> Vec<Row> {
             }
             None => "gone".to_owned(),
         };
-        // What is gone does not grow.
+        // A directory that is gone does not grow.
         let rate = line.rate.filter(|_| last.is_some());
         let grows = rate.and_then(|rate| rate.partial_cmp(&0.0));
         let rate = rate.map_or_else(|| "-".to_owned(), |rate| per_day(rate, format));
@@ -227,8 +217,8 @@ fn left_out(history: &History, options: &PictureOptions) -> Vec<String> {
     if let Some((from, to)) = gaps.iter().max_by_key(|(from, to)| to.saturating_sub(*from)) {
         let more = match gaps.len() {
             1 => String::new(),
-            count => format!(", and {} shorter gaps", count - 1)
-                .replace("1 shorter gaps", "a shorter gap"),
+            2 => ", and a shorter gap".to_owned(),
+            count => format!(", and {} shorter gaps", count - 1),
         };
         let [from, to] = [from, to].map(|time| dates.write(*time));
         lines.push(format!("no snapshot between {from} and {to}{more}"));

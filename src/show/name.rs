@@ -33,6 +33,24 @@ pub fn cut(text: &str, width: usize) -> String {
     }
 }
 
+/// `text` in lines of at most `width` cells, broken at blanks; a longer word has a line of its own. `after` stands before
+/// each line but the first.
+pub(super) fn wrapped(text: &str, width: usize, after: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            // The blanks at the start of the text stay.
+            Some(line) if line.trim().is_empty() || cells(line) + 1 + cells(word) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) => lines.push(format!("{after}{word}")),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// `text` in at most `width` cells. Longer text loses its middle, because the end of a name tells files apart.
 pub fn shorten(text: &str, width: usize) -> String {
     if cells(text) <= width {

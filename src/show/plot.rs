@@ -20,7 +20,7 @@ pub struct Point {
 const HEIGHT: usize = 8;
 /// Below so many cells, nothing can be seen.
 const LEAST_WIDTH: usize = 12;
-/// What the axis shows where a scan has no size.
+/// The mark on the axis where a scan has no size.
 pub const MARK: char = '×';
 
 /// Draws `points`, in order of time. Nothing if there are not two sizes, or if they are all equal.
@@ -134,13 +134,9 @@ fn round(format: &Format) -> impl Iterator<Item = u64> {
         Format::Decimal | Format::Count => (1, 1000),
         Format::Fixed(unit) => (unit.bytes.max(1), 1000),
     };
-    let units = (0..7).map_while(move |power| thousand_to(thousand, power)?.checked_mul(one));
+    let units = (0..7).map_while(move |power| u64::checked_pow(thousand, power)?.checked_mul(one));
     let digits = [1, 2, 5, 10, 20, 50, 100, 200, 500];
     units.flat_map(move |unit| digits.into_iter().filter_map(move |it| unit.checked_mul(it)))
-}
-
-fn thousand_to(thousand: u64, power: u32) -> Option<u64> {
-    thousand.checked_pow(power)
 }
 
 /// The times of columns.
@@ -165,8 +161,8 @@ impl Columns {
         self.first.saturating_add(i64::try_from(part).unwrap_or(i64::MAX))
     }
 
-    /// How high each column is, in eighths of a line: that of the last size in it, or on the line between two sizes. None
-    /// in a gap, and beyond the sizes.
+    /// How high each column is, in eighths of a line: as high as the last size in it, or as the line between two sizes.
+    /// None in a gap, and beyond the sizes.
     fn levels(&self, known: &[(i64, u64)], scale: &Scale) -> Vec<Option<usize>> {
         let mut levels = vec![None; self.width];
         let times: Vec<_> = known.iter().map(|(time, _)| *time).collect();

@@ -40,10 +40,14 @@ pub struct ListOptions {
     pub apply: String,
 }
 
-/// The groups of entries, the most important first: what may go, what was written lately, what its own program removes,
-/// and what somebody has to look at first.
-pub const GROUPS: [&str; 4] =
-    ["Can go", "Written lately", "Only its own program can remove it", "Look first"];
+// The titles of the groups. The title of entries that were written lately depends on `--older`.
+
+/// Entries that weigh can remove.
+pub const CAN_GO: &str = "Can go";
+/// Entries that only their own program can remove.
+pub const BY_PROGRAM: &str = "Only its own program can remove it";
+/// Entries that somebody has to look at first.
+pub const LOOK_FIRST: &str = "Look first";
 
 /// A line, without the sizes of its columns.
 struct Row {
@@ -71,10 +75,10 @@ pub fn draw(
     let Reclaimable { found, others, by_program, recent, frees, .. } = reclaimable;
     let picture = &options.picture;
     let groups = [
-        (GROUPS[3], others),
-        (GROUPS[2], by_program),
+        (LOOK_FIRST, others),
+        (BY_PROGRAM, by_program),
         (options.recent_title(), recent),
-        (GROUPS[0], found),
+        (CAN_GO, found),
     ];
     let groups = groups.map(|(title, entries)| (title, options.rows(reclaimable, entries)));
     let rows = || groups.iter().flat_map(|(_, rows)| rows);
@@ -96,7 +100,7 @@ pub fn draw(
         writeln!(out, "{}", options.title)?;
     }
     for (title, rows) in groups.iter().filter(|(_, rows)| !rows.is_empty()) {
-        let head = if *title == GROUPS[0] && columns[1] > 0 {
+        let head = if *title == CAN_GO && columns[1] > 0 {
             padded(title, size + GAP) + "unused"
         } else {
             (*title).to_owned()
@@ -184,9 +188,8 @@ impl ListOptions {
         let what = some[0].rule.what.clone();
         let charset = self.picture.charset;
         let text = place_in_words(all, some, charset, self.is_unfolded);
-        let is_shown = |command: &&String| charset != Charset::Ascii || command.is_ascii();
         let command = match some {
-            [one] => one.command.as_ref().filter(is_shown).cloned(),
+            [one] => shown_command(one, charset).cloned(),
             _ => None,
         };
         let age = self.picture.dates.age_in_words(written);
@@ -194,9 +197,9 @@ impl ListOptions {
     }
 }
 
-/// Where these entries of one kind are: a path, or how many there are and in which directory. Of one that only its own
-/// program can remove, it is the command, if that is short and nothing `is_unfolded`. Why somebody has to look first
-/// stands behind it.
+/// The place of these entries of one kind: a path, or their number and the directory that most are in. In its place stands
+/// the command for an entry that only its own program can remove, if it is short and nothing `is_unfolded`. The reason to
+/// look first follows in parentheses.
 pub fn place_in_words(
     all: &Reclaimable,
     some: &[&Reclaim],
@@ -211,9 +214,8 @@ pub fn place_in_words(
         _ => " (-a says why)".to_owned(),
     };
     let by_program = some[0].rule.hand.is_empty() && some[0].doubt.is_none();
-    let is_shown = |command: &&String| charset != Charset::Ascii || command.is_ascii();
     let text = match some {
-        [one] => match one.command.as_ref().filter(is_shown) {
+        [one] => match shown_command(one, charset) {
             Some(command) if by_program && !is_unfolded && cells(command) < ROOM + GAP => {
                 command.clone()
             }
@@ -237,7 +239,12 @@ pub fn place_in_words(
     charset.text(format!("{text}{why}"))
 }
 
-// What is said when entries are removed.
+/// The command that removes an entry, if a terminal with this `charset` shows it as it has to be typed.
+fn shown_command(one: &Reclaim, charset: Charset) -> Option<&String> {
+    one.command.as_ref().filter(|command| charset != Charset::Ascii || command.is_ascii())
+}
+
+// The messages about removed entries.
 
 /// An entry that stays, and why.
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 //! * [`Handle`]: an open directory, of any source.
 //! * The same everywhere: `real_path`, [`MountTable`], [`mount_around`], `now` and `time_zone`; `is_root`: whether no
 //!   other user may read more; `is_read_only`: whether nothing can be changed at a path.
-//! * [`answers`]: what is asked of storage that may never answer, within a bound.
+//! * [`answers`]: asks storage that may never answer, within a bound.
 //! * `system`: Linux, another Unix, or Windows, chosen here and nowhere else. Each has the same items. In `unix` is
 //!   what Linux and the others do in the same way; `refused` refuses, elsewhere, what only Linux does.
 //!   * The sources of listings, and paths from bytes (`to_path`, `into_path`; the other way is std's
@@ -82,8 +82,8 @@ pub use snapshot_file::{
 };
 pub use source::{Handle, Source};
 pub use space::{
-    Cause, Holder, InUse, MountAround, Space, Unseen, Usage, answers, mount_around, mounted_below,
-    used_inodes,
+    Cause, Holder, InUse, MountAround, Space, UnlinkedFiles, Unseen, Usage, answers, mount_around,
+    mounted_below, used_inodes,
 };
 pub use std::fs::File;
 pub use system::{
@@ -350,7 +350,7 @@ pub fn is_root() -> bool {
     user_id() == 0
 }
 
-/// Starts a clock, and returns what tells how much time has passed since.
+/// Starts a clock. The function that it returns tells how much time has passed since.
 pub fn stopwatch() -> impl Fn() -> Duration {
     let begin = Instant::now();
     move || begin.elapsed()

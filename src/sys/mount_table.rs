@@ -239,8 +239,8 @@ impl MountTable {
     }
 
     /// The mount point of each file system that can fill up, once; whether it is in memory; and whether nothing there waits
-    /// for another machine or a process. An overlay uses the space of other file systems, so only that of the whole
-    /// system is among them, and read-only images are always full.
+    /// for another machine or a process. An overlay uses the space of other file systems, so only the one at `/` is among
+    /// them. Read-only images are always full.
     pub fn of_space(&self) -> Vec<(Vec<u8>, bool, bool)> {
         const IN_MEMORY: [&[u8]; 3] = [b"tmpfs", b"devtmpfs", b"ramfs"];
         const IMAGES: [&[u8]; 4] = [b"squashfs", b"erofs", b"cramfs", b"iso9660"];

@@ -213,4 +213,9 @@ impl Problem {
             None => "EIO".to_owned(),
         }
     }
+
+    /// Whether the system refused it, as it may not to root.
+    pub fn is_denied(&self) -> bool {
+        matches!(&*self.symbol(), "EACCES" | "EPERM")
+    }
 }

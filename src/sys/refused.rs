@@ -12,7 +12,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::base::inode::Identity;
-use crate::sys::{Cause, ExactStat, Handle, InUse, Mapped, Mount, Query, Space, Stat, Unseen};
+use crate::sys::{
+    ExactStat, Handle, InUse, Mapped, Mount, Query, Space, Stat, UnlinkedFiles, Unseen,
+};
 
 /// A stand-in: no directory is read in bulk.
 pub type BulkHandle = crate::sys::by_path::PathHandle<true>;
@@ -81,7 +83,7 @@ pub fn map_extents(
 }
 
 /// No process is asked.
-pub fn unlinked_files(_: &[Identity], _: &AtomicBool) -> io::Result<(Vec<Cause>, Vec<String>)> {
+pub fn unlinked_files(_: &[Identity], _: &AtomicBool) -> io::Result<UnlinkedFiles> {
     Err(ErrorKind::Unsupported.into())
 }
 

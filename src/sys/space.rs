@@ -113,14 +113,14 @@ fn space(path: &CStr) -> io::Result<Option<Space>> {
     space_around(path).map(Some)
 }
 
-/// What `ask` answers about each of `paths`, in their order. A path has none if its storage does not answer in time: a
+/// The answers to `ask` about each of `paths`, in their order. A path has none if its storage does not answer in time: a
 /// server that is gone, for example. statfs(2) has no flag that would keep it from waiting for one.
 ///
-/// Threads ask. If one of them waits, another one goes on with the next path. What never answers stays with its thread.
+/// Threads ask. If one of them waits, another one goes on with the next path. A thread without an answer waits on.
 pub fn answers<T: Send + 'static>(paths: Vec<CString>, ask: fn(&CStr) -> T) -> Vec<Option<T>> {
     /// After so much silence, another thread begins.
     const SOON: Duration = Duration::from_millis(50);
-    /// After so much silence, those that have not answered are given up.
+    /// After so much silence, nobody waits for the other answers.
     const PATIENCE: Duration = Duration::from_secs(1);
     let mut answers: Vec<Option<T>> = paths.iter().map(|_| None).collect();
     let ahead = Arc::new(Mutex::new(paths.into_iter().enumerate()));
@@ -176,7 +176,7 @@ pub struct MountAround {
 }
 
 /// The file system around `path`. If only a directory of it is mounted there, and all of it elsewhere, the mount point is
-/// that of all of it.
+/// where all of it is.
 ///
 /// # Errors
 /// The system's.
@@ -251,6 +251,17 @@ pub struct Unseen {
     pub holders: Vec<Holder>,
     /// How many processes hold it open.
     pub held_by: u64,
+}
+
+/// The deleted files that processes have open.
+#[derive(Debug, Default)]
+pub struct UnlinkedFiles {
+    /// On each file system that was asked about, in their order.
+    pub causes: Vec<Cause>,
+    /// The first error because of which not all files of a process were seen.
+    pub unread: Option<io::Error>,
+    /// Whether proc lists all processes.
+    pub lists_all: bool,
 }
 
 /// A process that holds a file open.

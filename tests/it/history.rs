@@ -802,6 +802,24 @@ fn a_damaged_snapshot_in_a_directory_is_never_taken_for_a_whole_one() {
     assert_eq!(shown["snapshots"].as_array().unwrap().len(), 2);
 }
 
+/// `11 shorter gaps` was `1a shorter gap`.
+#[test]
+fn gaps_are_counted() {
+    let fixture = Fixture::new().sparse("t/f", 1_000).dir("s");
+    let mut clusters = 0;
+    for (count, said) in [(3, ", and a shorter gap\n"), (13, ", and 11 shorter gaps\n")] {
+        for cluster in clusters..count {
+            // The later ones are closer together, so that one gap is the longest.
+            let day = 200 - cluster * 10 - i64::from(cluster > 0);
+            old(&fixture, day, true);
+            old(&fixture, day - 1, true);
+        }
+        clusters = count;
+        let shown = weigh("history -w 200 s").within(fixture.path()).run().text();
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+}
+
 /// A snapshot of an interrupted walk, or one that is cut off, replaces none.
 #[test]
 fn the_last_good_one_always_stays() {

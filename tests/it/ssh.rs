@@ -61,11 +61,10 @@ impl Machine {
         path
     }
 
-    /// weigh here, which reaches it.
-    fn weigh(&self, flags: &str, there: There) -> Weigh {
-        let bin = self.fixture.text_path("bin");
-        let path = match there {
-            There::Weigh => format!("{bin}:{PATH}"),
+    /// Where programs are looked for on it.
+    fn search_path(&self, there: There) -> String {
+        match there {
+            There::Weigh => format!("{}:{PATH}", self.fixture.text_path("bin")),
             There::Find => PATH.to_owned(),
             There::Plain => {
                 let find =
@@ -73,7 +72,12 @@ impl Machine {
                 self.script("plain/find", find);
                 format!("{}:{PATH}", self.fixture.text_path("plain"))
             }
-        };
+        }
+    }
+
+    /// weigh here, which reaches it.
+    fn weigh(&self, flags: &str, there: There) -> Weigh {
+        let path = self.search_path(there);
         weigh(flags).arg("--rsh").arg(self.fixture.at("rsh")).env("PATH", path)
     }
 
@@ -394,17 +398,7 @@ fn df_explains_the_file_system_of_another_machine() {
         let stat = "#!/bin/sh\ncase $* in *-f*) exit 1; esac\nexec /usr/bin/stat \"$@\"\n";
         machine.script("less/stat", stat);
         machine.script("none/df", "#!/bin/sh\necho df: not known >&2; exit 127\n");
-        let bin = machine.fixture.text_path("bin");
-        let path = match there {
-            There::Weigh => format!("{bin}:{PATH}"),
-            There::Find => PATH.to_owned(),
-            There::Plain => {
-                let find =
-                    "#!/bin/sh\ncase $* in *-printf*) exit 1; esac\nexec /usr/bin/find \"$@\"\n";
-                machine.script("plain/find", find);
-                format!("{}:{PATH}", machine.fixture.text_path("plain"))
-            }
-        };
+        let path = machine.search_path(there);
         let script = format!(
             r#"set -e; cd "m'\" x"; mount -t tmpfs -o size=20M,mode=700 none .; cd .; cd ..; m="$PWD/m'\" x"
             mkdir "$m/a" "$m/sub"; head -c 3000000 /dev/zero > "$m/a/f"

@@ -96,7 +96,7 @@ pub(super) struct Shown {
 #[derive(Default)]
 pub(super) struct Selection {
     pub(super) protected: Protected,
-    /// The paths that were marked in the view of what can go, because rules find them.
+    /// The paths that were marked in the view "clean", because rules find them.
     pub(super) by_rules: BTreeSet<Vec<u8>>,
     /// How many lost marks the last message counts.
     pub(super) lost: usize,
@@ -128,7 +128,7 @@ pub enum ViewKind {
     Ages,
     /// The same by owner.
     Owners,
-    /// What can be made or downloaded again, of everything that was scanned.
+    /// Entries that can be made or downloaded again, of everything that was scanned.
     Clean,
     /// What uses the file system besides the files.
     Causes,

@@ -1,10 +1,11 @@
-//! The view of what can go: groups, the kinds in each, and the entries of each kind. It lists what `weigh clean` lists,
+//! The view "clean": groups, the kinds in each, and the entries of each kind. It lists the same entries as `weigh clean`,
 //! by the same rules. They are applied to the scanned tree, so nothing is scanned for it. Then a thread looks at the
-//! files that prove what was found.
+//! files that prove each entry.
 //!
 //! Marking a kind marks its entries. Only entries that may go can be marked here. Before they are removed, the review
 //! applies the rules again, and looks for owners and processes in each entry.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::sync::Arc;
@@ -14,15 +15,14 @@ use super::browser::{Browser, ViewKind};
 use super::event::{Command, Recheck};
 use super::listing::{Branch, Item, SortedList};
 use super::marks::Refusal;
-use weigh::internal::ask::Keep;
-use weigh::internal::ask::Request;
 use weigh::internal::ask::reclaimable::{
     EVIDENCE, Findable, Reclaim, ReclaimRule, Reclaimable, RuleTally, Search,
 };
+use weigh::internal::ask::{Keep, Request};
 use weigh::internal::base::interrupt::Interrupt;
 use weigh::internal::base::measure::Mode;
 use weigh::internal::scan::filter::Filter;
-use weigh::internal::show::reclaimable::{self, from_home};
+use weigh::internal::show::reclaimable::{self, BY_PROGRAM, CAN_GO, LOOK_FIRST, from_home};
 use weigh::internal::tree::total::{AnyReplay as _, Replay, Shown};
 use weigh::internal::tree::{Child, DirectoryId, Freeable, Place, Report, Totals, Tree};
 
@@ -65,7 +65,7 @@ struct RunningTally {
 /// A group of kinds.
 struct CleanGroup {
     title: &'static str,
-    /// What all of it frees together, if it can be marked; or why not.
+    /// The space that all of it frees together, if it can be marked; or why not.
     frees: Result<Freeable, Refusal>,
     kinds: Vec<CleanKind>,
 }
@@ -147,7 +147,7 @@ impl Browser {
         self.shown.view == ViewKind::Clean && !self.is_searching()
     }
 
-    /// What the view needs and the scan has not.
+    /// Why the view cannot be shown, if that is so.
     pub(super) fn lacks_for_clean(&self) -> Option<&'static str> {
         let is_stopped = || {
             let browsed = self.scan.browsed.as_ref();
@@ -217,7 +217,7 @@ impl Browser {
         Some(Command::FindUnused(self.clean.number, findable, search, self.problems()))
     }
 
-    /// What could not be read, for the rules.
+    /// The problems of the scan, for the rules.
     fn problems(&self) -> Box<Report> {
         let problems = self.unread().1.to_vec();
         Box::new(Report { problems, ..Report::default() })
@@ -236,8 +236,7 @@ impl Browser {
         }
     }
 
-    /// Takes what a thread has found. Marks on entries that the rules do not find any more are lost.
-    /// What is in `in_git` has a repository around it.
+    /// Takes the entries that a thread has found. Marks on other entries are lost. A repository is around those in `in_git`.
     pub(super) fn found_unused(
         &mut self,
         number: u64,
@@ -258,7 +257,7 @@ impl Browser {
         self.relist();
     }
 
-    /// Takes away the marks that were set because rules find the entries, if these are not among what `can_go`.
+    /// Takes away marks that were set in this view, but for those on entries that still `can_go`.
     fn lose_marks(&mut self, can_go: &BTreeSet<&[u8]>) {
         let gone = self.selection.by_rules.iter().filter(|path| !can_go.contains(&***path));
         let gone: BTreeMap<_, _> = gone.map(|path| (path.clone(), ())).collect();
@@ -280,19 +279,25 @@ impl Browser {
     }
 
     fn groups(&self, found: &Reclaimable, in_git: &BTreeSet<Vec<u8>>) -> Vec<CleanGroup> {
-        let lists = [&found.found, &found.recent, &found.by_program, &found.others];
-        let refusals: [Result<Freeable, Refusal>; 4] = [
-            Ok(found.frees),
-            Err("somebody wrote to it lately: start with --clean --older 0h"),
-            Err("only its own program can remove it"),
-            Err("look first: Enter goes to its place, where it can be marked"),
+        let groups: [(&str, &[Reclaim], Result<Freeable, Refusal>); 4] = [
+            (CAN_GO, &found.found, Ok(found.frees)),
+            (
+                "Written lately",
+                &found.recent,
+                Err("somebody wrote to it lately: start with --clean --older 0h"),
+            ),
+            (BY_PROGRAM, &found.by_program, Err("only its own program can remove it")),
+            (
+                LOOK_FIRST,
+                &found.others,
+                Err("look first: Enter goes to its place, where it can be marked"),
+            ),
         ];
-        let paths = lists.iter().flat_map(|list| list.iter());
+        let paths = groups.iter().flat_map(|(_, list, _)| list.iter());
         let paths: BTreeMap<_, _> = paths.map(|one| (one.path.clone(), one.path.clone())).collect();
         let places: BTreeMap<&[u8], Place> =
             self.scan.tree.at_paths(&paths).into_iter().map(|(at, path)| (&**path, at)).collect();
-        let groups = lists.into_iter().zip(refusals).zip(reclaimable::GROUPS);
-        let groups = groups.map(|((list, frees), title)| {
+        let groups = groups.into_iter().map(|(title, list, frees)| {
             let mut kinds: BTreeMap<&str, Vec<&Reclaim>> = BTreeMap::new();
             for one in list {
                 kinds.entry(&one.rule.what).or_default().push(one);
@@ -311,7 +316,7 @@ impl Browser {
             });
             let mut kinds: Vec<_> = kinds.collect();
             // Stable, so that equal ones stay in the order of their names.
-            kinds.sort_by_key(|kind| std::cmp::Reverse(kind.frees.most));
+            kinds.sort_by_key(|kind| Reverse(kind.frees.most));
             CleanGroup { title, frees, kinds }
         });
         groups.filter(|group| !group.kinds.is_empty()).collect()
@@ -355,7 +360,7 @@ impl Browser {
         items
     }
 
-    /// What the list says if it is empty.
+    /// The text in place of an empty list.
     pub(super) fn no_unused(&self) -> Option<String> {
         let CleanLook::Known(_, _, hint) = &self.clean.look else { return None };
         Some(format!("found nothing that can be made or downloaded again{hint}"))
@@ -374,7 +379,7 @@ impl Browser {
         self.relist();
     }
 
-    /// Folds what the chosen line lies in, and chooses that. False if it is the top already.
+    /// Folds the kind around the chosen line, and chooses it. False if nothing can be folded.
     pub(super) fn fold(&mut self) -> bool {
         let branch = self.item(self.shown.chosen).and_then(|item| item.branch);
         let Some(branch) = branch.filter(|it| it.kind.is_some()) else { return false };
@@ -419,14 +424,18 @@ impl Browser {
 
     /// Whether all that a line stands for is marked, or something of it.
     pub(super) fn are_marked(&self, branch: Branch) -> (bool, bool) {
-        let (_, entries) = self.entries_of(branch);
         let (marks, tree) = (&self.scan.marks, &self.scan.tree);
-        let is_marked = |place| marks.is_marked(place) || marks.is_held(tree, place);
-        let count = entries.iter().filter(|it| it.place.is_some_and(is_marked)).count();
+        if marks.is_empty() {
+            // This is asked for each line that is drawn.
+            return (false, false);
+        }
+        let (_, entries) = self.entries_of(branch);
+        let is_covered = |place| marks.covers(tree, place);
+        let count = entries.iter().filter(|it| it.place.is_some_and(is_covered)).count();
         (count > 0 && count == entries.len(), count > 0)
     }
 
-    /// Notes that what is marked at these places was marked because rules find it.
+    /// Remembers that the marks at these places were set because rules find the entries.
     pub(super) fn mark_by_rules(&mut self, places: &[Place]) {
         let tree = &self.scan.tree;
         let marked = places.iter().filter(|place| self.scan.marks.is_marked(**place));
@@ -434,7 +443,7 @@ impl Browser {
         self.selection.by_rules.extend(paths);
     }
 
-    /// What the review needs to check what was marked because rules find it: these marks, by number and path.
+    /// The check that the review makes for `marks` that were set in this view, which are given by number and path.
     pub(super) fn recheck(&self, marks: Vec<(usize, Vec<u8>)>) -> Option<Box<Recheck>> {
         let CleanLook::Known(findable, ..) = &self.clean.look else { return None };
         let marks: Vec<_> =
@@ -457,7 +466,7 @@ impl Browser {
         }))
     }
 
-    /// What is known of a line of the view.
+    /// The details of a line of the view.
     pub(super) fn unused_details(&self, branch: Branch) -> Vec<(&'static str, String)> {
         let (group, entries) = self.entries_of(branch);
         let (Some(group), [first, ..]) = (group, &entries[..]) else { return Vec::new() };
@@ -469,7 +478,7 @@ impl Browser {
             return lines;
         }
         let ReclaimRule { back, hand, program, doc, .. } = &*first.rule;
-        // What may be removed by hand, weigh removes.
+        // weigh removes all that may be removed by hand.
         let command = first.command.as_ref().filter(|_| entries.len() == 1 && hand.is_empty());
         let texts = [
             ("why look first", first.doubt.as_ref().filter(|_| entries.len() == 1)),

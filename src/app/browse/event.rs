@@ -56,7 +56,7 @@ pub enum Event {
     Space(Vec<(Vec<u8>, Space)>),
     /// A scan has ended.
     Scanned(Result<Box<Outcome>, Problem>),
-    /// What can go, from the look with this number; and the paths of what has a git repository around it.
+    /// The entries that can go, from the look with this number; and the paths of those in a git repository.
     FoundUnused(u64, Box<Reclaimable>, BTreeSet<Vec<u8>>),
     /// The targets of the review with this number have been looked at: each by its number, or why it must not be
     /// removed.
@@ -65,7 +65,7 @@ pub enum Event {
     Removing(RemovalProgress),
     /// A removal has ended.
     Removed(Box<Removed>),
-    /// What was moved into the trash has been looked at there: what can be deleted, and why the rest cannot.
+    /// The moved entries have been looked at in the trash: each can be deleted, or not, for this reason.
     LookedInTrash(Vec<(Arc<Trashed>, Result<Target, String>)>),
     /// These were to be deleted from the trash. That has ended.
     Emptied(Vec<Arc<Trashed>>, Box<Removed>),
@@ -86,8 +86,7 @@ pub enum Command {
     /// Look at these targets, each with its number, for the review with that number. Those that rules have found must pass
     /// this check.
     Look(u64, Vec<(usize, Target)>, Option<Box<Recheck>>),
-    /// Find what can go by these rules, of what they may find, in the look with this number. The report has the problems
-    /// of the scan.
+    /// Find the entries that can go by these rules, in the look with this number. The report has the problems of the scan.
     FindUnused(u64, Arc<Findable>, Arc<Search>, Box<Report>),
     /// Remove these.
     Remove(Manner, Consent, Vec<Target>),
@@ -108,10 +107,10 @@ pub enum Command {
     End(Ending),
 }
 
-/// What it takes to check marks that were set because rules find the entries.
+/// A check of marks that were set because rules find the entries.
 #[derive(Debug)]
 pub struct Recheck {
-    /// What the rules may find.
+    /// The entries that the rules may find.
     pub findable: Arc<Findable>,
     /// The rules.
     pub search: Arc<Search>,

@@ -69,6 +69,11 @@ impl Marks {
             && above.any(|it| it.id().is_some_and(|id| self.is_marked(id.into())))
     }
 
+    /// Whether `place` is marked, or a directory around it.
+    pub fn covers(&self, tree: &Tree, place: Place) -> bool {
+        self.is_marked(place) || self.is_held(tree, place)
+    }
+
     /// Whether something below the `directory` of `tree` is marked.
     pub fn has_below(&self, tree: &Tree, directory: DirectoryId) -> bool {
         if self.places.range(Place::within(tree, directory)).any(|it| *it != directory.into()) {

@@ -7,7 +7,8 @@
 //!   listings of a snapshot and the names of owners.
 //! * `listing`, `pattern`: the lines of the list, in order. `views`: the search, and lists that are not of one
 //!   directory; `query` finds their lines.
-//! * `causes`: a view of what is in no file, for `--df`. `clean`: a view of what can be made or downloaded again.
+//! * `causes`: a view of what is in no file, for `--df`. `clean`: a view of entries that can be made or
+//!   downloaded again.
 //! * `outside`: paths that are copied, or opened in another program.
 //! * `marks`: the marks, and the entries that must not be marked. The system is asked about these once.
 //! * `follow`: updates the tree and its totals.

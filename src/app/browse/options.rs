@@ -50,9 +50,9 @@ pub struct BrowseOptions {
     pub asks_background: bool,
     /// Whether the user has chosen how times are written. Otherwise the list has ages.
     pub has_time_style: bool,
-    /// How to find what can go, if that can be shown.
+    /// How to find entries that can go, if these can be shown.
     pub search: Option<Arc<Search>>,
-    /// Whether that is shown first, when the scan is over (`--clean`).
+    /// Whether these are shown first, when the scan is over (`--clean`).
     pub begins_with_clean: bool,
     /// What its last line says at first.
     pub note: Option<String>,

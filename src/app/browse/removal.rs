@@ -399,11 +399,21 @@ impl Browser {
         changed.extend(removed.left.iter().map(|problem| problem.path.clone()));
         self.rescan_around(&changed);
         left.extend(removed.left);
-        let behind = self.behind(&left);
-        self.removals.fail(left, removed.unlogged.into_iter().chain(problems));
-        self.removals.has_news = !self.removals.problems.is_empty();
         let done = summary(running.manner, (gone, entries, kept), removed.is_cancelled);
-        self.say(behind + &done);
+        self.conclude(left, removed.unlogged.into_iter().chain(problems), &done)
+    }
+
+    /// Ends a removal, with the problems of entries that it `left` behind, others, and a message that says what is `done`.
+    fn conclude(
+        &mut self,
+        left: Vec<Problem>,
+        problems: impl Iterator<Item = Problem>,
+        done: &str,
+    ) -> Option<Command> {
+        let behind = self.behind(&left);
+        self.removals.fail(left, problems);
+        self.removals.has_news = !self.removals.problems.is_empty();
+        self.say(behind + done);
         self.next_rescan()
     }
 
@@ -553,7 +563,7 @@ impl Browser {
         Some(Command::Empty(consent, mem::take(&mut self.removals.emptying)))
     }
 
-    /// Takes what came of deleting these from the trash.
+    /// Takes the outcome of deleting these from the trash.
     pub(super) fn emptied(
         &mut self,
         trashed: &[Arc<Trashed>],
@@ -577,13 +587,9 @@ impl Browser {
         self.removals.trashed.retain(|entry| !deleted.contains(&Arc::as_ptr(&entry.trashed)));
         self.scan.tree.set_fingerprints(&removed.relinked);
         self.rescan_around(&changed);
-        let behind = self.behind(&left);
         let kept = trashed.len() as u64 - gone;
-        self.removals.fail(left, removed.unlogged.into_iter().chain(problems));
-        self.removals.has_news = !self.removals.problems.is_empty();
         let done = summary(Manner::Delete, (gone, entries, kept), removed.is_cancelled);
-        self.say(behind + &done);
-        self.next_rescan()
+        self.conclude(left, removed.unlogged.into_iter().chain(problems), &done)
     }
 
     /// Scans the directories around `paths` again, if they are in the tree.

@@ -24,7 +24,7 @@ pub(super) struct Removals {
     pub(super) ending: Option<Ending>,
     /// What this run has moved into the trash, in this order.
     pub(super) trashed: Vec<TrashedEntry>,
-    /// What is to be deleted from the trash, or is being deleted.
+    /// The entries that are to be deleted from the trash, or are being deleted.
     pub(super) emptying: Vec<(Arc<Trashed>, Target)>,
     /// Whether the trash is being emptied.
     pub(super) is_emptying: bool,

@@ -311,7 +311,7 @@ impl Browser {
         let items = (0..self.len()).filter_map(|line| self.item(line));
         let meant = items.filter(|item| by.is_none_or(|by| by.is_match(item, now)));
         let is_most = by.is_some_and(MarkedBy::is_most);
-        // What cannot go is listed beside what can.
+        // Entries that cannot go are listed, too.
         let meant = meant.filter(|item| by.is_some() || item.branch.is_none_or(|it| it.is_summed));
         let places = meant.flat_map(|item| match self.places_of(&item) {
             Ok(_) if is_most && self.is_partial(item.place) => vec![Err("not all of it was read")],

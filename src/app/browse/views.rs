@@ -93,7 +93,7 @@ impl Browser {
         }
     }
 
-    /// Sets the view. What can go is of everything that was scanned, other views are of the current directory.
+    /// Sets the view. The view "clean" is of everything that was scanned, other views are of the current directory.
     fn set_view(&mut self, kind: ViewKind) {
         let (was, is) = (self.shown.view == ViewKind::Clean, kind == ViewKind::Clean);
         if is && !was {

@@ -1,7 +1,7 @@
 //! The loop, and the work in the background. It passes keys, and what threads find out, to the state, and does what
 //! that wants to be done.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::{CString, OsString};
 use std::io::{self, ErrorKind, Write as _};
 use std::ops::ControlFlow;
@@ -21,9 +21,10 @@ use super::marks::Protected;
 use super::options::BrowseOptions;
 use super::review::RemovalProgress;
 use crate::app::signals::{self, TerminalSignals};
-use weigh::internal::ask::reclaimable::{self, Reclaimable};
+use weigh::internal::ask::reclaimable::{self, Reclaimable, Search};
 use weigh::internal::ask::{self, Input, Keep, Outcome, Request};
 use weigh::internal::base::interrupt::Interrupt;
+use weigh::internal::base::path;
 use weigh::internal::remove::{
     self, Consent, Fate, Manner, ProtectedPaths, Removed, Target, Trashed, UserDirectories,
 };
@@ -55,7 +56,7 @@ pub trait Console {
 /// The work in the background.
 #[derive(Debug)]
 pub struct Work {
-    /// What is browsed, if that was not read from a file.
+    /// The roots that are browsed, unless they were read from a file.
     roots: Vec<OsString>,
     directories: UserDirectories,
     signals: TerminalSignals,
@@ -228,11 +229,20 @@ impl Work {
         }
     }
 
-    fn remove(&self, manner: Manner, consent: Consent, targets: Vec<Target>) {
+    /// Returns whether a removal that begins now is to go on.
+    fn until_ended(&self) -> impl Fn() -> ControlFlow<()> + use<> {
         let (signals, is_cancelled) = (self.signals.clone(), Arc::clone(&self.is_cancelled));
-        let (directories, interval) = (self.directories.clone(), self.interval);
-        let roots = self.roots.clone();
         is_cancelled.store(false, Ordering::SeqCst);
+        // The loop may be waiting for a terminal that takes no more output.
+        move || match is_cancelled.load(Ordering::SeqCst) || signals.ended_by().is_some() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn remove(&self, manner: Manner, consent: Consent, targets: Vec<Target>) {
+        let (directories, interval) = (self.directories.clone(), self.interval);
+        let (roots, goes_on) = (self.roots.clone(), self.until_ended());
         self.spawn(move |sender| {
             let (mut last_report, mut now) = (Instant::now(), RemovalProgress::default());
             let removed = remove::remove(&targets, manner, consent, &directories, &mut |event| {
@@ -241,11 +251,7 @@ impl Work {
                     last_report = Instant::now();
                     send(sender, Event::Removing(mem::take(&mut now)));
                 }
-                // The loop may be waiting for a terminal that takes no more output.
-                match is_cancelled.load(Ordering::SeqCst) || signals.ended_by().is_some() {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                }
+                goes_on()
             });
             send(sender, Event::Removing(now));
             send(sender, spaces(&roots));
@@ -273,18 +279,13 @@ impl Work {
 
     /// Deletes from the trash, and then the info files of what is deleted.
     fn empty(&self, consent: Consent, looked: Vec<(Arc<Trashed>, Target)>) {
-        let (signals, is_cancelled) = (self.signals.clone(), Arc::clone(&self.is_cancelled));
         let (directories, roots) = (self.directories.clone(), self.roots.clone());
-        is_cancelled.store(false, Ordering::SeqCst);
+        let goes_on = self.until_ended();
         self.spawn(move |sender| {
             let (trashed, targets): (Vec<_>, Vec<_>) = looked.into_iter().unzip();
+            let delete = Manner::Delete;
             let removed =
-                remove::remove(&targets, Manner::Delete, consent, &directories, &mut |_| {
-                    match is_cancelled.load(Ordering::SeqCst) || signals.ended_by().is_some() {
-                        true => ControlFlow::Break(()),
-                        false => ControlFlow::Continue(()),
-                    }
-                });
+                remove::remove(&targets, delete, consent, &directories, &mut |_| goes_on());
             let done = trashed.iter().zip(&removed.outcomes);
             let deleted = done.filter(|(_, outcome)| matches!(outcome.fate, Fate::Deleted));
             deleted.for_each(|(one, _)| one.forget());
@@ -405,7 +406,7 @@ fn look(
     looked.collect()
 }
 
-/// The paths of what projects have made, if a git repository is around it, by the name alone.
+/// The paths of the output of projects in a git repository, which the name `.git` tells.
 fn in_git(found: &Reclaimable) -> BTreeSet<Vec<u8>> {
     let mut known: HashMap<PathBuf, bool> = HashMap::new();
     let lists = [&found.found, &found.recent, &found.by_program, &found.others];
@@ -425,7 +426,7 @@ fn in_git(found: &Reclaimable) -> BTreeSet<Vec<u8>> {
     in_git.map(|one| one.path.clone()).collect()
 }
 
-/// Looks at what was moved into the trash: everything in it as it is now, if it is still the same.
+/// Looks at the moved entries in the trash, with everything in them as it is now. Others may lie there now.
 fn look_in_trash(
     trashed: Vec<Arc<Trashed>>,
     homes: &[PathBuf],
@@ -467,33 +468,47 @@ fn look_in_trash(
     looked
 }
 
-/// Applies the rules again to what was marked because of them, and looks at everything in it: what somebody else owns or
-/// uses, and what the rules do not find any more, is not removed.
+/// Applies the rules again to entries that were marked because of them, and scans all of these: an entry stays if the rules
+/// do not find it any more, or if something in it belongs to somebody else or is in use.
 fn check_again(recheck: &Recheck, looked: &mut [(usize, Result<Target, String>)]) {
     let Recheck { findable, search, report, request, marks } = recheck;
     let found = reclaimable::find(Some(findable), report, search, None);
-    for (number, path) in marks {
-        let target = looked.iter_mut().find(|(it, _)| it == number).map(|(_, target)| target);
-        let Some(target) = target.filter(|target| target.is_ok()) else { continue };
-        let doubt = match found.found.iter().any(|one| one.path == *path) {
-            false => {
-                let others = found.others.iter().find(|one| one.path == *path);
-                let doubt = others.and_then(|one| one.doubt.clone());
-                Some(doubt.unwrap_or_else(|| "weigh's rules do not find it any more".to_owned()))
-            }
-            true => {
-                let source = Input::Roots(vec![sys::into_path(path.clone()).into()]);
-                let request = Request { source, ..request.clone() };
-                let scanned = ask::browse(&request, Arc::default(), |_| ());
-                let tree = scanned.ok().filter(Outcome::is_complete);
-                match tree.and_then(|it| it.snapshot.report.answer) {
-                    Some(tree) => reclaimable::doubt_in(&tree, search),
-                    None => Some("it could not be read completely".to_owned()),
-                }
-            }
-        };
-        if let Some(doubt) = doubt {
-            *target = Err(doubt);
+    let can_go: HashSet<_> = found.found.iter().map(|one| &one.path).collect();
+    let others = found.others.iter().filter_map(|one| Some((&one.path, one.doubt.clone()?)));
+    let mut doubts: HashMap<_, _> = others.collect();
+    for (_, path) in marks.iter().filter(|(_, path)| !can_go.contains(path)) {
+        doubts.entry(path).or_insert_with(|| "weigh's rules do not find it any more".to_owned());
+    }
+    let scanned: Vec<_> = marks.iter().map(|(_, it)| it).filter(|it| can_go.contains(it)).collect();
+    let in_them = doubts_in(&scanned, search, request);
+    doubts
+        .extend(scanned.into_iter().zip(in_them).filter_map(|(path, doubt)| Some((path, doubt?))));
+    let paths: HashMap<_, _> = marks.iter().map(|(number, path)| (*number, path)).collect();
+    for (number, target) in looked.iter_mut().filter(|(_, target)| target.is_ok()) {
+        if let Some(doubt) = paths.get(number).and_then(|path| doubts.get(path)) {
+            *target = Err(doubt.clone());
         }
     }
+}
+
+/// Why each of the entries at these `paths` must not go, if a scan of all of them finds a reason.
+fn doubts_in(paths: &[&Vec<u8>], search: &Search, request: &Request) -> Vec<Option<String>> {
+    if paths.is_empty() {
+        return Vec::new();
+    }
+    let roots = paths.iter().map(|path| sys::into_path((*path).clone()).into());
+    let request = Request { source: Input::Roots(roots.collect()), ..request.clone() };
+    let scanned = ask::browse(&request, Arc::default(), |_| ());
+    let report = scanned.map(|it| it.snapshot.report).unwrap_or_default();
+    let tree = report.answer.filter(|_| !report.is_interrupted).unwrap_or_default();
+    let roots: HashSet<_> = tree.roots().map(|root| root.name()).collect();
+    let lost: Vec<_> = report.problems.iter().filter(|it| it.is_loss()).collect();
+    let is_read =
+        |at: &[u8]| roots.contains(at) && !lost.iter().any(|it| path::is_within(&it.path, at));
+    let doubts = reclaimable::doubts(&tree, search);
+    let doubt = |path: &&Vec<u8>| match is_read(path) {
+        true => doubts.get(*path).cloned(),
+        false => Some("it could not be read completely".to_owned()),
+    };
+    paths.iter().map(doubt).collect()
 }

@@ -132,9 +132,8 @@ fn typed_roots(roots: &[OsString]) -> String {
     }
 }
 
-/// The note for a comparison of `now` with a scan from `earlier` of a directory above it. `paths` are those of `now` as
-/// they are typed.
-fn part_of_what(earlier: &Origin, now: &Origin, paths: &str) -> Option<String> {
+/// The note for a comparison of `now` with an `earlier` scan of a directory above. `paths` are the PATHs as they are typed.
+fn compared_with_above(earlier: &Origin, now: &Origin, paths: &str) -> Option<String> {
     snapshot::way_to(earlier, now)?;
     let part = if paths.is_empty() { " this directory" } else { paths };
     let above = earlier.paths().first().map_or_else(String::new, |path| harmless(path));
@@ -213,7 +212,8 @@ impl Flags {
         if let Some(Member { file, header }) = found.map_err(|problem| problem.lines())? {
             let host = &header.origin.host;
             let note = (*host != now.host).then(|| errors::other_host(host, &now.host));
-            let note = note.or_else(|| part_of_what(&header.origin, &now, &typed_roots(roots)));
+            let note =
+                note.or_else(|| compared_with_above(&header.origin, &now, &typed_roots(roots)));
             return Ok(Since { file: Some(file), note, first: None });
         }
         let (why, instead) = self.nothing(&now, &typed_roots(roots), needs_complete);
@@ -353,8 +353,7 @@ impl Flags {
     }
 }
 
-/// A line about the kept scan in `file`: when it was made, how much room the file takes, of what, and what is special
-/// about it.
+/// A line about the kept scan in `file`: its time, its length, its PATHs, its flags, and another host or missing parts.
 fn kept_scan(file: &Path, header: &SnapshotInfo, host: &[u8], times: &TimeFormat) -> String {
     let origin = &header.origin;
     let time = times.write(origin.time);

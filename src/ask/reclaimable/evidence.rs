@@ -232,9 +232,12 @@ fn join(names: &[Vec<u8>]) -> Vec<u8> {
     path::join_all(names.iter().map(Vec::as_slice))
 }
 
-/// Why the root of `tree`, which has the [`EVIDENCE`], must not go, if there is a reason in it.
-pub fn doubt_in(tree: &Tree, search: &Search) -> Option<String> {
-    Evidence::new(tree, &[], search, sys::in_use().ok().as_ref()).doubt(tree.root())
+/// Why roots of `tree`, which has the [`EVIDENCE`], must not go: each root with a reason in it, by its name.
+pub fn doubts(tree: &Tree, search: &Search) -> HashMap<Vec<u8>, String> {
+    let in_use = sys::in_use().ok();
+    let evidence = Evidence::new(tree, &[], search, in_use.as_ref());
+    let doubts = tree.roots().map(|root| Some((root.name().to_vec(), evidence.doubt(root)?)));
+    doubts.flatten().collect()
 }
 
 /// Which process uses an entry, in words, if one does.

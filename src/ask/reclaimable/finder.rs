@@ -122,7 +122,7 @@ impl<'a> Finder<'a> {
             }
             let Some(proof) = self.proof_of(number) else { continue };
             let one = self.reclaim(proof, number).and_then(|one| self.looked_at(one, proof));
-            // What makes a directory doubtful says nothing of what is proved on its own in it. Nor does a work tree.
+            // A doubtful directory, and a work tree, say nothing about entries in it that have a proof of their own.
             let is_work_tree = proof.rule.is_work_tree();
             if one.as_ref().is_none_or(|one| one.unexpected.is_none() && !is_work_tree) {
                 decided = number - self.entries[number].below;

@@ -32,7 +32,7 @@ use crate::tree::sum::Freed;
 use crate::tree::{Freeable, Place, Report};
 
 pub use collect::{Findable, RuleTally};
-pub use evidence::{EVIDENCE, EvidenceTally, doubt_in, used_within};
+pub use evidence::{EVIDENCE, EvidenceTally, doubts, used_within};
 pub use plan::{PlanOrigin, ReclaimPlan};
 pub use rule::{ReclaimRule, quoted};
 
@@ -93,7 +93,7 @@ pub struct Reclaimable {
     pub home: Option<PathBuf>,
     /// How many processes could not be asked what they have open.
     pub unseen: u64,
-    /// Whether files in what may go may share space with others, and nobody asked: less may come free.
+    /// Whether less may come free, because files may share space with others, and nobody asked the file system.
     pub may_share: bool,
     /// What makes a plan of it, after the second look.
     pub origin: Option<PlanOrigin>,
@@ -153,7 +153,7 @@ impl Reclaim {
     }
 }
 
-/// What can go of what was `findable`; nothing if the walk was interrupted, or could read nothing. The second look also
+/// The `findable` entries that can go; none if the walk was interrupted, or could read nothing. The second look also
 /// knows what the `first` one found, and examines that.
 pub fn find(
     findable: Option<&Findable>,

@@ -200,7 +200,7 @@ fn listen(mut stderr: ChildStderr, said: &Sender<Vec<u8>>, entries: &AtomicU64) 
     }
 }
 
-/// What the other side says before it lists anything.
+/// The answer of the other side, before it lists anything.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) way: Way,

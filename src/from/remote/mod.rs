@@ -232,12 +232,12 @@ impl Remote {
     }
 }
 
-/// What machines tell about their file systems.
+/// The answers of machines about their file systems.
 #[derive(Debug, Default)]
 pub struct ToldSpaces {
     /// How full they are, each once.
     pub file_systems: Vec<FileSystem>,
-    /// Each PATH that is no mount point, with that of its file system.
+    /// Each PATH that is no mount point, and the mount point of its file system.
     pub inside: Vec<(Vec<u8>, Vec<u8>)>,
     /// The machines whose programs know no inodes.
     pub without_inodes: Vec<Vec<u8>>,

@@ -3,7 +3,7 @@
 use super::connection::MOST_SHOWN;
 use crate::sys::Space;
 
-/// What is told of the file system around a path.
+/// A file system around a path, as the other machine describes it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ToldSpace {
     pub(super) point: Vec<u8>,
@@ -12,7 +12,7 @@ pub(super) struct ToldSpace {
     pub(super) is_exact: bool,
 }
 
-/// What these `lines` tell of the paths that were asked for, in their order; or why `df` failed.
+/// The file systems around the paths that were asked for, in their order, as these `lines` describe them; or why `df` failed.
 pub(super) fn read(lines: &[Vec<u8>]) -> Vec<Result<ToldSpace, String>> {
     let mut told = Vec::<Result<ToldSpace, String>>::new();
     for line in lines {
@@ -36,7 +36,7 @@ pub(super) fn read(lines: &[Vec<u8>]) -> Vec<Result<ToldSpace, String>> {
 /// points may have blanks.
 fn of_df(line: &[u8]) -> Option<ToldSpace> {
     let start = line.windows(2).position(|it| it == b" /")?;
-    // A name that has a slash after a blank is followed by numbers, and so is that of a device.
+    // Names of devices and mount points may have a slash after a blank, but only the mount point has the numbers before it.
     let starts = (start..line.len()).filter(|at| line[*at..].starts_with(b" /"));
     starts.into_iter().find_map(|at| {
         let (before, point) = (str::from_utf8(&line[..at]).ok()?, &line[at + 1..]);
@@ -50,8 +50,8 @@ fn of_df(line: &[u8]) -> Option<ToldSpace> {
     })
 }
 
-/// What `stat -f -c '%S %b %f %a %c %d'` prints: the size of a block, how many there are, are free and are available, and
-/// how many inodes there are and are free. That of BSD prints something else.
+/// The output of `stat -f -c '%S %b %f %a %c %d'`: the size of a block, how many there are, are free and are available, and
+/// how many inodes there are and are free. The `stat` of BSD prints something else.
 fn exact(figures: &[u8]) -> Option<Space> {
     let figures = str::from_utf8(figures).ok()?.split_ascii_whitespace();
     let figures: Vec<u64> = figures.map(|it| it.parse().ok()).collect::<Option<_>>()?;

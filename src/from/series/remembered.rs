@@ -106,8 +106,8 @@ impl Remembered {
         self.directory.join(format!("{digest:016x}"))
     }
 
-    /// The newest walk of the series of `now` until the end of a `day`, or if there is none, that of another host, or
-    /// else that of a directory above it; perhaps only of those that are complete.
+    /// The newest walk of the series of `now` until the end of a `day`. If there is none, the newest one of another host,
+    /// or else of a directory above. Perhaps only complete walks count.
     ///
     /// # Errors
     /// The system's, and that of a file that cannot be read.
@@ -139,7 +139,7 @@ impl Remembered {
         }
     }
 
-    /// The newest walk until then of a directory above that of `now`, with the same flags.
+    /// The newest walk until then of a directory above the one of `now`, with the same flags.
     fn find_above(
         &self,
         until: i64,

@@ -1,4 +1,4 @@
-//! What a file system holds besides the files that the scan saw: the reason why `df` reports more.
+//! The space on a file system in none of the files that the scan saw: the reason why `df` reports more.
 
 use std::collections::HashSet;
 use std::ffi::{CString, OsString};
@@ -6,7 +6,7 @@ use std::{fmt, io};
 
 pub use crate::sys::{Cause, Space, Unseen};
 
-use crate::sys::problem::{Operation, Problem};
+use crate::sys::problem::{Operation, Problem, reason};
 use crate::sys::{self, MountAround, MountTable};
 use crate::tree::Tree;
 
@@ -23,11 +23,11 @@ pub struct FileSystem {
     pub is_near: bool,
     /// The total of the root, in bytes, if it is known.
     pub seen: Option<u64>,
-    /// What uses the rest, as far as that was found out: the largest first.
+    /// The known uses of the rest, the largest first.
     pub causes: Vec<Cause>,
     /// Processes that could not be looked at: they may have more files open that are deleted.
     pub unseen_processes: Vec<Unknown>,
-    /// What else could not be looked at.
+    /// Anything else that could not be looked at.
     pub unknown: Vec<Unknown>,
     /// What the file system needs for itself, and df leaves out of its size.
     pub left_out: Vec<Unseen>,
@@ -36,26 +36,29 @@ pub struct FileSystem {
 /// Something that could not be looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unknown {
-    /// What that is.
+    /// Its name, such as `metadata`.
     pub what: String,
-    /// Why, if that is not in its name.
+    /// The reason, unless the name says it.
     pub why: Option<String>,
     /// Whether root could look at it.
     pub needs_root: bool,
 }
 
 impl Unknown {
-    /// That is called `what`, which says all.
+    /// Something with a name that says all.
     pub fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), ..Self::default() }
     }
 
-    /// That is called `what`, for a reason: perhaps what the system says to those who are not root.
+    /// Something, and the reason, which holds for root, too.
     pub fn because(what: impl Into<String>, why: impl Into<String>) -> Self {
-        let why = why.into();
-        let refusals = ["Permission denied", "Operation not permitted"];
-        let is_refused = refusals.iter().any(|text| why.ends_with(text));
-        Self { what: what.into(), needs_root: is_refused && !sys::is_root(), why: Some(why) }
+        Self { why: Some(why.into()), ..Self::new(what) }
+    }
+
+    /// Something, and the error of the system, which root may not get.
+    pub fn failed(what: impl Into<String>, error: &io::Error) -> Self {
+        let needs_root = error.kind() == io::ErrorKind::PermissionDenied && !sys::is_root();
+        Self { needs_root, ..Self::because(what, reason(error)) }
     }
 }
 
@@ -103,7 +106,7 @@ pub struct Around {
     pub roots: Vec<OsString>,
     /// The file systems, in the same order.
     pub file_systems: Vec<FileSystem>,
-    /// Each PATH that is no mount point, with that of its file system.
+    /// Each PATH that is no mount point, and the mount point of its file system.
     pub inside: Vec<(Vec<u8>, Vec<u8>)>,
     /// Why the others cannot be scanned. The storage may not answer.
     pub unread: Vec<Problem>,

@@ -6,7 +6,7 @@
 //! * `packed`: the `.weigh` format, written and read; `header`: its header.
 //! * `ncdu`: ncdu's export, which is only read; `tokens`: JSON, piece by piece; `compression`: zstd and gzip.
 //! * `reweigh`: applies filters; `roots`: the roots for that.
-//! * `part`: from a snapshot of a directory, that of a directory in it.
+//! * `part`: a directory in a snapshot as a snapshot of its own.
 //! * `comparable`: whether two snapshots count the same things, and what their comparison cannot tell.
 //! * `several`: loads several snapshots together; `shares`: those of one tree; `devices`: which devices are the same.
 //! * `file_system`: what a file system holds besides what the walk saw.

@@ -1,7 +1,7 @@
-//! A part of a snapshot: from a snapshot of a directory, that of a directory in it, for a comparison with the latter.
+//! A part of a snapshot: a snapshot of a directory contains each directory in it, which can so be compared alone.
 //!
-//! A directory comes to the same wherever a scan starts: each inode counts once in it. Only flags that depend on where
-//! the scan started make a difference.
+//! A directory has the same total wherever a scan starts: each inode counts once in it. Only flags that depend on the
+//! start of the scan make a difference.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use crate::base::path;
 use crate::sys::problem::hinted;
 use crate::tree::{Content, Node, Shape, Tree};
 
-/// The path from the root of `whole` to that of `part`, if each has one and the second is in the first.
+/// The path from the root of `whole` to the root of `part`, if each has one root, and the second lies in the first.
 pub fn way_to<'p>(whole: &Origin, part: &'p Origin) -> Option<&'p [u8]> {
     let ([above], [root]) = (&whole.roots[..], &part.roots[..]) else { return None };
     let way = path::below(&root.path, &above.path).filter(|way| !way.is_empty())?;
@@ -56,12 +56,10 @@ pub fn leave_part(snapshot: &mut Snapshot, part: &Origin) -> io::Result<()> {
 
 /// The directory at `way` below the root of `whole`, called `name`: an empty one if it was not there.
 fn part_of(whole: &Tree, way: &[u8], name: &[u8]) -> Tree {
-    let names = way.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
-    let mut at = Some(whole.root());
-    for name in names {
-        at = at.and_then(|it| it.directories().find(|it| it.name() == name));
-    }
-    let tree = match at.and_then(|it| it.id()) {
+    let mut names = way.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
+    let found =
+        names.try_fold(whole.root(), |at, name| at.directories().find(|it| it.name() == name));
+    let tree = match found.and_then(|it| it.id()) {
         Some(directory) => whole.part(directory).named(name),
         None => {
             let node = Node { name, mode: Mode::DIRECTORY, ..Node::default() };

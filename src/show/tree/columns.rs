@@ -243,7 +243,7 @@ impl Rest {
         if lines.len() == 1 && options.root_alone {
             return None;
         }
-        // What the lines below each line cover. A line comes after the one that it is below.
+        // The size and the entries that the lines below each line cover. A line comes after the one that it is below.
         let mut below = vec![(0_u64, 0_u64); lines.len()];
         let mut sharing = 0;
         for (i, line) in lines.iter().enumerate().skip(1).rev() {

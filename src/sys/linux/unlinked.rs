@@ -16,8 +16,9 @@ use super::proc::{entries_of, look, unless_gone};
 use crate::base::inode::Identity;
 use crate::base::measure::Kind;
 use crate::sys::mount_table::{ListedMount, device_number, unescape};
-use crate::sys::problem::reason;
-use crate::sys::{Cause, Holder, Mapped, MountTable, Stat, Unseen, is_vanished, to_path};
+use crate::sys::{
+    Cause, Holder, Mapped, MountTable, Stat, UnlinkedFiles, Unseen, is_vanished, to_path,
+};
 
 /// How many files are named on each file system: the largest.
 const MOST: usize = 1_000;
@@ -30,15 +31,11 @@ const DELETED: &[u8] = b" (deleted)";
 /// Where the kernel tells which PID namespace this is, and what it tells of the first one (linux/proc_ns.h).
 const NAMESPACE: (&str, &str) = ("/proc/self/ns/pid", "pid:[4026531836]");
 
-/// Finds the files without a name on the file systems of `roots`, one after the other. Returns also what it could not
-/// look at. Ends early if it `is_stopped`.
+/// Finds the files without a name on the file systems of `roots`. Ends early if it `is_stopped`.
 ///
 /// # Errors
 /// The system's, if there is no proc.
-pub fn unlinked_files(
-    roots: &[Identity],
-    is_stopped: &AtomicBool,
-) -> io::Result<(Vec<Cause>, Vec<String>)> {
+pub fn unlinked_files(roots: &[Identity], is_stopped: &AtomicBool) -> io::Result<UnlinkedFiles> {
     let processes = fs::read_dir("/proc")?;
     let mut search = Search { mounts: MountTable::try_read()?, ..Search::default() };
     for Identity { mount, device, .. } in roots {
@@ -52,11 +49,11 @@ pub fn unlinked_files(
         }
     }
     let is_first = fs::read_link(NAMESPACE.0).is_ok_and(|it| it == Path::new(NAMESPACE.1));
-    let unread = search.unread.map(|error| format!("some processes ({})", reason(&error)));
-    let lists_all = is_first && Path::new("/proc/1").exists();
-    let unlisted = (!lists_all).then(|| "processes that /proc does not list".to_owned());
-    let causes = search.found.into_iter().map(Found::finish).collect();
-    Ok((causes, unread.into_iter().chain(unlisted).collect()))
+    Ok(UnlinkedFiles {
+        causes: search.found.into_iter().map(Found::finish).collect(),
+        unread: search.unread,
+        lists_all: is_first && Path::new("/proc/1").exists(),
+    })
 }
 
 #[derive(Default)]

@@ -8,7 +8,7 @@ use super::list;
 use super::text::{Line, is_low, page, pairs, paragraph, room, shorten_path, titled};
 use crate::app::browse::browser::{Browser, Dialog, DialogText, Question};
 use crate::app::browse::keys::{ACTIONS, Act, Key};
-use crate::app::browse::listing::{Branch, Item};
+use crate::app::browse::listing::Item;
 use crate::app::browse::removal::NOTHING_MARKED;
 use crate::app::browse::review::Review;
 use weigh::internal::base::inode::{Identity, Links};
@@ -161,9 +161,9 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
     let Some(item) = browser.item(browser.shown.chosen) else { return Vec::new() };
     let mut lines = Vec::new();
     if let Some(branch) = item.branch {
-        let name = |it: &Branch| if it.kind.is_some() || it.is_summed { "frees" } else { "" };
-        let frees = browser.write_freed(browser.freed(&item), false);
-        lines.extend(Some((name(&branch), frees)).filter(|(name, _)| !name.is_empty()));
+        if branch.kind.is_some() || branch.is_summed {
+            lines.push(("frees", browser.write_freed(browser.freed(&item), false)));
+        }
         lines.extend(item.totals.newest.map(|newest| ("last written", browser.time(newest))));
         lines.extend(browser.unused_details(branch));
         return lines;

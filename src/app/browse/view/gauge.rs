@@ -42,7 +42,11 @@ pub(super) fn draw(browser: &Browser, end: usize, canvas: &mut Canvas<'_>) {
             Charset::Unicode | Charset::Console => ["░", "▒"],
         };
         // Whole cells: a part of one would be a hole.
-        let bar = |bytes| palette::bar(bytes, space.size, width, whole(canvas.charset));
+        let whole = match canvas.charset {
+            Charset::Unicode => Charset::Console,
+            charset => charset,
+        };
+        let bar = |bytes| palette::bar(bytes, space.size, width, whole);
         // It draws attention only where that is needed.
         let is_full = space.available < space.size / 10;
         let bar_style = |it: Palette| if is_full { it.bar(used, space.size) } else { it.quiet() };
@@ -60,9 +64,4 @@ pub(super) fn draw(browser: &Browser, end: usize, canvas: &mut Canvas<'_>) {
     );
     x = canvas.write((x, 1), after, taken, BOLD);
     canvas.write((x, 1), &format!(" available{of}"), taken, canvas.aside());
-}
-
-/// Those characters that fill cells.
-fn whole(charset: Charset) -> Charset {
-    if charset == Charset::Unicode { Charset::Console } else { charset }
 }

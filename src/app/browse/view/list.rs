@@ -109,8 +109,7 @@ fn fields(browser: &Browser, line: usize, whole: u64) -> Option<Fields<'_>> {
         Some(branch) => browser.are_marked(branch),
         None => {
             let Scan { marks, tree, .. } = &browser.scan;
-            let is_marked = |place| marks.is_marked(place) || marks.is_held(tree, place);
-            let is_marked = item.place.is_some_and(is_marked);
+            let is_marked = item.place.is_some_and(|place| marks.covers(tree, place));
             (is_marked || browser.scan.is_within_marked(), has_marks(browser, &item))
         }
     };
@@ -264,12 +263,11 @@ fn gap(column: usize) -> usize {
 
 fn headings(canvas: &mut Canvas<'_>, y: usize, layout: &ListLayout, is_of_frees: bool) {
     for (i, (x, width)) in layout.columns.into_iter().enumerate() {
+        let heading = if i == SIZE && is_of_frees { "frees" } else { HEADINGS[i] };
         let x = match layout.bar {
             (bar, 1..) if i == PERCENT => bar,
-            _ if i == SIZE && is_of_frees => x + width.saturating_sub(cells("frees")),
-            _ => x + width.saturating_sub(cells(HEADINGS[i])),
+            _ => x + width.saturating_sub(cells(heading)),
         };
-        let heading = if i == SIZE && is_of_frees { "frees" } else { HEADINGS[i] };
         canvas.write((x, y), heading, if width > 0 { usize::MAX } else { 0 }, canvas.aside());
     }
     canvas.write((layout.name, y), NAME_HEADING, usize::MAX, canvas.aside());
@@ -290,7 +288,7 @@ fn line(
         Some(b'-') => Some(Ordering::Less),
         _ => None,
     };
-    // What is in no sum draws no attention.
+    // Sizes that are in no sum draw no attention.
     let share = match item.branch.is_none_or(|it| it.is_summed) {
         true => canvas.style(|it| it.share(size, whole), Modifier::empty()),
         false => canvas.aside(),
