@@ -77,15 +77,17 @@ pub fn apply(
     };
     removing.kept = unplanned;
     let third = third.reclaimable.into_iter().flat_map(|third| third.found);
-    let third = third.filter_map(|one| Some((one.path, one.checked?.evidence)));
-    let evidence: HashMap<_, _> = third.collect();
+    let mut now: HashMap<_, _> = third.map(|one| (one.path.clone(), one)).collect();
     let mut items = Vec::new();
     for (one, checked) in checked {
         let target = checked.target.clone();
-        if evidence.get(&one.path) == Some(&checked.evidence) {
+        let now = now.remove(&one.path);
+        let (checked_now, doubt) = now.map_or((None, None), |one| (one.checked, one.doubt));
+        if checked_now.is_some_and(|now| now.evidence == checked.evidence) {
             items.push((checked.place, target));
         } else {
-            removing.keep_whole(&target, "it has changed since the question".to_owned());
+            let why = doubt.unwrap_or_else(|| "it has changed since the question".to_owned());
+            removing.keep_whole(&target, why);
         }
     }
     removing.remove(items);

@@ -190,6 +190,7 @@ impl Setup {
         let rules = table.into_values().flatten().map(Arc::new).collect();
         let homes = self.options.homes.clone();
         let search = Search { rules, older, homes, lines: usize::MAX, ..Search::default() };
+        let search = LazyLock::new(Box::new(|| Arc::new(search)) as Box<_>);
         self.having(|it| it.search = Some(Arc::new(search)))
     }
 

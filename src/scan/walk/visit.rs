@@ -364,11 +364,13 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         Some(Task::Directory { dir: last?, parent: Some(Arc::clone(self.open)) })
     }
 
-    /// Adds the subtotal to the directory.
+    /// Adds the subtotal to the directory, and begins another one.
     fn flush(&mut self) {
         self.worker.slot.add(mem::take(&mut self.counts));
-        let subtotal = mem::take(&mut self.subtotal);
-        self.dir.subtotal().merge(&self.worker.walk.tally, subtotal);
+        let tally = &self.worker.walk.tally;
+        let mut all = self.dir.subtotal();
+        let next = all.begin_part(tally);
+        all.merge(tally, mem::replace(&mut self.subtotal, next));
     }
 }
 
