@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::vec;
 
 use super::browser::{Browser, ViewKind};
@@ -147,6 +147,10 @@ impl Browser {
         self.shown.view == ViewKind::Clean && !self.is_searching()
     }
 
+    fn search_of_rules(&self) -> Option<&Arc<Search>> {
+        self.options.search.as_deref().map(LazyLock::force)
+    }
+
     /// Why the view cannot be shown, if that is so.
     pub(super) fn lacks_for_clean(&self) -> Option<&'static str> {
         let is_stopped = || {
@@ -198,7 +202,7 @@ impl Browser {
         let may_begin = is_wanted && self.has_all() && self.pending.is_none();
         match &self.clean.look {
             CleanLook::Unknown if may_begin => {
-                let search = self.options.search.as_ref()?;
+                let search = self.search_of_rules()?;
                 let tally = RunningTally::new(search, &self.scan.tree);
                 self.clean.look = CleanLook::Tallying(Box::new(tally));
                 self.tally_unused();
@@ -211,7 +215,7 @@ impl Browser {
     fn look_for_tallied(&mut self) -> Option<Command> {
         let CleanLook::Tallied(findable) = &self.clean.look else { return None };
         let findable = Arc::clone(findable);
-        let search = Arc::clone(self.options.search.as_ref()?);
+        let search = Arc::clone(self.search_of_rules()?);
         self.clean.number += 1;
         self.clean.look = CleanLook::Finding(Arc::clone(&findable));
         Some(Command::FindUnused(self.clean.number, findable, search, self.problems()))
@@ -448,7 +452,7 @@ impl Browser {
         let CleanLook::Known(findable, ..) = &self.clean.look else { return None };
         let marks: Vec<_> =
             marks.into_iter().filter(|(_, path)| self.selection.by_rules.contains(path)).collect();
-        let search = self.options.search.as_ref().filter(|_| !marks.is_empty())?;
+        let search = self.search_of_rules().filter(|_| !marks.is_empty())?;
         let mut walk = self.request.walk.clone();
         walk.filter = Filter::default();
         let keep = Keep::Everything(EVIDENCE);

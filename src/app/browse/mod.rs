@@ -49,7 +49,7 @@ mod screen;
 pub use keys::{Binding, Bindings};
 pub use listing::{SortKey, Sorting};
 pub use marks::Protected;
-pub use options::BrowseOptions;
+pub use options::{BrowseOptions, LazySearch};
 pub use screen::{IS_BUILT, run};
 
 #[cfg(not(feature = "tui"))]

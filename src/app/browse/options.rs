@@ -1,7 +1,7 @@
 //! How to browse, and how that ended.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::keys::Bindings;
 use super::listing::Sorting;
@@ -14,6 +14,9 @@ use weigh::internal::show::palette::Charset;
 use weigh::internal::show::size::Format;
 use weigh::internal::show::time::TimeFormat;
 use weigh::internal::sys::problem::Problem;
+
+/// How to find entries that can go. The rules are read when they are needed for the first time.
+pub type LazySearch = Arc<LazyLock<Arc<Search>, Box<dyn FnOnce() -> Arc<Search> + Send>>>;
 
 /// How to browse.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +54,7 @@ pub struct BrowseOptions {
     /// Whether the user has chosen how times are written. Otherwise the list has ages.
     pub has_time_style: bool,
     /// How to find entries that can go, if these can be shown.
-    pub search: Option<Arc<Search>>,
+    pub search: Option<LazySearch>,
     /// Whether these are shown first, when the scan is over (`--clean`).
     pub begins_with_clean: bool,
     /// What its last line says at first.

@@ -200,7 +200,7 @@ impl Plan {
                 && flags.may_ask_background(),
             progress: !flags.print.no_progress && !flags.print.quiet && terminal::wants_progress(),
             request: Request {
-                reclaimable: if flags.screen.ui { None } else { flags.reclaimable()? },
+                reclaimable: flags.reclaimable()?,
                 walk,
                 keep,
                 measure: flags.size_measure(),

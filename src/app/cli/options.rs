@@ -10,10 +10,10 @@ use super::config;
 use super::elsewhere::nearest;
 use super::flags::{Flags, PrintFlags, Read, ShowFlags};
 use super::screen::homes;
-use crate::app::browse::SortKey;
+use crate::app::browse::{LazySearch, SortKey};
 use crate::app::terminal;
 use weigh::internal::ask::Keep;
-use weigh::internal::ask::reclaimable::{BUILT_IN, Search};
+use weigh::internal::ask::reclaimable::{BUILT_IN, ReclaimRule, Search};
 use weigh::internal::base::escape::harmless;
 use weigh::internal::base::measure::{Measure, Time, View};
 use weigh::internal::base::when::When;
@@ -29,6 +29,13 @@ use weigh::internal::show::{Form, page};
 use weigh::internal::sys;
 use weigh::internal::tree::Order;
 use weigh::internal::tree::tally::{By, Inodes, Limits, Show};
+
+/// A user's `own` rules, and then those that come with weigh.
+fn with_built_in(own: &[Arc<ReclaimRule>]) -> Result<Vec<Arc<ReclaimRule>>, String> {
+    let built_in = config::read(BUILT_IN, &Command::new("rules"));
+    let built_in = built_in.map_err(|mistake| mistake.message)?.rules;
+    Ok(own.iter().cloned().chain(built_in).collect())
+}
 
 impl Flags {
     pub(super) fn walk(&self) -> Result<walk::WalkOptions, String> {
@@ -224,22 +231,14 @@ impl Flags {
             && self.snapshots.since.is_none()
     }
 
-    /// What to look for that can go, if that is asked for.
+    /// How to find entries that can go, if that is asked for.
     pub(super) fn reclaimable(&self) -> Result<Option<Search>, String> {
-        if !self.show.reclaimable && !self.screen.ui {
+        if !self.show.reclaimable || self.screen.ui {
             return Ok(None);
         }
-        let built_in = config::read(BUILT_IN, &Command::new("rules"));
-        let built_in = built_in.map_err(|mistake| mistake.message)?.rules;
-        let is_markdown = self.form() == Some(Form::Markdown);
-        let usual = if is_markdown { default_lines(None) } else { usize::MAX };
-        // A list has kinds, which need all their entries.
-        let lines = self.show.number_of_lines.filter(|_| self.form().is_some());
-        // Nobody looks at what a plan removes, so it needs rules that come with weigh.
+        // Nobody looks at the entries of a plan, so it needs rules that come with weigh.
         let own = if self.clean.plan.is_some() { &[][..] } else { &self.rules };
-        let rules: Vec<_> = own.iter().cloned().chain(built_in).collect();
-        let spared =
-            if self.command.is(&CLEAN) { self.filters.filter()? } else { Filter::default() };
+        let rules = with_built_in(own)?;
         let is_unknown = |name: &&String| !rules.iter().any(|rule| rule.is_named(name));
         if let Some(name) = self.clean.only.iter().find(is_unknown) {
             let names = rules.iter().map(|rule| &*rule.name);
@@ -247,12 +246,32 @@ impl Flags {
             let name = harmless(name.as_bytes());
             return Err(format!("--only {name}: no rule has this name\nas in --only {near}"));
         }
+        Ok(Some(Search { rules, ..self.search_without_rules()? }))
+    }
+
+    /// How the screen finds entries that can go. The rules are read when that is asked for: it takes 4 ms.
+    pub(super) fn search_later(&self) -> Result<LazySearch, String> {
+        let (own, search) = (self.rules.clone(), self.search_without_rules()?);
+        Ok(Arc::new(LazyLock::new(Box::new(move || {
+            // A test reads the rules that come with weigh.
+            let rules = with_built_in(&own).unwrap_or(own);
+            Arc::new(Search { rules, ..search })
+        }))))
+    }
+
+    fn search_without_rules(&self) -> Result<Search, String> {
+        let is_markdown = self.form() == Some(Form::Markdown);
+        let usual = if is_markdown { default_lines(None) } else { usize::MAX };
+        // A list has kinds, which need all their entries.
+        let lines = self.show.number_of_lines.filter(|_| self.form().is_some());
+        let spared =
+            if self.command.is(&CLEAN) { self.filters.filter()? } else { Filter::default() };
         let has_spared = !self.filters.exclude.is_empty()
             || !self.filters.exclude_from.is_empty()
             || !self.filters.ignore_directory.is_empty();
         let is_json = self.form() == Some(Form::Json);
-        Ok(Some(Search {
-            rules,
+        Ok(Search {
+            rules: Vec::new(),
             only: self.clean.only.clone(),
             free: self.clean.free,
             plan: self.clean.plan.clone(),
@@ -269,7 +288,7 @@ impl Flags {
             looks_twice: self.command.is(&CLEAN) && (self.clean.apply || is_json || has_spared),
             owners: self.filters.owners()?,
             leaves_out_mounts: self.filters.limit_filesystem || !self.filters.skip.is_empty(),
-        }))
+        })
     }
 
     pub(super) fn picture(&self, terminal: Option<(usize, usize)>) -> tree::PictureOptions {

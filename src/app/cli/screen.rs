@@ -2,7 +2,6 @@
 
 use std::env;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use nu_ansi_term::Color;
 
@@ -66,7 +65,7 @@ impl Flags {
             size: terminal::usual_size(),
             asks_background: self.may_ask_background(),
             has_time_style: self.print.time_style.is_some(),
-            search: self.reclaimable()?.map(Arc::new),
+            search: Some(self.search_later()?),
             begins_with_clean: self.show.reclaimable,
             note: note.filter(|_| !self.print.quiet).map(|note| note.replace('\n', ": ")),
         }))
