@@ -305,6 +305,7 @@ fn line_of(text: &str, start: usize, key: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use weigh::internal::ask::reclaimable::BUILT_IN;
 
     fn command() -> Command {
         let long = |name| Arg::new(name).long(name);
@@ -334,6 +335,12 @@ mod tests {
                 (5, "exclude", "--exclude=a b|--exclude=c".to_owned()),
             ]
         );
+    }
+
+    #[test]
+    fn rules_that_come_with_weigh_prove_what_they_find() {
+        let rules = read(BUILT_IN, &command()).expect("they make sense").rules;
+        assert!(rules.iter().any(|rule| rule.name == "cargo-target"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Decides what can go, of all that was kept: by what is around it, and by the content of files.
 
-use std::cell::LazyCell;
-use std::collections::{BTreeMap, HashMap};
+use std::cell::{LazyCell, OnceCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::CString;
 use std::io::Read;
 use std::iter;
@@ -10,6 +10,7 @@ use std::path::Path;
 use regex::bytes::Regex;
 
 use super::collect::KeptEntry;
+use super::expected::Expected;
 use super::proof::{Proof, Proofs};
 use super::rule::{ReclaimRule, command_for, is_at, pattern};
 use super::{Reclaim, Search};
@@ -39,10 +40,8 @@ pub(super) struct Finder<'a> {
     /// storage of a container engine. A root comes after all that is in it.
     real: BTreeMap<usize, Option<Vec<u8>>>,
     mounts: MountTable,
-    /// The storages of container engines that are known by their paths.
-    storages: Vec<Vec<u8>>,
-    /// The real paths of home directories.
-    homes: Vec<Vec<u8>>,
+    /// Looked for as soon as something is found.
+    protected: OnceCell<Protected>,
     /// The paths of the layers of overlays, which may be relative to an unknown directory.
     layers: Vec<Vec<u8>>,
     /// Whether the walk has seen every name that is in the roots.
@@ -52,6 +51,14 @@ pub(super) struct Finder<'a> {
     in_use: &'a LazyCell<Option<InUse>>,
     /// What tags are compared with. Few of them are ever needed.
     patterns: HashMap<&'a str, Option<Regex>>,
+}
+
+/// Directories that are never removed: real paths.
+struct Protected {
+    /// The storages of container engines that are known by their paths.
+    storages: Vec<Vec<u8>>,
+    /// Home directories.
+    homes: Vec<Vec<u8>>,
 }
 
 impl<'a> Finder<'a> {
@@ -77,12 +84,6 @@ impl<'a> Finder<'a> {
             (root, real.map(|it| path::with_slashes(&it)))
         });
         let real: BTreeMap<_, _> = real.collect();
-        let of_others = sys::user_homes();
-        let homes = || search.homes.iter().chain(&of_others);
-        let storages = usual_storages(homes(), 0, &mounts);
-        let homes =
-            homes().filter_map(|home| mounts.near_path(home.as_os_str().as_encoded_bytes(), 0));
-        let homes = homes.map(|(real, _)| real).collect();
         // What is mounted may be left out.
         let mut roots = real.values().flatten();
         let has_all_names =
@@ -101,8 +102,7 @@ impl<'a> Finder<'a> {
             parents,
             real,
             mounts,
-            storages,
-            homes,
+            protected: OnceCell::new(),
             has_all_names,
             work_trees: WorkTrees::default(),
             in_use,
@@ -135,7 +135,8 @@ impl<'a> Finder<'a> {
     /// Adds the entry in `one` that its rule does not expect; none if nobody can tell.
     fn looked_at(&self, mut one: Reclaim, proof: &Proof) -> Option<Reclaim> {
         if one.is_directory {
-            one.unexpected = proof.expected.unexpected_in(&self.real_path(one.entry)?).ok()?;
+            let expected = Expected::of(&proof.rule);
+            one.unexpected = expected.unexpected_in(&self.real_path(one.entry)?).ok()?;
             let with = one.unexpected.as_ref().map(|at| format!("with {}", escape(at)));
             one.doubt = with.or(one.doubt);
             // A command would remove that, too.
@@ -203,6 +204,17 @@ impl<'a> Finder<'a> {
         regex.as_ref().is_some_and(|regex| regex.is_match(start))
     }
 
+    fn protected(&self) -> &Protected {
+        self.protected.get_or_init(|| {
+            let homes: BTreeSet<_> =
+                self.search.homes.iter().cloned().chain(sys::user_homes()).collect();
+            let storages = usual_storages(&homes, 0, &self.mounts);
+            let bytes = homes.iter().map(|home| home.as_os_str().as_encoded_bytes());
+            let homes = bytes.filter_map(|home| self.mounts.near_path(home, 0));
+            Protected { storages, homes: homes.map(|(real, _)| real).collect() }
+        })
+    }
+
     /// What is to be said of an entry that a rule matches; nothing if it is in doubt.
     fn reclaim(&mut self, proof: &Proof, number: usize) -> Option<Reclaim> {
         let (rule, entry) = (&proof.rule, &self.entries[number]);
@@ -225,11 +237,12 @@ impl<'a> Finder<'a> {
         if is_in_trash(&real) || is_in_trash(&whole) || self.is_layer(&real) {
             return None;
         }
-        if self.homes.iter().any(|home| path::is_within(home, &real)) {
+        let Protected { storages, homes } = self.protected();
+        if homes.iter().any(|home| path::is_within(home, &real)) {
             return None;
         }
         let meets = |storage: &[u8]| path::is_within(&real, storage) || is_inside(storage, &real);
-        if self.storages.iter().any(|storage| meets(storage)) {
+        if storages.iter().any(|storage| meets(storage)) {
             return None;
         }
         let at = to_path(&real).into_owned();

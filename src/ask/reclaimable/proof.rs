@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::expected::Expected;
 use super::markers::{Marked, MarkerSet, Markers};
 use super::rule::{ReclaimRule, RulePlace, names_of};
 use crate::base::inode::MountedDevice;
@@ -53,8 +52,6 @@ pub(super) struct Proof {
     never: MarkerSet,
     /// The sign of a repository where the rule allows none, if it allows any.
     astray: Option<usize>,
-    /// What may be in it.
-    pub(super) expected: Expected,
 }
 
 /// Rules, by their numbers.
@@ -153,7 +150,6 @@ impl Proofs {
             apart,
             never,
             astray,
-            expected: Expected::of(rule),
         });
     }
 
