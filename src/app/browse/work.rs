@@ -351,9 +351,10 @@ fn load_kept(
     let origin = now.origin.clone().unwrap_or_default();
     let Some((file, note)) = kept.find(Day::Last, &origin)? else {
         let (why, instead) = kept.nothing(&origin);
-        // The last line has no room for what follows.
-        let instead = instead.split("; ").next().unwrap_or_default();
-        return Err(format!("{why}: {instead}"));
+        // The last line has no room for PATHs twice, nor for more than one thing to do.
+        let instead = instead.replacen(&kept.paths, "", 1);
+        let first = instead.split([',', ';']).next().unwrap_or_default();
+        return Err(format!("{why}: {first}"));
     };
     let loaded = request.loaded_after(&file, &mut now).map_err(|problem| problem.to_string())?;
     Ok((Box::new(loaded), note))
