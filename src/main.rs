@@ -263,13 +263,13 @@ fn say_how_it_went(request: &Request, outcome: &Outcome, has_totals: bool, messa
     note(is_less.then(|| "totals are a lower bound".to_owned()), messages);
     note_hosts(request, problems, messages);
     say(Message::Error, outcome.history.as_ref().and_then(errors::incomplete));
-    if let Some(earlier) = &request.since {
-        let earlier = earlier.as_os_str().as_encoded_bytes();
-        let (losses, others): (Vec<_>, Vec<_>) =
-            outcome.doubts.iter().partition(|doubt| doubt.is_loss());
-        note(errors::doubts(others, earlier), messages);
-        say(Message::Error, errors::doubts(losses, earlier));
-    }
+    // A key of the screen compares with a scan that no flag names.
+    let earlier =
+        request.since.as_ref().map_or(errors::KEPT, |it| it.as_os_str().as_encoded_bytes());
+    let (losses, others): (Vec<_>, Vec<_>) =
+        outcome.doubts.iter().partition(|doubt| doubt.is_loss());
+    note(errors::doubts(others, earlier), messages);
+    say(Message::Error, errors::doubts(losses, earlier));
     note(messages.compared.clone(), messages);
     if messages.stats {
         terminal::complain(&progress::table(&outcome.stats.stages));

@@ -4,5 +4,6 @@
 pub mod browse;
 pub mod clean;
 pub mod cli;
+pub mod kept;
 pub mod signals;
 pub mod terminal;

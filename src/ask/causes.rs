@@ -42,7 +42,7 @@ pub fn at_once(request: &mut Request) -> AtOnce {
             request.unread = unread;
             return AtOnce { file_systems, ..AtOnce::default() };
         }
-        Input::Files(..) | Input::History(_) => return AtOnce::default(),
+        Input::Files(..) | Input::History(..) => return AtOnce::default(),
     };
     let mut around = Around::of(paths);
     *paths = mem::take(&mut around.roots);

@@ -52,8 +52,21 @@ impl Request {
         Ok((now, before))
     }
 
+    /// What is known of a scan of the roots that began at a `time`, in seconds since the epoch, and is seen in this `view`,
+    /// without its tree.
+    pub fn unscanned(&self, time: i64, view: View) -> Snapshot {
+        let origin = match &self.source {
+            Input::Roots(roots) => Some(Origin { time, ..self.here(roots) }),
+            _ => None,
+        };
+        Snapshot { origin, view, known: Measures::ALL, ..Snapshot::default() }
+    }
+
     /// The snapshot that `since` stands for, for a comparison with `now`, which is seen as that from then on.
-    fn loaded_after(&self, since: &Path, now: &mut Snapshot) -> Result<Snapshot, Problem> {
+    ///
+    /// # Errors
+    /// If it cannot be loaded or compared.
+    pub fn loaded_after(&self, since: &Path, now: &mut Snapshot) -> Result<Snapshot, Problem> {
         let file = self.earlier_file(since, &now.origin.clone().unwrap_or_default())?;
         let view = now.view;
         // If no flag asks for a measure, that of the earlier snapshot will do.

@@ -17,8 +17,8 @@ use crate::from::series::{self, Member};
 use crate::from::snapshot::{self, Origin, Snapshot, SnapshotInfo, Volume, Wanted};
 use crate::sys::problem::{Operation, Problem, hinted};
 use crate::sys::{self, Symlinks};
-use crate::tree::tally::{Entry, Limits, Tally};
-use crate::tree::{Child, Content, Order, Shape, Step, Traversal, Tree};
+use crate::tree::tally::{Entry, Inodes, Limits, Tally, Whole};
+use crate::tree::{Child, Content, Order, Step, Traversal, Tree};
 
 /// The history of a tree.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub struct History {
     pub file_systems: Vec<FileSystem>,
     /// The hosts that they are of. Several only if there is one snapshot of each: containers have another name each time.
     pub hosts: Vec<Vec<u8>>,
+    /// The path of the root of the snapshots, if the tree is only a part of them.
+    pub above: Option<Vec<u8>>,
     /// The snapshots that could not be read, or are of another tree.
     pub unread: Vec<Problem>,
 }
@@ -51,6 +53,8 @@ pub struct Trace {
     pub name: Vec<u8>,
     /// Its path from the root, including its own name; empty for the root.
     pub path: Vec<u8>,
+    /// Where it was at first, as such a path, if it was moved since.
+    pub moved_from: Option<Vec<u8>>,
     /// Its depth below the root.
     pub depth: usize,
     /// Its size at each moment, in the measure's unit; none if it did not exist.
@@ -68,13 +72,15 @@ struct Column {
 }
 
 /// The history of the tree whose snapshots are `files`, or are in those that are directories, in any order: the
-/// directories that changed most, as many as `limits` allow. Its sizes must have the measure `measure`, if given;
-/// otherwise that of the last snapshot. Also returns the last snapshot, with the tree of the changed directories.
+/// directories that changed most, as many as `limits` allow. If a `part` of the snapshots is given, the history is of that
+/// directory. Its sizes must have the measure `measure`, if given; otherwise that of the last snapshot. Also returns the
+/// last snapshot, with the tree of the changed directories.
 ///
 /// # Errors
 /// The problem of a snapshot, if none can be read.
 pub fn history(
     files: &[PathBuf],
+    part: Option<&Origin>,
     measure: Option<Measure>,
     limits: Limits,
 ) -> Result<(History, Snapshot), Problem> {
@@ -94,10 +100,11 @@ pub fn history(
     });
     members.sort_by_key(|member| member.header.origin.time);
     // The last readable snapshot decides which tree it is.
-    let last = iter::from_fn(|| members.pop()).find_map(|Member { file, .. }| {
-        Some((readable(load(&file, measure, None), &mut unread)?, file))
+    let last = iter::from_fn(|| members.pop()).find_map(|Member { file, header }| {
+        let above = part.and_then(|_| Some(header.origin.paths().first()?.to_vec()));
+        Some((readable(load(&file, measure, (None, part), MOVABLE), &mut unread)?, file, above))
     });
-    let Some(((mut last, now), last_file)) = last else {
+    let Some(((mut last, now), last_file, above)) = last else {
         let none = problem(Path::new(""), "there is no snapshot");
         return Err(unread.into_iter().next().unwrap_or(none));
     };
@@ -105,18 +112,19 @@ pub fn history(
     let host = last.origin.as_ref().map_or(&b""[..], |origin| &origin.host);
     let is_of_one = members.iter().any(|member| member.header.origin.host == host);
     for Member { file, header } in members {
-        match misfit(&header, &last, is_of_one) {
+        match misfit(&header, (&last, part), is_of_one) {
             Some(message) => unread.push(problem(&file, &message)),
             None => others.push(file),
         }
     }
     let wanted = Some(last.view.measure);
     let mut others = others.into_iter();
-    let first = others.find_map(|file| readable(load(&file, wanted, Some(&last)), &mut unread));
+    let first = others
+        .find_map(|file| readable(load(&file, wanted, (Some(&last), part), MOVABLE), &mut unread));
     let is_alone = first.is_none();
     let (first, before) = match first {
         Some(first) => first,
-        None => load(&last_file, measure, None)?,
+        None => load(&last_file, measure, (None, part), MOVABLE)?,
     };
     let tree = diff::compare(before, now, Some(limits), None);
     let (chosen, was, is) = chosen(&tree);
@@ -125,7 +133,7 @@ pub fn history(
         columns.push(Column::new(&first, was));
     }
     let others: Vec<_> = parallel::collect(2, others.collect::<Vec<_>>(), |file| {
-        let (snapshot, tree) = load(&file, wanted, Some(&last))?;
+        let (snapshot, tree) = load(&file, wanted, (Some(&last), part), Inodes::NONE)?;
         Ok(Column::new(&snapshot, sizes(&chosen, &tree)))
     });
     columns.extend(others.into_iter().filter_map(|column| readable(column, &mut unread)));
@@ -138,7 +146,7 @@ pub fn history(
     let file_systems = file_systems(&origins);
     let hosts: BTreeSet<_> = origins.into_iter().map(|origin| origin.host.clone()).collect();
     let hosts = hosts.into_iter().collect();
-    Ok((History { moments, lines, file_systems, hosts, unread }, last))
+    Ok((History { moments, lines, file_systems, hosts, above, unread }, last))
 }
 
 /// Why a snapshot of this `time` has no place among the others.
@@ -157,15 +165,21 @@ fn readable<T>(read: Result<T, Problem>, unread: &mut Vec<Problem>) -> Option<T>
     read.map_err(|problem| unread.push(problem)).ok()
 }
 
-/// Loads the snapshot in `file`, and separately its tree, which has all its directories. Its roots are called as in the
-/// `last` one, if there is one.
+/// Loads the snapshot in `file`, or a `part` of it, and separately its tree, which has all its directories, with these
+/// `inodes`. Its roots are called as in the `last` one, if there is one.
 fn load(
     file: &Path,
     measure: Option<Measure>,
-    last: Option<&Snapshot>,
+    (last, part): (Option<&Snapshot>, Option<&Origin>),
+    inodes: Inodes,
 ) -> Result<(Snapshot, Tree), Problem> {
-    let mut snapshot =
-        snapshot::load(file, Wanted { measure, ..Wanted::default() }, |_| Directories)?;
+    let mut snapshot = snapshot::load(file, Wanted { measure, ..Wanted::default() }, |_| {
+        Directories(Whole { inodes })
+    })?;
+    if let Some(part) = part {
+        snapshot::leave_part(&mut snapshot, part)
+            .map_err(|error| snapshot::problem(file, Operation::Load, &error))?;
+    }
     if let Some(last) = last {
         snapshot.name_roots_as(last);
     }
@@ -180,11 +194,20 @@ fn problem(file: &Path, message: &str) -> Problem {
     snapshot::problem(file, Operation::Load, &hinted(io::ErrorKind::Other, message))
 }
 
-/// Why a snapshot is of another tree than the last one. All may have to be of its host.
-fn misfit(info: &SnapshotInfo, last: &Snapshot, is_of_one: bool) -> Option<String> {
+/// Why a snapshot is of another tree than the last one, or lacks the `part` of it that is left there. All may have to be of
+/// its host.
+fn misfit(
+    info: &SnapshotInfo,
+    (last, part): (&Snapshot, Option<&Origin>),
+    is_of_one: bool,
+) -> Option<String> {
     let origin = last.origin.as_ref()?;
     let other = match &info.origin {
-        it if !origin.has_paths_of(it) => "of another root",
+        it if part
+            .map_or(!origin.has_paths_of(it), |part| snapshot::way_to(it, part).is_none()) =>
+        {
+            "of another root"
+        }
         it if is_of_one && it.host != origin.host => "of another host",
         it if it.share != origin.share => "another share",
         it => return snapshot::difference(origin.options.as_deref()?, &[], it, true),
@@ -207,7 +230,9 @@ fn chosen(tree: &Tree) -> (Vec<Trace>, Vec<Option<u64>>, Vec<Option<u64>>) {
             () if tree.root().is_total() => below,
             () => below.strip_prefix(b"/").unwrap_or(below),
         };
-        lines.push(Trace { name, path: path.to_vec(), depth, sizes: Vec::new(), rate: None });
+        let path = path.to_vec();
+        let moved_from = node.change().and_then(|change| change.moved_from).map(<[u8]>::to_vec);
+        lines.push(Trace { name, path, moved_from, depth, sizes: Vec::new(), rate: None });
         was.push(node.change().and_then(|change| change.was));
         is.push(node.change().and_then(|change| change.is));
         traversal.enter((), node.children(Order::Size));
@@ -264,8 +289,11 @@ impl Trace {
 // The part of a tree that a history needs: its directories, without files. Thirty snapshots of a million entries take
 // 47 MB, and 13 s of CPU time; with files they took 115 MB and 16 s.
 
-/// Keeps every directory with what it comes to.
-struct Directories;
+/// Keeps every directory with what it comes to, and perhaps its inode.
+struct Directories(Whole);
+
+/// The first and the last snapshot have the inodes of directories, which tell a moved one.
+const MOVABLE: Inodes = Inodes::DATED_DIRECTORIES;
 
 impl Tally for Directories {
     type Part = Content;
@@ -278,11 +306,11 @@ impl Tally for Directories {
     }
 
     fn close(&self, parent: &mut Content, directory: &Entry<'_>, part: Content) {
-        parent.close(&directory.node(), part);
+        self.0.close(parent, directory, part);
     }
 
     fn finish(&self, root: &Entry<'_>, part: Content) -> Tree {
-        part.finish(&root.node(), Shape::Directory)
+        self.0.finish(root, part)
     }
 }
 

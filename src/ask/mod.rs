@@ -28,7 +28,7 @@ use crate::ask::diff::Unchanged;
 use crate::ask::history::History;
 use crate::ask::reclaimable::{EvidenceTally, Reclaimable, RuleTally, Search};
 use crate::base::bounds::Exceeded;
-use crate::base::measure::{Measures, View};
+use crate::base::measure::View;
 use crate::base::parallel;
 use crate::from::series::{self, Expired, Remembering};
 use crate::from::snapshot::{self, Doubt, FileSystem, Origin, SavedListings, Snapshot, Wanted};
@@ -106,6 +106,12 @@ impl Outcome {
             && !self.doubts.iter().any(Doubt::is_loss)
             && moments.all(|moment| moment.is_complete)
     }
+
+    /// Has an earlier result to be browsed beside, with these doubts.
+    pub fn compare_with(&mut self, before: Snapshot, doubts: Vec<Doubt>) {
+        self.snapshot.known = self.snapshot.known.and(before.known);
+        (self.before, self.earlier, self.doubts) = (before.report.answer, before.origin, doubts);
+    }
 }
 
 /// Does what the request asks for, so that the result can be browsed. It saves only what is remembered. During a walk,
@@ -125,14 +131,13 @@ pub fn browse(
         let live = Live::new(Whole { inodes }, top, is_stopped);
         request.with(view, move |_| live, &mut watch)
     }))?;
-    let before = before.map(|(before, _)| before);
     let remembered = request.remember(&mut snapshot);
-    let doubts = request.doubts(before.as_ref(), &snapshot);
-    let others = before.as_ref().map_or(Measures::ALL, |before| before.known);
-    snapshot.known = snapshot.known.and(others);
-    let (before, earlier) = before.map_or((None, None), |it| (it.report.answer, it.origin));
-    let outcome = request.outcome(snapshot, stats);
-    Ok(Outcome { before, earlier, doubts, remembered, ..outcome })
+    let mut outcome = Outcome { remembered, ..request.outcome(snapshot, stats) };
+    if let Some((before, _)) = before {
+        let doubts = request.doubts(Some(&before), &outcome.snapshot);
+        outcome.compare_with(before, doubts);
+    }
+    Ok(outcome)
 }
 
 /// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to
@@ -164,7 +169,7 @@ pub fn run(
         snapshot::ensure_savable(to)?;
     }
     match &request.source {
-        Input::History(files) => return request.history(files),
+        Input::History(files, part) => return request.history(files, part.as_deref()),
         Input::FileSystems => return request.mounted(),
         Input::Roots(_) | Input::Files(..) | Input::Remote(..) => {}
     }
@@ -233,14 +238,14 @@ pub fn run(
 }
 
 impl Request {
-    /// The history of the tree whose snapshots are in `files`.
-    fn history(&self, files: &[PathBuf]) -> Result<Outcome, Problem> {
+    /// The history of the tree whose snapshots are in `files`, or of a `part` of it.
+    fn history(&self, files: &[PathBuf], part: Option<&Origin>) -> Result<Outcome, Problem> {
         let limits = match self.keep {
             Keep::Largest(limits) => limits,
             Keep::Everything(_) | Keep::Groups(..) => Limits::NONE,
         };
         let limits = Limits { show: Show::Directories, ..limits };
-        let (mut history, snapshot) = history::history(files, self.measure, limits)?;
+        let (mut history, snapshot) = history::history(files, part, self.measure, limits)?;
         let other_files = mem::take(&mut history.unread);
         Ok(Outcome { other_files, history: Some(history), snapshot, ..Outcome::default() })
     }

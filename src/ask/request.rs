@@ -73,8 +73,9 @@ pub enum Input {
     Files(Vec<PathBuf>, ListOptions),
     /// Walks nothing, and reports the file systems that are mounted.
     FileSystems,
-    /// Loads these snapshots of one tree at different times. A directory stands for all dated snapshots in it.
-    History(Vec<PathBuf>),
+    /// Loads these snapshots of one tree at different times, or the part of each that is this directory. A directory stands
+    /// for all dated snapshots in it.
+    History(Vec<PathBuf>, Option<Box<Origin>>),
 }
 
 /// What to keep.

@@ -75,7 +75,7 @@ impl Request {
             Input::Remote(remote, roots) => {
                 return self.arrived(remote, roots, replay_to(tally), watch);
             }
-            Input::FileSystems | Input::History(_) => {
+            Input::FileSystems | Input::History(..) => {
                 return Ok(self.walked(&[], view, tally(view), alone, watch));
             }
             Input::Files(paths, options) => {

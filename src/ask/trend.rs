@@ -11,6 +11,9 @@ use crate::base::measure::DAY;
 /// apart, and a rate per day is at most twice what was measured.
 pub const LEAST_SPAN: i64 = 12 * 3_600;
 
+/// A day may be so many times as far ahead as the first scan is back.
+pub const FURTHEST: f64 = 10.0;
+
 /// A size at a time, in days.
 type Point = (f64, f64);
 
@@ -47,7 +50,7 @@ pub enum Filling {
     Never,
     /// It grows too unevenly to say it.
     Uneven,
-    /// Not within so many days. The scans do not reach back far enough to see further.
+    /// Not within so many days. The scans do not reach back far enough to see further: only [`FURTHEST`] times less.
     NotWithin(f64),
     /// After so many days, if all goes on as it did; it may be as early as the second, and as late as the third.
     After(f64, [f64; 2]),
@@ -197,8 +200,6 @@ impl Growth {
     fn until(&self, available: f64) -> Filling {
         /// The latest day may be so many times as far as the earliest.
         const WIDEST: f64 = 3.0;
-        /// A day may be so many times as far ahead as the first scan is back.
-        const FURTHEST: f64 = 10.0;
         let [slow, fast] = self.bounds;
         if fast <= 0.0 || self.rate <= 0.0 {
             return Filling::Never;

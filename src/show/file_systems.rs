@@ -160,8 +160,8 @@ fn parts_of(one: &FileSystem, outcome: &Outcome, options: &PictureOptions) -> St
         lines.push(line(u64::try_from(left).unwrap_or(u64::MAX), what));
     }
     if left < 0 {
-        let what =
-            "in files that share space, are compressed or in an overlay, or have changed since";
+        let what = "too much in the lines above: files share space, are compressed or in an overlay, or have \
+            changed since";
         lines.push((0, format.write_change(left), what.to_owned()));
     }
     let widest = widest(lines.iter().map(|(_, written, _)| written));

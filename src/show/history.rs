@@ -15,7 +15,7 @@ use super::plot::{self, Point};
 use super::size::Format;
 use super::tree::PictureOptions;
 use crate::ask::history::{FileSystem, History, Trace};
-use crate::ask::trend::{Filling, LEAST_SPAN};
+use crate::ask::trend::{FURTHEST, Filling, LEAST_SPAN};
 use crate::base::escape::{escape, json_bytes as bytes};
 use crate::base::measure::{DAY, Measure};
 use crate::base::path;
@@ -181,7 +181,9 @@ fn rows(history: &History, options: &PictureOptions) -> Vec<Row> {
         let has_sparks = !options.screen_reader && options.charset == Charset::Unicode;
         let sizes = || used.iter().map(|i| line.sizes[*i]).collect::<Vec<_>>();
         let spark = if has_sparks { sparkline(&sizes()) } else { String::new() };
-        let name = options.charset.text(name(line, history, options));
+        let from = line.moved_from.as_ref();
+        let from = from.map_or_else(String::new, |from| format!("  moved from {}", escape(from)));
+        let name = options.charset.text(name(line, history, options) + &from);
         rows.push(Row { texts: [now, rate, spark], name, grows });
     }
     rows
@@ -189,7 +191,12 @@ fn rows(history: &History, options: &PictureOptions) -> Vec<Row> {
 
 /// The lines about scans that are left out, about file systems, and about rates that are missing.
 fn remarks(history: &History, options: &PictureOptions) -> Vec<String> {
-    let mut lines = left_out(history, options);
+    let mut lines = Vec::new();
+    if let Some(above) = &history.above {
+        let above = options.charset.text(escape(above));
+        lines.push(format!("from the kept scans of {above}, which contains it"));
+    }
+    lines.extend(left_out(history, options));
     lines.extend(history.file_systems.iter().flat_map(|one| filling(one, history, options)));
     let [first, last] =
         [history.moments.first(), history.moments.last()].map(|it| it.map_or(0, |it| it.time));
@@ -283,7 +290,8 @@ fn sparkline(sizes: &[Option<u64>]) -> String {
     sparkline
 }
 
-/// What a file system is, and when it will be full: in two lines if one is too narrow.
+/// What a file system is, and when it will be full: in two lines if one is too narrow. Then why no more is known, if that
+/// matters.
 fn filling(one: &FileSystem, history: &History, options: &PictureOptions) -> Vec<String> {
     const START: &str = "file system of ";
     let volume = &one.volume;
@@ -310,10 +318,17 @@ fn filling(one: &FileSystem, history: &History, options: &PictureOptions) -> Vec
     if let Some(day) = one.filling.and_then(|filling| day(filling, last, options)) {
         growth = format!("{growth}, {day}");
     }
-    match format!("{about}: {growth}") {
+    let mut lines = match format!("{about}: {growth}") {
         line if cells(&line) <= options.width => vec![line],
         _ => vec![format!("{about}:"), format!("  {growth}")],
+    };
+    if let Some(Filling::NotWithin(days)) = one.filling {
+        let covered = duration((days / FURTHEST * DAY as f64).round() as i64);
+        lines.push(format!(
+            "  (snapshots cover {covered}; weigh looks {FURTHEST} times as far ahead, and no further)"
+        ));
     }
+    lines
 }
 
 /// When a file system will be full, after its last scan at the time `last`, in words.
@@ -361,6 +376,9 @@ pub fn json(out: &mut dyn Write, history: &History, measure: Measure) -> io::Res
             _ => &line.path,
         };
         bytes(out, r#"{"path":"#, path)?;
+        if let Some(from) = &line.moved_from {
+            bytes(out, r#","moved_from":"#, from)?;
+        }
         let (sizes, rate) = (to_string(&line.sizes)?, to_string(&line.rate)?);
         write!(out, r#","depth":{},"sizes":{sizes},"rate":{rate}}}"#, line.depth)
     })?;

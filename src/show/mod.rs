@@ -7,6 +7,7 @@ pub mod errors;
 pub mod file_systems;
 pub mod history;
 pub mod json;
+pub mod kept;
 mod lines;
 mod markdown;
 pub mod name;

@@ -105,6 +105,10 @@ fn space(path: &CStr) -> io::Result<Option<Space>> {
     if !here.is_directory() {
         return Ok(None);
     }
+    // The whole of a drive on Windows (`\\?\C:\`), where a real path takes no `..`.
+    if super::to_path(path.to_bytes()).parent().is_none() {
+        return space_around(path).map(Some);
+    }
     let above = Source::default().stat(above, Symlinks::Follow, Query::default())?;
     // The parent of the uppermost directory is itself.
     if here.device == above.device && here.inode != above.inode {

@@ -202,7 +202,11 @@ fn the_day_when_it_is_full_is_near_and_fits() {
     let fixture = Fixture::new().file("t/a", 1);
     for (a_day, expected) in [
         (400_000_000, "  +400M a day, full in 195 days, on 2026-08-12"),
-        (30_000_000, "+30.0M a day, not full within 280 days"),
+        (
+            30_000_000,
+            "+30.0M a day, not full within 280 days\n  \
+             (snapshots cover 28 days; weigh looks 10 times as far ahead, and no further)",
+        ),
         (-30_000_000, " available): -30.0M a day"),
     ] {
         let names: Vec<_> = (0..=28).map(|day| format!("{day}")).collect();

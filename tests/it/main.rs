@@ -107,6 +107,7 @@ mod clean_tab;
 mod export;
 mod format;
 mod golden;
+mod growth;
 mod history;
 mod html;
 mod json;

@@ -768,6 +768,87 @@ fn files_of_others_in_its_directory_stay() {
     assert!(theirs.exists() && notes.exists() && !old.exists());
 }
 
+/// The list had no heading, and `-p` and `-j` changed nothing in it.
+#[test]
+fn kept_scans_are_listed_with_headings_their_files_and_as_json() {
+    let fixture = Fixture::new().file("t/f", 1).file("u\x1b/f", 1);
+    let first = walk_on(&fixture, START);
+    let second = keep(at_home(&fixture, "-x --remember u\x1b").run());
+    let run = |flags: &str| at_home(&fixture, flags).run().text();
+    let listed = run("history --scans");
+    let lines: Vec<_> = listed.lines().collect();
+    assert_eq!(lines[0], "scanned           takes  PATH and flags");
+    assert!(lines[1].starts_with("2026-01-01 12:00  ") && lines[1].ends_with("/t"), "{listed}");
+    assert!(lines[2].ends_with(" --limit-filesystem") && !listed.contains('\x1b'), "{listed}");
+    let files = run("history --scans -p");
+    for (line, file) in files.lines().skip(1).zip([&first, &second]) {
+        assert!(line.ends_with(&format!("  {}", file.display())), "{files}");
+    }
+    let (json, again) = (run("history --scans -j"), run("history --scans -j t"));
+    let [all, of_t] =
+        [json, again].map(|it| serde_json::from_str::<serde_json::Value>(&it).unwrap());
+    assert_eq!(all["scans"].as_array().unwrap().len(), 2);
+    let scan = &of_t["scans"][0];
+    assert_eq!(of_t["scans"].as_array().unwrap().len(), 1);
+    assert_eq!((&scan["time"], &scan["complete"]), (&START.into(), &true.into()));
+    assert_eq!(scan["file"], first.to_str().unwrap());
+    assert_eq!(scan["bytes"], fs::metadata(&first).unwrap().len());
+    assert_eq!(scan["roots"][0]["path"], fixture.at("t").canonicalize().unwrap().to_str().unwrap());
+    assert_eq!(all["scans"][1]["options"], serde_json::json!(["--limit-filesystem"]));
+    assert_eq!(run("history --forget -j").matches("\"file\"").count(), 2);
+    assert!(at_home(&fixture, "history --scans").run().stdout.is_empty());
+}
+
+/// A directory that was moved was gone, and another one new.
+#[test]
+fn a_history_tells_moved_directories() {
+    let fixture = Fixture::new().file("t/old/in/f", 50_000).file("t/old/g", 9_000).file("t/a/h", 1);
+    walk_on(&fixture, START);
+    walk_on(&fixture, START + DAY);
+    fs::rename(fixture.at("t/old"), fixture.at("t/a/n\x1bw")).unwrap();
+    walk_on(&fixture, START + 2 * DAY);
+    let text = at_home(&fixture, "history t").run().text();
+    assert!(text.contains(r"n\x1bw  moved from old") && !text.contains("gone"), "{text}");
+    let json = at_home(&fixture, "history -j t").run().text();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let moved = json["directories"].as_array().unwrap().iter();
+    let moved: Vec<_> = moved.filter(|it| it["moved_from"] == "old").collect();
+    assert_eq!(moved.len(), 1, "{json}");
+    assert_eq!(
+        moved[0]["sizes"].as_array().unwrap()[..2],
+        [(); 2].map(|()| serde_json::Value::Null)
+    );
+}
+
+/// It refused a directory below a kept one, and did not name that.
+#[test]
+fn a_history_of_a_part_is_that_of_the_scans_above() {
+    let fixture = Fixture::new().file("t/a/b/log", 10_000).file("t/other", 900_000);
+    for day in 0..3 {
+        fs::write(fixture.at("t/a/b/log"), vec![1; 10_000 + 20_000 * day]).unwrap();
+        walk_on(&fixture, START + day as i64 * DAY);
+    }
+    let part = at_home(&fixture, "history -s t/a").run();
+    let text = part.text();
+    assert!(text.starts_with("t/a grew by 39.1Ki in 2 days: 9.77Ki → 48.8Ki"), "{text}");
+    assert!(text.contains("  b\n") && !text.contains("other"), "{text}");
+    let above = fixture.at("t").canonicalize().unwrap();
+    let note = format!("from the kept scans of {}, which contains it", above.display());
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(&note), "{text}");
+    // Within it, without a PATH; and beside its own scans, those above do not count.
+    let here = at_home(&fixture, "history -s").within(fixture.at("t/a")).run().text();
+    assert!(here.starts_with("This directory grew by 39.1Ki in 2 days"), "{here}");
+    keep(at_home(&fixture, "--remember t/a").run());
+    let own = at_home(&fixture, "history -s t/a").run().text();
+    assert!(own.contains("1 snapshot, of") && !own.contains("which contains"), "{own}");
+    // With other flags, and of what is elsewhere, there is none.
+    for tree in ["t/a/b/log", "elsewhere"] {
+        fs::create_dir_all(fixture.at("elsewhere")).unwrap();
+        assert_eq!(at_home(&fixture, "history").arg(tree).run().code(), 2, "{tree}");
+    }
+}
+
 #[test]
 fn what_is_forgotten_is_named_and_gone() {
     let fixture = Fixture::new().file("t/f", 1).file("u/\x1b[31m/f", 1).file("v/f", 1);

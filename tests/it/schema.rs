@@ -72,7 +72,7 @@ fn documents(seed: u64) -> Vec<Vec<u8>> {
     documents
 }
 
-/// What [`documents`] are rarely or never: what can be made or downloaded again, what is in no file, and errors.
+/// What [`documents`] are rarely or never: what can be made or downloaded again, what is in no file, kept scans, and errors.
 fn others() -> Vec<Vec<u8>> {
     const DAYS_AGO: i64 = 1_700_000_000;
     // Each group of weigh clean has one of these projects.
@@ -96,13 +96,18 @@ fn others() -> Vec<Vec<u8>> {
     let numbers = groups.map(|it| json["reclaimable"][it].as_array().unwrap().len());
     assert_eq!(numbers, [2, 1, 1, 1], "{json}");
     assert!(json["reclaimable"]["plan"].is_object(), "{json}");
+    let kept = |flags: &str| {
+        weigh(flags).within(fixture.path()).env("XDG_STATE_HOME", fixture.at("state")).run().stdout
+    };
+    kept("--remember h");
+    let scans = kept("history --scans -j");
     let failed = ["clean -j --yes", "-j --from gone", "diff -j gone"];
     let failed = failed.map(|flags| weigh(flags).within(fixture.path()).run().failure);
     let script = "set -e; mount -t tmpfs none m; mkdir m/a; echo x >m/a/f; mount -t tmpfs none m/a
         exec 3>m/gone; echo x >&3; rm m/gone; \"$0\" df -j m; \"$0\" df -j ";
     let in_no_file = in_namespace(&fixture, script).stdout;
     let lines = in_no_file.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    lines.map(<[u8]>::to_vec).chain([found.stdout]).chain(failed).collect()
+    lines.map(<[u8]>::to_vec).chain([found.stdout, scans]).chain(failed).collect()
 }
 
 /// Members that an object has to have, wherever they are.

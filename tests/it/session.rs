@@ -34,6 +34,7 @@ use weigh::app::browse::listing::Item;
 use weigh::app::browse::review::RemovalProgress;
 use weigh::app::browse::work::{Console, Work};
 use weigh::app::browse::{Binding, Bindings, BrowseOptions, view};
+use weigh::app::kept::KeptScans;
 use weigh::app::signals::TerminalSignals;
 use weigh::internal::ask::reclaimable::{BUILT_IN, ReclaimRule, Search};
 use weigh::internal::ask::{self, Input, Keep, Outcome, Request};
@@ -152,6 +153,21 @@ impl Setup {
     /// With `--since`.
     pub fn since(self, saved: &Path) -> Self {
         self.with(|it| it.since = Some(saved.to_owned()))
+    }
+
+    /// With kept scans in this directory, which the last line calls those of `paths`.
+    pub fn kept(self, directory: PathBuf, paths: &str) -> Self {
+        let zone: fn() -> TimeZone = || TimeZone::UTC;
+        let times =
+            TimeFormat { style: Default::default(), zone: Arc::new(LazyLock::new(zone)), now: 0 };
+        let kept = KeptScans {
+            remembered: Remembered { directory, bound: 1 << 30 },
+            needs_complete: false,
+            paths: format!(" {paths}"),
+            minutes: times.clone(),
+            days: times,
+        };
+        self.having(|it| it.kept = Some(kept))
     }
 
     /// With `--remember`, in this directory.
@@ -351,6 +367,8 @@ pub enum Wanted {
     /// To scan these directories, or to load a file.
     Scan(Vec<PathBuf>),
     StopScan,
+    /// To load a kept scan.
+    LoadKept,
     /// To look at what is reviewed.
     Look,
     /// To look at what rules may find.
@@ -388,6 +406,7 @@ impl Wanted {
                 _ => Vec::new(),
             }),
             Command::StopScan => Self::StopScan,
+            Command::LoadKept(..) => Self::LoadKept,
             Command::Look(..) => Self::Look,
             Command::FindUnused(..) => Self::FindUnused,
             Command::Remove(manner, _, targets) => {

@@ -66,6 +66,22 @@ fn what_is_used_and_in_no_file_is_what_df_has_more_than_du() {
     assert!(lines[2].ends_with(&format!(": {used}B used")), "{lines:#?}");
 }
 
+/// A part with a minus had a text that said where it is, and not what is taken off.
+#[test]
+#[ignore = "needs root"]
+fn what_files_have_more_than_is_used_is_taken_off_again() {
+    let fixture = Fixture::new().dir("m").dir("top").file("lower/f", 3_000_000);
+    let script = "set -e; mount -t tmpfs -o size=20M none m; mkdir m/upper m/work
+         mount -t overlay none -o lowerdir=lower,upperdir=m/upper,workdir=m/work top
+         \"$0\" df -c -o b top";
+    let text = String::from_utf8(in_namespace(&fixture, script).stdout).unwrap();
+    let (parts, used) = parts(&text);
+    assert_eq!(parts.iter().sum::<i64>(), used, "{text}");
+    let line = text.lines().find(|line| line.starts_with("   -"));
+    let line = line.unwrap_or_else(|| panic!("{text}"));
+    assert!(line.contains("B  too much in the lines above: files share space"), "{text}");
+}
+
 /// Who reads the first lines can end the scan: it has not ended before them.
 #[test]
 #[ignore = "needs root and strace"]

@@ -1066,6 +1066,7 @@ impl Storm {
                 }
                 Wanted::Protect
                 | Wanted::StopScan
+                | Wanted::LoadKept
                 | Wanted::Look
                 | Wanted::FindUnused
                 | Wanted::LookInTrash

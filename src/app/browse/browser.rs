@@ -25,8 +25,8 @@ use weigh::internal::base::path;
 use weigh::internal::scan::walk::Progress;
 use weigh::internal::show::partial;
 use weigh::internal::show::size::Format;
-use weigh::internal::sys::Space;
 use weigh::internal::sys::problem::Problem;
+use weigh::internal::sys::{self, Space};
 use weigh::internal::tree::tally::LiveDirectory;
 use weigh::internal::tree::{Child, DirectoryId, Freeable, Place, Totals, Tree};
 
@@ -58,6 +58,8 @@ pub(super) struct WalkState {
     pub(super) progress: Progress,
     /// How long it has taken until then.
     pub(super) elapsed: Duration,
+    /// When the last scan of everything began, in seconds since the epoch.
+    pub(super) began: i64,
     /// How many inodes it will find, if it is of a whole file system that can tell.
     pub(super) used_inodes: Option<u64>,
     /// Whether it was asked to stop.
@@ -77,6 +79,8 @@ pub(super) struct Shown {
     pub(super) asking: Option<(AnswerKey, RunningQuery)>,
     pub(super) answers: HashMap<AnswerKey, Answer>,
     pub(super) sorting: Sorting,
+    /// The order before changes were shown.
+    pub(super) former_sorting: Sorting,
     pub(super) pattern: Option<NamePattern>,
     pub(super) columns: ListColumns,
     /// The chosen line, and the first line on the screen.
@@ -155,6 +159,8 @@ pub(super) struct ListColumns {
     pub(super) counts: bool,
     /// Whether there are no times.
     pub(super) no_times: bool,
+    /// Whether changes are hidden that are known.
+    pub(super) no_changes: bool,
     /// Whether the second pane shows a treemap.
     pub(super) map: bool,
 }
@@ -234,6 +240,8 @@ pub(super) enum PendingWork {
     Directory(Rescan),
     /// Finds what git ignores in a directory.
     Ignored,
+    /// Loads the kept scan to compare with.
+    Kept,
     /// Removes entries, or puts them back.
     Removal,
     /// Looks at what was moved into the trash.
@@ -256,7 +264,8 @@ impl Browser {
         let view = request.walk.view;
         let shown = Shown { sorting: options.sorting, ..Shown::default() };
         let dialogs = Dialogs { said: options.note.clone(), ..Dialogs::default() };
-        let mut browser = Self { request, options, shown, dialogs, ..Self::default() };
+        let walk = WalkState { began: sys::now(), ..WalkState::default() };
+        let mut browser = Self { request, options, walk, shown, dialogs, ..Self::default() };
         browser.scan.set_view(view);
         browser.relist();
         browser
@@ -276,7 +285,8 @@ impl Browser {
                 return;
             }
         } else {
-            self.scan.list(&self.shown.way, None, self.shown.sorting, self.shown.pattern.as_ref());
+            let Shown { way, sorting, pattern, columns, .. } = &self.shown;
+            self.scan.list(way, !columns.no_changes, *sorting, pattern.as_ref());
         }
         if let Some(name) = self.shown.name.take() {
             // If it is gone, the same line is chosen.
@@ -495,7 +505,8 @@ impl Browser {
     /// By how much the current directory has changed, since when, and on which host that was scanned.
     pub(super) fn since(&self) -> Option<String> {
         let browsed = self.scan.browsed.as_ref()?;
-        let (before, origin) = (browsed.before.as_ref()?, browsed.earlier.as_ref()?);
+        let before = browsed.before.as_ref().filter(|_| !self.shown.columns.no_changes)?;
+        let origin = browsed.earlier.as_ref()?;
         let was = descend(before, &self.shown.way).map_or(0, |was| was.size());
         let change = i128::from(self.totals().size) - i128::from(was);
         let change = self.format().write_change(change);

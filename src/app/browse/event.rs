@@ -9,10 +9,11 @@ use std::time::Duration;
 use super::keys::Key;
 use super::marks::Protected;
 use super::review::RemovalProgress;
+use crate::app::kept::KeptScans;
 use weigh::internal::ask::reclaimable::{Findable, Reclaimable, Search};
 use weigh::internal::ask::{Outcome, Request};
 use weigh::internal::base::measure::View;
-use weigh::internal::from::snapshot::SavedListings;
+use weigh::internal::from::snapshot::{SavedListings, Snapshot};
 use weigh::internal::remove::{Consent, Manner, Removed, Target, Trashed};
 use weigh::internal::scan::walk::Progress;
 use weigh::internal::show::palette::Theme;
@@ -54,6 +55,8 @@ pub enum Event {
     Opened(Box<SavedListings>, View),
     /// How much is available on the file system of each root, by the root's name.
     Space(Vec<(Vec<u8>, Space)>),
+    /// The kept scan to compare with is loaded, and this is to be said of it; or there is none, for this reason.
+    LoadedKept(Result<(Box<Snapshot>, Option<String>), String>),
     /// A scan has ended.
     Scanned(Result<Box<Outcome>, Problem>),
     /// The entries that can go, from the look with this number; and the paths of those in a git repository.
@@ -81,6 +84,9 @@ pub enum Command {
     Protect { roots: Vec<OsString>, homes: Vec<PathBuf>, one_file_system: bool },
     /// Scan this. Meanwhile it can be read from that directory on.
     Scan(Box<Request>, Arc<LiveDirectory>),
+    /// Load the newest kept scan that a scan of the request's roots can be compared with. That one began at this time, in
+    /// seconds since the epoch, and is seen in this view.
+    LoadKept(Box<Request>, KeptScans, i64, View),
     /// Stop the scan.
     StopScan,
     /// Look at these targets, each with its number, for the review with that number. Those that rules have found must pass

@@ -89,7 +89,7 @@ actions! {
     (ByName, "by-name", &[Char('n')], ""),
     (ByCount, "by-count", &[Char('C')], "sort by entries, time"),
     (ByTime, "by-time", &[Char('M')], ""),
-    (ByChange, "by-change", &[Char('~')], "sort by change (--since)"),
+    (ByChange, "by-change", &[Char('~')], "what grew; again: back"),
     (DirectoriesFirst, "directories-first", &[Char('t')], "directories first"),
     (Apparent, "apparent", &[Char('a')], "apparent size or on disk"),
     (Bars, "bars", &[Char('b')], "bars, shares; a treemap"),

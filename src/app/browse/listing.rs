@@ -36,8 +36,8 @@ pub(super) struct SortedList {
     before: Option<HashMap<Box<[u8]>, u64, RandomState>>,
     /// The size of the largest entry.
     pub(super) largest: u64,
-    /// The largest change, if the list is sorted by changes: bars show these then.
-    pub(super) largest_change: u64,
+    /// The largest change, if changes are shown: bars show these then.
+    pub(super) largest_change: Option<u64>,
     /// The longest name of the first entries with its remark, in cells. So columns stay where they are when the list
     /// scrolls.
     pub(super) longest: usize,
@@ -64,7 +64,9 @@ impl SortedList {
         let former: Vec<_> = before.flatten().into_iter().flat_map(Child::unsorted).collect();
         let sizes = former.iter().map(|child| (child.name().into(), child.size())).collect();
         let before = before.map(|_| sizes);
-        let mut list = Self { before, is_flat: found.is_some(), ..Self::default() };
+        let largest_change = before.as_ref().map(|_| 0);
+        let is_flat = found.is_some();
+        let mut list = Self { before, largest_change, is_flat, ..Self::default() };
         let mut sorted = Vec::new();
         for place in found.unwrap_or_default() {
             sorted.extend(list.sorted(iter::once(scan.tree.at(*place)), sorting, pattern));
@@ -87,10 +89,8 @@ impl SortedList {
                 ..Item::default()
             });
         let others: Vec<_> = gone.collect();
-        if sorting.by == SortKey::Change {
-            let most = others.iter().filter_map(|other| other.gone).max().unwrap_or(0);
-            list.largest_change = list.largest_change.max(most);
-        }
+        let most = others.iter().filter_map(|other| other.gone).max();
+        list.largest_change = list.largest_change.max(most);
         sorted.extend(others.iter().enumerate().map(|(number, other)| {
             let is_directory = other.is_directory();
             let (line, name) = (ListLine::Other(number), &*other.name);
@@ -131,16 +131,16 @@ impl SortedList {
         let (first, last) = ends?;
         let place = last.place().filter(|_| is_admitted)?;
         self.largest = self.largest.max(last.size());
+        let change = self.change(&first).map(|change| {
+            let change = u64::try_from(change.unsigned_abs()).unwrap_or(u64::MAX);
+            self.largest_change = self.largest_change.max(Some(change));
+            change
+        });
         // Most sort keys are at hand.
         let number = match sorting.by {
             SortKey::Size => (last.size().into(), 0),
             SortKey::Name => (0, 0),
-            SortKey::Change => {
-                let change = self.change(&first).map_or(0, i128::unsigned_abs);
-                let change = u64::try_from(change).unwrap_or(u64::MAX);
-                self.largest_change = self.largest_change.max(change);
-                (change.into(), last.size())
-            }
+            SortKey::Change => (change.unwrap_or(0).into(), last.size()),
             key => Item::of(&last).number(key),
         };
         let (name, is_directory) = (first.name(), first.is_directory());

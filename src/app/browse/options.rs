@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::keys::Bindings;
 use super::listing::Sorting;
+use crate::app::kept::KeptScans;
 use weigh::internal::ask::Outcome;
 use weigh::internal::ask::reclaimable::Search;
 use weigh::internal::fs::git::Git;
@@ -57,6 +58,8 @@ pub struct BrowseOptions {
     pub search: Option<LazySearch>,
     /// Whether these are shown first, when the scan is over (`--clean`).
     pub begins_with_clean: bool,
+    /// The kept scans that what is browsed can be compared with, if it is scanned here.
+    pub kept: Option<KeptScans>,
     /// What its last line says at first.
     pub note: Option<String>,
 }

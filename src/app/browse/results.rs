@@ -6,13 +6,17 @@ use std::sync::Arc;
 
 use super::browser::{Browser, Dialog, PendingWork, Question, ViewKind};
 use super::event::{Command, Ending};
+use super::listing::{SortKey, Sorting};
 use super::marks::{Marks, NamedMarks, descend};
 use super::review::Rescan;
 use super::scan::Scan;
 use super::update::AFTER_SCAN;
 use weigh::internal::ask::{Input, Outcome, Request};
+use weigh::internal::from::series::Remembering;
+use weigh::internal::from::snapshot::Snapshot;
 use weigh::internal::fs::git::{Git, Ignored};
 use weigh::internal::scan::walk::{Rules, WalkOptions};
+use weigh::internal::show::errors;
 use weigh::internal::sys;
 use weigh::internal::sys::problem::Problem;
 use weigh::internal::tree::{Child, Place, Report, Step, Traversal};
@@ -124,6 +128,65 @@ impl Browser {
         }
     }
 
+    /// Shows changes since the newest kept scan, sorted by them. Goes back if they are shown so already.
+    pub(super) fn changes(&mut self) -> Option<Command> {
+        let Some(browsed) = &self.scan.browsed else { return self.refuse(AFTER_SCAN) };
+        if browsed.before.is_some() {
+            let is_back =
+                !self.shown.columns.no_changes && self.shown.sorting.by == SortKey::Change;
+            self.show_changes(!is_back);
+            return None;
+        }
+        let Some(kept) = self.options.kept.clone() else {
+            return self.refuse("only a scan of this machine is compared with kept ones");
+        };
+        if self.pending.is_some() {
+            return self.refuse(AFTER_SCAN);
+        }
+        self.pending = Some(PendingWork::Kept);
+        // This scan may have been kept, too, and begun in the same second.
+        let is_kept = matches!(browsed.remembered, Some(Remembering::Kept { .. }));
+        let time = self.walk.began - i64::from(is_kept);
+        let request = Box::new(self.request.clone());
+        Some(Command::LoadKept(request, kept, time, self.scan.tree.view()))
+    }
+
+    /// Shows changes since the kept scan that is loaded, or says why there is none.
+    pub(super) fn loaded_kept(&mut self, loaded: Result<(Box<Snapshot>, Option<String>), String>) {
+        // Nobody waits for it any more.
+        if self.pending != Some(PendingWork::Kept) {
+            return;
+        }
+        self.end_work();
+        match loaded {
+            Ok((before, note)) => {
+                let view = self.scan.tree.view();
+                self.scan.compare_with(*before);
+                if self.scan.tree.view() != view {
+                    self.forget_found();
+                }
+                let doubts = self.scan.browsed.iter().flat_map(|browsed| &browsed.doubts);
+                let doubt = errors::doubts(doubts, errors::KEPT).into_iter().next();
+                self.dialogs.said = note.or(doubt).map(|it| it.replace('\n', ": "));
+                self.show_changes(true);
+            }
+            Err(why) => self.say(why.replace('\n', ": ")),
+        }
+    }
+
+    fn show_changes(&mut self, are_shown: bool) {
+        let former = self.shown.sorting;
+        self.shown.columns.no_changes = !are_shown;
+        if are_shown {
+            self.shown.former_sorting = former;
+            self.shown.sorting = Sorting { by: SortKey::Change, is_reversed: false, ..former };
+        } else {
+            let Sorting { by, is_reversed, .. } = self.shown.former_sorting;
+            self.shown.sorting = Sorting { by, is_reversed, ..former };
+        }
+        self.relist();
+    }
+
     /// Scans the current directory again.
     pub(super) fn again(&mut self) -> Option<Command> {
         if self.is_walking() || self.pending.is_some() {
@@ -157,6 +220,7 @@ impl Browser {
             return self.give_up("standard input cannot be read again");
         }
         self.pending = Some(PendingWork::All);
+        self.walk.began = sys::now();
         self.request.measure = Some(self.measure());
         self.request.walk.view = self.measure().into();
         let mut request = Box::new(self.request.clone());

@@ -7,7 +7,7 @@ use super::marks::{Marks, descend};
 use super::pattern::NamePattern;
 use weigh::internal::ask::Outcome;
 use weigh::internal::base::measure::View;
-use weigh::internal::from::snapshot::SavedListings;
+use weigh::internal::from::snapshot::{self, SavedListings, Snapshot};
 use weigh::internal::show::partial::Partial;
 use weigh::internal::tree::{Child, DirectoryId, Place, Tree};
 
@@ -71,17 +71,39 @@ impl Scan {
         };
     }
 
-    /// Lists what was found in the current directory, or else the directory itself, which is at the path `way`.
+    /// Lists the current directory, which is at the path `way`; perhaps beside what it was before.
     pub(super) fn list(
         &mut self,
         way: &[Vec<u8>],
-        found: Option<&[Place]>,
+        has_changes: bool,
         sorting: Sorting,
         pattern: Option<&NamePattern>,
     ) {
         let before = self.browsed.as_ref().and_then(|browsed| browsed.before.as_ref());
-        let before = before.filter(|_| found.is_none()).map(|before| descend(before, way));
-        self.index = SortedList::new(self, found, (sorting, pattern), before);
+        let before = before.filter(|_| has_changes).map(|before| descend(before, way));
+        self.index = SortedList::new(self, None, (sorting, pattern), before);
+    }
+
+    /// Lists what was found in the current directory.
+    pub(super) fn list_found(
+        &mut self,
+        found: &[Place],
+        sorting: Sorting,
+        pattern: Option<&NamePattern>,
+    ) {
+        self.index = SortedList::new(self, Some(found), (sorting, pattern), None);
+    }
+
+    /// Has the earlier scan `before` to be compared with.
+    pub(super) fn compare_with(&mut self, before: Snapshot) {
+        let Some(browsed) = &mut self.browsed else { return };
+        let view = before.view;
+        // The name of its root tells which problems both have.
+        browsed.snapshot.report.answer = Some(mem::take(&mut self.tree));
+        let doubts = snapshot::doubts(&before, &browsed.snapshot, false);
+        browsed.compare_with(before, doubts);
+        self.tree = browsed.snapshot.report.answer.take().unwrap_or_default();
+        self.set_view(view);
     }
 
     /// The entry on a line of the list.

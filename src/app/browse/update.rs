@@ -71,6 +71,7 @@ impl Browser {
                 self.scan.set_view(view);
                 self.relist();
             }
+            Event::LoadedKept(loaded) => self.loaded_kept(loaded),
             Event::Scanned(Err(problem)) if !self.is_walking() => {
                 command = self.give_up(problem.to_string());
             }
@@ -188,11 +189,8 @@ impl Browser {
             Act::ByCount => self.sort(SortKey::Count),
             Act::ByTime | Act::Times if !self.has_times() => self.say(self.no_times()),
             Act::ByTime => self.sort(SortKey::Modified),
-            Act::ByChange if self.scan.browsed.as_ref().is_none_or(|it| it.before.is_none()) => {
-                self.say("weigh ui --since 7d shows changes");
-            }
             Act::ByChange if self.is_flat() => self.say("changes are listed in the tree only"),
-            Act::ByChange => self.sort(SortKey::Change),
+            Act::ByChange => return self.changes(),
             Act::DirectoriesFirst => {
                 self.shown.sorting.directories_first = !self.shown.sorting.directories_first;
                 self.relist();
@@ -494,6 +492,8 @@ impl Browser {
                 self.removals.is_cancelled = true;
                 return Some(Command::CancelRemoval);
             }
+            // It goes on, and nobody waits for it.
+            Some(PendingWork::Kept) => self.pending = None,
             Some(_) => return Some(Command::StopScan),
             None => {}
         }

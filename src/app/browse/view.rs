@@ -192,6 +192,7 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
         Some(PendingWork::Removal) => parts.push(removing(browser).to_owned()),
         Some(PendingWork::Trash) => parts.push("looking at the trash".to_owned()),
         Some(PendingWork::Ignored) => parts.push("looking for what git ignores".to_owned()),
+        Some(PendingWork::Kept) => parts.push("loading the last kept scan".to_owned()),
         None => {}
     }
     let (unread, _) = browser.unread();

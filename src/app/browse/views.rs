@@ -182,7 +182,7 @@ impl Browser {
             Some(Answer::Entries { places, .. }) => &places[..],
             None => &[],
         };
-        self.scan.list(&self.shown.way, Some(places), sorting, pattern);
+        self.scan.list_found(places, sorting, pattern);
     }
 
     /// Begins a query, whose first slice may answer it.

@@ -20,11 +20,15 @@ use super::event::{Command, Ending, Event, Recheck};
 use super::marks::Protected;
 use super::options::BrowseOptions;
 use super::review::RemovalProgress;
+use crate::app::kept::KeptScans;
 use crate::app::signals::{self, TerminalSignals};
 use weigh::internal::ask::reclaimable::{self, Reclaimable, Search};
 use weigh::internal::ask::{self, Input, Keep, Outcome, Request};
 use weigh::internal::base::interrupt::Interrupt;
+use weigh::internal::base::measure::View;
 use weigh::internal::base::path;
+use weigh::internal::from::series::Day;
+use weigh::internal::from::snapshot::Snapshot;
 use weigh::internal::remove::{
     self, Consent, Fate, Manner, ProtectedPaths, Removed, Target, Trashed, UserDirectories,
 };
@@ -184,6 +188,9 @@ impl Work {
                     send(sender, Event::Scanned(done.map(Box::new)));
                 });
             }
+            Command::LoadKept(request, kept, time, view) => self.spawn(move |sender| {
+                send(sender, Event::LoadedKept(load_kept(&request, &kept, time, view)));
+            }),
             Command::FindUnused(number, findable, search, report) => self.spawn(move |sender| {
                 let found = reclaimable::find(Some(&findable), &report, &search, None);
                 let in_git = in_git(&found);
@@ -330,6 +337,27 @@ impl Work {
             }
         }
     }
+}
+
+/// The newest kept scan to compare with a scan of the roots of `request`, which began at a `time` and is seen in this
+/// `view`, and what is to be said of it; or why there is none.
+fn load_kept(
+    request: &Request,
+    kept: &KeptScans,
+    time: i64,
+    view: View,
+) -> Result<(Box<Snapshot>, Option<String>), String> {
+    let mut now = request.unscanned(time, view);
+    let origin = now.origin.clone().unwrap_or_default();
+    let Some((file, note)) = kept.find(Day::Last, &origin)? else {
+        let (why, instead) = kept.nothing(&origin);
+        // The last line has no room for PATHs twice, nor for more than one thing to do.
+        let instead = instead.replacen(&kept.paths, "", 1);
+        let first = instead.split([',', ';']).next().unwrap_or_default();
+        return Err(format!("{why}: {first}"));
+    };
+    let loaded = request.loaded_after(&file, &mut now).map_err(|problem| problem.to_string())?;
+    Ok((Box::new(loaded), note))
 }
 
 /// How much is available on the file system of each root that has one.

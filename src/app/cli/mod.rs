@@ -174,7 +174,7 @@ impl Plan {
             );
         }
         Ok(Self {
-            browse: flags.browse(first.as_deref().or(compared.as_deref()))?,
+            browse: flags.browse(&source, first.as_deref().or(compared.as_deref()))?,
             cleaning: flags.cleaning(),
             messages: Messages {
                 format: flags.format(),
@@ -232,7 +232,8 @@ impl Flags {
     fn source(&mut self, keep: &Keep, filter: &Filter) -> Result<Input, String> {
         let remote = self.remote(keep, filter)?;
         if let Some(files) = self.snapshots.history.clone() {
-            return Ok(Input::History(self.remembered_history(files)?));
+            let (files, part) = self.remembered_history(files)?;
+            return Ok(Input::History(files, part.map(Box::new)));
         }
         if !self.snapshots.from.is_empty() {
             let options = self.snapshots.from_format.unwrap_or_default();

@@ -10,6 +10,7 @@ use super::parse::path_in;
 use super::{HOME, filters};
 use crate::app::browse::{self, Bindings, BrowseOptions, SortKey, Sorting};
 use crate::app::terminal;
+use weigh::internal::ask::Input;
 use weigh::internal::fs::git::{Git, GitConfig};
 use weigh::internal::remove::UserDirectories;
 use weigh::internal::show::palette::{ROLES, Theme};
@@ -28,8 +29,13 @@ impl Flags {
         Inodes { fingerprints: is_walked, ..inodes }
     }
 
-    /// How to browse, if that is asked for, or in one line why that cannot be done. A `note` is shown at first.
-    pub(super) fn browse(&self, note: Option<&str>) -> Result<Option<BrowseOptions>, String> {
+    /// How to browse what is in `source`, if that is asked for, or in one line why that cannot be done. A `note` is shown at
+    /// first.
+    pub(super) fn browse(
+        &self,
+        source: &Input,
+        note: Option<&str>,
+    ) -> Result<Option<BrowseOptions>, String> {
         if !self.screen.ui {
             return Ok(None);
         }
@@ -67,6 +73,10 @@ impl Flags {
             has_time_style: self.print.time_style.is_some(),
             search: Some(self.search_later()?),
             begins_with_clean: self.show.reclaimable,
+            kept: match source {
+                Input::Roots(roots) => Some(self.kept_scans(roots)),
+                _ => None,
+            },
             note: note.filter(|_| !self.print.quiet).map(|note| note.replace('\n', ": ")),
         }))
     }

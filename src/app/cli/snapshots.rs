@@ -12,15 +12,15 @@ use super::commands::{self, neither};
 use super::flags::{Flags, SnapshotFlags};
 use super::parse::Given;
 use super::screen::user_directories;
+use crate::app::kept::{KeptScans, typed_roots};
 use crate::app::terminal::{self, Message, say};
 use weigh::internal::ask::Input;
 use weigh::internal::base::escape::harmless;
 use weigh::internal::from::series::{self, Day, Member, Remembered};
-use weigh::internal::from::snapshot::{self, Destination, Origin, SnapshotInfo, sets_apart};
+use weigh::internal::from::snapshot::{Destination, Origin};
 use weigh::internal::scan::walk;
-use weigh::internal::show::errors;
-use weigh::internal::show::size::Format;
-use weigh::internal::show::time::TimeFormat;
+use weigh::internal::show::Form;
+use weigh::internal::show::kept::{self, KeptScan};
 use weigh::internal::sys;
 use weigh::internal::sys::problem::reason;
 
@@ -122,24 +122,6 @@ pub(super) struct Since {
 const MINUTES: &str = "%Y-%m-%d %H:%M";
 const DAYS: &str = "%Y-%m-%d";
 
-/// The `roots`, after a blank, as one types them; nothing for the current directory.
-fn typed_roots(roots: &[OsString]) -> String {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~+".contains(byte);
-    match roots {
-        [one] if one == "." => String::new(),
-        [one] if one.as_encoded_bytes().iter().all(is_plain) => format!(" {}", one.display()),
-        _ => " PATH".to_owned(),
-    }
-}
-
-/// The note for a comparison of `now` with an `earlier` scan of a directory above. `paths` are the PATHs as they are typed.
-fn compared_with_above(earlier: &Origin, now: &Origin, paths: &str) -> Option<String> {
-    snapshot::way_to(earlier, now)?;
-    let part = if paths.is_empty() { " this directory" } else { paths };
-    let above = earlier.paths().first().map_or_else(String::new, |path| harmless(path));
-    Some(format!("compared with the scan of {above}, which contains{part}"))
-}
-
 impl Flags {
     /// Where to remember a scan of all that is in a directory, if that is asked for; or why this is none.
     pub(super) fn remember(
@@ -206,17 +188,12 @@ impl Flags {
             return Err(neither(name));
         };
         let now = self.here(roots);
-        // What was not read then would count as growth.
-        let needs_complete = self.snapshots.fail_growth.is_some();
-        let found = self.remembered().find(day, &now, needs_complete);
-        if let Some(Member { file, header }) = found.map_err(|problem| problem.lines())? {
-            let host = &header.origin.host;
-            let note = (*host != now.host).then(|| errors::other_host(host, &now.host));
-            let note =
-                note.or_else(|| compared_with_above(&header.origin, &now, &typed_roots(roots)));
+        // With --fail-growth, a scan must be complete: what was not read then would count as growth.
+        let kept = self.kept_scans(roots);
+        if let Some((file, note)) = kept.find(day, &now)? {
             return Ok(Since { file: Some(file), note, first: None });
         }
-        let (why, instead) = self.nothing(&now, &typed_roots(roots), needs_complete);
+        let (why, instead) = kept.nothing(&now);
         // A date does not come again.
         if !is_kept || matches!(day, Day::On(_)) {
             return Err(format!("{why}\n{instead}"));
@@ -225,53 +202,16 @@ impl Flags {
         Ok(Since { first: Some(why), ..Since::default() })
     }
 
-    /// Why there is no kept scan to compare `now` with, and what to do instead; perhaps only one that is complete.
-    /// `paths` are those of `now` as they are typed.
-    fn nothing(&self, now: &Origin, paths: &str, needs_complete: bool) -> (String, String) {
-        let of = if paths.is_empty() { " ." } else { paths };
-        let meanwhile = format!("weigh -F --newer 7d{paths} lists what was written this week");
+    /// The kept scans that one of these `roots` can be compared with.
+    pub(super) fn kept_scans(&self, roots: &[OsString]) -> KeptScans {
         let [minutes, days] = [MINUTES, DAYS].map(|style| self.times_as(style));
-        let (like, others) = self.remembered().history(now);
-        let is_usable = |member: &&Member| member.header.is_complete || !needs_complete;
-        if let Some(Member { header, .. }) = like.iter().find(is_usable) {
-            let [oldest, day] = [&minutes, &days].map(|times| times.write(header.origin.time));
-            return (
-                format!("no scan of{of} from then or before was kept: the oldest is of {oldest}"),
-                format!(
-                    "weigh diff {day}{paths} compares with the last scan of that day, and {meanwhile}"
-                ),
-            );
+        KeptScans {
+            remembered: self.remembered(),
+            needs_complete: self.snapshots.fail_growth.is_some(),
+            paths: typed_roots(roots),
+            minutes,
+            days,
         }
-        if let Some(Member { header, .. }) = like.last() {
-            let time = minutes.write(header.origin.time);
-            return (
-                format!(
-                    "no complete scan of{of} was kept: that of {time} lacks what could not be read"
-                ),
-                format!(
-                    "leave out --fail-growth, or run it as a user who can read everything; {meanwhile}"
-                ),
-            );
-        }
-        let mut others = others.iter().rev().map(|member| &member.header.origin);
-        if let Some(other) = others.find(|other| other.has_paths_of(now)) {
-            let flags: Vec<_> =
-                other.options.iter().flatten().filter(|flag| sets_apart(flag)).cloned().collect();
-            let with = match flags.is_empty() {
-                true => "without flags".to_owned(),
-                false => format!("with {}", harmless(flags.join(" ").as_bytes())),
-            };
-            return (
-                format!("the kept scans of{of} were made {with}"),
-                format!("make this one {with}, too; {meanwhile}"),
-            );
-        }
-        (
-            format!("no earlier scan of{of} was kept"),
-            format!(
-                "run weigh diff{paths} once to keep one, and again later; until then, {meanwhile}"
-            ),
-        )
     }
 
     /// What would be known of a walk that started now.
@@ -281,26 +221,47 @@ impl Flags {
     }
 
     /// The files with the history that `--history` is to show: those of `files` that are directories without snapshots
-    /// stand for what is remembered of them.
-    pub(super) fn remembered_history(&self, files: Vec<PathBuf>) -> Result<Vec<PathBuf>, String> {
+    /// stand for what is remembered of them. If that is nothing, a single one is a part of a directory above it.
+    pub(super) fn remembered_history(
+        &self,
+        files: Vec<PathBuf>,
+    ) -> Result<(Vec<PathBuf>, Option<Origin>), String> {
         if files.is_empty() {
             const NONE: &str = "no scan of this directory is remembered\n\
                 run weigh diff today and again later, or put remember = true into the config file";
-            return self.history_of(Path::new(".")).ok_or_else(|| NONE.to_owned());
+            let kept = self.history_of(Path::new(".")).map(|files| (files, None));
+            return kept
+                .or_else(|| self.history_above(Path::new(".")))
+                .ok_or_else(|| NONE.to_owned());
+        }
+        let is_nothing = |file: &Path| sys::is_directory(file) && series::all_in(file).is_err();
+        if let [file] = &files[..]
+            && is_nothing(file)
+            && self.history_of(file).is_none()
+            && let Some(above) = self.history_above(file)
+        {
+            return Ok(above);
         }
         let mut all = Vec::new();
         for file in files {
-            let has_none = sys::is_directory(&file) && series::all_in(&file).is_err();
-            let remembered = if has_none { self.history_of(&file) } else { None };
+            let remembered = if is_nothing(&file) { self.history_of(&file) } else { None };
             all.extend(remembered.unwrap_or_else(|| vec![file]));
         }
-        Ok(all)
+        Ok((all, None))
     }
 
     /// What is remembered of the directory at `path`, if anything is.
     fn history_of(&self, path: &Path) -> Option<Vec<PathBuf>> {
         let (files, _) = self.remembered().history(&self.here(&[path.into()]));
         (!files.is_empty()).then(|| files.into_iter().map(|member| member.file).collect())
+    }
+
+    /// What is remembered of a directory above the one at `path`, if anything is, and what the latter is.
+    fn history_above(&self, path: &Path) -> Option<(Vec<PathBuf>, Option<Origin>)> {
+        let now = self.here(&[path.into()]);
+        let files = self.remembered().history_above(&now);
+        let files: Vec<_> = files.into_iter().map(|member| member.file).collect();
+        (!files.is_empty()).then_some((files, Some(now)))
     }
 
     /// Prints what this host remembers of the PATHs, or everything if there are none; removes it if that is asked for, and
@@ -312,8 +273,8 @@ impl Flags {
         let now = self.here(&roots);
         let paths = now.paths();
         let (mut list, mut others) = (Vec::new(), 0);
-        for Member { file, header } in remembered.all() {
-            let origin = &header.origin;
+        for member in remembered.all() {
+            let origin = &member.header.origin;
             if are_named && !origin.paths().iter().any(|path| paths.contains(path)) {
                 continue;
             }
@@ -322,7 +283,7 @@ impl Flags {
                 others += 1;
                 continue;
             }
-            list.push((kept_scan(&file, &header, &now.host, &times), file));
+            list.push(KeptScan { length: sys::length(&member.file), member });
         }
         let is_forgotten = self.snapshots.forget;
         let what = if are_named { "no scan of that" } else { "nothing" };
@@ -334,7 +295,7 @@ impl Flags {
                 false => format!("{others} more are of other hosts\n--series HOST lists those of one"),
             }),
             list.is_empty().then(|| format!("{what} is remembered")),
-            (!list.is_empty() && !is_forgotten && terminal::is_stdout())
+            (!list.is_empty() && !is_forgotten && terminal::is_stdout() && !self.print.full_paths)
                 .then(|| {
                     let directory = remembered.directory.as_os_str().as_encoded_bytes();
                     format!("these files are in {}", harmless(directory))
@@ -342,26 +303,24 @@ impl Flags {
         ];
         say(Message::Note, notes.into_iter().flatten().filter(|_| !self.print.quiet));
         // They are said before they go.
+        let mut shown = Vec::new();
+        if self.form() == Some(Form::Json) {
+            kept::json(&mut shown, &list).map_err(|error| error.to_string())?;
+        } else {
+            let (headings, lines) = kept::list(&list, &now.host, &times, self.print.full_paths);
+            let has_headings = !is_forgotten && !list.is_empty();
+            for line in has_headings.then_some(headings).into_iter().chain(lines) {
+                shown.extend(line.bytes().chain(*b"\n"));
+            }
+        }
         let mut out = io::stdout();
-        let lines: Vec<_> = list.iter().flat_map(|(line, _)| line.bytes().chain(*b"\n")).collect();
-        out.write_all(&lines).and_then(|()| out.flush()).map_err(|error| error.to_string())?;
-        for (_, file) in list.into_iter().filter(|_| is_forgotten) {
+        out.write_all(&shown).and_then(|()| out.flush()).map_err(|error| error.to_string())?;
+        for KeptScan { member: Member { file, .. }, .. } in
+            list.into_iter().filter(|_| is_forgotten)
+        {
             let named = |error: io::Error| format!("{}: {}", file.display(), reason(&error));
             sys::remove_file(&file).map_err(named)?;
         }
         process::exit(0)
     }
-}
-
-/// A line about the kept scan in `file`: its time, its length, its PATHs, its flags, and another host or missing parts.
-fn kept_scan(file: &Path, header: &SnapshotInfo, host: &[u8], times: &TimeFormat) -> String {
-    let origin = &header.origin;
-    let time = times.write(origin.time);
-    let length = Format::Binary.write(sys::length(file));
-    let paths = origin.paths().into_iter().map(harmless);
-    let flags = origin.options.iter().flatten().map(|flag| harmless(flag.as_bytes()));
-    let of_another = (origin.host != host).then(|| format!("(host {})", harmless(&origin.host)));
-    let incomplete = (!header.is_complete).then(|| "(incomplete)".to_owned());
-    let rest: Vec<_> = paths.chain(flags).chain(of_another).chain(incomplete).collect();
-    format!("{time}  {length:>6}  {}", rest.join(" "))
 }

@@ -15,7 +15,8 @@ use jiff::{Timestamp, ToSpan};
 use super::{DatedFile, Expired, Member, dated, files, members, newest_of, not_after, remove_old};
 use crate::base::when::{self, Unit, When};
 use crate::from::snapshot::{
-    DIGEST, Destination, Origin, difference, digest, problem, read_info, sets_apart, way_to,
+    DIGEST, Destination, Origin, SnapshotInfo, difference, digest, problem, read_info, sets_apart,
+    way_to,
 };
 use crate::sys;
 use crate::sys::problem::{Operation, Problem};
@@ -164,6 +165,19 @@ impl Remembered {
             like.retain(is_here);
         }
         (like, others)
+    }
+
+    /// All walks of the directory above the one of `now` whose walk is the newest of such, with the same flags: oldest
+    /// first.
+    pub fn history_above(&self, now: &Origin) -> Vec<Member> {
+        let given = now.options.as_deref().unwrap_or_default();
+        let mut above = self.all();
+        above.retain(|Member { header: SnapshotInfo { origin, .. }, .. }| {
+            way_to(origin, now).is_some() && difference(given, given, origin, false).is_none()
+        });
+        let newest = above.last().map(|member| member.header.origin.clone());
+        above.retain(|member| newest.as_ref().is_some_and(|it| is_like(member, it)));
+        above
     }
 
     /// Where to save a walk from `origin`. Makes the directory, for the user alone.

@@ -86,7 +86,8 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     }
     let layout = layout(browser, &lines, areas.list);
     if areas.head > 1 {
-        headings(canvas, areas.head - 1, &layout, browser.is_cleaning());
+        let are_changes = browser.scan.index.largest_change.is_some();
+        headings(canvas, areas.head - 1, &layout, (browser.is_cleaning(), are_changes));
         if browser.len() > height {
             let position = position(browser.shown.chosen + 1, browser.len());
             let x = areas.list.saturating_sub(cells(&position) + 1);
@@ -261,11 +262,18 @@ fn gap(column: usize) -> usize {
     if column == PERCENT || column == TIME { 2 } else { 1 }
 }
 
-fn headings(canvas: &mut Canvas<'_>, y: usize, layout: &ListLayout, is_of_frees: bool) {
+/// What is above the columns. Bars are beside the changes if they show these (`are_changes`), and otherwise have the heading
+/// of the shares.
+fn headings(
+    canvas: &mut Canvas<'_>,
+    y: usize,
+    layout: &ListLayout,
+    (is_of_frees, are_changes): (bool, bool),
+) {
     for (i, (x, width)) in layout.columns.into_iter().enumerate() {
         let heading = if i == SIZE && is_of_frees { "frees" } else { HEADINGS[i] };
         let x = match layout.bar {
-            (bar, 1..) if i == PERCENT => bar,
+            (bar, 1..) if i == PERCENT && !are_changes => bar,
             _ => x + width.saturating_sub(cells(heading)),
         };
         canvas.write((x, y), heading, if width > 0 { usize::MAX } else { 0 }, canvas.aside());
@@ -309,11 +317,11 @@ fn line(
     let (bar, bar_width) = layout.bar;
     let index = &browser.scan.index;
     let (drawn, of_bar) = match index.largest_change {
-        0 => (
+        None => (
             palette::bar(size, index.largest, bar_width, canvas.charset),
             canvas.style(|it| it.bar(size, whole), Modifier::empty()),
         ),
-        most => {
+        Some(most) => {
             let changed = fields.change.map_or(0, i128::unsigned_abs);
             let changed = u64::try_from(changed).unwrap_or(u64::MAX);
             (palette::bar(changed, most, bar_width, canvas.charset), styles[CHANGE])
