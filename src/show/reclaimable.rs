@@ -158,7 +158,12 @@ impl ListOptions {
     }
 
     fn size(&self, row: &Row) -> String {
-        self.picture.format.write_bounds(row.frees)
+        match row.frees {
+            Freeable { least: 0, most, .. } if most > 0 => {
+                format!("≤{}", self.picture.format.write(most))
+            }
+            frees => self.picture.format.write_bounds(frees),
+        }
     }
 
     /// A line for each of these entries, or for each kind, the largest last.
@@ -210,6 +215,7 @@ pub fn place_in_words(
     let same = |doubt: &Option<String>| some.iter().all(|one| one.doubt == *doubt);
     let why = match &some[0].doubt {
         Some(why) if same(&some[0].doubt) => format!(" ({why})"),
+        None if same(&None) && some[0].rule.is_of_engine() => format!(" ({})", some[0].rule.why),
         None if same(&None) => String::new(),
         _ => " (-a says why)".to_owned(),
     };

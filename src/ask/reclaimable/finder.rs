@@ -6,6 +6,7 @@ use std::ffi::CString;
 use std::io::Read;
 use std::iter;
 use std::path::Path;
+use std::sync::Arc;
 
 use regex::bytes::Regex;
 
@@ -120,6 +121,11 @@ impl<'a> Finder<'a> {
             if number >= decided {
                 continue;
             }
+            if let Some(storage) = self.storage(number) {
+                decided = number - self.entries[number].below;
+                found.push(storage);
+                continue;
+            }
             let Some(proof) = self.proof_of(number) else { continue };
             let one = self.reclaim(proof, number).and_then(|one| self.looked_at(one, proof));
             // A doubtful directory, and a work tree, say nothing about entries in it that have a proof of their own.
@@ -130,6 +136,36 @@ impl<'a> Finder<'a> {
             found.extend(one);
         }
         self.joined(found)
+    }
+
+    /// The storage of a container engine. Only the engine knows what in it is in use, so that no more than its size can come
+    /// free.
+    fn storage(&self, number: usize) -> Option<Reclaim> {
+        let entry = &self.entries[number];
+        let proof = self.proofs.rule(*entry.rules.first()?);
+        // Of a root, nothing around it tells.
+        if !proof.rule.is_of_engine() || self.parents[number].is_none() {
+            return None;
+        }
+        // Not in another storage, or one that is gone.
+        self.real_path(number)?;
+        let size = entry.sums.all.disk;
+        Some(Reclaim {
+            names: self.names(number)?.into_iter().map(<[u8]>::to_vec).collect(),
+            path: path::join_all(self.names(number)?),
+            entry: number,
+            number: proof.number,
+            is_directory: true,
+            size,
+            frees: Freeable { least: 0, most: size, extents: 0 },
+            written: entry.sums.all.newest?,
+            owner: None,
+            command: Some(proof.rule.command.clone()).filter(|command| !command.is_empty()),
+            doubt: None,
+            unexpected: None,
+            rule: Arc::clone(&proof.rule),
+            checked: None,
+        })
     }
 
     /// Adds the entry in `one` that its rule does not expect; none if nobody can tell.

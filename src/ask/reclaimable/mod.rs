@@ -313,9 +313,9 @@ fn add_freed(entries: &[KeptEntry], one: &Reclaim, freed: &mut Freed) {
 }
 
 impl Search {
-    /// Whether it was written too lately. With `--older 0h`, nothing is.
+    /// Whether it was written too lately. With `--older 0h`, nothing is. A container engine knows itself what it uses.
     fn is_recent(&self, one: &Reclaim) -> bool {
-        self.older.is_some_and(|older| one.written > older)
+        self.older.is_some_and(|older| one.written > older) && !one.rule.is_of_engine()
     }
 
     /// Whether `--only` names a rule, or nothing does.
