@@ -28,6 +28,8 @@ pub struct ListOptions {
     pub picture: PictureOptions,
     /// The first line; perhaps empty.
     pub title: &'static str,
+    /// What is said if nothing is found.
+    pub nothing: &'static str,
     /// A line for each entry, and not for each kind.
     pub is_unfolded: bool,
     /// With the command that removes each entry.
@@ -143,7 +145,7 @@ pub fn draw(
         }
         Some(_) => format!("Nothing can go{}", reclaimable.hint),
         None => {
-            format!("found nothing that can be made or downloaded again{}", reclaimable.hint)
+            format!("{}{}", options.nothing, reclaimable.hint)
         }
     };
     writeln!(out, "{}", line(&last, |_| Style::new().bold()))
