@@ -236,6 +236,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--frees', '--frees', [CompletionResultType]::ParameterName, 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space')
             [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Remove the entries under "Can go"; weigh first asks you to type the number of files and directories')
             [CompletionResult]::new('--trash', '--trash', [CompletionResultType]::ParameterName, 'Move entries into the trash instead')
+            [CompletionResult]::new('--empty-trash', '--empty-trash', [CompletionResultType]::ParameterName, 'List your trash on the file system of PATH, and delete it after the same question')
             [CompletionResult]::new('-a', '-a', [CompletionResultType]::ParameterName, 'Show a line for each entry, and not for each kind')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Show a line for each entry, and not for each kind')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Also show the command that removes each entry (in clean, also -v)')

@@ -231,6 +231,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --frees 'Also show what deleting each entry frees, where hard links, clones or snapshots share its space'
             cand --apply 'Remove the entries under "Can go"; weigh first asks you to type the number of files and directories'
             cand --trash 'Move entries into the trash instead'
+            cand --empty-trash 'List your trash on the file system of PATH, and delete it after the same question'
             cand -a 'Show a line for each entry, and not for each kind'
             cand --all 'Show a line for each entry, and not for each kind'
             cand --verbose 'Also show the command that removes each entry (in clean, also -v)'

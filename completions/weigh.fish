@@ -546,6 +546,7 @@ complete -c weigh -n '__weigh_is clean' -l apply -d 'Remove the entries under "C
 complete -c weigh -n '__weigh_is clean' -l free -x -d 'Choose entries until they free SIZE, the least recently written first'
 complete -c weigh -n '__weigh_is clean' -l only -x -d 'Only these kinds, as in cargo,npm: names of rules, or how these begin'
 complete -c weigh -n '__weigh_is clean' -l trash -d 'Move entries into the trash instead'
+complete -c weigh -n '__weigh_is clean' -l empty-trash -d 'List your trash on the file system of PATH, and delete it after the same question'
 complete -c weigh -n '__weigh_is clean' -s a -l all -d 'Show a line for each entry, and not for each kind'
 complete -c weigh -n '__weigh_is clean' -l verbose -d 'Also show the command that removes each entry (in clean, also -v)'
 complete -c weigh -n '__weigh_is tree diff' -l save -r -F -d 'Also save a snapshot in FILE, as in today.weigh; - is standard output'

@@ -100,7 +100,7 @@
 //!   different times, in files with dated names: which one is meant, and which are kept. `list` is a tree made from
 //!   what other programs list: entries in any order, sorted in bounded memory, and fed to any tally like a walk.
 //!   `remote` starts a program on another machine, through ssh, and feeds what arrives to any tally.
-//! * `remove` deletes entries, or moves them into the trash, for the screen and for `clean --apply`: only what was scanned
+//! * `remove` deletes entries, or moves them into the trash, for the screen and for `clean`: only what was scanned
 //!   and has not changed, and only with a `Consent`.
 //! * `tree` is the packed result of every tally, with one traversal for everything, also for two trees side by
 //!   side. `tally` decides what is kept: the N largest nodes, the whole tree, or totals by group. It does not know

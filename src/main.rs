@@ -103,6 +103,8 @@ fn main() -> ExitCode {
         say(Message::Note, errors::mounted_below(mounted, &messages.format));
     }
     note(errors::measures(stats.measures_differ, measure), messages);
+    let refused = outcome.reclaimable.iter().flat_map(|found| &found.refused);
+    note(refused.cloned(), messages);
     let has_totals = report.answer.is_some() && !report.is_interrupted;
     say_how_it_went(request, outcome, has_totals, messages);
     if report.is_interrupted {

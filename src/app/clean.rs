@@ -1,12 +1,13 @@
-//! `weigh clean --apply`: show what would go, ask for the number of entries, and remove them.
+//! `weigh clean --apply` and `--empty-trash`: show what would go, ask for the number of entries, and remove them.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
+use std::iter;
 use std::ops::ControlFlow;
 
 use crate::app::signals::{self, SIGNALLED, SecondCtrlC, TerminalSignals};
 use crate::app::terminal::{self, Message, say};
-use weigh::internal::ask::reclaimable::{Reclaimable, used_within};
+use weigh::internal::ask::reclaimable::{Checked, Reclaimable, used_within};
 use weigh::internal::ask::{self, Outcome, Request};
 use weigh::internal::base::escape::escape;
 use weigh::internal::base::interrupt::Interrupt;
@@ -15,8 +16,8 @@ use weigh::internal::show::reclaimable::{KeptEntry, freed, question, unseen};
 use weigh::internal::show::size::Format;
 use weigh::internal::sys::problem::reason;
 use weigh::internal::sys::{self, InUse};
+use weigh::internal::tree::Tree;
 use weigh::internal::tree::sum::Freed;
-use weigh::internal::tree::{Place, Tree};
 
 /// How to remove what is found.
 #[derive(Clone, Debug)]
@@ -51,8 +52,11 @@ pub fn apply(
     if checked.is_empty() && unplanned.is_empty() {
         return 0;
     }
-    let entries = checked.iter().map(|(_, it)| it.target.totals.0).sum();
+    let entries = checked.iter().map(|(_, it)| it.entries()).sum();
     let is_planned = request.reclaimable.as_ref().is_some_and(|search| search.plan.is_some());
+    if !is_planned && !terminal::is_for_questions() {
+        return refused("there is no terminal on which weigh could ask for the number of entries");
+    }
     let consent = match is_planned {
         true => {
             say(Message::Note, unseen(found));
@@ -76,18 +80,17 @@ pub fn apply(
         Err(why) => return refused(&why),
     };
     removing.kept = unplanned;
-    let third = third.reclaimable.into_iter().flat_map(|third| third.found);
+    let third = third.reclaimable.into_iter().flat_map(|it| it.found.into_iter().chain(it.others));
     let mut now: HashMap<_, _> = third.map(|one| (one.path.clone(), one)).collect();
     let mut items = Vec::new();
     for (one, checked) in checked {
-        let target = checked.target.clone();
         let now = now.remove(&one.path);
         let (checked_now, doubt) = now.map_or((None, None), |one| (one.checked, one.doubt));
-        if checked_now.is_some_and(|now| now.evidence == checked.evidence) {
-            items.push((checked.place, target));
+        if doubt.is_none() && checked_now.is_some_and(|now| now.is_same(checked)) {
+            items.push(checked);
         } else {
             let why = doubt.unwrap_or_else(|| "it has changed since the question".to_owned());
-            removing.keep_whole(&target, why);
+            removing.keep_whole(&checked.target, why);
         }
     }
     removing.remove(items);
@@ -170,22 +173,26 @@ impl<'a> Removing<'a> {
         self.kept.push(KeptEntry { path: target.path(), why });
     }
 
-    /// Removes these, each at its place in the tree, unless a process uses something in it.
-    fn remove(&mut self, items: Vec<(Place, Target)>) {
+    /// Removes these, unless a process uses something in them.
+    fn remove(&mut self, items: Vec<&Checked>) {
         let manner = self.cleaning.manner;
         let (mut places, mut targets) = (Vec::new(), Vec::new());
-        for (place, target) in items {
-            let used = used_within(&self.in_use, self.tree, place);
+        for checked in items {
+            let Checked { target, place, .. } = checked;
+            let used = used_within(&self.in_use, self.tree, *place);
             let used = used.or_else(|| self.in_use.within(&target.path()).map(ToString::to_string));
             if let Some(why) = used {
-                self.keep_whole(&target, why);
+                self.keep_whole(target, why);
                 continue;
             }
-            places.push(place);
-            targets.push(match manner {
-                Manner::Delete => target.with_content(self.tree, place),
-                Manner::Trash => target,
-            });
+            for Checked { target, place, .. } in iter::once(checked).chain(checked.info.as_deref())
+            {
+                places.push(*place);
+                targets.push(match manner {
+                    Manner::Delete => target.clone().with_content(self.tree, *place),
+                    Manner::Trash => target.clone(),
+                });
+            }
         }
         let now = targets.iter().map(|target| target.totals.0).sum();
         let consent = self.consent.less(self.entries.saturating_sub(now));
@@ -204,6 +211,10 @@ impl<'a> Removing<'a> {
         for ((outcome, place), target) in removed.outcomes.into_iter().zip(places).zip(targets) {
             if matches!(outcome.fate, Fate::Deleted | Fate::Trashed(_)) {
                 self.gone.mark(self.tree, place);
+                continue;
+            }
+            // Its entry is kept, too, which says why.
+            if target.is_info && outcome.problems.is_empty() && outcome.left.is_empty() {
                 continue;
             }
             self.is_partly_gone |= matches!(outcome.fate, Fate::Partly);

@@ -202,6 +202,11 @@ pub fn is_stderr() -> bool {
     io::stderr().is_terminal()
 }
 
+/// Whether somebody can read a list and a question, and type an answer.
+pub fn is_for_questions() -> bool {
+    is_stdin() && is_stdout() && is_stderr()
+}
+
 /// Whether stderr can show a line that is redrawn.
 pub fn wants_progress() -> bool {
     io::stderr().is_terminal() && is_capable_terminal()

@@ -331,6 +331,9 @@ impl Request {
 
     /// What can go, and nothing else: no more is kept than that needs.
     fn reclaimed(&self, search: &Search, roots: &[OsString], watch: Watch<'_>) -> Outcome {
+        if let Some(directories) = &search.trash {
+            return self.in_trash(search, directories, roots, watch);
+        }
         let part = |(tree, findable)| (tree, Some(findable));
         let now = self.walked(roots, self.walk.view, RuleTally::new(search), part, watch);
         let Now { snapshot, stats, beside: findable } = now;

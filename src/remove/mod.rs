@@ -50,4 +50,4 @@ pub use outcome::{Fate, RemovalEvent, RemovalStep, Removed, TargetOutcome};
 pub use protected::{ProtectedLocations, ProtectedPaths, Refusal};
 pub use run::{Manner, remove, undo};
 pub use target::{KnownEntry, Target, look, targets};
-pub use trash::Trashed;
+pub use trash::{INFO, OwnTrash, Trashed, trashes_around};

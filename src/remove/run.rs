@@ -50,7 +50,7 @@ pub fn remove(
     for target in targets {
         let done = if !is_meant {
             Err(because("nobody consented to remove just that"))
-        } else if removal.removed.is_cancelled {
+        } else if removal.removed.is_cancelled || target.is_info && !removal.is_last_deleted() {
             Err(Stop::Cancelled)
         } else {
             last.next(target, &mut removal).and_then(|it| match manner {
@@ -288,6 +288,11 @@ impl<'w> Removal<'w> {
     /// The number of the current target.
     pub(super) fn target(&self) -> usize {
         self.removed.outcomes.len()
+    }
+
+    /// Whether the target before the current one is deleted.
+    fn is_last_deleted(&self) -> bool {
+        self.removed.outcomes.last().is_some_and(|last| matches!(last.fate, Fate::Deleted))
     }
 
     /// Reports the next system call. After a cancel, it is not to be made, unless it puts an entry back.

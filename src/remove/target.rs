@@ -37,6 +37,9 @@ pub struct Target {
     pub seen: Option<ExactStat>,
     /// The number of entries that go with it, and its size, for the question and the log.
     pub totals: (u64, u64),
+    /// Whether it is the info file, in the trash, of the target before it. Then it goes only after that: an info file that
+    /// names nothing does no harm, but without one, nobody can put the entry back, and another may get its name.
+    pub is_info: bool,
 }
 
 /// The directory of a target, held open.
@@ -195,6 +198,7 @@ fn target(
         below: None,
         seen: None,
         totals: (child.removable(), child.size()),
+        is_info: false,
     })
 }
 

@@ -14,7 +14,7 @@ use super::aside::random_number;
 use super::held::{ancestors, c_string};
 use super::log::UserDirectories;
 use super::outcome::explain;
-use super::target::{Target, TargetDirectory, is_beside};
+use super::target::{Target, TargetDirectory, ensure_here, is_beside};
 use crate::base::escape::{escape, uri};
 use crate::base::inode::Identity;
 use crate::base::measure::Kind;
@@ -238,9 +238,13 @@ fn own(parent: &HeldDirectory, name: &CStr, path: &[u8]) -> io::Result<HeldDirec
 
 fn try_own(parent: &HeldDirectory, name: &CStr) -> io::Result<HeldDirectory> {
     match parent.make_directory(name) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+        _ => existing(parent, name),
     }
+}
+
+/// The user's directory `name` in `parent`, which is no symlink.
+fn existing(parent: &HeldDirectory, name: &CStr) -> io::Result<HeldDirectory> {
     match parent.stat_of(name)?.stat.mode.kind() {
         Kind::Directory => {}
         Kind::Symlink => return Err(io::Error::other("it is a symlink")),
@@ -251,6 +255,95 @@ fn try_own(parent: &HeldDirectory, name: &CStr) -> io::Result<HeldDirectory> {
         true => Ok(held),
         false => Err(io::Error::other("it belongs to somebody else")),
     }
+}
+
+// The trash directories that `clean --empty-trash` empties. It makes none.
+
+/// A trash directory of the user, as it was found.
+pub type OwnTrash = (Vec<u8>, Identity);
+
+/// The user's trash directories on the file system of what is at the real path `path`: the path and inode of each,
+/// and why others must not be emptied.
+///
+/// # Errors
+/// The system's.
+pub fn trashes_around(
+    path: &Path,
+    directories: &UserDirectories,
+) -> io::Result<(Vec<OwnTrash>, Vec<String>)> {
+    let around = HeldDirectory::open(&c_string(path.as_os_str())?);
+    let around = match (around, path.parent()) {
+        (Err(error), Some(above)) if error.kind() == ErrorKind::NotADirectory => {
+            HeldDirectory::open(&c_string(above.as_os_str())?)?
+        }
+        (around, _) => around?,
+    };
+    let stat = around.stat()?;
+    let user = user_id();
+    let mut places = Vec::new();
+    let data = directories.data.as_ref().and_then(|data| c_string(data.as_os_str()).ok());
+    if let Some(held) = data.and_then(|data| HeldDirectory::open(&data).ok()) {
+        let data = held.stat()?;
+        let refusal = (data.stat.owner != user).then_some("its directory belongs to somebody else");
+        if data.stat.device == stat.stat.device {
+            places.push((held, c"Trash".to_owned(), refusal));
+        }
+    }
+    // On a subvolume without a mount of its own, there is none.
+    if let Ok((top, _)) = topmost(&around, &stat) {
+        let own = CString::new(format!(".Trash-{user}"))?;
+        let shared = match top.stat_of(c".Trash") {
+            Ok(it) if it.is_directory() && it.is_sticky() => top.descend(&[c".Trash"]).ok(),
+            Ok(_) => {
+                let refusal = "it is not a sticky directory";
+                places.push((top.descend::<CString>(&[])?, c".Trash".to_owned(), Some(refusal)));
+                None
+            }
+            Err(_) => None,
+        };
+        places.push((top, own, None));
+        if let Some(shared) = shared {
+            places.push((shared, CString::new(user.to_string())?, None));
+        }
+    }
+    let (mut found, mut refused) = (Vec::new(), Vec::new());
+    for (held, name, refusal) in places {
+        let usable = match refusal {
+            None => usable(&held, &name),
+            Some(why) => held.stat_of(&name).and(Err(io::Error::other(why))),
+        };
+        let path = path::join_all([&*held.path()?, name.to_bytes()]);
+        match usable {
+            Ok(identity) => found.push((path, identity)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => {
+                let why = explain(&error, None, None);
+                refused.push(format!("the trash {} is left alone: {why}", escape(&path)));
+            }
+        }
+    }
+    Ok((found, refused))
+}
+
+/// The inode of the trash directory `name`, if nobody else chose what is in it: neither it nor its directories `files` and
+/// `info` is a symlink, belongs to somebody else, or lies on another mount.
+fn usable(parent: &HeldDirectory, name: &CStr) -> io::Result<Identity> {
+    let on_mount = |around: &HeldDirectory, name: &CStr| {
+        ensure_here(&around.stat()?, &around.stat_of(name)?)?;
+        existing(around, name)
+    };
+    let trash = on_mount(parent, name)?;
+    for inside in [c"files", c"info"] {
+        match on_mount(&trash, inside) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => {
+                let why = explain(&error, None, None);
+                return Err(io::Error::other(format!("{}: {why}", inside.to_string_lossy())));
+            }
+            Ok(_) => {}
+        }
+    }
+    Ok(trash.stat()?.stat.identity())
 }
 
 /// The same error, but names the directory of the trash at `path`, not the entry that was to be moved there.
@@ -279,7 +372,8 @@ fn numbered(name: &[u8], number: u64) -> Vec<u8> {
     numbered
 }
 
-const INFO: &str = ".trashinfo";
+/// How the name of an info file ends.
+pub const INFO: &str = ".trashinfo";
 
 fn info_name(name: &CStr) -> io::Result<CString> {
     CString::new([name.to_bytes(), INFO.as_bytes()].concat()).map_err(io::Error::other)

@@ -28,6 +28,8 @@ pub struct ListOptions {
     pub picture: PictureOptions,
     /// The first line; perhaps empty.
     pub title: &'static str,
+    /// What is said if nothing is found.
+    pub nothing: &'static str,
     /// A line for each entry, and not for each kind.
     pub is_unfolded: bool,
     /// With the command that removes each entry.
@@ -143,7 +145,7 @@ pub fn draw(
         }
         Some(_) => format!("Nothing can go{}", reclaimable.hint),
         None => {
-            format!("found nothing that can be made or downloaded again{}", reclaimable.hint)
+            format!("{}{}", options.nothing, reclaimable.hint)
         }
     };
     writeln!(out, "{}", line(&last, |_| Style::new().bold()))
@@ -158,7 +160,12 @@ impl ListOptions {
     }
 
     fn size(&self, row: &Row) -> String {
-        self.picture.format.write_bounds(row.frees)
+        match row.frees {
+            Freeable { least: 0, most, .. } if most > 0 => {
+                format!("≤{}", self.picture.format.write(most))
+            }
+            frees => self.picture.format.write_bounds(frees),
+        }
     }
 
     /// A line for each of these entries, or for each kind, the largest last.
@@ -210,6 +217,7 @@ pub fn place_in_words(
     let same = |doubt: &Option<String>| some.iter().all(|one| one.doubt == *doubt);
     let why = match &some[0].doubt {
         Some(why) if same(&some[0].doubt) => format!(" ({why})"),
+        None if same(&None) && some[0].rule.is_of_engine() => format!(" ({})", some[0].rule.why),
         None if same(&None) => String::new(),
         _ => " (-a says why)".to_owned(),
     };

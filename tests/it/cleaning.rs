@@ -49,10 +49,10 @@ fn clean(flags: &str, fixture: &Fixture) -> Weigh {
 }
 
 /// A run that waits for the number of entries.
-struct Asking {
-    terminal: Terminal,
-    child: Child,
-    entries: String,
+pub struct Asking {
+    pub terminal: Terminal,
+    pub child: Child,
+    pub entries: String,
 }
 
 impl Asking {
@@ -65,7 +65,7 @@ impl Asking {
         Self::of(clean(flags, fixture), end)
     }
 
-    fn of(run: Weigh, end: &str) -> Self {
+    pub fn of(run: Weigh, end: &str) -> Self {
         let terminal = Terminal::new();
         let child = run.on(&terminal).spawn();
         let shown = terminal.until(end);
@@ -75,12 +75,12 @@ impl Asking {
     }
 
     /// Types it: the exit status, and what is said then.
-    fn answer(mut self, typed: &str) -> (Option<i32>, String) {
+    pub fn answer(mut self, typed: &str) -> (Option<i32>, String) {
         self.terminal.type_in(typed.as_bytes());
         self.ended()
     }
 
-    fn agree(self) -> (Option<i32>, String) {
+    pub fn agree(self) -> (Option<i32>, String) {
         let typed = format!("{}\r", self.entries);
         self.answer(&typed)
     }
@@ -153,7 +153,7 @@ fn nothing_else_is_consent() {
 }
 
 /// Everything that must still be there: by its path, its content, or where it leads.
-fn kept_at(top: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+pub fn kept_at(top: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let content = |path: &Path| match fs::read_link(path) {
         Ok(to) => to.into_os_string().into_encoded_bytes(),
         Err(_) => fs::read(path).unwrap_or_default(),
@@ -209,14 +209,14 @@ const KEEPING: [&str; 3] =
     ["git tracks a file in it", "a process that has a file open", "a process that works in it"];
 
 /// A process that does nothing until it is killed.
-struct Idle(Child);
+pub struct Idle(Child);
 
 impl Idle {
-    fn in_directory(path: &Path) -> Self {
+    pub fn in_directory(path: &Path) -> Self {
         Self::of(Command::new("sleep").current_dir(path).stdin(Stdio::null()))
     }
 
-    fn with_open(path: &Path) -> Self {
+    pub fn with_open(path: &Path) -> Self {
         Self::of(Command::new("sleep").stdin(fs::File::open(path).unwrap()))
     }
 

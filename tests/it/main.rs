@@ -138,6 +138,7 @@ mod views;
 
 // What is deleted, and what that frees.
 mod cleaning;
+mod emptying;
 mod freeing;
 mod frees;
 mod frees_faults;

@@ -99,7 +99,7 @@ impl Drop for Mounted {
     }
 }
 
-fn succeed(program: &str, args: impl IntoIterator<Item = std::ffi::OsString>) {
+pub fn succeed(program: &str, args: impl IntoIterator<Item = std::ffi::OsString>) {
     let status = std::process::Command::new(program).args(args).status().unwrap();
     assert!(status.success(), "{program}: {status}");
 }

@@ -349,8 +349,10 @@ fn found(fixture: &Fixture) -> BTreeSet<(String, String)> {
     let text = |one: &Value, key: &str| one[key].as_str().unwrap().to_owned();
     let all = lists.concat();
     let all = all.iter().map(|one| (text(one, "rule"), text(one, "path")));
-    // Any environment without a lock file is listed, so that somebody looks.
-    all.filter(|(rule, path)| rule != "python-unlocked" || path == "./p/env").collect()
+    // Any environment without a lock file is listed, so that somebody looks; and a storage, so that its engine does.
+    all.filter(|(rule, path)| rule != "python-unlocked" || path == "./p/env")
+        .filter(|(rule, _)| rule != "docker-storage")
+        .collect()
 }
 
 fn finds(fixture: &Fixture, rule: &str) -> bool {
@@ -366,6 +368,7 @@ fn every_rule_is_tried() {
     let names = RULES.lines().filter_map(|line| line.strip_prefix("name = \""));
     let names: Vec<_> = names.map(|name| name.trim_end_matches('"')).collect();
     let tried = CASES.iter().map(|case| case.rule).chain(FIXED.iter().map(|one| one.0));
+    let tried = tried.chain(ENGINES.iter().map(|one| one.0));
     assert_eq!(BTreeSet::from_iter(names.iter().copied()), tried.collect());
     let finals = RULES.split("[[rule]]").filter(|rule| rule.contains("\nagain = false"));
     assert_eq!(finals.count(), FINAL.len());
@@ -608,6 +611,58 @@ fn what_lies_in_an_engines_storage_is_not_listed() {
         for place in places {
             assert_eq!(found(&place), 0, "{}", place.display());
         }
+    }
+}
+
+/// The rules that find the storages of engines: what is in one, its size, and what is said.
+const ENGINES: [(&str, &[&str], &str); 3] = [
+    (
+        "docker-storage",
+        &["overlay2/1f/diff/f", "image/overlay2/x", "buildkit/metadata_v2.db"],
+        "docker system prune",
+    ),
+    ("containerd-storage", &["io.containerd.content.v1.content/blobs/f"], "nerdctl system prune"),
+    ("podman-storage", &["overlay/1f/diff/f", "overlay-layers/layers.json"], "podman system prune"),
+];
+
+/// Only its engine removes anything in a storage. The list has its size as the most that may come free, and the command; also
+/// if it is written at this moment.
+#[test]
+fn the_storage_of_an_engine_is_shown_with_its_command() {
+    for (rule, files, command) in ENGINES {
+        let fixture = Fixture::in_memory().dir("h");
+        for file in files {
+            write(&fixture.at("h/var/engine").join(file), &"w".repeat(100_000));
+        }
+        // In a storage, others are only a part of it.
+        write(&fixture.at("h/var/engine").join(files[0]).with_file_name("io.containerd.x/y"), "x");
+        named("npm-packages").make_in(&fixture.at("h"), "");
+        let json = look("-j", &fixture).run().json();
+        let list = json["reclaimable"]["by_program"].as_array().unwrap();
+        let [one] = &list[..] else { panic!("{rule}: {json}") };
+        assert_eq!((&one["rule"], &one["command"]), (&rule.into(), &command.into()));
+        assert_eq!(one["path"], "./h/var/engine");
+        assert_eq!((&one["frees_least"], &one["frees_most"]), (&0.into(), &one["size"]), "{json}");
+        assert!(one["program"].as_str().unwrap().contains("prune removes"), "{json}");
+        assert_eq!(json["reclaimable"]["frees_most"], 0, "what is new is in no sum: {json}");
+        let shown = look("-w 80", &fixture).run().text();
+        assert!(
+            shown.contains(
+                "Only its own program can remove it
+"
+            ),
+            "{shown}"
+        );
+        let line = format!("{command} (what nothing uses)");
+        assert!(shown.lines().any(|it| it.contains(&line) && it.contains('≤')), "{shown}");
+        // Only below PATH.
+        for at in ["h/var/engine", &format!("h/var/engine/{}", files[0].split('/').next().unwrap())]
+        {
+            let json = weigh("clean -j").arg(fixture.at(at)).run().json();
+            assert_eq!(json["reclaimable"]["by_program"], serde_json::json!([]), "{rule} {at}");
+        }
+        let run = look("--only cargo -j", &fixture).run().json();
+        assert_eq!(run["reclaimable"]["by_program"], serde_json::json!([]));
     }
 }
 
@@ -1194,6 +1249,7 @@ fn the_page_has_every_rule() {
             }
         };
         let plain = |key: &str| list(key).concat().replace('`', "");
+        let is_of_engine = rule.get_ref().get("engine").is_some();
         let markers = [("beside", "beside"), ("has", "in it"), ("tag", "content of")];
         let markers = markers.map(|(key, what)| (what, list(key).join(", ")));
         let markers: Vec<_> = markers
@@ -1201,7 +1257,11 @@ fn the_page_has_every_rule() {
             .filter(|(_, names)| !names.is_empty())
             .map(|(what, names)| format!("{what} {names}"))
             .collect();
-        let proof = if markers.is_empty() { "its start".to_owned() } else { markers.join("; ") };
+        let proof = match markers.is_empty() {
+            true if is_of_engine => "its [layout](containers.md)".to_owned(),
+            true => "its start".to_owned(),
+            false => markers.join("; "),
+        };
         let back = list("back").concat();
         let back = if back.is_empty() { "nothing" } else { back.trim_matches('`') };
         let (name, doc, what) = (plain("name"), plain("doc"), plain("what"));

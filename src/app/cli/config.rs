@@ -143,6 +143,7 @@ fn is_setting(arg: &Arg) -> bool {
         Some(
             "apply"
                 | "config"
+                | "empty-trash"
                 | "forget"
                 | "help"
                 | "print0"

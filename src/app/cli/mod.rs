@@ -214,7 +214,7 @@ impl Plan {
                 },
                 source,
                 // What is removed would be missing in it.
-                remember: remember.filter(|_| !flags.clean.apply),
+                remember: remember.filter(|_| !flags.clean.apply && !flags.clean.empty_trash),
                 series: flags.snapshots.series(),
                 since,
                 options: flags.counting,

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use super::commands::CLEAN;
 use super::elsewhere::nearest;
 use super::flags::{Flags, PrintFlags, Read, ShowFlags};
-use super::screen::homes;
+use super::screen::{homes, user_directories};
 use crate::app::browse::{LazySearch, SortKey};
 use crate::app::terminal;
 use weigh::internal::ask::Keep;
@@ -286,6 +286,7 @@ impl Flags {
             min_size: self.show.min_size.unwrap_or(0),
             looks_twice: self.command.is(&CLEAN) && (self.clean.apply || is_json || has_spared),
             owners: self.filters.owners()?,
+            trash: self.clean.empty_trash.then(user_directories),
             leaves_out_mounts: self.filters.limit_filesystem || !self.filters.skip.is_empty(),
         })
     }

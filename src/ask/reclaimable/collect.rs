@@ -128,8 +128,11 @@ impl Tally for RuleTally {
         let RulePart { evidence, mut own, mut kept, directories, .. } = part;
         let figures = directory.own.unwrap_or_default();
         own.single = own.single.saturating_add(figures.disk);
-        let rules =
+        let mut rules =
             self.proofs.add(&mut parent.evidence, (Kind::Directory, directory.name), &evidence);
+        if let Some(storage) = evidence.storage_rules(&self.proofs) {
+            rules = storage;
+        }
         parent.evidence.is_on(device, &self.proofs);
         parent.directories += 1;
         let is_alone = kept.is_empty() && directory.depth > 0;

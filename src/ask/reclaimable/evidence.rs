@@ -180,7 +180,9 @@ impl<'a> Evidence<'a> {
                     let top = self.tree.at(place);
                     let evidence = digest(top);
                     let identity = top.inode().map_or_else(Default::default, |it| it.identity);
-                    found[number].checked = Some(Checked { target, place, identity, evidence });
+                    let info = None;
+                    found[number].checked =
+                        Some(Checked { target, place, identity, evidence, info });
                 }
                 Err(why) => found[number].doubt = Some(why.to_string()),
             }

@@ -8,6 +8,7 @@ use std::io::Read;
 use std::iter;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use regex::bytes::Regex;
 
@@ -146,13 +147,47 @@ impl<'a> Finder<'a> {
         while end > range.start {
             let number = end - 1;
             end = number;
-            if let Some(proof) = self.proof_of(number) {
-                end -= self.entries[number].below;
-                let one = self.reclaim(proof, number);
-                found.extend(one.and_then(|one| Some((one, self.real_path(number)?))));
-            }
+            let one = match self.storage(number) {
+                Some(storage) => Some(storage),
+                None => {
+                    let Some(proof) = self.proof_of(number) else { continue };
+                    self.reclaim(proof, number)
+                }
+            };
+            end -= self.entries[number].below;
+            found.extend(one.and_then(|one| Some((one, self.real_path(number)?))));
         }
         found
+    }
+
+    /// The storage of a container engine. Only the engine knows what in it is in use, so that no more than its size can come
+    /// free.
+    fn storage(&self, number: usize) -> Option<Reclaim> {
+        let entry = &self.entries[number];
+        let proof = self.proofs.rule(*entry.rules.first()?);
+        // Of a root, nothing around it tells.
+        if !proof.rule.is_of_engine() || self.parents[number].is_none() {
+            return None;
+        }
+        // Not in another storage, or one that is gone.
+        self.real_path(number)?;
+        let size = entry.sums.all.disk;
+        Some(Reclaim {
+            names: self.names(number)?.into_iter().map(<[u8]>::to_vec).collect(),
+            path: path::join_all(self.names(number)?),
+            entry: number,
+            number: proof.number,
+            is_directory: true,
+            size,
+            frees: Freeable { least: 0, most: size, extents: 0 },
+            written: entry.sums.all.newest?,
+            owner: None,
+            command: Some(proof.rule.command.clone()).filter(|command| !command.is_empty()),
+            doubt: None,
+            unexpected: None,
+            rule: Arc::clone(&proof.rule),
+            checked: None,
+        })
     }
 
     /// The first rule that matches.

@@ -13,6 +13,7 @@ mod markers;
 mod plan;
 mod proof;
 mod rule;
+mod trash;
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
@@ -25,7 +26,7 @@ use evidence::Evidence;
 use finder::Finder;
 
 use crate::base::inode::Identity;
-use crate::remove::Target;
+use crate::remove::{Target, UserDirectories};
 use crate::scan::filter::Filter;
 use crate::sys::{self, InUse, SharedSpace, Source, Symlinks, to_path};
 use crate::tree::sum::Freed;
@@ -66,6 +67,8 @@ pub struct Search {
     pub looks_twice: bool,
     /// The users, other than the own one, to whom entries may belong.
     pub owners: Vec<u32>,
+    /// Where the trash is, if what is in it is to be found, and not what rules find.
+    pub trash: Option<UserDirectories>,
 }
 
 /// What was found.
@@ -99,6 +102,8 @@ pub struct Reclaimable {
     pub origin: Option<PlanOrigin>,
     /// The paths of entries that a plan names, and that are not as it says.
     pub unplanned: Vec<String>,
+    /// Which trash directories are left alone, and why.
+    pub refused: Vec<String>,
 }
 
 /// Something that can go.
@@ -144,6 +149,21 @@ pub struct Checked {
     pub identity: Identity,
     /// A SHA-256 of everything that removing compares, in hexadecimal digits.
     pub evidence: String,
+    /// The same of its info file, if it has one in the trash.
+    pub info: Option<Box<Self>>,
+}
+
+impl Checked {
+    /// How many entries go with it.
+    pub fn entries(&self) -> u64 {
+        self.target.totals.0 + self.info.as_ref().map_or(0, |info| info.entries())
+    }
+
+    /// Whether another look has found the same.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let info = |one: &Self| one.info.as_ref().map(|info| info.evidence.clone());
+        self.evidence == other.evidence && info(self) == info(other)
+    }
 }
 
 impl Reclaim {
@@ -248,14 +268,20 @@ pub fn find(
         may_share,
         origin,
         unplanned,
+        refused: Vec::new(),
     }
 }
 
 /// Whether files in an entry at `path` may share space, of which nobody asked.
 fn may_share(entry: &KeptEntry, path: &[u8]) -> bool {
+    entry.sums.frees.is_none() && is_on_sharing(path)
+}
+
+/// Whether files on the file system of `path` may share space.
+fn is_on_sharing(path: &[u8]) -> bool {
     let path = CString::new(to_path(path).as_os_str().as_encoded_bytes()).ok();
     let mount = path.and_then(|path| Source::default().mount_of(&path, Symlinks::Stay).ok());
-    entry.sums.frees.is_none() && mount.is_some_and(|it| it.sharing == SharedSpace::Mapped)
+    mount.is_some_and(|it| it.sharing == SharedSpace::Mapped)
 }
 
 /// Keeps those that free something: all the links of something in it must be in what is found.
@@ -313,9 +339,9 @@ fn add_freed(entries: &[KeptEntry], one: &Reclaim, freed: &mut Freed) {
 }
 
 impl Search {
-    /// Whether it was written too lately. With `--older 0h`, nothing is.
+    /// Whether it was written too lately. With `--older 0h`, nothing is. A container engine knows itself what it uses.
     fn is_recent(&self, one: &Reclaim) -> bool {
-        self.older.is_some_and(|older| one.written > older)
+        self.older.is_some_and(|older| one.written > older) && !one.rule.is_of_engine()
     }
 
     /// Whether `--only` names a rule, or nothing does.

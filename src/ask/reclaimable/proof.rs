@@ -28,7 +28,7 @@ pub(super) struct Proofs {
     /// For each rule that says where repositories may be: the names on the way there, each with the sign that what has such
     /// names in it has a repository elsewhere.
     git: Vec<Vec<(MarkerSet, usize)>>,
-    /// What is in an engine's storage by any of its layouts (one of each), and the sign of one.
+    /// What is in an engine's storage by each of the layouts (one of each), and the sign of one.
     storage: (Vec<Vec<MarkerSet>>, usize),
     /// The sign that directories are on several file systems.
     mounts: usize,
@@ -237,6 +237,18 @@ impl Evidence {
     /// Whether it is the storage of a container engine, as its layout tells. Nothing in it is removed by anybody else.
     pub(super) fn is_storage(&self, proofs: &Proofs) -> bool {
         proofs.storage.0.iter().any(|layout| layout.iter().all(|any| any.meets(&self.here)))
+    }
+
+    /// The rules that find the storage which this is; none if it is no storage. It is closed.
+    pub(super) fn storage_rules(&self, proofs: &Proofs) -> Option<RuleNumbers> {
+        // Few directories have one in them.
+        if !self.below.has(proofs.storage.1) {
+            return None;
+        }
+        let is = |layout: &Vec<MarkerSet>| layout.iter().all(|any| any.meets(&self.here));
+        let layout = LAYOUTS.get(proofs.storage.0.iter().position(is)?)?;
+        let is_of_it = |proof: &Proof| proof.rule.engine == layout.engine.name;
+        Some(proofs.rules.iter().position(is_of_it).into_iter().collect())
     }
 
     /// Whether it has a repository in it, or is one of git's.

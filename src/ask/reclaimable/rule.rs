@@ -30,6 +30,8 @@ pub struct ReclaimRule {
     pub doc: String,
     /// Whether it can be made again; if not, it is only shown. It can unless the rule says otherwise.
     pub again: Option<bool>,
+    /// The container engine whose storage it finds, wherever that is: `scan/containers` knows the layouts.
+    pub(super) engine: String,
     /// Whether it is a file. Other rules find directories.
     pub(super) file: bool,
     /// Where git repositories may be in it, if anywhere: a relative path of globs, with `|` between alternatives for a
@@ -83,9 +85,14 @@ impl ReclaimRule {
         self.git == "."
     }
 
+    /// Whether it finds the storage of a container engine.
+    pub fn is_of_engine(&self) -> bool {
+        !self.engine.is_empty()
+    }
+
     /// Whether what it finds may be removed by hand, and so by weigh.
     pub fn is_by_hand(&self) -> bool {
-        !self.hand.is_empty() && !self.is_final()
+        !self.hand.is_empty() && !self.is_final() && !self.is_of_engine()
     }
 
     /// Whether `name` is its name, or the start of it up to a hyphen: `npm` for `npm-cache`.
@@ -104,7 +111,10 @@ impl ReclaimRule {
     /// # Errors
     /// The key that is missing or wrong, and why.
     pub fn ensure_proves(&self) -> Result<(), (&'static str, String)> {
-        let is_proved = !self.beside.is_empty() || !self.has.is_empty() || self.matches.is_some();
+        let is_proved = !self.beside.is_empty()
+            || !self.has.is_empty()
+            || self.matches.is_some()
+            || self.is_of_engine();
         let names_it = COMMAND_PATHS.iter().any(|it| self.command.contains(it));
         let is_fixed = self.at.iter().all(|at| at.starts_with('/'));
         let is_nowhere = |at: &String| names_of(at).next().is_none();
@@ -112,7 +122,7 @@ impl ReclaimRule {
             (self.name.is_empty(), "name", "a rule has a name"),
             (self.what.is_empty(), "what", "a rule says what it finds"),
             (
-                self.at.is_empty() || self.at.iter().any(is_nowhere),
+                self.at.is_empty() != self.is_of_engine() || self.at.iter().any(is_nowhere),
                 "at",
                 "a rule says where it may be, as in at = [\"target\"]",
             ),

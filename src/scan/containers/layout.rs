@@ -9,30 +9,55 @@ use crate::base::measure::Kind;
 use crate::sys::{Handle, Listing, Query, Source, Symlinks};
 use crate::tree::Child;
 
+/// A container engine.
+#[derive(Debug)]
+pub struct Engine {
+    /// Its name in rules.
+    pub name: &'static str,
+    /// Why only it deletes anything in its storage, and how it does that.
+    pub refusal: &'static str,
+}
+
 /// How the storage of an engine is laid out.
 #[derive(Debug)]
 pub struct StorageLayout {
-    /// Why only its engine deletes anything in it, and how that does it.
-    pub refusal: &'static str,
+    /// Whose it is.
+    pub engine: Engine,
     /// Its entries, mostly directories: one of each item, with `|` between alternatives. A `*` at the end stands for any
     /// rest. `a/b` is `b` in the directory `a`, and `=a` is a file.
     pub parts: &'static [&'static str],
 }
 
-const OF_DOCKER: &str = "it is in Docker's storage: docker rm, rmi and system prune free space";
-const OF_PODMAN: &str = "it is in podman's storage: podman rm, rmi and system prune free space";
-const OF_CONTAINERD: &str =
-    "it is in containerd's storage: crictl rmi and nerdctl system prune free space";
-const OF_BUILDKIT: &str = "it is in BuildKit's storage: buildctl prune frees space";
-const OF_KUBERNETES: &str = "it is in a Kubernetes node's storage: kubectl delete frees space";
-const OF_LXD: &str = "it is in the storage of LXD or Incus: lxc delete or incus delete frees space";
-const OF_LXC: &str = "it is in LXC's storage: lxc-destroy frees space";
+const OF_DOCKER: Engine = Engine {
+    name: "docker",
+    refusal: "it is in Docker's storage: docker rm, rmi and system prune free space",
+};
+const OF_PODMAN: Engine = Engine {
+    name: "podman",
+    refusal: "it is in podman's storage: podman rm, rmi and system prune free space",
+};
+const OF_CONTAINERD: Engine = Engine {
+    name: "containerd",
+    refusal: "it is in containerd's storage: crictl rmi and nerdctl system prune free space",
+};
+const OF_BUILDKIT: Engine =
+    Engine { name: "buildkit", refusal: "it is in BuildKit's storage: buildctl prune frees space" };
+const OF_KUBERNETES: Engine = Engine {
+    name: "kubernetes",
+    refusal: "it is in a Kubernetes node's storage: kubectl delete frees space",
+};
+const OF_LXD: Engine = Engine {
+    name: "lxd",
+    refusal: "it is in the storage of LXD or Incus: lxc delete or incus delete frees space",
+};
+const OF_LXC: Engine =
+    Engine { name: "lxc", refusal: "it is in LXC's storage: lxc-destroy frees space" };
 
 /// All layouts. A layout with few names comes after the more exact ones.
 pub static LAYOUTS: [StorageLayout; 21] = [
     // containers/storage: podman, buildah and CRI-O.
     StorageLayout {
-        refusal: OF_PODMAN,
+        engine: OF_PODMAN,
         parts: &[
             "overlay-layers|overlay-images|overlay-containers|overlay2-layers|overlay2-images|\
              overlay2-containers|vfs-layers|vfs-images|vfs-containers|btrfs-layers|btrfs-images|\
@@ -40,53 +65,53 @@ pub static LAYOUTS: [StorageLayout; 21] = [
              aufs-containers",
         ],
     },
-    StorageLayout { refusal: OF_PODMAN, parts: &["libpod", "volumes|secrets|networks"] },
-    StorageLayout { refusal: OF_PODMAN, parts: &["overlay", "volumes", "secrets"] },
+    StorageLayout { engine: OF_PODMAN, parts: &["libpod", "volumes|secrets|networks"] },
+    StorageLayout { engine: OF_PODMAN, parts: &["overlay", "volumes", "secrets"] },
     // Its layers alone: short names of them are in `l`.
-    StorageLayout { refusal: OF_PODMAN, parts: &["overlay/l"] },
+    StorageLayout { engine: OF_PODMAN, parts: &["overlay/l"] },
     // Docker, with a driver of its own.
     StorageLayout {
-        refusal: OF_DOCKER,
+        engine: OF_DOCKER,
         parts: &[
             "overlay2|vfs|btrfs|zfs|fuse-overlayfs|aufs|devicemapper|windowsfilter",
             "image|containers|volumes|buildkit",
         ],
     },
-    StorageLayout { refusal: OF_DOCKER, parts: &["overlay2/l"] },
+    StorageLayout { engine: OF_DOCKER, parts: &["overlay2/l"] },
     // Its first overlay driver. Alone with `image`, the name is that of parts of user interfaces.
-    StorageLayout { refusal: OF_DOCKER, parts: &["overlay", "image", "containers"] },
+    StorageLayout { engine: OF_DOCKER, parts: &["overlay", "image", "containers"] },
     // Docker, with images in containerd.
     StorageLayout {
-        refusal: OF_DOCKER,
+        engine: OF_DOCKER,
         parts: &["volumes", "containers|image", "buildkit|network|swarm|plugins|runtimes"],
     },
-    StorageLayout { refusal: OF_DOCKER, parts: &["image", "containers", "buildkit|network"] },
-    StorageLayout { refusal: OF_CONTAINERD, parts: &["io.containerd.*"] },
+    StorageLayout { engine: OF_DOCKER, parts: &["image", "containers", "buildkit|network"] },
+    StorageLayout { engine: OF_CONTAINERD, parts: &["io.containerd.*"] },
     // One of its snapshotters.
-    StorageLayout { refusal: OF_CONTAINERD, parts: &["snapshots", "=metadata.db"] },
+    StorageLayout { engine: OF_CONTAINERD, parts: &["snapshots", "=metadata.db"] },
     // nerdctl.
-    StorageLayout { refusal: OF_CONTAINERD, parts: &["names", "volumes", "containers|etchosts"] },
-    StorageLayout { refusal: OF_BUILDKIT, parts: &["executor", "content|snapshots"] },
-    StorageLayout { refusal: OF_BUILDKIT, parts: &["snapshots", "content", "net"] },
+    StorageLayout { engine: OF_CONTAINERD, parts: &["names", "volumes", "containers|etchosts"] },
+    StorageLayout { engine: OF_BUILDKIT, parts: &["executor", "content|snapshots"] },
+    StorageLayout { engine: OF_BUILDKIT, parts: &["snapshots", "content", "net"] },
     // kubelet, and k3s with its volumes. A node of k3s that is only an agent has no `server`.
     StorageLayout {
-        refusal: OF_KUBERNETES,
+        engine: OF_KUBERNETES,
         parts: &["pods", "plugins_registry|pod-resources|device-plugins|checkpoints"],
     },
-    StorageLayout { refusal: OF_KUBERNETES, parts: &["storage", "agent", "data"] },
-    StorageLayout { refusal: OF_LXD, parts: &["storage-pools", "images|database|containers"] },
+    StorageLayout { engine: OF_KUBERNETES, parts: &["storage", "agent", "data"] },
+    StorageLayout { engine: OF_LXD, parts: &["storage-pools", "images|database|containers"] },
     // One of its pools.
     StorageLayout {
-        refusal: OF_LXD,
+        engine: OF_LXD,
         parts: &[
             "containers-snapshots|virtual-machines-snapshots|custom-snapshots",
             "containers|virtual-machines|custom|images",
         ],
     },
-    StorageLayout { refusal: OF_LXD, parts: &["virtual-machines", "containers", "images|custom"] },
-    StorageLayout { refusal: OF_LXD, parts: &["containers", "custom", "images"] },
+    StorageLayout { engine: OF_LXD, parts: &["virtual-machines", "containers", "images|custom"] },
+    StorageLayout { engine: OF_LXD, parts: &["containers", "custom", "images"] },
     // A container of LXC without LXD.
-    StorageLayout { refusal: OF_LXC, parts: &["rootfs", "=config"] },
+    StorageLayout { engine: OF_LXC, parts: &["rootfs", "=config"] },
 ];
 
 /// Why `entry` of a scanned tree is not to be deleted, if an engine's storage lies around it, as far as the scan tells at
@@ -137,7 +162,7 @@ fn owner_of(directory: Child<'_>, most: usize) -> Option<&'static str> {
 pub(super) fn refusal_in(parts: &[&str]) -> Option<&'static str> {
     let is_there = |any: &&str| any.split('|').any(|one| parts.contains(&one));
     let layout = LAYOUTS.iter().find(|layout| layout.parts.iter().all(is_there))?;
-    Some(layout.refusal)
+    Some(layout.engine.refusal)
 }
 
 /// The parts of layouts that are in the directory at `path`, and the number of all entries if it was listed. If not

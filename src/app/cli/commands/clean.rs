@@ -41,6 +41,10 @@ pub(in crate::app::cli) struct CleanFlags {
     #[arg(long)]
     pub(in crate::app::cli) trash: bool,
 
+    /// List your trash on the file system of PATH, and delete it after the same question
+    #[arg(long)]
+    pub(in crate::app::cli) empty_trash: bool,
+
     /// Show a line for each entry, and not for each kind
     #[arg(short, long)]
     pub(in crate::app::cli) all: bool,
@@ -66,12 +70,15 @@ pub(in crate::app::cli) const CLEAN: CommandInfo = CommandInfo {
         ("weigh clean --only cargo,npm ~", "only these kinds"),
         ("weigh clean --older 3mo ~", "only entries nobody wrote to in 3 months"),
         ("weigh clean --older 0h ~", "also entries that were written today"),
+        ("weigh clean --empty-trash ~", "delete what is in your trash"),
     ],
     notes: "A directory needs more than the right name: target counts only beside a\n\
         Cargo.toml, node_modules only beside a package.json and its lock file.\n\
+        Entries that only their own program can remove: -v shows what to type.\n\
+        To take back what --trash moved, use your file manager.\n\
         A plan asks nothing: weigh clean -j ~ >plan.json, look at it, and then\n\
         weigh clean --from plan.json --apply.\n",
-    own: &["apply free only older trash all verbose"],
+    own: &["apply free only older trash empty_trash all verbose"],
     also: &[
         "min_size ignore_directory exclude exclude_from owner limit_filesystem skip output_json",
         "number_of_lines",
@@ -81,10 +88,15 @@ pub(in crate::app::cli) const CLEAN: CommandInfo = CommandInfo {
     ],
     take: |flags| {
         flags.show.reclaimable = true;
+        if flags.clean.empty_trash {
+            // What is mounted in the trash is not part of it.
+            flags.filters.limit_filesystem = true;
+            return flags.ensure_may_ask("--empty-trash");
+        }
         look_for_unused(flags);
         flags.take_plan()?;
         match flags.clean.apply {
-            true => flags.ensure_may_apply(),
+            true => flags.ensure_may_ask("--apply"),
             false => Ok(()),
         }
     },
@@ -123,22 +135,24 @@ impl Flags {
     }
 
     /// Refuses to remove anything where nobody can be asked, or where a pattern of the shell may have given the flag.
-    fn ensure_may_apply(&self) -> Result<(), String> {
-        let flag = "--apply";
+    fn ensure_may_ask(&self, flag: &str) -> Result<(), String> {
+        let is_listed = self.clean.empty_trash && self.form().is_some();
         let refused = [
             (
                 sys::exists(flag.as_ref()),
                 "an entry here is called {flag}, and weigh clean * would mean the flag\nrename it, or change to another directory",
             ),
             (
-                self.clean.plan.is_none()
-                    && !(terminal::is_stdin() && terminal::is_stdout() && terminal::is_stderr()),
+                self.clean.apply && self.clean.plan.is_none() && !terminal::is_for_questions(),
                 "{flag} shows a list and asks for a number on a terminal, and there is none\nmake a plan: weigh clean -j PATH >plan.json, look at it, and then weigh clean --from plan.json --apply",
             ),
             (self.show.number_of_lines.is_some(), "{flag} shows all that would go\nleave out -n"),
-            (self.form().is_some(), "{flag} prints a list and a question\nleave out -j and --as"),
             (
-                self.print.quiet && self.clean.plan.is_none(),
+                self.clean.apply && self.form().is_some(),
+                "{flag} prints a list and a question\nleave out -j and --as",
+            ),
+            (
+                self.print.quiet && self.clean.plan.is_none() && !is_listed,
                 "{flag} asks a question, and -q asks none\nleave out -q",
             ),
         ];
@@ -148,7 +162,8 @@ impl Flags {
 
     /// What removing needs, if that is asked for.
     pub(in crate::app::cli) fn cleaning(&self) -> Option<Cleaning> {
-        self.clean.apply.then(|| Cleaning {
+        let is_emptied = self.clean.empty_trash && self.form().is_none();
+        (self.clean.apply || is_emptied).then(|| Cleaning {
             directories: user_directories(),
             manner: if self.clean.trash { Manner::Trash } else { Manner::Delete },
         })
@@ -157,13 +172,18 @@ impl Flags {
     /// How to draw the list of what can go.
     pub(in crate::app::cli) fn list(&self, terminal: Option<(usize, usize)>) -> ListOptions {
         let picture = self.picture(terminal);
+        let removes = self.clean.apply || self.clean.empty_trash;
         ListOptions {
-            title: if self.clean.apply { "" } else { "Nothing was removed." },
+            title: if removes { "" } else { "Nothing was removed." },
+            nothing: match self.clean.empty_trash {
+                true => "the trash is empty",
+                false => "found nothing that can be made or downloaded again",
+            },
             is_unfolded: self.clean.all || self.clean.verbose,
             has_commands: self.clean.verbose,
             lines: self.show.number_of_lines.unwrap_or(usize::MAX),
             is_of_today: matches!(self.show.unused, Some(When::Ago(1, Unit::Days))),
-            apply: apply_line().filter(|_| !self.clean.apply).unwrap_or_default(),
+            apply: apply_line().filter(|_| !removes).unwrap_or_default(),
             picture,
         }
     }
