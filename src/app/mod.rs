@@ -6,3 +6,4 @@ pub mod clean;
 pub mod cli;
 pub mod signals;
 pub mod terminal;
+pub mod watch;
