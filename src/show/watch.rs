@@ -86,8 +86,7 @@ pub fn lines(report: &Report, options: &WatchOptions) -> Vec<String> {
         let [rate, sum] = [0, 1].map(|column| {
             figures.iter().chain([&head]).map(|it| cells(&it[column])).max().unwrap_or(0)
         });
-        let name =
-            texts.iter().map(|(_, (name, _))| cells(name)).max().unwrap_or(0).max(10).min(24);
+        let name = texts.iter().map(|(_, (name, _))| cells(name)).max().unwrap_or(0).clamp(10, 24);
         // What is left after both columns of figures and that of names goes to places, and a third to what is said of
         // processes.
         let left = width.saturating_sub(rate + sum + name + 8);

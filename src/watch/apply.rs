@@ -209,10 +209,10 @@ impl Watch {
     /// Changes what is known of an inode, and credits that to the process `pid`.
     pub(super) fn put(&mut self, key: Key, entry: Option<Entry>, pid: u32) {
         let before = self.table.put(key, entry);
-        self.credit(key, before, entry, pid);
+        self.credit(before, entry, pid);
     }
 
-    pub(super) fn credit(&mut self, key: Key, before: Option<Entry>, now: Option<Entry>, pid: u32) {
+    pub(super) fn credit(&mut self, before: Option<Entry>, now: Option<Entry>, pid: u32) {
         let size =
             |entry: Option<Entry>| entry.map_or(0, |it| i64::try_from(it.size).unwrap_or(i64::MAX));
         let grown = size(now).saturating_sub(size(before));
@@ -220,7 +220,9 @@ impl Watch {
         let writer = self.writer(pid);
         self.places.credit(directory, writer, grown, self.tick);
         self.size = self.size.saturating_add(grown);
-        let is_of = |way: &&mut Way| way.has(key.device);
+        // On overlays, files have devices of their own.
+        let device = self.table.key(directory).device;
+        let is_of = |way: &&mut Way| way.has(device);
         if let Some(way) = self.ways.iter_mut().find(is_of) {
             way.explained = way.explained.saturating_add(grown);
         }

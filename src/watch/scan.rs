@@ -100,7 +100,7 @@ impl Watch {
                         self.size =
                             self.size.saturating_add(now.map_or(0, |it| it.size.cast_signed()))
                     }
-                    false => self.credit(key, before, now, pid.copied().unwrap_or(0)),
+                    false => self.credit(before, now, pid.copied().unwrap_or(0)),
                 }
             }
             // Each within one that stays.
