@@ -9,7 +9,7 @@ _weigh() {
     fi
     if [[ $COMP_CWORD -gt 1 ]]; then
         case ${COMP_WORDS[1]} in
-        ui|clean|diff|history|df|help|completions) command=${COMP_WORDS[1]} ;;
+        ui|clean|diff|history|df|watch|help|completions) command=${COMP_WORDS[1]} ;;
         esac
     fi
     case $prev in
@@ -25,7 +25,7 @@ _weigh() {
         --color) words='auto always never' ;;
         --read) words='auto walk bulk' ;;
         --files0-from|--files-from|-X|--ignore-directory|--exclude-from|--owner|--collapse|--save|--from|--since|--config) return ;;
-        --rsh|-e|--filter|-v|--invert-filter|--exclude|--include|--older|--newer|-n|--number-of-lines|-d|--depth|--max-depth|-z|--min-size|--free|--only|--keep|--shard|--series|--fail-over|--fail-growth|--time-style|-w|--terminal-width|-T|--threads) compopt +o default; return ;;
+        --rsh|-e|--filter|-v|--invert-filter|--exclude|--include|--older|--newer|-n|--number-of-lines|-d|--depth|--max-depth|-z|--min-size|--free|--only|--every|--for|--keep|--shard|--series|--fail-over|--fail-growth|--time-style|-w|--terminal-width|-T|--threads) compopt +o default; return ;;
     esac
     if [[ -n $words ]]; then
         compopt +o default
@@ -37,13 +37,14 @@ _weigh() {
             diff) words='--rsh --files0-from --files-from -s --apparent-size -f --filecount --inodes -l --count-links -L --dereference-links --overlays -x --limit-filesystem --one-file-system --skip -i --ignore-hidden -X --ignore-directory -e --filter -v --invert-filter --exclude --include --exclude-from --gitignore --only-ignored --exclude-caches --type --type-not --older --newer --owner -n --number-of-lines -d --depth --max-depth -z --min-size -D --only-dir -F --only-file -t --file-types --by --collapse --sort --skip-total --save --keep --details --from --from-format --since --remember --series --fail-over --fail-growth -j --output-json --as -p --full-paths -r --reverse -b --no-percent-bars -R --screen-reader -o --output-format --time-style -w --terminal-width --color -P --no-progress -q --quiet --print-errors --stats -T --threads --read --config -h --help -V --version' ;;
             history) words='-s --apparent-size -f --filecount --inodes -n --number-of-lines -d --depth --max-depth -z --min-size --series --scans --forget -j --output-json --as -p --full-paths -R --screen-reader -o --output-format --time-style -w --terminal-width --color -P --no-progress -q --quiet --print-errors --stats -T --threads --read --config -h --help -V --version' ;;
             df) words='--rsh --files0-from --files-from --overlays -x --limit-filesystem --one-file-system --skip -i --ignore-hidden -X --ignore-directory -e --filter -v --invert-filter --exclude --include --exclude-from --gitignore --only-ignored --exclude-caches --type --type-not --older --newer --owner -n --number-of-lines -d --depth --max-depth -z --min-size -D --only-dir -F --only-file -t --file-types --by --collapse --sort --frees --skip-total --fail-over -j --output-json --as -p --full-paths -r --reverse -b --no-percent-bars -R --screen-reader -o --output-format --time-style -w --terminal-width --color -P --no-progress -q --quiet --print-errors --stats -T --threads --read --config -h --help -V --version' ;;
+            watch) words='-x --limit-filesystem --one-file-system --skip --every --for --fail-growth -j --output-json -o --output-format -P --no-progress -q --quiet --print-errors -T --threads --read --config -h --help -V --version' ;;
             help) words='--man -h --help -V --version' ;;
             completions) words='-h --help -V --version' ;;
         esac
         compopt +o default
     else
         case $command in
-        help) words='ui clean diff history df help completions'; compopt +o default ;;
+        help) words='ui clean diff history df watch help completions'; compopt +o default ;;
         completions) words='bash elvish fish powershell zsh'; compopt +o default ;;
         diff)
             # The first word after it may be a time.
@@ -56,7 +57,7 @@ _weigh() {
                 [[ $kept == \** || " $words " == *" $kept "* ]] || words+=" $kept"
             done
             ;;
-        tree) [[ $COMP_CWORD -gt 1 ]] || words='ui clean diff history df help completions' ;;
+        tree) [[ $COMP_CWORD -gt 1 ]] || words='ui clean diff history df watch help completions' ;;
         esac
     fi
     while IFS= read -r one; do

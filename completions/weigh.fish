@@ -1,7 +1,7 @@
 function __weigh_is -d 'Whether the command is one of these'
     set -l words (commandline -opc)
     set -l command tree
-    contains -- "$words[2]" ui clean diff history df help completions; and set command $words[2]
+    contains -- "$words[2]" ui clean diff history df watch help completions; and set command $words[2]
     contains -- $command $argv
 end
 
@@ -24,8 +24,9 @@ complete -c weigh -n __weigh_is_first -a clean -d 'Find build output and caches,
 complete -c weigh -n __weigh_is_first -a diff -d 'Show what grew since the last scan, a time, or a snapshot'
 complete -c weigh -n __weigh_is_first -a history -d 'Show growth per day and when the disk is full'
 complete -c weigh -n __weigh_is_first -a df -d 'Explain why df reports more than du'
+complete -c weigh -n __weigh_is_first -a watch -d 'Show what grows right now, and which process writes it'
 complete -c weigh -n __weigh_is_first -a help -d 'Show help for a command; with --man, the man page'
-complete -c weigh -n '__weigh_is help' -f -a 'ui clean diff history df help completions'
+complete -c weigh -n '__weigh_is help' -f -a 'ui clean diff history df watch help completions'
 complete -c weigh -n __weigh_is_first -a completions -d 'Print the completions for a shell: bash, elvish, fish, powershell or zsh'
 complete -c weigh -n '__weigh_is completions' -f -a 'bash elvish fish powershell zsh'
 complete -c weigh -n '__weigh_is diff' -a '(__weigh_times)'
@@ -41,8 +42,8 @@ m" -d 'Show the newest time in each directory beside its size: a (access), c (ch
 complete -c weigh -n '__weigh_is tree ui diff' -s l -l count-links -d 'Count a file once for each of its hard links'
 complete -c weigh -n '__weigh_is tree ui diff' -s L -l dereference-links -d 'Follow symlinks; each directory is still entered once'
 complete -c weigh -n '__weigh_is tree ui diff df' -l overlays -d 'Count what overlays show, as du does, and not only their layers'
-complete -c weigh -n '__weigh_is tree ui clean diff df' -s x -l limit-filesystem -l one-file-system -d 'Stay on the file system of each PATH'
-complete -c weigh -n '__weigh_is tree ui clean diff df' -l skip -x -a "network
+complete -c weigh -n '__weigh_is tree ui clean diff df watch' -s x -l limit-filesystem -l one-file-system -d 'Stay on the file system of each PATH'
+complete -c weigh -n '__weigh_is tree ui clean diff df watch' -l skip -x -a "network
 fuse
 snap" -d 'Do not enter mounts of these KINDs below PATH: network, fuse, snap'
 complete -c weigh -n '__weigh_is tree ui diff df' -s i -l ignore-hidden -d 'Leave out names that begin with a dot'
@@ -549,6 +550,8 @@ complete -c weigh -n '__weigh_is clean' -l trash -d 'Move entries into the trash
 complete -c weigh -n '__weigh_is clean' -l empty-trash -d 'List your trash on the file system of PATH, and delete it after the same question'
 complete -c weigh -n '__weigh_is clean' -s a -l all -d 'Show a line for each entry, and not for each kind'
 complete -c weigh -n '__weigh_is clean' -l verbose -d 'Also show the command that removes each entry (in clean, also -v)'
+complete -c weigh -n '__weigh_is watch' -l every -x -d 'Look every TIME, as in 10s or 1min [default: 2s]'
+complete -c weigh -n '__weigh_is watch' -l for -x -d 'End after TIME, with a summary'
 complete -c weigh -n '__weigh_is tree diff' -l save -r -F -d 'Also save a snapshot in FILE, as in today.weigh; - is standard output'
 complete -c weigh -n '__weigh_is tree diff' -l keep -x -d 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others'
 complete -c weigh -n '__weigh_is tree ui diff' -l details -d 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
@@ -565,10 +568,10 @@ complete -c weigh -n '__weigh_is tree ui clean diff history' -l series -x -d 'Ke
 complete -c weigh -n '__weigh_is history' -l scans -d 'List the scans that weigh kept of PATHs (without PATH: all)'
 complete -c weigh -n '__weigh_is history' -l forget -d 'Remove the scans that weigh kept of PATHs (without PATH: all), and print which'
 complete -c weigh -n '__weigh_is tree diff df' -l fail-over -x -d 'Exit with status 3 if the total exceeds SIZE'
-complete -c weigh -n '__weigh_is diff' -l fail-growth -x -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%'
+complete -c weigh -n '__weigh_is diff watch' -l fail-growth -x -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%'
 complete -c weigh -n '__weigh_is ui' -l read-only -d 'Turn off deleting'
 complete -c weigh -n '__weigh_is ui' -l print0 -d 'End the paths that p prints with NUL instead of a newline'
-complete -c weigh -n '__weigh_is tree clean diff history df' -s j -l output-json -d 'Print everything as JSON'
+complete -c weigh -n '__weigh_is tree clean diff history df watch' -s j -l output-json -d 'Print everything as JSON'
 complete -c weigh -n '__weigh_is tree clean diff history df' -l as -x -a "json\t'The same as -j'
 csv\t'A table, one line per entry: path, kind, size, entries, depth'
 ndjson\t'The same table as JSON, one object per line'
@@ -583,7 +586,7 @@ complete -c weigh -n '__weigh_is tree diff history df' -s p -l full-paths -d 'Sh
 complete -c weigh -n '__weigh_is tree diff df' -s r -l reverse -d 'Print the root at the top, and the largest entries next to it'
 complete -c weigh -n '__weigh_is tree diff df' -s b -l no-percent-bars -d 'Print no bars and no percentages'
 complete -c weigh -n '__weigh_is tree clean diff history df' -s R -l screen-reader -d 'Print columns of words instead of a tree, for screen readers'
-complete -c weigh -n '__weigh_is tree ui clean diff history df' -s o -l output-format -x -a "si
+complete -c weigh -n '__weigh_is tree ui clean diff history df watch' -s o -l output-format -x -a "si
 b
 k
 m
@@ -598,15 +601,15 @@ complete -c weigh -n '__weigh_is tree ui clean diff history df' -s w -l terminal
 complete -c weigh -n '__weigh_is tree ui clean diff history df' -l color -x -a "auto
 always
 never" -d 'Print colours: if the terminal can show them (auto, the default), always, or never'
-complete -c weigh -n '__weigh_is tree ui clean diff history df' -s P -l no-progress -d 'Show no progress'
-complete -c weigh -n '__weigh_is tree ui clean diff history df' -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
-complete -c weigh -n '__weigh_is tree ui clean diff history df' -l print-errors -d 'Print a line for each path that could not be read'
+complete -c weigh -n '__weigh_is tree ui clean diff history df watch' -s P -l no-progress -d 'Show no progress'
+complete -c weigh -n '__weigh_is tree ui clean diff history df watch' -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
+complete -c weigh -n '__weigh_is tree ui clean diff history df watch' -l print-errors -d 'Print a line for each path that could not be read'
 complete -c weigh -n '__weigh_is tree ui clean diff history df' -l stats -d 'Print what the walk did on stderr: threads, time, system calls'
-complete -c weigh -n '__weigh_is tree ui clean diff history df' -s T -l threads -x -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]'
-complete -c weigh -n '__weigh_is tree ui clean diff history df' -l read -x -a "auto
+complete -c weigh -n '__weigh_is tree ui clean diff history df watch' -s T -l threads -x -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]'
+complete -c weigh -n '__weigh_is tree ui clean diff history df watch' -l read -x -a "auto
 walk
 bulk" -d 'How to read ext4: walk, bulk (from its device, several times faster; needs root), or auto (the default)'
-complete -c weigh -n '__weigh_is tree ui clean diff history df' -l config -r -F -d 'Read settings from FILE instead of ~/.config/weigh/config.toml'
+complete -c weigh -n '__weigh_is tree ui clean diff history df watch' -l config -r -F -d 'Read settings from FILE instead of ~/.config/weigh/config.toml'
 complete -c weigh -n '__weigh_is tree help' -l man -d 'Print the man page'
-complete -c weigh -n '__weigh_is tree ui clean diff history df help completions' -s h -l help -d 'Print help: -h what weigh can do, --help all flags'
-complete -c weigh -n '__weigh_is tree ui clean diff history df help completions' -s V -l version -d 'Print the version'
+complete -c weigh -n '__weigh_is tree ui clean diff history df watch help completions' -s h -l help -d 'Print help: -h what weigh can do, --help all flags'
+complete -c weigh -n '__weigh_is tree ui clean diff history df watch help completions' -s V -l version -d 'Print the version'

@@ -57,7 +57,7 @@
 //! app main            commands, flags, config file · screen, terminal, signals
 //! show api            results as text: tree, tables, JSON, CSV, Parquet, page · the public library
 //! ask                 answers to a request: largest, groups, growth, space that can be freed, `df`
-//! scan from remove    the walk · snapshots, lists, other machines · deleting and the trash
+//! scan from remove watch    the walk · snapshots, lists, other machines · deleting and the trash · what grows now
 //! tree                directories, their totals, and the packed result
 //! sys                 every system call
 //! fs base             formats of git and ext4 · measures, inodes, times, paths, limits
@@ -102,6 +102,8 @@
 //!   `remote` starts a program on another machine, through ssh, and feeds what arrives to any tally.
 //! * `remove` deletes entries, or moves them into the trash, for the screen and for `clean`: only what was scanned
 //!   and has not changed, and only with a `Consent`.
+//! * `watch` follows directories: by events of the system that name entry and process, or by scanning again. Its `table`
+//!   has the size of each inode, and its `places` the growth of each directory, by process.
 //! * `tree` is the packed result of every tally, with one traversal for everything, also for two trees side by
 //!   side. `tally` decides what is kept: the N largest nodes, the whole tree, or totals by group. It does not know
 //!   how the walk works. A new kind of answer is a new file there. `total` is the only place that closes a
@@ -131,7 +133,7 @@
 //!   the desktop, by a key of the screen.
 //! * A name is copied only when it is certain that its entry is kept.
 //! * Sums are exact, and saturate when they are shown.
-//! * Nothing is asked of other processes but for `df` and `clean`, and no mount is copied but for `df`.
+//! * Nothing is asked of other processes but for `df`, `clean` and `watch`, and no mount is copied but for `df` and `watch`.
 //! * There is no process-wide mutable state, and no unsafe code.
 //!
 // Without the program, some of it is unused.
@@ -154,6 +156,7 @@ mod scan;
 mod show;
 mod sys;
 mod tree;
+mod watch;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -182,5 +185,5 @@ pub mod internal {
         };
     }
 
-    layers! { ask base from fs remove scan show sys tree }
+    layers! { ask base from fs remove scan show sys tree watch }
 }

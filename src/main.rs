@@ -8,6 +8,7 @@ use weigh::app::clean;
 use weigh::app::cli::{self, MISTAKE, Messages, Plan};
 use weigh::app::signals::{self, SIGNALLED, SecondCtrlC};
 use weigh::app::terminal::{self, Lines, Message, ProgressLine, say};
+use weigh::app::watch;
 use weigh::internal::ask::{self, Input, Outcome, Request, causes};
 use weigh::internal::base::escape::escape;
 use weigh::internal::show::{self, Form, Output, errors, file_systems, progress};
@@ -32,6 +33,9 @@ fn main() -> ExitCode {
         return ExitCode::from(INCOMPLETE);
     }
     let request = &plan.request;
+    if let Some(watching) = plan.watching {
+        return ExitCode::from(watch::run(request, watching, &plan.messages, plan.progress));
+    }
     if let Some(browse) = plan.browse {
         return look_around(request, browse, &plan.messages);
     }

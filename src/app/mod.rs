@@ -7,3 +7,4 @@ pub mod cli;
 pub mod kept;
 pub mod signals;
 pub mod terminal;
+pub mod watch;

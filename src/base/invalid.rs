@@ -20,6 +20,9 @@ pub enum InvalidValue {
     /// It is no time.
     #[error("a time is 12h, 7d, 2w, 3mo, 1y, yesterday, monday, or a date as in 2026-11-01")]
     Time,
+    /// It is no length of time.
+    #[error("a length of time is a number and a unit, as in 10s, 5min, 1h")]
+    Duration,
     /// It is no share of a tree.
     #[error("a share is 1/8, 2/8 … or 8/8")]
     Share,

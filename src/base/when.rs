@@ -4,6 +4,8 @@ use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan};
 
+use std::time::Duration;
+
 use crate::base::invalid::InvalidValue;
 
 /// A point in time: a day, or some time before now.
@@ -96,6 +98,24 @@ impl When {
         };
         Some(time.timestamp().as_second())
     }
+}
+
+/// Reads a length of time, as in `10s`, `5min` or `1h`: a second or more.
+///
+/// # Errors
+/// What a valid one looks like.
+pub fn parse_duration(text: &str) -> Result<Duration, InvalidValue> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let seconds: u32 = match unit {
+        "s" => 1,
+        "m" | "min" => 60,
+        "h" => 3_600,
+        _ => return Err(InvalidValue::Duration),
+    };
+    let number: u32 = number.parse().map_err(|_| InvalidValue::Duration)?;
+    let seconds = u64::from(number) * u64::from(seconds);
+    Some(Duration::from_secs(seconds)).filter(|it| !it.is_zero()).ok_or(InvalidValue::Duration)
 }
 
 const WEEKDAYS: [(&str, Weekday); 7] = [

@@ -28,6 +28,7 @@ pub mod rows;
 pub mod size;
 pub mod time;
 pub mod tree;
+pub mod watch;
 
 use std::io::{self, Write};
 

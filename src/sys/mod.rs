@@ -13,7 +13,7 @@
 //!   * `is_vanished`, `is_out_of_handles`, `not_found`, `errors`: what the system's errors mean.
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
 //!   * `threads_with_room`: how many threads the limits of the process allow.
-//!   * `terminal`, `is_capable_terminal`, `read_keys_without_waiting`, `typed`, `forget_typed`, `asked`, `stop_others`:
+//!   * `terminal`, `is_capable_terminal`, `read_keys_without_waiting`, `typed`, `silence`, `forget_typed`, `asked`, `stop_others`:
 //!     the terminal of the process.
 //!   * `ensure_output`: whether standard output can be written to.
 //!   * `usage`, `own_usage`: what the process has used, and what this thread has.
@@ -31,6 +31,8 @@
 //!   * [`HeldDirectory`]: a directory that is held open to move and remove its entries by name, never by a path.
 //!   * `unlinked_files`, `clone_mount`, `own_space`, `for_root`: what takes space besides files with names, and what only
 //!     root may use (`--df`).
+//!   * `Events`: what changes on a file system, by entry and process (`file_id`: how they name an inode). `writer`: who a
+//!     process is. `open_for_writing`: what others write.
 //!   * `in_use`: which files and directories other processes have open, and which processes may not be looked at.
 //!   * [`Bulk`]: a file system whose inodes are read from its device, so that listings in it have attributes.
 //!     [`Prefetch`]: reads a file system's metadata from its device before a walk. Both read ext4 (`ext4`).
@@ -43,6 +45,7 @@
 //! system's own.
 
 mod by_path;
+pub mod changes;
 mod extents;
 mod listing;
 mod mount_table;
@@ -70,6 +73,7 @@ use windows as system;
 use crate::base::inode::Identity;
 use crate::base::measure::{Figures, Kind, Mode, Time};
 
+pub use changes::{Event, FileId, Writer};
 pub use extents::Mapped;
 pub use listing::{Listed, Listing};
 pub use mount_table::{
@@ -87,13 +91,13 @@ pub use space::{
 };
 pub use std::fs::File;
 pub use system::{
-    Bulk, HOME, HeldDirectory, OPENER, Prefetch, asked, clone_mount, ensure_output, errors,
-    for_root, forget_typed, free_handles, has_dos_name, host, in_use, into_path,
-    is_capable_terminal, is_out_of_handles, is_vanished, make_directories, make_private_directory,
-    map_extents, not_found, open_outside, open_to_append, own_space, own_usage,
-    read_keys_without_waiting, read_private_file, space_around, stop_others, terminal,
-    threads_with_room, to_path, typed, unlinked_files, usage, user_home, user_homes, user_id,
-    user_name, user_number,
+    Bulk, Events, HOME, HeldDirectory, OPENER, Prefetch, Silence, asked, clone_mount,
+    ensure_output, errors, file_id, for_root, forget_typed, free_handles, has_dos_name, host,
+    in_use, into_path, is_capable_terminal, is_out_of_handles, is_vanished, make_directories,
+    make_private_directory, map_extents, not_found, open_for_writing, open_outside, open_to_append,
+    own_space, own_usage, read_keys_without_waiting, read_private_file, silence, space_around,
+    stop_others, terminal, threads_with_room, to_path, typed, unlinked_files, usage, user_home,
+    user_homes, user_id, user_name, user_number, writer,
 };
 pub use time_zone::time_zone;
 

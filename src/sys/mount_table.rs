@@ -258,6 +258,21 @@ impl MountTable {
         found.collect()
     }
 
+    /// A mount of each file system below the real path `top` that has data, by its id and its mount point; and whether
+    /// nothing there waits for another machine or a process.
+    pub fn data_below(&self, top: &[u8]) -> Vec<(u64, Vec<u8>, bool)> {
+        const OF_DEVICES: [&[u8]; 2] = [b"devtmpfs", b"devpts"];
+        let has_data = |ListedMount { kind, point, .. }: &ListedMount| {
+            let mut of_kernel = KERNEL_FILE_SYSTEMS.iter().map(|(_, name)| name.as_bytes());
+            let is_of_kernel = of_kernel.any(|name| name == kind);
+            let is_below = point != top && path::is_within(point, top);
+            let is_of_others = OF_DEVICES.contains(&&**kind) || kind == AUTOMOUNT_NAME.as_bytes();
+            is_below && !is_of_kernel && !is_of_others
+        };
+        let found = self.each_once(has_data);
+        found.map(|(id, listed)| (id, listed.point.clone(), self.is_near(id, None))).collect()
+    }
+
     /// Of each file system that `is_wanted`, the best mount that is not covered by another: of all of it, if there is one,
     /// and with the shortest path.
     fn each_once(

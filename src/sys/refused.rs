@@ -4,6 +4,7 @@
 //! weigh could remove another file than the marked one. No file system is read from its device, and no file is asked
 //! what it shares.
 
+use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -12,8 +13,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::base::inode::Identity;
+use crate::sys::changes::{Event, FileId, Writer};
 use crate::sys::{
-    ExactStat, Handle, InUse, Mapped, Mount, Query, Space, Stat, UnlinkedFiles, Unseen,
+    ExactStat, Handle, Holder, InUse, Mapped, Mount, Query, Space, Stat, UnlinkedFiles, Unseen,
 };
 
 /// A stand-in: no directory is read in bulk.
@@ -84,6 +86,37 @@ pub fn map_extents(
 
 /// No process is asked.
 pub fn unlinked_files(_: &[Identity], _: &AtomicBool) -> io::Result<UnlinkedFiles> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// Never exists: nobody says what changes.
+#[derive(Debug)]
+pub enum Events {}
+
+impl Events {
+    /// Refuses.
+    pub fn of(_: &CStr, _: u64) -> io::Result<Self> {
+        Err(ErrorKind::Unsupported.into())
+    }
+
+    /// There are none.
+    pub fn read(&mut self, _: &mut Vec<Event>, _: usize) -> io::Result<()> {
+        match *self {}
+    }
+}
+
+/// No events name it.
+pub fn file_id(_: &CStr) -> io::Result<FileId> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// No process is asked.
+pub fn writer(pid: u32) -> Writer {
+    Writer { process: Holder { pid, command: Vec::new() }, ..Writer::default() }
+}
+
+/// No process is asked.
+pub fn open_for_writing() -> io::Result<HashMap<Identity, u32>> {
     Err(ErrorKind::Unsupported.into())
 }
 

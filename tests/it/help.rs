@@ -28,6 +28,7 @@ fn the_short_help_fits_a_screen_and_has_what_makes_weigh_weigh() {
         "weigh diff",
         "weigh history",
         "weigh df",
+        "weigh watch",
         "-n",
         "-d",
         "-F",
@@ -51,7 +52,7 @@ fn the_short_help_fits_a_screen_and_has_what_makes_weigh_weigh() {
 
 #[test]
 fn each_command_has_a_screen_of_help_that_begins_with_lines_to_type() {
-    for command in ["ui", "clean", "diff", "history", "df", "help", "completions"] {
+    for command in ["ui", "clean", "diff", "history", "df", "watch", "help", "completions"] {
         let help = weigh(&format!("help {command}")).run().text();
         assert_eq!(weigh(&format!("{command} -h")).run().text(), help, "{command}");
         assert!(help.lines().count() <= 40, "{help}");

@@ -74,6 +74,7 @@ fn nobody_reaches_past_its_part() {
                 "ask/compared",
                 "app/signals",
                 "app/terminal",
+                "app/watch",
                 "scan/walk",
                 "app/browse",
                 "sys",

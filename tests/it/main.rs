@@ -93,6 +93,7 @@ mod signals;
 mod slow;
 mod storm;
 mod streams;
+mod watch;
 
 // What is asked for.
 mod config;

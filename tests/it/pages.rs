@@ -95,7 +95,8 @@ fn offered(shell: &str, typed: &str) -> Option<Vec<String>> {
 /// Once, bash and fish offered flags before commands, and zsh no paths.
 #[test]
 fn shells_offer_commands_and_paths_and_flags_only_after_a_dash() {
-    const COMMANDS: [&str; 7] = ["clean", "completions", "df", "diff", "help", "history", "ui"];
+    const COMMANDS: [&str; 8] =
+        ["clean", "completions", "df", "diff", "help", "history", "ui", "watch"];
     const PATHS: [&str; 3] = ["file", "kept.weigh", "tree"];
     const TIMES: [&str; 9] =
         ["12h", "1y", "2026-11-01", "2w", "3mo", "7d", "last", "monday", "yesterday"];
@@ -165,7 +166,7 @@ fn the_man_page_is_without_fault() {
     let (_, commands) = text.split_once(".SH COMMANDS\n").unwrap();
     let (commands, _) = commands.split_once("\n.SH ").unwrap();
     let sections: Vec<_> = commands.split(".SS ").skip(1).collect();
-    assert_eq!(sections.len(), 7);
+    assert_eq!(sections.len(), 8);
     for section in sections {
         let name: String = section.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
         assert!(section.contains(&format!("\\fB{name}")), "{section}");

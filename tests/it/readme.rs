@@ -53,6 +53,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("weigh --frees vm", "needs XFS: frees::"),
     ("weigh df PATH", "scans a whole disk: space:: and unseen:: do that"),
     ("weigh df /", "scans a whole disk: space:: and unseen:: do that"),
+    ("weigh watch", "does not end by itself: watch::"),
     ("weigh ui", "needs a terminal: screen:: and recording::"),
     ("--apply", "asks on a terminal, and removes: cleaning::"),
     ("jq ", "needs jq"),

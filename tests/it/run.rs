@@ -85,7 +85,8 @@ pub struct Shown {
 }
 
 /// The commands, which come before all flags.
-const COMMANDS: [&str; 7] = ["ui", "clean", "diff", "history", "df", "help", "completions"];
+const COMMANDS: [&str; 8] =
+    ["ui", "clean", "diff", "history", "df", "watch", "help", "completions"];
 
 /// `weigh`, with the flags in `flags`, split at spaces. What several tests share may add flags before a command. A word
 /// as in `@theme=dark` is no flag but a setting, in a config file of its own.

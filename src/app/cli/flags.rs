@@ -11,7 +11,7 @@ use clap::builder::{
 use clap::{Args, Parser, ValueHint, value_parser};
 use nu_ansi_term::Color;
 
-use super::commands::{CleanFlags, CommandInfo};
+use super::commands::{CleanFlags, CommandInfo, WatchFlags};
 use super::filters::FilterFlags;
 use super::roots::RootFlags;
 use super::screen::parse as parse_color;
@@ -49,6 +49,9 @@ pub(super) struct Flags {
 
     #[command(flatten)]
     pub(super) clean: CleanFlags,
+
+    #[command(flatten)]
+    pub(super) watch: WatchFlags,
 
     #[command(flatten)]
     pub(super) snapshots: SnapshotFlags,

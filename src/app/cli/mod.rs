@@ -30,6 +30,7 @@ use snapshots::Since;
 use crate::app::browse::BrowseOptions;
 use crate::app::clean::Cleaning;
 use crate::app::terminal::{self, Message, say};
+use crate::app::watch::Watching;
 use weigh::internal::ask::{Bounds, Input, Keep, Request};
 use weigh::internal::base::escape::harmless;
 use weigh::internal::base::interrupt::Interrupt;
@@ -57,6 +58,8 @@ pub struct Plan {
     pub browse: Option<BrowseOptions>,
     /// How to remove what is found, if it is to be removed.
     pub cleaning: Option<Cleaning>,
+    /// How to watch, if that is asked for.
+    pub watching: Option<Watching>,
     /// What to say on stderr.
     pub messages: Messages,
 }
@@ -176,6 +179,7 @@ impl Plan {
         Ok(Self {
             browse: flags.browse(&source, first.as_deref().or(compared.as_deref()))?,
             cleaning: flags.cleaning(),
+            watching: flags.watching()?,
             messages: Messages {
                 format: flags.format(),
                 notes: !flags.print.quiet,
@@ -210,7 +214,10 @@ impl Plan {
                 keep_saved: flags.snapshots.keep,
                 bounds: Bounds {
                     size: flags.snapshots.fail_over,
-                    growth: flags.snapshots.fail_growth.filter(|_| since.is_some()),
+                    growth: flags
+                        .snapshots
+                        .fail_growth
+                        .filter(|_| since.is_some() || flags.watch.is_asked),
                 },
                 source,
                 // What is removed would be missing in it.

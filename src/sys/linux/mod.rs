@@ -4,6 +4,7 @@
 mod bulk;
 mod bulk_listing;
 mod device;
+mod events;
 mod extents;
 mod file_systems;
 mod held;
@@ -14,6 +15,7 @@ mod own_space;
 mod prefetch;
 mod proc;
 mod unlinked;
+mod writers;
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -32,6 +34,7 @@ use crate::sys::Handle;
 
 pub use super::unix::*;
 pub use bulk::Bulk;
+pub use events::{Events, file_id};
 pub use extents::map_extents;
 pub use held::{HeldDirectory, make_private_directory, open_to_append};
 pub use hidden::clone_mount;
@@ -40,6 +43,7 @@ pub use listing::has_dos_name;
 pub use own_space::{for_root, own_space};
 pub use prefetch::Prefetch;
 pub use unlinked::unlinked_files;
+pub use writers::{open_for_writing, writer};
 
 /// An open directory of the native source: Linux' own calls, relative to an open directory.
 pub type NativeHandle = listing::Handle;

@@ -260,6 +260,36 @@ pub fn asked(question: &[u8], wait: Duration, is_whole: fn(&[u8]) -> bool) -> io
     Ok(answer)
 }
 
+/// Keeps the terminal from showing what is typed, and gives it at once ([`typed`]). At its end, the terminal is as before.
+#[derive(Debug)]
+pub struct Silence {
+    terminal: File,
+    before: rustix::termios::Termios,
+}
+
+impl Drop for Silence {
+    fn drop(&mut self) {
+        // The terminal may be gone.
+        let _ = tcsetattr(&self.terminal, OptionalActions::Now, &self.before);
+    }
+}
+
+/// Silences the terminal.
+///
+/// # Errors
+/// The system's, and an error in the background.
+pub fn silence() -> io::Result<Silence> {
+    let terminal = terminal()?;
+    if tcgetpgrp(&terminal)? != getpgrp() {
+        return Err(Errno::EPERM.into());
+    }
+    let before = tcgetattr(&terminal)?;
+    let mut silent = before.clone();
+    silent.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
+    tcsetattr(&terminal, OptionalActions::Now, &silent)?;
+    Ok(Silence { terminal, before })
+}
+
 /// Drops what was typed on standard input and not read yet.
 ///
 /// # Errors

@@ -101,6 +101,18 @@ pub fn read_keys_without_waiting() -> io::Result<()> {
     Ok(())
 }
 
+/// Its consoles are not silenced.
+#[derive(Debug)]
+pub enum Silence {}
+
+/// Refuses.
+///
+/// # Errors
+/// Always.
+pub fn silence() -> io::Result<Silence> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Its consoles are not asked.
 ///
 /// # Errors

@@ -8,6 +8,7 @@ mod help;
 mod history;
 mod tree;
 mod ui;
+mod watch;
 
 use std::ffi::OsString;
 
@@ -26,6 +27,7 @@ pub(super) use diff::{DIFF, neither};
 pub(super) use help::answer;
 pub(super) use tree::TREE;
 pub(super) use ui::UI;
+pub(super) use watch::WatchFlags;
 
 /// Something that weigh does.
 #[derive(Debug)]
@@ -49,8 +51,8 @@ pub(super) struct CommandInfo {
 }
 
 /// The commands, in the order of help.
-pub(super) const ALL: [&CommandInfo; 8] =
-    [&TREE, &UI, &CLEAN, &DIFF, &history::HISTORY, &df::DF, &HELP, &COMPLETIONS];
+pub(super) const ALL: [&CommandInfo; 9] =
+    [&TREE, &UI, &CLEAN, &DIFF, &history::HISTORY, &df::DF, &watch::WATCH, &HELP, &COMPLETIONS];
 
 /// Groups of flags, which commands share. These say where entries come from.
 const SOURCES: &str = "paths from from_format files_from files0_from rsh series";

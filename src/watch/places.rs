@@ -1,0 +1,275 @@
+//! Who wrote how much in which directory, and the lines that show it.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use foldhash::fast::RandomState;
+
+use super::table::Table;
+
+/// A writer's number.
+pub type WriterId = u32;
+
+type Map<K, V> = HashMap<K, V, RandomState>;
+
+/// How much something changed, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Growth {
+    /// In the last few ticks.
+    pub recent: i64,
+    /// Since the start.
+    pub so_far: i64,
+}
+
+impl Growth {
+    fn add(&mut self, other: Self) {
+        self.recent = self.recent.saturating_add(other.recent);
+        self.so_far = self.so_far.saturating_add(other.so_far);
+    }
+}
+
+/// What changed in one directory, without those below it.
+#[derive(Debug, Default)]
+struct Place {
+    so_far: Vec<(WriterId, i64)>,
+    /// By tick, the oldest first.
+    recent: VecDeque<(u64, WriterId, i64)>,
+}
+
+impl Place {
+    fn add(&mut self, writer: WriterId, bytes: i64) {
+        let known = self.so_far.iter().position(|(it, _)| *it == writer);
+        let full = (self.so_far.len() >= MOST_WRITERS).then_some(0);
+        match known.or(full).and_then(|at| self.so_far.get_mut(at)) {
+            Some((_, sum)) => *sum = sum.saturating_add(bytes),
+            None => self.so_far.push((writer, bytes)),
+        }
+    }
+}
+
+/// Directories in which something changed.
+#[derive(Debug, Default)]
+pub struct Places(Map<u32, Place>);
+
+/// A line: a directory, without the directories of other lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub directory: u32,
+    pub growth: Growth,
+    /// Who wrote there, the one that wrote most first.
+    pub writers: Vec<(WriterId, Growth)>,
+}
+
+/// How many writers a directory keeps apart: the rest counts as the first one.
+const MOST_WRITERS: usize = 64;
+/// A directory with at least this part of its parent's change stands for it.
+const MOST_OF_IT: f64 = 0.8;
+/// A directory with less than this part of all change has no line of its own.
+const LARGE: f64 = 0.02;
+/// Into so many lines a directory is divided at most.
+const FEW: usize = 12;
+
+impl Places {
+    pub fn credit(&mut self, directory: u32, writer: WriterId, bytes: i64, tick: u64) {
+        let place = self.0.entry(directory).or_default();
+        place.add(writer, bytes);
+        let mut of_now = place.recent.iter_mut().rev().take_while(|it| it.0 == tick);
+        match of_now.find(|it| it.1 == writer) {
+            Some((.., sum)) => *sum = sum.saturating_add(bytes),
+            None => place.recent.push_back((tick, writer, bytes)),
+        }
+    }
+
+    /// What happened in a directory that is gone happened in its parent.
+    pub fn fold(&mut self, directory: u32, parent: u32) {
+        let Some(gone) = self.0.remove(&directory) else { return };
+        let place = self.0.entry(parent).or_default();
+        for (writer, bytes) in gone.so_far {
+            place.add(writer, bytes);
+        }
+        let mut recent: Map<_, i64> = Map::default();
+        for (tick, writer, bytes) in gone.recent.into_iter().chain(place.recent.drain(..)) {
+            *recent.entry((tick, writer)).or_default() += bytes;
+        }
+        place
+            .recent
+            .extend(recent.into_iter().map(|((tick, writer), bytes)| (tick, writer, bytes)));
+        place.recent.make_contiguous().sort_unstable();
+    }
+
+    /// Forgets the rates of ticks before `first`.
+    pub fn forget_before(&mut self, first: u64) {
+        for place in self.0.values_mut() {
+            while place.recent.front().is_some_and(|(tick, ..)| *tick < first) {
+                place.recent.pop_front();
+            }
+        }
+    }
+
+    /// The lines, in no particular order, and what is in none of them.
+    pub fn lines(&self, table: &Table) -> (Vec<Line>, Growth) {
+        let weights = Weights::of(self, table);
+        let chosen = weights.chosen();
+        let mut lines: Map<u32, (Growth, Map<WriterId, Growth>)> = Map::default();
+        let mut elsewhere = Growth::default();
+        for (directory, place) in &self.0 {
+            let mut line = Some(*directory);
+            while let Some(it) = line.filter(|it| !chosen.contains(it)) {
+                line = table.parent(it);
+            }
+            let mut add = |writer, growth| match line {
+                None => elsewhere.add(growth),
+                Some(line) => {
+                    let (sum, writers) = lines.entry(line).or_default();
+                    sum.add(growth);
+                    writers.entry(writer).or_default().add(growth);
+                }
+            };
+            for (writer, so_far) in &place.so_far {
+                add(*writer, Growth { recent: 0, so_far: *so_far });
+            }
+            for (_, writer, recent) in &place.recent {
+                add(*writer, Growth { recent: *recent, so_far: 0 });
+            }
+        }
+        let lines = lines.into_iter().map(|(directory, (growth, writers))| {
+            let mut writers: Vec<_> = writers.into_iter().collect();
+            writers.sort_unstable_by_key(|(id, it)| {
+                (-it.recent.saturating_abs(), -it.so_far.saturating_abs(), *id)
+            });
+            Line { directory, growth, writers }
+        });
+        (lines.collect(), elsewhere)
+    }
+}
+
+/// The part that each directory has, with those below it, in all that was written and removed: recently, and since the
+/// start, so that it is at most 2.
+struct Weights {
+    of: Map<u32, f64>,
+    children: Map<u32, Vec<u32>>,
+}
+
+impl Weights {
+    fn of(places: &Places, table: &Table) -> Self {
+        let amount = |bytes: i64| bytes.unsigned_abs() as f64;
+        let own = places.0.iter().map(|(directory, place)| {
+            let recent: f64 = place.recent.iter().map(|(.., bytes)| amount(*bytes)).sum();
+            let so_far: f64 = place.so_far.iter().map(|(_, bytes)| amount(*bytes)).sum();
+            (*directory, recent, so_far)
+        });
+        let own: Vec<_> = own.collect();
+        let all = |sum: f64| if sum > 0.0 { sum } else { 1.0 };
+        let recent = all(own.iter().map(|it| it.1).sum());
+        let so_far = all(own.iter().map(|it| it.2).sum());
+        let (mut of, mut children) = (Map::default(), Map::<u32, Vec<u32>>::default());
+        for (directory, of_recent, of_all) in own {
+            let weight = of_recent / recent + of_all / so_far;
+            let mut at = directory;
+            loop {
+                let is_new = !of.contains_key(&at);
+                *of.entry(at).or_insert(0.0) += weight;
+                let Some(parent) = table.parent(at) else { break };
+                if is_new {
+                    children.entry(parent).or_default().push(at);
+                }
+                at = parent;
+            }
+        }
+        Self { of, children }
+    }
+
+    /// The directories that have lines: those that cannot be divided into a few others with most of their change.
+    fn chosen(&self) -> HashSet<u32, RandomState> {
+        let (mut chosen, mut ahead) = (HashSet::default(), vec![0_u32]);
+        let weight = |it: &u32| self.of.get(it).copied().unwrap_or(0.0);
+        while let Some(directory) = ahead.pop() {
+            let all = weight(&directory);
+            let below = self.children.get(&directory).map_or(&[][..], |it| it);
+            let large: Vec<_> = below.iter().copied().filter(|it| weight(it) >= LARGE).collect();
+            let divided: f64 = large.iter().map(weight).sum();
+            let stands_for_it = large.iter().any(|it| weight(it) >= MOST_OF_IT * all);
+            let is_divided = stands_for_it || large.len() <= FEW && divided >= MOST_OF_IT * all;
+            let (rest, large) = if is_divided { (all - divided, large) } else { (all, vec![]) };
+            // Nothing below is left, if what is there is too small for lines.
+            if rest >= LARGE || large.is_empty() && all > 0.0 {
+                chosen.insert(directory);
+            }
+            ahead.extend(large);
+        }
+        chosen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::watch::table::Key;
+
+    /// A root, and directories, each in the one before it that a number chooses.
+    fn table(parents: &[usize]) -> Table {
+        let mut table = Table::default();
+        let key = |inode: usize| Key { device: 0, inode: inode as u64 };
+        table.add(key(0), 0, b"/").expect("the root");
+        for (number, parent) in parents.iter().enumerate() {
+            table.add(key(number + 1), (parent % (number + 1)) as u32, b"d").expect("a directory");
+        }
+        table
+    }
+
+    fn lines(places: &Places, table: &Table) -> Vec<u32> {
+        let mut lines: Vec<_> = places.lines(table).0.iter().map(|line| line.directory).collect();
+        lines.sort_unstable();
+        lines
+    }
+
+    #[test]
+    fn the_deepest_directory_with_most_of_the_change_has_a_line() {
+        // 0 contains 1, that contains 2; and 0 contains 3 to 12.
+        let table = table(&[0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        let mut places = Places::default();
+        places.credit(2, 1, 1_000, 0);
+        assert_eq!(lines(&places, &table), [2]);
+        // A small part elsewhere has a line, and a tiny one has none.
+        places.credit(3, 2, 50, 0);
+        places.credit(1, 2, 1, 0);
+        assert_eq!(lines(&places, &table), [2, 3]);
+        // Ten at once.
+        for directory in 3..=11 {
+            places.credit(directory, directory, 1_000, 0);
+        }
+        assert_eq!(lines(&places, &table), [2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+        // Of a directory that is gone, its parent.
+        places.fold(2, 1);
+        assert_eq!(lines(&places, &table), [1, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    }
+
+    #[test]
+    fn many_small_changes_are_one_line() {
+        let table = table(&[0; 100]);
+        let mut places = Places::default();
+        (1..=100).for_each(|directory| places.credit(directory, 1, 10, 0));
+        assert_eq!(lines(&places, &table), [0]);
+    }
+
+    proptest! {
+        #[test]
+        fn lines_and_the_rest_are_all(
+            parents: Vec<usize>,
+            changes in prop::collection::vec((0..50_u32, 0..90_u32, -1_000..1_000_i64, 0..4_u64), 0..200),
+        ) {
+            let (table, mut places) = (table(&parents), Places::default());
+            let mut all = 0;
+            for (directory, writer, bytes, tick) in changes {
+                places.credit(directory % (parents.len() as u32 + 1), writer, bytes, tick);
+                all += bytes;
+            }
+            let (lines, elsewhere) = places.lines(&table);
+            let sum: i64 = lines.iter().map(|line| line.growth.so_far).sum();
+            prop_assert_eq!(sum + elsewhere.so_far, all);
+            places.forget_before(u64::MAX);
+            prop_assert!(places.lines(&table).0.iter().all(|line| line.growth.recent == 0));
+        }
+    }
+}
