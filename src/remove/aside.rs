@@ -233,7 +233,10 @@ pub(super) fn random_number() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
+/// How the names begin that entries have while they are removed.
+pub const ASIDE: &str = ".weigh-";
+
 /// A name that nobody can guess.
 pub(super) fn random_name() -> io::Result<CString> {
-    CString::new(format!(".weigh-{:016x}", random_number())).map_err(io::Error::other)
+    CString::new(format!("{ASIDE}{:016x}", random_number())).map_err(io::Error::other)
 }

@@ -44,6 +44,7 @@ mod run;
 mod target;
 mod trash;
 
+pub use aside::ASIDE;
 pub use consent::Consent;
 pub use log::UserDirectories;
 pub use outcome::{Fate, RemovalEvent, RemovalStep, Removed, TargetOutcome};

@@ -286,9 +286,10 @@ fn after_a_kill_each_entry_can_still_be_put_back() {
         child.kill().unwrap();
         child.wait().unwrap();
         let left: BTreeSet<_> = names(&fixture, "files").into_iter().collect();
+        // One that was being deleted has another name.
         let infos: BTreeSet<_> = names(&fixture, "info")
             .into_iter()
-            .map(|name| name.strip_suffix(".trashinfo").unwrap().to_owned())
+            .map(|name| name.strip_suffix(".trashinfo").unwrap_or(&name).to_owned())
             .collect();
         let own = left.iter().filter(|name| name.starts_with(".weigh-")).count();
         assert!(own <= 1, "{seed}: {left:?}");

@@ -14,7 +14,7 @@ use crate::base::escape::escape;
 use crate::base::inode::Identity;
 use crate::base::measure::DAY;
 use crate::from::snapshot::Snapshot;
-use crate::remove::{self, INFO, UserDirectories};
+use crate::remove::{self, ASIDE, INFO, UserDirectories};
 use crate::sys::problem::{Operation, Problem};
 use crate::sys::{self, Symlinks};
 use crate::tree::sum::Freed;
@@ -113,9 +113,14 @@ impl Reclaimable {
             }
             let inside = |name: &[u8]| root.directories().find(|it| it.name() == name);
             let infos = inside(b"info").into_iter().flat_map(Child::leaves);
-            let mut infos: BTreeMap<_, _> = infos
-                .filter_map(|info| Some((info.name().strip_suffix(INFO.as_bytes())?, info)))
-                .collect();
+            // One that was being deleted when weigh was killed has another name.
+            let entry_of = |info: &Child<'_>| {
+                let name = info.name();
+                let own = || name.starts_with(ASIDE.as_bytes()).then_some(name);
+                Some(name.strip_suffix(INFO.as_bytes()).or_else(own)?.to_vec())
+            };
+            let mut infos: BTreeMap<_, _> =
+                infos.filter_map(|info| Some((entry_of(&info)?, info))).collect();
             for child in inside(b"files").into_iter().flat_map(Child::unsorted) {
                 let info = infos.remove(child.name());
                 let since = info.as_ref().map_or_else(|| changed(&child), &changed);
