@@ -1,8 +1,8 @@
 //! What grows right now, where, and who writes it (`weigh watch`).
 //!
-//! A scan fills the [`Table`](table::Table). Then each file system below PATH is followed in one of two ways. As root on
+//! A scan fills the [`Table`]. Then each file system below PATH is followed in one of two ways. As root on
 //! Linux, the kernel names each entry that changes and the process that changed it; weigh asks for the entry's size, and
-//! compares. Elsewhere, it scans again, within a tenth of one core. [`Places`](places::Places) has the differences, by
+//! compares. Elsewhere, it scans again, within a tenth of one core. [`Places`] has the differences, by
 //! directory and process.
 //!
 //! What belongs to no directory below PATH is dropped at once. Nothing grows with the number of events: the table has what

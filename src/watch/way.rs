@@ -16,7 +16,7 @@ pub(super) struct Way {
     /// Where it is, at or below PATH.
     pub(super) point: CString,
     /// Its mount point.
-    mounted_at: Vec<u8>,
+    mounted_at: CString,
     /// The id of its mount, and the number of the file system on it.
     mount: u64,
     file_system: Option<u64>,
@@ -86,10 +86,11 @@ impl Way {
                     true => Events::of(&point, mount).map_err(|error| why(&error)),
                     false => Err("another machine or a process serves it".to_owned()),
                 };
+                let mounted_at = table.point(mount).unwrap_or(point.to_bytes());
                 ways.push(Self {
                     is_whole: table.is_root_of_all(mount, point.to_bytes()),
                     is_btrfs: table.file_system_type(mount) == Some(b"btrfs"),
-                    mounted_at: table.point(mount).unwrap_or(point.to_bytes()).to_vec(),
+                    mounted_at: CString::new(mounted_at).unwrap_or_else(|_| point.clone()),
                     point,
                     mount,
                     file_system,
@@ -169,8 +170,11 @@ impl Way {
 
     /// Looks how full it is.
     pub(super) fn look(&mut self) {
-        // Of one that is gone, the last figures stay.
-        self.now = sys::space_around(&self.point).ok().or(self.now);
+        // Of one that is gone, the last figures stay: another has its place then.
+        let mount = Source::default().mount_of(&self.mounted_at, Symlinks::Follow);
+        if mount.is_ok_and(|mount| mount.id == self.mount) {
+            self.now = sys::space_around(&self.mounted_at).ok().or(self.now);
+        }
     }
 
     /// The change of the figures that the file system has, and the part that nothing explains.
@@ -193,7 +197,7 @@ impl Way {
         // Less than this may be anything.
         const SOME: f64 = 1024.0;
         Followed {
-            path: self.mounted_at.clone(),
+            path: self.mounted_at.to_bytes().to_vec(),
             how: self.events.as_ref().err().cloned(),
             interval: self.interval,
             space,

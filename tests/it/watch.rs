@@ -336,3 +336,52 @@ fn a_root_that_moves_is_said() {
     watched.next();
     watched.next();
 }
+
+/// While weigh is stopped, more happens than the kernel keeps.
+#[test]
+#[ignore = "needs root"]
+fn lost_events_are_said_and_found_by_a_scan() {
+    let fixture = Fixture::new().dir("top");
+    let script = format!(
+        r#"{FUNCTIONS}mount -t tmpfs none top
+"$0" watch --every 1s --for 8s top > ticks &
+weigh=$!
+wait_for '"seconds":1' '"places"'
+kill -STOP $weigh
+python3 -c '
+for n in range(20000):
+    with open("top/%d" % n, "w") as f: f.write("x")
+'
+kill -CONT $weigh
+wait_for 'too much happened at once' '"places"'
+wait $weigh
+tail -n 1 ticks > last
+"#
+    );
+    in_namespace(&fixture, &script);
+    let last = std::fs::read_to_string(fixture.at("last")).unwrap();
+    let last: Value = serde_json::from_str(&last).unwrap();
+    assert_eq!(last["so_far"], 20_000 * 4096, "{last:#}");
+}
+
+/// Once, the file system below the mount point was taken for the one that was there.
+#[test]
+#[ignore = "needs root"]
+fn a_file_system_that_goes_away_is_said() {
+    let fixture = Fixture::new().dir("top");
+    let script = format!(
+        r#"{FUNCTIONS}mount -t tmpfs -o size=9M none top
+"$0" watch --every 1s --for 4s top > ticks &
+weigh=$!
+wait_for '"seconds":1' '"places"'
+umount -l top
+wait $weigh
+tail -n 1 ticks > last
+"#
+    );
+    in_namespace(&fixture, &script);
+    let last = std::fs::read_to_string(fixture.at("last")).unwrap();
+    let last: Value = serde_json::from_str(&last).unwrap();
+    assert!(last["notes"][0].as_str().unwrap().contains("unmounted"), "{last:#}");
+    assert_eq!(last["file_systems"][0]["size"], 9 << 20, "{last:#}");
+}
