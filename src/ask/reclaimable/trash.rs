@@ -112,13 +112,15 @@ impl Reclaimable {
                 continue;
             }
             let inside = |name: &[u8]| root.directories().find(|it| it.name() == name);
-            let infos = inside(b"info").into_iter().flat_map(Child::leaves);
-            // One that was being deleted when weigh was killed has another name.
             let entry_of = |info: &Child<'_>| {
                 let name = info.name();
-                let own = || name.starts_with(ASIDE.as_bytes()).then_some(name);
-                Some(name.strip_suffix(INFO.as_bytes()).or_else(own)?.to_vec())
+                match info.is_directory() {
+                    // weigh was killed while it deleted an info file.
+                    true => name.starts_with(ASIDE.as_bytes()).then(|| name.to_vec()),
+                    false => Some(name.strip_suffix(INFO.as_bytes())?.to_vec()),
+                }
             };
+            let infos = inside(b"info").into_iter().flat_map(Child::unsorted);
             let mut infos: BTreeMap<_, _> =
                 infos.filter_map(|info| Some((entry_of(&info)?, info))).collect();
             for child in inside(b"files").into_iter().flat_map(Child::unsorted) {
