@@ -93,7 +93,7 @@ pub fn run(request: &Request, watching: Watching, messages: &Messages, progress:
         is_paused: false,
     };
     let end = session.go_on(|| request.interrupt.is_asked());
-    drop(session.silence.take());
+    session.silence = None;
     match end {
         End::Left | End::Time => u8::from(!is_complete) * INCOMPLETE,
         End::Signal(signal) => SIGNALLED + signal,
@@ -139,7 +139,11 @@ impl Session {
                 // A scan may have taken longer.
                 next = (next + self.watching.every).max(elapsed());
                 let exceeded = self.exceeded();
-                let shown = self.show(&mut report, is_last || exceeded.is_some());
+                let is_end = is_last || exceeded.is_some();
+                let shown = match self.is_paused && !is_end {
+                    true => Ok(true),
+                    false => self.show(&mut report, is_end),
+                };
                 last = Some(report);
                 match shown {
                     Ok(true) => {}
@@ -198,10 +202,8 @@ impl Session {
             let mut line = Vec::new();
             watch::json(&mut line, report, sys::now(), is_last)?;
             line
-        } else if self.is_paused && !is_last {
-            return Ok(true);
         } else {
-            self.picture(report)
+            self.picture(report, is_last)
         };
         self.order = report.rows.iter().map(|row| row.path.clone()).collect();
         let printed = terminal::print(&text);
@@ -209,20 +211,28 @@ impl Session {
         unless_closed(printed).map(|()| is_read)
     }
 
-    /// The lines of a report, over those that were drawn before.
-    fn picture(&mut self, report: &Report) -> Vec<u8> {
+    /// The lines of a report, over those that were drawn before; the last line says what keys do, unless it `is_last`.
+    fn picture(&mut self, report: &Report, is_last: bool) -> Vec<u8> {
         if let Some(size) = terminal::size() {
             self.watching.options.size = size;
         }
-        let lines = watch::lines(report, &self.watching.options);
+        let mut lines = watch::lines(report, &self.watching.options);
         let height = self.watching.options.size.1.saturating_sub(1).max(1);
-        let lines = &lines[..lines.len().min(height)];
+        let keys = match (self.is_paused, self.watching.options.by_so_far) {
+            (true, _) => "paused: p goes on, q ends",
+            (_, false) => "q ends, p pauses, s sorts by growth so far",
+            (_, true) => "q ends, p pauses, s sorts by growth per second",
+        };
+        let keys = keys.get(..self.watching.options.size.0).unwrap_or(keys);
+        let keys = (self.silence.is_some() && !is_last && height > 1).then(|| keys.to_owned());
+        lines.truncate(height - usize::from(keys.is_some()));
+        lines.extend(keys);
         let mut text = String::new();
         if terminal::shows_colors() {
             if self.drawn > 0 {
                 text += &format!("\x1b[{}A\r", self.drawn.min(height));
             }
-            for line in lines {
+            for line in &lines {
                 text += &format!("{line}\x1b[K\n");
             }
             text += "\x1b[J";

@@ -303,8 +303,11 @@ fn keys_and_signals_end_it_and_leave_the_terminal_as_it_was() {
         let mut terminal = Terminal::new();
         let before = terminal.settings();
         let mut child = weigh("watch --every 1s").arg(fixture.at("top")).on(&terminal).spawn();
-        terminal.wait_for("per second");
-        terminal.type_in(b"sp");
+        terminal.wait_for("p pauses");
+        terminal.type_in(b"s");
+        terminal.wait_for("growth per second");
+        terminal.type_in(b"p");
+        terminal.wait_for("paused");
         terminal.type_in(keys);
         assert_eq!(child.wait().unwrap().code(), Some(status));
         assert_eq!(terminal.settings(), before);
@@ -317,7 +320,7 @@ fn names_cannot_control_the_terminal() {
     let fixture = Fixture::new().dir("top/a\x1b[31mb");
     let terminal = Terminal::new();
     let mut child = weigh("watch --every 1s --for 4s").arg(fixture.at("top")).on(&terminal).spawn();
-    terminal.wait_for("per second");
+    terminal.wait_for("available");
     std::fs::write(fixture.at("top/a\x1b[31mb/f"), vec![1; 3_000_000]).unwrap();
     terminal.wait_for("\\x1b[31mb/");
     assert_eq!(child.wait().unwrap().code(), Some(0));
