@@ -194,7 +194,7 @@ fn remarks(history: &History, options: &PictureOptions) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(above) = &history.above {
         let above = options.charset.text(escape(above));
-        lines.push(format!("from the kept scans of {above}, which contains it"));
+        lines.push(format!("from the kept scans of {above}, which contains this directory"));
     }
     lines.extend(left_out(history, options));
     lines.extend(history.file_systems.iter().flat_map(|one| filling(one, history, options)));

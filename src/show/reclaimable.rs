@@ -231,10 +231,12 @@ pub fn place_in_words(
         },
         _ => {
             let count = Format::Count.write(some.len() as u64);
-            let noun = match some[0] {
-                one if one.rule.is_of_project() => "projects",
-                one if one.is_directory => "directories",
-                _ => "files",
+            let directories = some.iter().filter(|one| one.is_directory).count();
+            let noun = match directories {
+                _ if some[0].rule.is_of_project() => "projects",
+                0 => "files",
+                all if all == some.len() => "directories",
+                _ => "entries",
             };
             let place = match place_of(some.iter().map(|one| &*one.path)) {
                 Some((place, true)) => format!(" in {}", shown(place)),

@@ -176,7 +176,7 @@ impl Watch {
         let text = |path: &CString| crate::base::escape::escape(path.to_bytes());
         let say = |(path, _): &(CString, Handle)| {
             format!(
-                "{} was moved, removed or unmounted: its files are still followed as far as they are known",
+                "{} was moved, removed or unmounted: weigh stops scanning, and shows only reported changes",
                 text(path)
             )
         };

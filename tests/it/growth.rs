@@ -125,7 +125,7 @@ fn it_says_why_there_is_nothing_to_compare_with() {
     assert_eq!(during.said(), "you can do this when the scan is over");
     let mut loaded = session::files([keep(&fixture, "t")]).open();
     loaded.press("~");
-    assert_eq!(loaded.said(), "only a scan of this machine is compared with kept ones");
+    assert_eq!(loaded.said(), "weigh compares only scans of this machine with kept scans");
     let mut flat = screen(&fixture, "t").open();
     flat.press("\t~");
     assert_eq!(flat.said(), "changes are listed in the tree only");

@@ -653,7 +653,7 @@ fn the_storage_of_an_engine_is_shown_with_its_command() {
             ),
             "{shown}"
         );
-        let line = format!("{command} (what nothing uses)");
+        let line = format!("{command} (removes unused data)");
         assert!(shown.lines().any(|it| it.contains(&line) && it.contains('≤')), "{shown}");
         // Only below PATH.
         for at in ["h/var/engine", &format!("h/var/engine/{}", files[0].split('/').next().unwrap())]

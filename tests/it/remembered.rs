@@ -833,7 +833,7 @@ fn a_history_of_a_part_is_that_of_the_scans_above() {
     assert!(text.starts_with("t/a grew by 39.1Ki in 2 days: 9.77Ki → 48.8Ki"), "{text}");
     assert!(text.contains("  b\n") && !text.contains("other"), "{text}");
     let above = fixture.at("t").canonicalize().unwrap();
-    let note = format!("from the kept scans of {}, which contains it", above.display());
+    let note = format!("from the kept scans of {}, which contains this directory", above.display());
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(&note), "{text}");
     // Within it, without a PATH; and beside its own scans, those above do not count.

@@ -138,7 +138,7 @@ impl Browser {
             return None;
         }
         let Some(kept) = self.options.kept.clone() else {
-            return self.refuse("only a scan of this machine is compared with kept ones");
+            return self.refuse("weigh compares only scans of this machine with kept scans");
         };
         if self.pending.is_some() {
             return self.refuse(AFTER_SCAN);

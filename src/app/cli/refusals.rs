@@ -192,13 +192,13 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
     (
         &["empty_trash"],
         &["apply"],
-        "--empty-trash lists your trash and asks, and --apply does so with what rules find",
+        "--empty-trash deletes your trash, and --apply deletes build output and caches",
         BOTH,
     ),
     (
         &["empty_trash"],
         &["from"],
-        "a plan is about what rules find, and your trash has what you moved there",
+        "--empty-trash deletes your trash, and a plan lists build output and caches",
         BOTH,
     ),
     (
@@ -217,8 +217,8 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
             "skip",
             "frees",
         ],
-        "--empty-trash is about all that is in your trash",
-        "leave out {other}; to delete only some of it: weigh ui ~/.local/share/Trash/files",
+        "--empty-trash deletes everything in your trash",
+        "leave out {other}; to delete only some entries: weigh ui ~/.local/share/Trash/files",
     ),
     (&["files0_from"], &["files_from"], "weigh reads PATHs from one file only", BOTH),
     (

@@ -70,7 +70,7 @@ pub(in crate::app::cli) const CLEAN: CommandInfo = CommandInfo {
         ("weigh clean --only cargo,npm ~", "only these kinds"),
         ("weigh clean --older 3mo ~", "only entries nobody wrote to in 3 months"),
         ("weigh clean --older 0h ~", "also entries that were written today"),
-        ("weigh clean --empty-trash ~", "delete what is in your trash"),
+        ("weigh clean --empty-trash ~", "delete everything in your trash"),
     ],
     notes: "A directory needs more than the right name: target counts only beside a\n\
         Cargo.toml, node_modules only beside a package.json and its lock file.\n\

@@ -36,12 +36,12 @@ pub(in crate::app::cli) const WATCH: CommandInfo = CommandInfo {
     examples: &[
         ("weigh watch ~", "the places that grow; q ends it"),
         ("sudo weigh watch /", "the whole disk, with each process"),
-        ("weigh watch --for 60s /srv >log.jsonl", "a minute; a line of JSON per tick"),
-        ("weigh watch --for 1h --fail-growth 1G .", "status 3 as soon as it grew more"),
+        ("weigh watch --for 60s /srv >log.jsonl", "one minute, a line of JSON every 2 s"),
+        ("weigh watch --for 1h --fail-growth 1G .", "status 3 if it grows by over 1 GiB"),
     ],
-    notes: "Keys: q ends, p pauses, s sorts by growth since the start.\n\
-        As root on Linux, the kernel names each change and its process. Without root,\n\
-        on other systems and on overlays, weigh scans again, within a tenth of a core.\n",
+    notes: "Keys: q ends, p pauses, s sorts by growth so far.\n\
+        As root on Linux, the kernel names each change and its process. Otherwise,\n\
+        and on overlays, weigh scans again and again, within a tenth of one core.\n",
     own: &["every for_time fail_growth limit_filesystem skip output_json"],
     also: &["paths output_format threads read config no_progress quiet print_errors"],
     take: |flags| {
@@ -58,11 +58,16 @@ impl Flags {
             return Ok(None);
         }
         if !self.hosts.is_empty() {
-            return Err("watch asks the system here\nrun weigh watch on the other machine".into());
+            return Err(
+                "watch shows only this machine\nrun weigh watch on the other machine".into()
+            );
         }
         let every = self.watch.every.unwrap_or(USUAL);
         if self.watch.for_time.is_some_and(|until| until < every) {
-            return Err("--for ends before the first look\nlet --every be shorter".to_owned());
+            return Err(
+                "--for is shorter than --every (default 2s)\nmake --for longer, or --every shorter"
+                    .to_owned(),
+            );
         }
         let home = homes().into_iter().next().unwrap_or_default();
         let (columns, lines) = terminal::usual_size();
