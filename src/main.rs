@@ -109,6 +109,9 @@ fn main() -> ExitCode {
     note(errors::measures(stats.measures_differ, measure), messages);
     let refused = outcome.reclaimable.iter().flat_map(|found| &found.refused);
     note(refused.cloned(), messages);
+    let short_of = outcome.reclaimable.as_ref().and_then(|found| found.short_of);
+    let short_of = short_of.map(|bytes| messages.format.write(bytes));
+    note(short_of.map(|bytes| format!("less than the {bytes} of --free can go")), messages);
     let has_totals = report.answer.is_some() && !report.is_interrupted;
     say_how_it_went(request, outcome, has_totals, messages);
     if report.is_interrupted {

@@ -44,10 +44,10 @@ pub fn apply(
     };
     let checked = found.found.iter().filter_map(|one| Some((one, one.checked.as_ref()?)));
     let checked: Vec<_> = checked.collect();
-    let unplanned = found.unplanned.iter().map(|path| KeptEntry {
-        path: path.clone().into_bytes(),
-        why: "it is not as the plan says".to_owned(),
-    });
+    let unplanned = found
+        .unplanned
+        .iter()
+        .map(|(path, why)| KeptEntry { path: path.clone().into_bytes(), why: (*why).to_owned() });
     let unplanned: Vec<_> = unplanned.collect();
     if checked.is_empty() && unplanned.is_empty() {
         return 0;

@@ -11,12 +11,13 @@ use std::{io, iter};
 
 use crate::ask::diff;
 use crate::ask::trend::{self, Filling};
+use crate::base::escape::escape;
 use crate::base::measure::Measure;
 use crate::base::parallel;
 use crate::from::series::{self, Member};
 use crate::from::snapshot::{self, Origin, Snapshot, SnapshotInfo, Volume, Wanted};
 use crate::sys::problem::{Operation, Problem, hinted};
-use crate::sys::{self, Symlinks};
+use crate::sys::{self, Symlinks, to_path};
 use crate::tree::tally::{Entry, Inodes, Limits, Tally, Whole};
 use crate::tree::{Child, Content, Order, Step, Traversal, Tree};
 
@@ -140,9 +141,16 @@ pub fn history(
     columns.push(Column::new(&last, is));
     last.report.answer = Some(tree);
     let lines = chosen.into_iter().enumerate();
-    let lines = lines.map(|(i, line)| line.with(&columns, i)).collect();
+    let lines: Vec<_> = lines.map(|(i, line)| line.with(&columns, i)).collect();
     let moments = columns.iter().map(|column| column.moment).collect();
     let origins: Vec<_> = columns.iter().map(|column| &column.origin).collect();
+    if let Some((part, above)) = part.zip(above.as_ref()) {
+        let is_nothing = |line: &Trace| line.sizes.iter().all(|size| size.is_none_or(|it| it == 0));
+        if lines.first().is_none_or(is_nothing) {
+            let message = format!("no kept scan of {} has anything in it", escape(above));
+            return Err(problem(&to_path(&part.roots[0].path), &message));
+        }
+    }
     let file_systems = file_systems(&origins);
     let hosts: BTreeSet<_> = origins.into_iter().map(|origin| origin.host.clone()).collect();
     let hosts = hosts.into_iter().collect();

@@ -145,7 +145,11 @@ pub fn draw(
         }
         Some(_) => format!("Nothing can go{}", reclaimable.hint),
         None => {
-            format!("{}{}", options.nothing, reclaimable.hint)
+            let nothing = match reclaimable.refused.is_empty() {
+                true => options.nothing,
+                false => "found nothing that weigh may delete",
+            };
+            format!("{nothing}{}", reclaimable.hint)
         }
     };
     writeln!(out, "{}", line(&last, |_| Style::new().bold()))

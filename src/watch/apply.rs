@@ -38,10 +38,19 @@ impl Watch {
             && let Some(key) = object
         {
             self.remove(key, None, event.pid);
+            // Its number may be that of a new inode at once.
+            seen.remove(&key);
+            self.unknown.remove(&key);
         }
         let Some(directory) = directory else {
-            // An inode that is gone has no directory.
-            self.ways[way].others += u64::from(event.at.is_some());
+            match place.filter(|_| self.ways[way].is_whole) {
+                // If it is there at the next tick, all of it has to be scanned.
+                Some(key) if self.unknown.len() < MOST_PENDING => {
+                    self.unknown.insert(key, way);
+                }
+                // An inode that is gone has no directory.
+                _ => self.ways[way].others += u64::from(event.at.is_some()),
+            }
             return None;
         };
         if name == b"." {
@@ -149,8 +158,8 @@ impl Watch {
 
     fn look_at_directory(&mut self, directory: u32, pid: u32, seen: &mut BTreeSet<Key>) {
         let key = self.table.key(directory);
-        if seen.insert(key) {
-            self.look(directory, b".", key, pid);
+        if seen.insert(key) && !self.look(directory, b".", key, pid) {
+            seen.remove(&key);
         }
     }
 

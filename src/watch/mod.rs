@@ -67,6 +67,8 @@ pub struct Watch {
     /// Each with its way.
     waiting: Vec<(usize, Event)>,
     pending: HashMap<Key, Pending, RandomState>,
+    /// Directories in which something happened, and that are not in the table, each with its way.
+    unknown: HashMap<Key, usize, RandomState>,
     /// The directories to scan again, and not before which time.
     to_scan: BTreeSet<u32>,
     next_scan: Duration,
@@ -179,6 +181,7 @@ impl Watch {
             tick: 0,
             waiting: Vec::new(),
             pending: HashMap::default(),
+            unknown: HashMap::default(),
             to_scan: BTreeSet::new(),
             next_scan: Duration::ZERO,
             next_look: Duration::ZERO,
@@ -246,6 +249,11 @@ impl Watch {
         for (key, it) in pending {
             self.look(it.directory, &it.name, key, it.pid);
             self.pending.remove(&key);
+        }
+        for (key, way) in mem::take(&mut self.unknown) {
+            if self.table.number(key).is_none() {
+                self.to_scan.extend(self.ways[way].top);
+            }
         }
         self.scan_again(is_last);
         if (self.clock)() >= self.next_look {

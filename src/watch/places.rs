@@ -37,9 +37,12 @@ struct Place {
 
 impl Place {
     fn add(&mut self, writer: WriterId, bytes: i64) {
-        let known = self.so_far.iter().position(|(it, _)| *it == writer);
-        let full = (self.so_far.len() >= MOST_WRITERS).then_some(0);
-        match known.or(full).and_then(|at| self.so_far.get_mut(at)) {
+        let position = |writer| self.so_far.iter().position(|(it, _)| *it == writer);
+        let known = position(writer);
+        // Nobody that is known.
+        let is_full = known.is_none() && self.so_far.len() >= MOST_WRITERS;
+        let (writer, known) = if is_full { (0, position(0)) } else { (writer, known) };
+        match known.and_then(|at| self.so_far.get_mut(at)) {
             Some((_, sum)) => *sum = sum.saturating_add(bytes),
             None => self.so_far.push((writer, bytes)),
         }
@@ -59,7 +62,7 @@ pub struct Line {
     pub writers: Vec<(WriterId, Growth)>,
 }
 
-/// How many writers a directory keeps apart: the rest counts as the first one.
+/// How many writers a directory keeps apart: the rest counts as nobody that is known.
 const MOST_WRITERS: usize = 64;
 /// A directory with at least this part of its parent's change stands for it.
 const MOST_OF_IT: f64 = 0.8;
@@ -243,6 +246,16 @@ mod tests {
         // Of a directory that is gone, its parent.
         places.fold(2, 1);
         assert_eq!(lines(&places, &table), [1, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    }
+
+    #[test]
+    fn no_writer_gets_what_others_wrote() {
+        let mut places = Places::default();
+        (1..=200).for_each(|writer| places.credit(0, writer, 10, 0));
+        places.forget_before(1);
+        let (lines, _) = places.lines(&table(&[]));
+        let of = |id| lines[0].writers.iter().find(|it| it.0 == id).map(|it| it.1.so_far);
+        assert_eq!((of(0), of(1), of(200)), (Some(1_360), Some(10), None));
     }
 
     #[test]

@@ -244,7 +244,10 @@ impl Table {
         let known = self.scanned.iter().filter(|(key, _)| !self.changed.contains_key(key));
         let known =
             known.copied().chain(self.changed.iter().filter_map(|(k, e)| Some((*k, (*e)?))));
-        let gone = known.filter(|(key, entry)| is_within(entry) && !is_found(*key));
+        // Another name of it may be elsewhere, and the kernel says when the inode is gone.
+        let may_be_elsewhere = |entry: &Entry| at.is_some() && entry.links > 1;
+        let gone = known
+            .filter(|(key, entry)| is_within(entry) && !is_found(*key) && !may_be_elsewhere(entry));
         taken.changes.extend(gone.map(|(key, entry)| (key, Some(entry), None)));
         let seen: std::collections::HashSet<_, RandomState> = numbers.into_values().collect();
         let within =

@@ -153,7 +153,7 @@ fn what_may_not_go_cannot_be_marked() {
     for (group, why) in [
         ("Written lately", "lately"),
         ("Only its own", "its own program"),
-        ("Look first", "look first"),
+        ("Look first", "its place"),
     ] {
         at_line(&mut screen, group);
         for keys in [" ", "↓ ", "\n↓ ", "d"] {
@@ -314,7 +314,7 @@ fn the_trash_is_emptied_by_a_key() {
     assert!(screen.said().contains("3 deleted, 5 entries"), "{}", screen.said());
     assert!(!screen.failed().0);
     screen.press("\x1bu");
-    assert!(screen.said().contains("nothing was put in the trash"), "{}", screen.said());
+    assert!(screen.said().contains("put nothing in the trash"), "{}", screen.said());
 }
 
 /// What somebody has changed in the trash stays there.

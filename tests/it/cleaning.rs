@@ -606,7 +606,8 @@ fn as_much_goes_as_is_asked_for() {
     assert_eq!(paths("--free 1"), of(&["a"]));
     assert_eq!(paths("--free 1M"), of(&["a"]));
     assert_eq!(paths("--free 1.5M"), of(&["a", "b"]));
-    assert_eq!(paths("--free 1G"), of(&["a", "b", "c"]));
+    let run = clean("-j --free 1G", &fixture).run();
+    assert_eq!(run.complaint(), "weigh: note: less than the 1.00Gi of --free can go\n");
     assert_eq!(paths("--only npm"), of(&["a", "b", "c"]));
     assert_eq!(paths("--only cargo,pip-cache"), of(&[]));
     assert_eq!(paths("-X h/a"), of(&["b", "c"]));
@@ -848,6 +849,26 @@ fn processes_that_may_not_be_looked_at_are_counted() {
     let run =
         run.under(["unshare", "--mount", "--propagation", "private", "sh", "-ec", plan]).run();
     assert!(run.complaint().contains(unseen), "{}", run.complaint());
+}
+
+/// A plan of what was written today does not go by itself, and weigh says what is missing.
+#[test]
+fn a_plan_of_what_was_written_today_names_the_flag_that_it_needs() {
+    use std::os::unix::fs::PermissionsExt;
+    let fixture = Fixture::new().dir("home").dir("h");
+    project(&fixture, "a");
+    fs::write(fixture.at("plan.json"), clean("-j --older 0h", &fixture).run().clean()).unwrap();
+    fs::set_permissions(fixture.at("plan.json"), fs::Permissions::from_mode(0o600)).unwrap();
+    let apply = |flags: &str| {
+        let run = weigh("clean --from plan.json --apply").args(flags.split_whitespace());
+        run.within(fixture.path()).env("HOME", fixture.at("home")).run()
+    };
+    let run = apply("");
+    assert_eq!(run.code(), 1);
+    let text = String::from_utf8(run.stdout).unwrap();
+    assert!(text.contains("it was written lately: --older 0h includes it"), "{text}");
+    assert_eq!(apply("--older 0h").code(), 0);
+    assert!(!fixture.at("h/a/node_modules").exists());
 }
 
 /// Slow storage is read in small portions. Once, the second look lost whatever came after the first of them in its

@@ -291,11 +291,7 @@ impl Browser {
                 Err("somebody wrote to it lately: start with --clean --older 0h"),
             ),
             (BY_PROGRAM, &found.by_program, Err("only its own program can remove it")),
-            (
-                LOOK_FIRST,
-                &found.others,
-                Err("look first: Enter goes to its place, where it can be marked"),
-            ),
+            (LOOK_FIRST, &found.others, Err("Enter goes to its place, where it can be marked")),
         ];
         let paths = groups.iter().flat_map(|(_, list, _)| list.iter());
         let paths: BTreeMap<_, _> = paths.map(|one| (one.path.clone(), one.path.clone())).collect();
@@ -486,8 +482,9 @@ impl Browser {
         let command = first.command.as_ref().filter(|_| entries.len() == 1 && hand.is_empty());
         let texts = [
             ("why look first", first.doubt.as_ref().filter(|_| entries.len() == 1)),
-            ("comes back by", Some(back)),
-            ("may go because", Some(hand)),
+            // What is in doubt may hold something that does not come back.
+            ("comes back by", Some(back).filter(|_| first.doubt.is_none())),
+            ("may go because", Some(hand).filter(|_| first.doubt.is_none())),
             ("only its program", Some(program)),
             ("command", command),
             ("documented at", Some(doc)),

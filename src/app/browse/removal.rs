@@ -446,7 +446,9 @@ impl Browser {
             return self.refuse(why);
         }
         if trashed.is_empty() {
-            return self.refuse("nothing was put in the trash");
+            return self.refuse(
+                "this session put nothing in the trash: weigh clean --empty-trash lists all of it",
+            );
         }
         self.removals.is_cancelled = false;
         self.removals.problems.clear();
@@ -510,7 +512,9 @@ impl Browser {
             return self.refuse(why);
         }
         if self.removals.trashed.is_empty() {
-            return self.refuse("nothing was put in the trash");
+            return self.refuse(
+                "this session put nothing in the trash: weigh clean --empty-trash lists all of it",
+            );
         }
         self.pending = Some(PendingWork::Trash);
         let trashed = self.removals.trashed.iter().map(|entry| Arc::clone(&entry.trashed));

@@ -100,8 +100,10 @@ pub struct Reclaimable {
     pub may_share: bool,
     /// What makes a plan of it, after the second look.
     pub origin: Option<PlanOrigin>,
-    /// The paths of entries that a plan names, and that are not as it says.
-    pub unplanned: Vec<String>,
+    /// How much was to come free, in bytes, if less can go.
+    pub short_of: Option<u64>,
+    /// The paths of entries that a plan names, and that do not go, each with the reason.
+    pub unplanned: Vec<(String, &'static str)>,
     /// Which trash directories are left alone, and why.
     pub refused: Vec<String>,
 }
@@ -215,7 +217,7 @@ pub fn find(
     }
     let mut unplanned = Vec::new();
     if let (Some(plan), Some(_)) = (&search.plan, first) {
-        unplanned = plan.narrow(&mut found);
+        unplanned = plan.narrow(&mut found, &recent);
     }
     // Less may go now, and so fewer links.
     keep_freeing(entries, &mut found);
@@ -233,6 +235,7 @@ pub fn find(
         keep_oldest(entries, &mut found, bytes);
     }
     let frees = freed_together(entries, found.iter());
+    let short_of = search.free.filter(|bytes| is_last && frees.most < *bytes);
     let mut kinds: BTreeMap<_, Vec<&Reclaim>> = BTreeMap::new();
     for one in &found {
         kinds.entry(one.rule.what.clone()).or_default().push(one);
@@ -267,6 +270,7 @@ pub fn find(
         unseen,
         may_share,
         origin,
+        short_of,
         unplanned,
         refused: Vec::new(),
     }

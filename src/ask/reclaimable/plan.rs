@@ -106,8 +106,13 @@ impl ReclaimPlan {
         self.origin.roots.iter().map(PathBuf::from)
     }
 
-    /// Keeps only entries that it names, as they are now. Returns the paths of those that it names otherwise.
-    pub(super) fn narrow(&self, found: &mut Vec<Reclaim>) -> Vec<String> {
+    /// Keeps only entries that it names, as they are now. Returns the paths of those that it names otherwise, and why they
+    /// are not among `found`: some are too `recent`.
+    pub(super) fn narrow(
+        &self,
+        found: &mut Vec<Reclaim>,
+        recent: &[Reclaim],
+    ) -> Vec<(String, &'static str)> {
         let mut missing = self.entries.clone();
         found.retain(|one| {
             let key = one
@@ -116,6 +121,15 @@ impl ReclaimPlan {
                 .map(|checked| (one.rule.name.clone(), checked.identity, checked.evidence.clone()));
             key.is_some_and(|key| missing.remove(&key).is_some())
         });
-        missing.into_values().collect()
+        // The plan has paths as they were given then.
+        let is_recent = |path: &str| {
+            let path = path.strip_prefix("./").unwrap_or(path).as_bytes();
+            recent.iter().any(|one| one.path.ends_with(path))
+        };
+        let missing = missing.into_values().map(|path| match is_recent(&path) {
+            true => (path, "it was written lately: --older 0h includes it"),
+            false => (path, "it is not as the plan says"),
+        });
+        missing.collect()
     }
 }

@@ -13,6 +13,7 @@ use crate::ask::{Keep, Now, Outcome, Request, Watch};
 use crate::base::escape::escape;
 use crate::base::inode::Identity;
 use crate::base::measure::DAY;
+use crate::base::path;
 use crate::from::snapshot::Snapshot;
 use crate::remove::{self, ASIDE, INFO, UserDirectories};
 use crate::sys::problem::{Operation, Problem};
@@ -133,7 +134,15 @@ impl Reclaimable {
                 }
             }
             // A program writes the info file first, and then moves the entry. After a day, none will come.
-            let left = infos.into_values().filter(|info| changed(info) < sys::now() - DAY);
+            let at = |name: &[u8]| path::join_all([root.name(), b"files", name]);
+            let (hidden, left): (Vec<_>, Vec<_>) =
+                infos.into_iter().partition(|(name, _)| sys::exists(&sys::to_path(&at(name))));
+            let hidden = hidden.into_iter().map(|(name, _)| escape(&at(&name)));
+            self.refused.extend(hidden.map(|path| {
+                format!("{path} is left alone: it is new, or something is mounted on it")
+            }));
+            let left = left.into_iter().map(|(_, info)| info);
+            let left = left.filter(|info| changed(info) < sys::now() - DAY);
             looked.extend(left.map(|info| reclaim(info, changed(&info))));
         }
         let in_use = sys::in_use().ok();

@@ -310,7 +310,7 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
 fn trash(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
     let trashed = &browser.removals.trashed;
     let title = match trashed.len() {
-        0 => "nothing was put in the trash",
+        0 => "this session put nothing in the trash",
         _ => {
             "in the trash: that frees nothing until it is emptied; Enter puts this back, E empties it"
         }
