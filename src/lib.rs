@@ -54,13 +54,13 @@
 //! Seven layers. A part may use the layers below it, and the parts to its left. A test reads this drawing:
 //!
 //! ```text
-//! app main            commands, flags, config file · screen, terminal, signals
-//! show api            results as text: tree, tables, JSON, CSV, Parquet, page · the public library
-//! ask                 answers to a request: largest, groups, growth, space that can be freed, `df`
-//! scan from remove watch    the walk · snapshots, lists, other machines · deleting and the trash · what grows now
-//! tree                directories, their totals, and the packed result
-//! sys                 every system call
-//! fs base             formats of git and ext4 · measures, inodes, times, paths, limits
+//! app main                commands, flags, config file · screen, terminal, signals
+//! show api                results as text: tree, tables, JSON, CSV, Parquet, page · the public library
+//! ask                     answers to a request: largest, groups, growth, space that can be freed, `df`
+//! scan from remove watch  the walk · snapshots, lists, other machines · deleting and the trash · growth as it happens
+//! tree                    directories, their totals, and the packed result
+//! sys                     every system call
+//! fs base                 formats of git and ext4 · measures, inodes, times, paths, limits
 //! ```
 //!
 //! ```text

@@ -74,7 +74,7 @@ impl KeptScans {
             let time = self.minutes.write(header.origin.time);
             return (
                 format!(
-                    "no complete scan of{of} was kept: that of {time} lacks what could not be read"
+                    "no complete scan of{of} was kept: the scan of {time} could not read everything"
                 ),
                 format!(
                     "leave out --fail-growth, or run it as a user who can read everything; {meanwhile}"

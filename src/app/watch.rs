@@ -223,8 +223,9 @@ impl Session {
             (_, false) => "q ends, p pauses, s sorts by growth so far",
             (_, true) => "q ends, p pauses, s sorts by growth per second",
         };
-        let keys = keys.get(..self.watching.options.size.0).unwrap_or(keys);
-        let keys = (self.silence.is_some() && !is_last && height > 1).then(|| keys.to_owned());
+        let WatchOptions { charset, size: (width, _), .. } = self.watching.options;
+        let keys =
+            (self.silence.is_some() && !is_last && height > 1).then(|| charset.cut(keys, width));
         lines.truncate(height - usize::from(keys.is_some()));
         lines.extend(keys);
         let mut text = String::new();

@@ -52,8 +52,7 @@ impl Request {
         Ok((now, before))
     }
 
-    /// What is known of a scan of the roots that began at a `time`, in seconds since the epoch, and is seen in this `view`,
-    /// without its tree.
+    /// A scan of the roots that began at a `time`, in seconds since the epoch, and is seen in this `view`: all but its tree.
     pub fn unscanned(&self, time: i64, view: View) -> Snapshot {
         let origin = match &self.source {
             Input::Roots(roots) => Some(Origin { time, ..self.here(roots) }),

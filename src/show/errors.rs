@@ -298,7 +298,7 @@ fn text_of(problem: &Problem) -> String {
 
 // Says what a comparison cannot tell, one line each, for people.
 
-/// What a snapshot is called that weigh kept and chose.
+/// The name, in messages, of a snapshot that weigh kept and chose.
 pub const KEPT: &[u8] = b"the kept scan";
 
 /// A line for each of `doubts` about changes since the snapshot in the file `earlier`.

@@ -290,8 +290,8 @@ fn sparkline(sizes: &[Option<u64>]) -> String {
     sparkline
 }
 
-/// What a file system is, and when it will be full: in two lines if one is too narrow. Then why no more is known, if that
-/// matters.
+/// A file system, and when it will be full: in two lines if one is too narrow. If weigh does not look further ahead, the
+/// reason follows.
 fn filling(one: &FileSystem, history: &History, options: &PictureOptions) -> Vec<String> {
     const START: &str = "file system of ";
     let volume = &one.volume;

@@ -28,7 +28,7 @@ pub struct ListOptions {
     pub picture: PictureOptions,
     /// The first line; perhaps empty.
     pub title: &'static str,
-    /// What is said if nothing is found.
+    /// The text if nothing is found.
     pub nothing: &'static str,
     /// A line for each entry, and not for each kind.
     pub is_unfolded: bool,
@@ -284,7 +284,8 @@ pub fn unseen(found: &Reclaimable) -> Option<String> {
 /// The question before entries are removed.
 pub fn question(entries: u64, manner: Manner, found: &Reclaimable) -> String {
     let count = Format::Count.write(entries);
-    let unseen = unseen(found).map(|unseen| format!("{unseen}. ")).unwrap_or_default();
+    // On a line of its own, so that a narrow terminal does not break the question.
+    let unseen = unseen(found).map(|unseen| format!("{unseen}.\n")).unwrap_or_default();
     let noun = if entries == 1 { "entry" } else { "entries" };
     match manner {
         Manner::Delete => format!("{unseen}Type {count} to delete {count} {noun} permanently: "),

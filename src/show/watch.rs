@@ -1,4 +1,4 @@
-//! What grows right now: a table for people, and one JSON object at a time for programs.
+//! Places that grow right now: a table for people, and one JSON object at a time for programs.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub struct WatchOptions {
     pub size: (usize, usize),
     /// The home directory, which `~` stands for.
     pub home: Vec<u8>,
-    /// Whether rows are sorted by what grew most since the start, and not by rates.
+    /// Whether rows are sorted by growth since the start, and not by rates.
     pub by_so_far: bool,
 }
 
@@ -66,10 +66,7 @@ pub fn lines(report: &Report, options: &WatchOptions) -> Vec<String> {
         figures.push(both(row.growth, report.window, format));
         texts.push((place(&row.path, options), written_by(row)));
     }
-    let elsewhere = rest.iter().fold(report.elsewhere, |sum, row| Growth {
-        recent: sum.recent.saturating_add(row.growth.recent),
-        so_far: sum.so_far.saturating_add(row.growth.so_far),
-    });
+    let elsewhere = rest.iter().fold(report.elsewhere, |sum, row| sum.plus(row.growth));
     if elsewhere != Growth::default() {
         figures.push(both(elsewhere, report.window, format));
         texts.push(("elsewhere".to_owned(), Default::default()));
@@ -87,7 +84,7 @@ pub fn lines(report: &Report, options: &WatchOptions) -> Vec<String> {
             figures.iter().chain([&head]).map(|it| cells(&it[column])).max().unwrap_or(0)
         });
         let name = texts.iter().map(|(_, (name, _))| cells(name)).max().unwrap_or(0).clamp(10, 24);
-        // What is left after both columns of figures and that of names goes to places, and a third to what is said of
+        // Beside the figures and the names of writers, two thirds of the width are for places, and one for details of
         // processes.
         let left = width.saturating_sub(rate + sum + name + 8);
         let longest = texts.iter().map(|(place, _)| cells(place)).max().unwrap_or(0).max(5);

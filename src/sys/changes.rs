@@ -1,4 +1,4 @@
-//! What the system tells of changes on a file system, and of the processes that make them.
+//! Changes on a file system, as the system reports them, and the processes that make them.
 
 use super::Holder;
 

@@ -13,8 +13,8 @@
 //!   * `is_vanished`, `is_out_of_handles`, `not_found`, `errors`: what the system's errors mean.
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
 //!   * `threads_with_room`: how many threads the limits of the process allow.
-//!   * `terminal`, `is_capable_terminal`, `read_keys_without_waiting`, `typed`, `silence`, `forget_typed`, `asked`, `stop_others`:
-//!     the terminal of the process.
+//!   * `terminal`, `is_capable_terminal`, `read_keys_without_waiting`, `typed`, `silence`, `forget_typed`, `asked`,
+//!     `stop_others`: the terminal of the process.
 //!   * `ensure_output`: whether standard output can be written to.
 //!   * `usage`, `own_usage`: what the process has used, and what this thread has.
 //!   * `host`, `user_id`, `user_name`, `user_number`, `user_home`, `user_homes`, `HOME`: the names and numbers of the
@@ -31,8 +31,8 @@
 //!   * [`HeldDirectory`]: a directory that is held open to move and remove its entries by name, never by a path.
 //!   * `unlinked_files`, `clone_mount`, `own_space`, `for_root`: what takes space besides files with names, and what only
 //!     root may use (`--df`).
-//!   * `Events`: what changes on a file system, by entry and process (`file_id`: how they name an inode). `writer`: who a
-//!     process is. `open_for_writing`: what others write.
+//!   * `Events`: changes on a file system, by entry and process (`file_id`: how they name an inode). `writer`: who a
+//!     process is. `open_for_writing`: the files that others write.
 //!   * `in_use`: which files and directories other processes have open, and which processes may not be looked at.
 //!   * [`Bulk`]: a file system whose inodes are read from its device, so that listings in it have attributes.
 //!     [`Prefetch`]: reads a file system's metadata from its device before a walk. Both read ext4 (`ext4`).

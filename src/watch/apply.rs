@@ -1,4 +1,4 @@
-//! What an event changes.
+//! Applies events to the table and the places.
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -38,7 +38,7 @@ impl Watch {
             && let Some(key) = object
         {
             self.remove(key, None, event.pid);
-            // Its number may be that of a new inode at once.
+            // A new inode may have its number at once.
             seen.remove(&key);
             self.unknown.remove(&key);
         }
@@ -87,7 +87,7 @@ impl Watch {
         let known = object.filter(|_| event.is_directory).and_then(|key| self.table.number(key));
         match (to, known) {
             (None, _) if from.is_none() => self.ways[way].others += 1,
-            // What was in it is not known until its old place is listed.
+            // Its content is not known until its old place is listed.
             (None, _) if event.is_directory => self.to_scan.extend(from),
             (None, _) => {
                 if let Some(key) = object {

@@ -1,11 +1,11 @@
-//! What grows right now, where, and who writes it (`weigh watch`).
+//! Growth as it happens: where, how fast, and who writes it (`weigh watch`).
 //!
 //! A scan fills the [`Table`]. Then each file system below PATH is followed in one of two ways. As root on
 //! Linux, the kernel names each entry that changes and the process that changed it; weigh asks for the entry's size, and
 //! compares. Elsewhere, it scans again, within a tenth of one core. [`Places`] has the differences, by
 //! directory and process.
 //!
-//! What belongs to no directory below PATH is dropped at once. Nothing grows with the number of events: the table has what
+//! Events outside PATH are dropped at once. Nothing grows with the number of events: the table has what
 //! a scan would find, and processes, pending looks and waiting events have limits.
 
 mod apply;
@@ -95,7 +95,7 @@ struct Pending {
 pub struct HeldFile {
     /// The path that it had.
     id: Vec<u8>,
-    /// What it takes, in bytes.
+    /// Its size on disk, in bytes.
     pub size: u64,
     /// How much it grew since it was looked at before.
     pub grown: i64,
@@ -110,11 +110,11 @@ pub struct HeldFile {
 pub struct Report {
     /// Since the start.
     pub elapsed: Duration,
-    /// The file systems, that of the first PATH first.
+    /// The file systems, the one of the first PATH first.
     pub ways: Vec<Followed>,
     /// The places.
     pub rows: Vec<Row>,
-    /// What is in none of them.
+    /// The growth in none of them.
     pub elsewhere: Growth,
     /// Of all PATHs together.
     pub growth: Growth,
@@ -206,13 +206,13 @@ impl Watch {
         (this.options.prefetch, this.options.bulk) = (false, false);
         this.look_at_held();
         this.clock = Box::new(sys::stopwatch());
-        // What the first scan took is not counted against the next.
+        // The time of the first scan is not counted against the next.
         this.next_scan = this.next_scan.min(this.every);
         this.next_look = this.next_look.min(this.every);
         Ok(this)
     }
 
-    /// What could not be read.
+    /// The entries that could not be read.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
@@ -270,11 +270,7 @@ impl Watch {
 
     fn report(&mut self, now: Duration, window: Duration) -> Report {
         let (lines, elsewhere) = self.places.lines(&self.table);
-        let growth = lines.iter().map(|line| line.growth).chain([elsewhere]);
-        let growth = growth.fold(Growth::default(), |sum, it| Growth {
-            recent: sum.recent.saturating_add(it.recent),
-            so_far: sum.so_far.saturating_add(it.so_far),
-        });
+        let growth = lines.iter().fold(elsewhere, |sum, line| sum.plus(line.growth));
         /// A line names the first of them, and counts the others.
         const NAMED: usize = 16;
         let mut rows = Vec::new();

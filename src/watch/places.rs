@@ -21,13 +21,16 @@ pub struct Growth {
 }
 
 impl Growth {
-    fn add(&mut self, other: Self) {
-        self.recent = self.recent.saturating_add(other.recent);
-        self.so_far = self.so_far.saturating_add(other.so_far);
+    /// Both together.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            recent: self.recent.saturating_add(other.recent),
+            so_far: self.so_far.saturating_add(other.so_far),
+        }
     }
 }
 
-/// What changed in one directory, without those below it.
+/// The changes in one directory, without those below it.
 #[derive(Debug, Default)]
 struct Place {
     so_far: Vec<(WriterId, i64)>,
@@ -82,7 +85,7 @@ impl Places {
         }
     }
 
-    /// What happened in a directory that is gone happened in its parent.
+    /// The changes in a directory that is gone become changes in its parent.
     pub fn fold(&mut self, directory: u32, parent: u32) {
         let Some(gone) = self.0.remove(&directory) else { return };
         let place = self.0.entry(parent).or_default();
@@ -120,11 +123,12 @@ impl Places {
                 line = table.parent(it);
             }
             let mut add = |writer, growth| match line {
-                None => elsewhere.add(growth),
+                None => elsewhere = elsewhere.plus(growth),
                 Some(line) => {
                     let (sum, writers) = lines.entry(line).or_default();
-                    sum.add(growth);
-                    writers.entry(writer).or_default().add(growth);
+                    *sum = sum.plus(growth);
+                    let of_writer = writers.entry(writer).or_default();
+                    *of_writer = of_writer.plus(growth);
                 }
             };
             for (writer, so_far) in &place.so_far {

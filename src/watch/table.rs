@@ -1,6 +1,6 @@
 //! The inodes that count, with their sizes, and the directories that lead to them. A scan fills it, and events change it.
 //!
-//! What a scan found is one sorted list: 32 bytes for an inode. What changed since is beside it.
+//! The inodes that a scan found are one sorted list, 32 bytes each. Later changes are beside it.
 
 use std::collections::HashMap;
 
@@ -17,10 +17,10 @@ pub struct Key {
     pub inode: u64,
 }
 
-/// What is known of an inode.
+/// An inode as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What it takes on disk, in bytes.
+    /// Its size on disk, in bytes.
     pub size: u64,
     /// A directory that it is in; of a directory, itself.
     pub directory: u32,
@@ -49,7 +49,7 @@ pub struct Table {
     free: Vec<u32>,
     numbers: HashMap<Key, u32, RandomState>,
     scanned: Vec<(Key, Entry)>,
-    /// What differs from that; none if the inode is gone.
+    /// Later changes; none if the inode is gone.
     changed: HashMap<Key, Option<Entry>, RandomState>,
 }
 
@@ -138,7 +138,7 @@ impl Table {
         Some(parent)
     }
 
-    /// The names on the path to a directory, that of the root first.
+    /// The names on the path to a directory, from the root on.
     fn names(&self, mut number: u32) -> Vec<&[u8]> {
         let mut names = Vec::new();
         while let Some(directory) = self.directories.get(number as usize) {
@@ -279,7 +279,7 @@ impl Table {
     }
 }
 
-/// What a scan changed.
+/// The changes that a scan found.
 #[derive(Debug, Default)]
 pub struct Taken {
     pub changes: Vec<(Key, Option<Entry>, Option<Entry>)>,

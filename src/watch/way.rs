@@ -31,19 +31,19 @@ pub(super) struct Way {
     all_devices: Vec<u32>,
     /// Its first directory.
     pub(super) top: Option<u32>,
-    /// What it was when weigh began, and the last figures.
+    /// Its figures when weigh began, and the last ones.
     first: Option<Space>,
     now: Option<Space>,
     /// How much was in use at each tick in the last seconds.
     history: VecDeque<(Duration, i64)>,
-    /// What directories have of its change.
+    /// The part of its change in directories.
     pub(super) explained: i64,
-    /// What files without a name have of it.
+    /// The part in files without a name.
     pub(super) held: i64,
     held_first: Option<i64>,
     /// How many events were outside PATH.
     pub(super) others: u64,
-    /// What was not explained, and how many others there were, at the last scan.
+    /// The unexplained part, and how many others there were, at the last scan.
     pub(super) known: (i64, u64),
     /// How much time there is from one scan to the next.
     pub(super) interval: Option<Duration>,
@@ -160,7 +160,7 @@ impl Way {
         self.held = size - *self.held_first.get_or_insert(size);
     }
 
-    /// What it is when weigh begins.
+    /// Takes its figures when weigh begins.
     pub(super) fn begin(&mut self) {
         self.look();
         self.first = self.now;

@@ -219,7 +219,7 @@ fn what_diff_says_of_the_scans_there_are() {
         (
             "half",
             "--fail-growth 1b half",
-            "no complete scan of half was kept: that of 20",
+            "no complete scan of half was kept: the scan of 20",
             "leave out --fail-growth",
         ),
         // Of a directory above it, but younger; or of one in it.

@@ -482,7 +482,7 @@ impl Browser {
         let command = first.command.as_ref().filter(|_| entries.len() == 1 && hand.is_empty());
         let texts = [
             ("why look first", first.doubt.as_ref().filter(|_| entries.len() == 1)),
-            // What is in doubt may hold something that does not come back.
+            // A doubtful entry may hold something that does not come back.
             ("comes back by", Some(back).filter(|_| first.doubt.is_none())),
             ("may go because", Some(hand).filter(|_| first.doubt.is_none())),
             ("only its program", Some(program)),

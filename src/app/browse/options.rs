@@ -58,7 +58,7 @@ pub struct BrowseOptions {
     pub search: Option<LazySearch>,
     /// Whether these are shown first, when the scan is over (`--clean`).
     pub begins_with_clean: bool,
-    /// The kept scans that what is browsed can be compared with, if it is scanned here.
+    /// The kept scans to compare with, if the tree is scanned here.
     pub kept: Option<KeptScans>,
     /// What its last line says at first.
     pub note: Option<String>,

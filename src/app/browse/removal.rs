@@ -26,6 +26,9 @@ use weigh::internal::tree::Place;
 
 pub(super) const NOTHING_MARKED: &str = "nothing is marked: Space marks";
 
+const NOTHING_IN_TRASH: &str =
+    "this session put nothing in the trash: weigh clean --empty-trash lists all of it";
+
 const STILL_THERE: &str = "cancelled: it is still in the trash";
 
 /// What the review and its keys say if all marks are refused.
@@ -446,9 +449,7 @@ impl Browser {
             return self.refuse(why);
         }
         if trashed.is_empty() {
-            return self.refuse(
-                "this session put nothing in the trash: weigh clean --empty-trash lists all of it",
-            );
+            return self.refuse(NOTHING_IN_TRASH);
         }
         self.removals.is_cancelled = false;
         self.removals.problems.clear();
@@ -512,9 +513,7 @@ impl Browser {
             return self.refuse(why);
         }
         if self.removals.trashed.is_empty() {
-            return self.refuse(
-                "this session put nothing in the trash: weigh clean --empty-trash lists all of it",
-            );
+            return self.refuse(NOTHING_IN_TRASH);
         }
         self.pending = Some(PendingWork::Trash);
         let trashed = self.removals.trashed.iter().map(|entry| Arc::clone(&entry.trashed));

@@ -220,8 +220,8 @@ impl Flags {
         here.in_series(self.snapshots.series().as_deref())
     }
 
-    /// The files with the history that `--history` is to show: those of `files` that are directories without snapshots
-    /// stand for what is remembered of them. If that is nothing, a single one is a part of a directory above it.
+    /// The files that `weigh history` reads for these `files`: in the place of a directory without snapshots, the kept scans
+    /// of it. If there are none of a single directory, the kept scans of a directory above, of which it is a part.
     pub(super) fn remembered_history(
         &self,
         files: Vec<PathBuf>,
@@ -256,7 +256,7 @@ impl Flags {
         (!files.is_empty()).then(|| files.into_iter().map(|member| member.file).collect())
     }
 
-    /// What is remembered of a directory above the one at `path`, if anything is, and what the latter is.
+    /// The kept scans of a directory above the one at `path`, if there are any, and the part of them that this one is.
     fn history_above(&self, path: &Path) -> Option<(Vec<PathBuf>, Option<Origin>)> {
         let now = self.here(&[path.into()]);
         let files = self.remembered().history_above(&now);

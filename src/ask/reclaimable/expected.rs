@@ -180,8 +180,8 @@ impl Expected {
         Ok(text)
     }
 
-    /// The names of the files beside the directory `top` from which something in it may be made. To ask for the source
-    /// of each file took twice as long.
+    /// The names of the files beside the directory `top` from which files in it may be made. To ask for each source alone
+    /// took 53,000 system calls more in a home with 4,100 directories of bytecode.
     fn sources_beside(&self, top: &Handle) -> io::Result<HashSet<Vec<u8>>> {
         if self.source.is_empty() {
             return Ok(HashSet::new());

@@ -115,7 +115,7 @@ impl<'a> Finder<'a> {
 
     /// What is found, with directories in place of all that is in them, where rules join them.
     pub(super) fn found(&mut self) -> Vec<Reclaim> {
-        /// To list a directory takes 20 µs, to start threads ten times as long.
+        /// One thread lists so few: to start others takes time, too.
         const FEW: usize = 50;
         let mut found = Vec::new();
         let mut ranges = vec![Range { start: 0, end: self.entries.len() }];
@@ -140,7 +140,7 @@ impl<'a> Finder<'a> {
         self.joined(found)
     }
 
-    /// What rules find in a range of entries, and in nothing else that they find, each with its real path.
+    /// The entries in a range that rules find, each with its real path: not those inside others that they find.
     fn outermost(&mut self, range: Range<usize>) -> Vec<(Reclaim, Vec<u8>)> {
         let mut found = Vec::new();
         let mut end = range.end;
@@ -169,8 +169,6 @@ impl<'a> Finder<'a> {
         if !proof.rule.is_of_engine() || self.parents[number].is_none() {
             return None;
         }
-        // Not in another storage, or one that is gone.
-        self.real_path(number)?;
         let size = entry.sums.all.disk;
         Some(Reclaim {
             names: self.names(number)?.into_iter().map(<[u8]>::to_vec).collect(),
@@ -181,12 +179,9 @@ impl<'a> Finder<'a> {
             size,
             frees: Freeable { least: 0, most: size, extents: 0 },
             written: entry.sums.all.newest?,
-            owner: None,
             command: Some(proof.rule.command.clone()).filter(|command| !command.is_empty()),
-            doubt: None,
-            unexpected: None,
             rule: Arc::clone(&proof.rule),
-            checked: None,
+            ..Reclaim::default()
         })
     }
 
@@ -328,9 +323,8 @@ impl<'a> Finder<'a> {
             owner,
             command: command_for(&rule.command, &real),
             doubt: self.doubt(rule, number, &real, stat.owner),
-            unexpected: None,
             rule: rule.clone(),
-            checked: None,
+            ..Reclaim::default()
         })
     }
 

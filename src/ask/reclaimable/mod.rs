@@ -16,6 +16,7 @@ mod rule;
 mod trash;
 
 use std::cell::LazyCell;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::path::PathBuf;
@@ -67,7 +68,7 @@ pub struct Search {
     pub looks_twice: bool,
     /// The users, other than the own one, to whom entries may belong.
     pub owners: Vec<u32>,
-    /// Where the trash is, if what is in it is to be found, and not what rules find.
+    /// Where the trash is, if its entries are to be found, and not those that rules find.
     pub trash: Option<UserDirectories>,
 }
 
@@ -109,7 +110,7 @@ pub struct Reclaimable {
 }
 
 /// Something that can go.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reclaim {
     /// Where it is: a path that begins with the root as given.
     pub path: Vec<u8>,
@@ -163,8 +164,8 @@ impl Checked {
 
     /// Whether another look has found the same.
     pub fn is_same(&self, other: &Self) -> bool {
-        let info = |one: &Self| one.info.as_ref().map(|info| info.evidence.clone());
-        self.evidence == other.evidence && info(self) == info(other)
+        let [one, two] = [self, other].map(|it| it.info.as_ref().map(|info| &info.evidence));
+        self.evidence == other.evidence && one == two
     }
 }
 
@@ -226,9 +227,7 @@ pub fn find(
     }
     for list in [&mut found, &mut by_program, &mut recent, &mut others] {
         list.retain(|one| one.frees.most >= search.min_size);
-        list.sort_by(|one, two| {
-            (two.frees.most, two.size, &one.path).cmp(&(one.frees.most, one.size, &two.path))
-        });
+        list.sort_by(largest_first);
     }
     let is_last = first.is_some() || !search.looks_twice;
     if let Some(bytes) = search.free.filter(|_| is_last) {
@@ -274,6 +273,11 @@ pub fn find(
         unplanned,
         refused: Vec::new(),
     }
+}
+
+/// The order of a list: what frees most first, and in the order of paths among equal ones.
+fn largest_first(one: &Reclaim, two: &Reclaim) -> Ordering {
+    (two.frees.most, two.size, &one.path).cmp(&(one.frees.most, one.size, &two.path))
 }
 
 /// Whether files in an entry at `path` may share space, of which nobody asked.

@@ -28,7 +28,7 @@ pub(super) struct Proofs {
     /// For each rule that says where repositories may be: the names on the way there, each with the sign that what has such
     /// names in it has a repository elsewhere.
     git: Vec<Vec<(MarkerSet, usize)>>,
-    /// What is in an engine's storage by each of the layouts (one of each), and the sign of one.
+    /// The markers in an engine's storage by each of the layouts (one of each set), and the sign of a storage.
     storage: (Vec<Vec<MarkerSet>>, usize),
     /// The sign that directories are on several file systems.
     mounts: usize,

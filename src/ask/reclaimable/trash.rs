@@ -1,5 +1,5 @@
-//! What is in the user's trash, for `clean --empty-trash`: found without rules, by one complete look that keeps the evidence.
-//! An entry goes with its info file.
+//! The entries in the user's trash, for `clean --empty-trash`: found without rules, by one complete look that keeps the
+//! evidence. An entry goes with its info file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::evidence::{EVIDENCE, Evidence};
-use super::{Reclaim, ReclaimRule, Reclaimable, Search, is_on_sharing};
+use super::{Reclaim, ReclaimRule, Reclaimable, Search, is_on_sharing, largest_first};
 use crate::ask::{Keep, Now, Outcome, Request, Watch};
 use crate::base::escape::escape;
 use crate::base::inode::Identity;
@@ -23,7 +23,7 @@ use crate::tree::tally::Whole;
 use crate::tree::{Child, Freeable, Report, Tree};
 
 impl Request {
-    /// What is in the user's trash on the file systems of `paths`.
+    /// Finds the entries in the user's trash on the file systems of `paths`.
     pub(in crate::ask) fn in_trash(
         &self,
         search: &Search,
@@ -87,18 +87,12 @@ impl Reclaimable {
         let reclaim = |child: Child<'_>, since: i64| Reclaim {
             path: child.path(),
             names: child.names().into_iter().map(<[u8]>::to_vec).collect(),
-            entry: 0,
-            number: 0,
             is_directory: child.is_directory(),
             size: child.size(),
             frees: Freeable { least: child.freed(), most: child.freed(), extents: 0 },
             written: since,
-            owner: None,
-            command: None,
-            unexpected: None,
-            doubt: None,
             rule: Arc::clone(&rule),
-            checked: None,
+            ..Reclaim::default()
         };
         let changed = |child: &Child<'_>| {
             child.inode().and_then(|inode| inode.details).map_or(0, |details| details.changed)
@@ -156,10 +150,7 @@ impl Reclaimable {
                 None => all.push(one),
             }
         }
-        let by_size = |one: &Reclaim, two: &Reclaim| {
-            (two.frees.most, two.size, &one.path).cmp(&(one.frees.most, one.size, &two.path))
-        };
-        all.sort_by(by_size);
+        all.sort_by(largest_first);
         (self.others, self.found) = all.into_iter().partition(|one| one.doubt.is_some());
         let mut freed = Freed::default();
         for checked in self.found.iter().filter_map(|one| one.checked.as_ref()) {

@@ -167,8 +167,7 @@ impl Remembered {
         (like, others)
     }
 
-    /// All walks of the directory above the one of `now` whose walk is the newest of such, with the same flags: oldest
-    /// first.
+    /// The walks of a directory above the one of `now`, with the same flags, oldest first: of the one that was walked last.
     pub fn history_above(&self, now: &Origin) -> Vec<Member> {
         let given = now.options.as_deref().unwrap_or_default();
         let mut above = self.all();

@@ -1,6 +1,6 @@
 //! Changes on a file system, as fanotify(7) tells root: the directory, the name, the inode and the process of each.
 //!
-//! The kernel names inodes by file handles. Their layout depends on the file system, so that of one known inode is
+//! The kernel names inodes by file handles. Their layout depends on the file system, so the handle of one known inode is
 //! compared first ([`file_id`]). Records are parsed from bytes, without trust in any length.
 
 use std::ffi::CStr;

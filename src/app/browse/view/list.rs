@@ -262,8 +262,8 @@ fn gap(column: usize) -> usize {
     if column == PERCENT || column == TIME { 2 } else { 1 }
 }
 
-/// What is above the columns. Bars are beside the changes if they show these (`are_changes`), and otherwise have the heading
-/// of the shares.
+/// Writes the headings of the columns. Bars stand under the heading of the shares, unless they show changes
+/// (`are_changes`).
 fn headings(
     canvas: &mut Canvas<'_>,
     y: usize,

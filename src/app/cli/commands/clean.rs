@@ -89,7 +89,7 @@ pub(in crate::app::cli) const CLEAN: CommandInfo = CommandInfo {
     take: |flags| {
         flags.show.reclaimable = true;
         if flags.clean.empty_trash {
-            // What is mounted in the trash is not part of it.
+            // A mount in the trash is not part of it.
             flags.filters.limit_filesystem = true;
             return flags.ensure_may_ask("--empty-trash");
         }
