@@ -125,7 +125,8 @@ fn main() -> ExitCode {
         Some(cleaning) if printed.is_ok() && !report.is_interrupted => {
             clean::apply(request, outcome, cleaning, &messages.format, second)
         }
-        _ => 0,
+        Some(_) => 0,
+        None => clean::note_unplanned(outcome),
     };
     ExitCode::from(match (&printed, unsaved) {
         (Err(_), _) => INCOMPLETE,

@@ -44,11 +44,7 @@ pub fn apply(
     };
     let checked = found.found.iter().filter_map(|one| Some((one, one.checked.as_ref()?)));
     let checked: Vec<_> = checked.collect();
-    let unplanned = found
-        .unplanned
-        .iter()
-        .map(|(path, why)| KeptEntry { path: path.clone().into_bytes(), why: (*why).to_owned() });
-    let unplanned: Vec<_> = unplanned.collect();
+    let unplanned = unplanned(found);
     if checked.is_empty() && unplanned.is_empty() {
         return 0;
     }
@@ -95,6 +91,22 @@ pub fn apply(
     }
     removing.remove(items);
     removing.end(found, format)
+}
+
+/// Entries that a plan names, and that do not go.
+fn unplanned(found: &Reclaimable) -> Vec<KeptEntry> {
+    let unplanned = found.unplanned.iter();
+    let kept = unplanned
+        .map(|(path, why)| KeptEntry { path: path.clone().into_bytes(), why: (*why).to_owned() });
+    kept.collect()
+}
+
+/// Names entries of a plan that would not go. Returns the exit status.
+pub fn note_unplanned(outcome: &Outcome) -> u8 {
+    let unplanned: Vec<_> = outcome.reclaimable.iter().flat_map(unplanned).collect();
+    let line = |it: &KeptEntry| format!("{} would be kept: {}", escape(&it.path), it.why);
+    say(Message::Note, unplanned.iter().map(line));
+    u8::from(!unplanned.is_empty())
 }
 
 /// Says why nothing is removed. Returns the exit status.

@@ -235,7 +235,7 @@ impl Flags {
         if !self.show.reclaimable || self.screen.ui {
             return Ok(None);
         }
-        // Nobody looks at the entries of a plan, so it needs rules that come with weigh.
+        // Perhaps nobody looks at the entries of a plan, so it needs rules that come with weigh.
         let own = if self.clean.plan.is_some() { &[][..] } else { &self.rules };
         let rules = with_built_in(own)?;
         let is_unknown = |name: &&String| !rules.iter().any(|rule| rule.is_named(name));
@@ -284,7 +284,8 @@ impl Flags {
             homes: homes(),
             lines: lines.unwrap_or(usual),
             min_size: self.show.min_size.unwrap_or(0),
-            looks_twice: self.command.is(&CLEAN) && (self.clean.apply || is_json || has_spared),
+            looks_twice: self.command.is(&CLEAN)
+                && (self.clean.apply || self.clean.plan.is_some() || is_json || has_spared),
             owners: self.filters.owners()?,
             trash: self.clean.empty_trash.then(user_directories),
             leaves_out_mounts: self.filters.limit_filesystem || !self.filters.skip.is_empty(),

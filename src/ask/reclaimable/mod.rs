@@ -25,6 +25,7 @@ use std::sync::Arc;
 use collect::{KeptEntry, OwnInodes};
 use evidence::Evidence;
 use finder::Finder;
+use plan::is_at;
 
 use crate::base::inode::Identity;
 use crate::remove::{Target, UserDirectories};
@@ -219,6 +220,9 @@ pub fn find(
     let mut unplanned = Vec::new();
     if let (Some(plan), Some(_)) = (&search.plan, first) {
         unplanned = plan.narrow(&mut found, &recent);
+        recent.clear();
+        by_program.clear();
+        others.retain(|one| plan.paths().any(|path| is_at(one, path)));
     }
     // Less may go now, and so fewer links.
     keep_freeing(entries, &mut found);

@@ -121,15 +121,21 @@ impl ReclaimPlan {
                 .map(|checked| (one.rule.name.clone(), checked.identity, checked.evidence.clone()));
             key.is_some_and(|key| missing.remove(&key).is_some())
         });
-        // The plan has paths as they were given then.
-        let is_recent = |path: &str| {
-            let path = path.strip_prefix("./").unwrap_or(path).as_bytes();
-            recent.iter().any(|one| one.path.ends_with(path))
-        };
-        let missing = missing.into_values().map(|path| match is_recent(&path) {
-            true => (path, "it was written lately: --older 0h includes it"),
-            false => (path, "it is not as the plan says"),
-        });
+        let missing =
+            missing.into_values().map(|path| match recent.iter().any(|one| is_at(one, &path)) {
+                true => (path, "it was written lately: --older 0h includes it"),
+                false => (path, "it is not as the plan says"),
+            });
         missing.collect()
     }
+
+    /// The paths of its entries.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.entries.values().map(|path| &**path)
+    }
+}
+
+/// Whether an entry may be the one at `path` in a plan, which has paths as they were given then.
+pub(super) fn is_at(one: &Reclaim, path: &str) -> bool {
+    one.path.ends_with(path.strip_prefix("./").unwrap_or(path).as_bytes())
 }

@@ -76,8 +76,8 @@ pub(in crate::app::cli) const CLEAN: CommandInfo = CommandInfo {
         Cargo.toml, node_modules only beside a package.json and its lock file.\n\
         Entries that only their own program can remove: -v shows what to type.\n\
         To take back what --trash moved, use your file manager.\n\
-        A plan asks nothing: weigh clean -j ~ >plan.json, look at it, and then\n\
-        weigh clean --from plan.json --apply.\n",
+        A plan asks nothing: weigh clean -j ~ >plan.json makes it, weigh clean\n\
+        --from plan.json shows it, and with --apply removes what it names.\n",
     own: &["apply free only older trash empty_trash all verbose"],
     also: &[
         "min_size ignore_directory exclude exclude_from owner limit_filesystem skip output_json",
@@ -120,9 +120,6 @@ impl Flags {
             [file] => file,
             [..] => return Err("clean takes one plan\nleave out the others".to_owned()),
         };
-        if !self.clean.apply {
-            return Err("--from names a plan for --apply\nadd --apply, or leave out --from".into());
-        }
         if !self.roots.paths.is_empty() {
             return Err("a plan has PATHs of its own\nleave out PATH".to_owned());
         }
@@ -144,7 +141,7 @@ impl Flags {
             ),
             (
                 self.clean.apply && self.clean.plan.is_none() && !terminal::is_for_questions(),
-                "{flag} shows a list and asks for a number on a terminal, and there is none\nmake a plan: weigh clean -j PATH >plan.json, look at it, and then weigh clean --from plan.json --apply",
+                "{flag} shows a list and asks for a number on a terminal, and there is none\nmake a plan: weigh clean -j PATH >plan.json; look at it: weigh clean --from plan.json; then add --apply",
             ),
             (self.show.number_of_lines.is_some(), "{flag} shows all that would go\nleave out -n"),
             (
@@ -175,11 +172,12 @@ impl Flags {
         let removes = self.clean.apply || self.clean.empty_trash;
         ListOptions {
             title: if removes { "" } else { "Nothing was removed." },
-            nothing: match self.clean.empty_trash {
-                true => "the trash is empty",
-                false => "found nothing that can be made or downloaded again",
+            nothing: match self.clean.plan {
+                _ if self.clean.empty_trash => "the trash is empty",
+                Some(_) => "nothing that the plan names can go",
+                None => "found nothing that can be made or downloaded again",
             },
-            is_unfolded: self.clean.all || self.clean.verbose,
+            is_unfolded: self.clean.all || self.clean.verbose || self.clean.plan.is_some(),
             has_commands: self.clean.verbose,
             lines: self.show.number_of_lines.unwrap_or(usize::MAX),
             is_of_today: matches!(self.show.unused, Some(When::Ago(1, Unit::Days))),
