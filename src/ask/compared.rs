@@ -169,7 +169,6 @@ impl Request {
             path,
             self.wanted_earlier(view),
             |_| Whole { inodes },
-            Operation::Compare,
             |seen, origin| {
                 self.ensure_comparable((seen, required), now, origin).map(|()| begin(seen))
             },

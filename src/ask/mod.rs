@@ -34,7 +34,7 @@ use crate::from::series::{self, Expired, Remembering};
 use crate::from::snapshot::{self, Doubt, FileSystem, Origin, SavedListings, Snapshot, Wanted};
 use crate::scan::containers;
 use crate::scan::stats::WalkStats;
-use crate::scan::walk::Progress;
+use crate::scan::walk::{Progress, WalkOptions};
 use crate::sys;
 use crate::sys::problem::{Operation, Problem};
 use crate::tree::tally::{By, Groups, Limits, Live, LiveDirectory, Show, Top, Whole};
@@ -257,7 +257,7 @@ impl Request {
                 let (mut found, unread) = snapshot::mounted().map_err(|error| {
                     Problem::new(b"/proc/self/mountinfo".into(), Operation::Load, &error)
                 })?;
-                causes::find_deleted(&mut found, &self.walk.interrupt);
+                causes::find_deleted(&mut found, &self.interrupt.is_asked);
                 (found, unread)
             }
             known => (known.to_vec(), self.unread.clone()),
@@ -277,7 +277,9 @@ impl Request {
         };
         let mut file_systems = snapshot::file_systems(roots, tree);
         if !is_interrupted {
-            causes::find(&mut file_systems, &self.walk, problems);
+            let interrupt = Arc::clone(&self.interrupt.is_asked);
+            let options = WalkOptions { interrupt, ..self.walk.clone() };
+            causes::find(&mut file_systems, &options, problems);
         }
         file_systems.extend(self.known.iter().map(|one| {
             let root = tree.roots().find(|root| root.name() == one.root);

@@ -117,8 +117,8 @@ pub struct Palette {
 pub const ROLES: [&str; 6] = ["accent", "aside", "grown", "shrunk", "band", "share"];
 const SHARE: usize = 5;
 
-/// A share that makes text bold: the larger part.
-const LARGE: f64 = 50.0;
+/// A share that makes text bold, in percent, rounded as it is printed.
+const LARGE: f64 = 20.0;
 
 /// The shares, in percent, of the colours in `RAMPS`.
 const STOPS: [f64; 6] = [0.0, 3.0, 8.0, 20.0, 45.0, 100.0];
@@ -175,11 +175,15 @@ impl Palette {
         self
     }
 
-    /// Text about a `part` of `whole`: warmer the larger it is, and bold from half on.
+    /// Text about a `part` of `whole`: warmer the larger it is, and bold from a fifth on.
     pub fn share(self, part: u64, whole: u64) -> Style {
         let foreground = (self.theme != Theme::None || self.own[SHARE].is_some())
             .then(|| self.ramp(part, whole));
-        Style { foreground, is_bold: percent(part, whole) >= LARGE, ..Style::new() }
+        Style {
+            foreground,
+            is_bold: percent(part, whole).round_ties_even() >= LARGE,
+            ..Style::new()
+        }
     }
 
     /// The solid part of a bar, for a `part` of `whole`.
@@ -413,10 +417,10 @@ mod tests {
     }
 
     #[test]
-    fn half_and_more_is_bold() {
+    fn a_fifth_and_more_is_bold() {
         let palette = Palette::new(Theme::Dark, Depth::Rgb);
-        assert!(!palette.share(49, 100).is_bold);
-        assert!(palette.share(50, 100).is_bold);
+        assert!(!palette.share(194, 1_000).is_bold);
+        assert!(palette.share(196, 1_000).is_bold, "20% is printed beside it");
         assert!(!palette.share(0, 0).is_bold);
         assert_eq!(palette.share(u64::MAX, 1), palette.share(1, 1), "a forged part");
     }

@@ -307,10 +307,9 @@ impl Picture<'_> {
         let line = &self.lines[i];
         let figures = right_aligned(&cut(&line.figures, columns.size), columns.size);
         let whole = self.lines[0].totals.weight;
-        let is_bold = line.totals.weight > 0 && line.totals.weight >= whole / LARGE;
         self.options.paint(&figures, |palette| match line.is_rest {
             true => palette.aside(),
-            false => Style { is_bold, ..palette.share(line.totals.weight, whole) },
+            false => palette.share(line.totals.weight, whole),
         })
     }
 
@@ -381,6 +380,3 @@ impl Picture<'_> {
 
 /// However deep a node is, its name has this much room, in cells.
 const NAME_AT_LEAST: usize = 8;
-
-/// One in so many parts of the whole is large.
-const LARGE: u64 = 5;

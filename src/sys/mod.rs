@@ -10,7 +10,7 @@
 //!   what Linux and the others do in the same way; `refused` refuses, elsewhere, what only Linux does.
 //!   * The sources of listings, and paths from bytes (`to_path`, `into_path`; the other way is std's
 //!     `as_encoded_bytes`).
-//!   * `is_vanished`, `is_out_of_handles`, `not_found`, `errors`: what the system's errors mean.
+//!   * `is_vanished` (`unless_vanished`), `is_out_of_handles`, `not_found`, `errors`: what the system's errors mean.
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
 //!   * `threads_with_room`: how many threads the limits of the process allow.
 //!   * `terminal`, `is_capable_terminal`, `read_keys_without_waiting`, `typed`, `silence`, `forget_typed`, `asked`,
@@ -46,7 +46,6 @@
 
 mod by_path;
 pub mod changes;
-mod extents;
 mod listing;
 mod mount_table;
 pub mod problem;
@@ -74,7 +73,6 @@ use crate::base::inode::Identity;
 use crate::base::measure::{Figures, Kind, Mode, Time};
 
 pub use changes::{Event, FileId, Writer};
-pub use extents::Mapped;
 pub use listing::{Listed, Listing};
 pub use mount_table::{
     AUTOMOUNT_NAME, KERNEL_FILE_SYSTEMS, Location, MountTable, Overlay, hash_below,
@@ -86,8 +84,8 @@ pub use snapshot_file::{
 };
 pub use source::{Handle, Source};
 pub use space::{
-    Cause, Holder, InUse, MountAround, Space, UnlinkedFiles, Unseen, Usage, answers, mount_around,
-    mounted_below, used_inodes,
+    Cause, Holder, InUse, Mapped, MountAround, Space, UnlinkedFiles, Unseen, Usage, answers,
+    mount_around, mounted_below, used_inodes,
 };
 pub use std::fs::File;
 pub use system::{
@@ -126,6 +124,17 @@ pub enum Symlinks {
     Stay,
     /// Acts on the symlink's target.
     Follow,
+}
+
+/// Nothing if the system answers that it has vanished: another program removed it, or the process has ended.
+///
+/// # Errors
+/// The system's other answers.
+pub fn unless_vanished<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
+    match answer {
+        Err(error) if is_vanished(&error) => Ok(None),
+        answer => answer.map(Some),
+    }
 }
 
 /// Which attributes to ask for, beyond those that [`Stat`] always has. Attributes that are not asked for are 0, which

@@ -11,7 +11,7 @@ use std::{io, iter};
 
 use super::by_path::PathHandle;
 use super::system::{BulkHandle, NativeHandle};
-use super::{Listing, Mount, Query, Stat, Symlinks, is_vanished, too_large};
+use super::{Listing, Mount, Query, Stat, Symlinks, too_large, unless_vanished};
 use crate::base::inode::Identity;
 use crate::base::measure::Kind;
 
@@ -181,7 +181,7 @@ impl Handle {
             Ok(_) => by_handle!(self, dir => dir.open_file_at(path, symlinks)).map(Some),
             Err(error) => Err(error),
         };
-        file.or_else(|error| if is_vanished(&error) { Ok(None) } else { Err(error) })
+        Ok(unless_vanished(file)?.flatten())
     }
 
     /// Appends the names of about one system call, read through `buffer`, to `names`, without `.` and `..`; none at

@@ -244,6 +244,16 @@ pub struct Cause {
     pub parts: Vec<Unseen>,
 }
 
+/// How much of a file others may share, as the file system maps it (FIEMAP), in bytes. On other systems than Linux, weigh
+/// never knows that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mapped {
+    /// What nobody shares: deleting the file frees at least that.
+    pub own: u64,
+    /// What may be shared, and has no place of its own: content inside the file system's metadata.
+    pub unplaced: u64,
+}
+
 /// A part of that.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unseen {

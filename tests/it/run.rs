@@ -115,8 +115,11 @@ fn config(settings: &[&str]) -> PathBuf {
     let lines: String = settings.map(|(key, value)| format!("{key} = '{value}'\n")).collect();
     let file =
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(lines.replace(' ', "").replace('\n', ".toml"));
-    // Nobody sees half of it.
-    let mut new = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    // Nobody sees half of it, and everybody may read it: some tests run weigh as another user.
+    let mut new = tempfile::Builder::new();
+    #[cfg(unix)]
+    new.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+    let mut new = new.tempfile_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     new.write_all(lines.as_bytes()).unwrap();
     new.persist(&file).unwrap();
     file

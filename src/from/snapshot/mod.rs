@@ -282,7 +282,7 @@ pub fn load_opened(
 }
 
 /// [`load`] without a look at other shares, and with another check: `check` gets the view and the origin before the tree is read, but
-/// of an export only when all is read. If it fails, the problem is one of this `operation`.
+/// of an export only when all is read. If it fails, the problem is one of [`Operation::Compare`].
 ///
 /// # Errors
 /// The system's, those of an invalid file, and those of `check`.
@@ -290,13 +290,12 @@ pub fn load_after<T: Tally<Answer = Tree>>(
     path: &Path,
     wanted: Wanted,
     tally: impl FnOnce(View) -> T + Send,
-    operation: Operation,
     check: impl FnOnce(View, &Origin) -> io::Result<()>,
 ) -> Result<Snapshot, Problem> {
     let mut failed = Operation::Load;
     let loaded = open_file(path).and_then(|opened| {
         parse(opened, wanted, replay_to(tally), |view, origin| {
-            check(view, origin).inspect_err(|_| failed = operation)
+            check(view, origin).inspect_err(|_| failed = Operation::Compare)
         })
     });
     loaded.map_err(|error| problem(path, failed, &error))

@@ -145,19 +145,11 @@ fn retried_while<R>(
 
 /// Whether `parent` has `dir` under its name.
 fn is_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<bool> {
-    let stat = unless_vanished(parent.stat_at(&dir.name, symlinks, Query::default()))?;
+    let stat = sys::unless_vanished(parent.stat_at(&dir.name, symlinks, Query::default()))?;
     Ok(stat.is_some_and(|stat| match dir.mount.lists_inodes {
         true => stat.identity() == dir.stat.identity(),
         false => stat.is_directory(),
     }))
-}
-
-/// Nothing if what was looked for has vanished.
-fn unless_vanished<R>(result: io::Result<R>) -> io::Result<Option<R>> {
-    match result {
-        Err(error) if sys::is_vanished(&error) => Ok(None),
-        result => result.map(Some),
-    }
 }
 
 /// Opens `dir`, which was open before, in `parent`, whatever its name is now; nothing if `parent` does not contain it
@@ -171,14 +163,16 @@ pub(super) fn open_again<P>(
     symlinks: Symlinks,
 ) -> io::Result<Option<Handle>> {
     for _ in 0..ATTEMPTS {
-        let named = unless_vanished(parent.open_at(&dir.name, symlinks))?;
+        let named = sys::unless_vanished(parent.open_at(&dir.name, symlinks))?;
         if let Some(handle) = &named
             && handle.identity()? == dir.stat.identity()
         {
             return Ok(named);
         }
         // If the parent itself is removed, nothing is in it.
-        let Some(found) = unless_vanished(open_by_inode(parent, dir))? else { return Ok(None) };
+        let Some(found) = sys::unless_vanished(open_by_inode(parent, dir))? else {
+            return Ok(None);
+        };
         if found.is_some() {
             return Ok(found);
         } else if named.is_some() && !dir.mount.lists_inodes {
@@ -193,7 +187,7 @@ fn open_by_inode<P>(parent: &Handle, dir: &Dir<P>) -> io::Result<Option<Handle>>
     let mut found = None;
     name_in(parent, |listed| {
         if listed.inode == dir.stat.inode {
-            let opened = unless_vanished(parent.open_at(listed.name, Symlinks::Stay))?;
+            let opened = sys::unless_vanished(parent.open_at(listed.name, Symlinks::Stay))?;
             found = opened.filter(|it| it.identity().is_ok_and(|it| it == dir.stat.identity()));
         }
         Ok(found.is_some())

@@ -313,10 +313,7 @@ impl Compared<'_> {
 
     /// The attributes of the entry called `name`; none if there is none.
     fn stat(&self, directory: &Handle, name: &CStr) -> io::Result<Option<Stat>> {
-        match directory.stat_at(name, Symlinks::Stay, self.query) {
-            Err(error) if sys::is_vanished(&error) => Ok(None),
-            stat => stat.map(Some),
-        }
+        sys::unless_vanished(directory.stat_at(name, Symlinks::Stay, self.query))
     }
 
     /// Whether a file that is shown is that of a layer, whatever its number. Somebody may write to it meanwhile.

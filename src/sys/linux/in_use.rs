@@ -6,8 +6,8 @@ use std::io::{self, BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::proc::{entries_of, look, unless_gone};
-use crate::sys::{Holder, InUse};
+use super::proc::{entries_of, look};
+use crate::sys::{Holder, InUse, unless_vanished};
 
 /// Looks at all processes but this one.
 ///
@@ -70,7 +70,7 @@ fn is_of_kernel(process: &Path) -> bool {
 
 /// Adds what a link leads to, by its path here and by its inode: a container has other paths.
 fn add_link(link: &Path, holder: usize, found: &mut InUse) -> io::Result<()> {
-    let Some(path) = unless_gone(fs::read_link(link))? else { return Ok(()) };
+    let Some(path) = unless_vanished(fs::read_link(link))? else { return Ok(()) };
     let path = path.into_os_string().into_encoded_bytes();
     // Others are pipes, sockets and the like.
     if path.starts_with(b"/") {
@@ -103,10 +103,10 @@ fn unescape_newlines(text: &[u8]) -> Vec<u8> {
 
 /// Adds what a process has mapped. Returns whether it has any memory: a thread that ended has none.
 fn add_maps(process: &Path, holder: usize, found: &mut InUse) -> io::Result<bool> {
-    let Some(maps) = unless_gone(File::open(process.join("maps")))? else { return Ok(false) };
+    let Some(maps) = unless_vanished(File::open(process.join("maps")))? else { return Ok(false) };
     let mut maps = BufReader::new(maps);
     let (mut line, mut last, mut is_mapped) = (Vec::new(), Vec::new(), false);
-    while unless_gone(maps.read_until(b'\n', &mut line))?.is_some_and(|length| length > 0) {
+    while unless_vanished(maps.read_until(b'\n', &mut line))?.is_some_and(|length| length > 0) {
         // A file has several lines, one after the other.
         if let Some(start) = line.iter().position(|byte| *byte == b'/')
             && line[start..] != *last

@@ -10,22 +10,14 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
 use super::listing::{FIELDS, stat_and_mount};
-use crate::sys::{Stat, is_vanished};
+use crate::sys::{Stat, unless_vanished};
 
 /// The paths of the entries of a directory of proc; none if its process or thread has ended.
 pub(super) fn entries_of(
     directory: &Path,
 ) -> io::Result<impl Iterator<Item = io::Result<PathBuf>> + use<>> {
-    let entries = unless_gone(fs::read_dir(directory))?.into_iter().flatten();
-    Ok(entries.filter_map(|entry| unless_gone(entry.map(|entry| entry.path())).transpose()))
-}
-
-/// Nothing if the process or thread has ended, or has closed the file.
-pub(super) fn unless_gone<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
-    match answer {
-        Err(error) if is_vanished(&error) => Ok(None),
-        answer => answer.map(Some),
-    }
+    let entries = unless_vanished(fs::read_dir(directory))?.into_iter().flatten();
+    Ok(entries.filter_map(|entry| unless_vanished(entry.map(|entry| entry.path())).transpose()))
 }
 
 /// The attributes of the file at `path`, as far as the kernel remembers them, and the mount through which it is reached.

@@ -12,12 +12,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::proc::{entries_of, look, unless_gone};
+use super::proc::{entries_of, look};
 use crate::base::inode::Identity;
 use crate::base::measure::Kind;
 use crate::sys::mount_table::{ListedMount, device_number, unescape};
 use crate::sys::{
     Cause, Holder, Mapped, MountTable, Stat, UnlinkedFiles, Unseen, is_vanished, to_path,
+    unless_vanished,
 };
 
 /// How many files are named on each file system: the largest.
@@ -95,9 +96,9 @@ impl Search {
 
     /// Looks where a link of a process leads.
     fn link(&mut self, pid: u32, process: &Path, link: &Path) -> io::Result<()> {
-        let Some(path) = unless_gone(fs::read_link(link))? else { return Ok(()) };
+        let Some(path) = unless_vanished(fs::read_link(link))? else { return Ok(()) };
         if let Some(path) = path.as_os_str().as_bytes().strip_suffix(DELETED)
-            && let Some((stat, mount)) = unless_gone(look(link))?
+            && let Some((stat, mount)) = unless_vanished(look(link))?
         {
             self.inode(pid, (process, link), path, (&stat, mount));
         }
@@ -133,9 +134,9 @@ impl Search {
 
     /// Looks at what a process has mapped, which need not be open any more.
     fn maps(&mut self, pid: u32, process: &Path) -> io::Result<()> {
-        let Some(maps) = unless_gone(File::open(process.join("maps")))? else { return Ok(()) };
+        let Some(maps) = unless_vanished(File::open(process.join("maps")))? else { return Ok(()) };
         let (mut maps, mut line) = (BufReader::new(maps), Vec::new());
-        while unless_gone(maps.read_until(b'\n', &mut line))?.is_some_and(|length| length > 0) {
+        while unless_vanished(maps.read_until(b'\n', &mut line))?.is_some_and(|length| length > 0) {
             let path = line.strip_suffix(b"\n").and_then(|line| line.strip_suffix(DELETED));
             if let Some(path) = path {
                 self.mapping(pid, process, path);

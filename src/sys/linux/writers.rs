@@ -6,10 +6,10 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::proc::{entries_of, look, unless_gone};
+use super::proc::{entries_of, look};
 use crate::base::inode::Identity;
-use crate::sys::Holder;
 use crate::sys::changes::Writer;
+use crate::sys::{Holder, unless_vanished};
 
 /// The process with this number.
 pub fn writer(pid: u32) -> Writer {
@@ -60,7 +60,7 @@ pub fn open_for_writing() -> io::Result<HashMap<Identity, u32>> {
             let number = link.file_name().unwrap_or_default();
             let about = fs::read_to_string(process.path().join("fdinfo").join(number));
             if about.is_ok_and(|about| is_writable(&about))
-                && let Ok(Some((stat, _))) = unless_gone(look(&link))
+                && let Ok(Some((stat, _))) = unless_vanished(look(&link))
             {
                 found.insert(stat.identity(), pid);
             }

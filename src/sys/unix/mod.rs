@@ -231,22 +231,15 @@ pub fn typed(wait: Duration) -> io::Result<Vec<u8>> {
 }
 
 /// What the terminal answers to a `question` until that `is_whole`, and at most within this time. It shows none of it.
-/// Nothing is asked in the background, or if something has been typed: that is for the next program.
+/// Nothing is asked if something has been typed: that is for the next program.
 ///
 /// # Errors
-/// The system's.
+/// The system's, and an error in the background.
 pub fn asked(question: &[u8], wait: Duration, is_whole: fn(&[u8]) -> bool) -> io::Result<Vec<u8>> {
-    let mut terminal = terminal()?;
-    if tcgetpgrp(&terminal)? != getpgrp() {
-        return Ok(Vec::new());
-    }
-    let before = tcgetattr(&terminal)?;
-    let mut silent = before.clone();
-    silent.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
-    tcsetattr(&terminal, OptionalActions::Now, &silent)?;
+    let silence = silence()?;
     let mut answer = Vec::new();
-    if matches!(rustix::io::ioctl_fionread(&terminal), Ok(0))
-        && terminal.write_all(question).is_ok()
+    if matches!(rustix::io::ioctl_fionread(&silence.terminal), Ok(0))
+        && (&silence.terminal).write_all(question).is_ok()
     {
         let end = Instant::now() + wait;
         while !is_whole(&answer)
@@ -256,7 +249,6 @@ pub fn asked(question: &[u8], wait: Duration, is_whole: fn(&[u8]) -> bool) -> io
             answer.extend_from_slice(bytes);
         }
     }
-    tcsetattr(&terminal, OptionalActions::Now, &before)?;
     Ok(answer)
 }
 
