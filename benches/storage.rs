@@ -84,6 +84,7 @@ pub struct Mounted {
     at: PathBuf,
     session: Option<BackgroundSession>,
     hung: Arc<AtomicUsize>,
+    lookups: Arc<AtomicUsize>,
 }
 
 impl Storage {
@@ -114,6 +115,7 @@ impl Storage {
         let (hang, to_hold) = channel();
         let hung = Arc::new(AtomicUsize::new(0));
         let number = Arc::clone(&hung);
+        let lookups = Arc::new(AtomicUsize::new(0));
         thread::spawn(move || give(&to_give));
         thread::spawn(move || hold(&to_hold, &number));
         let slow = Slow {
@@ -123,6 +125,7 @@ impl Storage {
             dies_after: self.dies_after,
             at: at.clone(),
             queue: Mutex::new(queue),
+            lookups: Arc::clone(&lookups),
             answers,
             hang,
         };
@@ -130,7 +133,7 @@ impl Storage {
         config.mount_options = vec![MountOption::RO, MountOption::FSName("slow".to_owned())];
         config.acl = SessionACL::All;
         let session = Some(Session::new(slow, &at, &config)?.spawn()?);
-        Ok(Mounted { at, session, hung })
+        Ok(Mounted { at, session, hung, lookups })
     }
 }
 
@@ -138,6 +141,11 @@ impl Mounted {
     /// Whether somebody else has unmounted it.
     pub fn is_gone(&self) -> bool {
         self.session.as_ref().is_none_or(|session| session.guard.is_finished())
+    }
+
+    /// How many names were looked up.
+    pub fn lookups(&self) -> usize {
+        self.lookups.load(Ordering::Relaxed)
     }
 
     /// How many requests are without an answer for ever.
@@ -359,6 +367,7 @@ struct Slow {
     at: PathBuf,
     /// Guards the queue; taken once a request, by the only thread that reads them.
     queue: Mutex<Queue>,
+    lookups: Arc<AtomicUsize>,
     answers: Sender<(Instant, Answer)>,
     hang: Sender<(u32, Answer)>,
 }
@@ -406,6 +415,7 @@ impl Filesystem for Slow {
     }
 
     fn lookup(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        self.lookups.fetch_add(1, Ordering::Relaxed);
         let place = self.place(parent).and_then(|parent| {
             name.to_str().and_then(|name| self.tree.child(parent, name)).ok_or(Errno::ENOENT)
         });

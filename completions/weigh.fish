@@ -606,6 +606,7 @@ complete -c weigh -n '__weigh_is tree ui clean diff history df watch' -s q -l qu
 complete -c weigh -n '__weigh_is tree ui clean diff history df watch' -l print-errors -d 'Print a line for each path that could not be read'
 complete -c weigh -n '__weigh_is tree ui clean diff history df' -l stats -d 'Print what the walk did on stderr: threads, time, system calls'
 complete -c weigh -n '__weigh_is tree ui clean diff history df watch' -s T -l threads -x -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]'
+complete -c weigh -n '__weigh_is tree ui clean diff history df' -l rate -x -d 'Look at NUMBER entries a second at most, as in 2000, on a server that is busy'
 complete -c weigh -n '__weigh_is tree ui clean diff history df watch' -l read -x -a "auto
 walk
 bulk" -d 'How to read ext4: walk, bulk (from its device, several times faster; needs root), or auto (the default)'

@@ -97,6 +97,24 @@ fn it_says_that_it_is_partial_where_nobody_reads_it() {
     assert!(codes.iter().all(|code| matches!(code, Some(0 | 130))), "{codes:?}");
 }
 
+/// However long the next entry has to wait for its turn.
+#[test]
+fn a_slow_rate_does_not_hold_up_the_end() {
+    let fixture = large();
+    let mut child = weigh("--rate 1").arg(fixture.at("top")).spawn();
+    interrupt(&mut child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    for (flags, said) in [
+        ("--rate 0", "invalid value '0' for '--rate <NUMBER>'"),
+        ("--rate 10 --read bulk", "leave out one of them"),
+        ("--rate 10 --from x.weigh", "has no effect"),
+    ] {
+        let run = weigh(flags).within(fixture.path()).run();
+        assert_eq!(run.code(), 2, "{flags}");
+        assert!(run.complaint().contains(said), "{flags}: {}", run.complaint());
+    }
+}
+
 /// After Ctrl-C, every directory was marked as a lower bound, also those that were finished.
 #[test]
 fn finished_directories_stay_exact() {

@@ -7,7 +7,7 @@ use std::ffi::CString;
 use std::io::Read;
 use std::mem::MaybeUninit;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fuser::Errno;
 use rustix::fs::{CWD, Mode, OFlags, RawDir};
@@ -72,6 +72,33 @@ fn weigh_finds_what_find_finds_on_slow_storage() {
         let size = weigh("-j -n 1").arg(&top).run().document().root().size;
         assert_eq!(size, oracle::du(&["-s", "-B1"], &top));
     }
+}
+
+/// On all threads together, weigh never looks up more names than `--rate` allows.
+#[test]
+#[ignore = "mounts a file system"]
+fn a_rate_is_kept() {
+    const RATE: usize = 400;
+    let (fixture, mounted) =
+        mounted(Storage { delay: Duration::from_millis(2), ..storage(8, 120) });
+    for flags in ["-j --rate 400", "-j --rate 400 -T 1", "-j --rate 400 -T 64"] {
+        let (begin, before) = (Instant::now(), mounted.lookups());
+        let mut child = weigh(flags).arg(fixture.at("top")).spawn();
+        let mut output = child.stdout.take().unwrap();
+        let reader = std::thread::spawn(move || output.read_to_end(&mut Vec::new()));
+        while child.try_wait().unwrap().is_none() {
+            let (lookups, elapsed) = (mounted.lookups() - before, begin.elapsed());
+            // Opening a directory looks its name up once more; and a tenth of a second may be made up for.
+            let most = elapsed.as_secs_f64().mul_add(RATE as f64, RATE as f64 / 10.0) + 8.0 + 64.0;
+            assert!((lookups as f64) < most, "{flags}: {lookups} in {elapsed:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        reader.join().unwrap().unwrap();
+        assert!(begin.elapsed() > Duration::from_secs(2), "{flags}: 968 entries");
+        assert!(mounted.lookups() - before >= 968, "{flags}");
+    }
+    let sum = |flags: &str| weigh(flags).arg(fixture.at("top")).run().text();
+    assert_eq!(sum("--summarize -o b --rate 2000"), sum("--summarize -o b"));
 }
 
 /// However few entries fit into the buffer, the next call goes on where the last one ended.

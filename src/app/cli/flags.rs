@@ -1,7 +1,7 @@
 //! The flags, before they are interpreted. Letters and meanings are those of dust, if dust has them.
 
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -343,6 +343,10 @@ pub(super) struct PrintFlags {
     /// Walk with NUMBER threads [default: as many as the storage keeps busy]
     #[arg(short = 'T', long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(super) threads: Option<NonZeroUsize>,
+
+    /// Look at NUMBER entries a second at most, as in 2000, on a server that is busy
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub(super) rate: Option<NonZeroU32>,
 
     /// How to read ext4: walk, bulk (from its device, several times faster; needs root), or auto (the default)
     ///

@@ -58,11 +58,12 @@ impl Flags {
                 frees: self.show.frees,
             },
             threads: self.print.threads,
+            rate: self.print.rate,
             // Other file systems do not belong to what this one holds.
             one_file_system: self.filters.limit_filesystem || self.show.df,
             skip: self.filters.skipped()?,
             overlays: count.overlays,
-            prefetch: read != Some(Read::Walk),
+            prefetch: read != Some(Read::Walk) && self.print.rate.is_none(),
             bulk: read == Some(Read::Bulk),
             source: if needs_links { self.source.with_links() } else { self.source },
             filter,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::flags::{Flags, SnapshotFlags};
+use super::flags::{Flags, Read, SnapshotFlags};
 use crate::app::terminal;
 use weigh::internal::ask::{Input, Keep};
 use weigh::internal::base::measure::Time;
@@ -62,6 +62,10 @@ impl Flags {
             (
                 is_history && !is_shown && self.form() != Some(Form::Markdown),
                 "history prints a table, -j or --as md\nleave out {form}",
+            ),
+            (
+                self.print.rate.is_some() && self.print.read.flatten() == Some(Read::Bulk),
+                "--read bulk reads whole inode tables, and --rate counts entries\nleave out one of them",
             ),
             (self.show.df && is_by_time, "df prints sizes, not times\nleave out {time}"),
             (

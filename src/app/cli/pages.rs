@@ -11,7 +11,7 @@ use weigh::internal::from::list::TAR_LINE;
 /// The flags that `--help` and the man page have in their last group.
 const RARE: &str = "\
     files0_from files_from exact_links overlays skip_total shard print0 terminal_width print_errors \
-    stats threads read type_list rsh from_format find_format config man help version";
+    stats threads rate read type_list rsh from_format find_format config man help version";
 
 /// The date of the version, for the foot of the man page.
 const DATE: &str = "2026-11-23";

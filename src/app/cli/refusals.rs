@@ -142,7 +142,7 @@ const REFUSED: &[(&[Use], &[Use], &str, &str)] = &[
     ),
     (
         &["from"],
-        &["rsh", "threads", "read", "skip", "shard", "series"],
+        &["rsh", "threads", "rate", "read", "skip", "shard", "series"],
         "--from reads a file and scans nothing, so {other} has no effect",
         "leave out {other}",
     ),

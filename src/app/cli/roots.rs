@@ -146,7 +146,7 @@ fn read(file: &Path, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
 /// The flags in `given`, arguments of `command`, that weigh gets on another machine.
 pub(super) fn passed(command: &Command, given: &Given) -> Vec<OsString> {
     /// Those that change how weigh works there, and not what counts.
-    const ALSO: [&str; 3] = ["details", "read", "threads"];
+    const ALSO: [&str; 4] = ["details", "rate", "read", "threads"];
     /// Those that are done here: views, files that are here, and the way there.
     const NOT: [&str; 9] = [
         "apparent_size",
@@ -199,13 +199,14 @@ impl Flags {
         if rsh.trim().is_empty() {
             return Err("invalid value '' for '--rsh <COMMAND>': it names no program".to_owned());
         }
-        let links = [
+        let flags_of_weigh = [
             (self.count.count_links, "--count-links"),
             (self.count.dereference_links, "--dereference-links"),
+            (self.print.rate.is_some(), "--rate"),
         ];
-        let links = links.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag));
+        let flag = flags_of_weigh.into_iter().find_map(|(is_given, flag)| is_given.then_some(flag));
         let mut remote = Remote::new(self.hosts.clone(), rsh, flags);
-        remote.needs_weigh = self.filters.needs_weigh().or(links);
+        remote.needs_weigh = self.filters.needs_weigh().or(flag);
         remote.one_file_system = self.filters.limit_filesystem || self.show.df;
         remote.tells_space = self.show.df;
         Ok(Some(remote))

@@ -35,6 +35,7 @@ mod nested;
 mod overlays;
 mod pool;
 mod progress;
+mod rate;
 mod sharing;
 mod skip;
 mod task;
@@ -43,7 +44,7 @@ mod visit;
 
 use std::any::Any;
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
@@ -59,6 +60,7 @@ use nested::Root;
 use overlays::Overlays;
 use pool::Pool;
 use progress::Workers;
+use rate::RateLimit;
 use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 use sharing::SharingAnswers;
 use task::{Task, Worker};
@@ -91,6 +93,8 @@ pub struct WalkOptions {
     pub filter: Filter,
     /// How many threads; by default as many as keep the storage busy.
     pub threads: Option<NonZeroUsize>,
+    /// How many entries a second are examined at most.
+    pub rate: Option<NonZeroU32>,
     /// Stay on the file system of each root.
     pub one_file_system: bool,
     /// The mounts below roots that are not entered.
@@ -143,6 +147,7 @@ pub struct Walked<A> {
 /// A walk in progress, shared by all its workers.
 struct Walk<T: Tally> {
     options: WalkOptions,
+    rate: Option<RateLimit>,
     tally: T,
     handles: Handles<T::Part>,
     follows: Follows<T::Part>,
@@ -331,6 +336,7 @@ impl<T: Tally> Walk<T> {
     /// A walk that has not begun, with room for `free` open directories.
     fn new(options: WalkOptions, tally: T, problems: Vec<Problem>, free: usize) -> Self {
         Self {
+            rate: options.rate.map(RateLimit::new),
             options,
             tally,
             handles: Handles::new(free),
@@ -351,8 +357,9 @@ impl<T: Tally> Walk<T> {
 
     /// Begins on the calling thread, and leaves the rest of the work on the stack.
     fn begin(&self, roots: Vec<Root>) {
-        // Nobody watches yet, and remote storage may not answer.
-        let is_near = matches!(&roots[..], [root] if root.mount.storage == Storage::Local);
+        // Nobody watches yet, and remote storage may not answer, nor a limited rate be over soon.
+        let is_near = matches!(&roots[..], [root] if root.mount.storage == Storage::Local)
+            && self.rate.is_none();
         let worker = Worker::on_the_stack(self, &self.workers.caller);
         worker.begin(roots);
         if is_near && let Some(task) = self.pool.take_all().pop() {

@@ -109,6 +109,9 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             if self.has_links && i % AHEAD == 0 {
                 self.known.fetch(names.inodes(i, AHEAD).map(|number| self.identity(number)));
             }
+            if let Some(rate) = &walk.rate {
+                rate.wait(&walk.options.interrupt);
+            }
             self.entry(listed);
             slot.step();
             if is_waited_for {

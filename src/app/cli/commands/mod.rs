@@ -69,7 +69,7 @@ const DRAWN: &str = "full_paths reverse no_percent_bars bars_on_right dim screen
 /// These choose the format and the colours.
 const PRINTED: &str = "output_json form output_format time_style color no_colors force_colors theme color_of hyperlink";
 /// These are about the work, and messages on the way.
-const WORK: &str = "threads read config no_progress quiet print_errors stats";
+const WORK: &str = "threads rate read config no_progress quiet print_errors stats";
 /// Questions that any command answers.
 const ASKED: &str = "help version";
 
