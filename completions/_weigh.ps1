@@ -191,6 +191,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--details', '--details', [CompletionResultType]::ParameterName, 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet')
             [CompletionResult]::new('--remember', '--remember', [CompletionResultType]::ParameterName, 'Also keep this scan as a snapshot, for a later weigh diff or weigh history')
             [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Turn off deleting')
+            [CompletionResult]::new('--cd', '--cd', [CompletionResultType]::ParameterName, 'Print the directory in which you quit, for cd "$(weigh ui --cd)"')
             [CompletionResult]::new('--print0', '--print0', [CompletionResultType]::ParameterName, 'End the paths that p prints with NUL instead of a newline')
             [CompletionResult]::new('-P', '-P ', [CompletionResultType]::ParameterName, 'Show no progress')
             [CompletionResult]::new('--no-progress', '--no-progress', [CompletionResultType]::ParameterName, 'Show no progress')

@@ -187,6 +187,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --details 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
             cand --remember 'Also keep this scan as a snapshot, for a later weigh diff or weigh history'
             cand --read-only 'Turn off deleting'
+            cand --cd 'Print the directory in which you quit, for cd "$(weigh ui --cd)"'
             cand --print0 'End the paths that p prints with NUL instead of a newline'
             cand -P 'Show no progress'
             cand --no-progress 'Show no progress'

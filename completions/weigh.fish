@@ -570,6 +570,7 @@ complete -c weigh -n '__weigh_is history' -l forget -d 'Remove the scans that we
 complete -c weigh -n '__weigh_is tree diff df' -l fail-over -x -d 'Exit with status 3 if the total exceeds SIZE'
 complete -c weigh -n '__weigh_is diff watch' -l fail-growth -x -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%'
 complete -c weigh -n '__weigh_is ui' -l read-only -d 'Turn off deleting'
+complete -c weigh -n '__weigh_is ui' -l cd -d 'Print the directory in which you quit, for cd "$(weigh ui --cd)"'
 complete -c weigh -n '__weigh_is ui' -l print0 -d 'End the paths that p prints with NUL instead of a newline'
 complete -c weigh -n '__weigh_is tree clean diff history df watch' -s j -l output-json -d 'Print everything as JSON'
 complete -c weigh -n '__weigh_is tree clean diff history df' -l as -x -a "json\t'The same as -j'

@@ -197,6 +197,14 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
         say(Message::Error, [format!("{message} {log} say where the entries are")]);
     }
     say(Message::Error, &ended.failure);
+    let in_trash = ended.in_trash.map(|(count, size)| {
+        let entries = if count == 1 { "1 entry is" } else { &*format!("{count} entries are") };
+        format!(
+            "{entries} in the trash ({size}): your file manager puts back what is there\n\
+             hint: weigh clean --empty-trash frees the space"
+        )
+    });
+    note(in_trash, messages);
     if let Some(browsed) = &ended.browsed {
         say_how_it_went(request, browsed, false, messages);
     }

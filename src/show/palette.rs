@@ -191,6 +191,14 @@ impl Palette {
         self.ramp(part, whole).normal()
     }
 
+    /// Text on the area of a `part` of `whole`.
+    pub fn tile(self, part: u64, whole: u64) -> Style {
+        match self.unknown() {
+            Some(_) => Fixed(16).on(self.ramp(part, whole)),
+            None => self.bar(part, whole).reverse(),
+        }
+    }
+
     /// The solid part of a bar that is to draw no attention.
     pub fn quiet(self) -> Style {
         match self.depth {
@@ -199,32 +207,55 @@ impl Palette {
         }
     }
 
-    /// The selected line: a background under the colours of text, or else reversed.
+    /// The selected line: a background under the colours of text; if the background of the terminal is unknown, also a
+    /// colour for all text on it; or else reversed.
     pub fn band(self) -> Style {
-        self.other(4).map_or(Style::new().reverse(), |color| Style::new().on(color))
+        match (self.other(4), self.unknown()) {
+            (Some(color), _) => Style::new().on(color),
+            (None, Some([ground, text, _])) => text.on(ground),
+            (None, None) => Style::new().reverse(),
+        }
+    }
+
+    /// Bars on a selected line that has a colour for its text.
+    pub fn bar_on_band(self) -> Option<Color> {
+        self.unknown().map(|[.., bar]| bar).filter(|_| self.own[4].is_none())
     }
 
     /// Directories, headings, and whatever can be acted on.
     pub fn accent(self) -> Style {
-        self.other(0).unwrap_or(self.ramp_colors()[0]).bold()
+        let usual = self.unknown().is_none().then(|| self.ramp_colors()[0]);
+        Style { foreground: self.other(0).or(usual), ..Style::new().bold() }
     }
 
     /// The area of a plot.
     pub fn plot(self) -> Style {
-        Style { is_bold: false, ..self.accent() }
+        self.other(0).unwrap_or(self.ramp_colors()[0]).normal()
     }
 
-    /// Remarks, and what is not large.
+    /// Remarks, and what is not large. Dimmed text may be too pale where the background is unknown.
     pub fn aside(self) -> Style {
-        self.other(1).map_or(Style::new().dimmed(), Color::normal)
+        let usual = if self.unknown().is_some() { Style::new() } else { Style::new().dimmed() };
+        self.other(1).map_or(usual, Color::normal)
     }
 
     /// What grew, or shrank.
     pub fn change(self, direction: Option<Ordering>) -> Style {
-        match direction {
-            Some(Ordering::Greater) => self.other(2).unwrap_or(Color::Red).normal(),
-            Some(Ordering::Less) => self.other(3).unwrap_or(Color::Green).normal(),
-            _ => Style::new(),
+        let (own, usual) = match direction {
+            Some(Ordering::Greater) => (self.other(2), Color::Red),
+            Some(Ordering::Less) => (self.other(3), Color::Green),
+            _ => return Style::new(),
+        };
+        let usual = self.unknown().is_none().then_some(usual);
+        Style { foreground: own.or(usual), ..Style::new() }
+    }
+
+    /// The colours of the selected line, its text and its bars on a background that is unknown, of 256 and of 16 M.
+    fn unknown(self) -> Option<[Color; 3]> {
+        match (self.theme, self.depth) {
+            (Theme::None, Depth::Fixed) => Some(fixed([24, 231, 153])),
+            (Theme::None, Depth::Rgb) => Some(rgb([0x2f5f93, 0xffffff, 0xa8c8f0])),
+            _ => None,
         }
     }
 
@@ -379,13 +410,7 @@ mod tests {
                 let palette = Palette::new(theme, depth);
                 let what = &format!("{theme:?}, {depth:?}");
                 let band = palette.band().background.map(channels);
-                assert_eq!(band.is_some(), theme != Theme::None && depth != Depth::Ansi, "{what}");
-                if theme == Theme::None {
-                    let accent = palette.accent().foreground.expect("a colour");
-                    for ground in grounds(theme, depth) {
-                        ensure(accent, ground, 3.0, "bold text on any background");
-                    }
-                }
+                assert_eq!(band.is_some(), depth != Depth::Ansi, "{what}");
                 for ground in grounds(theme, depth) {
                     for share in 0..=100 {
                         let bar = palette.bar(share, 100).foreground.expect("a colour");
@@ -394,6 +419,27 @@ mod tests {
                     if let Some(quiet) = palette.quiet().foreground {
                         ensure(quiet, ground, 3.0, &format!("the rest, {what}"));
                     }
+                }
+                if let (Some(band), Some(bar)) = (band, palette.bar_on_band()) {
+                    ensure(palette.band().foreground.expect("a colour"), band, 4.5, "the band");
+                    ensure(bar, band, 3.0, "bars on the band");
+                    // It is seen on any background.
+                    for ground in grounds(theme, depth) {
+                        ensure(
+                            palette.band().background.expect("a colour"),
+                            ground,
+                            1.5,
+                            "the band",
+                        );
+                    }
+                    // Everything else has the terminal's own colour.
+                    let texts = [palette.accent(), palette.aside(), palette.share(50, 100)];
+                    let changes =
+                        [Ordering::Greater, Ordering::Less].map(|it| palette.change(Some(it)));
+                    for text in texts.into_iter().chain(changes) {
+                        assert_eq!((text.foreground, text.is_dimmed), (None, false), "{what}");
+                    }
+                    continue;
                 }
                 for ground in grounds(theme, depth).into_iter().chain(band) {
                     let shares = (0..=100).filter_map(|share| palette.share(share, 100).foreground);

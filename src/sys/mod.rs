@@ -344,6 +344,14 @@ pub fn real_path(path: &Path, symlinks: Symlinks) -> io::Result<PathBuf> {
     }
 }
 
+/// What the symlink at `path` leads to, as it was written.
+///
+/// # Errors
+/// The system's.
+pub fn link_target(path: &Path) -> io::Result<Vec<u8>> {
+    fs::read_link(path).map(|target| target.as_os_str().as_encoded_bytes().to_vec())
+}
+
 /// The fingerprint of what is at `path` now ([`Stat::fingerprint`]). A symlink there is not followed.
 ///
 /// # Errors

@@ -150,6 +150,11 @@ impl<'a> Child<'a> {
         self.node().own.map(|own| self.tree.view.size(&own))
     }
 
+    /// The tree that it is in.
+    pub fn tree(&self) -> &'a Tree {
+        self.tree
+    }
+
     /// The view in which it is seen.
     pub fn view(&self) -> View {
         self.tree.view

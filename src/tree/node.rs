@@ -1,7 +1,7 @@
 //! What is known about a node, and what a view shows of it.
 
 use std::cell::Cell;
-use std::mem;
+use std::{iter, mem};
 
 use super::{Child, DirectoryId, PackedDirectory, Shape, Tree, adopt, children, record};
 use crate::base::inode::{Identity, Links};
@@ -276,15 +276,9 @@ impl Content {
     /// A copy of the directory at the path `way` in it, and of what is directly in that. Only the directories on the
     /// way are around it. None if there is no such directory.
     pub fn copy_at(&self, way: &[Vec<u8>]) -> Option<Content> {
-        let (first, rest) = way.split_first()?;
-        let mut here = self.directories().find(|child| child.name() == first)?;
-        let mut around = vec![here];
-        for name in rest {
-            here = here.directories().find(|child| child.name() == name)?;
-            around.push(here);
-        }
+        let here = self.directory_at(way)?;
         let mut copy = Self::copied(here.directories(), here.packed_leaves());
-        for directory in around.into_iter().rev() {
+        for directory in iter::successors(Some(here), Child::parent) {
             let mut above = Content::default();
             above.close(&directory.node(), copy);
             copy = above;
@@ -301,8 +295,20 @@ impl Content {
         copy
     }
 
+    /// The entries directly in it so far that are not directories.
+    pub fn leaf_nodes(&self) -> impl Iterator<Item = Node<'_>> {
+        record::leaves(&self.leaves)
+    }
+
+    /// The directory at the path `way` in it.
+    pub fn directory_at(&self, way: &[Vec<u8>]) -> Option<Child<'_>> {
+        let (first, rest) = way.split_first()?;
+        let first = self.directories().find(|child| child.name() == first)?;
+        rest.iter().try_fold(first, |here, name| here.directories().find(|it| it.name() == name))
+    }
+
     /// The subdirectories, in no particular order.
-    fn directories(&self) -> impl Iterator<Item = Child<'_>> {
+    pub fn directories(&self) -> impl Iterator<Item = Child<'_>> {
         // The root would come next.
         let root = self.below.directories.len() as u32;
         let ids = children(&self.below.directories, 0, root);

@@ -346,6 +346,44 @@ fn a_walk_that_goes_on_is_seen() {
     assert!(most > 200 && most < 1 + 7 + 35 + 200, "{most}");
 }
 
+/// While a walk goes on, the second pane shows what is in a directory, and a search and the largest files show what is
+/// there; all of it once, the largest first. `Enter` leads to its place.
+#[test]
+fn a_walk_that_goes_on_can_be_searched() {
+    let mut fixture = Fixture::in_memory();
+    for i in 0..60 {
+        let path = format!("top{}/deep{}/f{i}.iso", i % 4, i % 3);
+        fixture = fixture.file(path, 4096 * (1 + i)).file(format!("top{}/other{i}", i % 4), 1);
+    }
+    let (mut in_pane, mut found, mut listed) = (0, 0, 0);
+    session::during_scan(fixture.path(), |browser| {
+        let shown = browser.resize((120, 30)).screen();
+        let of_pane = shown.lines().filter_map(|line| Some(line.split_once('│')?.1));
+        in_pane = in_pane.max(of_pane.filter(|line| line.contains("deep")).count());
+        for (keys, ending) in [("/iso", ".iso"), ("\t", "")] {
+            browser.ask(keys);
+            browser.tick();
+            let (names, sizes): (Vec<_>, Vec<_>) = browser.listed().into_iter().unzip();
+            assert!(sizes.is_sorted_by(|one, two| one >= two), "{names:?} {sizes:?}");
+            assert!(names.iter().all(|name| name.ends_with(ending)), "{names:?}");
+            assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
+            let many = if ending.is_empty() { &mut listed } else { &mut found };
+            *many = names.len().max(*many);
+            if names.is_empty() {
+                browser.ask("\x1b");
+                continue;
+            }
+            browser.ask("\n");
+            let name = names[0].rsplit('/').next().unwrap();
+            assert!(browser.names().iter().any(|it| it == name), "{name}: {:?}", browser.names());
+            // The message goes first, then the search, and then it asks whether to stop.
+            assert_eq!(browser.ask("\x1b\x1b"), []);
+            browser.ask("←←←←←");
+        }
+    });
+    assert_eq!((in_pane, found, listed), (3, 60, 120));
+}
+
 /// A mark stays wherever one goes, while its directory is still open, once it has closed, and when the walk is over.
 #[test]
 fn marks_stay_while_the_walk_goes_on() {

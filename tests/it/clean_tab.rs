@@ -127,8 +127,8 @@ fn a_kind_unfolds_to_its_projects() {
     screen.press("\n");
     assert_eq!(screen.len(), folded + 2);
     let shown = screen.resize((200, 24)).screen();
-    assert!(shown.contains("tree/src/large/node_modules/  in git"), "{shown}");
-    assert!(shown.contains("tree/src/small/node_modules/  not in git"), "{shown}");
+    assert!(shown.contains("tree/src/large/node_modules/  git"), "{shown}");
+    assert!(shown.contains("tree/src/small/node_modules/  no git"), "{shown}");
     screen.resize((80, 24));
     screen.press("↓ ");
     assert_eq!(screen.marked(), [fixture.at("tree/src/large/node_modules")]);
@@ -208,6 +208,29 @@ fn the_review_checks_again_what_rules_found() {
     screen.press("D");
     assert!(screen.said().contains("none of them"), "{}", screen.said());
     assert!(fixture.at("tree/src/large/node_modules").exists());
+}
+
+/// What the view says against an entry was gone in the review, where it matters.
+#[test]
+fn the_review_repeats_a_warning() {
+    let fixture = home();
+    let mut screen = tab(&fixture).clean().open();
+    at_line(&mut screen, "Look first");
+    assert!(screen.foot().contains("Enter fold"), "{}", screen.foot());
+    let shown = screen.press("↓\n").resize((150, 30)).screen();
+    assert!(shown.contains("Enter to its place") || shown.contains("Enter fold"), "{shown}");
+    screen.press("↓\n");
+    assert!(
+        screen.names().iter().any(|name| name == "node_modules" || name == "mine"),
+        "{:?}",
+        screen.names()
+    );
+    let shown = screen.press("d").screen();
+    assert!(shown.contains("look first: with mine"), "{shown}");
+    let mut screen = tab(&fixture).clean().open();
+    at_line(&mut screen, "Only its own");
+    let shown = screen.resize((150, 30)).press("↓\n↓\nd").screen();
+    assert!(shown.contains("Go modules: only its own program can remove it"), "{shown}");
 }
 
 /// What is deleted from the tab is gone, and the list is what `weigh clean` lists then.
@@ -358,7 +381,8 @@ fn the_gauge_says_what_is_available_then() {
     let line = |screen: &mut Session| screen.screen().lines().nth(1).unwrap().to_owned();
     let before = free(place.path());
     let now = format!("{} available", mebi(before));
-    assert!(line(&mut screen).ends_with(&now), "{now}: {}", line(&mut screen));
+    let narrow = line(screen.resize((70, 24)));
+    assert!(narrow.ends_with(&now), "{now}: {narrow}");
     assert!(line(screen.resize((90, 24))).ends_with(&format!("{now} of 256Mi")));
     screen.press(" ");
     let then = format!("{} → {} available", mebi(before), mebi(before + (50 << 20)));

@@ -187,14 +187,20 @@ fn contrast(one: [u8; 3], other: [u8; 3]) -> f64 {
     one.max(other) / one.min(other)
 }
 
-/// On every screen, in every cell: text has 4.5, and a bar has 3, also on the selected line.
+/// On every screen, in every cell: text has 4.5, and a bar has 3, also on the selected line. If the background is
+/// unknown, that holds on a dark one and on a light one.
 #[test]
 fn everything_is_legible() {
     let mut seen = 0;
-    for theme in [Theme::Dark, Theme::Light] {
+    for (colors_for, theme) in [
+        (Theme::Dark, Theme::Dark),
+        (Theme::Light, Theme::Light),
+        (Theme::None, Theme::Dark),
+        (Theme::None, Theme::Light),
+    ] {
         for depth in [Depth::Fixed, Depth::Rgb] {
             for (_, _, size, keys) in PICTURES {
-                let buffer = screen(browser(Some(theme), depth), size, keys);
+                let buffer = screen(browser(Some(colors_for), depth), size, keys);
                 for cell in buffer.content().iter().filter(|cell| cell.symbol() != " ") {
                     // Lines between panes only part them.
                     let least = if block(cell.symbol()).is_some() { 3.0 } else { 4.5 };
@@ -202,7 +208,7 @@ fn everything_is_legible() {
                     let contrast = contrast(fore, back);
                     assert!(
                         contrast >= least,
-                        "{theme:?} {depth:?} {size:?}: {contrast:.2} {cell:?}"
+                        "{colors_for:?} on {theme:?} {depth:?} {size:?}: {contrast:.2} {cell:?}"
                     );
                     seen += 1;
                 }
@@ -340,7 +346,7 @@ fn the_progress_is_one_figure() {
 fn a_terminal_is_asked_for_its_background() {
     let fixture = Fixture::new().file("tree/one", 30_000).file("tree/two", 20_000);
     for (answer, band) in [
-        (&b""[..], "\x1b[7m"),
+        (&b""[..], "\x1b[38;2;255;255;255;48;2;47;95;147m"),
         (b"\x1b]11;rgb:ffff/ffff/ffff\x07", "\x1b[39;48;2;224;234;248m"),
         (b"\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\", "\x1b[39;48;2;38;52;74m"),
         // Twice, and in another form: `/` opened the search.
@@ -508,11 +514,8 @@ fn what_is_typed_for_a_search_during_a_scan_is_searched_for_after_it() {
     let mut browser = walking(&fixture);
     for width in [40, 80] {
         let line = last_line(&mut browser, (width, 15), "/ sy");
-        assert!(line.contains("scan is over; ") && line.ends_with(" sy"), "{line}");
+        assert!(line.ends_with(" sy"), "{line}");
         assert!(browser.marked().is_empty());
-        browser.ask("\n");
-        let line = last_line(&mut browser, (width, 15), "");
-        assert!(line.contains("when the scan is over"), "{line}");
         browser.ask("\x1b");
     }
     last_line(&mut browser, (80, 15), "/sy");
@@ -520,6 +523,11 @@ fn what_is_typed_for_a_search_during_a_scan_is_searched_for_after_it() {
     assert_eq!(browser.len(), 1);
     let line = last_line(&mut browser, (80, 15), "\n");
     assert!(line.contains("1 of 1: sy"), "{line}");
+    // Enter may come before anything is known.
+    let mut browser = walking(&fixture);
+    browser.ask("/sy\n");
+    browser.scan_all().press("");
+    assert_eq!(browser.said(), "1 of 1: sy; n N go on");
 }
 
 /// Of its second, the last question got only the rest: over a slow line, its answer came to the shell.
@@ -583,7 +591,7 @@ fn a_terminal_without_a_size_has_a_screen() {
 #[test]
 fn a_terminal_of_16_colours_gets_no_others() {
     let fixture = Fixture::new().file("tree/d/one", 30_000).file("tree/two", 30_000);
-    for (term, accent) in [("xterm", "\x1b[35;49m"), ("xterm-256color", "\x1b[38;5;67;49m")] {
+    for (term, accent) in [("xterm", "\x1b[35;49m"), ("xterm-256color", "\x1b[38;5;166;49m")] {
         let mut terminal = Pty::new();
         let child = weigh("-u tree").within(fixture.path()).on(&terminal).env("TERM", term).spawn();
         terminal.wait_for(accent);

@@ -385,6 +385,8 @@ pub enum Wanted {
     Cancel,
     /// To put so many back.
     Undo(usize),
+    /// To read what a symlink leads to.
+    ReadLink,
     /// To give this to the clipboard.
     Copy(String),
     /// To open this in another program, if it still has this fingerprint.
@@ -424,6 +426,7 @@ impl Wanted {
             }
             Command::CancelRemoval => Self::Cancel,
             Command::Undo(trashed) => Self::Undo(trashed.len()),
+            Command::ReadLink(_) => Self::ReadLink,
             Command::Copy(text) => Self::Copy(text.clone()),
             Command::Open(path, fingerprint) => Self::Open(path.clone(), *fingerprint),
             Command::End(ending) => Self::end(ending),

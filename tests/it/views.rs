@@ -9,6 +9,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use ratatui_core::style::Modifier;
 use weigh::Operation;
 
 use crate::dice::{Dice, Names};
@@ -258,7 +259,10 @@ fn a_group_lists_its_files() {
     for keys in ["⇤", "Q"] {
         plain.press(keys);
         let shown = plain.resize((80, 24)).screen();
-        assert!(shown.contains("owners are not known: scan with --details"), "{shown}");
+        assert!(
+            shown.contains("owners are not known yet: Enter scans everything again"),
+            "{shown}"
+        );
         assert!(!shown.contains("nothing in it"), "{shown}");
     }
     plain.press("\t");
@@ -318,6 +322,96 @@ fn a_key_that_does_nothing_here_says_why() {
     assert_eq!(browser.said(), "there is nothing to open");
     browser.press("U");
     assert_eq!(browser.said(), "nothing is marked: Space marks");
+}
+
+/// The owners needed another command line, and the marks were listed only in the review.
+#[test]
+fn no_view_is_a_dead_end() {
+    let fixture = fixture();
+    let mut browser = session::of([fixture.at("tree")]).own_home().open();
+    let shown = browser.press("⇤").resize((120, 24)).screen();
+    assert!(shown.contains("Enter scans everything again"), "{shown}");
+    assert!(shown.contains("Enter find owners"), "{shown}");
+    let shown = browser.press("\n").screen();
+    assert!(browser.len() > 0 && !shown.contains("not known"), "{shown}");
+    // Of everything that was scanned, and with what can be done in any list.
+    browser.press("\t→ h\t");
+    let marked = browser.marked();
+    browser.press("⇤⇤");
+    assert!(browser.screen().contains("marked"), "{}", browser.screen());
+    assert_eq!((browser.len(), marked.len()), (1, 1), "{}", browser.screen());
+    browser.press(" ");
+    assert_eq!((browser.len(), browser.marks()), (0, 0), "{}", browser.screen());
+    assert!(browser.screen().contains("nothing is marked: Space marks"), "{}", browser.screen());
+}
+
+/// The pane says what people ask for, and `i` the rest.
+#[test]
+fn the_pane_answers() {
+    let fixture = Fixture::new()
+        .file("tree/repo/a/b/large.bin", 90_000)
+        .file("tree/repo/a/small", 5_000)
+        .file("tree/repo/.git/HEAD", 10)
+        .symlink("over/there", "tree/repo/z-link");
+    let mut browser = session::of([fixture.at("tree")]).own_home().open();
+    let shown = browser.resize((120, 30)).press("").screen();
+    for line in ["large.bin", "of them files", "a repository", "last written"] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    let about = browser.press("i").screen();
+    for (what, text) in [("inode", "on device"), ("mode", "mode")] {
+        assert!(!shown.contains(text) && about.contains(text), "{what}: {shown} {about}");
+    }
+    browser.press("q→G");
+    let begin = Instant::now();
+    while !browser.press("").screen().contains("leads to") {
+        assert!(begin.elapsed() < PATIENCE, "{}", browser.screen());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let shown = browser.screen();
+    assert!(shown.contains("over/there") && shown.contains("in the repository repo"), "{shown}");
+}
+
+/// `h` on the root said only how to quit.
+#[test]
+fn the_directory_above_the_root_can_be_scanned() {
+    let fixture = Fixture::new().file("tree/a/b/c", 5_000).file("tree/other", 90_000);
+    let mut browser = session::of([fixture.at("tree/a")]).own_home().open();
+    browser.press("h");
+    assert!(browser.foot().contains("scan the directory above? y/Esc"), "{}", browser.foot());
+    browser.press("\x1bhn");
+    assert_eq!(browser.paths(), ["b"]);
+    browser.press("hy");
+    assert_eq!(browser.paths(), ["other", "a/b"]);
+    browser.press(" ");
+    assert_eq!(browser.marks(), 1);
+    // What is marked would be lost.
+    browser.press("h");
+    assert!(!browser.foot().contains("y/Esc"), "{}", browser.foot());
+}
+
+/// What lies in the trash is said at once.
+#[test]
+fn the_head_has_what_lies_in_the_trash() {
+    let fixture = Fixture::new().dir("home").file("tree/one", 50_000).file("tree/two", 9_000);
+    let mut browser = session::of([fixture.at("tree")]).home(fixture.at("home")).open();
+    assert!(!browser.head().contains("trash"));
+    browser.press("dt");
+    assert!(browser.head().contains("52.0Ki in the trash"), "{}", browser.head());
+    browser.press("u");
+    assert!(!browser.head().contains("trash"), "{}", browser.head());
+}
+
+/// The part of a name that was searched for stands out.
+#[test]
+fn a_match_stands_out() {
+    let fixture = Fixture::new().file("tree/a/libSYNC.so", 5_000);
+    let mut browser = browser(&fixture.at("tree"));
+    let cells = browser.press("/sync").cells();
+    // Not in the names of the views.
+    let cells = &cells.content()[3 * 80..];
+    let marked = cells.iter().filter(|it| it.modifier.contains(Modifier::UNDERLINED));
+    assert_eq!(marked.map(|it| it.symbol()).collect::<String>(), "SYNC");
 }
 
 /// A click on the name of a view opens it, where all have room.
@@ -468,10 +562,13 @@ fn text_in_lower_case_matches_both_cases() {
 fn esc_in_the_root_says_which_key_quits() {
     let fixture = fixture();
     let mut browser = session::of([fixture.at("tree")]).keys(&["quit=x"]).open();
-    for keys in ["\x1b", "Q←"] {
-        browser.press(keys);
-        assert_eq!(browser.said(), "x quits");
-    }
+    browser.press("\x1b");
+    assert_eq!(browser.said(), "x quits");
+    // Where there is nothing above.
+    let mut top = session::of(["/proc/self/fdinfo"]).keys(&["quit=x"]).scanning();
+    top.scan_all();
+    top.press("Q←");
+    assert_eq!(top.said(), "x quits");
 }
 
 /// The screen was empty, with the reason only in the list of errors.
@@ -1034,6 +1131,13 @@ impl Storm {
     /// Passes a key, if it is one, does what the screen wants to be done then, and looks at that first. False if it ends.
     fn pass(&mut self, key: Option<char>, dice: &mut Dice, before: &str) -> bool {
         let marked = self.browser.marked();
+        // What is around the tree must stay.
+        let key = match key {
+            Some('y') if self.browser.resize((220, 40)).foot().contains("directory above?") => {
+                Some('\x1b')
+            }
+            key => key,
+        };
         let wanted = match key {
             Some(key) => self.browser.ask(key.encode_utf8(&mut [0; 4])),
             None => self.browser.click_any(dice.below(30)),
@@ -1065,6 +1169,7 @@ impl Storm {
                     assert!(path.is_absolute() && !path.is_symlink(), "{path:?}");
                 }
                 Wanted::Protect
+                | Wanted::ReadLink
                 | Wanted::StopScan
                 | Wanted::LoadKept
                 | Wanted::Look

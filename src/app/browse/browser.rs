@@ -3,14 +3,14 @@
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::clean::CleanView;
 use super::event::Command;
-use super::listing::{Item, Sorting};
+use super::listing::{Item, Sorting, below};
 use super::marks::{Protected, descend};
 use super::options::BrowseOptions;
 use super::pattern::NamePattern;
@@ -48,6 +48,8 @@ pub struct Browser {
     pub(super) removals: Removals,
     /// How much is available on the file system of each root, by the root's name.
     pub(super) spaces: Vec<(Vec<u8>, Space)>,
+    /// Whether it is to begin again, with another root.
+    pub(super) begins_again: bool,
 }
 
 /// The first walk, while it goes on.
@@ -92,8 +94,14 @@ pub(super) struct Shown {
     pub(super) height: usize,
     /// Whether the screen has a second pane.
     pub(super) has_pane: bool,
+    /// During a walk, the directory that the second pane shows, as it was at the last look.
+    live: Option<(Tree, DirectoryId)>,
     /// What the second pane shows of a directory; looked up again once that is another one, or the tree has changed.
     inside: OnceCell<DirectoryInPane>,
+    /// The path of the chosen symlink, and what it leads to, once that is known; nothing if it could not be read.
+    pub(super) link: Option<(Vec<u8>, Option<Vec<u8>>)>,
+    /// Whether a search is to begin as soon as no key waits, while the walk goes on.
+    pub(super) is_searched_next: bool,
 }
 
 /// What may be marked, and who marked it. The marks are with the tree.
@@ -134,19 +142,22 @@ pub enum ViewKind {
     Owners,
     /// Entries that can be made or downloaded again, of everything that was scanned.
     Clean,
+    /// The marked entries.
+    Marked,
     /// What uses the file system besides the files.
     Causes,
 }
 
 impl ViewKind {
     /// All of them with their names, in the order of the head of the screen.
-    pub(super) const ALL: [(Self, &str); 7] = [
+    pub(super) const ALL: [(Self, &str); 8] = [
         (Self::Tree, "tree"),
-        (Self::LargestFiles, "largest files"),
+        (Self::LargestFiles, "files"),
         (Self::Types, "types"),
         (Self::Ages, "ages"),
         (Self::Owners, "owners"),
         (Self::Clean, "clean"),
+        (Self::Marked, "marked"),
         (Self::Causes, "besides files"),
     ];
 }
@@ -189,6 +200,11 @@ pub(super) enum Dialog {
 }
 
 impl Dialog {
+    /// Whether it shows all about a line.
+    pub(super) fn is_info(&self) -> bool {
+        matches!(self, Self::Text(DialogText::Info, _))
+    }
+
     /// The text that covers the list, and its first line.
     pub(super) fn text(&self) -> Option<(DialogText, usize)> {
         match *self {
@@ -229,6 +245,8 @@ pub(super) enum Question {
     Empty(u64),
     /// `y`, before it stops the scan: what is not read by then stays unknown.
     Stop,
+    /// `y`, before it scans the directory around the root.
+    Above,
 }
 
 /// Work in the background.
@@ -256,6 +274,34 @@ struct DirectoryInPane {
     largest: Vec<Place>,
     /// How many it has.
     count: usize,
+    /// The largest file anywhere in it: its path from there, and its size.
+    largest_file: Option<(Vec<u8>, u64)>,
+}
+
+/// The largest file below `directory`: its path from there, and its size. None if it would take long to find.
+fn largest_file(directory: Child<'_>) -> Option<(Vec<u8>, u64)> {
+    /// About 10 ms.
+    const MOST: usize = 100_000;
+    let (mut largest, mut seen) = (None::<Child<'_>>, 0);
+    // No file in a directory is larger than that, so few directories have to be looked at.
+    let mut next = BinaryHeap::from([(directory.size(), directory.id()?.index(), directory.id()?)]);
+    let tree = directory.tree();
+    while let Some((size, _, id)) = next.pop()
+        && largest.is_none_or(|it| it.size() < size)
+    {
+        let here = tree.directory(id);
+        let leaves = here.leaves().inspect(|_| seen += 1);
+        let leaf = leaves.max_by(|one, two| two.compare(one)).filter(|it| it.size() > 0);
+        largest = [largest, leaf].into_iter().flatten().max_by_key(Child::size);
+        let inside =
+            here.directories().filter_map(|it| Some((it.size(), it.id()?.index(), it.id()?)));
+        next.extend(inside.inspect(|_| seen += 1));
+        if seen > MOST {
+            return None;
+        }
+    }
+    let largest = largest?;
+    Some((path::join_all(below(&largest, directory.id()?)), largest.size()))
 }
 
 impl Browser {
@@ -293,7 +339,9 @@ impl Browser {
             let mut lines = 0..self.len();
             let position = lines.find(|line| self.scan.name(*line).as_ref() == Some(&name));
             self.shown.chosen = position.unwrap_or(self.shown.chosen);
-            self.shown.name = position.map(|_| name);
+            // While the walk goes on, it may still come.
+            let is_awaited = position.is_some() || self.scan.is_walked_now();
+            self.shown.name = Some(name).filter(|_| is_awaited);
         }
         self.choose(self.shown.chosen);
     }
@@ -301,15 +349,11 @@ impl Browser {
     /// Takes the current directory from the walk or the snapshot, or the innermost one above it that is there. False if
     /// there is none: of the walk, everything is closed then, and the result on its way.
     fn look(&mut self) -> bool {
-        let root = match &self.request.source {
-            Input::Roots(roots) if roots.len() == 1 => roots[0].as_encoded_bytes(),
-            _ => b"",
-        };
         let inodes = self.request.kept().unwrap_or_default();
         loop {
             let listing = match &mut self.scan.listings {
                 Some(listings) => listings.at(&self.shown.way, inodes),
-                None => Ok(self.walk.top.listing(root, &self.shown.way)),
+                None => Ok(self.listing(&self.shown.way)),
             };
             match listing {
                 Ok(Some(tree)) => {
@@ -328,12 +372,48 @@ impl Browser {
         }
     }
 
+    /// The directory at the path `way`, as the walk knows it now.
+    fn listing(&self, way: &[Vec<u8>]) -> Option<Tree> {
+        let root = match &self.request.source {
+            Input::Roots(roots) if roots.len() == 1 => roots[0].as_encoded_bytes(),
+            _ => b"",
+        };
+        self.walk.top.listing(root, way)
+    }
+
+    /// Looks into the directory for the second pane, while the walk goes on.
+    fn look_inside(&mut self) {
+        (self.shown.live, self.shown.inside) = (None, OnceCell::new());
+        let item = self.item(self.shown.chosen).filter(|_| self.shown.has_pane);
+        let Some(item) = item.filter(|item| item.is_directory() || self.is_flat()) else { return };
+        let Some(mut way) = self.way_to(&item) else { return };
+        if !item.is_directory() {
+            way.pop();
+        }
+        let live = self.listing(&way).map(|tree| tree.in_view(self.scan.tree.view()));
+        self.shown.live = live.and_then(|tree| {
+            let id = descend(&tree, &way)?.id()?;
+            Some((tree, id))
+        });
+    }
+
+    /// The names on the path from the root (without its own) to the entry on the chosen line, which is `item`.
+    pub(super) fn way_to(&self, item: &Item<'_>) -> Option<Vec<Vec<u8>>> {
+        let names = match item.place {
+            Some(_) => self.scan.names(item).into_iter().map(<[u8]>::to_vec).collect(),
+            None => self.found_so_far()?.get(self.shown.chosen)?.clone(),
+        };
+        Some([&*self.shown.way, &names].concat())
+    }
+
     /// Chooses a line, or the last one if there are fewer, and scrolls to it.
     pub(super) fn choose(&mut self, line: usize) {
         self.shown.chosen = line.min(self.len().saturating_sub(1));
         let directory = self.directory_in_pane().and_then(|child| child.id());
         // Each file of a large directory may be chosen in turn: to look up 500,000 entries takes 35 ms.
-        if self.shown.inside.get().is_some_and(|inside| inside.id != directory) {
+        if self.scan.is_walked_now() {
+            self.look_inside();
+        } else if self.shown.inside.get().is_some_and(|inside| inside.id != directory) {
             self.shown.inside = OnceCell::new();
         }
         let height = self.shown.height.max(1);
@@ -403,6 +483,10 @@ impl Browser {
     /// Why nothing is shown of what is in an entry.
     pub(super) fn nothing(&self, place: Option<Place>) -> &'static str {
         match () {
+            () if self.scan.is_walked_now() => match self.item(self.shown.chosen) {
+                Some(item) if !item.is_open => "nothing in it",
+                _ => "nothing yet",
+            },
             () if self.is_walking() => "known once the scan is over",
             () if !self.has_all() => "opening it shows what is in it",
             () if self.is_partial(place) => "nothing found, but not all was read",
@@ -422,6 +506,7 @@ impl Browser {
             || self.is_asking()
             || self.is_looking_for_unused()
             || self.pending.is_some()
+            || self.shown.link.as_ref().is_some_and(|(_, target)| target.is_none())
             || review.is_some_and(|it| !it.is_looked)
     }
 
@@ -453,6 +538,9 @@ impl Browser {
     /// The directory whose entries the second pane shows: the chosen one or, in a list of what is anywhere, that of the
     /// chosen file.
     pub(super) fn directory_in_pane(&self) -> Option<Child<'_>> {
+        if self.scan.is_walked_now() {
+            return self.shown.live.as_ref().map(|(tree, id)| tree.directory(*id));
+        }
         let chosen = self.scan.tree.at(self.item(self.shown.chosen)?.place?);
         if chosen.is_directory() {
             Some(chosen)
@@ -462,7 +550,7 @@ impl Browser {
     }
 
     /// Its largest entries, the largest first, and how many it has.
-    pub(super) fn inside(&self) -> (&[Place], usize) {
+    pub(super) fn inside(&self) -> (Vec<Child<'_>>, usize) {
         /// As many as a second pane can show.
         const MOST: usize = 200;
         let inside = self.shown.inside.get_or_init(|| {
@@ -478,9 +566,33 @@ impl Browser {
             }
             largest.sort_unstable();
             let largest = largest.into_iter().map(|(.., place)| place).collect();
-            DirectoryInPane { id: directory.and_then(|child| child.id()), largest, count }
+            let id = directory.and_then(|child| child.id());
+            let largest_file = directory.filter(|_| self.has_all()).and_then(largest_file);
+            DirectoryInPane { id, largest, count, largest_file }
         });
-        (&inside.largest, inside.count)
+        let live = self.shown.live.as_ref().filter(|_| self.scan.is_walked_now());
+        let tree = live.map_or(&self.scan.tree, |(tree, _)| tree);
+        (inside.largest.iter().map(|place| tree.at(*place)).collect(), inside.count)
+    }
+
+    /// The largest file in the chosen directory, if that is known: its path from there, and its size.
+    pub(super) fn largest_inside(&self) -> Option<(String, u64)> {
+        self.item(self.shown.chosen).filter(Item::is_directory)?;
+        self.inside();
+        let (path, size) = self.shown.inside.get()?.largest_file.as_ref()?;
+        Some((self.text(path), *size))
+    }
+
+    /// The repository that the chosen entry is, or lies in, as far as the scan knows it.
+    pub(super) fn repository_around(&self) -> Option<String> {
+        let chosen = self.scan.tree.at(self.item(self.shown.chosen)?.place?);
+        let is_one = |it: &Child<'_>| it.directories().any(|inside| inside.name() == b".git");
+        let mut around = iter::successors(Some(chosen), Child::parent);
+        let repository = around.find(is_one).filter(|_| self.has_all())?;
+        Some(match repository.id() == chosen.id() && chosen.is_directory() {
+            true => "a repository".to_owned(),
+            false => format!("in the repository {}", self.text(repository.shown_name())),
+        })
     }
 
     /// By how much the size of an item has changed, if its former size is known. Of directories that share a line, it

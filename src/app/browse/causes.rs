@@ -28,10 +28,12 @@ impl Browser {
     /// The views that have something to show, with their names.
     pub(super) fn views(&self) -> impl Iterator<Item = (ViewKind, &'static str)> {
         let has_causes = self.file_system().is_some();
+        let has_marks = !self.scan.marks.is_empty() || self.shown.view == ViewKind::Marked;
         let has_clean = self.options.search.is_some() && self.is_of_roots();
         ViewKind::ALL.into_iter().filter(move |(kind, _)| match kind {
             ViewKind::Causes => has_causes,
             ViewKind::Clean => has_clean,
+            ViewKind::Marked => has_marks,
             _ => true,
         })
     }
@@ -50,6 +52,9 @@ impl Browser {
             && let Some(file_system) = self.file_system()
         {
             return file_system.used();
+        }
+        if self.shown.view == ViewKind::Marked && !self.is_searching() {
+            return self.marked().1.map_or(0, |(totals, _)| totals.size);
         }
         if self.is_cleaning() {
             return self.item(0).map_or(0, |first| first.totals.size);
@@ -76,6 +81,9 @@ impl Browser {
     pub(super) fn refusal_of(&self, item: &Item<'_>) -> Refusal {
         if item.gone.is_some() {
             return "it is gone";
+        }
+        if self.found_so_far().is_some() {
+            return "Enter goes to its place, where it can be marked";
         }
         let name = self.shown.group.as_deref().unwrap_or(&item.name);
         let mut remedies = REMEDIES.iter().filter(|_| self.shown.view == ViewKind::Causes);

@@ -21,6 +21,7 @@ use weigh::internal::ask::reclaimable::{
 use weigh::internal::ask::{Keep, Request};
 use weigh::internal::base::interrupt::Interrupt;
 use weigh::internal::base::measure::Mode;
+use weigh::internal::base::path;
 use weigh::internal::scan::filter::Filter;
 use weigh::internal::show::reclaimable::{self, BY_PROGRAM, CAN_GO, LOOK_FIRST, from_home};
 use weigh::internal::tree::total::{AnyReplay as _, Replay, Shown};
@@ -34,7 +35,7 @@ const SLICE: usize = 100_000;
 pub(super) struct CleanView {
     look: CleanLook,
     /// The number of the last look. Results of earlier ones are ignored, because the tree has changed.
-    number: u64,
+    pub(super) number: u64,
     /// The groups that are folded, and the kinds that are unfolded.
     toggled: BTreeSet<(usize, Option<String>)>,
     /// The current directory before this view was opened, which is of the whole scan.
@@ -417,7 +418,10 @@ impl Browser {
             return item.place.map(|place| vec![place]).ok_or_else(|| self.refusal_of(item));
         };
         let (group, entries) = self.entries_of(branch);
-        group.ok_or("it is not there any more")?.frees?;
+        let group = group.ok_or("it is not there any more")?;
+        if let Some(refusal) = Self::refusal_of_branch(group, branch) {
+            return Err(refusal);
+        }
         let places: Vec<_> = entries.iter().filter_map(|entry| entry.place).collect();
         if places.len() < entries.len() { Err("it has changed since the scan") } else { Ok(places) }
     }
@@ -466,12 +470,56 @@ impl Browser {
         }))
     }
 
+    /// What of the chosen directory can go, if the view "clean" has found that out.
+    pub(super) fn may_go_inside(&self) -> Option<String> {
+        let CleanLook::Known(_, groups, _) = &self.clean.look else { return None };
+        let path = self.scan.tree.at(self.item(self.shown.chosen)?.place?).path();
+        let entries = groups.iter().filter(|group| group.frees.is_ok()).flat_map(|it| &it.kinds);
+        let inside = entries.flat_map(|kind| &kind.entries);
+        let inside = inside.filter(|entry| path::is_within(&entry.path, &path));
+        let (count, most) = inside.fold((0u64, 0u64), |(count, sum), entry| {
+            (count + 1, sum.saturating_add(entry.frees.most))
+        });
+        let of = if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
+        (count > 0).then(|| format!("{} in {of}, see clean", self.sized(most, false)))
+    }
+
+    /// Why the entry at `path` is not among those that can go, if the view lists it elsewhere, or something in it.
+    pub(super) fn warning(&self, path: &[u8]) -> Option<String> {
+        let CleanLook::Known(_, groups, _) = &self.clean.look else { return None };
+        let others = groups.iter().filter(|group| group.frees.is_err());
+        let kinds = others.flat_map(|group| group.kinds.iter().map(move |kind| (group, kind)));
+        let mut entries =
+            kinds.flat_map(|(group, kind)| kind.entries.iter().map(move |it| (group, kind, it)));
+        let (group, kind, entry) = entries.find(|(.., entry)| {
+            path::is_within(&entry.path, path) || path::is_within(path, &entry.path)
+        })?;
+        let why = match (&entry.doubt, group.title) {
+            (Some(doubt), _) => format!("look first: {}", self.message(doubt)),
+            (None, BY_PROGRAM) => "only its own program can remove it".to_owned(),
+            (None, _) => "written lately".to_owned(),
+        };
+        let is_whole = path::is_within(path, &entry.path);
+        let what = self.message(&kind.what);
+        Some(if is_whole { format!("{what}: {why}") } else { format!("has {what}: {why}") })
+    }
+
+    /// Why a line cannot be marked, and what to do instead.
+    fn refusal_of_branch(group: &CleanGroup, branch: Branch) -> Option<Refusal> {
+        match group.frees {
+            Err(_) if group.title == LOOK_FIRST && branch.entry.is_none() => {
+                Some("look first: Enter unfolds it, and on an entry goes to its place")
+            }
+            refused => refused.err(),
+        }
+    }
+
     /// The details of a line of the view.
     pub(super) fn unused_details(&self, branch: Branch) -> Vec<(&'static str, String)> {
         let (group, entries) = self.entries_of(branch);
         let (Some(group), [first, ..]) = (group, &entries[..]) else { return Vec::new() };
         let mut lines = Vec::new();
-        if let Err(refusal) = group.frees {
+        if let Some(refusal) = Self::refusal_of_branch(group, branch) {
             lines.push(("not in the sum", refusal.to_owned()));
         }
         if branch.kind.is_none() {
@@ -502,7 +550,7 @@ fn entry(
     places: &BTreeMap<&[u8], Place>,
     in_git: &BTreeSet<Vec<u8>>,
 ) -> CleanEntry {
-    let git_state = if in_git.contains(&one.path) { "in git" } else { "not in git" };
+    let git_state = if in_git.contains(&one.path) { "git" } else { "no git" };
     CleanEntry {
         path: one.path.clone(),
         name: from_home(&one.path, all),

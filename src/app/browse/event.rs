@@ -35,6 +35,8 @@ pub enum Event {
     Tick,
     /// There is time for the next slice of a query.
     Slice,
+    /// The symlink at this path leads to this, if that could be read.
+    LinkTarget(Vec<u8>, Option<Vec<u8>>),
     /// Another program has opened the file or directory, or not, for this reason.
     OpenedOutside(Option<String>),
     /// Nothing more can be done, for this reason.
@@ -105,6 +107,8 @@ pub enum Command {
     LookInTrash(Vec<Arc<Trashed>>, Vec<PathBuf>),
     /// Delete these from the trash.
     Empty(Consent, Vec<(Arc<Trashed>, Target)>),
+    /// Read the target of the symlink at this path.
+    ReadLink(Vec<u8>),
     /// Give this to the terminal for the clipboard. It has no control characters.
     Copy(String),
     /// Open the file or directory at this path in another program, if it still has this fingerprint.

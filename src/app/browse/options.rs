@@ -30,6 +30,8 @@ pub struct BrowseOptions {
     pub sorting: Sorting,
     /// Whether paths on standard output end in NUL instead of a newline.
     pub print0: bool,
+    /// Whether the directory in which browsing ends is printed, and no other paths (`--cd`).
+    pub prints_directory: bool,
     /// Whether those paths are written unchanged. On a terminal they are escaped.
     pub is_raw: bool,
     /// Whether nothing may be removed (`--read-only`).
@@ -80,6 +82,8 @@ pub struct Ended {
     pub kept: Vec<Problem>,
     /// Whether a removal or an undo did not do everything.
     pub has_failed: bool,
+    /// What this run has left in the trash: how many entries, and how much.
+    pub in_trash: Option<(usize, String)>,
     /// Whether a removal did not finish in time.
     pub unfinished: bool,
 }

@@ -1,6 +1,6 @@
 //! What goes outside: a path into the clipboard, and a file or directory to another program.
 
-use super::browser::Browser;
+use super::browser::{Browser, Dialog};
 use super::event::Command;
 use super::update::AFTER_SCAN;
 use weigh::internal::base::escape::is_control;
@@ -15,7 +15,7 @@ impl Browser {
     /// The path of the chosen line, or of the directory if nothing is in it: absolute, unless it is from a snapshot.
     pub(super) fn chosen_path(&self) -> Option<Vec<u8>> {
         let child = match self.item(self.shown.chosen) {
-            Some(item) if item.gone.is_some() => {
+            Some(item) if item.gone.is_some() || self.found_so_far().is_some() => {
                 return Some(path::join_all([&*self.path(), &*item.name]));
             }
             Some(item) => self.scan.tree.at(item.place?),
@@ -23,6 +23,30 @@ impl Browser {
         };
         let real = self.selection.protected.real_path(&self.scan.tree, &child);
         Some(real.unwrap_or_else(|| child.path()))
+    }
+
+    /// Asks for the target of the chosen symlink, if it is not known and there is room to show it.
+    pub(super) fn look_at_link(&mut self) -> Option<Command> {
+        let is_shown =
+            self.shown.has_pane || self.dialogs.open.as_ref().is_some_and(Dialog::is_info);
+        let item = self.item(self.shown.chosen).filter(|_| is_shown && self.is_of_roots());
+        let child = self.scan.tree.at(item?.place?);
+        let path = Some(child).filter(|it| it.mode().kind() == Kind::Symlink);
+        let path = self.selection.protected.real_path(&self.scan.tree, &path?)?;
+        if self.shown.link.as_ref().is_some_and(|(known, _)| *known == path) {
+            return None;
+        }
+        self.shown.link = Some((path.clone(), None));
+        Some(Command::ReadLink(path))
+    }
+
+    /// The target of the chosen symlink, as it is shown.
+    pub(super) fn link_target(&self) -> Option<String> {
+        let child = self.scan.tree.at(self.item(self.shown.chosen)?.place?);
+        let (path, target) = self.shown.link.as_ref()?;
+        let real = self.selection.protected.real_path(&self.scan.tree, &child)?;
+        let target = target.as_ref().filter(|it| real == *path && !it.is_empty());
+        target.map(|target| self.text(target))
     }
 
     /// Copies the path of the chosen line if it cannot control the terminal, and says it.

@@ -58,6 +58,21 @@ impl NamePattern {
         })
     }
 
+    /// The part of a shown `name` that it matches, and where that begins; with a wildcard, all of it.
+    pub(super) fn part_of<'a>(&self, name: &'a str) -> (usize, &'a str) {
+        if self.rules.is_some() {
+            return (0, name.trim_end_matches('/'));
+        }
+        let mut starts = name.char_indices().map(|(start, _)| start);
+        let part = starts.find_map(|start| {
+            let part = name.get(start..start + self.text.len())?;
+            let is_it =
+                if self.folds { part.eq_ignore_ascii_case(&self.text) } else { part == self.text };
+            is_it.then_some((start, part))
+        });
+        part.unwrap_or((0, ""))
+    }
+
     /// Whether it matches `name`.
     pub fn is_match(&self, name: &[u8], is_directory: bool) -> bool {
         let text = self.text.as_bytes();

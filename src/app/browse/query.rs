@@ -64,6 +64,12 @@ pub(super) enum Answer {
     },
     /// Groups, in their order.
     Groups(Vec<Item<'static>>),
+    /// What a walk that goes on has found so far: the names on the path to each entry, from the current directory.
+    SoFar {
+        ways: Vec<Vec<Vec<u8>>>,
+        /// Whether there are more.
+        has_more: bool,
+    },
 }
 
 impl RunningQuery {

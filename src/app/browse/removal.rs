@@ -7,7 +7,7 @@ use std::io;
 use std::mem;
 use std::sync::Arc;
 
-use super::browser::{Browser, Dialog, DialogText, PendingWork, Question};
+use super::browser::{Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
 use super::event::{Command, Ending};
 use super::follow::Gone;
 use super::listing::last_names;
@@ -127,7 +127,8 @@ impl Browser {
                     Ok(None)
                 }
             };
-            reviewed.push(ReviewedMark { number, place, target });
+            let warning = self.warning(&child.path());
+            reviewed.push(ReviewedMark { number, place, target, warning });
         }
         self.removals.reviews += 1;
         let number = self.removals.reviews;
@@ -220,7 +221,11 @@ impl Browser {
         };
         let mark = review.marks.remove(line);
         self.scan.marks.unmark(&self.scan.tree, mark.place);
-        match review.marks.len() {
+        let left = review.marks.len();
+        if self.shown.view == ViewKind::Marked {
+            self.relist();
+        }
+        match left {
             0 => {
                 self.close_review();
                 self.say("nothing is marked any more");
@@ -320,7 +325,8 @@ impl Browser {
                 let way = child.parent().map(|parent| marks::names(&parent)).unwrap_or_default();
                 let size = self.sized(child.size(), self.is_partial(Some(place)));
                 let (name, is_directory) = (target.name.clone(), child.is_directory());
-                running.push(RunningTarget { way, name, is_directory, size });
+                let bytes = child.node().sums.all.disk;
+                running.push(RunningTarget { way, name, is_directory, size, bytes });
                 targets.push(match manner {
                     Manner::Delete => target.with_content(&self.scan.tree, place),
                     Manner::Trash => target,
@@ -367,7 +373,7 @@ impl Browser {
         let (mut left, mut problems) = (Vec::new(), Vec::new());
         self.removals.batches += 1;
         for (outcome, target) in removed.outcomes.into_iter().zip(running.targets) {
-            let RunningTarget { way, name, is_directory, size } = target;
+            let RunningTarget { way, name, is_directory, size, bytes } = target;
             entries += outcome.removed;
             let is_said = !outcome.problems.is_empty();
             // Not if the system refused to remove what is still there.
@@ -383,7 +389,7 @@ impl Browser {
                 Fate::Trashed(trashed) => {
                     gone += 1;
                     let (batch, trashed) = (self.removals.batches, Arc::from(trashed));
-                    self.removals.trashed.push(TrashedEntry { batch, size, trashed });
+                    self.removals.trashed.push(TrashedEntry { batch, size, bytes, trashed });
                 }
                 // It may have new entries, or the time of change of some is new.
                 Fate::Kept if is_directory && (is_said || outcome.is_put_back) => {
@@ -428,6 +434,13 @@ impl Browser {
             more => format!(" and {} more", Format::Count.write(more)),
         };
         format!("left behind: {}{more}; ", self.text(&first.path))
+    }
+
+    /// How much this run has moved into the trash that is still there; none if nothing is.
+    pub(super) fn in_trash(&self) -> Option<String> {
+        let trashed = &self.removals.trashed;
+        let bytes = trashed.iter().fold(0u64, |sum, entry| sum.saturating_add(entry.bytes));
+        (!trashed.is_empty()).then(|| self.options.format.write(bytes).trim_start().to_owned())
     }
 
     /// Begins to put back what was moved into the trash last, all of it.

@@ -1,13 +1,15 @@
 //! What the state makes of scans: of the first one, and of those that are done again.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::mem;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::browser::{Browser, Dialog, PendingWork, Question, ViewKind};
 use super::event::{Command, Ending};
 use super::listing::{SortKey, Sorting};
 use super::marks::{Marks, NamedMarks, descend};
+use super::options::BrowseOptions;
 use super::review::Rescan;
 use super::scan::Scan;
 use super::update::AFTER_SCAN;
@@ -46,6 +48,37 @@ impl Browser {
             }
             _ => vec![scan],
         }
+    }
+
+    /// The directory around the only root, if it can be scanned now.
+    pub(super) fn above_root(&self) -> Option<PathBuf> {
+        let is_free = self.has_all() && self.pending.is_none() && self.scan.marks.is_empty();
+        let root = self.scan.here();
+        let is_one = self.is_of_roots() && root.is_root() && !root.is_total();
+        let real = self.selection.protected.real_path(&self.scan.tree, &root)?;
+        let above = sys::to_path(&real).parent()?.to_owned();
+        (is_free && is_one).then_some(above)
+    }
+
+    /// Begins again with the directory around the root. The trash and its undo stay.
+    pub(super) fn scan_above(&mut self) {
+        let Some(above) = self.above_root() else { return };
+        let real = self.absolute_path();
+        let name = real.rsplit(|byte| *byte == b'/').next().map(<[u8]>::to_vec);
+        let source = Input::Roots(vec![above.into_os_string()]);
+        let measure = Some(self.measure());
+        let request = Request { source, since: None, measure, ..self.request.clone() };
+        let options = BrowseOptions { begins_with_clean: false, ..self.options.clone() };
+        let mut again = Self::new(request, options);
+        again.removals = mem::take(&mut self.removals);
+        // No answer to an earlier question is one to another.
+        again.clean.number = self.clean.number;
+        again.shown.name = name;
+        again.shown.columns = self.shown.columns;
+        again.shown.sorting = self.shown.sorting;
+        (again.shown.height, again.shown.has_pane) = (self.shown.height, self.shown.has_pane);
+        (again.begins_again, again.dialogs.said) = (true, None);
+        *self = again;
     }
 
     /// Takes the result of a scan.
@@ -94,6 +127,7 @@ impl Browser {
             let text = text.clone();
             self.search(&text);
         }
+        self.accept_entered_search();
         None
     }
 

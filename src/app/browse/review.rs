@@ -69,6 +69,8 @@ pub(super) struct ReviewedMark {
     pub(super) place: Place,
     /// None until it has been looked at; or the reason why it must not be removed.
     pub(super) target: Result<Option<Target>, String>,
+    /// What the rules of the view "clean" say against removing it.
+    pub(super) warning: Option<String>,
 }
 
 /// An entry that is in the trash.
@@ -76,8 +78,9 @@ pub(super) struct ReviewedMark {
 pub(super) struct TrashedEntry {
     /// The number of the removal.
     pub(super) batch: u64,
-    /// Its size, as it was shown.
+    /// Its size, as it was shown, and in bytes.
     pub(super) size: String,
+    pub(super) bytes: u64,
     pub(super) trashed: Arc<Trashed>,
 }
 
@@ -88,8 +91,9 @@ pub(super) struct RunningTarget {
     pub(super) way: Vec<Vec<u8>>,
     pub(super) name: Vec<u8>,
     pub(super) is_directory: bool,
-    /// Its size, as it is shown.
+    /// Its size, as it is shown, and in bytes.
     pub(super) size: String,
+    pub(super) bytes: u64,
 }
 
 /// A removal in progress.

@@ -110,7 +110,7 @@ impl Scan {
     pub(super) fn item(&self, line: usize) -> Option<Item<'_>> {
         let item = self.index.item(&self.tree, line)?;
         let is_open = item.place.is_some_and(|place| self.is_open(&self.tree.at(place)));
-        Some(Item { is_open, ..item })
+        Some(Item { is_open: item.is_open || is_open, ..item })
     }
 
     /// What a line is found by when the list is another.

@@ -67,10 +67,16 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
     drop(screen);
     let unfinished = browser.is_removing() && !work.end_removal(&mut browser);
     let (has_failed, kept) = browser.failed_removals();
-    let mut ended =
-        Ended { kept, has_failed: has_failed || unfinished, unfinished, ..Ended::default() };
+    let in_trash = browser.in_trash().map(|size| (browser.removals.trashed.len(), size));
+    let mut ended = Ended {
+        kept,
+        in_trash,
+        has_failed: has_failed || unfinished,
+        unfinished,
+        ..Ended::default()
+    };
     match ending {
-        Ok(Ending::Quit) => {}
+        Ok(Ending::Quit) => ended.printed = browser.printed_directory(),
         Ok(Ending::Print) => ended.printed = Some(browser.printed_paths()),
         Ok(Ending::Signal(signal)) => ended.signal = Some(signal),
         Ok(Ending::Fail(problem)) => return Err(problem),

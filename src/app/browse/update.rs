@@ -1,9 +1,10 @@
 //! How events change the state. What needs a terminal or threads is returned to the loop.
 
 use std::collections::BTreeSet;
+use std::mem;
 
 use super::browser::{
-    BARS, Browser, Dialog, DialogText, PANE_HEIGHT, PANE_WIDTH, PendingWork, Question,
+    BARS, Browser, Dialog, DialogText, PANE_HEIGHT, PANE_WIDTH, PendingWork, Question, ViewKind,
 };
 use super::event::{Command, Ending, Event};
 use super::keys::{Act, Bindings, Key};
@@ -38,6 +39,9 @@ impl Browser {
             Event::Slice => self.go_on(),
             Event::FoundUnused(number, found, in_git) => {
                 self.found_unused(number, *found, &in_git);
+            }
+            Event::LinkTarget(path, target) => {
+                self.shown.link = Some((path, Some(target.unwrap_or_default())));
             }
             Event::OpenedOutside(failed) => self.opened_outside(failed),
             Event::Protected(protected) => {
@@ -91,9 +95,15 @@ impl Browser {
             self.removals.has_news = false;
             self.dialogs.open = Some(Dialog::Text(DialogText::Kept, 0));
         }
+        if mem::take(&mut self.begins_again) {
+            return self.start();
+        }
         match &self.removals.ending {
             Some(ending) if !self.is_removing() => vec![Command::End(ending.clone())],
-            _ => command.into_iter().chain(self.look_for_unused()).collect(),
+            _ => {
+                let others = [self.look_for_unused(), self.look_at_link()];
+                command.into_iter().chain(others.into_iter().flatten()).collect()
+            }
         }
     }
 
@@ -170,6 +180,7 @@ impl Browser {
         match act {
             Act::Up | Act::Down | Act::PageUp | Act::PageDown => self.go(act),
             Act::HalfUp | Act::HalfDown | Act::First | Act::Last => self.go(act),
+            Act::Open if self.may_ask_owners() => return self.ask_owners(),
             Act::Open if self.is_flat() => self.follow_line(),
             Act::Open => self.open(),
             Act::Parent if self.is_cleaning() && self.fold() => {}
@@ -216,7 +227,12 @@ impl Browser {
             Act::MarkBy => self.dialogs.open = Some(Dialog::Prompt(Question::Mark, String::new())),
             Act::MarkLinks => self.mark_links(),
             Act::UnmarkAll if self.scan.marks.is_empty() => self.say(NOTHING_MARKED),
-            Act::UnmarkAll => self.scan.marks.clear(),
+            Act::UnmarkAll => {
+                self.scan.marks.clear();
+                if self.shown.view == ViewKind::Marked {
+                    self.relist();
+                }
+            }
             Act::Delete => return self.open_review(),
             Act::Undo => return self.undo(),
             // The chosen line could become another one.
@@ -270,6 +286,9 @@ impl Browser {
         }
         match left {
             Some(_) => self.enter(left),
+            None if self.above_root().is_some() => {
+                self.dialogs.open = Some(Dialog::Prompt(Question::Above, String::new()));
+            }
             None => self.say_how_to_quit(),
         }
     }
@@ -299,6 +318,11 @@ impl Browser {
         match places.filter(|places| places.iter().all(|place| marks.is_marked(*place))) {
             Some(places) => places.iter().for_each(|it| marks.unmark(&self.scan.tree, *it)),
             None => _ = self.mark_line("not marked"),
+        }
+        if self.shown.view == ViewKind::Marked && !self.is_searching() {
+            // Its line is gone.
+            self.shown.name = None;
+            return self.relist();
         }
         self.pin(self.shown.chosen + 1);
     }
@@ -334,8 +358,12 @@ impl Browser {
             Key::Char('y') | Key::Interrupt if question == Question::Stop => {
                 return self.stop_scan();
             }
-            // Also Enter: only the keys in the question stop it.
-            _ if question == Question::Stop => return None,
+            Key::Char('y') if question == Question::Above => {
+                self.scan_above();
+                return None;
+            }
+            // Also Enter: only the keys in the question do it.
+            _ if matches!(question, Question::Stop | Question::Above) => return None,
             Key::Escape | Key::Interrupt => {
                 match question {
                     Question::Search => self.cancel_search(),
@@ -348,7 +376,7 @@ impl Browser {
                         self.dialogs.open = Some(Dialog::Text(DialogText::Trash, 0));
                         self.say("nothing is deleted");
                     }
-                    Question::Filter | Question::Mark | Question::Stop => {}
+                    Question::Filter | Question::Mark | Question::Stop | Question::Above => {}
                 }
                 return None;
             }
@@ -370,9 +398,9 @@ impl Browser {
 
     fn answer(&mut self, question: Question, text: &str) -> Option<Command> {
         match question {
-            Question::Stop => {}
+            Question::Stop | Question::Above => {}
             _ if text.is_empty() && question == Question::Mark => {}
-            Question::Search if self.has_whole_tree() => self.accept_search(),
+            Question::Search if self.can_search() => self.accept_search(),
             Question::Search => {}
             Question::Filter => {
                 match NamePattern::parse(text) {
@@ -476,6 +504,9 @@ impl Browser {
     /// list. An interrupt does not ask, and ends the program if there is nothing to stop; and so does a second one
     /// during a walk.
     fn stop(&mut self, is_interrupt: bool) -> Option<Command> {
+        if !is_interrupt && self.is_walking() && self.leave() {
+            return None;
+        }
         if self.is_walking() && self.is_of_roots() {
             match self.walk.is_stopping {
                 true if is_interrupt => return self.end(Ending::Quit),
@@ -497,12 +528,19 @@ impl Browser {
             Some(_) => return Some(Command::StopScan),
             None => {}
         }
-        if self.shown.pattern.take().is_some() {
-            self.relist();
-        } else if !self.leave_view() && self.shown.search.take().is_none() {
+        if !self.leave() {
             self.say_how_to_quit();
         }
         None
+    }
+
+    /// Ends the filter of the list, or leaves the view, or ends the search. False if there is none of these.
+    fn leave(&mut self) -> bool {
+        if self.shown.pattern.take().is_some() {
+            self.relist();
+            return true;
+        }
+        self.leave_view() || self.shown.search.take().is_some()
     }
 
     /// Nothing is left that could be closed. The progress of a removal stays.
@@ -532,6 +570,9 @@ impl Browser {
 
     /// Ends with the marked paths on standard output, if there are any that can be printed.
     fn print_paths(&mut self) -> Option<Command> {
+        if self.options.prints_directory {
+            return self.refuse("with --cd, only the directory is printed");
+        }
         if self.is_walking() {
             return self.refuse(AFTER_SCAN);
         }
@@ -543,6 +584,17 @@ impl Browser {
             return self.refuse("a marked name has a newline in it: start weigh with --print0");
         }
         self.end(Ending::Print)
+    }
+
+    /// The path of the current directory for `cd "$(weigh ui --cd)"`, if it is to be printed. Nothing for a path that a
+    /// shell would change, or that is not one of this machine.
+    pub fn printed_directory(&self) -> Option<Vec<u8>> {
+        let here = self.scan.here();
+        let path = self.selection.protected.real_path(&self.scan.tree, &here);
+        let path = path.filter(|_| self.options.prints_directory && self.is_of_roots())?;
+        // The shell takes away newlines at the end.
+        let is_kept = !here.is_total() && !path.ends_with(b"\n") && !path.contains(&b'\0');
+        is_kept.then(|| [&*path, b"\n"].concat())
     }
 
     /// The marked paths, as they are printed: at the end, when what is deleted has no mark any more.

@@ -144,7 +144,11 @@ fn views(browser: &Browser, canvas: &mut Canvas<'_>) -> usize {
     let mut end = 0;
     for (x, kind, name) in tabs(browser, canvas.width()) {
         let style = match kind == browser.shown.view {
-            true => canvas.style(Palette::accent, Modifier::BOLD | Modifier::UNDERLINED),
+            true => {
+                let style = canvas.style(Palette::accent, Modifier::BOLD);
+                // Without a colour, bold alone is hardly seen.
+                if style.fg.is_some() { style } else { style.add_modifier(Modifier::UNDERLINED) }
+            }
             false => canvas.aside(),
         };
         end = canvas.write((x, 1), name, canvas.width(), style);
@@ -184,6 +188,7 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
         true => vec![format!("{size} in {}", size::entries(totals.entries))],
         false => vec![size],
     };
+    parts.extend(browser.in_trash().map(|size| format!("{size} in the trash")));
     parts.extend(progress);
     match &browser.pending {
         Some(PendingWork::All | PendingWork::Directory(_)) => {
@@ -222,7 +227,11 @@ fn scanning(browser: &Browser) -> Option<String> {
             return Some("stopped".to_owned());
         }
         Some(_) => return None,
-        None if !browser.is_of_roots() => return Some("loading".to_owned()),
+        None if !browser.is_of_roots() => {
+            let arrived = browser.walk.progress.entries;
+            let arrived = (arrived > 0).then(|| format!(", {} so far", size::entries(arrived)));
+            return Some(format!("loading{}", arrived.unwrap_or_default()));
+        }
         None if browser.walk.is_stopping => return Some("stopping".to_owned()),
         None => {}
     }
@@ -281,6 +290,7 @@ fn asked(browser: &Browser, question: Question) -> String {
         // Its keys have room on every screen.
         Question::Stop if browser.is_walking() => "stop scan? y/Esc ".to_owned(),
         Question::Stop => "the scan is over ".to_owned(),
+        Question::Above => "scan the directory above? y/Esc ".to_owned(),
         Question::Delete(entries) | Question::Empty(entries) => {
             format!("delete {} for ever? type how many: ", size::entries(entries))
         }
@@ -316,6 +326,12 @@ fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)
                 "(y stops it, and all that is not read yet stays unknown): ".to_owned()
             }
             Question::Stop => "(any key): ".to_owned(),
+            Question::Above => match browser.above_root() {
+                Some(above) => {
+                    format!("({}): ", browser.text(above.as_os_str().as_encoded_bytes()))
+                }
+                None => String::new(),
+            },
             Question::Delete(_) | Question::Empty(_) => String::new(),
         };
         let help = canvas.charset.drawing(&help);
@@ -403,8 +419,13 @@ fn hints(browser: &Browser) -> Vec<Hint> {
         }
         Some(item) if item.branch.is_some() => (Act::Open, "to its place"),
         Some(item) if item.is_directory() && item.gone.is_none() => (Act::Open, "open"),
-        Some(item) if browser.is_flat() && item.place.is_some() => (Act::Open, "to its place"),
+        Some(item)
+            if browser.is_flat() && (item.place.is_some() || browser.found_so_far().is_some()) =>
+        {
+            (Act::Open, "to its place")
+        }
         Some(_) if browser.is_flat() && browser.shown.group.is_none() => (Act::Open, "its files"),
+        None if browser.may_ask_owners() => (Act::Open, "find owners"),
         _ => (Act::Details, "about it"),
     };
     let sort = (Act::BySize, "sort");
@@ -433,7 +454,10 @@ fn hints(browser: &Browser) -> Vec<Hint> {
         Some(Dialog::Text(..)) => return fixed(&[("↑ ↓", "scroll", false), BACK]),
         None if browser.is_removing() => &[(Act::Stop, "cancel"), HELP],
         None if browser.is_walking() => {
-            &[(Act::Stop, "stop"), open, MARK, sort, (Act::Quit, "quit"), HELP]
+            let (find, view) = ((Act::Search, "find"), (Act::NextView, "view"));
+            let is_left = browser.is_flat() || browser.sought().is_some();
+            let stop = if is_left { "back" } else { "stop" };
+            &[(Act::Stop, stop), open, MARK, find, sort, view, (Act::Quit, "quit"), HELP]
         }
         None if browser.marked().0 > 0 => {
             let (review, none) = ((Act::Delete, "review, delete"), (Act::UnmarkAll, "unmark all"));
@@ -460,12 +484,13 @@ fn hints(browser: &Browser) -> Vec<Hint> {
 fn does_something(browser: &Browser, act: Act) -> bool {
     let item = browser.item(browser.shown.chosen);
     match act {
+        Act::Open if browser.may_ask_owners() => browser.pending.is_none(),
         Act::Open | Act::Details => item.is_some(),
         Act::Delete if browser.marked().0 > 0 => true,
         Act::Map => browser.shown.has_pane && browser.directory_in_pane().is_some(),
         Act::Mark | Act::Delete => item.is_some_and(|item| browser.places_of(&item).is_ok()),
         Act::BySize => browser.order().is_some(),
-        Act::Search | Act::NextView => browser.has_all(),
+        Act::Search | Act::NextView => browser.has_all() || browser.scan.is_walked_now(),
         _ => true,
     }
 }

@@ -5,17 +5,20 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use super::browser::{Browser, Dialog, Question, ViewKind, position};
+use super::event::Command;
 use super::listing::{Item, SortKey, SortedList, Sorting};
-use super::marks::{descend, names};
+use super::marks::names;
 use super::pattern::NamePattern;
 use super::query::{Answer, RunningQuery, TreeQuery};
+use super::removal::NOTHING_MARKED;
 use super::update::AFTER_SCAN;
-use weigh::internal::ask::NO_OWNERS_LISTED;
+use weigh::internal::ask::{Keep, NO_OWNERS_LISTED};
 use weigh::internal::base::inode::{Identity, Links};
+use weigh::internal::base::path;
 use weigh::internal::show::size::Format;
 use weigh::internal::sys;
 use weigh::internal::tree::DirectoryId;
-use weigh::internal::tree::tally::By;
+use weigh::internal::tree::tally::{By, Inodes};
 
 /// What an answer belongs to: a directory, the view, the group whose files it lists, and what is searched for.
 pub(super) type AnswerKey = (DirectoryId, ViewKind, Option<Vec<u8>>, Option<String>);
@@ -46,6 +49,11 @@ impl Browser {
         self.shown.search.as_ref().is_some_and(|search| search.found.is_none())
     }
 
+    /// What is searched for, until Esc.
+    pub(super) fn sought(&self) -> Option<&NamePattern> {
+        self.shown.search.as_ref().map(|search| &search.pattern)
+    }
+
     /// Whether a search can go on.
     pub(super) fn has_matches(&self) -> bool {
         self.shown.search.as_ref().is_some_and(|search| search.found.is_some())
@@ -56,7 +64,7 @@ impl Browser {
     pub(super) fn order(&self) -> Option<Sorting> {
         let is_fixed = match self.shown.view {
             ViewKind::Causes | ViewKind::Clean => !self.is_searching(),
-            _ => self.lists_groups(),
+            _ => self.lists_groups() || self.is_flat() && self.scan.is_walked_now(),
         };
         let by = match self.shown.sorting.by {
             SortKey::Change if self.is_flat() => SortKey::Size,
@@ -74,7 +82,7 @@ impl Browser {
 
     /// Whether a query is being answered.
     pub fn is_asking(&self) -> bool {
-        self.shown.asking.is_some() || self.is_tallying()
+        self.shown.asking.is_some() || self.is_tallying() || self.shown.is_searched_next
     }
 
     /// Goes to the next view, or the one before.
@@ -87,21 +95,28 @@ impl Browser {
 
     /// Shows another view of the current directory.
     pub(super) fn show_view(&mut self, kind: ViewKind) {
-        if self.has_whole_tree() {
+        if self.can_search() {
             self.set_view(kind);
             self.enter(None);
         }
     }
 
-    /// Sets the view. The view "clean" is of everything that was scanned, other views are of the current directory.
+    /// Sets the view. The views "clean" and "marked" are of everything that was scanned, other views are of the current
+    /// directory.
     fn set_view(&mut self, kind: ViewKind) {
-        let (was, is) = (self.shown.view == ViewKind::Clean, kind == ViewKind::Clean);
+        let is_of_all = |view| matches!(view, ViewKind::Clean | ViewKind::Marked);
+        let (was, is) = (is_of_all(self.shown.view), is_of_all(kind));
         if is && !was {
             self.clean.way = mem::take(&mut self.shown.way);
         } else if was && !is {
             self.shown.way = mem::take(&mut self.clean.way);
         }
         (self.shown.view, self.shown.group) = (kind, None);
+    }
+
+    /// Whether everything can be searched, as far as a walk has come; if not, says so.
+    pub(super) fn can_search(&mut self) -> bool {
+        self.scan.is_walked_now() || self.has_whole_tree()
     }
 
     /// Whether everything can be searched; if not, says so.
@@ -118,13 +133,39 @@ impl Browser {
     pub(super) fn lacks(&self) -> Option<&'static str> {
         match self.shown.view {
             _ if self.is_searching() => None,
+            ViewKind::Tree | ViewKind::LargestFiles => None,
+            _ if self.is_walking() => Some("known once the scan is over"),
             ViewKind::Clean => self.lacks_for_clean(),
+            ViewKind::Marked => self.scan.marks.is_empty().then_some(NOTHING_MARKED),
             ViewKind::Ages if !self.has_times() => Some(self.no_times()),
             ViewKind::Owners if self.scan.knows_owners => None,
             ViewKind::Owners if self.is_list() => Some(NO_OWNERS_LISTED),
-            ViewKind::Owners => Some("owners are not known: scan with --details"),
+            ViewKind::Owners if self.may_ask_owners() && self.pending.is_some() => {
+                Some("scanning everything again, to find owners …")
+            }
+            ViewKind::Owners if self.may_ask_owners() => {
+                Some("owners are not known yet: Enter scans everything again, and finds them")
+            }
+            ViewKind::Owners => Some("owners are not in this snapshot: save it with --details"),
             _ => None,
         }
+    }
+
+    /// Whether another scan can find the owners that the view needs.
+    pub(super) fn may_ask_owners(&self) -> bool {
+        let is_shown = self.shown.view == ViewKind::Owners && !self.is_searching();
+        is_shown && self.is_of_roots() && self.has_all() && !self.scan.knows_owners
+    }
+
+    /// Scans everything again, with owners.
+    pub(super) fn ask_owners(&mut self) -> Option<Command> {
+        if self.pending.is_some() {
+            return self.refuse(AFTER_SCAN);
+        }
+        if let Keep::Everything(inodes) = &mut self.request.keep {
+            *inodes = inodes.and(Inodes::ALL);
+        }
+        self.scan_all()
     }
 
     /// What is asked for the list; none where that is known to have no answer.
@@ -133,7 +174,7 @@ impl Browser {
             return Some(TreeQuery::Named(search.pattern.clone()));
         }
         let by = match self.shown.view {
-            ViewKind::Tree | ViewKind::Clean | ViewKind::Causes => return None,
+            ViewKind::Tree | ViewKind::Clean | ViewKind::Marked | ViewKind::Causes => return None,
             _ if self.lacks().is_some() => return None,
             ViewKind::LargestFiles => return Some(TreeQuery::Files),
             ViewKind::Types => By::Type,
@@ -159,8 +200,17 @@ impl Browser {
             self.scan.index = SortedList::of_others(causes, &self.scan.tree, pattern);
             return;
         }
+        if self.scan.is_walked_now() {
+            return self.list_so_far();
+        }
         if self.is_cleaning() {
             return self.list_unused();
+        }
+        if self.shown.view == ViewKind::Marked && !self.is_searching() {
+            let places: Vec<_> = self.scan.marks.places().collect();
+            let sorting = self.order().unwrap_or_default();
+            let pattern = self.shown.pattern.as_ref();
+            return self.scan.list_found(&places, sorting, pattern);
         }
         let key = self.key();
         let is_free = match &self.shown.asking {
@@ -180,9 +230,50 @@ impl Browser {
                 return;
             }
             Some(Answer::Entries { places, .. }) => &places[..],
-            None => &[],
+            Some(Answer::SoFar { .. }) | None => &[],
         };
         self.scan.list_found(places, sorting, pattern);
+    }
+
+    /// Lists the largest entries that the view has found so far, while the walk goes on.
+    fn list_so_far(&mut self) {
+        /// More than a screen has, and few enough to be found ten times a second.
+        const MOST: usize = 1_000;
+        self.shown.is_searched_next = false;
+        self.shown.answers.clear();
+        let search = self.shown.search.as_ref().filter(|search| search.found.is_none());
+        let filter = self.shown.pattern.as_ref();
+        let (found, has_more) = match self.query() {
+            None => Default::default(),
+            Some(_) => {
+                let limits = (self.scan.tree.view(), MOST);
+                self.walk.top.find(&self.shown.way, limits, |name, is_directory| {
+                    let is_meant = search.map_or(!is_directory, |search| {
+                        search.pattern.is_match(name, is_directory)
+                    });
+                    is_meant && filter.is_none_or(|it| it.is_match(name, is_directory))
+                })
+            }
+        };
+        let items = found.iter().map(|it| Item {
+            name: path::join_all(it.names.iter().map(|name| &**name)).into(),
+            mode: it.mode,
+            totals: it.totals,
+            is_open: it.is_open,
+            ..Item::default()
+        });
+        self.scan.index = SortedList::of_others(items.collect(), &self.scan.tree, None);
+        let ways = found.into_iter().map(|it| it.names).collect();
+        self.shown.answers.insert(self.key(), Answer::SoFar { ways, has_more });
+    }
+
+    /// The names on the path to each entry on a line, from the current directory, if these were found while the walk
+    /// goes on.
+    pub(super) fn found_so_far(&self) -> Option<&[Vec<Vec<u8>>]> {
+        match self.shown.answers.get(&self.key())? {
+            Answer::SoFar { ways, .. } if self.scan.is_walked_now() => Some(ways),
+            _ => None,
+        }
     }
 
     /// Begins a query, whose first slice may answer it.
@@ -193,14 +284,22 @@ impl Browser {
 
     /// Goes on with the query.
     pub(super) fn go_on(&mut self) {
-        let Some((key, running)) = self.shown.asking.take() else { return self.tally_unused() };
-        self.step(key, running);
+        match self.shown.asking.take() {
+            Some((key, running)) => self.step(key, running),
+            None if self.shown.is_searched_next => self.shown.is_searched_next = false,
+            None => return self.tally_unused(),
+        }
         if self.shown.asking.is_some() {
             return;
         }
         self.relist();
-        if self.shown.search.as_ref().is_some_and(|search| search.is_entered) && self.is_searching()
-        {
+        self.accept_entered_search();
+    }
+
+    /// Shows the first match in its directory, if Enter was pressed before it was known.
+    pub(super) fn accept_entered_search(&mut self) {
+        let search = self.shown.search.as_ref();
+        if search.is_some_and(|search| search.is_entered && search.found.is_none()) {
             self.accept_search();
         }
     }
@@ -237,7 +336,7 @@ impl Browser {
 
     /// Forgets what was found, because the tree has changed.
     pub(super) fn forget_found(&mut self) {
-        self.shown.asking = None;
+        (self.shown.asking, self.shown.is_searched_next) = (None, false);
         self.shown.answers.clear();
         self.forget_unused();
     }
@@ -275,6 +374,9 @@ impl Browser {
                 self.toggle(branch);
             }
             None if item.branch.is_some() => self.say("it has changed since the scan"),
+            None if self.found_so_far().is_some() => {
+                self.way_to(&item).into_iter().for_each(|way| self.show_at(way));
+            }
             Some(place) => self.show_at(names(&self.scan.tree.at(place))),
             None if self.shown.group.is_some() => self.say(self.refusal_of(&item)),
             None => {
@@ -301,7 +403,7 @@ impl Browser {
 
     /// Asks for the text to search, also if the search comes later: its letters must do nothing else.
     pub(super) fn begin_search(&mut self) {
-        self.has_whole_tree();
+        self.can_search();
         self.shown.search = None;
         self.dialogs.open = Some(Dialog::Prompt(Question::Search, String::new()));
     }
@@ -311,7 +413,7 @@ impl Browser {
         if text.is_empty() {
             return self.cancel_search();
         }
-        if !self.has_whole_tree() {
+        if !self.can_search() {
             return;
         }
         let pattern = match NamePattern::parse(text) {
@@ -323,7 +425,14 @@ impl Browser {
         self.shown.asking = None;
         let (is_entered, found, shown) = (false, None, 0);
         self.shown.search = Some(NameSearch { pattern, from, is_entered, found, shown });
-        self.enter(None);
+        if self.scan.is_walked_now() {
+            // All letters that have been typed come first: it may take longer than to type one.
+            (self.shown.chosen, self.shown.first, self.shown.name) = (0, 0, None);
+            self.shown.pattern = None;
+            self.shown.is_searched_next = true;
+        } else {
+            self.enter(None);
+        }
     }
 
     /// Ends the search, and goes back to where it began.
@@ -341,13 +450,24 @@ impl Browser {
         let key = self.key();
         let Some(search) = &mut self.shown.search else { return };
         search.is_entered = true;
-        let Some(Answer::Entries { places, .. }) = self.shown.answers.get(&key) else { return };
-        // The list may be in another order.
-        let chosen = self.scan.item(self.shown.chosen).and_then(|item| item.place);
-        let shown = places.iter().position(|place| Some(*place) == chosen).unwrap_or(0);
-        let found = places.iter().map(|place| names(&self.scan.tree.at(*place)));
-        (search.found, search.shown) = (Some(found.collect()), shown);
-        if places.is_empty() {
+        let found: Vec<_>;
+        (found, search.shown) = match self.shown.answers.get(&key) {
+            _ if self.shown.is_searched_next => return,
+            Some(Answer::Entries { places, .. }) => {
+                // The list may be in another order.
+                let chosen = self.scan.item(self.shown.chosen).and_then(|item| item.place);
+                let shown = places.iter().position(|place| Some(*place) == chosen).unwrap_or(0);
+                (places.iter().map(|place| names(&self.scan.tree.at(*place))).collect(), shown)
+            }
+            Some(Answer::SoFar { ways, .. }) => {
+                let above = &self.shown.way;
+                (ways.iter().map(|it| [above, &**it].concat()).collect(), self.shown.chosen)
+            }
+            _ => return,
+        };
+        let is_empty = found.is_empty();
+        search.found = Some(found);
+        if is_empty {
             self.cancel_search();
             return self.say("no name matches");
         }
@@ -358,7 +478,9 @@ impl Browser {
     pub(super) fn found(&self) -> String {
         let listed = Format::Count.write(self.len() as u64);
         match self.shown.answers.get(&self.key()) {
-            Some(Answer::Entries { has_more: true, .. }) => format!("more than {listed}"),
+            Some(Answer::Entries { has_more: true, .. } | Answer::SoFar { has_more: true, .. }) => {
+                format!("more than {listed}")
+            }
             _ => listed,
         }
     }
@@ -372,10 +494,10 @@ impl Browser {
         search.shown = shown;
         let text = search.pattern.text.clone();
         let Some(way) = found.get(shown).cloned() else { return };
-        let above =
-            way.split_last().and_then(|(name, way)| Some((name, descend(&self.scan.tree, way)?)));
-        let is_there = above.is_some_and(|(name, it)| it.unsorted().any(|it| it.name() == name));
-        self.show_at(way);
+        self.show_at(way.clone());
+        let is_there = way.split_last().is_some_and(|(name, above)| {
+            above == self.shown.way && self.scan.here().unsorted().any(|it| it.name() == name)
+        });
         let text = self.message(&text);
         let position = position(shown + 1, all);
         let gone = if is_there { "" } else { " (gone)" };

@@ -1,6 +1,7 @@
 //! The loop, and the work in the background. It passes keys, and what threads find out, to the state, and does what
 //! that wants to be done.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::{CString, OsString};
 use std::io::{self, ErrorKind, Write as _};
@@ -61,7 +62,7 @@ pub trait Console {
 #[derive(Debug)]
 pub struct Work {
     /// The roots that are browsed, unless they were read from a file.
-    roots: Vec<OsString>,
+    roots: RefCell<Vec<OsString>>,
     directories: UserDirectories,
     signals: TerminalSignals,
     /// The least time between two reports about work.
@@ -88,7 +89,7 @@ impl Work {
             _ => Vec::new(),
         };
         Self {
-            roots,
+            roots: RefCell::new(roots),
             directories: options.directories.clone(),
             signals,
             interval,
@@ -160,17 +161,20 @@ impl Work {
             Command::End(ending) => return Some(ending),
             Command::StopScan => self.interrupt.is_asked.store(true, Ordering::SeqCst),
             Command::CancelRemoval => self.is_cancelled.store(true, Ordering::SeqCst),
-            Command::Protect { roots, homes, one_file_system } => self.spawn(move |sender| {
-                let names = roots.iter().map(|root| root.as_encoded_bytes());
-                send(sender, Event::Protected(Box::new(Protected::ask(names, &homes))));
-                send(sender, spaces(&roots));
-                if let Some(inodes) = sys::used_inodes(&roots, one_file_system) {
-                    send(sender, Event::UsedInodes(inodes));
-                }
-            }),
+            Command::Protect { roots, homes, one_file_system } => {
+                self.roots.replace(roots.clone());
+                self.spawn(move |sender| {
+                    let names = roots.iter().map(|root| root.as_encoded_bytes());
+                    send(sender, Event::Protected(Box::new(Protected::ask(names, &homes))));
+                    send(sender, spaces(&roots));
+                    if let Some(inodes) = sys::used_inodes(&roots, one_file_system) {
+                        send(sender, Event::UsedInodes(inodes));
+                    }
+                });
+            }
             Command::Scan(request, top) => {
                 self.interrupt.is_asked.store(false, Ordering::SeqCst);
-                let (start, roots) = (Instant::now(), self.roots.clone());
+                let (start, roots) = (Instant::now(), self.roots.borrow().clone());
                 self.spawn(move |sender| {
                     if let Some((browsed, listings)) = ask::listings(&request) {
                         let (is_large, view) = (listings.is_large(), browsed.snapshot.view);
@@ -212,6 +216,10 @@ impl Work {
                 let failed = open(&path, fingerprint).err().map(|error| error.to_string());
                 send(sender, Event::OpenedOutside(failed));
             }),
+            Command::ReadLink(path) => self.spawn(move |sender| {
+                let target = sys::link_target(&sys::to_path(&path)).ok();
+                send(sender, Event::LinkTarget(path, target));
+            }),
             Command::Undo(trashed) => self.undo(trashed),
             Command::LookInTrash(trashed, homes) => self.spawn(move |sender| {
                 send(sender, Event::LookedInTrash(look_in_trash(trashed, &homes)));
@@ -249,7 +257,7 @@ impl Work {
 
     fn remove(&self, manner: Manner, consent: Consent, targets: Vec<Target>) {
         let (directories, interval) = (self.directories.clone(), self.interval);
-        let (roots, goes_on) = (self.roots.clone(), self.until_ended());
+        let (roots, goes_on) = (self.roots.borrow().clone(), self.until_ended());
         self.spawn(move |sender| {
             let (mut last_report, mut now) = (Instant::now(), RemovalProgress::default());
             let removed = remove::remove(&targets, manner, consent, &directories, &mut |event| {
@@ -286,7 +294,7 @@ impl Work {
 
     /// Deletes from the trash, and then the info files of what is deleted.
     fn empty(&self, consent: Consent, looked: Vec<(Arc<Trashed>, Target)>) {
-        let (directories, roots) = (self.directories.clone(), self.roots.clone());
+        let (directories, roots) = (self.directories.clone(), self.roots.borrow().clone());
         let goes_on = self.until_ended();
         self.spawn(move |sender| {
             let (trashed, targets): (Vec<_>, Vec<_>) = looked.into_iter().unzip();

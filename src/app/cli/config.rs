@@ -142,6 +142,7 @@ fn is_setting(arg: &Arg) -> bool {
         arg.get_long(),
         Some(
             "apply"
+                | "cd"
                 | "config"
                 | "empty-trash"
                 | "forget"

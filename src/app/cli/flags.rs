@@ -484,6 +484,10 @@ pub(super) struct ScreenFlags {
     #[arg(long)]
     pub(super) read_only: bool,
 
+    /// Print the directory in which you quit, for cd "$(weigh ui --cd)"
+    #[arg(long)]
+    pub(super) cd: bool,
+
     /// End the paths that p prints with NUL instead of a newline
     #[arg(long)]
     pub(super) print0: bool,

@@ -59,6 +59,7 @@ impl Flags {
             times: Some(self.times()),
             sorting: Sorting { by: self.show.sort.unwrap_or(usual), ..Sorting::default() },
             print0: self.screen.print0,
+            prints_directory: self.screen.cd,
             is_raw: !terminal::is_stdout(),
             read_only: self.screen.read_only,
             is_root: sys::is_root(),

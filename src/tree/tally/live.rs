@@ -6,13 +6,14 @@
 //! Each open directory knows the open directories below it, so that readers can descend from the root. They get a copy
 //! of one directory, as a tree.
 
-use std::mem;
+use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{iter, mem};
 
 use super::{Entry, Inodes, Tally, Whole};
-use crate::base::measure::{Figures, Measure, Mode};
-use crate::tree::{Content, Node, Shape, Sums, Tree};
+use crate::base::measure::{Figures, Kind, Measure, Mode, View};
+use crate::tree::{Child, Content, Node, Shape, Sums, Totals, Tree};
 
 /// Keeps every entry, and lets other threads read them.
 #[derive(Debug)]
@@ -170,10 +171,7 @@ impl LiveDirectory {
     /// None if it is gone or no directory, or if everything has closed. Meanwhile the walk waits before it adds to that
     /// directory.
     pub fn listing(self: &Arc<Self>, name: &[u8], way: &[Vec<u8>]) -> Option<Tree> {
-        let (mut here, mut depth) = (Arc::clone(self), 0);
-        while let Some(below) = way.get(depth).and_then(|name| here.below(name)) {
-            (here, depth) = (below, depth + 1);
-        }
+        let (here, depth) = self.innermost_open(way);
         let (open_way, closed_way) = way.split_at(depth);
         let (mut copy, mut sums) = match closed_way {
             [] => here.copy()?,
@@ -185,6 +183,65 @@ impl LiveDirectory {
             copy = above;
         }
         Some(copy.finish(&open_node(name, sums), Shape::Directory))
+    }
+
+    /// The largest entries below the directory at the path `way`, as they are now, that `is_match` admits by their
+    /// names and by whether they are directories: the largest first, `most` at most; and whether there are more. They
+    /// are as large as `view` measures. Meanwhile the walk waits before it adds to a directory that is looked at.
+    pub fn find(
+        self: &Arc<Self>,
+        way: &[Vec<u8>],
+        (view, most): (View, usize),
+        is_match: impl Fn(&[u8], bool) -> bool,
+    ) -> (Vec<Found>, bool) {
+        let mut largest =
+            Largest { view, most, is_match, found: Vec::new(), least: None, names: 0 };
+        let (here, depth) = self.innermost_open(way);
+        let (open_way, closed_way) = way.split_at(depth);
+        // The open directories, each with the number of the one around it: a name is copied only if it is needed.
+        let mut opened = vec![(0, open_way.to_vec(), Seen::default())];
+        if !closed_way.is_empty() {
+            let state = here.state();
+            if let Some(directory) = state.kept.content.directory_at(closed_way) {
+                largest.add_below(directory, &opened, 0);
+            }
+            return largest.finish(way.len());
+        }
+        let mut next = vec![(here, 0)];
+        while let Some((directory, number)) = next.pop() {
+            let state = directory.state();
+            opened[number].2 = state.kept.seen;
+            state
+                .kept
+                .content
+                .leaf_nodes()
+                .for_each(|leaf| largest.add(&leaf, None, &opened, number));
+            for closed in state.kept.content.directories() {
+                largest.add(&closed.node(), closed.parent().as_ref(), &opened, number);
+                largest.add_below(closed, &opened, number);
+            }
+            for open in state.below.iter().filter(|below| !below.is_closed()) {
+                next.push((Arc::clone(open), opened.len()));
+                opened.push((number, vec![open.name.to_vec()], Seen::default()));
+            }
+        }
+        // What an open directory comes to is in those below it, which come after it.
+        for number in (1..opened.len()).rev() {
+            let (above, names, seen) = &opened[number];
+            let (above, name, seen) = (*above, names[0].clone(), *seen);
+            opened[above].2.add(seen);
+            largest.add(&open_node(&name, seen.sums()), None, &opened, above);
+        }
+        largest.finish(way.len())
+    }
+
+    /// The innermost open directory on the path `way`, and how many names lead to it.
+    fn innermost_open(self: &Arc<Self>, way: &[Vec<u8>]) -> (Arc<Self>, usize) {
+        let (mut here, mut depth) = (Arc::clone(self), 0);
+        while let Some(below) = way.get(depth).and_then(|name| here.below(name)) {
+            (here, depth) = (below, depth + 1);
+        }
+        (here, depth)
     }
 
     /// A copy of its entries, and what it comes to so far; none if it has closed.
@@ -269,6 +326,110 @@ impl LiveContent {
     fn append(&mut self, other: LiveContent) {
         self.content.append(other.content);
         self.seen.add(other.seen);
+    }
+}
+
+/// An entry that was found while the walk goes on.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The names on the path to it, from the directory in which it was sought.
+    pub names: Vec<Vec<u8>>,
+    /// File type and permissions.
+    pub mode: Mode,
+    /// What it comes to; if it is an open directory, so far.
+    pub totals: Totals,
+    /// Whether it is a directory that is still open.
+    pub is_open: bool,
+}
+
+/// An open directory: the number of the one around it, its name, and what it comes to without those below it.
+type Opened = (usize, Vec<Vec<u8>>, Seen);
+
+/// The largest entries that match.
+struct Largest<F> {
+    view: View,
+    most: usize,
+    is_match: F,
+    found: Vec<Found>,
+    /// The least size that is still sought, once there are enough.
+    least: Option<u64>,
+    /// How many names those have that were found.
+    names: usize,
+}
+
+impl<F: Fn(&[u8], bool) -> bool> Largest<F> {
+    /// Adds everything below `directory`, which lies in the open one with this number.
+    fn add_below(&mut self, directory: Child<'_>, opened: &[Opened], number: usize) {
+        for below in directory.all_directories() {
+            if below.id() != directory.id() {
+                self.add(&below.node(), below.parent().as_ref(), opened, number);
+            }
+            below.leaf_nodes().for_each(|leaf| self.add(&leaf, Some(&below), opened, number));
+        }
+    }
+
+    /// Adds `node`, if it matches and is large enough. It lies in `parent`, or else directly in the open directory with
+    /// this number.
+    fn add(
+        &mut self,
+        node: &Node<'_>,
+        parent: Option<&Child<'_>>,
+        opened: &[Opened],
+        number: usize,
+    ) {
+        /// About how many names the paths of what is found have at most: they are copied.
+        const MOST_NAMES: usize = 1_000_000;
+        let totals = node.sums.totals_in(self.view);
+        let is_directory = node.mode.kind() == Kind::Directory;
+        if self.least.is_some_and(|least| totals.size <= least)
+            || !(self.is_match)(node.name, is_directory)
+        {
+            return;
+        }
+        let mut names = vec![node.name.to_vec()];
+        let above = iter::successors(parent.copied(), |it| it.parent());
+        names.extend(above.map(|it| it.name().to_vec()));
+        let mut at = number;
+        loop {
+            let (above, own, _) = &opened[at];
+            names.extend(own.iter().rev().cloned());
+            if at == 0 {
+                break;
+            }
+            at = *above;
+        }
+        self.names += names.len();
+        if self.names > MOST_NAMES {
+            // Most of it may be small by now.
+            self.keep_largest(self.found.len() / 2);
+        }
+        names.reverse();
+        let is_open = is_directory && node.inode.is_none();
+        self.found.push(Found { names, mode: node.mode, totals, is_open });
+        if self.found.len() >= 2 * self.most {
+            self.keep_largest(self.most);
+        }
+    }
+
+    fn keep_largest(&mut self, count: usize) {
+        let Some(last) = count.checked_sub(1).filter(|last| *last < self.found.len()) else {
+            return;
+        };
+        let (_, least, _) =
+            self.found.select_nth_unstable_by_key(last, |it| Reverse(it.totals.size));
+        self.least = Some(least.totals.size);
+        self.found.truncate(count);
+        self.names = self.found.iter().map(|it| it.names.len()).sum();
+    }
+
+    /// What was found, without the first names of each path, which lead to where it was sought.
+    fn finish(mut self, way: usize) -> (Vec<Found>, bool) {
+        let has_more = self.least.is_some() || self.found.len() > self.most;
+        self.found.iter_mut().for_each(|it| _ = it.names.drain(..way));
+        let key = |it: &Found| (Reverse(it.totals.size), it.names.clone());
+        self.found.sort_by_cached_key(key);
+        self.found.truncate(self.most);
+        (self.found, has_more)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::sys::Stat;
 use crate::tree::{Node, Sums};
 
 pub use groups::{AGE_NAMES, By, Groups, age};
-pub use live::{Live, LiveDirectory, LivePart};
+pub use live::{Found, Live, LiveDirectory, LivePart};
 pub use top::{Limits, Show, Top};
 pub use whole::{Entries, Inodes, Whole};
 

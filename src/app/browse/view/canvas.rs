@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use ratatui_core::buffer::Buffer;
+use ratatui_core::buffer::{Buffer, Cell};
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 
@@ -96,20 +96,32 @@ impl<'a> Canvas<'a> {
         }
         let band = self.style(Palette::band, Modifier::REVERSED);
         if band.bg.is_some() {
-            return self.paint(y, width, band);
+            self.paint(y, width, band);
+            // Bars that had a colour for another background.
+            let of_bar = self.palette.and_then(Palette::bar_on_band).map(color);
+            for x in (0..width).filter(|_| of_bar.is_some()) {
+                let Some(cell) = self.cell(x, y) else { return };
+                if cell.symbol().starts_with(|c| "▏▎▍▌▋▊▉█".contains(c)) {
+                    cell.set_style(Style { fg: of_bar, ..Style::new() });
+                }
+            }
+            return;
         }
         let uniform = Style::new().fg(Color::Reset).remove_modifier(Modifier::DIM);
         self.paint(y, width, uniform.patch(band));
         // A solid bar would be a hole in it.
         for x in 0..width {
-            let at = (u16::try_from(x).unwrap_or(u16::MAX), u16::try_from(y).unwrap_or(u16::MAX));
-            let Some(cell) = self.buffer.cell_mut(at) else { return };
+            let Some(cell) = self.cell(x, y) else { return };
             match cell.symbol() {
                 "█" => _ = cell.set_symbol("▒"),
                 "▏" | "▎" | "▍" | "▌" | "▋" | "▊" | "▉" => _ = cell.set_symbol("░"),
                 _ => {}
             }
         }
+    }
+
+    fn cell(&mut self, x: usize, y: usize) -> Option<&mut Cell> {
+        self.buffer.cell_mut((u16::try_from(x).ok()?, u16::try_from(y).ok()?))
     }
 
     /// A style of the palette, or a modifier where there are no colours.
@@ -128,7 +140,8 @@ impl<'a> Canvas<'a> {
 
     /// The style of the dot that marks.
     pub(super) fn of_mark(&self) -> Style {
-        self.style(|it| it.change(Some(Ordering::Greater)), Modifier::BOLD)
+        let style = self.style(|it| it.change(Some(Ordering::Greater)), Modifier::BOLD);
+        if style.fg.is_some() { style } else { BOLD }
     }
 
     pub(super) fn width(&self) -> usize {

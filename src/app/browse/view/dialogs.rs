@@ -124,10 +124,7 @@ fn help_columns(browser: &Browser, count: usize, is_room: bool) -> Vec<Vec<(Stri
         }
         let keys = browser.options.keys.keys(*act).into_iter().map(Key::name);
         let keys = keys.collect::<Vec<_>>().join(" ");
-        match columns[at].last_mut() {
-            Some((names, _)) if help.is_empty() => *names = format!("{names} {keys}").trim().into(),
-            _ => columns[at].push((keys, help)),
-        }
+        columns[at].push((keys, help));
     }
     // The user may have set all keys of an action for others.
     for rows in &mut columns {
@@ -138,10 +135,40 @@ fn help_columns(browser: &Browser, count: usize, is_room: bool) -> Vec<Vec<(Stri
 
 /// All that is known of the chosen entry.
 fn info(browser: &Browser) -> Vec<(&'static str, String)> {
-    let place = browser.item(browser.shown.chosen).and_then(|item| item.place);
+    let item = browser.item(browser.shown.chosen);
+    let place = item.as_ref().and_then(|item| item.place);
     let path = place.map(|place| ("path", browser.text(&browser.tree().at(place).path())));
     let exact = place.map(|place| exactly(browser, place)).unwrap_or_default();
-    path.into_iter().chain(details(browser)).chain(exact).collect()
+    let inode = item.filter(|item| item.branch.is_none());
+    let inode = inode.map(|item| of_inode(browser, &item)).unwrap_or_default();
+    path.into_iter().chain(details(browser)).chain(exact).chain(inode).collect()
+}
+
+/// What only few want to know of an entry: its mode, its links, its times and its inode.
+fn of_inode(browser: &Browser, item: &Item<'_>) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    if item.place.is_some() && !item.is_open && browser.knows_modes() {
+        lines.push(("mode", format!("{:04o}", item.mode.0 & 0o7777)));
+    }
+    match item.links() {
+        Links::Unknown => lines.push(("links", "more than it knows".to_owned())),
+        Links::Of(links) if !item.is_directory() => {
+            lines.push(("links", Format::Count.write(links.into())))
+        }
+        _ => {}
+    }
+    if let Some(details) = item.inode.and_then(|inode| inode.details) {
+        for (name, time) in [("inode changed", details.changed), ("made", details.born)] {
+            if time != 0 {
+                lines.push((name, browser.time(time)));
+            }
+        }
+    }
+    if let Some(inode) = item.inode.filter(|_| browser.knows_inodes()) {
+        let Identity { device, number, .. } = inode.identity;
+        lines.push(("inode", format!("{number} on device {device}")));
+    }
+    lines
 }
 
 /// Both sizes of an entry, to the byte, as far as they are known.
@@ -170,17 +197,21 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
     }
     lines.push(match (item.place, item.gone) {
         (None, Some(was)) => ("gone", format!("it was {}", browser.sized(was, false))),
+        (None, None) if browser.found_so_far().is_some() => ("kind", kind(&item).to_owned()),
         (None, None) => ("entries", Format::Count.write(item.totals.entries)),
-        (Some(_), _) if item.is_open || !browser.knows_modes() => ("kind", kind(&item).to_owned()),
-        _ => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
+        (Some(_), _) => ("kind", kind(&item).to_owned()),
     });
+    lines.extend(browser.link_target().map(|target| ("leads to", target)));
     if !item.note.is_empty() {
         lines.push(("what it is", item.note.to_string()));
     }
     let is_partial = browser.is_partial(item.place);
     lines.push(("size", browser.sized(item.totals.size, is_partial)));
     if item.is_directory() && item.gone.is_none() {
-        lines.push(("entries", Format::Count.write(item.totals.entries)));
+        lines.push(("entries", in_words(browser, &item)));
+        lines.extend(browser.largest_inside().map(|(name, size)| {
+            ("largest file", format!("{} {name}", browser.sized(size, false)))
+        }));
         lines.extend(item.own.map(|own| ("by itself", browser.sized(own, false))));
         let shared = item.totals.shared;
         lines.extend((shared > 0).then(|| ("links outside", browser.sized(shared, false))));
@@ -188,30 +219,30 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
     if browser.knows_freed() && !item.is_open && item.place.is_some() {
         lines.push(("frees", browser.write_freed(browser.freed(&item), is_partial)));
     }
-    match item.links() {
-        Links::Unknown => lines.push(("links", "more than it knows".to_owned())),
-        Links::Of(links) if !item.is_directory() => {
-            lines.push(("links", Format::Count.write(links.into())))
-        }
-        _ => {}
-    }
-    lines.extend(item.totals.newest.map(|newest| ("last written", browser.time(newest))));
+    let written = item.totals.newest.map(|newest| match browser.age(newest) {
+        age if age == browser.time(newest) => age,
+        age => format!("{age}, {}", browser.time(newest)),
+    });
+    lines.extend(written.map(|written| ("last written", written)));
     if let Some(details) = item.inode.and_then(|inode| inode.details) {
-        for (name, time) in [("inode changed", details.changed), ("made", details.born)] {
-            if time != 0 {
-                lines.push((name, browser.time(time)));
-            }
-        }
         lines.push(("owner", details.owner.to_string()));
     }
-    if let Some(inode) = item.inode.filter(|_| browser.knows_inodes()) {
-        let Identity { device, number, .. } = inode.identity;
-        lines.push(("inode", format!("{number} on device {device}")));
-    }
+    lines.extend(browser.repository_around().map(|it| ("git", it)));
+    lines.extend(browser.may_go_inside().map(|it| ("can go", it)));
     if item.is_open {
         lines.push(("so far", "it is still being read".to_owned()));
     }
     lines
+}
+
+/// How many entries a directory has, and how many of these are files, if that is known.
+fn in_words(browser: &Browser, item: &Item<'_>) -> String {
+    let entries = Format::Count.write(item.totals.entries);
+    let known = browser.scan.browsed.as_ref().map(|it| it.snapshot.known).unwrap_or_default();
+    let place = item.place.filter(|_| known.contains(Measure::Files) || browser.is_walking());
+    let Some(place) = place else { return entries };
+    let files = browser.tree().at(place).node().sums.all.files;
+    format!("{entries}, {} of them files", Format::Count.write(files))
 }
 
 fn kind(item: &Item<'_>) -> &'static str {
@@ -291,7 +322,10 @@ fn review(browser: &Browser, chosen: usize, canvas: &mut Canvas<'_>) {
         let (size, is_partial) = (item.totals.size, browser.is_partial(item.place));
         let freed = browser.write_freed(browser.freed(&item), is_partial);
         let (dot, freed, why) = match &mark.target {
-            Ok(_) => ("●", &*freed, String::new()),
+            Ok(_) => {
+                let warning = mark.warning.as_ref().map(|it| format!(": {it}"));
+                ("●", &*freed, warning.unwrap_or_default())
+            }
             Err(why) => ("", "", format!(": {why}")),
         };
         let drawn = palette::bar(size, largest, bar, canvas.charset);
@@ -395,6 +429,9 @@ fn remarks(browser: &Browser, frees: &str, is_low: bool) -> Vec<String> {
     }
     if browser.is_marked_partial() {
         said.push("some of what is marked could not be read: it may hold more".to_owned());
+    }
+    if review.is_some_and(|it| it.marks.iter().any(|mark| mark.warning.is_some())) {
+        said.push("weigh's rules say: look first. The reason is beside the path".to_owned());
     }
     let no_removal = browser.no_removal_of_marks();
     said.extend(no_removal.map(str::to_owned));

@@ -45,8 +45,8 @@ const TIME: usize = 4;
 struct ListLayout {
     columns: [(usize, usize); 5],
     bar: (usize, usize),
-    /// Where names begin.
-    name: usize,
+    /// Where names begin, and how much room they have.
+    name: (usize, usize),
 }
 
 /// The width of the mark, and of the blanks around it.
@@ -92,12 +92,14 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
             let position = position(browser.shown.chosen + 1, browser.len());
             let x = areas.list.saturating_sub(cells(&position) + 1);
             // The heading of the names stays.
-            let room = if x > layout.name + cells(NAME_HEADING) { usize::MAX } else { 0 };
+            let ends = layout.columns.iter().map(|(x, width)| x + width);
+            let end = ends.max().unwrap_or(0).max(layout.name.0 + cells(NAME_HEADING));
+            let room = if x > end { usize::MAX } else { 0 };
             canvas.write((x, areas.head - 1), &position, room, canvas.aside());
         }
     }
     for (i, fields) in lines.iter().enumerate() {
-        line(browser, canvas, areas.head + i, fields, &layout, areas.list);
+        line(browser, canvas, areas.head + i, fields, &layout);
         if browser.shown.first + i == browser.shown.chosen {
             canvas.band(areas.head + i, areas.list);
         }
@@ -244,15 +246,27 @@ fn layout(browser: &Browser, lines: &[Fields<'_>], width: usize) -> ListLayout {
     };
     let room = room.saturating_sub(heading.saturating_sub(longest.clamp(NAME.0, NAME.1)));
     let most = room.saturating_sub(longest.saturating_sub(NAME.1)).min(width / 3);
-    let bar = if has_bar && room > BAR { most.max(BAR) } else { 0 };
-    let mut layout = ListLayout { name: BEFORE, ..ListLayout::default() };
-    for (i, width) in all.into_iter().enumerate() {
+    // Where all are small, a column of bars would be blank.
+    let is_seen = browser.scan.index.largest_change.is_some()
+        || lines.iter().any(|it| it.item.totals.size.saturating_mul(32) >= it.whole);
+    let bar = if has_bar && is_seen && room > BAR { most.max(BAR) } else { 0 };
+    let mut layout = ListLayout::default();
+    let mut x = BEFORE;
+    for (i, column) in all.into_iter().enumerate() {
         if i == PERCENT {
-            layout.bar = (layout.name + 1, bar);
-            layout.name += if bar > 0 { bar + 2 } else { 0 };
+            // Names of groups are short: bars come after them.
+            if browser.lists_groups() {
+                layout.name = (x, longest.clamp(NAME.0, NAME.1));
+                x += layout.name.1 + 1;
+            }
+            layout.bar = (x + 1, bar);
+            x += if bar > 0 { bar + 2 } else { 0 };
         }
-        layout.columns[i] = (layout.name, width);
-        layout.name += if width > 0 { width + gap(i) } else { 0 };
+        layout.columns[i] = (x, column);
+        x += if column > 0 { column + gap(i) } else { 0 };
+    }
+    if !browser.lists_groups() {
+        layout.name = (x, width.saturating_sub(x));
     }
     layout
 }
@@ -278,7 +292,7 @@ fn headings(
         };
         canvas.write((x, y), heading, if width > 0 { usize::MAX } else { 0 }, canvas.aside());
     }
-    canvas.write((layout.name, y), NAME_HEADING, usize::MAX, canvas.aside());
+    canvas.write((layout.name.0, y), NAME_HEADING, usize::MAX, canvas.aside());
 }
 
 fn line(
@@ -287,7 +301,6 @@ fn line(
     y: usize,
     fields: &Fields<'_>,
     layout: &ListLayout,
-    width: usize,
 ) {
     let Fields { item, mark, columns, whole, .. } = fields;
     let (size, whole) = (item.totals.size, *whole);
@@ -318,7 +331,7 @@ fn line(
     let index = &browser.scan.index;
     let (drawn, of_bar) = match index.largest_change {
         None => (
-            palette::bar(size, index.largest, bar_width, canvas.charset),
+            palette::bar(size, whole, bar_width, canvas.charset),
             canvas.style(|it| it.bar(size, whole), Modifier::empty()),
         ),
         Some(most) => {
@@ -330,7 +343,7 @@ fn line(
     let has_bar = !columns[PERCENT].is_empty();
     let drawn = if has_bar { drawn } else { String::new() };
     canvas.write((bar, y), &drawn, bar_width, of_bar);
-    let room = width.saturating_sub(layout.name);
+    let (at, room) = layout.name;
     // Names need the room more; of a kind, the whole name.
     let is_kind = item.branch.is_some_and(|it| it.entry.is_none());
     let least = if is_kind { room } else { room / 2 };
@@ -341,11 +354,16 @@ fn line(
     };
     let taken = if beside.is_empty() { 0 } else { cells(&beside) + 2 };
     let (above, name) = shorten_path(&fields.name, room.saturating_sub(taken));
-    let x = canvas.write((layout.name, y), &above, room, canvas.aside());
+    let x = canvas.write((at, y), &above, room, canvas.aside());
     let end = canvas.write((x, y), &name, room, name_style(browser, item));
+    if let Some(pattern) = browser.sought() {
+        let (start, part) = pattern.part_of(&name);
+        let of_part = name_style(browser, item).add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
+        canvas.write((x + cells(&name[..start]), y), part, room, of_part);
+    }
     canvas.write((end + 2, y), &beside, room, canvas.aside());
     if *mark == '●' {
-        canvas.paint(y, width, BOLD);
+        canvas.paint(y, at + layout.name.1, BOLD);
     }
 }
 

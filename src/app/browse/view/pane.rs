@@ -70,22 +70,21 @@ fn content(
     let chosen = browser.item(browser.shown.chosen).and_then(|item| item.place);
     let (places, count) = browser.inside();
     let bar = (width / 4).clamp(6, 20);
-    let largest = places.first().map_or(0, |place| browser.tree().at(*place).size());
     // The last line says how many more there are.
     let shown = if count > height { height - 1 } else { count };
-    for (place, y) in places.iter().take(shown).zip(y..) {
-        let child = Item::of(&browser.tree().at(*place));
+    for (child, y) in places.iter().take(shown).zip(y..) {
+        let (is_partial, child) = (browser.scan.partial.has(child), Item::of(child));
         let size = child.totals.size;
-        let text = browser.sized(size, browser.is_partial(Some(*place)));
+        let text = browser.sized(size, is_partial);
         let share = canvas.style(|it| it.share(size, whole), Modifier::empty());
         canvas.write((x + 7usize.saturating_sub(cells(&text)), y), &text, width, share);
-        let drawn = palette::bar(size, largest, bar, canvas.charset);
+        let drawn = palette::bar(size, whole, bar, canvas.charset);
         let of_bar = canvas.style(|it| it.bar(size, whole), Modifier::empty());
         canvas.write((x + 8, y), &drawn, bar, of_bar);
         let at = x + 8 + bar + 1;
         let room = canvas.width().saturating_sub(at);
         let mut of_name = list::name_style(browser, &child);
-        if chosen == Some(*place) {
+        if chosen.is_some() && chosen == child.place && !browser.is_walking() {
             of_name = of_name.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
         }
         canvas.write((at, y), &shorten(&list::own_name(browser, &child), room), room, of_name);
@@ -113,7 +112,7 @@ fn map(
     canvas: &mut Canvas<'_>,
 ) -> usize {
     let (places, _) = browser.inside();
-    let items: Vec<_> = places.iter().map(|place| Item::of(&browser.tree().at(*place))).collect();
+    let items: Vec<_> = places.iter().map(Item::of).collect();
     let sizes: Vec<f64> = items.iter().map(|item| item.totals.size as f64).collect();
     let whole = items.iter().fold(0u64, |sum, item| sum.saturating_add(item.totals.size));
     let area =
@@ -125,7 +124,7 @@ fn map(
         let style = canvas.style(|it| it.bar(size, whole), Modifier::empty());
         // Half a cell to the right and below stays free between two parts.
         let room = (right - left).saturating_sub(usize::from(right - left > 1));
-        let tile = style.add_modifier(Modifier::REVERSED);
+        let tile = canvas.style(|it| it.tile(size, whole), Modifier::REVERSED);
         let texts = [list::own_name(browser, item), browser.sized(size, false)];
         for line in top..end {
             let is_last = line + 1 == end && end - top > 1;

@@ -10,9 +10,10 @@ pub(in crate::app::cli) const UI: CommandInfo = CommandInfo {
         ("weigh ui ~", "browse your home; ? shows the keys"),
         ("weigh ui --clean ~", "the same, beginning with build output and caches"),
         ("weigh ui root@web1:/", "look at another machine, over ssh"),
+        ("cd \"$(weigh ui --cd)\"", "go to the directory in which you quit"),
     ],
     notes: "",
-    own: &["since reclaimable frees df sort read_only print0"],
+    own: &["since reclaimable frees df sort read_only cd print0"],
     also: &[
         SOURCES,
         MEASURES,
