@@ -1,9 +1,12 @@
 //! `weigh watch`: a tick every few seconds, drawn anew on a terminal, and a line of JSON anywhere else.
 
+use std::ffi::OsString;
 use std::io;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
+use crate::app::browse::{self, BrowseOptions};
 use crate::app::cli::{self, Messages};
 use crate::app::signals::{self, SIGNALLED, TerminalSignals};
 use crate::app::terminal::{self, Message, ProgressLine, say};
@@ -27,6 +30,10 @@ pub struct Watching {
     pub is_json: bool,
     /// How to draw it.
     pub options: WatchOptions,
+    /// Whether the terminal is asked for its background.
+    pub asks_background: bool,
+    /// How to browse a directory.
+    pub open: fn(OsString) -> Result<(Request, BrowseOptions), String>,
 }
 
 /// The exit statuses: something was not read, or could not be written; a bound is exceeded; Ctrl-C.
@@ -39,7 +46,9 @@ const STEP: Duration = Duration::from_millis(50);
 
 /// Why it ends.
 enum End {
-    /// Somebody typed `q`, or nobody reads any more.
+    /// Somebody typed `q`.
+    Quit,
+    /// Nobody reads any more.
     Left,
     Signal(u8),
     Time,
@@ -49,7 +58,7 @@ enum End {
 }
 
 /// Watches the roots of a `request`, and returns the exit status.
-pub fn run(request: &Request, watching: Watching, messages: &Messages, progress: bool) -> u8 {
+pub fn run(request: &Request, mut watching: Watching, messages: &Messages, progress: bool) -> u8 {
     let Input::Roots(roots) = &request.source else { return INCOMPLETE };
     // If these fail, weigh ends like any other program.
     let second = signals::listen(&request.interrupt, INTERRUPTED).ok();
@@ -76,10 +85,15 @@ pub fn run(request: &Request, watching: Watching, messages: &Messages, progress:
     say(Message::Error, losses);
     let is_complete = !watch.problems().iter().any(|problem| problem.is_loss());
     let signals = TerminalSignals::default();
-    if !watching.is_json {
-        // If this fails, a signal ends the program at once.
-        let _ = signals::listen_for_lines(&signals, &request.interrupt, second);
-        signals::end_soon(&signals);
+    // If this fails, a signal ends the program at once.
+    let _ = signals::listen_for_lines(&signals, &request.interrupt, second);
+    signals::end_soon(&signals);
+    if let Some(palette) = &mut watching.options.palette
+        && watching.asks_background
+        && !watching.is_json
+        && let Some(theme) = terminal::background::ask()
+    {
+        *palette = palette.on(theme);
     }
     let silence = (!watching.is_json).then(sys::silence).and_then(Result::ok);
     let mut session = Session {
@@ -93,9 +107,16 @@ pub fn run(request: &Request, watching: Watching, messages: &Messages, progress:
         is_paused: false,
     };
     let end = session.go_on(|| request.interrupt.is_asked());
+    if let End::Quit | End::Signal(_) = end {
+        // Nothing is scanned any more.
+        request.interrupt.is_asked.store(true, Ordering::SeqCst);
+        let mut report = session.watch.tick(true);
+        // The terminal may be gone.
+        let _ = session.show(&mut report, true);
+    }
     session.silence = None;
     match end {
-        End::Left | End::Time => u8::from(!is_complete) * INCOMPLETE,
+        End::Quit | End::Left | End::Time => u8::from(!is_complete) * INCOMPLETE,
         End::Signal(signal) => SIGNALLED + signal,
         End::Limit(why) => {
             say(Message::Error, [why]);
@@ -167,21 +188,33 @@ impl Session {
                 Some(_) => sys::typed(Duration::ZERO).unwrap_or_default(),
                 None => Vec::new(),
             };
-            for key in keys {
+            for key in keys_in(&keys) {
                 match key {
-                    b'q' => return End::Left,
-                    b'p' => self.is_paused = !self.is_paused,
-                    b's' => self.watching.options.by_so_far = !self.watching.options.by_so_far,
-                    _ => continue,
+                    Key::Other(b'q') => return End::Quit,
+                    Key::Other(b'p') => self.is_paused = !self.is_paused,
+                    Key::Other(b's') => {
+                        self.watching.options.by_so_far = !self.watching.options.by_so_far;
+                        self.order.clear();
+                    }
+                    Key::Up | Key::Other(b'k') => self.select(last.as_ref(), -1),
+                    Key::Down | Key::Other(b'j') => self.select(last.as_ref(), 1),
+                    Key::Other(b'\r' | b'\n') => {
+                        if self.watching.options.selected.is_none() {
+                            self.select(last.as_ref(), 1);
+                        }
+                        if let Some(signal) = self.open() {
+                            return End::Signal(signal);
+                        }
+                    }
+                    Key::Other(_) => continue,
                 }
-                self.order.clear();
                 if let Some(report) = &mut last
                     && let Err(error) = self.show(report, false)
                 {
                     return End::Failed(error);
                 }
             }
-            if self.signals.is_stopped.swap(false, std::sync::atomic::Ordering::SeqCst) {
+            if self.signals.is_stopped.swap(false, Ordering::SeqCst) {
                 self.silence = None;
                 if let Err(error) = signals::stop() {
                     return End::Failed(error);
@@ -192,6 +225,39 @@ impl Session {
             thread::sleep(STEP.min(next.saturating_sub(elapsed())));
             self.watch.listen();
         }
+    }
+
+    /// Selects the row so many below the selected one.
+    fn select(&mut self, report: Option<&Report>, by: isize) {
+        let Some(report) = report else { return };
+        let most = watch::room(report, &self.watching.options).min(report.rows.len());
+        let selected = &mut self.watching.options.selected;
+        let at = report.rows.iter().position(|row| selected.as_ref() == Some(&row.path));
+        let next = at.map_or(0, |at| at.saturating_add_signed(by)).min(most.saturating_sub(1));
+        *selected = report.rows.get(next).map(|row| row.path.clone());
+    }
+
+    /// Opens the selected place in `weigh ui`, until that ends. Returns the signal that ended it.
+    fn open(&mut self) -> Option<u8> {
+        let path = self.watching.options.selected.clone().filter(|_| browse::IS_BUILT)?;
+        self.silence = None;
+        let path = sys::into_path(path).into_os_string();
+        let ended = (self.watching.open)(path).and_then(|(request, options)| {
+            browse::run(&request, options).map_err(|problem| problem.lines())
+        });
+        // A signal for the screen is none for this one.
+        self.signals.is_stopped.store(false, Ordering::SeqCst);
+        self.silence = sys::silence().ok();
+        let (signal, problems) = match ended {
+            Ok(ended) => (ended.signal, errors::losses(&ended.kept, true, false)),
+            Err(why) => (None, vec![why]),
+        };
+        if !problems.is_empty() {
+            // The table comes below them.
+            self.drawn = 0;
+            say(Message::Error, problems);
+        }
+        signal
     }
 
     /// Shows a report. Returns false if nobody reads it.
@@ -216,16 +282,14 @@ impl Session {
         if let Some(size) = terminal::size() {
             self.watching.options.size = size;
         }
+        if is_last {
+            self.watching.options.selected = None;
+        }
         let mut lines = watch::lines(report, &self.watching.options);
         let height = self.watching.options.size.1.saturating_sub(1).max(1);
-        let keys = match (self.is_paused, self.watching.options.by_so_far) {
-            (true, _) => "paused: p goes on, q ends",
-            (_, false) => "q ends, p pauses, s sorts by growth so far",
-            (_, true) => "q ends, p pauses, s sorts by growth per second",
-        };
-        let WatchOptions { charset, size: (width, _), .. } = self.watching.options;
-        let keys =
-            (self.silence.is_some() && !is_last && height > 1).then(|| charset.cut(keys, width));
+        let opens = browse::IS_BUILT && !report.rows.is_empty();
+        let has_keys = self.silence.is_some() && !is_last && height > 1;
+        let keys = has_keys.then(|| watch::keys(self.is_paused, opens, &self.watching.options));
         lines.truncate(height - usize::from(keys.is_some()));
         lines.extend(keys);
         let mut text = String::new();
@@ -252,4 +316,37 @@ impl Session {
         let format = (Measure::Disk, &self.watching.options.format);
         exceeded.first().map(|it| errors::exceeded(it, None, format, false))
     }
+}
+
+/// What was typed.
+enum Key {
+    Up,
+    Down,
+    Other(u8),
+}
+
+/// The keys in `bytes`. Other sequences of escape are no keys.
+fn keys_in(bytes: &[u8]) -> Vec<Key> {
+    let (mut keys, mut rest) = (Vec::new(), bytes);
+    while let [first, after @ ..] = rest {
+        rest = after;
+        let ([b'[' | b'O', sequence @ ..], 0x1b) = (after, first) else {
+            keys.push(Key::Other(*first));
+            continue;
+        };
+        let end = sequence.iter().position(|byte| matches!(byte, 0x40..=0x7e));
+        match end.map(|end| sequence.split_at(end)) {
+            Some((b"", [last, after @ ..])) => {
+                rest = after;
+                match last {
+                    b'A' => keys.push(Key::Up),
+                    b'B' => keys.push(Key::Down),
+                    _ => {}
+                }
+            }
+            Some((_, [_, after @ ..])) => rest = after,
+            _ => rest = &[],
+        }
+    }
+    keys
 }

@@ -1,10 +1,13 @@
 //! Places that grow right now: a table for people, and one JSON object at a time for programs.
 
+use std::cmp::Ordering;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use nu_ansi_term::Style;
+
 use super::name::{cells, padded, right_aligned, shorten};
-use super::palette::Charset;
+use super::palette::{Charset, Palette};
 use super::size::{Format, percent};
 use crate::base::escape::{escape, json_bytes as bytes, json_string as string};
 use crate::base::path;
@@ -24,6 +27,50 @@ pub struct WatchOptions {
     pub home: Vec<u8>,
     /// Whether rows are sorted by growth since the start, and not by rates.
     pub by_so_far: bool,
+    /// Colours, if any.
+    pub palette: Option<Palette>,
+    /// The path of the row that is selected.
+    pub selected: Option<Vec<u8>>,
+}
+
+/// A piece of a line, in its style.
+type Piece = (String, Style);
+
+impl WatchOptions {
+    fn style(&self, style: impl Fn(Palette) -> Style) -> Style {
+        self.palette.map_or(Style::new(), style)
+    }
+
+    /// A line of these pieces, cut to the width. The one that is selected has a background.
+    fn line(&self, pieces: &[Piece], is_selected: bool) -> String {
+        let drawn: Vec<_> =
+            pieces.iter().map(|(text, style)| (self.charset.drawing(text), style)).collect();
+        let all: String = drawn.iter().map(|(text, _)| &**text).collect();
+        let shown = self.charset.cut(all.trim_end(), self.size.0);
+        if self.palette.is_none() {
+            return shown;
+        }
+        let band = if is_selected { self.style(Palette::band) } else { Style::new() };
+        let (mut rest, mut line) = (&*shown, String::new());
+        for (text, style) in drawn {
+            // The last one may be cut.
+            let (start, after) = rest.split_at_checked(text.len()).unwrap_or((rest, ""));
+            rest = after;
+            let style = match band.is_reverse {
+                true => band,
+                false => Style { background: band.background, ..*style },
+            };
+            let is_blank = start.trim().is_empty() && !is_selected;
+            line += &if is_blank { start.to_owned() } else { style.paint(start).to_string() };
+        }
+        line
+    }
+}
+
+/// How many rows there is room for, beside the other lines and one for keys.
+pub fn room(report: &Report, options: &WatchOptions) -> usize {
+    let others = shown(&report.ways).count() + held(report, options).len() + report.notes.len();
+    options.size.1.saturating_sub(others + 5).max(1)
 }
 
 /// Sorts the rows of a `report`. One of about the same rate stays where it was in the order `before`.
@@ -53,15 +100,13 @@ pub fn sort(report: &mut Report, by_so_far: bool, before: &[Vec<u8>]) {
 
 /// The lines for people.
 pub fn lines(report: &Report, options: &WatchOptions) -> Vec<String> {
-    let WatchOptions { format, charset, size: (width, height), .. } = options;
+    let WatchOptions { format, size: (width, _), .. } = options;
+    let (aside, accent) = (options.style(Palette::aside), options.style(Palette::accent));
     let mut lines: Vec<String> =
         shown(&report.ways).map(|way| header(way, report, options)).collect();
-    let mut after = held(report, options);
-    after.extend(report.notes.iter().cloned());
     let mut figures: Vec<[String; 2]> = Vec::new();
     let mut texts: Vec<(String, (String, String))> = Vec::new();
-    let room = height.saturating_sub(lines.len() + after.len() + 5).max(1);
-    let (rows, rest) = report.rows.split_at(report.rows.len().min(room));
+    let (rows, rest) = report.rows.split_at(report.rows.len().min(room(report, options)));
     for row in rows {
         figures.push(both(row.growth, report.window, format));
         texts.push((place(&row.path, options), written_by(row)));
@@ -77,7 +122,7 @@ pub fn lines(report: &Report, options: &WatchOptions) -> Vec<String> {
         texts.push((format!("not attributed ({part}{more})"), Default::default()));
     }
     if texts.is_empty() {
-        lines.push("   nothing has changed yet".to_owned());
+        lines.push(options.line(&[("   nothing has changed yet".to_owned(), aside)], false));
     } else {
         let head = ["per second", "so far"].map(str::to_owned);
         let [rate, sum] = [0, 1].map(|column| {
@@ -89,20 +134,61 @@ pub fn lines(report: &Report, options: &WatchOptions) -> Vec<String> {
         let left = width.saturating_sub(rate + sum + name + 8);
         let longest = texts.iter().map(|(place, _)| cells(place)).max().unwrap_or(0).max(5);
         let room = longest.min((left * 2 / 3).max(12));
-        let draw = |figures: &[String; 2], place: &str, (writer, about): (&str, &str)| {
-            let one = right_aligned(&figures[0], rate);
-            let two = right_aligned(&figures[1], sum);
-            let place = padded(&shorten(place, room), room);
-            let writer = padded(&shorten(writer, name), name);
-            format!(" {one}  {two}  {place}  {writer}  {about}").trim_end().to_owned()
+        let pieces = |figures: &[String; 2], (place, writer, about): (&str, &str, &str)| {
+            [
+                right_aligned(&figures[0], rate) + "  ",
+                right_aligned(&figures[1], sum) + "  ",
+                padded(&shorten(place, room), room) + "  ",
+                padded(&shorten(writer, name), name) + "  ",
+                about.to_owned(),
+            ]
         };
-        lines.push(draw(&head, "where", ("written by", "")));
-        for (figures, (place, (writer, about))) in figures.iter().zip(&texts) {
-            lines.push(draw(figures, place, (writer, about)));
+        let head = pieces(&head, ("where", "written by", "")).map(|text| (text, aside));
+        lines.push(options.line(&[&[(" ".to_owned(), aside)][..], &head].concat(), false));
+        let growth =
+            |row: &Row| if options.by_so_far { row.growth.so_far } else { row.growth.recent };
+        let whole = rows.iter().map(|row| growth(row).unsigned_abs()).fold(0, u64::saturating_add);
+        for (number, (figures, (place, (writer, about)))) in figures.iter().zip(&texts).enumerate()
+        {
+            let [rate, sum, place, writer, about] = pieces(figures, (place, writer, about));
+            let row = rows.get(number);
+            let is_selected =
+                row.is_some_and(|row| options.selected.as_deref() == Some(&*row.path));
+            let mark = if is_selected { "▸" } else { " " };
+            let of = |bytes: i64, is_sorted_by: bool| match row {
+                None => aside,
+                Some(_) if bytes < 0 => options.style(|it| it.change(Some(Ordering::Less))),
+                Some(_) if is_sorted_by => {
+                    options.style(|it| it.share(bytes.unsigned_abs(), whole))
+                }
+                Some(_) => Style::new(),
+            };
+            let Growth { recent, so_far } = row.map(|row| row.growth).unwrap_or_default();
+            let pieces = [
+                (mark.to_owned(), accent),
+                (rate, of(recent, !options.by_so_far)),
+                (sum, of(so_far, options.by_so_far)),
+                (place, if row.is_some() { accent } else { aside }),
+                (writer, Style::new()),
+                (about, aside),
+            ];
+            lines.push(options.line(&pieces, is_selected));
         }
     }
-    lines.append(&mut after);
-    lines.iter().map(|line| charset.cut(line, *width)).collect()
+    lines.extend(held(report, options));
+    lines.extend(report.notes.iter().map(|note| options.line(&[(note.clone(), aside)], false)));
+    lines
+}
+
+/// The line that says what keys do.
+pub fn keys(is_paused: bool, opens: bool, options: &WatchOptions) -> String {
+    let order = if options.by_so_far { "growth per second" } else { "growth so far" };
+    let enter = if opens { "Enter opens a place, " } else { "" };
+    let text = match is_paused {
+        true => format!("paused: p goes on, {enter}q ends"),
+        false => format!("q ends, p pauses, {enter}s sorts by {order}"),
+    };
+    options.line(&[(text, options.style(Palette::aside))], false)
 }
 
 /// The file systems to show: the first, and others that grow.
@@ -117,17 +203,23 @@ fn header(way: &Followed, report: &Report, options: &WatchOptions) -> String {
     let available = format.write(way.space.available);
     // Of a float, a cast saturates.
     let rate = format.write(way.rate.abs() as u64);
-    let state = match way.full_in {
-        Some(seconds) => format!(
-            "{name} is full in {}: {available} available, growing {rate} a second",
-            in_words(seconds)
-        ),
-        None if way.rate <= -1024.0 => {
-            format!("{name}: {available} available, shrinking {rate} a second")
-        }
-        None => format!("{name}: {available} available, not growing"),
+    let changes = match way.rate {
+        1024.0.. => format!("growing {rate} a second"),
+        ..=-1024.0 => format!("shrinking {rate} a second"),
+        _ => "not growing".to_owned(),
     };
-    format!("{state}   {}, {}", followed(way), in_words(report.elapsed.as_secs_f64()))
+    let full = way.full_in.map(|seconds| format!(" is full in {}", in_words(seconds)));
+    let how = format!("   {}, {}", followed(way), in_words(report.elapsed.as_secs_f64()));
+    let pieces = [
+        (name, options.style(Palette::accent)),
+        (
+            full.unwrap_or_default(),
+            Style { is_bold: true, ..options.style(|it| it.change(Some(Ordering::Greater))) },
+        ),
+        (format!(": {available} available, {changes}"), Style::new()),
+        (how, options.style(Palette::aside)),
+    ];
+    options.line(&pieces, false)
 }
 
 /// How a file system is followed.
@@ -243,7 +335,13 @@ fn held(report: &Report, options: &WatchOptions) -> Vec<String> {
         let grows = if it.grown > 0 { "Growing, and" } else { "Not growing, but" };
         let size = options.format.write(it.size);
         let (name, about) = (named(&it.writer), about(&it.writer, it.user.as_deref()));
-        format!("{grows} held by a deleted file: {size}  {name}, {about} (a restart frees it)")
+        let pieces = [
+            (format!("{grows} held by a deleted file: "), Style::new()),
+            (size, options.style(|it| it.change(Some(Ordering::Greater)))),
+            (format!("  {name}, {about} "), Style::new()),
+            ("(a restart frees it)".to_owned(), options.style(Palette::aside)),
+        ];
+        options.line(&pieces, false)
     };
     report.held.iter().take(MOST).map(line).collect()
 }

@@ -92,10 +92,10 @@ pub use system::{
     Bulk, Events, HOME, HeldDirectory, OPENER, Prefetch, Silence, asked, clone_mount,
     ensure_output, errors, file_id, for_root, forget_typed, free_handles, has_dos_name, host,
     in_use, into_path, is_capable_terminal, is_out_of_handles, is_vanished, make_directories,
-    make_private_directory, map_extents, not_found, open_for_writing, open_outside, open_to_append,
-    own_space, own_usage, read_keys_without_waiting, read_private_file, silence, space_around,
-    stop_others, terminal, threads_with_room, to_path, typed, unlinked_files, usage, user_home,
-    user_homes, user_id, user_name, user_number, writer,
+    make_private_directory, map_extents, mount_list, not_found, open_for_writing, open_outside,
+    open_to_append, own_space, own_usage, read_keys_without_waiting, read_private_file, silence,
+    space_around, stop_others, terminal, threads_with_room, to_path, typed, unlinked_files, usage,
+    user_home, user_homes, user_id, user_name, user_number, writer,
 };
 pub use time_zone::time_zone;
 

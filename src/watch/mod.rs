@@ -9,6 +9,7 @@
 //! a scan would find, and processes, pending looks and waiting events have limits.
 
 mod apply;
+mod mounts;
 mod places;
 mod scan;
 mod table;
@@ -56,6 +57,10 @@ pub struct Watch {
     clock: Box<dyn Fn() -> Duration>,
     roots: Vec<(CString, Handle)>,
     ways: Vec<Way>,
+    /// The system's list of mounts, when weigh looked last.
+    mounts: Vec<u8>,
+    /// Sentences about mounts that came and went.
+    mounted: Vec<String>,
     table: Table,
     places: Places,
     /// The first is nobody that is known.
@@ -91,7 +96,7 @@ struct Pending {
 }
 
 /// A file without a name that is held open.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct HeldFile {
     /// The path that it had.
     id: Vec<u8>,
@@ -168,7 +173,8 @@ impl Watch {
         }
         let paths: Vec<_> = held.iter().map(|(path, _)| path.to_bytes().to_vec()).collect();
         let mut this = Self {
-            ways: Way::all(&paths, options.one_file_system),
+            ways: Way::all(&paths, options.one_file_system, &[]),
+            mounts: sys::mount_list().unwrap_or_default(),
             options,
             every,
             clock: Box::new(sys::stopwatch()),
@@ -191,16 +197,20 @@ impl Watch {
             size: 0,
             held: Vec::new(),
             problems: Vec::new(),
+            mounted: Vec::new(),
         };
         let paths = paths.into_iter().map(|path| sys::into_path(path).into()).collect();
         this.scan(paths, None, &mut |progress| watch(Some(progress)));
         watch(None);
+        // What happened meanwhile is a part of the start, too.
+        this.listen();
         this.has_begun = true;
+        this.places = Places::default();
         this.first_size = mem::take(&mut this.size).max(0) as u64;
         // Nothing was found on others.
         this.ways.retain(|way| way.top.is_some());
         for way in &mut this.ways {
-            way.begin();
+            way.begin(Duration::ZERO);
         }
         // Devices have no caches of what changes.
         (this.options.prefetch, this.options.bulk) = (false, false);
@@ -239,7 +249,8 @@ impl Watch {
         }
     }
 
-    /// The state now. At the `last` tick, all that may still change is looked at again.
+    /// The state now. At the `last` tick, all that may still change is looked at again, unless weigh is interrupted: then
+    /// nothing is scanned.
     pub fn tick(&mut self, is_last: bool) -> Report {
         self.listen();
         let ticks = |time: Duration| (time.as_secs_f64() / self.every.as_secs_f64()).ceil() as u64;
@@ -255,8 +266,9 @@ impl Watch {
                 self.to_scan.extend(self.ways[way].top);
             }
         }
+        self.look_at_mounts();
         self.scan_again(is_last);
-        if (self.clock)() >= self.next_look {
+        if is_last || (self.clock)() >= self.next_look {
             self.look_at_held();
         }
         let first = (self.tick + 1).saturating_sub(window);
@@ -284,6 +296,7 @@ impl Watch {
             rows.push(Row { path, growth: line.growth, writers: writers.collect() });
         }
         let mut notes = self.moved_roots();
+        notes.extend(self.mounted.iter().cloned());
         if mem::take(&mut self.is_lost) {
             notes.push("too much happened at once: some directories are scanned again".to_owned());
         }
@@ -291,8 +304,11 @@ impl Watch {
         if unread > 0 {
             notes.push(format!("{unread} entries could not be read"));
         }
-        let ways: Vec<_> = self.ways.iter_mut().map(|way| way.follow(now)).collect();
-        let changes = self.ways.iter().filter_map(Way::change);
+        // The last figures of one that is gone say nothing now.
+        let is_there = |way: &Way| way.has_begun() && !way.is_gone;
+        let followed = self.ways.iter_mut().filter(|way| is_there(way));
+        let ways: Vec<_> = followed.map(|way| way.follow(now)).collect();
+        let changes = self.ways.iter().filter(|way| is_there(way)).filter_map(Way::change);
         let (of, not_attributed) =
             changes.fold((0, 0), |sum: (i64, i64), it| (sum.0 + it.0, sum.1 + it.1));
         let is_all = self.ways.iter().all(|way| way.is_whole);

@@ -150,9 +150,11 @@ impl Places {
 }
 
 /// The part that each directory has, with those below it, in all that was written and removed: recently, and since the
-/// start, so that it is at most 2.
+/// start.
 struct Weights {
-    of: Map<u32, f64>,
+    of: Map<u32, [f64; 2]>,
+    /// Without those below it.
+    own: Map<u32, [f64; 2]>,
     children: Map<u32, Vec<u32>>,
 }
 
@@ -169,12 +171,15 @@ impl Weights {
         let recent = all(own.iter().map(|it| it.1).sum());
         let so_far = all(own.iter().map(|it| it.2).sum());
         let (mut of, mut children) = (Map::default(), Map::<u32, Vec<u32>>::default());
+        let mut alone = Map::default();
         for (directory, of_recent, of_all) in own {
-            let weight = of_recent / recent + of_all / so_far;
+            let weights = [of_recent / recent, of_all / so_far];
+            alone.insert(directory, weights);
             let mut at = directory;
             loop {
                 let is_new = !of.contains_key(&at);
-                *of.entry(at).or_insert(0.0) += weight;
+                let sums = of.entry(at).or_insert([0.0; 2]);
+                (sums[0], sums[1]) = (sums[0] + weights[0], sums[1] + weights[1]);
                 let Some(parent) = table.parent(at) else { break };
                 if is_new {
                     children.entry(parent).or_default().push(at);
@@ -182,20 +187,31 @@ impl Weights {
                 at = parent;
             }
         }
-        Self { of, children }
+        Self { of, own: alone, children }
     }
 
-    /// The directories that have lines: those that cannot be divided into a few others with most of their change.
+    /// The directories that have lines: those that cannot be divided into a few others with most of their change, recently
+    /// or since the start. After an hour in many directories, the one that grows now has a line, too.
     fn chosen(&self) -> HashSet<u32, RandomState> {
-        let (mut chosen, mut ahead) = (HashSet::default(), vec![0_u32]);
-        let weight = |it: &u32| self.of.get(it).copied().unwrap_or(0.0);
+        let mut chosen = HashSet::default();
+        self.choose(|weights| weights[0], &mut chosen);
+        self.choose(|weights| weights[1], &mut chosen);
+        chosen
+    }
+
+    fn choose(&self, of: impl Fn(&[f64; 2]) -> f64, chosen: &mut HashSet<u32, RandomState>) {
+        let mut ahead = vec![0_u32];
+        let weight = |it: &u32| self.of.get(it).map_or(0.0, &of);
+        let own = |it: &u32| self.own.get(it).map_or(0.0, &of);
         while let Some(directory) = ahead.pop() {
             let all = weight(&directory);
             let below = self.children.get(&directory).map_or(&[][..], |it| it);
             let large: Vec<_> = below.iter().copied().filter(|it| weight(it) >= LARGE).collect();
             let divided: f64 = large.iter().map(weight).sum();
             let stands_for_it = large.iter().any(|it| weight(it) >= MOST_OF_IT * all);
-            let is_divided = stands_for_it || large.len() <= FEW && divided >= MOST_OF_IT * all;
+            // What is left without a line of its own is in the directory itself.
+            let shown = divided + own(&directory);
+            let is_divided = stands_for_it || large.len() <= FEW && shown >= MOST_OF_IT * all;
             let (rest, large) = if is_divided { (all - divided, large) } else { (all, vec![]) };
             // Nothing below is left, if what is there is too small for lines.
             if rest >= LARGE || large.is_empty() && all > 0.0 {
@@ -203,7 +219,6 @@ impl Weights {
             }
             ahead.extend(large);
         }
-        chosen
     }
 }
 
@@ -250,6 +265,27 @@ mod tests {
         // Of a directory that is gone, its parent.
         places.fold(2, 1);
         assert_eq!(lines(&places, &table), [1, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    }
+
+    /// Once, a directory that grows by itself hid those in it.
+    #[test]
+    fn a_directory_and_one_in_it_have_lines() {
+        let table = table(&[0, 1]);
+        let mut places = Places::default();
+        places.credit(1, 1, 1_000, 0);
+        places.credit(2, 2, 500, 0);
+        assert_eq!(lines(&places, &table), [1, 2]);
+    }
+
+    /// Once, a long list of places that no longer grow hid the one that does.
+    #[test]
+    fn a_place_that_grows_now_has_a_line_after_many_others() {
+        let table = table(&[0; 100]);
+        let mut places = Places::default();
+        (1..=99).for_each(|directory| places.credit(directory, 1, 10_000, 0));
+        places.forget_before(1);
+        places.credit(100, 2, 1_000, 1);
+        assert_eq!(lines(&places, &table), [0, 100]);
     }
 
     #[test]

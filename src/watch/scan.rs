@@ -1,5 +1,7 @@
 //! Scanning again, where no event says what changed; and files without a name that are held open.
 
+use std::sync::atomic::AtomicBool;
+
 use super::*;
 use crate::sys::MountTable;
 
@@ -12,7 +14,7 @@ impl Watch {
             let (_, unexplained) = way.change().unwrap_or_default();
             let is_seen = (unexplained - way.known.0).abs() < UNSEEN || way.others != way.known.1;
             // Writing to a mapped file makes no event.
-            if way.events.is_err() || !is_seen && way.is_whole {
+            if !way.is_gone && (way.events.is_err() || !is_seen && way.is_whole) {
                 self.to_scan.extend(way.top);
             }
             if way.others != way.known.1 {
@@ -95,10 +97,12 @@ impl Watch {
                     number: key.inode,
                 });
                 let pid = open.as_ref().zip(identity).and_then(|(open, it)| open.get(&it));
+                let size = |entry: Option<Entry>| entry.map_or(0, |it| it.size.cast_signed());
                 match is_first {
-                    true => {
-                        self.size =
-                            self.size.saturating_add(now.map_or(0, |it| it.size.cast_signed()))
+                    true => self.size = self.size.saturating_add(size(now)),
+                    false if self.is_of_mount(key) => {
+                        let grown = size(now).saturating_sub(size(before));
+                        self.first_size = self.first_size.saturating_add_signed(grown);
                     }
                     false => self.credit(before, now, pid.copied().unwrap_or(0)),
                 }
@@ -116,18 +120,27 @@ impl Watch {
                 self.forget(number);
             }
         }
+        let now = (self.clock)();
+        for way in self.ways.iter_mut().filter(|way| self.has_begun && way.top.is_some()) {
+            if !way.has_begun() {
+                way.begin(now);
+            }
+        }
         let cost = sys::usage().cpu.saturating_sub(before);
-        self.next_scan = (self.clock)() + cost * IDLE;
+        self.next_scan = now + cost * IDLE;
     }
 
-    /// Learns which devices there are.
+    /// Learns which devices there are, from the first directories on them.
     fn learn(&mut self, devices: &[(Identity, u32)]) {
         let mounts = MountTable::read();
         for (identity, number) in devices {
             let path = self.table.path(*number);
             let device = self.table.device(identity.device);
-            let way = self.ways.iter_mut().find(|way| way.is_on(identity.mount, &mounts));
-            if let Some(way) = way {
+            for way in self.ways.iter_mut().filter(|way| way.is_gone) {
+                way.remove_device(device);
+            }
+            let is_it = |way: &&mut Way| !way.is_gone && way.is_on(identity.mount, &mounts);
+            if let Some(way) = self.ways.iter_mut().find(is_it).filter(|way| !way.has(device)) {
                 way.learn(&path, identity.number, device, *number);
             }
         }
@@ -137,10 +150,12 @@ impl Watch {
     pub(super) fn look_at_held(&mut self) {
         let before = sys::usage().cpu;
         let places = self.ways.iter().map(Way::place).collect::<Vec<_>>();
-        let found = sys::unlinked_files(&places, &self.options.interrupt);
+        let found = sys::unlinked_files(&places, &AtomicBool::new(false));
         let (mut held, known) = (Vec::new(), mem::take(&mut self.held));
         for (way, cause) in found.map(|it| it.causes).unwrap_or_default().into_iter().enumerate() {
-            self.ways[way].hold(cause.size);
+            if places.get(way).is_some_and(|place| *place != Identity::default()) {
+                self.ways[way].hold(cause.size);
+            }
             for part in cause.parts {
                 /// Smaller files are not worth a line.
                 const LARGE: u64 = 1 << 20;

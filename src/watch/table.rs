@@ -219,7 +219,10 @@ impl Table {
                     number
                 }
             };
-            if let Some(identity) = identity.filter(|_| self.devices.len() > known) {
+            // Something else may be mounted there now, on a device with a known number.
+            let is_entered = parent.is_some_and(|it| self.key(it).device != key.device);
+            let is_first = self.devices.len() > known || is_entered;
+            if let Some(identity) = identity.filter(|_| is_first) {
                 taken.devices.push((identity, number));
             }
             numbers.extend(directory.id().map(|id| (id, number)));

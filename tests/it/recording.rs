@@ -22,7 +22,7 @@ use crate::mounted::Mounted;
 use crate::picture::cells;
 use crate::run::{PATIENCE, is_kept, weigh};
 use crate::saved;
-use crate::session::Theme;
+use crate::session::{self, Theme};
 
 /// The 8 colours that a terminal has names for, as pictures show them.
 const NAMED: [u32; 8] =
@@ -144,6 +144,16 @@ fn growth_looks_like_that() {
         header["host"] = "web1".into();
     });
     is_drawn("growth.svg", "diff -s srv --since then.weigh", &fixture);
+}
+
+#[test]
+fn watch_looks_like_that() {
+    for (theme, name) in [(Theme::Dark, "watch"), (Theme::Light, "watch-light")] {
+        let buffer = screen(&session::watched(theme), 90);
+        let size = (buffer.area.width, buffer.area.height);
+        let picture = picture(size, theme, &drawn(&buffer, theme));
+        is_kept(format!("docs/{name}.svg"), &picture, &text(&buffer));
+    }
 }
 
 /// What is typed, what it does, what the screen says then, and for how many seconds that is shown.

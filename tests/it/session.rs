@@ -47,14 +47,71 @@ use weigh::internal::scan::walk::{Progress, WalkOptions, walk};
 use weigh::internal::show::colors::Colors;
 use weigh::internal::show::palette::{Charset, Palette};
 use weigh::internal::show::time::TimeFormat;
+use weigh::internal::show::watch::{self, WatchOptions};
 use weigh::internal::sys::problem::Operation;
 use weigh::internal::sys::{self, Holder, Space};
 use weigh::internal::tree::tally::{Entry, Inodes, Live, LivePart, Tally, Whole};
 use weigh::internal::tree::{Totals, Tree};
+use weigh::internal::watch::{Followed, Growth, HeldFile, Report, Row, Writer};
 
 pub use weigh::internal::show::name::cells as width;
 pub use weigh::internal::show::palette::{Depth, ROLES, Theme};
 pub use weigh::internal::sys::problem::Problem;
+
+/// A table of `weigh watch` on 90 columns, as docs describe it.
+pub fn watched(theme: Theme) -> String {
+    const MI: i64 = 1 << 20;
+    let row = |path: &str, [recent, so_far]: [i64; 2], writers: &[(u32, &str, &str, &str)]| Row {
+        path: path.into(),
+        growth: Growth { recent, so_far },
+        writers: writers
+            .iter()
+            .map(|(pid, command, user, unit)| {
+                let process = Holder { pid: *pid, command: (*command).into() };
+                let writer = Writer { process, user: None, unit: (*unit).to_owned() };
+                let growth = Growth { recent: recent / 2, so_far: so_far / 2 };
+                (writer, Some((*user).to_owned()), growth)
+            })
+            .collect(),
+    };
+    let app: Vec<_> = (0..12).map(|pid| (1_400 + pid, "app", "app", "app.service")).collect();
+    let java = Holder { pid: 998, command: b"java".to_vec() };
+    let mut report = Report {
+        elapsed: Duration::from_secs(120),
+        window: Duration::from_secs(10),
+        ways: vec![Followed {
+            path: b"/".to_vec(),
+            space: Space { available: 71 << 30, size: 1 << 40, ..Space::default() },
+            rate: f64::from(42 << 20),
+            full_in: Some(1_731.0),
+            ..Followed::default()
+        }],
+        rows: vec![
+            row("/home/ann/.cache/x", [410 * MI, 3_900 * MI], &[(3_120, "python", "ann", "")]),
+            row("/var/log/app", [12 * MI, 130 * MI], &app),
+            row("/srv/backup", [-5 * MI, -210 * MI], &[(7_022, "rm", "root", "")]),
+        ],
+        not_attributed: 70 * MI,
+        of: 4_100 * MI,
+        is_all: true,
+        held: vec![HeldFile::default()],
+        ..Report::default()
+    };
+    let held = &mut report.held[0];
+    (held.size, held.writer.process) = (39_011 << 20, java);
+    held.user = Some("tomcat".to_owned());
+    watch::sort(&mut report, false, &[]);
+    let options = WatchOptions {
+        size: (90, 24),
+        home: b"/home/ann".to_vec(),
+        palette: Some(Palette::new(theme, Depth::Rgb)),
+        selected: Some(b"/var/log/app".to_vec()),
+        ..WatchOptions::default()
+    };
+    let mut lines = watch::lines(&report, &options);
+    lines.push(watch::keys(false, true, &options));
+    lines.join("\n")
+}
 
 /// A screen of what is at `root`.
 pub fn open(root: impl AsRef<Path>) -> Session {

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::fixture::Fixture;
 use crate::pty::Terminal;
+use crate::rounds::rounds;
 use crate::run::{become_nobody, in_namespace, python, weigh};
 
 /// How long something may take, however busy the machine is.
@@ -423,4 +424,144 @@ tail -n 1 ticks > last
     let last: Value = serde_json::from_str(&last).unwrap();
     assert!(last["notes"][0].as_str().unwrap().contains("unmounted"), "{last:#}");
     assert_eq!(last["file_systems"][0]["size"], 9 << 20, "{last:#}");
+}
+
+/// Whatever ends it, the last line sums up.
+#[test]
+fn signals_end_it_with_a_summary() {
+    for (signal, status) in [("HUP", 129), ("INT", 130), ("TERM", 143)] {
+        let fixture = Fixture::new().dir("top");
+        let child = weigh("watch --every 1s").arg(fixture.at("top")).spawn();
+        let mut watched = Watched::new(child);
+        watched.next();
+        let pid = watched.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+        watched.until(|tick| tick["summary"] == true);
+        assert_eq!(watched.child.wait().unwrap().code(), Some(status), "{signal}");
+    }
+}
+
+/// After `q`, the table has the last figures, and no line about keys.
+#[test]
+fn the_last_table_has_what_happened_before_q() {
+    let fixture = Fixture::new().dir("top");
+    let mut terminal = Terminal::new();
+    let mut child = weigh("watch --every 1h").arg(fixture.at("top")).on(&terminal).spawn();
+    std::thread::sleep(Duration::from_millis(500));
+    terminal.type_in(b"q");
+    terminal.wait_for("nothing has changed yet");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let shown = terminal.close();
+    assert!(!String::from_utf8_lossy(&shown).contains("q ends"));
+}
+
+#[test]
+#[cfg(feature = "tui")]
+fn enter_opens_a_place_and_q_comes_back() {
+    let fixture = Fixture::new().dir("top/a").file("top/a/known", 10);
+    let mut terminal = Terminal::new();
+    let mut child = weigh("watch --every 1s").arg(fixture.at("top")).on(&terminal).spawn();
+    terminal.wait_for("q ends");
+    std::fs::write(fixture.at("top/a/new"), vec![1; 3_000_000]).unwrap();
+    terminal.wait_for("Enter opens a place");
+    terminal.type_in(b"\x1b[B");
+    terminal.wait_for("▸");
+    terminal.type_in(b"\r");
+    terminal.wait_for("known");
+    terminal.type_in(b"q");
+    terminal.wait_for("Enter opens a place");
+    terminal.type_in(b"q");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// The first seconds say little about the time until a file system is full.
+#[test]
+#[ignore = "needs root"]
+fn the_time_until_full_is_that_of_a_steady_writer() {
+    let fixture = Fixture::new().dir("top");
+    let script = format!(
+        r#"{FUNCTIONS}mount -t tmpfs -o size=900M none top
+"$0" watch --every 1s --for 20s top > ticks &
+weigh=$!
+wait_for '"seconds":1' '"places"'
+slowly 170 > top/log
+wait $weigh
+"#
+    );
+    in_namespace(&fixture, &script);
+    let ticks = std::fs::read_to_string(fixture.at("ticks")).unwrap();
+    let ticks: Vec<Value> = ticks.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |tick: &Value, name: &str| tick["file_systems"][0][name].as_f64();
+    let mut told = 0;
+    for tick in &ticks {
+        let seconds = tick["seconds"].as_f64().unwrap();
+        let Some(full_in) = of(tick, "full_in_seconds") else { continue };
+        assert!(seconds >= 10.0, "{tick:#}");
+        let available = of(tick, "available").unwrap();
+        let written = of(&ticks[0], "available").unwrap() - available;
+        let since = seconds - ticks[0]["seconds"].as_f64().unwrap();
+        let expected = available / (written / since);
+        assert!((full_in / expected - 1.0).abs() < 0.2, "{full_in} {expected} {tick:#}");
+        told += 1;
+    }
+    assert!(told > 5, "{ticks:#?}");
+}
+
+/// The content that a mount brings or takes is no growth; what is written there later is.
+#[test]
+#[ignore = "needs root"]
+fn later_mounts_are_followed() {
+    let fixture = Fixture::new().dir("top");
+    let script = format!(
+        r#"{FUNCTIONS}mount -t tmpfs none top
+mkdir top/m
+"$0" watch --every 1s top > ticks &
+weigh=$!
+wait_for '"seconds":1' '"places"'
+mount -t tmpfs none top/m
+head -c 7000000 /dev/zero > top/m/old
+wait_for 'top/m was mounted' 'top/m","followed'
+head -c 3000000 /dev/zero > top/m/new
+wait_for '"so_far":3002368,"file' '"path"'
+umount top/m
+wait_for 'top/m was unmounted' '"so_far":3002368,"file'
+# A new one gets the same device number.
+mount -t tmpfs none top/m
+sleep 2
+head -c 4000000 /dev/zero > top/m/new
+wait_for '"so_far":7004160,"file' '"path"'
+umount -l top
+kill -TERM $weigh
+wait $weigh || true
+"#
+    );
+    in_namespace(&fixture, &script);
+}
+
+/// `tests/watching` on each file system, in rounds.
+fn watching(what: &str, kinds: [(&str, usize, usize); 5]) {
+    for (kind, usual, full) in kinds {
+        let fixture = Fixture::new();
+        let rounds = rounds(usual, full);
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/watching");
+        let script = format!("TMPDIR=. python3 {script} \"$0\" {what} {kind} {rounds}");
+        let run = in_namespace(&fixture, &script);
+        print!("{}", String::from_utf8_lossy(&run.stdout));
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn random_writers_are_named() {
+    let kinds =
+        [("ext4", 2, 100), ("xfs", 1, 30), ("btrfs", 1, 30), ("tmpfs", 1, 30), ("overlay", 1, 30)];
+    watching("named", kinds);
+}
+
+#[test]
+#[ignore = "needs root"]
+fn nearly_all_of_the_change_has_a_place() {
+    let kinds =
+        [("ext4", 2, 100), ("xfs", 1, 30), ("btrfs", 1, 30), ("tmpfs", 1, 30), ("overlay", 1, 30)];
+    watching("parts", kinds);
 }

@@ -120,6 +120,16 @@ pub fn parse() -> Plan {
     })
 }
 
+/// How to browse the directory at `path`, as `weigh ui` would.
+///
+/// # Errors
+/// Says why that cannot be done.
+pub fn browsing(path: OsString) -> Result<(Request, BrowseOptions), String> {
+    let args = ["weigh".into(), "ui".into(), path];
+    let plan = parse::flags(&args, |_| Ok(()), Plan::new)?;
+    plan.browse.map(|browse| (plan.request, browse)).ok_or_else(|| "there is no screen".to_owned())
+}
+
 /// A hint for a missing PATH that may be meant as a command.
 pub fn meant(problems: &[Problem]) -> Option<String> {
     let missing = problems.iter().filter(|it| it.operation == Operation::Stat);

@@ -5,8 +5,8 @@ use std::time::Duration;
 use clap::Args;
 
 use super::CommandInfo;
-use crate::app::cli::flags::Flags;
 use crate::app::cli::screen::homes;
+use crate::app::cli::{self, flags::Flags};
 use crate::app::terminal;
 use crate::app::watch::Watching;
 use weigh::internal::base::when::parse_duration;
@@ -39,7 +39,8 @@ pub(in crate::app::cli) const WATCH: CommandInfo = CommandInfo {
         ("weigh watch --for 60s /srv >log.jsonl", "one minute, a line of JSON every 2 s"),
         ("weigh watch --for 1h --fail-growth 1G .", "status 3 if it grows by over 1 GiB"),
     ],
-    notes: "Keys: q ends, p pauses, s sorts by growth so far.\n\
+    notes: "Keys: q ends, p pauses, s sorts by growth so far, arrows select a place,\n\
+        Enter opens it in weigh ui.\n\
         As root on Linux, the kernel names each change and its process. Otherwise,\n\
         and on overlays, weigh scans again and again, within a tenth of one core.\n",
     own: &["every for_time fail_growth limit_filesystem skip output_json"],
@@ -81,7 +82,11 @@ impl Flags {
                 size: (columns.into(), lines.into()),
                 home: home.into_os_string().into_encoded_bytes(),
                 by_so_far: false,
+                palette: self.wants_colors(terminal::wants_colors).then(|| self.colors().palette),
+                selected: None,
             },
+            asks_background: terminal::is_stdin() && self.may_ask_background(),
+            open: cli::browsing,
         }))
     }
 }
