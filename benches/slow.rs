@@ -48,6 +48,7 @@ fn main() -> ExitCode {
             while !told_to_end.load(Ordering::Relaxed) && !mounted.is_gone() {
                 thread::sleep(Duration::from_millis(20));
             }
+            eprintln!("slow: {} names were looked up", mounted.lookups());
             if mounted.hung() > 0 {
                 eprintln!("slow: {} requests were never answered", mounted.hung());
             }

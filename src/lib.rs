@@ -60,7 +60,7 @@
 //! scan from remove watch  the walk · snapshots, lists, other machines · deleting and the trash · growth as it happens
 //! tree                    directories, their totals, and the packed result
 //! sys                     every system call
-//! fs base                 formats of git and ext4 · measures, inodes, times, paths, limits
+//! fs base                 formats of git, bbolt and ext4 · measures, inodes, times, paths, limits
 //! ```
 //!
 //! ```text
@@ -111,8 +111,8 @@
 //!   frees.
 //! * `sys` lists directories and examines entries, through the source for the root or the mount. Nothing else
 //!   touches the file system. Each failure is a [`Problem`].
-//! * `fs`: `git` knows what git ignores and tracks, and `ext4` reads ext4 from a device that `sys` opened. Both import
-//!   nothing else of weigh.
+//! * `fs`: `git` knows what git ignores and tracks, `bbolt` reads containerd's databases, and `ext4` reads ext4 from a
+//!   device that `sys` opened. They import nothing else of weigh.
 //! * `base` is shared by all: inodes, measures and units, points in time, invalid values, escapes in text, limits,
 //!   work on several cores, paths, and how to end a walk early.
 //!

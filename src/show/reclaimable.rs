@@ -349,7 +349,10 @@ pub fn from_home(path: &[u8], all: &Reclaimable) -> Vec<u8> {
     match home.and_then(|home| path::below(path, home)) {
         Some(b"") => b"~".to_vec(),
         Some(below) => path::join_all([b"~", below]),
-        None => path::below(path, b".").unwrap_or(path).to_vec(),
+        None => {
+            let below = path::below(path, b".").filter(|below| !below.is_empty());
+            below.unwrap_or(path).to_vec()
+        }
     }
 }
 

@@ -191,12 +191,27 @@ impl Tree {
         found
     }
 
-    /// Adds notes to directories, by their paths.
+    /// Adds notes to entries, by their paths.
     pub fn annotate(&mut self, notes: &BTreeMap<Vec<u8>, String>) {
+        // Of each directory: by where it begins in the block, each entry that is not a directory.
+        let mut leaves: HashMap<DirectoryId, HashMap<usize, &str>> = HashMap::new();
+        let mut itself = Vec::new();
         for (Place { directory, offset }, note) in self.at_paths(notes) {
-            if let (Some(directory), 0) = (self.directories.get_mut(directory.index()), offset) {
-                directory.block = directory.with(&Node { note, ..directory.node() });
+            match offset {
+                0 => itself.push((directory, &**note)),
+                at => drop(leaves.entry(directory).or_default().insert(at as usize, note)),
             }
+        }
+        for (id, leaves) in leaves {
+            let Some(directory) = self.directories.get_mut(id.index()) else { continue };
+            directory.block = directory.packed_anew(&directory.node(), |block, at, leaf| {
+                let note = leaves.get(&at).copied().unwrap_or(leaf.note);
+                record::push(block, &Node { note, ..leaf });
+            });
+        }
+        for (id, note) in itself {
+            let Some(directory) = self.directories.get_mut(id.index()) else { continue };
+            directory.block = directory.with(&Node { note, ..directory.node() });
         }
     }
 

@@ -14,6 +14,7 @@
 // What tests are made of. The first lines of each file say what it does.
 #[macro_use]
 mod run;
+mod bolt;
 #[cfg(target_os = "linux")]
 mod denied;
 mod dice;
@@ -39,6 +40,7 @@ mod storage;
 // What is counted.
 mod caches;
 mod churn;
+mod containerd;
 mod containers;
 mod counting;
 mod filters;

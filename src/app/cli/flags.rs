@@ -190,8 +190,8 @@ pub(super) struct ShowFlags {
     /// Show totals by group
     ///
     /// The groups are file extensions, owners, ages (time since the last modification), sizes, or images
-    /// and containers of Docker or podman. Every inode counts in one group, but for layers that several
-    /// images share: these count in each of them.
+    /// and containers of Docker, podman or containerd. Every inode counts in one group, but for layers that
+    /// several images share: these count in each of them.
     #[arg(long, value_name = "WHAT")]
     #[arg(value_parser = PossibleValuesParser::new(By::NAMES))]
     pub(super) by: Option<String>,

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Deserialize;
 
 use super::files::Files;
-use super::{EngineStorage, MOST_LAYERS, image_name, shown};
+use super::{EngineStorage, MOST_LAYERS, User, image_name, shown};
 
 /// The tags and digests of each image, by name.
 #[derive(Deserialize)]
@@ -114,6 +114,6 @@ fn read_containers(files: &mut Files<'_>, storage: &mut EngineStorage) {
             directories.push(format!("overlay2/{layer}"));
             storage.note(&format!("overlay2/{layer}"), format!("container {name}: first layer"));
         }
-        storage.users.push((format!("container {name}"), directories));
+        storage.users.push(User::new(format!("container {name}"), directories));
     }
 }

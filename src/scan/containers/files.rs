@@ -7,8 +7,9 @@ use std::io::{self, ErrorKind, Read};
 use serde::de::DeserializeOwned;
 
 use crate::base::path;
+use crate::fs::bbolt;
 use crate::sys::problem::{Operation, Problem};
-use crate::sys::{Handle, Listing, Source, Symlinks, to_path};
+use crate::sys::{Handle, Listing, Query, Source, Symlinks, to_path};
 
 /// No file is read that is larger, in bytes: 20,000 layers of containers/storage take less.
 const LARGEST: u64 = 10 << 20;
@@ -59,7 +60,7 @@ impl<'a> Files<'a> {
     }
 
     /// Notes that what is at `path` could not be read, unless nothing is there.
-    fn fail(&mut self, path: &str, error: &io::Error) {
+    pub(super) fn fail(&mut self, path: &str, error: &io::Error) {
         if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
             self.is_complete = false;
             let path = path::join_all([self.path, path.as_bytes()]);
@@ -101,6 +102,35 @@ impl<'a> Files<'a> {
         });
         self.is_complete &= value.is_some();
         value
+    }
+
+    /// What `each` makes of the keys of the bbolt database called `name` in the directory at `path`. A missing file leaves
+    /// the result incomplete.
+    pub(super) fn database<T: Default>(
+        &mut self,
+        path: &str,
+        name: &str,
+        each: impl FnMut(&mut T, &[&[u8]], &[u8]),
+    ) -> Option<T> {
+        let mut bytes = self.room.bytes;
+        let read = || {
+            let name = CString::new(name)?;
+            let opened = self.open(path)?.open_file_at(&name, Symlinks::Stay, u64::MAX)?;
+            opened.map(|mut file| bbolt::read(&mut file, &mut bytes, each)).transpose()
+        };
+        let value = read();
+        self.room.bytes = bytes.saturating_sub(LEAST);
+        let value = value.inspect_err(|error| self.fail(&format!("{path}/{name}"), error));
+        let value = value.ok().flatten();
+        self.is_complete &= value.is_some();
+        value
+    }
+
+    /// Device and inode of the entry called `name` in the directory at `path`.
+    pub(super) fn identity(&self, path: &str, name: &str) -> Option<(u64, u64)> {
+        let name = CString::new(name).ok()?;
+        let stat = self.open(path).ok()?.stat_at(&name, Symlinks::Stay, Query::default()).ok()?;
+        Some((stat.device, stat.inode))
     }
 
     fn read(&mut self, path: &str, name: &str) -> Option<Vec<u8>> {

@@ -5,9 +5,11 @@
 //! bounded, no symlink is followed, and of a container only its name and whether it runs are kept.
 
 mod around;
+mod containerd;
 mod docker;
 mod files;
 mod layout;
+mod metadata;
 mod storage;
 mod users;
 
@@ -23,13 +25,14 @@ pub use around::{StorageAround, StorageSearch, usual_storages};
 pub use layout::{LAYOUTS, holds_storage, owner, refusal_of};
 pub use users::{User, by_user};
 
-/// The directories of layers of which the engine's files tell more: those of Docker, podman and buildah.
-const WITH_LAYERS: [&str; 3] = ["overlay2", "overlay-layers", "vfs-layers"];
+/// The directories of layers of which the engine's files tell more: those of Docker, podman and buildah; and the one in
+/// which containerd has such a file.
+const KNOWN: [&str; 4] = ["overlay2", "overlay-layers", "vfs-layers", metadata::METADATA];
 
 /// Whether [more is known](look_at) of what is in a directory of this name.
 #[inline]
 pub fn may_be_storage(name: &[u8]) -> bool {
-    WITH_LAYERS.iter().any(|layers| layers.as_bytes() == name)
+    KNOWN.iter().any(|layers| layers.as_bytes() == name)
 }
 
 /// An engine's storage.
@@ -44,7 +47,7 @@ struct EngineStorage {
     /// Notes about directories of containers and others, from the storage's own.
     notes: BTreeMap<String, String>,
     /// Each image and container, with its directories, likewise.
-    users: Vec<(String, Vec<String>)>,
+    users: Vec<User>,
 }
 
 /// What is known of the storages of engines.
@@ -54,6 +57,8 @@ pub struct ContainersFound {
     pub notes: BTreeMap<Vec<u8>, String>,
     /// All images and containers.
     pub users: Vec<User>,
+    /// Of each storage of containerd, by path, what nothing there refers to: directories and files.
+    pub garbage: Vec<(Vec<u8>, Vec<Vec<u8>>)>,
     /// The first file of each storage that could not be read.
     pub problems: Vec<Problem>,
 }
@@ -81,6 +86,7 @@ pub fn look_at(directories: &[Vec<u8>]) -> ContainersFound {
         let Some(mut files) = Files::in_directory(top_or_here, &mut room) else { continue };
         let storage = match name.strip_suffix(b"-layers") {
             Some(driver) => storage::read(&mut files, &String::from_utf8_lossy(driver)),
+            None if name == metadata::METADATA.as_bytes() => containerd::read(&mut files),
             None => docker::read(&mut files),
         };
         known.problems.extend(files.problem.take());
@@ -90,12 +96,20 @@ pub fn look_at(directories: &[Vec<u8>]) -> ContainersFound {
         for volume in files.names("volumes").into_iter().take(MOST_NOTES) {
             storage.note(&format!("volumes/{volume}"), "volume");
         }
-        let path = |at: String| path::join_all([top, at.as_bytes()]);
-        known.users.extend(mem::take(&mut storage.users).into_iter().map(|(name, directories)| {
-            User { name, directories: directories.into_iter().map(path).collect() }
+        let path = |at: &Vec<u8>| path::join_all([top, at]);
+        let users = mem::take(&mut storage.users);
+        let garbage = users.iter().find(|user| user.name == containerd::GARBAGE);
+        known.garbage.extend(garbage.map(|user| {
+            let top = top_or_here.strip_suffix(b"/").unwrap_or(top_or_here);
+            (top.to_vec(), user.directories.iter().map(path).collect())
+        }));
+        known.users.extend(users.into_iter().map(|user| User {
+            directories: user.directories.iter().map(path).collect(),
+            keeps: user.keeps.iter().map(path).collect(),
+            ..user
         }));
         let notes = storage.notes(is_complete).into_iter();
-        known.notes.extend(notes.map(|(at, note)| (path(at), note)));
+        known.notes.extend(notes.map(|(at, note)| (path(&at.into_bytes()), note)));
     }
     known
 }
@@ -138,7 +152,7 @@ impl EngineStorage {
     /// Adds an image with the directories of its layers, the lowest first.
     fn add(&mut self, name: String, layers: &[&str]) {
         let directories = layers.iter().map(|layer| format!("{}/{layer}", self.driver));
-        self.users.push((format!("image {name}"), directories.collect()));
+        self.users.push(User::new(format!("image {name}"), directories));
         let layers = layers.iter().map(|layer| (*layer).to_owned()).collect();
         self.images.push(Image { name, layers });
     }

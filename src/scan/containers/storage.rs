@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::files::Files;
-use super::{EngineStorage, MOST_LAYERS, image_name, shown};
+use super::{EngineStorage, MOST_LAYERS, User, image_name, shown};
 
 #[derive(Deserialize)]
 struct Layer {
@@ -66,7 +66,7 @@ pub(super) fn read(files: &mut Files<'_>, driver: &str) -> Option<EngineStorage>
         let directories = [format!("{driver}-containers/{id}"), format!("{place}/{layer}")];
         storage.note(&directories[0], format!("container {name}"));
         storage.note(&directories[1], format!("container {name}: writable layer"));
-        storage.users.push((format!("container {name}"), directories.into()));
+        storage.users.push(User::new(format!("container {name}"), directories));
     }
     storage.layers = layers.into_iter().map(|layer| layer.id).collect();
     Some(storage)
