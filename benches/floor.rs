@@ -24,7 +24,7 @@
 //! every directory, and names by eights. On slow storage that is how N threads can ask for N things at
 //! once; on a warm cache it costs more than it brings.
 //!
-//! Everybody is compared with this program, so it has to be fast. `benches/README.md` lists what was
+//! Everybody is compared with this program, so it has to be fast. `benches/LABBOOK.md` lists what was
 //! tried instead.
 
 use std::ffi::{CStr, CString};

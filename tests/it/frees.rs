@@ -17,7 +17,7 @@ use crate::run::{in_namespace, weigh};
 const TREES: (usize, usize) = (6, 300);
 
 /// What the deletion of files and directories frees or takes of the file system's own metadata, at most, in bytes. The
-/// most seen is in tests/README.md.
+/// most seen is in tests/ROBUSTNESS.md.
 const METADATA: u64 = 256 << 10;
 
 /// Waits until what is free does not change any more, and prints it in bytes: XFS and btrfs free in the background.

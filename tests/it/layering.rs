@@ -1,16 +1,15 @@
 //! Imports point down, nothing is called `util`, few tests know how weigh is built, and every file of tests is
-//! compiled. Reads the source as text. `lib.rs` draws the layers.
+//! compiled. Reads the source as text. `ARCHITECTURE.md` draws the layers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// All parts, from the ground up and from the left, as `lib.rs` draws them.
+/// All parts, from the ground up and from the left, as `ARCHITECTURE.md` draws them.
 fn parts() -> Vec<String> {
-    const BEFORE: &str = "//! # Imports point down";
-    let sources = sources();
-    let (_, after) = sources[Path::new("lib.rs")].split_once(BEFORE).expect("they are drawn");
-    let lines = after.lines().map(|line| line.trim_start_matches("//!").trim());
-    let lines = lines.skip_while(|line| *line != "```text").skip(1);
+    let map = Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md");
+    let map = std::fs::read_to_string(map).unwrap();
+    let (_, after) = map.split_once("## Imports point down").expect("they are drawn");
+    let lines = after.lines().skip_while(|line| *line != "```text").skip(1);
     // A layer in a line: its parts, and after two spaces a description.
     let layers =
         lines.take_while(|line| *line != "```").map(|line| line.split("  ").next().unwrap());

@@ -1,5 +1,5 @@
 //! Wrong command lines, each with its answer, in one table: `mistyped.txt`. To add one, add its line and nothing below it.
-//! After a change of a message: `UPDATE_GENERATED=1 cargo test mistyped`, then read the difference.
+//! After a change of a message: `UPDATE_GENERATED=1 cargo test --test it mistyped::`, then read the difference.
 
 use std::path::Path;
 

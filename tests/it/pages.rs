@@ -1,7 +1,7 @@
 //! What is generated from the flags, and checked in for packagers: it is what the program prints, it
 //! loads in the shells that are installed, and the man page is without fault.
 //!
-//! After a change of the flags: `UPDATE_GENERATED=1 cargo test pages`, then look at the difference.
+//! After a change of the flags: `UPDATE_GENERATED=1 cargo test --test it pages::`, then look at the difference.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

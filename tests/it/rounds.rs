@@ -1,5 +1,5 @@
 //! How often a test repeats: as often as CI has time for, or, with `WEIGH_TEST_ROUNDS=full`, as often as
-//! `tests/README.md` says. The code is the same.
+//! `tests/ROBUSTNESS.md` says. The code is the same.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
