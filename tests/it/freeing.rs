@@ -196,7 +196,7 @@ fn with_a_filter_no_directory_is_listed_in_which_nothing_counts_any_more() {
     screen.press("/x.rs\n dD1\n");
     assert_eq!(screen.said(), "1 deleted, 1 entry");
     screen.check("the first");
-    screen.press("hhhh/z.rs\n dt");
+    screen.press("hhh/z.rs\n dt");
     assert_eq!(listed(&fixture.at("tree")), ["a", "a/b", "a/b/c", "a/y.rs", "d", "d/e"]);
     screen.check("into the trash");
 }

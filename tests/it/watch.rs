@@ -13,7 +13,7 @@ use crate::rounds::rounds;
 use crate::run::{become_nobody, in_namespace, python, weigh};
 
 /// How long something may take, however busy the machine is.
-const WAIT: Duration = Duration::from_secs(60);
+const WAIT: Duration = Duration::from_secs(180);
 
 /// weigh, watching; ended at the end.
 struct Watched {
@@ -270,7 +270,8 @@ fn a_plain_user_gets_the_same_table_by_scanning() {
     )
     .unwrap();
     let mut writer = Command::new("sh");
-    let code = "exec 3>big; while :; do head -c 100000 /dev/zero >&3; sleep 0.1; done";
+    // It ends by itself if the test fails.
+    let code = "exec 3>big; for i in $(seq 2000); do head -c 100000 /dev/zero >&3; sleep 0.1; done";
     writer.args(["-c", code]).current_dir(fixture.at("top/a"));
     become_nobody(&mut writer);
     let mut writer = writer.spawn().unwrap();
@@ -449,7 +450,8 @@ fn the_last_table_has_what_happened_before_q() {
     let mut child = weigh("watch --every 1h").arg(fixture.at("top")).on(&terminal).spawn();
     std::thread::sleep(Duration::from_millis(500));
     terminal.type_in(b"q");
-    terminal.wait_for("nothing has changed yet");
+    // Other programs may write to the same file system.
+    terminal.wait_for(" available");
     assert_eq!(child.wait().unwrap().code(), Some(0));
     let shown = terminal.close();
     assert!(!String::from_utf8_lossy(&shown).contains("q ends"));
@@ -458,7 +460,7 @@ fn the_last_table_has_what_happened_before_q() {
 #[test]
 #[cfg(feature = "tui")]
 fn enter_opens_a_place_and_q_comes_back() {
-    let fixture = Fixture::new().dir("top/a").file("top/a/known", 10);
+    let fixture = Fixture::new().dir("top/a").file("top/a/letters", 10);
     let mut terminal = Terminal::new();
     let mut child = weigh("watch --every 1s").arg(fixture.at("top")).on(&terminal).spawn();
     terminal.wait_for("q ends");
@@ -467,7 +469,7 @@ fn enter_opens_a_place_and_q_comes_back() {
     terminal.type_in(b"\x1b[B");
     terminal.wait_for("▸");
     terminal.type_in(b"\r");
-    terminal.wait_for("known");
+    terminal.wait_for("letters");
     terminal.type_in(b"q");
     terminal.wait_for("Enter opens a place");
     terminal.type_in(b"q");
