@@ -83,7 +83,6 @@ pub fn run(request: &Request, mut watching: Watching, messages: &Messages, progr
     };
     let losses = errors::losses(watch.problems(), messages.print_errors, messages.may_need_root);
     say(Message::Error, losses);
-    let is_complete = !watch.problems().iter().any(|problem| problem.is_loss());
     let signals = TerminalSignals::default();
     // If this fails, a signal ends the program at once.
     let _ = signals::listen_for_lines(&signals, &request.interrupt, second);
@@ -115,6 +114,7 @@ pub fn run(request: &Request, mut watching: Watching, messages: &Messages, progr
         let _ = session.show(&mut report, true);
     }
     session.silence = None;
+    let is_complete = !session.watch.problems().iter().any(|problem| problem.is_loss());
     match end {
         End::Quit | End::Left | End::Time => u8::from(!is_complete) * INCOMPLETE,
         End::Signal(signal) => SIGNALLED + signal,
@@ -237,12 +237,14 @@ impl Session {
         *selected = report.rows.get(next).map(|row| row.path.clone());
     }
 
-    /// Opens the selected place in `weigh ui`, until that ends. Returns the signal that ended it.
+    /// Opens the selected place in `weigh ui`, until that ends. Returns the signal that ended it. Nothing can be removed
+    /// there, because a signal ends a watch without waiting for a removal.
     fn open(&mut self) -> Option<u8> {
         let path = self.watching.options.selected.clone().filter(|_| browse::IS_BUILT)?;
         self.silence = None;
         let path = sys::into_path(path).into_os_string();
         let ended = (self.watching.open)(path).and_then(|(request, options)| {
+            let options = BrowseOptions { read_only: true, ..options };
             browse::run(&request, options).map_err(|problem| problem.lines())
         });
         // A signal for the screen is none for this one.

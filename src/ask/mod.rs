@@ -310,10 +310,7 @@ impl Request {
         if let Some(tree) = &mut snapshot.report.answer {
             tree.annotate(&stats.known.notes);
         }
-        let mut reclaimable = self.what_can_go(&snapshot);
-        if let Some(found) = &mut reclaimable {
-            self.add_garbage(found, &stats);
-        }
+        let reclaimable = self.what_can_go(&snapshot);
         let file_systems = self.file_systems(&snapshot);
         if !self.unread.is_empty() {
             snapshot.report.problems.extend(self.unread.iter().cloned());
@@ -342,9 +339,8 @@ impl Request {
         let part = |(tree, findable)| (tree, Some(findable));
         let now = self.walked(roots, self.walk.view, RuleTally::new(search), part, watch);
         let Now { snapshot, stats, beside: findable } = now;
-        let mut first = reclaimable::find(findable.as_ref(), &snapshot.report, search, None);
+        let first = reclaimable::find(findable.as_ref(), &snapshot.report, search, None);
         if !search.looks_twice || snapshot.report.is_interrupted {
-            self.add_garbage(&mut first, &stats);
             return Outcome { snapshot, reclaimable: Some(first), stats, ..Outcome::default() };
         }
         self.looked_again(search, roots, &first, watch)
@@ -365,30 +361,7 @@ impl Request {
         let now = request.walked(roots, self.walk.view, tally, part, watch);
         let Now { snapshot, stats, beside: findable } = now;
         let report = &snapshot.report;
-        let mut reclaimable = reclaimable::find(findable.as_ref(), report, search, Some(first));
-        self.add_garbage(&mut reclaimable, &stats);
-        Outcome { snapshot, reclaimable: Some(reclaimable), stats, ..Outcome::default() }
-    }
-
-    /// Adds what nothing in a storage of containerd refers to: a walk of that alone weighs it.
-    fn add_garbage(&self, found: &mut Reclaimable, stats: &WalkStats) {
-        let Some(search) = self.reclaimable.as_ref().filter(|_| self.walk.filter.is_off()) else {
-            return;
-        };
-        for (storage, garbage) in &stats.known.garbage {
-            let roots: Vec<_> =
-                garbage.iter().map(|path| sys::to_path(path).as_os_str().to_owned()).collect();
-            let tally = RuleTally::new(search);
-            let now = self.walked(
-                &roots,
-                self.walk.view,
-                tally,
-                |(tree, _)| (tree, None::<()>),
-                &mut |_| (),
-            );
-            let Some(tree) = now.snapshot.report.answer else { continue };
-            let all = tree.root().node().sums.all;
-            found.add_garbage(search, storage, all.disk, all.newest.unwrap_or_default());
-        }
+        let reclaimable = Some(reclaimable::find(findable.as_ref(), report, search, Some(first)));
+        Outcome { snapshot, reclaimable, stats, ..Outcome::default() }
     }
 }

@@ -17,6 +17,8 @@ use std::ops::Range;
 const ATTEMPTS: usize = 3;
 /// More pages on the way to a key than any database of containerd has: it nests eight buckets.
 const MOST_LEVELS: usize = 64;
+/// No key is longer (bucket.go: MaxKeySize).
+const MOST_KEY: usize = 32_768;
 
 /// The length of a page's header, and of each element after it (page.go: pageHeaderSize, leafPageElementSize).
 const HEADER: usize = 16;
@@ -223,7 +225,7 @@ impl Level {
         let start = at.checked_add(start).filter(|start| *start >= self.end);
         let middle = start.and_then(|start| start.checked_add(key));
         let end = middle.and_then(|middle| middle.checked_add(value));
-        let end = end.filter(|end| *end <= self.page.len());
+        let end = end.filter(|end| *end <= self.page.len() && key <= MOST_KEY);
         let (Some(start), Some(middle), Some(end)) = (start, middle, end) else {
             return Err(damaged("an element of a page"));
         };

@@ -116,7 +116,9 @@ pub(super) fn choose<'a>(
     let mut order: Vec<usize> = (0..lines.len()).collect();
     order.sort_by_key(|&i| {
         let line = &lines[i];
-        (i > 0 && !(are_kept && is_root(line)), Reverse(values[i]), line.depth, line.name)
+        // Of two that tell as much, the larger one: else it would hide behind a smaller entry of its directory.
+        let weight = Reverse(line.totals.weight);
+        (i > 0 && !(are_kept && is_root(line)), Reverse(values[i]), weight, line.depth, line.name)
     });
     let (mut rows, mut is_full) = (0, false);
     let mut is_kept = vec![false; lines.len()];

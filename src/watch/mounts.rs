@@ -24,6 +24,8 @@ impl Watch {
         let gone = self.ways.iter_mut().filter(|way| !is_root(way)).filter(is_gone);
         for way in gone {
             way.is_gone = true;
+            // Each user may have few of them (fanotify/max_user_groups).
+            way.events = Err("it is unmounted".to_owned());
             changed.push((way.point.to_bytes().to_vec(), "unmounted"));
         }
         let paths: Vec<_> = self.roots.iter().map(|(path, _)| path.to_bytes().to_vec()).collect();

@@ -78,16 +78,18 @@ impl Watch {
         if report.is_interrupted {
             return;
         }
-        if at.is_none() {
-            self.problems = report.problems;
-        }
+        let scanned = at.map(|number| self.table.path(number));
+        let is_scanned =
+            |path: &[u8]| scanned.as_ref().is_none_or(|scanned| path::is_within(path, scanned));
+        self.problems.retain(|problem| !is_scanned(&problem.path));
+        self.problems.extend(report.problems);
         if let Some(tree) = report.answer {
             let taken = self.table.take(&tree, at);
             drop(tree);
             self.learn(&taken.devices);
             // Who has it open for writing. As root, events have said who writes.
-            let is_named =
-                self.ways.iter().all(|way| way.events.is_ok()) || taken.changes.is_empty();
+            let is_named = self.ways.iter().all(|way| way.is_gone || way.events.is_ok())
+                || taken.changes.is_empty();
             let is_first = !self.has_begun;
             let open = if is_named || is_first { None } else { sys::open_for_writing().ok() };
             for (key, before, now) in taken.changes {

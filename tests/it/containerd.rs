@@ -229,27 +229,6 @@ fn images_free_what_no_other_one_refers_to() {
     assert_eq!(own + 9_000 + 8_000 + 9_000 + 8_000 + 10 + 20 + 1000 + 2000, whole);
 }
 
-/// `clean` has a line for that, with the command, and never removes it.
-#[test]
-fn what_nothing_refers_to_is_shown_with_its_command() {
-    let fixture = containerd();
-    let clean = |flags: &str| weigh(flags).arg(".").within(fixture.path()).run();
-    let json = clean("clean -j").json();
-    let list = json["reclaimable"]["by_program"].as_array().unwrap();
-    let one = list.iter().find(|one| one["rule"] == "containerd-unused").unwrap();
-    assert_eq!(one["path"], "./c");
-    assert_eq!(one["command"], "ctr leases rm --sync $(ctr leases create)");
-    // A file of two blocks, and a directory with one: on this file system, as du counts it.
-    let storage = list.iter().find(|one| one["rule"] == "containerd-storage").unwrap();
-    assert!(one["frees_least"].as_u64().unwrap() > 10_000, "{one}");
-    assert_eq!(one["frees_least"], one["size"]);
-    assert!(one["size"].as_u64() < storage["size"].as_u64());
-    let shown = clean("clean -w 90").text();
-    assert!(shown.contains("containerd garbage"), "{shown}");
-    assert!(shown.contains("(nothing refers to it)"), "{shown}");
-    assert_eq!(json["reclaimable"]["found"], serde_json::json!([]));
-}
-
 /// Without `meta.db`, nothing is known, and figures by image are lower bounds.
 #[test]
 fn a_database_that_cannot_be_read_is_named() {

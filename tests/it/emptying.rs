@@ -214,7 +214,7 @@ const MEANWHILE: [(&str, &str); 8] = [
     ("another info file", "changed"),
     ("files is a symlink", "changed"),
     ("the trash is a symlink", "changed"),
-    ("a process has it open", "in use by sleep"),
+    ("a process has it open", "in use by "),
     ("a file of somebody else", "belongs to"),
 ];
 

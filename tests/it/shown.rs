@@ -22,6 +22,17 @@ fn solid(line: &str) -> usize {
     line.chars().filter(|c| ('█'..='▏').contains(c)).count()
 }
 
+/// Of a file that is most of its directory and a small one beside it, once the small one was shown, by its name.
+#[test]
+fn no_entry_hides_behind_a_smaller_one_beside_it() {
+    let fixture = Fixture::in_memory()
+        .sparse("top/data/a", 5_000_000)
+        .sparse("top/data/z", 45_000_000)
+        .sparse("top/other", 40_000_000);
+    let text = shown(&fixture, "-s -n 3 top");
+    assert!(text.contains("── z") && !text.contains("── a"), "{text}");
+}
+
 #[test]
 fn a_long_name_costs_no_bar() {
     let long = "deb.debian.org_debian_dists_bookworm_main_binary-";

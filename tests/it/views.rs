@@ -390,6 +390,23 @@ fn the_directory_above_the_root_can_be_scanned() {
     assert!(!browser.foot().contains("y/Esc"), "{}", browser.foot());
 }
 
+/// The directory that was given is as safe as before.
+#[test]
+fn an_earlier_root_stays_protected() {
+    let fixture =
+        Fixture::new().file("tree/a/b", 5_000).file("tree/a/c", 6_000).file("tree/d", 90_000);
+    let mut browser = session::of([fixture.at("tree/a")]).own_home().open();
+    browser.press("hy");
+    assert_eq!(browser.paths(), ["d", "a"]);
+    // It is asked in the background where that is.
+    let begin = Instant::now();
+    while !browser.press("UG ").said().ends_with("it is a root") {
+        assert!(begin.elapsed() < PATIENCE, "{}", browser.screen());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(browser.marks(), 0);
+}
+
 /// What lies in the trash is said at once.
 #[test]
 fn the_head_has_what_lies_in_the_trash() {

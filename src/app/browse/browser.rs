@@ -4,6 +4,7 @@
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::ffi::OsString;
 use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,6 +49,8 @@ pub struct Browser {
     pub(super) removals: Removals,
     /// How much is available on the file system of each root, by the root's name.
     pub(super) spaces: Vec<(Vec<u8>, Space)>,
+    /// The real paths of roots that were scanned before the one around them.
+    pub(super) earlier_roots: Vec<OsString>,
     /// Whether it is to begin again, with another root.
     pub(super) begins_again: bool,
 }

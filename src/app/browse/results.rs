@@ -44,7 +44,9 @@ impl Browser {
             Input::Roots(roots) => {
                 let one_file_system = self.request.walk.one_file_system;
                 let homes = self.options.homes.clone();
-                vec![Command::Protect { roots: roots.clone(), homes, one_file_system }, scan]
+                // They stay protected.
+                let roots = roots.iter().chain(&self.earlier_roots).cloned().collect();
+                vec![Command::Protect { roots, homes, one_file_system }, scan]
             }
             _ => vec![scan],
         }
@@ -67,12 +69,15 @@ impl Browser {
         let name = real.rsplit(|byte| *byte == b'/').next().map(<[u8]>::to_vec);
         let source = Input::Roots(vec![above.into_os_string()]);
         let measure = Some(self.measure());
-        let request = Request { source, since: None, measure, ..self.request.clone() };
+        let mut request = Request { source, since: None, measure, ..self.request.clone() };
+        request.walk.view = self.measure().into();
         let options = BrowseOptions { begins_with_clean: false, ..self.options.clone() };
         let mut again = Self::new(request, options);
         again.removals = mem::take(&mut self.removals);
         // No answer to an earlier question is one to another.
         again.clean.number = self.clean.number;
+        again.earlier_roots = mem::take(&mut self.earlier_roots);
+        again.earlier_roots.push(sys::to_path(&real).into_owned().into_os_string());
         again.shown.name = name;
         again.shown.columns = self.shown.columns;
         again.shown.sorting = self.shown.sorting;

@@ -594,7 +594,11 @@ impl Browser {
         let path = path.filter(|_| self.options.prints_directory && self.is_of_roots())?;
         // The shell takes away newlines at the end.
         let is_kept = !here.is_total() && !path.ends_with(b"\n") && !path.contains(&b'\0');
-        is_kept.then(|| [&*path, b"\n"].concat())
+        let shown = match self.options.is_raw {
+            true => path,
+            false => self.options.charset.text(escape(&path)).into_bytes(),
+        };
+        is_kept.then(|| [&*shown, b"\n"].concat())
     }
 
     /// The marked paths, as they are printed: at the end, when what is deleted has no mark any more.

@@ -279,29 +279,6 @@ pub fn find(
     }
 }
 
-impl Reclaimable {
-    /// Adds what containerd, whose storage is at `path`, has no use for: so many bytes, last written then. Only containerd
-    /// removes it.
-    pub fn add_garbage(&mut self, search: &Search, path: &[u8], bytes: u64, written: i64) {
-        let rule = search.rules.iter().find(|rule| rule.name == "containerd-unused");
-        let Some(rule) = rule.filter(|rule| search.is_wanted(rule)) else { return };
-        if bytes == 0 || bytes < search.min_size {
-            return;
-        }
-        self.by_program.push(Reclaim {
-            path: path.to_vec(),
-            is_directory: true,
-            size: bytes,
-            frees: Freeable { least: bytes, most: bytes, extents: 0 },
-            written,
-            command: Some(rule.command.clone()),
-            rule: Arc::clone(rule),
-            ..Reclaim::default()
-        });
-        self.by_program.sort_by(largest_first);
-    }
-}
-
 /// The order of a list: what frees most first, and in the order of paths among equal ones.
 fn largest_first(one: &Reclaim, two: &Reclaim) -> Ordering {
     (two.frees.most, two.size, &one.path).cmp(&(one.frees.most, one.size, &two.path))

@@ -70,6 +70,11 @@ struct Snapshotter(HashMap<String, u64>);
 impl Metadata {
     /// Adds a key of the database. `path` has its name, and those of the buckets around it.
     pub(super) fn add(&mut self, path: &[&[u8]], value: &[u8]) {
+        /// Names of images are the longest. Each is around many keys, and is copied with them.
+        const LONGEST: usize = 1_024;
+        if path.iter().any(|name| name.len() > LONGEST) {
+            return;
+        }
         let path: Vec<_> = path.iter().map(|name| String::from_utf8_lossy(name)).collect();
         let path: Vec<_> = path.iter().map(|name| &**name).collect();
         let ["v1", namespace, rest @ ..] = &path[..] else { return };

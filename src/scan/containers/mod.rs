@@ -57,8 +57,6 @@ pub struct ContainersFound {
     pub notes: BTreeMap<Vec<u8>, String>,
     /// All images and containers.
     pub users: Vec<User>,
-    /// Of each storage of containerd, by path, what nothing there refers to: directories and files.
-    pub garbage: Vec<(Vec<u8>, Vec<Vec<u8>>)>,
     /// The first file of each storage that could not be read.
     pub problems: Vec<Problem>,
 }
@@ -98,11 +96,6 @@ pub fn look_at(directories: &[Vec<u8>]) -> ContainersFound {
         }
         let path = |at: &Vec<u8>| path::join_all([top, at]);
         let users = mem::take(&mut storage.users);
-        let garbage = users.iter().find(|user| user.name == containerd::GARBAGE);
-        known.garbage.extend(garbage.map(|user| {
-            let top = top_or_here.strip_suffix(b"/").unwrap_or(top_or_here);
-            (top.to_vec(), user.directories.iter().map(path).collect())
-        }));
         known.users.extend(users.into_iter().map(|user| User {
             directories: user.directories.iter().map(path).collect(),
             keeps: user.keeps.iter().map(path).collect(),
