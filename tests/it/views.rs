@@ -372,41 +372,6 @@ fn the_pane_answers() {
     assert!(shown.contains("over/there") && shown.contains("in the repository repo"), "{shown}");
 }
 
-/// `h` on the root said only how to quit.
-#[test]
-fn the_directory_above_the_root_can_be_scanned() {
-    let fixture = Fixture::new().file("tree/a/b/c", 5_000).file("tree/other", 90_000);
-    let mut browser = session::of([fixture.at("tree/a")]).own_home().open();
-    browser.press("h");
-    assert!(browser.foot().contains("scan the directory above? y/Esc"), "{}", browser.foot());
-    browser.press("\x1bhn");
-    assert_eq!(browser.paths(), ["b"]);
-    browser.press("hy");
-    assert_eq!(browser.paths(), ["other", "a/b"]);
-    browser.press(" ");
-    assert_eq!(browser.marks(), 1);
-    // What is marked would be lost.
-    browser.press("h");
-    assert!(!browser.foot().contains("y/Esc"), "{}", browser.foot());
-}
-
-/// The directory that was given is as safe as before.
-#[test]
-fn an_earlier_root_stays_protected() {
-    let fixture =
-        Fixture::new().file("tree/a/b", 5_000).file("tree/a/c", 6_000).file("tree/d", 90_000);
-    let mut browser = session::of([fixture.at("tree/a")]).own_home().open();
-    browser.press("hy");
-    assert_eq!(browser.paths(), ["d", "a"]);
-    // It is asked in the background where that is.
-    let begin = Instant::now();
-    while !browser.press("UG ").said().ends_with("it is a root") {
-        assert!(begin.elapsed() < PATIENCE, "{}", browser.screen());
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    assert_eq!(browser.marks(), 0);
-}
-
 /// What lies in the trash is said at once.
 #[test]
 fn the_head_has_what_lies_in_the_trash() {

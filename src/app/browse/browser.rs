@@ -4,7 +4,6 @@
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
-use std::ffi::OsString;
 use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,10 +48,6 @@ pub struct Browser {
     pub(super) removals: Removals,
     /// How much is available on the file system of each root, by the root's name.
     pub(super) spaces: Vec<(Vec<u8>, Space)>,
-    /// The real paths of roots that were scanned before the one around them.
-    pub(super) earlier_roots: Vec<OsString>,
-    /// Whether it is to begin again, with another root.
-    pub(super) begins_again: bool,
 }
 
 /// The first walk, while it goes on.
@@ -248,8 +243,6 @@ pub(super) enum Question {
     Empty(u64),
     /// `y`, before it stops the scan: what is not read by then stays unknown.
     Stop,
-    /// `y`, before it scans the directory around the root.
-    Above,
 }
 
 /// Work in the background.

@@ -35,7 +35,7 @@ const SLICE: usize = 100_000;
 pub(super) struct CleanView {
     look: CleanLook,
     /// The number of the last look. Results of earlier ones are ignored, because the tree has changed.
-    pub(super) number: u64,
+    number: u64,
     /// The groups that are folded, and the kinds that are unfolded.
     toggled: BTreeSet<(usize, Option<String>)>,
     /// The current directory before this view was opened, which is of the whole scan.

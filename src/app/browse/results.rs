@@ -1,15 +1,13 @@
 //! What the state makes of scans: of the first one, and of those that are done again.
 
 use std::collections::{BTreeMap, HashMap};
-use std::mem;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::browser::{Browser, Dialog, PendingWork, Question, ViewKind};
 use super::event::{Command, Ending};
 use super::listing::{SortKey, Sorting};
 use super::marks::{Marks, NamedMarks, descend};
-use super::options::BrowseOptions;
 use super::review::Rescan;
 use super::scan::Scan;
 use super::update::AFTER_SCAN;
@@ -44,46 +42,10 @@ impl Browser {
             Input::Roots(roots) => {
                 let one_file_system = self.request.walk.one_file_system;
                 let homes = self.options.homes.clone();
-                // They stay protected.
-                let roots = roots.iter().chain(&self.earlier_roots).cloned().collect();
-                vec![Command::Protect { roots, homes, one_file_system }, scan]
+                vec![Command::Protect { roots: roots.clone(), homes, one_file_system }, scan]
             }
             _ => vec![scan],
         }
-    }
-
-    /// The directory around the only root, if it can be scanned now.
-    pub(super) fn above_root(&self) -> Option<PathBuf> {
-        let is_free = self.has_all() && self.pending.is_none() && self.scan.marks.is_empty();
-        let root = self.scan.here();
-        let is_one = self.is_of_roots() && root.is_root() && !root.is_total();
-        let real = self.selection.protected.real_path(&self.scan.tree, &root)?;
-        let above = sys::to_path(&real).parent()?.to_owned();
-        (is_free && is_one).then_some(above)
-    }
-
-    /// Begins again with the directory around the root. The trash and its undo stay.
-    pub(super) fn scan_above(&mut self) {
-        let Some(above) = self.above_root() else { return };
-        let real = self.absolute_path();
-        let name = real.rsplit(|byte| *byte == b'/').next().map(<[u8]>::to_vec);
-        let source = Input::Roots(vec![above.into_os_string()]);
-        let measure = Some(self.measure());
-        let mut request = Request { source, since: None, measure, ..self.request.clone() };
-        request.walk.view = self.measure().into();
-        let options = BrowseOptions { begins_with_clean: false, ..self.options.clone() };
-        let mut again = Self::new(request, options);
-        again.removals = mem::take(&mut self.removals);
-        // No answer to an earlier question is one to another.
-        again.clean.number = self.clean.number;
-        again.earlier_roots = mem::take(&mut self.earlier_roots);
-        again.earlier_roots.push(sys::to_path(&real).into_owned().into_os_string());
-        again.shown.name = name;
-        again.shown.columns = self.shown.columns;
-        again.shown.sorting = self.shown.sorting;
-        (again.shown.height, again.shown.has_pane) = (self.shown.height, self.shown.has_pane);
-        (again.begins_again, again.dialogs.said) = (true, None);
-        *self = again;
     }
 
     /// Takes the result of a scan.

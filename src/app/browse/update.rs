@@ -1,7 +1,6 @@
 //! How events change the state. What needs a terminal or threads is returned to the loop.
 
 use std::collections::BTreeSet;
-use std::mem;
 
 use super::browser::{
     BARS, Browser, Dialog, DialogText, PANE_HEIGHT, PANE_WIDTH, PendingWork, Question, ViewKind,
@@ -94,9 +93,6 @@ impl Browser {
         if self.removals.has_news && !matches!(self.dialogs.open, Some(Dialog::Prompt(..))) {
             self.removals.has_news = false;
             self.dialogs.open = Some(Dialog::Text(DialogText::Kept, 0));
-        }
-        if mem::take(&mut self.begins_again) {
-            return self.start();
         }
         match &self.removals.ending {
             Some(ending) if !self.is_removing() => vec![Command::End(ending.clone())],
@@ -286,9 +282,6 @@ impl Browser {
         }
         match left {
             Some(_) => self.enter(left),
-            None if self.above_root().is_some() => {
-                self.dialogs.open = Some(Dialog::Prompt(Question::Above, String::new()));
-            }
             None => self.say_how_to_quit(),
         }
     }
@@ -358,12 +351,8 @@ impl Browser {
             Key::Char('y') | Key::Interrupt if question == Question::Stop => {
                 return self.stop_scan();
             }
-            Key::Char('y') if question == Question::Above => {
-                self.scan_above();
-                return None;
-            }
-            // Also Enter: only the keys in the question do it.
-            _ if matches!(question, Question::Stop | Question::Above) => return None,
+            // Also Enter: only the keys in the question stop it.
+            _ if question == Question::Stop => return None,
             Key::Escape | Key::Interrupt => {
                 match question {
                     Question::Search => self.cancel_search(),
@@ -376,7 +365,7 @@ impl Browser {
                         self.dialogs.open = Some(Dialog::Text(DialogText::Trash, 0));
                         self.say("nothing is deleted");
                     }
-                    Question::Filter | Question::Mark | Question::Stop | Question::Above => {}
+                    Question::Filter | Question::Mark | Question::Stop => {}
                 }
                 return None;
             }
@@ -398,7 +387,7 @@ impl Browser {
 
     fn answer(&mut self, question: Question, text: &str) -> Option<Command> {
         match question {
-            Question::Stop | Question::Above => {}
+            Question::Stop => {}
             _ if text.is_empty() && question == Question::Mark => {}
             Question::Search if self.can_search() => self.accept_search(),
             Question::Search => {}

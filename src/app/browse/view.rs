@@ -290,7 +290,6 @@ fn asked(browser: &Browser, question: Question) -> String {
         // Its keys have room on every screen.
         Question::Stop if browser.is_walking() => "stop scan? y/Esc ".to_owned(),
         Question::Stop => "the scan is over ".to_owned(),
-        Question::Above => "scan the directory above? y/Esc ".to_owned(),
         Question::Delete(entries) | Question::Empty(entries) => {
             format!("delete {} for ever? type how many: ", size::entries(entries))
         }
@@ -326,12 +325,6 @@ fn message(browser: &Browser, canvas: &Canvas<'_>) -> Option<Vec<(String, Style)
                 "(y stops it, and all that is not read yet stays unknown): ".to_owned()
             }
             Question::Stop => "(any key): ".to_owned(),
-            Question::Above => match browser.above_root() {
-                Some(above) => {
-                    format!("({}): ", browser.text(above.as_os_str().as_encoded_bytes()))
-                }
-                None => String::new(),
-            },
             Question::Delete(_) | Question::Empty(_) => String::new(),
         };
         let help = canvas.charset.drawing(&help);
