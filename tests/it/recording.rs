@@ -251,18 +251,20 @@ impl Drop for Server<'_> {
     }
 }
 
-/// With the path of the home as it would be elsewhere, and what is to the right of it in its place.
+/// With the path of the home as it would be elsewhere, and what is to the right of it in its place. A narrow screen may have
+/// shortened that path in the middle.
 fn at_home(shown: &str, fixture: &Fixture) -> String {
-    let place = fixture.path().to_str().unwrap();
-    let lines = shown.lines().map(|line| match line.split_once(place) {
-        Some((before, after)) => {
-            let end = after.find(' ').unwrap_or(after.len());
-            let (name, right) = after.split_at(end);
-            format!("{before}{name}{}{right}", " ".repeat(place.len()))
-        }
-        None => line.to_owned(),
+    let place = &fixture.path().to_str().unwrap()[.."/dev/shm/wei".len()];
+    let lines = shown.lines().map(|line| {
+        let start = line.find(place);
+        let hidden = start.and_then(|start| Some(start..start + line[start..].find("/home/me")?));
+        let Some(hidden) = hidden else { return line.to_owned() };
+        let (before, after) = (&line[..hidden.start], &line[hidden.end..]);
+        let end = after.find(' ').unwrap_or(after.len());
+        let (name, right) = after.split_at(end);
+        format!("{before}{name}{}{right}", " ".repeat(line[hidden].chars().count()))
     });
-    lines.map(|line| line + "\n").collect()
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A picture of the frames, one after the other, again and again; and of the one with the most marks, if nothing is to
