@@ -1,7 +1,6 @@
 //! The loop, and the work in the background. It passes keys, and what threads find out, to the state, and does what
 //! that wants to be done.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::{CString, OsString};
 use std::io::{self, ErrorKind, Write as _};
@@ -62,7 +61,7 @@ pub trait Console {
 #[derive(Debug)]
 pub struct Work {
     /// The roots that are browsed, unless they were read from a file.
-    roots: RefCell<Vec<OsString>>,
+    roots: Vec<OsString>,
     directories: UserDirectories,
     signals: TerminalSignals,
     /// The least time between two reports about work.
@@ -89,7 +88,7 @@ impl Work {
             _ => Vec::new(),
         };
         Self {
-            roots: RefCell::new(roots),
+            roots,
             directories: options.directories.clone(),
             signals,
             interval,
@@ -161,20 +160,17 @@ impl Work {
             Command::End(ending) => return Some(ending),
             Command::StopScan => self.interrupt.is_asked.store(true, Ordering::SeqCst),
             Command::CancelRemoval => self.is_cancelled.store(true, Ordering::SeqCst),
-            Command::Protect { roots, homes, one_file_system } => {
-                self.roots.replace(roots.clone());
-                self.spawn(move |sender| {
-                    let names = roots.iter().map(|root| root.as_encoded_bytes());
-                    send(sender, Event::Protected(Box::new(Protected::ask(names, &homes))));
-                    send(sender, spaces(&roots));
-                    if let Some(inodes) = sys::used_inodes(&roots, one_file_system) {
-                        send(sender, Event::UsedInodes(inodes));
-                    }
-                });
-            }
+            Command::Protect { roots, homes, one_file_system } => self.spawn(move |sender| {
+                let names = roots.iter().map(|root| root.as_encoded_bytes());
+                send(sender, Event::Protected(Box::new(Protected::ask(names, &homes))));
+                send(sender, spaces(&roots));
+                if let Some(inodes) = sys::used_inodes(&roots, one_file_system) {
+                    send(sender, Event::UsedInodes(inodes));
+                }
+            }),
             Command::Scan(request, top) => {
                 self.interrupt.is_asked.store(false, Ordering::SeqCst);
-                let (start, roots) = (Instant::now(), self.roots.borrow().clone());
+                let (start, roots) = (Instant::now(), self.roots.clone());
                 self.spawn(move |sender| {
                     if let Some((browsed, listings)) = ask::listings(&request) {
                         let (is_large, view) = (listings.is_large(), browsed.snapshot.view);
@@ -257,7 +253,7 @@ impl Work {
 
     fn remove(&self, manner: Manner, consent: Consent, targets: Vec<Target>) {
         let (directories, interval) = (self.directories.clone(), self.interval);
-        let (roots, goes_on) = (self.roots.borrow().clone(), self.until_ended());
+        let (roots, goes_on) = (self.roots.clone(), self.until_ended());
         self.spawn(move |sender| {
             let (mut last_report, mut now) = (Instant::now(), RemovalProgress::default());
             let removed = remove::remove(&targets, manner, consent, &directories, &mut |event| {
@@ -294,7 +290,7 @@ impl Work {
 
     /// Deletes from the trash, and then the info files of what is deleted.
     fn empty(&self, consent: Consent, looked: Vec<(Arc<Trashed>, Target)>) {
-        let (directories, roots) = (self.directories.clone(), self.roots.borrow().clone());
+        let (directories, roots) = (self.directories.clone(), self.roots.clone());
         let goes_on = self.until_ended();
         self.spawn(move |sender| {
             let (trashed, targets): (Vec<_>, Vec<_>) = looked.into_iter().unzip();

@@ -29,7 +29,7 @@ pub(super) fn read(files: &mut Files<'_>) -> Option<EngineStorage> {
     metadata.finish();
     let mut storage = EngineStorage::default();
     if metadata.is_full() {
-        files.fail(METADATA, &io::Error::other("it has too many entries"));
+        files.fail(METADATA, &io::Error::other("it has too many entries, or too long names"));
         return Some(storage);
     }
     let mut downloads = HashMap::new();

@@ -61,6 +61,8 @@ pub(super) struct Metadata {
     pub(super) objects: Vec<Object>,
     numbers: HashMap<(Kind, String, String), usize>,
     references: usize,
+    /// Whether something has a longer name than containerd allows.
+    is_cut: bool,
 }
 
 /// The directories of snapshots, by what they are called.
@@ -70,17 +72,16 @@ struct Snapshotter(HashMap<String, u64>);
 impl Metadata {
     /// Adds a key of the database. `path` has its name, and those of the buckets around it.
     pub(super) fn add(&mut self, path: &[&[u8]], value: &[u8]) {
-        /// Names of images are the longest. Each is around many keys, and is copied with them.
-        const LONGEST: usize = 1_024;
-        if path.iter().any(|name| name.len() > LONGEST) {
+        /// No label is longer (labels/validate.go). Names are around many keys, and are copied with them.
+        const LONGEST: usize = 4_096;
+        // Without one of them, others might seem to be of no use.
+        self.is_cut |= path.iter().any(|name| name.len() > LONGEST);
+        if self.is_full() {
             return;
         }
         let path: Vec<_> = path.iter().map(|name| String::from_utf8_lossy(name)).collect();
         let path: Vec<_> = path.iter().map(|name| &**name).collect();
         let ["v1", namespace, rest @ ..] = &path[..] else { return };
-        if self.is_full() {
-            return;
-        }
         let text = || String::from_utf8_lossy(value).into_owned();
         let (object, rest) = match rest {
             ["images", name, rest @ ..] => (self.object(Kind::Image, namespace, name), rest),
@@ -165,8 +166,9 @@ impl Metadata {
         self.references += 1;
     }
 
+    /// Whether it has more than is kept, so that nothing can be told.
     pub(super) fn is_full(&self) -> bool {
-        self.objects.len() + self.references >= MOST_OBJECTS
+        self.is_cut || self.objects.len() + self.references >= MOST_OBJECTS
     }
 
     /// Has each container refer to its snapshot: the database has snapshotter and key in two places.
