@@ -270,3 +270,16 @@ fn forged_databases_do_no_harm() {
         assert!(!run.text().contains(['\x1b', '\u{202e}']), "{form}");
     }
 }
+
+/// Once, such a name was left out with all that it refers to, which then seemed to be of no use.
+#[test]
+fn a_name_that_is_too_long_is_a_loss() {
+    let mut storage = Storage::new();
+    storage.image("n", &"x".repeat(5_000), "11", "ab");
+    let fixture = storage.finish();
+    let run = weigh("--by image").arg(fixture.at("c")).run();
+    assert_eq!(run.code(), 1);
+    assert!(run.complaint().contains("too long names"), "{}", run.complaint());
+    let text = String::from_utf8_lossy(&run.stdout);
+    assert!(!text.contains("nothing refers to it"), "{text}");
+}
