@@ -320,7 +320,7 @@ impl Session {
     }
 }
 
-/// What was typed.
+/// A key that was typed.
 enum Key {
     Up,
     Down,

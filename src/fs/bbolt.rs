@@ -1,4 +1,4 @@
-//! Reads bbolt databases, in which containerd keeps what it knows: pages, buckets and keys.
+//! Reads the bbolt databases of containerd: pages, buckets and keys.
 //!
 //! Written from page.go, meta.go, node.go and bucket.go of bbolt 1.3 and 1.4. The file is never written or locked, and
 //! its writer need not stop. This part imports nothing else of weigh, and could be a crate of its own.
@@ -8,10 +8,13 @@
 //! limit, so nothing recurses. The free list is not read.
 //!
 //! bbolt never writes to pages of the newest transaction, but may use those of the one before. So all that was read is
-//! right if the newest transaction is still the same afterwards.
+//! right if the newest transaction is still the same afterwards. Numbers are those of the processor, and so little-endian on
+//! all for which containerd is built.
 
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
+
+use super::{u16_at, u32_at, u64_at};
 
 /// How often to start again if the database changes while it is read.
 const ATTEMPTS: usize = 3;
@@ -248,23 +251,6 @@ fn damaged(what: &str) -> io::Error {
 fn read_at(file: &mut (impl Read + Seek), at: u64, buffer: &mut [u8]) -> io::Result<()> {
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(buffer)
-}
-
-// Numbers in a page: of the processor, and so little-endian on those that containerd is built for. 0 beyond the end.
-
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    let two = bytes.get(at..).and_then(|rest| rest.first_chunk());
-    two.map_or(0, |two| u16::from_le_bytes(*two))
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    let four = bytes.get(at..).and_then(|rest| rest.first_chunk());
-    four.map_or(0, |four| u32::from_le_bytes(*four))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    let eight = bytes.get(at..).and_then(|rest| rest.first_chunk());
-    eight.map_or(0, |eight| u64::from_le_bytes(*eight))
 }
 
 #[cfg(test)]

@@ -180,7 +180,7 @@ pub fn lines(report: &Report, options: &WatchOptions) -> Vec<String> {
     lines
 }
 
-/// The line that says what keys do.
+/// The line about keys.
 pub fn keys(is_paused: bool, opens: bool, options: &WatchOptions) -> String {
     let order = if options.by_so_far { "growth per second" } else { "growth so far" };
     let enter = if opens { "Enter opens a place, " } else { "" };

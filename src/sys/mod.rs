@@ -126,7 +126,7 @@ pub enum Symlinks {
     Follow,
 }
 
-/// Nothing if the system answers that it has vanished: another program removed it, or the process has ended.
+/// The answer of the system; none if the entry has vanished: another program removed it, or the process has ended.
 ///
 /// # Errors
 /// The system's other answers.
@@ -344,7 +344,7 @@ pub fn real_path(path: &Path, symlinks: Symlinks) -> io::Result<PathBuf> {
     }
 }
 
-/// What the symlink at `path` leads to, as it was written.
+/// The target of the symlink at `path`, as it was written.
 ///
 /// # Errors
 /// The system's.

@@ -202,7 +202,7 @@ impl Watch {
         let paths = paths.into_iter().map(|path| sys::into_path(path).into()).collect();
         this.scan(paths, None, &mut |progress| watch(Some(progress)));
         watch(None);
-        // What happened meanwhile is a part of the start, too.
+        // Changes during the scan are a part of the start, too.
         this.listen();
         this.has_begun = true;
         this.places = Places::default();

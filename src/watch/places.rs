@@ -209,7 +209,7 @@ impl Weights {
             let large: Vec<_> = below.iter().copied().filter(|it| weight(it) >= LARGE).collect();
             let divided: f64 = large.iter().map(weight).sum();
             let stands_for_it = large.iter().any(|it| weight(it) >= MOST_OF_IT * all);
-            // What is left without a line of its own is in the directory itself.
+            // The rest, without a line of its own, is in the directory itself.
             let shown = divided + own(&directory);
             let is_divided = stands_for_it || large.len() <= FEW && shown >= MOST_OF_IT * all;
             let (rest, large) = if is_divided { (all - divided, large) } else { (all, vec![]) };

@@ -11,7 +11,7 @@ use crate::sys::{self, Event, Events, FileId, MountTable, Source, Space, Symlink
 
 /// The time until it is full is that of the growth in so much time, and is not told before [`WINDOW`].
 const STEADY: Duration = Duration::from_secs(30);
-/// btrfs counts what was written when it writes it to the device, and then when it commits, which takes as long again.
+/// btrfs counts new data late: when it writes them to the device, and then when it commits, after as long again.
 const COMMITTED: Duration = SETTLED.saturating_mul(2);
 
 /// More events than these do not wait: where more happened, a scan tells.

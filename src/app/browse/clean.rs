@@ -484,24 +484,25 @@ impl Browser {
         (count > 0).then(|| format!("{} in {of}, see clean", self.sized(most, false)))
     }
 
-    /// Why the entry at `path` is not among those that can go, if the view lists it elsewhere, or something in it.
-    pub(super) fn warning(&self, path: &[u8]) -> Option<String> {
-        let CleanLook::Known(_, groups, _) = &self.clean.look else { return None };
-        let others = groups.iter().filter(|group| group.frees.is_err());
-        let kinds = others.flat_map(|group| group.kinds.iter().map(move |kind| (group, kind)));
-        let mut entries =
-            kinds.flat_map(|(group, kind)| kind.entries.iter().map(move |it| (group, kind, it)));
-        let (group, kind, entry) = entries.find(|(.., entry)| {
-            path::is_within(&entry.path, path) || path::is_within(path, &entry.path)
-        })?;
-        let why = match (&entry.doubt, group.title) {
-            (Some(doubt), _) => format!("look first: {}", self.message(doubt)),
-            (None, BY_PROGRAM) => "only its own program can remove it".to_owned(),
-            (None, _) => "written lately".to_owned(),
-        };
-        let is_whole = path::is_within(path, &entry.path);
-        let what = self.message(&kind.what);
-        Some(if is_whole { format!("{what}: {why}") } else { format!("has {what}: {why}") })
+    /// Entries that the view lists, and not among those that can go, by path: each with its kind and the reason.
+    pub(super) fn warnings(&self) -> BTreeMap<Vec<u8>, String> {
+        let CleanLook::Known(_, groups, _) = &self.clean.look else { return BTreeMap::new() };
+        let mut warnings = BTreeMap::new();
+        for group in groups.iter().filter(|group| group.frees.is_err()) {
+            for (kind, entry) in
+                group.kinds.iter().flat_map(|kind| kind.entries.iter().map(move |it| (kind, it)))
+            {
+                let why = match (&entry.doubt, group.title) {
+                    (Some(doubt), _) => format!("look first: {}", self.message(doubt)),
+                    (None, BY_PROGRAM) => "only its own program can remove it".to_owned(),
+                    (None, _) => "written lately".to_owned(),
+                };
+                // A path ends with a slash, so that all below it comes next.
+                let path = [&*entry.path, b"/"].concat();
+                warnings.insert(path, format!("{}: {why}", self.message(&kind.what)));
+            }
+        }
+        warnings
     }
 
     /// Why a line cannot be marked, and what to do instead.

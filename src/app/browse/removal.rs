@@ -2,7 +2,7 @@
 //! targets are those that the review showed, even if the list changes meanwhile.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::mem;
 use std::sync::Arc;
@@ -112,7 +112,7 @@ impl Browser {
             |root| Some(sys::to_path(protected.roots.get(root)?).into()),
             &protected.paths,
         );
-        let is_off = self.no_removal().is_some();
+        let (is_off, warnings) = (self.no_removal().is_some(), self.warnings());
         let (mut reviewed, mut to_look_at, mut paths) = (Vec::new(), Vec::new(), Vec::new());
         for (place, target) in places.into_iter().zip(targets) {
             let child = tree.at(place);
@@ -127,7 +127,7 @@ impl Browser {
                     Ok(None)
                 }
             };
-            let warning = self.warning(&child.path());
+            let warning = warning(&warnings, &child.path());
             reviewed.push(ReviewedMark { number, place, target, warning });
         }
         self.removals.reviews += 1;
@@ -660,4 +660,13 @@ fn summary(manner: Manner, (gone, entries, kept): (u64, u64, u64), is_cancelled:
         }
     });
     said.join("; ")
+}
+
+/// The warning about the entry at `path`: its own, that of one around it, or one about an entry in it.
+fn warning(warnings: &BTreeMap<Vec<u8>, String>, path: &[u8]) -> Option<String> {
+    let path = [path, b"/"].concat();
+    let mut ends = (0..path.len()).rev().filter(|end| path[*end] == b'/');
+    let around = ends.find_map(|end| warnings.get(&path[..=end]));
+    let inside = || warnings.range(path.clone()..).next().filter(|(it, _)| it.starts_with(&path));
+    around.cloned().or_else(|| inside().map(|(_, warning)| format!("has {warning}")))
 }

@@ -32,6 +32,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::{Advice, fadvise};
 use rustix::io::{ReadWriteFlags, pread, preadv2, retry_on_intr};
 
+use super::{u16_at, u32_at};
+
 pub use directory::{DirectoryEntry, entries};
 pub use inode::{Attributes, RawInode};
 pub use layout::{InodeTables, Layout};
@@ -143,18 +145,6 @@ impl Budget {
 /// The error for a damaged file system.
 pub fn damaged(what: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, format!("the file system is damaged: {what}"))
-}
-
-/// The two bytes at `at`, little-endian; 0 beyond the end.
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    let two = bytes.get(at..).and_then(|rest| rest.first_chunk());
-    two.map_or(0, |two| u16::from_le_bytes(*two))
-}
-
-/// The four bytes at `at`, little-endian; 0 beyond the end.
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    let four = bytes.get(at..).and_then(|rest| rest.first_chunk());
-    four.map_or(0, |four| u32::from_le_bytes(*four))
 }
 
 /// The number with these upper and lower 32 bits.

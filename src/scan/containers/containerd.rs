@@ -1,7 +1,7 @@
 //! containerd's storage, which Docker 29, Kubernetes and nerdctl use.
 //!
-//! What nothing refers to, containerd removes. So removing an image or a container frees what no other one refers to,
-//! by whatever way. A lease keeps what it refers to like an image; one that has expired counts, too.
+//! containerd removes blobs and snapshots that nothing refers to. So removing an image or a container frees those that no
+//! other one refers to, by whatever way. A lease keeps its blobs and snapshots as an image does, also after it has expired.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::CString;
@@ -13,17 +13,17 @@ use super::users::User;
 use super::{EngineStorage, MOST_NOTES, image_name, shown};
 use crate::sys::{MountTable, Query, Source, Symlinks};
 
-/// An image with all its names, a container, or another object that keeps what it refers to.
+/// An image with all its names, a container, or another object that keeps others.
 struct Keeper {
     name: String,
     is_image: bool,
     roots: Vec<usize>,
 }
 
-/// What the group is called that no image, container or lease needs.
+/// The name of the group that no image, container or lease needs.
 pub(super) const GARBAGE: &str = "(nothing refers to it)";
 
-/// What is in the storage; none if it is none.
+/// Reads the storage; none if it is none.
 pub(super) fn read(files: &mut Files<'_>) -> Option<EngineStorage> {
     let mut metadata: Metadata = files.database(METADATA, "meta.db", Metadata::add)?;
     metadata.finish();
@@ -105,12 +105,13 @@ impl Metadata {
         let mut uses: BTreeMap<&str, (String, &str, usize)> = BTreeMap::new();
         for Keeper { name, is_image, roots } in &keepers {
             let mut reached = self.reached(roots);
-            let keys: Vec<_> =
-                reached.iter().map(|(number, _)| &*self.objects[*number].key).collect();
-            if !files.take_room_for(&keys) {
+            reached.retain(|(number, _)| !paths[*number].is_empty());
+            let places: Vec<_> = reached.iter().map(|(number, _)| &*paths[*number]).collect();
+            if !files.take_room_for(&places) {
                 return;
             }
-            reached.retain(|(number, _)| !paths[*number].is_empty());
+            // All names of an image refer to the same.
+            let direct = self.direct(if *is_image { &roots[..1] } else { roots });
             let layers = reached.iter().map(|(number, _)| depths[*number]).max().unwrap_or(0);
             let mut user = User { name: name.clone(), ..User::default() };
             for (number, label) in reached {
@@ -120,15 +121,17 @@ impl Metadata {
                     (true, Kind::Snapshot) => {
                         format!("{name}, layer {} of {layers}", depths[number])
                     }
-                    (true, _) => format!("{name}, {}", self.blob(&roots[..1], number, label)),
-                    (false, Kind::Snapshot) if self.refers(roots, number) => {
+                    (true, _) => {
+                        format!("{name}, {}", self.blob(roots[0], label, direct.contains(&number)))
+                    }
+                    (false, Kind::Snapshot) if direct.contains(&number) => {
                         format!("{name}: writable layer")
                     }
                     (false, _) => name.clone(),
                 };
                 let (_, _, images) = uses.entry(path).or_insert_with(|| (note(), name, 0));
                 *images += usize::from(*is_image);
-                // What an image has counts there.
+                // Blobs and snapshots of an image count there.
                 let counts = *is_image || *images == 0;
                 let paths = if counts { &mut user.directories } else { &mut user.keeps };
                 paths.push(path.as_bytes().to_vec());
@@ -155,9 +158,9 @@ impl Metadata {
         }
     }
 
-    /// What a blob of an image is, which has this label.
-    fn blob(&self, image: &[usize], number: usize, label: &str) -> String {
-        let kind = image.first().map_or("", |image| &self.objects[*image].other_name);
+    /// The purpose of a blob with this label, in an image that perhaps refers to it directly.
+    fn blob(&self, image: usize, label: &str, is_direct: bool) -> String {
+        let kind = &self.objects[image].other_name;
         match label.split_once('.').unwrap_or((label, "")) {
             ("l", layer) => {
                 let layer = layer.parse().map_or(0, |layer: u32| layer.saturating_add(1));
@@ -165,7 +168,7 @@ impl Metadata {
             }
             ("config", _) => "config".to_owned(),
             ("m", _) => "manifest".to_owned(),
-            _ if !self.refers(image, number) => "content".to_owned(),
+            _ if !is_direct => "content".to_owned(),
             _ if kind.contains("index") || kind.contains("manifest.list") => "index".to_owned(),
             _ => "manifest".to_owned(),
         }
@@ -206,7 +209,7 @@ impl Metadata {
 }
 
 impl Object {
-    /// What people call a container.
+    /// The name that people know a container by.
     fn container_name(&self) -> String {
         let [namespace, pod, name, own] =
             ["pod.namespace", "pod.name", "container.name", OWN_NAME].map(|it| self.names.get(it));

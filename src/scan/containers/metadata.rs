@@ -1,5 +1,5 @@
-//! containerd's databases: `meta.db` has the images, containers, leases, blobs and snapshots of each namespace, and what
-//! they refer to; each snapshotter's `metadata.db`, the directories of its snapshots. Written from metadata/buckets.go,
+//! containerd's databases: `meta.db` has the images, containers, leases, blobs and snapshots of each namespace, and their
+//! references; each snapshotter's `metadata.db`, the directories of its snapshots. Written from metadata/buckets.go,
 //! metadata/gc.go and snapshots/storage/bolt.go of containerd 1.6 to 2.1.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -12,7 +12,7 @@ pub(super) const METADATA: &str = "io.containerd.metadata.v1.bolt";
 pub(super) const CONTENT: &str = "io.containerd.content.v1.content";
 pub(super) const SNAPSHOTTER: &str = "io.containerd.snapshotter.v1.";
 
-/// What the names of the other parts of labels follow (gc.go).
+/// The starts of labels that name other objects (gc.go).
 const REFERENCE: &str = "containerd.io/gc.ref.";
 const BACK_REFERENCE: &str = "containerd.io/gc.bref.";
 const ROOT: &str = "containerd.io/gc.root";
@@ -45,9 +45,9 @@ pub(super) struct Object {
     pub(super) exists: bool,
     /// Whether it is kept although nothing may refer to it.
     pub(super) is_root: bool,
-    /// What it refers to, and how that is called in a label.
+    /// The objects to which it refers, each with the rest of the label that says so.
     pub(super) references: Vec<(usize, String)>,
-    /// What the snapshotter calls a snapshot; the media type of an image.
+    /// The name that the snapshotter has for a snapshot; the media type of an image.
     pub(super) other_name: String,
     /// The snapshotter of a container, and the key of its snapshot.
     snapshot: [String; 2],
@@ -55,7 +55,7 @@ pub(super) struct Object {
     pub(super) names: BTreeMap<String, String>,
 }
 
-/// What is in `meta.db`.
+/// The content of `meta.db`.
 #[derive(Debug, Default)]
 pub(super) struct Metadata {
     pub(super) objects: Vec<Object>,
@@ -65,7 +65,7 @@ pub(super) struct Metadata {
     is_cut: bool,
 }
 
-/// The directories of snapshots, by what they are called.
+/// The directories of snapshots, by the names of these.
 #[derive(Debug, Default)]
 struct Snapshotter(HashMap<String, u64>);
 
@@ -132,7 +132,7 @@ impl Metadata {
         } else if label == ROOT || label.starts_with(BACK_REFERENCE) {
             self.objects[object].is_root = true;
         } else if let Some(kind) = label.strip_prefix(REFERENCE) {
-            // What follows a dot or a slash only tells labels apart.
+            // The part after a dot or a slash only tells labels apart.
             let end = |text: &str| text.find(['.', '/']).unwrap_or(text.len());
             let (kind, rest) = kind.split_at(end(kind));
             let rest = rest.get(1..).unwrap_or_default();
@@ -226,10 +226,10 @@ impl Metadata {
         reached
     }
 
-    /// Whether one of these objects itself refers to another.
-    pub(super) fn refers(&self, objects: &[usize], number: usize) -> bool {
+    /// The objects to which these themselves refer.
+    pub(super) fn direct(&self, objects: &[usize]) -> HashSet<usize> {
         let references = objects.iter().flat_map(|object| &self.objects[*object].references);
-        references.into_iter().any(|(other, _)| *other == number)
+        references.map(|(other, _)| *other).collect()
     }
 
     /// How many snapshots each snapshot consists of; 0 for other objects.

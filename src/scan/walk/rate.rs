@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::lock;
 
-/// What a system sleeps too long is made up for, but at most so much of it. Then nothing comes all at once.
+/// Threads sleep longer than they asked. At most so much of that is made up for, so that entries do not come all at once.
 const MOST_DEBT: Duration = Duration::from_millis(100);
 /// Shorter waits are put together, because each sleep takes some 60 µs more than it was asked for.
 const SHORTEST: Duration = Duration::from_millis(2);

@@ -225,7 +225,7 @@ impl LiveDirectory {
                 opened.push((number, vec![open.name.to_vec()], Seen::default()));
             }
         }
-        // What an open directory comes to is in those below it, which come after it.
+        // The figures of an open directory include those below it, which come after it.
         for number in (1..opened.len()).rev() {
             let (above, names, seen) = &opened[number];
             let (above, name, seen) = (*above, names[0].clone(), *seen);
@@ -336,13 +336,13 @@ pub struct Found {
     pub names: Vec<Vec<u8>>,
     /// File type and permissions.
     pub mode: Mode,
-    /// What it comes to; if it is an open directory, so far.
+    /// Its figures; so far, if it is an open directory.
     pub totals: Totals,
     /// Whether it is a directory that is still open.
     pub is_open: bool,
 }
 
-/// An open directory: the number of the one around it, its name, and what it comes to without those below it.
+/// An open directory: the number of the one around it, its name, and its figures without those below it.
 type Opened = (usize, Vec<Vec<u8>>, Seen);
 
 /// The largest entries that match.
@@ -422,7 +422,7 @@ impl<F: Fn(&[u8], bool) -> bool> Largest<F> {
         self.names = self.found.iter().map(|it| it.names.len()).sum();
     }
 
-    /// What was found, without the first names of each path, which lead to where it was sought.
+    /// The entries found, without the first names of each path, which lead to where they were sought.
     fn finish(mut self, way: usize) -> (Vec<Found>, bool) {
         let has_more = self.least.is_some() || self.found.len() > self.most;
         self.found.iter_mut().for_each(|it| _ = it.names.drain(..way));
