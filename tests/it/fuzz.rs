@@ -278,6 +278,20 @@ fn load_and_write(path: &Path, filter: &Filter) -> Option<(Tree, Vec<u8>)> {
     Some((loaded.report.answer?, saved))
 }
 
+/// An export may have a name twice.
+#[test]
+fn directories_of_one_name_are_saved_as_they_were() {
+    let fixture = Fixture::in_memory();
+    let (export, snapshot) = (fixture.at("export"), fixture.at("snapshot"));
+    let twice =
+        r#"[1,2,{"progname":"ncdu"},[{"name":"/r"},[{"name":"c"}],[{"name":"c"},{"name":"n"}]]]"#;
+    fs::write(&export, twice).unwrap();
+    let (_, saved) = load_and_write(&export, &Filter::default()).unwrap();
+    fs::write(&snapshot, &saved).unwrap();
+    let (_, again) = load_and_write(&snapshot, &Filter::default()).unwrap();
+    assert!(saved == again);
+}
+
 /// What is taken is saved as it was, and can be drawn whatever its numbers are.
 #[test]
 fn exports_are_taken_or_refused_and_what_is_taken_can_be_shown() {
