@@ -64,12 +64,22 @@ impl Watch {
             // Where it was seen since, that is newer.
             && let Some(key) = object.filter(|key| !seen.contains(key))
         {
-            self.unlink(key, directory, event.pid);
+            self.unlink(key);
+            if self.table.get(key).is_some() && self.unlinked.len() < MOST_PENDING {
+                self.unlinked.insert(key, (directory, event.pid));
+            }
+            // It was looked at by that name, and may have changed since.
+            if let Some(it) = self.pending.remove(&key) {
+                match self.look(it.directory, &it.name, key, it.pid) {
+                    true => drop(self.pending.insert(key, it)),
+                    false => drop(self.unseen.insert(key)),
+                }
+            }
         }
         if event.is_created || event.is_deleted {
             self.look_at_directory(directory, event.pid, seen);
         }
-        let missed = object.filter(|_| is_new && !is_there && !event.is_deleted)?;
+        let missed = object.filter(|_| is_new && !is_there)?;
         let (name, pid, tick) = (name.to_vec(), event.pid, self.tick);
         Some((missed, Pending { directory, name, pid, tick }))
     }
@@ -89,9 +99,12 @@ impl Watch {
             (None, _) if from.is_none() => self.ways[way].others += 1,
             // Its content is not known until its old place is listed.
             (None, _) if event.is_directory => self.to_scan.extend(from),
+            // Another name of it may still be below PATH.
             (None, _) => {
-                if let Some(key) = object {
-                    self.unlink(key, from.unwrap_or(0), event.pid);
+                if let Some(key) = object
+                    && self.unlink(key)
+                {
+                    self.remove(key, from, event.pid);
                 }
             }
             (Some(to), Some(_)) => {
@@ -103,7 +116,9 @@ impl Watch {
                 if let Some(key) = object {
                     seen.remove(&key);
                 }
-                self.look_once(way, to, name, event.object, event.pid, seen);
+                if !self.look_once(way, to, name, event.object, event.pid, seen) {
+                    self.unseen.extend(object);
+                }
                 // It comes with its content.
                 let number = object.and_then(|key| self.table.number(key));
                 self.to_scan.extend(number.filter(|_| event.is_directory));
@@ -180,14 +195,38 @@ impl Watch {
         true
     }
 
-    /// A name of an inode is gone.
-    fn unlink(&mut self, key: Key, directory: u32, pid: u32) {
-        match self.table.get(key) {
-            Some(entry) if entry.links > 1 => {
-                self.table.put(key, Some(Entry { links: entry.links - 1, ..entry }));
+    /// A name of an inode is gone. Returns whether that was the last one by the table's count, which may be older.
+    fn unlink(&mut self, key: Key) -> bool {
+        let Some(entry) = self.table.get(key) else { return false };
+        let links = entry.links.saturating_sub(1);
+        self.table.put(key, Some(Entry { links: links.max(1), ..entry }));
+        links == 0
+    }
+
+    /// Removes the inodes that were deleted and that a process has open, which have the numbers `open` on each way. The
+    /// kernel tells when an inode is freed: any other still has a name. Without `open`, a scan tells.
+    pub(super) fn remove_unlinked(&mut self, open: Option<&[BTreeSet<u64>]>) {
+        for (key, (directory, pid)) in mem::take(&mut self.unlinked) {
+            let way = self.ways.iter().position(|way| way.has(key.device));
+            match open.zip(way).and_then(|(open, way)| open.get(way)) {
+                Some(open) if open.contains(&key.inode) => self.remove(key, Some(directory), pid),
+                Some(_) => {}
+                None => drop(self.unseen.insert(key)),
             }
-            Some(_) => self.remove(key, Some(directory), pid),
-            None => {}
+        }
+    }
+
+    /// Has all scanned again if an inode that is known changed by a name that is gone.
+    pub(super) fn scan_unseen(&mut self) {
+        // Perhaps it is only held open.
+        let waits = |key: &Key| self.unlinked.contains_key(key);
+        let (waiting, unseen): (BTreeSet<_>, BTreeSet<_>) =
+            mem::take(&mut self.unseen).into_iter().partition(waits);
+        self.unseen = waiting;
+        let known = |key: &Key| self.table.get(*key).is_some();
+        for key in unseen.into_iter().filter(known) {
+            let way = self.ways.iter().find(|way| way.has(key.device));
+            self.to_scan.extend(way.and_then(|way| way.top));
         }
     }
 

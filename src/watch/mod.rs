@@ -72,6 +72,10 @@ pub struct Watch {
     /// Each with its way.
     waiting: Vec<(usize, Event)>,
     pending: HashMap<Key, Pending, RandomState>,
+    /// Inodes that lost a name and were not freed, each with the directory of the name and the process.
+    unlinked: HashMap<Key, (u32, u32), RandomState>,
+    /// Inodes that changed by a name that is gone.
+    unseen: BTreeSet<Key>,
     /// Directories in which something happened, and that are not in the table, each with its way.
     unknown: HashMap<Key, usize, RandomState>,
     /// The directories to scan again, and not before which time.
@@ -187,6 +191,8 @@ impl Watch {
             tick: 0,
             waiting: Vec::new(),
             pending: HashMap::default(),
+            unlinked: HashMap::default(),
+            unseen: BTreeSet::new(),
             unknown: HashMap::default(),
             to_scan: BTreeSet::new(),
             next_scan: Duration::ZERO,
@@ -242,9 +248,13 @@ impl Watch {
         // Their directories were renamed meanwhile, or they are gone.
         for (key, it) in missed {
             let is_known = self.table.number(key).is_some();
-            if self.look(it.directory, &it.name, key, it.pid) && !is_known {
+            let is_there = self.look(it.directory, &it.name, key, it.pid);
+            if is_there && !is_known {
                 // Events in a directory that was not known are lost.
                 self.to_scan.extend(self.table.number(key));
+            }
+            if !is_there && !seen.contains(&key) && self.table.get(key).is_some() {
+                self.unseen.insert(key);
             }
         }
     }
@@ -258,7 +268,9 @@ impl Watch {
         let due = |it: &Pending| is_last || it.tick + settled <= self.tick;
         let pending = self.pending.extract_if(|_, it| due(it)).collect::<Vec<_>>();
         for (key, it) in pending {
-            self.look(it.directory, &it.name, key, it.pid);
+            if !self.look(it.directory, &it.name, key, it.pid) {
+                self.unseen.insert(key);
+            }
             self.pending.remove(&key);
         }
         for (key, way) in mem::take(&mut self.unknown) {
@@ -267,6 +279,7 @@ impl Watch {
             }
         }
         self.look_at_mounts();
+        self.scan_unseen();
         self.scan_again(is_last);
         if is_last || (self.clock)() >= self.next_look {
             self.look_at_held();

@@ -149,37 +149,41 @@ impl Places {
     }
 }
 
-/// The part that each directory has, with those below it, in all that was written and removed: recently, and since the
-/// start.
+/// The part that each directory has, with those below it, in all that was written and removed: in the last tick with
+/// changes, recently, and since the start.
 struct Weights {
-    of: Map<u32, [f64; 2]>,
+    of: Map<u32, [f64; 3]>,
     /// Without those below it.
-    own: Map<u32, [f64; 2]>,
+    own: Map<u32, [f64; 3]>,
     children: Map<u32, Vec<u32>>,
 }
 
 impl Weights {
     fn of(places: &Places, table: &Table) -> Self {
         let amount = |bytes: i64| bytes.unsigned_abs() as f64;
+        let last = places.0.values().filter_map(|it| it.recent.back()).map(|it| it.0).max();
         let own = places.0.iter().map(|(directory, place)| {
+            let of_last = place.recent.iter().filter(|it| Some(it.0) == last);
+            let now: f64 = of_last.map(|(.., bytes)| amount(*bytes)).sum();
             let recent: f64 = place.recent.iter().map(|(.., bytes)| amount(*bytes)).sum();
             let so_far: f64 = place.so_far.iter().map(|(_, bytes)| amount(*bytes)).sum();
-            (*directory, recent, so_far)
+            (*directory, [now, recent, so_far])
         });
         let own: Vec<_> = own.collect();
-        let all = |sum: f64| if sum > 0.0 { sum } else { 1.0 };
-        let recent = all(own.iter().map(|it| it.1).sum());
-        let so_far = all(own.iter().map(|it| it.2).sum());
+        let all = [0, 1, 2].map(|at| {
+            let sum: f64 = own.iter().map(|(_, amounts)| amounts[at]).sum();
+            if sum > 0.0 { sum } else { 1.0 }
+        });
         let (mut of, mut children) = (Map::default(), Map::<u32, Vec<u32>>::default());
         let mut alone = Map::default();
-        for (directory, of_recent, of_all) in own {
-            let weights = [of_recent / recent, of_all / so_far];
+        for (directory, amounts) in own {
+            let weights: [f64; 3] = std::array::from_fn(|at| amounts[at] / all[at]);
             alone.insert(directory, weights);
             let mut at = directory;
             loop {
                 let is_new = !of.contains_key(&at);
-                let sums = of.entry(at).or_insert([0.0; 2]);
-                (sums[0], sums[1]) = (sums[0] + weights[0], sums[1] + weights[1]);
+                let sums = of.entry(at).or_insert([0.0; 3]);
+                sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += weight);
                 let Some(parent) = table.parent(at) else { break };
                 if is_new {
                     children.entry(parent).or_default().push(at);
@@ -190,16 +194,17 @@ impl Weights {
         Self { of, own: alone, children }
     }
 
-    /// The directories that have lines: those that cannot be divided into a few others with most of their change, recently
-    /// or since the start. After an hour in many directories, the one that grows now has a line, too.
+    /// The directories that have lines: those that cannot be divided into a few others with most of their change, now,
+    /// recently, or since the start. So after an hour in many directories, the one that grows now has a line at once.
     fn chosen(&self) -> HashSet<u32, RandomState> {
         let mut chosen = HashSet::default();
-        self.choose(|weights| weights[0], &mut chosen);
-        self.choose(|weights| weights[1], &mut chosen);
+        for at in 0..3 {
+            self.choose(|weights| weights[at], &mut chosen);
+        }
         chosen
     }
 
-    fn choose(&self, of: impl Fn(&[f64; 2]) -> f64, chosen: &mut HashSet<u32, RandomState>) {
+    fn choose(&self, of: impl Fn(&[f64; 3]) -> f64, chosen: &mut HashSet<u32, RandomState>) {
         let mut ahead = vec![0_u32];
         let weight = |it: &u32| self.of.get(it).map_or(0.0, &of);
         let own = |it: &u32| self.own.get(it).map_or(0.0, &of);
@@ -286,6 +291,16 @@ mod tests {
         places.forget_before(1);
         places.credit(100, 2, 1_000, 1);
         assert_eq!(lines(&places, &table), [0, 100]);
+    }
+
+    /// Once, it had no line before it had written a fiftieth of all that was written within ten seconds.
+    #[test]
+    fn a_place_that_begins_to_grow_has_a_line_at_once() {
+        let table = table(&[0, 0]);
+        let mut places = Places::default();
+        places.credit(1, 1, 1_000_000, 0);
+        places.credit(2, 2, 1_000, 1);
+        assert_eq!(lines(&places, &table), [1, 2]);
     }
 
     #[test]

@@ -153,6 +153,8 @@ impl Watch {
         let before = sys::usage().cpu;
         let places = self.ways.iter().map(Way::place).collect::<Vec<_>>();
         let found = sys::unlinked_files(&places, &AtomicBool::new(false));
+        let all = found.as_ref().ok().filter(|it| it.lists_all && it.unread.is_none());
+        self.remove_unlinked(all.map(|it| &*it.inodes));
         let (mut held, known) = (Vec::new(), mem::take(&mut self.held));
         for (way, cause) in found.map(|it| it.causes).unwrap_or_default().into_iter().enumerate() {
             if places.get(way).is_some_and(|place| *place != Identity::default()) {

@@ -165,6 +165,36 @@ tail -n 1 ticks > last
     assert!(last["not_attributed"].as_i64().unwrap().abs() < 100_000, "{last:#}");
 }
 
+/// Names of one inode come and go before weigh looks, and deleted files stay open.
+#[test]
+#[ignore = "needs root"]
+fn names_that_are_gone_again_leave_the_others() {
+    for (kind, mount) in KINDS {
+        let fixture = Fixture::new().dir("top");
+        let script = format!(
+            r#"{FUNCTIONS}{mount}
+mkdir top/dir
+for n in 1 2 3; do head -c 1000000 /dev/zero > top/dir/$n; done
+before=$(used)
+"$0" watch --every 1s --for 8s top > ticks &
+weigh=$!
+wait_for '"seconds":1' '"as root"'
+ln top/dir/1 top/one; rm top/one; ln top/dir/1 top/one; rm top/one
+ln top/dir/2 top/two; head -c 2000000 /dev/zero >> top/two; rm top/two
+exec 8>>top/dir/3; rm top/dir/3; head -c 5000000 /dev/zero >&8
+sync -f top
+wait $weigh
+tail -n 1 ticks > last
+echo $(($(used) - before)) > grown
+"#
+        );
+        in_namespace(&fixture, &script);
+        let read = |name: &str| std::fs::read_to_string(fixture.at(name)).unwrap();
+        let last: Value = serde_json::from_str(&read("last")).unwrap();
+        assert_eq!(last["so_far"].to_string(), read("grown").trim(), "{kind} {last:#}");
+    }
+}
+
 /// Directories that come from outside are listed, and those that leave are subtracted. Nothing outside is shown.
 #[test]
 #[ignore = "needs root"]
@@ -558,6 +588,14 @@ fn random_writers_are_named() {
     let kinds =
         [("ext4", 2, 100), ("xfs", 1, 30), ("btrfs", 1, 30), ("tmpfs", 1, 30), ("overlay", 1, 30)];
     watching("named", kinds);
+}
+
+#[test]
+#[ignore = "needs root"]
+fn random_changes_are_those_of_du() {
+    let kinds =
+        [("ext4", 2, 100), ("xfs", 0, 30), ("btrfs", 1, 30), ("tmpfs", 1, 30), ("overlay", 1, 30)];
+    watching("totals", kinds);
 }
 
 #[test]
