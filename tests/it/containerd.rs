@@ -283,3 +283,27 @@ fn a_name_that_is_too_long_is_a_loss() {
     let text = String::from_utf8_lossy(&run.stdout);
     assert!(!text.contains("nothing refers to it"), "{text}");
 }
+
+/// k3s, rootless containerd and Docker have it elsewhere: what is in it tells, and not the path.
+#[test]
+fn a_storage_is_known_wherever_it_is() {
+    let fixture = containerd();
+    let groups = |top: &str| {
+        let document = weigh("-j -s --by image").arg(fixture.at(top)).run().document();
+        let groups =
+            document.nodes.iter().skip(1).filter(|group| group.name != b"(everything else)");
+        let groups = groups.map(|it| (it.name.clone(), (it.size, it.shared, it.frees.clone())));
+        groups.collect::<BTreeMap<_, _>>()
+    };
+    let expected = groups("c");
+    assert!(expected.len() > 7, "{expected:?}");
+    let mut last = fixture.at("c");
+    for top in ["k3s/agent/containerd", "home/.local/share/containerd", "docker/daemon", "any/name"]
+    {
+        let next = fixture.at(top);
+        fs::create_dir_all(next.parent().unwrap()).unwrap();
+        fs::rename(&last, &next).unwrap();
+        last = next;
+        assert_eq!(groups(top.split('/').next().unwrap()), expected, "{top}");
+    }
+}
