@@ -20,7 +20,7 @@ impl Watch {
     ) -> Option<(Key, Pending)> {
         if event.is_lost {
             self.is_lost = true;
-            self.to_scan.extend(self.ways[way].top);
+            self.to_scan.extend(self.top(way));
             return None;
         }
         let place = event.at.as_ref().and_then(|(id, _)| self.key(way, *id));
@@ -41,6 +41,9 @@ impl Watch {
             // A new inode may have its number at once.
             seen.remove(&key);
             self.unknown.remove(&key);
+            self.unlinked.remove(&key);
+            self.unseen.remove(&key);
+            self.pending.remove(&key);
         }
         let Some(directory) = directory else {
             match place.filter(|_| self.ways[way].is_whole) {
@@ -64,17 +67,7 @@ impl Watch {
             // Where it was seen since, that is newer.
             && let Some(key) = object.filter(|key| !seen.contains(key))
         {
-            self.unlink(key);
-            if self.table.get(key).is_some() && self.unlinked.len() < MOST_PENDING {
-                self.unlinked.insert(key, (directory, event.pid));
-            }
-            // It was looked at by that name, and may have changed since.
-            if let Some(it) = self.pending.remove(&key) {
-                match self.look(it.directory, &it.name, key, it.pid) {
-                    true => drop(self.pending.insert(key, it)),
-                    false => drop(self.unseen.insert(key)),
-                }
-            }
+            self.unlinked_by(key, directory, &event);
         }
         if event.is_created || event.is_deleted {
             self.look_at_directory(directory, event.pid, seen);
@@ -99,12 +92,13 @@ impl Watch {
             (None, _) if from.is_none() => self.ways[way].others += 1,
             // Its content is not known until its old place is listed.
             (None, _) if event.is_directory => self.to_scan.extend(from),
-            // Another name of it may still be below PATH.
             (None, _) => {
-                if let Some(key) = object
-                    && self.unlink(key)
-                {
-                    self.remove(key, from, event.pid);
+                let known = object.and_then(|key| Some((key, self.table.get(key)?)));
+                match known {
+                    // Another name of it may still be below PATH.
+                    Some((key, Entry { links: 2.., .. })) => self.miss(key),
+                    Some((key, _)) => self.remove(key, from, event.pid),
+                    None => {}
                 }
             }
             (Some(to), Some(_)) => {
@@ -116,8 +110,10 @@ impl Watch {
                 if let Some(key) = object {
                     seen.remove(&key);
                 }
-                if !self.look_once(way, to, name, event.object, event.pid, seen) {
-                    self.unseen.extend(object);
+                if !self.look_once(way, to, name, event.object, event.pid, seen)
+                    && let Some(key) = object
+                {
+                    self.miss(key);
                 }
                 // It comes with its content.
                 let number = object.and_then(|key| self.table.number(key));
@@ -159,12 +155,16 @@ impl Watch {
             }
         };
         if !seen.insert(key) {
+            // The newest name stays longest.
+            if let Some(it) = self.pending.get_mut(&key) {
+                (it.directory, it.name) = (directory, name.to_vec());
+            }
             return true;
         }
         let is_there = self.look(directory, name, key, pid);
         if !is_there {
             seen.remove(&key);
-        } else if self.pending.len() < MOST_PENDING {
+        } else if self.pending.len() < MOST_PENDING || self.pending.contains_key(&key) {
             let (name, tick) = (name.to_vec(), self.tick);
             self.pending.insert(key, Pending { directory, name, pid, tick });
         }
@@ -192,42 +192,82 @@ impl Watch {
         let links = if stat.is_directory() { 1 } else { stat.links };
         let entry = Entry { size: stat.blocks.saturating_mul(512), directory: place, links };
         self.put(key, Some(entry), pid);
+        self.unseen.remove(&key);
         true
     }
 
-    /// A name of an inode is gone. Returns whether that was the last one by the table's count, which may be older.
-    fn unlink(&mut self, key: Key) -> bool {
-        let Some(entry) = self.table.get(key) else { return false };
-        let links = entry.links.saturating_sub(1);
-        self.table.put(key, Some(Entry { links: links.max(1), ..entry }));
-        links == 0
-    }
-
-    /// Removes the inodes that were deleted and that a process has open, which have the numbers `open` on each way. The
-    /// kernel tells when an inode is freed: any other still has a name. Without `open`, a scan tells.
-    pub(super) fn remove_unlinked(&mut self, open: Option<&[BTreeSet<u64>]>) {
-        for (key, (directory, pid)) in mem::take(&mut self.unlinked) {
-            let way = self.ways.iter().position(|way| way.has(key.device));
-            match open.zip(way).and_then(|(open, way)| open.get(way)) {
-                Some(open) if open.contains(&key.inode) => self.remove(key, Some(directory), pid),
-                Some(_) => {}
-                None => drop(self.unseen.insert(key)),
+    /// A name of an inode is gone, and the inode is not freed yet: it has others, or a process has it open.
+    fn unlinked_by(&mut self, key: Key, directory: u32, event: &Event) {
+        if self.table.get(key).is_none() {
+            return;
+        }
+        if event.is_directory {
+            // It has no other names.
+            self.remove(key, Some(directory), event.pid);
+            return;
+        }
+        if self.unlinked.len() < MOST_PENDING {
+            self.unlinked.insert(key, (directory, event.pid));
+        }
+        // It was looked at by that name, and may have changed since.
+        if let Some(it) = self.pending.remove(&key) {
+            match self.look(it.directory, &it.name, key, it.pid) {
+                true => drop(self.pending.insert(key, it)),
+                false => self.miss(key),
             }
         }
     }
 
-    /// Has all scanned again if an inode that is known changed by a name that is gone.
+    /// An inode that is known changed, and was not found by the name that is known.
+    pub(super) fn miss(&mut self, key: Key) {
+        if self.table.get(key).is_some() {
+            self.unseen.insert(key);
+        }
+    }
+
+    /// Removes what was deleted and is `open`: on each way, by the numbers of inode and device. Other inodes that lost a
+    /// name have more, unless these are outside PATH, or not `all` processes were seen: then a scan tells.
+    pub(super) fn remove_open(&mut self, open: &[BTreeSet<(u64, u64)>], all: bool) {
+        let mut unlinked = mem::take(&mut self.unlinked);
+        // On an overlay, files have another device.
+        let mut elsewhere = BTreeSet::new();
+        for (inode, device) in open.iter().flatten() {
+            let Some(device) = self.table.known_device(*device) else {
+                elsewhere.insert(*inode);
+                continue;
+            };
+            let key = Key { device, inode: *inode };
+            if let Some(entry) = self.table.get(key) {
+                let (directory, pid) = unlinked.remove(&key).unwrap_or((entry.directory, 0));
+                self.remove(key, Some(directory), pid);
+            }
+        }
+        for (key, (directory, pid)) in unlinked {
+            let is_whole = |way: &Way| way.has(key.device) && way.is_whole;
+            if elsewhere.contains(&key.inode) {
+                self.remove(key, Some(directory), pid);
+            } else if !all || !self.ways.iter().any(is_whole) {
+                self.miss(key);
+            }
+        }
+    }
+
+    /// Has all scanned again if an inode changed by a name that is gone.
     pub(super) fn scan_unseen(&mut self) {
         // Perhaps it is only held open.
         let waits = |key: &Key| self.unlinked.contains_key(key);
         let (waiting, unseen): (BTreeSet<_>, BTreeSet<_>) =
             mem::take(&mut self.unseen).into_iter().partition(waits);
         self.unseen = waiting;
-        let known = |key: &Key| self.table.get(*key).is_some();
-        for key in unseen.into_iter().filter(known) {
-            let way = self.ways.iter().find(|way| way.has(key.device));
-            self.to_scan.extend(way.and_then(|way| way.top));
+        for key in unseen {
+            let way = self.ways.iter().position(|way| way.has(key.device));
+            self.to_scan.extend(way.and_then(|way| self.top(way)));
         }
+    }
+
+    /// The directory to scan for all of a file system: several PATHs may be on it.
+    pub(super) fn top(&self, way: usize) -> Option<u32> {
+        if self.roots.len() > 1 { Some(0) } else { self.ways[way].top }
     }
 
     /// An inode is gone, and its last name was in `directory`, if that is known.

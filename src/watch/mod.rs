@@ -253,8 +253,8 @@ impl Watch {
                 // Events in a directory that was not known are lost.
                 self.to_scan.extend(self.table.number(key));
             }
-            if !is_there && !seen.contains(&key) && self.table.get(key).is_some() {
-                self.unseen.insert(key);
+            if !is_there && !seen.contains(&key) {
+                self.miss(key);
             }
         }
     }
@@ -269,21 +269,21 @@ impl Watch {
         let pending = self.pending.extract_if(|_, it| due(it)).collect::<Vec<_>>();
         for (key, it) in pending {
             if !self.look(it.directory, &it.name, key, it.pid) {
-                self.unseen.insert(key);
+                self.miss(key);
             }
             self.pending.remove(&key);
         }
         for (key, way) in mem::take(&mut self.unknown) {
             if self.table.number(key).is_none() {
-                self.to_scan.extend(self.ways[way].top);
+                self.to_scan.extend(self.top(way));
             }
         }
         self.look_at_mounts();
-        self.scan_unseen();
-        self.scan_again(is_last);
         if is_last || (self.clock)() >= self.next_look {
             self.look_at_held();
         }
+        self.scan_unseen();
+        self.scan_again(is_last);
         let first = (self.tick + 1).saturating_sub(window);
         self.places.forget_before(first);
         let now = (self.clock)();

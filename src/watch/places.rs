@@ -170,10 +170,12 @@ impl Weights {
             (*directory, [now, recent, so_far])
         });
         let own: Vec<_> = own.collect();
-        let all = [0, 1, 2].map(|at| {
+        let mut all = [0, 1, 2].map(|at| {
             let sum: f64 = own.iter().map(|(_, amounts)| amounts[at]).sum();
             if sum > 0.0 { sum } else { 1.0 }
         });
+        // A small change does not stand for all that is recent.
+        all[0] = all[0].max(all[1] / 100.0);
         let (mut of, mut children) = (Map::default(), Map::<u32, Vec<u32>>::default());
         let mut alone = Map::default();
         for (directory, amounts) in own {
@@ -299,7 +301,7 @@ mod tests {
         let table = table(&[0, 0]);
         let mut places = Places::default();
         places.credit(1, 1, 1_000_000, 0);
-        places.credit(2, 2, 1_000, 1);
+        places.credit(2, 2, 15_000, 1);
         assert_eq!(lines(&places, &table), [1, 2]);
     }
 

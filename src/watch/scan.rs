@@ -9,13 +9,14 @@ impl Watch {
     /// Scans what has to be scanned again, if enough time has passed since the last time. At the `last` tick, scans at
     /// once.
     pub(super) fn scan_again(&mut self, is_last: bool) {
+        let is_one = self.roots.len() == 1;
         for way in &mut self.ways {
             way.look();
             let (_, unexplained) = way.change().unwrap_or_default();
             let is_seen = (unexplained - way.known.0).abs() < UNSEEN || way.others != way.known.1;
             // Writing to a mapped file makes no event.
             if !way.is_gone && (way.events.is_err() || !is_seen && way.is_whole) {
-                self.to_scan.extend(way.top);
+                self.to_scan.extend(if is_one { way.top } else { Some(0) });
             }
             if way.others != way.known.1 {
                 way.known = (unexplained, way.others);
@@ -153,8 +154,13 @@ impl Watch {
         let before = sys::usage().cpu;
         let places = self.ways.iter().map(Way::place).collect::<Vec<_>>();
         let found = sys::unlinked_files(&places, &AtomicBool::new(false));
-        let all = found.as_ref().ok().filter(|it| it.lists_all && it.unread.is_none());
-        self.remove_unlinked(all.map(|it| &*it.inodes));
+        if let Ok(found) = &found {
+            let is_there = |place: &Identity| *place != Identity::default();
+            let all = found.lists_all && found.unread.is_none() && places.iter().all(is_there);
+            self.remove_open(&found.inodes, all);
+        } else {
+            self.remove_open(&[], false);
+        }
         let (mut held, known) = (Vec::new(), mem::take(&mut self.held));
         for (way, cause) in found.map(|it| it.causes).unwrap_or_default().into_iter().enumerate() {
             if places.get(way).is_some_and(|place| *place != Identity::default()) {

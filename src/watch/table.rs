@@ -56,11 +56,15 @@ pub struct Table {
 impl Table {
     /// The number that a device has in keys.
     pub fn device(&mut self, device: u64) -> u32 {
-        let known = self.devices.iter().position(|known| *known == device);
-        known.unwrap_or_else(|| {
+        self.known_device(device).unwrap_or_else(|| {
             self.devices.push(device);
-            self.devices.len() - 1
-        }) as u32
+            (self.devices.len() - 1) as u32
+        })
+    }
+
+    /// The same, if it has one.
+    pub fn known_device(&self, device: u64) -> Option<u32> {
+        self.devices.iter().position(|known| *known == device).map(|number| number as u32)
     }
 
     /// The device with that number.

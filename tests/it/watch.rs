@@ -195,6 +195,30 @@ echo $(($(used) - before)) > grown
     }
 }
 
+/// Files that come and go need no scan, even if other files get their inode numbers.
+#[test]
+#[ignore = "needs root"]
+fn temporary_files_need_no_scan() {
+    let fixture = Fixture::new().dir("top");
+    let script = format!(
+        r#"{FUNCTIONS}truncate -s 100M disk; mkfs.ext4 -q disk; mount -o loop,strictatime disk top
+mkdir top/quiet top/busy
+"$0" watch --every 1s --for 5s top > ticks &
+weigh=$!
+wait_for '"seconds":1' '"as root"'
+stat -c %x top/quiet > before
+for n in 1 2 3 4 5 6 7 8; do
+    echo $n > top/busy/temporary; sleep 0.2; rm top/busy/temporary; echo $n > top/busy/$n
+    echo $n > top/busy/lock; mv top/busy/lock top/busy/file; echo $n > top/busy/lock; mv top/busy/lock top/busy/file
+done
+wait $weigh
+stat -c %x top/quiet > after
+"#
+    );
+    in_namespace(&fixture, &script);
+    assert_eq!(fixture.bytes("before"), fixture.bytes("after"), "it was listed again");
+}
+
 /// Directories that come from outside are listed, and those that leave are subtracted. Nothing outside is shown.
 #[test]
 #[ignore = "needs root"]

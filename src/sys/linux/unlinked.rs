@@ -50,7 +50,7 @@ pub fn unlinked_files(roots: &[Identity], is_stopped: &AtomicBool) -> io::Result
         }
     }
     let is_first = fs::read_link(NAMESPACE.0).is_ok_and(|it| it == Path::new(NAMESPACE.1));
-    let numbers = |found: &Found| found.sizes.keys().map(|identity| identity.number).collect();
+    let numbers = |found: &Found| found.sizes.keys().map(|it| (it.number, it.device)).collect();
     Ok(UnlinkedFiles {
         inodes: search.found.iter().map(numbers).collect(),
         causes: search.found.into_iter().map(Found::finish).collect(),
