@@ -272,8 +272,8 @@ pub struct Unseen {
 pub struct UnlinkedFiles {
     /// On each file system that was asked about, in their order.
     pub causes: Vec<Cause>,
-    /// The numbers of all inodes and their devices there.
-    pub inodes: Vec<BTreeSet<(u64, u64)>>,
+    /// Their inodes, on all of these file systems together.
+    pub inodes: Vec<Identity>,
     /// The first error because of which not all files of a process were seen.
     pub unread: Option<io::Error>,
     /// Whether proc lists all processes.

@@ -20,7 +20,7 @@ impl Watch {
     ) -> Option<(Key, Pending)> {
         if event.is_lost {
             self.is_lost = true;
-            self.to_scan.extend(self.top(way));
+            self.to_scan.extend(self.ways[way].top);
             return None;
         }
         let place = event.at.as_ref().and_then(|(id, _)| self.key(way, *id));
@@ -40,10 +40,6 @@ impl Watch {
             self.remove(key, None, event.pid);
             // A new inode may have its number at once.
             seen.remove(&key);
-            self.unknown.remove(&key);
-            self.unlinked.remove(&key);
-            self.unseen.remove(&key);
-            self.pending.remove(&key);
         }
         let Some(directory) = directory else {
             match place.filter(|_| self.ways[way].is_whole) {
@@ -67,7 +63,7 @@ impl Watch {
             // Where it was seen since, that is newer.
             && let Some(key) = object.filter(|key| !seen.contains(key))
         {
-            self.unlinked_by(key, directory, &event);
+            self.unlink(key, directory, &event);
         }
         if event.is_created || event.is_deleted {
             self.look_at_directory(directory, event.pid, seen);
@@ -155,7 +151,7 @@ impl Watch {
             }
         };
         if !seen.insert(key) {
-            // The newest name stays longest.
+            // Programs often write to a name, rename or link that, and remove it.
             if let Some(it) = self.pending.get_mut(&key) {
                 (it.directory, it.name) = (directory, name.to_vec());
             }
@@ -196,8 +192,9 @@ impl Watch {
         true
     }
 
-    /// A name of an inode is gone, and the inode is not freed yet: it has others, or a process has it open.
-    fn unlinked_by(&mut self, key: Key, directory: u32, event: &Event) {
+    /// A name of an inode is gone. If the table has the inode still, it was not freed: it has other names, or a process has
+    /// it open.
+    fn unlink(&mut self, key: Key, directory: u32, event: &Event) {
         if self.table.get(key).is_none() {
             return;
         }
@@ -209,65 +206,60 @@ impl Watch {
         if self.unlinked.len() < MOST_PENDING {
             self.unlinked.insert(key, (directory, event.pid));
         }
-        // It was looked at by that name, and may have changed since.
+        // If it was looked at by this name, it may have changed since.
         if let Some(it) = self.pending.remove(&key) {
-            match self.look(it.directory, &it.name, key, it.pid) {
-                true => drop(self.pending.insert(key, it)),
-                false => self.miss(key),
+            if self.look(it.directory, &it.name, key, it.pid) {
+                self.pending.insert(key, it);
+            } else {
+                self.miss(key);
             }
         }
     }
 
-    /// An inode that is known changed, and was not found by the name that is known.
+    /// An inode changed, and was not found by its last name.
     pub(super) fn miss(&mut self, key: Key) {
         if self.table.get(key).is_some() {
             self.unseen.insert(key);
         }
     }
 
-    /// Removes what was deleted and is `open`: on each way, by the numbers of inode and device. Other inodes that lost a
-    /// name have more, unless these are outside PATH, or not `all` processes were seen: then a scan tells.
-    pub(super) fn remove_open(&mut self, open: &[BTreeSet<(u64, u64)>], all: bool) {
+    /// Removes these inodes, which were deleted and are open. Each other inode that lost a name has another one below
+    /// PATH, if that is all of the file system, and if these are all that are open. Otherwise a scan tells.
+    pub(super) fn remove_open(&mut self, open: &[Identity], is_all: bool) {
         let mut unlinked = mem::take(&mut self.unlinked);
-        // On an overlay, files have another device.
+        // On an overlay, an open file has another device than below it.
         let mut elsewhere = BTreeSet::new();
-        for (inode, device) in open.iter().flatten() {
-            let Some(device) = self.table.known_device(*device) else {
-                elsewhere.insert(*inode);
+        for inode in open {
+            let Some(device) = self.table.known_device(inode.device) else {
+                elsewhere.insert(inode.number);
                 continue;
             };
-            let key = Key { device, inode: *inode };
+            let key = Key { device, inode: inode.number };
             if let Some(entry) = self.table.get(key) {
                 let (directory, pid) = unlinked.remove(&key).unwrap_or((entry.directory, 0));
                 self.remove(key, Some(directory), pid);
             }
         }
         for (key, (directory, pid)) in unlinked {
-            let is_whole = |way: &Way| way.has(key.device) && way.is_whole;
             if elsewhere.contains(&key.inode) {
                 self.remove(key, Some(directory), pid);
-            } else if !all || !self.ways.iter().any(is_whole) {
+            } else if !is_all || !self.ways.iter().any(|way| way.has(key.device) && way.is_whole) {
                 self.miss(key);
             }
         }
     }
 
-    /// Has all scanned again if an inode changed by a name that is gone.
+    /// Has the file systems scanned again on which an inode changed by a name that is gone. If it is perhaps only held open,
+    /// it waits for the look at open files.
     pub(super) fn scan_unseen(&mut self) {
-        // Perhaps it is only held open.
-        let waits = |key: &Key| self.unlinked.contains_key(key);
-        let (waiting, unseen): (BTreeSet<_>, BTreeSet<_>) =
-            mem::take(&mut self.unseen).into_iter().partition(waits);
-        self.unseen = waiting;
-        for key in unseen {
-            let way = self.ways.iter().position(|way| way.has(key.device));
-            self.to_scan.extend(way.and_then(|way| self.top(way)));
-        }
-    }
-
-    /// The directory to scan for all of a file system: several PATHs may be on it.
-    pub(super) fn top(&self, way: usize) -> Option<u32> {
-        if self.roots.len() > 1 { Some(0) } else { self.ways[way].top }
+        self.unseen.retain(|key| {
+            let is_waiting = self.unlinked.contains_key(key);
+            if !is_waiting {
+                let way = self.ways.iter().find(|way| way.has(key.device));
+                self.to_scan.extend(way.and_then(|way| way.top));
+            }
+            is_waiting
+        });
     }
 
     /// An inode is gone, and its last name was in `directory`, if that is known.
@@ -282,6 +274,10 @@ impl Watch {
         if let Some(number) = self.table.number(key) {
             self.forget(number);
         }
+        self.pending.remove(&key);
+        self.unlinked.remove(&key);
+        self.unseen.remove(&key);
+        self.unknown.remove(&key);
     }
 
     /// A directory is gone.

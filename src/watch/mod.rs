@@ -74,7 +74,7 @@ pub struct Watch {
     pending: HashMap<Key, Pending, RandomState>,
     /// Inodes that lost a name and were not freed, each with the directory of the name and the process.
     unlinked: HashMap<Key, (u32, u32), RandomState>,
-    /// Inodes that changed by a name that is gone.
+    /// Inodes that changed, and were not found by their last name.
     unseen: BTreeSet<Key>,
     /// Directories in which something happened, and that are not in the table, each with its way.
     unknown: HashMap<Key, usize, RandomState>,
@@ -275,7 +275,7 @@ impl Watch {
         }
         for (key, way) in mem::take(&mut self.unknown) {
             if self.table.number(key).is_none() {
-                self.to_scan.extend(self.top(way));
+                self.to_scan.extend(self.ways[way].top);
             }
         }
         self.look_at_mounts();

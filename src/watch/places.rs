@@ -163,7 +163,7 @@ impl Weights {
         let amount = |bytes: i64| bytes.unsigned_abs() as f64;
         let last = places.0.values().filter_map(|it| it.recent.back()).map(|it| it.0).max();
         let own = places.0.iter().map(|(directory, place)| {
-            let of_last = place.recent.iter().filter(|it| Some(it.0) == last);
+            let of_last = place.recent.iter().rev().take_while(|it| Some(it.0) == last);
             let now: f64 = of_last.map(|(.., bytes)| amount(*bytes)).sum();
             let recent: f64 = place.recent.iter().map(|(.., bytes)| amount(*bytes)).sum();
             let so_far: f64 = place.so_far.iter().map(|(_, bytes)| amount(*bytes)).sum();
@@ -174,7 +174,7 @@ impl Weights {
             let sum: f64 = own.iter().map(|(_, amounts)| amounts[at]).sum();
             if sum > 0.0 { sum } else { 1.0 }
         });
-        // A small change does not stand for all that is recent.
+        // Else a small change in a quiet moment would be all of it.
         all[0] = all[0].max(all[1] / 100.0);
         let (mut of, mut children) = (Map::default(), Map::<u32, Vec<u32>>::default());
         let mut alone = Map::default();

@@ -9,14 +9,13 @@ impl Watch {
     /// Scans what has to be scanned again, if enough time has passed since the last time. At the `last` tick, scans at
     /// once.
     pub(super) fn scan_again(&mut self, is_last: bool) {
-        let is_one = self.roots.len() == 1;
         for way in &mut self.ways {
             way.look();
             let (_, unexplained) = way.change().unwrap_or_default();
             let is_seen = (unexplained - way.known.0).abs() < UNSEEN || way.others != way.known.1;
             // Writing to a mapped file makes no event.
             if !way.is_gone && (way.events.is_err() || !is_seen && way.is_whole) {
-                self.to_scan.extend(if is_one { way.top } else { Some(0) });
+                self.to_scan.extend(way.top);
             }
             if way.others != way.known.1 {
                 way.known = (unexplained, way.others);
@@ -143,8 +142,10 @@ impl Watch {
                 way.remove_device(device);
             }
             let is_it = |way: &&mut Way| !way.is_gone && way.is_on(identity.mount, &mounts);
+            // More than one of several PATHs may be on it.
+            let top = if self.roots.len() > 1 { 0 } else { *number };
             if let Some(way) = self.ways.iter_mut().find(is_it).filter(|way| !way.has(device)) {
-                way.learn(&path, identity.number, device, *number);
+                way.learn(&path, identity.number, device, top);
             }
         }
     }
@@ -154,16 +155,14 @@ impl Watch {
         let before = sys::usage().cpu;
         let places = self.ways.iter().map(Way::place).collect::<Vec<_>>();
         let found = sys::unlinked_files(&places, &AtomicBool::new(false));
-        if let Ok(found) = &found {
-            let is_there = |place: &Identity| *place != Identity::default();
-            let all = found.lists_all && found.unread.is_none() && places.iter().all(is_there);
-            self.remove_open(&found.inodes, all);
-        } else {
-            self.remove_open(&[], false);
-        }
+        // Without proc, nothing is found, and not all is seen.
+        let found = found.unwrap_or_default();
+        let is_there = |place: &Identity| *place != Identity::default();
+        let is_all = found.lists_all && found.unread.is_none() && places.iter().all(is_there);
+        self.remove_open(&found.inodes, is_all);
         let (mut held, known) = (Vec::new(), mem::take(&mut self.held));
-        for (way, cause) in found.map(|it| it.causes).unwrap_or_default().into_iter().enumerate() {
-            if places.get(way).is_some_and(|place| *place != Identity::default()) {
+        for (way, cause) in found.causes.into_iter().enumerate() {
+            if places.get(way).is_some_and(is_there) {
                 self.ways[way].hold(cause.size);
             }
             for part in cause.parts {

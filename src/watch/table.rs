@@ -62,7 +62,7 @@ impl Table {
         })
     }
 
-    /// The same, if it has one.
+    /// The same, unless the table has no inode on it.
     pub fn known_device(&self, device: u64) -> Option<u32> {
         self.devices.iter().position(|known| *known == device).map(|number| number as u32)
     }

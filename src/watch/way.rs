@@ -36,7 +36,7 @@ pub(super) struct Way {
     all_devices: Vec<u32>,
     /// Whether it was unmounted.
     pub(super) is_gone: bool,
-    /// Its first directory.
+    /// The directory to scan for all of it: its first one, or all PATHs if there are several.
     pub(super) top: Option<u32>,
     /// Its figures after its first scan, when that was, and the last ones.
     first: Option<Space>,
@@ -147,9 +147,9 @@ impl Way {
     }
 
     /// Learns that the directory at `path`, whose inode has this number, is the first on a device, which is `device` in
-    /// the table. If its events name it in another way, they are of no use.
-    pub(super) fn learn(&mut self, path: &[u8], inode: u64, device: u32, number: u32) {
-        self.top = self.top.or(Some(number));
+    /// the table, and that `top` is the directory to scan. If its events name it in another way, they are of no use.
+    pub(super) fn learn(&mut self, path: &[u8], inode: u64, device: u32, top: u32) {
+        self.top = self.top.or(Some(top));
         self.all_devices.push(device);
         if self.events.is_err() {
             return;

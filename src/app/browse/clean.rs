@@ -489,17 +489,17 @@ impl Browser {
         let CleanLook::Known(_, groups, _) = &self.clean.look else { return BTreeMap::new() };
         let mut warnings = BTreeMap::new();
         for group in groups.iter().filter(|group| group.frees.is_err()) {
-            for (kind, entry) in
-                group.kinds.iter().flat_map(|kind| kind.entries.iter().map(move |it| (kind, it)))
-            {
-                let why = match (&entry.doubt, group.title) {
-                    (Some(doubt), _) => format!("look first: {}", self.message(doubt)),
-                    (None, BY_PROGRAM) => "only its own program can remove it".to_owned(),
-                    (None, _) => "written lately".to_owned(),
-                };
-                // A path ends with a slash, so that all below it comes next.
-                let path = [&*entry.path, b"/"].concat();
-                warnings.insert(path, format!("{}: {why}", self.message(&kind.what)));
+            for kind in &group.kinds {
+                for entry in &kind.entries {
+                    let why = match (&entry.doubt, group.title) {
+                        (Some(doubt), _) => format!("look first: {}", self.message(doubt)),
+                        (None, BY_PROGRAM) => "only its own program can remove it".to_owned(),
+                        (None, _) => "written lately".to_owned(),
+                    };
+                    // A path ends with a slash, so that all below it comes next.
+                    let path = [&*entry.path, b"/"].concat();
+                    warnings.insert(path, format!("{}: {why}", self.message(&kind.what)));
+                }
             }
         }
         warnings

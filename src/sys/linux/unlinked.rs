@@ -50,9 +50,8 @@ pub fn unlinked_files(roots: &[Identity], is_stopped: &AtomicBool) -> io::Result
         }
     }
     let is_first = fs::read_link(NAMESPACE.0).is_ok_and(|it| it == Path::new(NAMESPACE.1));
-    let numbers = |found: &Found| found.sizes.keys().map(|it| (it.number, it.device)).collect();
     Ok(UnlinkedFiles {
-        inodes: search.found.iter().map(numbers).collect(),
+        inodes: search.found.iter().flat_map(|found| found.sizes.keys().copied()).collect(),
         causes: search.found.into_iter().map(Found::finish).collect(),
         unread: search.unread,
         lists_all: is_first && Path::new("/proc/1").exists(),

@@ -113,7 +113,7 @@ impl SortedListing {
         /// About how long the record of a directory is.
         const RECORD: usize = 48;
         let mut directories: Vec<_> = tree.subdirectories(directory).collect();
-        // Of two that have one name, the later one first, as loading leaves them: what was loaded is saved as it was.
+        // Exports may have a name twice. Loading reverses these, so that a snapshot is saved again as it was.
         directories.reverse();
         directories.sort_by_cached_key(|id| record::name(tree.block(*id)));
         // Its own record is in the listing of its parent.
